@@ -1,0 +1,40 @@
+"""The errors that a user can cause or must hear of: each prints as one line, without a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+class LocalEntropyError(Exception):
+    """Base of every error whose message is written for the user."""
+
+
+class ConfigError(LocalEntropyError):
+    """A wrong key or value in a configuration file or override."""
+
+
+class DataError(LocalEntropyError):
+    """A data file that is missing, truncated, altered, or not what it claims to be."""
+
+
+class ArtifactError(LocalEntropyError):
+    """A result or figure file that is corrupt, or was made from other code or parameters."""
+
+
+class DomainError(LocalEntropyError, ValueError):
+    """An argument outside the range in which the quantity is defined."""
+
+
+class ConvergenceError(LocalEntropyError, ArithmeticError):
+    """A solve that did not reach its tolerance.
+
+    Attributes:
+        point: the control parameters and unknowns at which it stopped.
+        residual: largest absolute violation of the equations there.
+    """
+
+    def __init__(self, what: str, point: Mapping[str, float], residual: float) -> None:
+        where = ", ".join(f"{name}={value:.6g}" for name, value in point.items())
+        super().__init__(f"{what} did not converge at {where} (residual {residual:.3g})")
+        self.point = dict(point)
+        self.residual = residual
