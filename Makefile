@@ -1,0 +1,59 @@
+# Each target creates what it needs. `make figure3`, `make all SCALE=smoke`, `make test`.
+
+PYTHON ?= python3.11
+SCALE ?= default
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed-from-lock
+SNAKEMAKE := $(BIN)/snakemake --config scale=$(SCALE)
+
+.DEFAULT_GOAL := help
+.PHONY: help setup all notebooks test test-slow lint docs gallery clean
+.NOTPARALLEL:
+
+help:
+	@echo "make figure3 | figure6     one figure, into figures/$(SCALE)/  (SCALE=smoke|default|paper)"
+	@echo "make all                   every figure"
+	@echo "make notebooks             run the notebooks, render them as HTML"
+	@echo "make test | test-slow      the tests | the long ones"
+	@echo "make lint | docs           style checks | rewrite generated documentation"
+	@echo "make gallery               draw every figure at default scale, copy them to figures/gallery/"
+	@echo "make clean                 remove results, figures and logs (not the gallery, not .venv)"
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+all notebooks: setup
+	$(SNAKEMAKE) $@
+
+# Figures of any paper: figure3, margins_figure2, glm_perceptron, …
+figure% margins_% shaping_% glm_%: setup
+	$(SNAKEMAKE) $@
+
+test: setup
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: setup
+	$(BIN)/python -m pytest -m slow
+
+lint: setup
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/mypy
+	$(BIN)/snakemake --lint
+
+docs: setup
+	$(BIN)/python -m localentropy docs
+
+gallery: setup
+	$(BIN)/snakemake all --config scale=default
+	$(BIN)/python -m localentropy gallery
+
+clean:
+	rm -rf results logs data/prepared notebooks/*.html notebooks/*.ipynb .snakemake
+	find figures -mindepth 1 -maxdepth 1 ! -name gallery -exec rm -rf {} +

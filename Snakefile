@@ -1,0 +1,37 @@
+"""Every figure from one command: `snakemake figure3`, `snakemake all --config scale=smoke`."""
+
+import os
+import sys
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+sys.path.insert(0, str(Path(workflow.basedir, "src")))
+
+from localentropy import workflow as steps
+from localentropy.errors import LocalEntropyError
+
+PYTHON = sys.executable
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))
+
+try:
+    pipeline = steps.Pipeline(workflow)
+except LocalEntropyError as error:
+    steps.stop(error)
+
+FOLDER = pipeline.configuration.folder
+
+
+wildcard_constraints:
+    paper=r"[a-z]+",
+    name=r"[a-z][a-z0-9_]*",
+    module=r"[a-z][a-z0-9_]*",
+    part=r"\d+",
+    parts=r"\d+",
+
+
+include: "rules/outputs.smk"
+include: "rules/data.smk"
+include: "rules/pipeline.smk"

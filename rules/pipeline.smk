@@ -1,0 +1,73 @@
+# Experiments → tables → figures. Each job depends on its own parameters and on the source files it imports.
+
+
+rule experiment:
+    input:
+        code=pipeline.experiment_code,
+        data=pipeline.experiment_data,
+    output:
+        f"results/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.parquet",
+    params:
+        job=pipeline.experiment_parameters,
+    log:
+        f"logs/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.log",
+    benchmark:
+        f"logs/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.benchmark.tsv"
+    threads: pipeline.experiment_threads
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    message:
+        "computing {wildcards.paper}/{wildcards.name}, part {wildcards.part} of {wildcards.parts}"
+    shell:
+        "{PYTHON:q} -m localentropy run {wildcards.paper}/{wildcards.name} "
+        "--part {wildcards.part} --job {params.job:q} --log {log:q}"
+
+
+rule merge:
+    input:
+        code=pipeline.experiment_code,
+        parts=pipeline.experiment_parts,
+    output:
+        f"results/{FOLDER}/{{paper}}/{{name}}.parquet",
+    params:
+        job=pipeline.experiment_parameters,
+    log:
+        f"logs/{FOLDER}/{{paper}}/{{name}}.log",
+    benchmark:
+        f"logs/{FOLDER}/{{paper}}/{{name}}.benchmark.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=5,
+    message:
+        "joining the parts of {wildcards.paper}/{wildcards.name}"
+    shell:
+        "{PYTHON:q} -m localentropy merge {wildcards.paper}/{wildcards.name} "
+        "--job {params.job:q} --log {log:q}"
+
+
+rule plot:
+    input:
+        code=pipeline.figure_code,
+        tables=pipeline.figure_tables,
+    output:
+        png=f"figures/{FOLDER}/{{paper}}/{{module}}.png",
+        pdf=f"figures/{FOLDER}/{{paper}}/{{module}}.pdf",
+        csv=f"figures/{FOLDER}/{{paper}}/{{module}}.csv",
+        record=f"figures/{FOLDER}/{{paper}}/{{module}}.json",
+    params:
+        target=pipeline.figure_target,
+        job=pipeline.figure_parameters,
+    log:
+        f"logs/{FOLDER}/{{paper}}/plot-{{module}}.log",
+    benchmark:
+        f"logs/{FOLDER}/{{paper}}/plot-{{module}}.benchmark.tsv"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=5,
+    message:
+        "drawing {params.target}"
+    shell:
+        "{PYTHON:q} -m localentropy plot {params.target} --job {params.job:q} --log {log:q}"

@@ -1,0 +1,78 @@
+"""What a configuration key allows, in words, read off its JSON schema."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel
+
+Schema = dict[str, Any]
+
+_NOUNS = {"integer": "an integer", "number": "a number", "string": "text", "boolean": "true or false", "null": "null"}
+_BOUNDS = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
+
+
+def field_schema(model: type[BaseModel], location: Sequence[str | int]) -> Schema:
+    """JSON schema of the value at `location` (field names and list positions) of a model; {} where there is none."""
+    root = model.model_json_schema()
+    schema: Schema = root
+    for part in location:
+        schema = _dereference(schema, root)
+        if isinstance(part, int):
+            items = schema.get("prefixItems", [])
+            schema = items[part] if part < len(items) else schema.get("items", {})
+        else:
+            schema = schema.get("properties", {}).get(part, {})
+        if "anyOf" in schema:
+            branches = [_dereference(branch, root) for branch in schema["anyOf"]]
+            schema = {**schema, "anyOf": branches}
+    return _dereference(schema, root)
+
+
+def allowed(schema: Schema) -> str:
+    """What the schema allows: `an integer ≥ 1 and ≤ 10`, `one of a, b`, `a list of …`."""
+    if "anyOf" in schema:
+        return " or ".join(allowed(branch) for branch in schema["anyOf"])
+    if "enum" in schema or "const" in schema:
+        choices = schema.get("enum", [schema.get("const")])
+        return ("one of " if len(choices) > 1 else "") + ", ".join(str(choice) for choice in choices)
+    if schema.get("type") == "array":
+        return f"a list, each entry {allowed(schema.get('items', {}))}"
+    if schema.get("type") == "object":
+        return f"a mapping with keys {', '.join(schema.get('properties', {}))}"
+    noun = "a path" if schema.get("format") == "path" else _NOUNS.get(schema.get("type", ""), "any value")
+    bounds = [f"{sign} {schema[key]:g}" for key, sign in _BOUNDS.items() if key in schema]
+    return f"{noun} {' and '.join(bounds)}".strip()
+
+
+def nearest(value: Any, schema: Schema) -> str | None:
+    """The valid choice nearest to a refused value, where one can be named."""
+    if "anyOf" in schema:
+        candidates = [nearest(value, branch) for branch in schema["anyOf"]]
+        return next((candidate for candidate in candidates if candidate), None)
+    if "enum" in schema or "const" in schema:
+        choices = [str(choice) for choice in schema.get("enum", [schema.get("const")])]
+        close = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.5)
+        return close[0] if close else None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    if "minimum" in schema and value < schema["minimum"]:
+        return f"{schema['minimum']:g}"
+    if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
+        return f"anything above {schema['exclusiveMinimum']:g}"
+    if "maximum" in schema and value > schema["maximum"]:
+        return f"{schema['maximum']:g}"
+    if "exclusiveMaximum" in schema and value >= schema["exclusiveMaximum"]:
+        return f"anything below {schema['exclusiveMaximum']:g}"
+    if schema.get("type") == "integer":
+        return str(round(value)) if value == value and abs(value) < 2**63 else None
+    return None
+
+
+def _dereference(schema: Schema, root: Schema) -> Schema:
+    reference = schema.get("$ref")
+    if not reference:
+        return schema
+    return {**root["$defs"][reference.rpartition("/")[2]], **{k: v for k, v in schema.items() if k != "$ref"}}

@@ -1,0 +1,208 @@
+"""`python -m localentropy`: every step of the pipeline as an ordinary command, and a look at what it made."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from localentropy.errors import ConfigError, LocalEntropyError
+
+if TYPE_CHECKING:
+    from localentropy.config import Configuration
+    from localentropy.pipeline import ExperimentJob, FigureJob
+
+app = typer.Typer(
+    help="Wide flat minima: compute experiments, draw figures, see how a file was made.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Scale = Annotated[str | None, typer.Option("--scale", help="smoke, default or paper")]
+Files = Annotated[list[Path] | None, typer.Option("--config", help="YAML file laid over the shipped configuration")]
+Overrides = Annotated[list[str] | None, typer.Option("--set", help="one value, e.g. franz_parisi.inv_alpha=1.5")]
+Run = Annotated[str | None, typer.Option("--run", help="name of the run: its results go to <scale>-<name>")]
+Log = Annotated[Path | None, typer.Option("--log", help="write the lines of progress there")]
+Job = Annotated[str | None, typer.Option("--job", help="the resolved job as JSON, from the pipeline", hidden=True)]
+
+
+@app.command()
+def run(
+    experiment: Annotated[str, typer.Argument(help="<paper>/<name>, e.g. overparam/franz_parisi")],
+    part: Annotated[int | None, typer.Option(help="compute only this part, counted from 0")] = None,
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Compute an experiment's table; parts that are there and current are kept."""
+    from localentropy.pipeline import problem
+
+    request = _experiment_job(experiment, job, scale, config, set_, run_name)
+    if part is not None:
+        if not 0 <= part < request.parts:
+            raise ConfigError(f"--part = {part}: allowed: 0 to {request.parts - 1}")
+        request.compute_part(part, log)
+        return
+    for index in range(request.parts):
+        if not request.part(index).exists() or problem(request, index):
+            request.compute_part(index, log)
+    request.merge(log)
+
+
+@app.command()
+def prepare(
+    dataset: Annotated[str, typer.Argument(help="e.g. mnist_parity")],
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Prepare a dataset from the configured source (data.source, data.mirror)."""
+    from localentropy.pipeline import DatasetJob
+
+    if job is not None:
+        request = DatasetJob.from_json(dataset, job)
+    else:
+        request = DatasetJob.from_configuration(_configuration(scale, config, set_, None), dataset)
+    request.prepare(log)
+
+
+@app.command()
+def merge(
+    experiment: Annotated[str, typer.Argument(help="<paper>/<name>")],
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Join the parts of an experiment's table."""
+    _experiment_job(experiment, job, scale, config, set_, run_name).merge(log)
+
+
+@app.command()
+def plot(
+    figure: Annotated[str, typer.Argument(help="a figure's target, e.g. figure3")],
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Draw a figure from the tables of its experiments."""
+    from localentropy.pipeline import FigureJob
+
+    if job is not None:
+        request = FigureJob.from_json(figure, job)
+    else:
+        configuration = _configuration(scale, config, set_, run_name)
+        _known(figure, list(configuration.figures), "figure")
+        request = FigureJob.from_configuration(configuration, figure)
+    request.draw(log)
+
+
+@app.command()
+def show(file: Annotated[Path, typer.Argument(help="a table, or any file of a figure")]) -> None:
+    """Print how a file was made."""
+    from localentropy.inspection import describe
+
+    print(describe(file))
+
+
+@app.command()
+def verify(
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+) -> None:
+    """Check every result and figure against its own checksums, today's code and the configuration."""
+    from localentropy.inspection import findings
+
+    configuration = _configuration(scale, config, set_, run_name)
+    bad = 0
+    for file, finding in findings(configuration):
+        bad += finding is not None
+        print(f"{file}: {finding or 'current'}")
+    if bad:
+        raise LocalEntropyError(f"{bad} files are not current; the next run sets them aside and remakes them")
+
+
+@app.command()
+def gallery() -> None:
+    """Copy the current figures of the default scale to figures/gallery/."""
+    from localentropy.gallery import collect
+
+    for file in collect():
+        print(file)
+
+
+@app.command()
+def docs() -> None:
+    """Rewrite the files that are generated from the code: config/schema.json and docs/configuration.md."""
+    from localentropy.reference import write
+
+    for file in write():
+        print(file)
+
+
+def main() -> None:
+    """Run the command line; an error made for the user is one line on standard error, and exit status 1."""
+    try:
+        app()
+    except LocalEntropyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+
+
+def _experiment_job(
+    name: str,
+    job: str | None,
+    scale: str | None,
+    files: list[Path] | None,
+    overrides: list[str] | None,
+    run_name: str | None,
+) -> ExperimentJob:
+    from localentropy.pipeline import ExperimentJob
+
+    if job is not None:
+        return ExperimentJob.from_json(name, job)
+    configuration = _configuration(scale, files, overrides, run_name)
+    _known(name, list(configuration.experiments), "experiment")
+    return ExperimentJob.from_configuration(configuration, name)
+
+
+def _configuration(
+    scale: str | None, files: list[Path] | None, overrides: list[str] | None, run_name: str | None
+) -> Configuration:
+    from localentropy.config import resolve
+
+    tree: dict[str, Any] = {} if run_name is None else {"run": run_name}
+    for item in overrides or []:
+        path, equals, value = item.partition("=")
+        if not equals or not all(path.split(".")):
+            raise ConfigError(f"--set {item}: allowed: key=value or key.key=value")
+        *parents, last = path.split(".")
+        branch = tree
+        for parent in parents:
+            branch = branch.setdefault(parent, {})
+            if not isinstance(branch, dict):
+                raise ConfigError(f"--set {item}: {parent} was set to a value by an earlier --set")
+        branch[last] = value
+    return resolve(scale, files or [], tree, option="--set")
+
+
+def _known(name: str, choices: list[str], what: str) -> None:
+    from localentropy.config import did_you_mean
+
+    if name not in choices:
+        raise ConfigError(f"{name}: no such {what}; {did_you_mean(name, choices)}")

@@ -1,0 +1,116 @@
+"""Franz–Parisi entropy around typical solutions of given margins (overparam, figure 3).
+
+For each reference margin, the entropy (nats per weight) of solutions at normalised Hamming distance d from a
+reference drawn uniformly among the solutions of that margin, with its slope dφ/dd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field, model_validator
+
+from localentropy.experiments.parameters import (
+    SIZE,
+    Distance,
+    ExperimentParameters,
+    IncreasingValues,
+    Margin,
+    Overdetermination,
+    Overparameterization,
+    Task,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DATASETS: tuple[str, ...] = ()
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the Franz–Parisi curves."""
+
+    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    inv_alpha: Overparameterization = Field(description="student weights per pattern, 1/α = N/P (C)")
+    margin: Margin = Field(description="margin κ of the solutions that are counted")
+    margins_ref: tuple[Margin | Literal["max"], ...] = Field(
+        min_length=1, description="margins κ̃ of the reference solutions; `max` is the largest that exists (C)"
+    )
+    same_margins: IncreasingValues = Field(description="margins κ = κ̃ of the same-margin curves (C)")
+    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
+    smallest_distance: Distance = Field(description="left end of the grid of distances d")
+    largest_distance: Distance = Field(description="right end of the grid of distances d")
+    points: int = Field(
+        ge=2, le=1000, description="distances, spaced evenly in d and again in log d", json_schema_extra=SIZE
+    )
+
+    @model_validator(mode="after")
+    def _ordered_distances(self) -> Parameters:
+        if not self.smallest_distance < self.largest_distance:
+            raise ValueError(
+                f"smallest_distance = {self.smallest_distance} must lie below "
+                f"largest_distance = {self.largest_distance}"
+            )
+        return self
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One curve each: the bound of no patterns, one per reference margin, one per same-margin pair."""
+    return [
+        {"curve": "bound"},
+        *({"curve": "reference", "margin_ref": m, "margin": parameters.margin} for m in parameters.margins_ref),
+        *({"curve": "same_margin", "margin_ref": m, "margin": m} for m in parameters.same_margins),
+    ]
+
+
+def compute(
+    parameters: Parameters,
+    task: Task,
+    *,
+    data: Mapping[str, Path],
+    seed: int,
+    report: Callable[[str], None],
+) -> pd.DataFrame:
+    """One curve over the grid of distances.
+
+    Returns:
+        Columns curve, reference (the task's margin as written), margin_ref, margin, distance, entropy, slope,
+        residual, distance_typical and entropy_typical (where and how high the curve's maximum is).
+    """
+    import numpy as np
+    import pandas as pd
+    import torch
+
+    from localentropy.replica import random_features as rf
+
+    torch.set_num_threads(parameters.threads)
+    ends = parameters.smallest_distance, parameters.largest_distance
+    half = parameters.points // 2
+    distances = np.unique(np.concatenate([np.geomspace(*ends, parameters.points - half), np.linspace(*ends, half)]))
+    if task["curve"] == "bound":
+        return pd.DataFrame(
+            {
+                "curve": "bound",
+                "reference": "bound",
+                "distance": distances,
+                "entropy": rf.binary_entropy(distances),
+            }
+        )
+    model = {
+        "alpha_T": parameters.alpha_T,
+        "inv_alpha": parameters.inv_alpha,
+        "activation": parameters.activation,
+    }
+    largest = rf.kappa_max(**model)
+    margin_ref = largest if task["margin_ref"] == "max" else task["margin_ref"]
+    table = rf.franz_parisi(distances, margin_ref=margin_ref, margin=task["margin"], **model)
+    return table.assign(
+        curve=task["curve"],
+        reference=str(task["margin_ref"]),
+        margin_ref=margin_ref,
+        margin=task["margin"],
+        distance_typical=rf.typical_distance(margin_ref=margin_ref, margin=task["margin"], **model),
+        entropy_typical=rf.typical(margin=task["margin"], **model).entropy,
+    )

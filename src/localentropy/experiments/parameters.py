@@ -1,0 +1,108 @@
+"""What every experiment's typed parameters share: the base model and the field's recurring kinds of value.
+
+An experiment module defines `class Parameters(ExperimentParameters)` with one described, bounded field per
+parameter and no defaults: values live in `config/`. Its functions are
+
+    tasks(parameters) -> list of dicts of scalars: the units of work, each small enough to be lost and redone;
+    compute(parameters, task, *, data, seed, report) -> tidy pandas.DataFrame of that task,
+
+where `data` maps the names in the module's `DATASETS` to prepared files, `seed` is the root seed and
+`report(line)` logs one line of progress. A task's rows depend on nothing but these arguments, so any cut into
+chunks gives the same table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Task = dict[str, Any]
+
+SIZE: dict[str, Any] = {"size": True}
+"""Marks a field as a size, `Field(..., json_schema_extra=SIZE)`: set in `config/scales/`, where physics may not be."""
+
+
+class ExperimentParameters(BaseModel):
+    """Base of every experiment's parameters: immutable, and a key it does not know is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    chunks: int = Field(
+        ge=1,
+        le=1000,
+        description="number of jobs the tasks are dealt to (changes no result)",
+        json_schema_extra=SIZE,
+    )
+    threads: int = Field(
+        ge=1,
+        le=64,
+        description="threads of each job (part of the configuration: sums on several threads round differently)",
+        json_schema_extra=SIZE,
+    )
+
+
+class Experiment(Protocol):
+    """The interface of an experiment module."""
+
+    DATASETS: tuple[str, ...]
+    Parameters: type[ExperimentParameters]
+
+    def tasks(self, parameters: Any) -> list[Task]:
+        """Units of work in table order."""
+
+    def compute(
+        self,
+        parameters: Any,
+        task: Task,
+        *,
+        data: Mapping[str, Path],
+        seed: int,
+        report: Callable[[str], None],
+    ) -> pd.DataFrame:
+        """Rows of one task."""
+
+
+def _odd(value: int) -> int:
+    if value % 2 == 0:
+        raise ValueError(f"must be odd (a sum of ±1 over an even number can tie); nearest: {value + 1}")
+    return value
+
+
+Ordered = TypeVar("Ordered", bound=tuple[Any, ...])
+
+
+def _increasing(values: Ordered) -> Ordered:
+    for previous, following in zip(values, values[1:], strict=False):
+        if not following > previous:
+            raise ValueError(f"must increase strictly, but {following} follows {previous}")
+    return values
+
+
+OddSize = Annotated[int, Field(ge=1), AfterValidator(_odd)]
+"""A number of ±1 entries whose sum must not vanish."""
+
+Overdetermination = Annotated[float, Field(gt=0, le=1e3)]
+"""A number of patterns per degree of freedom: α = P/N or α_T = P/D."""
+
+Overparameterization = Annotated[float, Field(gt=0, le=1e5)]
+"""Student weights per pattern, 1/α = N/P."""
+
+Margin = Annotated[float, Field(ge=0, le=10)]
+"""Smallest stability asked of every pattern, in the units of stability of the source."""
+
+Distance = Annotated[float, Field(gt=0, lt=1)]
+"""Normalised Hamming distance, d = (1 − overlap)/2."""
+
+IncreasingSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(_increasing)]
+"""A grid of positive sizes, strictly increasing."""
+
+IncreasingValues = Annotated[
+    tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_increasing)
+]
+"""A grid of non-negative values, strictly increasing."""

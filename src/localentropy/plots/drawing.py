@@ -1,0 +1,77 @@
+"""What a plot module returns, and the look that all figures share.
+
+A plot module has one function, `draw(tables, scale) -> Drawing`: `tables` maps experiment names to their rows, whose
+`attrs["parameters"]` are the parameters they were computed with. Plots compute nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import seaborn as sns
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+COLUMN_WIDTH = 3.4
+"""Inches: one column of a journal page."""
+
+COLORS = sns.color_palette("colorblind").as_hex()
+GREY = "#767676"
+
+STYLE: Mapping[str, object] = {
+    **sns.axes_style("ticks"),
+    **sns.plotting_context("paper"),
+    "figure.dpi": 200,
+    "savefig.dpi": 200,
+    "font.size": 8,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 4,
+    "errorbar.capsize": 2,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "localentropy",
+    "mathtext.fontset": "dejavusans",
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A drawn figure.
+
+    Attributes:
+        figure: to be saved as PNG and PDF.
+        data: every plotted number: columns panel, series, x, y, y_err and the series' parameters.
+        caption: one paragraph; says what was chosen here and what is below the paper's size.
+    """
+
+    figure: Figure
+    data: pd.DataFrame
+    caption: str
+
+
+def panels(columns: int, width: float, height: float) -> tuple[Figure, Sequence[Axes]]:
+    """A figure of `columns` panels side by side in the common style, its size in inches."""
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes = figure.subplots(1, columns, squeeze=False)[0]
+    return figure, list(axes)
+
+
+def letter(axes: Iterable[Axes]) -> None:
+    """Letter the panels (a), (b), …"""
+    for number, axis in enumerate(axes):
+        axis.set_title(f"({chr(ord('a') + number)})", loc="left", fontweight="bold")

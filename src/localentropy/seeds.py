@@ -1,0 +1,31 @@
+"""Random streams by name: the stream of a task is a hash of what the task is, never of when it runs.
+
+Refining a grid or adding samples therefore changes no old point, and separate streams for `instance`, `test`
+and `algorithm/<solver>` give every solver the same instances.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+def entropy(root: int, stream: str, **values: float | int | str | bool) -> int:
+    """128-bit integer that names the stream `stream` at the parameter values `values` under the root seed.
+
+    Numbers are told apart by value, not by type: 2 and 2.0 name the same stream.
+    """
+    canonical = {key: float(value) if isinstance(value, int) else value for key, value in values.items()}
+    name = json.dumps([int(root), stream, canonical], sort_keys=True, allow_nan=False)
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16], "big")
+
+
+def generator(root: int, stream: str, **values: float | int | str | bool) -> np.random.Generator:
+    """PCG64 generator of the stream (see `entropy`), in its initial state."""
+    import numpy as np
+
+    return np.random.Generator(np.random.PCG64(entropy(root, stream, **values)))

@@ -1,0 +1,134 @@
+"""What the Snakefile calls: the configuration of this run, each job's inputs and parameters, and two guards.
+
+Before a job enters the graph, the file it would make is held against what is wanted now (code, parameters, inputs,
+checksums) and set aside if it is not that: Snakemake then sees it missing and remakes it, whatever its own records
+say. And a kernel lock, which a killed process cannot leave behind, keeps a second pipeline off the checkout.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from localentropy import artifacts, provenance
+from localentropy.config import PAPERS, MAIN_PAPER, resolve
+from localentropy.errors import LocalEntropyError
+from localentropy.pipeline import ExperimentJob, FigureJob, files_of, problem
+
+LOCK = Path(".snakemake/localentropy.lock")
+
+
+class Pipeline:
+    """The rules' view of one resolved configuration; `wildcards` arguments are Snakemake's."""
+
+    def __init__(self, workflow: Any) -> None:
+        self._workflow = workflow
+        self._lock: int | None = None
+        self._checked: set[Path] = set()
+        settings = workflow.config_settings
+        self.configuration = resolve(
+            files=[_shortest(file) for file in settings.configfiles], overrides=dict(settings.config)
+        )
+
+    def figure_files(self, target: str) -> list[str]:
+        """All files of a figure."""
+        job = FigureJob.from_configuration(self.configuration, target)
+        return [str(file) for file in files_of(job)]
+
+    def experiment_code(self, wildcards: Any) -> list[str]:
+        """Source files that an experiment depends on; the guard of the file it makes."""
+        job = self._experiment(wildcards)
+        self._guard(job, int(wildcards.part) if hasattr(wildcards, "part") else None)
+        return _relative(provenance.code_closure(job.module))
+
+    def experiment_data(self, wildcards: Any) -> list[str]:
+        """Prepared datasets that an experiment reads."""
+        return [str(file) for file in self._experiment(wildcards).inputs.values()]
+
+    def experiment_parts(self, wildcards: Any) -> list[str]:
+        """The parts of an experiment's table."""
+        job = self._experiment(wildcards)
+        return [str(job.part(index)) for index in range(job.parts)]
+
+    def experiment_parameters(self, wildcards: Any) -> str:
+        """An experiment's resolved job as JSON."""
+        return self._experiment(wildcards).to_json()
+
+    def experiment_threads(self, wildcards: Any) -> int:
+        """Threads that an experiment's jobs use."""
+        return self._experiment(wildcards).parameters.threads
+
+    def figure_code(self, wildcards: Any) -> list[str]:
+        """Source files that a figure's drawing depends on; the guard of the figure."""
+        job = self._figure(wildcards)
+        self._guard(job)
+        return _relative(provenance.code_closure(job.module))
+
+    def figure_tables(self, wildcards: Any) -> list[str]:
+        """Tables that a figure is drawn from."""
+        return [str(file) for file in self._figure(wildcards).inputs.values()]
+
+    def figure_parameters(self, wildcards: Any) -> str:
+        """A figure's job as JSON."""
+        return self._figure(wildcards).to_json()
+
+    def figure_target(self, wildcards: Any) -> str:
+        """A figure's target name."""
+        return self._figure(wildcards).target
+
+    def _experiment(self, wildcards: Any) -> ExperimentJob:
+        return ExperimentJob.from_configuration(self.configuration, f"{wildcards.paper}/{wildcards.name}")
+
+    def _figure(self, wildcards: Any) -> FigureJob:
+        prefix = "" if wildcards.paper == MAIN_PAPER else f"{wildcards.paper}_"
+        return FigureJob.from_configuration(self.configuration, prefix + wildcards.module)
+
+    def _guard(self, job: ExperimentJob | FigureJob, part: int | None = None) -> None:
+        """Set the job's files aside unless they are what is wanted; a dry run only says so."""
+        executing = self._workflow.executor_plugin is not None and self._workflow.is_main_process
+        files = files_of(job, part)
+        if not executing or files[0] in self._checked:
+            return
+        self._checked.add(files[0])
+        if not self._workflow.dryrun:
+            self._acquire_lock()
+        difference = problem(job, part)
+        if difference is None:
+            return
+        if self._workflow.dryrun:
+            print(f"{files[0]}: {difference}; a real run sets it aside and remakes it", file=sys.stderr)
+        else:
+            artifacts.set_aside(*files)
+            print(f"{files[0]}: {difference}; set aside, remaking it", file=sys.stderr)
+
+    def _acquire_lock(self) -> None:
+        if self._lock is not None:
+            return
+        LOCK.parent.mkdir(exist_ok=True)
+        self._lock = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = LOCK.read_text().strip() or "unknown"
+            stop(LocalEntropyError(f"another pipeline (process {holder}) is running on this checkout; wait for it"))
+        os.ftruncate(self._lock, 0)
+        os.write(self._lock, f"{os.getpid()}\n".encode())
+
+
+def stop(error: LocalEntropyError) -> NoReturn:
+    """End Snakemake with one line."""
+    print(f"error: {error}", file=sys.stderr, flush=True)
+    sys.exit(1)
+
+
+def _shortest(file: Path) -> Path:
+    """The path relative to the working directory where it lies below it: error messages name it as it was given."""
+    return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
+
+
+def _relative(files: tuple[Path, ...]) -> list[str]:
+    root = provenance.SOURCE.parent
+    return [str(file.relative_to(root)) if Path.cwd() == root else str(file) for file in files]
