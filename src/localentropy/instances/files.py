@@ -1,0 +1,52 @@
+"""Writing a file whole or not at all, and checksums."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+from contextlib import suppress
+from pathlib import Path
+
+from localentropy.errors import DataError
+
+
+def sha256_of(path: Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error}); check the path") from error
+
+
+def write_atomically(path: Path, content: bytes | memoryview) -> None:
+    """Write `content` to `path`: first under a name unique to this call in the same folder, then renamed.
+
+    A failure leaves what was at `path` before, and no other file.
+
+    Raises:
+        DataError: the folder cannot be made or written, or the disk is full.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("xb", buffering=0) as stream:
+            rest = memoryview(content)
+            while rest:
+                rest = rest[stream.write(rest) :]
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DataError(
+            f"{path}: cannot be written ({reason}, {len(content)} bytes needed); "
+            "free some space or choose another folder"
+        ) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink()

@@ -1,0 +1,57 @@
+"""Choices among the images of a dataset that are the same on every machine and with every library version.
+
+They are made by hashing, not by a library's random generator, whose streams may change between versions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from localentropy.errors import DataError
+
+
+def stable_keys(stream: str, count: int) -> NDArray[np.uint64]:
+    """`count` uniform 64-bit keys: the first 8·count bytes of SHAKE-256 of the stream's name, little-endian.
+
+    A longer list begins with the shorter one.
+    """
+    return np.frombuffer(hashlib.shake_256(stream.encode()).digest(8 * count), "<u8").astype(np.uint64)
+
+
+def permutation(stream: str, count: int) -> NDArray[np.int64]:
+    """A uniform permutation of `range(count)`: the order of the stream's keys."""
+    return np.argsort(stable_keys(stream, count), kind="stable")
+
+
+def class_balanced(
+    labels: NDArray[np.integer], per_class: int, stream: str, indices: NDArray[np.integer] | None = None
+) -> NDArray[np.int64]:
+    """Positions of `per_class` items of every class, ascending: those with the smallest keys of the stream.
+
+    A larger choice from the same stream contains the smaller one.
+
+    Args:
+        labels: class of each item, shape `(n,)`.
+        per_class: how many of each.
+        stream: name of the choice.
+        indices: the key of item i is the stream's key number `indices[i]`; by default i.
+
+    Raises:
+        DataError: a class has too few items.
+    """
+    if indices is None:
+        indices = np.arange(len(labels))
+    keys = stable_keys(stream, int(indices.max(initial=-1)) + 1)[indices]
+    chosen = [np.zeros(0, np.int64)]
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        if len(members) < per_class:
+            raise DataError(
+                f"class {label}: found {len(members)} images, expected at least {per_class}; "
+                "take fewer per class, or the whole dataset (data.source: mirror or download)"
+            )
+        chosen.append(members[np.argsort(keys[members], kind="stable")[:per_class]])
+    return np.sort(np.concatenate(chosen))

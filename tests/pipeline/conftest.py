@@ -1,0 +1,169 @@
+"""A copy of this checkout with three small experiments and figures of its own, run by the real Snakemake."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+KERNEL = '''
+"""A kernel."""
+
+import numpy as np
+
+
+def square(values):
+    return np.asarray(values) ** 2 * {factor}
+'''
+
+EXPERIMENT = '''
+"""An experiment that squares numbers."""
+
+import time
+from typing import Annotated
+
+import pandas as pd
+from pydantic import Field
+
+from localentropy import seeds
+from localentropy.experiments.parameters import SIZE, ExperimentParameters
+from localentropy.numerics.{kernel} import square
+
+DATASETS = ()
+
+
+class Parameters(ExperimentParameters):
+    offset: Annotated[float, Field(gt=0, description="a parameter")]
+    points: Annotated[int, Field(ge=1, description="a size", json_schema_extra=SIZE)]
+    seconds: Annotated[float, Field(ge=0, description="how long a task sleeps")]
+
+
+def tasks(parameters):
+    return [{{"point": point}} for point in range(parameters.points)]
+
+
+def compute(parameters, task, *, data, seed, report):
+    time.sleep(parameters.seconds)
+    noise = seeds.generator(seed, "noise", point=task["point"]).normal()
+    return pd.DataFrame({{"x": [task["point"]], "y": square([parameters.offset + task["point"]]), "noise": [noise]}})
+'''
+
+PLOT = '''
+"""A figure of squares."""
+
+import pandas as pd
+
+from localentropy.plots.drawing import Drawing, panels
+
+
+def draw(tables, scale):
+    figure, (axis,) = panels(1, 3.0, 2.0)
+    for table in tables.values():
+        axis.plot(table["x"], table["y"])
+    data = pd.concat(tables.values())
+    return Drawing(figure, data.assign(panel="a", series="s", y_err=0.0), f"squares at scale {scale}")
+'''
+
+FIGURES = """
+figure91: {shows: squares of a, experiments: [overparam/toy_a]}
+figure92: {shows: squares of b, experiments: [overparam/toy_b]}
+figure93: {shows: squares of both, experiments: [overparam/toy_a, overparam/toy_b]}
+"""
+
+
+@dataclass
+class Run:
+    """A finished run of Snakemake: exit status, everything it printed, and what it did."""
+
+    status: int
+    output: str
+
+    @property
+    def did(self) -> set[str]:
+        """Messages of the jobs that ran, without the target rules'."""
+        messages = re.findall(r"^(?:Job \d+|localrule.*?): (.*)$", self.output, re.MULTILINE)
+        return {m for m in messages if m.startswith(("computing", "joining", "drawing", "preparing"))}
+
+
+class Checkout:
+    """A directory with a copy of the repository in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "snakemake", *arguments]
+
+    def snakemake(self, *arguments: str) -> Run:
+        done = subprocess.run(
+            self.command(*arguments), cwd=self.folder, capture_output=True, text=True, timeout=300, check=False
+        )
+        return Run(done.returncode, done.stdout + done.stderr)
+
+    def python(self, *arguments: str) -> Run:
+        done = subprocess.run(
+            [sys.executable, "-m", "localentropy", *arguments],
+            cwd=self.folder,
+            env={"PYTHONPATH": str(self.folder / "src"), "PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        return Run(done.returncode, done.stdout + done.stderr)
+
+    def edit(self, path: str, change: Callable[[str], str]) -> None:
+        file = self.folder / path
+        file.write_text(change(file.read_text()))
+
+    def contents(self, pattern: str) -> dict[str, bytes]:
+        files = sorted(self.folder.glob(pattern))
+        return {str(file.relative_to(self.folder)): file.read_bytes() for file in files if file.is_file()}
+
+
+def copy_checkout(target: Path) -> Path:
+    """Copy what a clone would hold."""
+    for name in ("Snakefile", "pyproject.toml", "requirements.lock", "environment.yml", "README.md"):
+        target.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, target / name)
+    for name in ("config", "profiles", "rules", "src", "notebooks"):
+        ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.html", "*.ipynb")
+        shutil.copytree(ROOT / name, target / name, ignore=ignore)
+    (target / "data").mkdir()
+    shutil.copy(ROOT / "data/datasets.csv", target / "data/datasets.csv")
+    (target / "data/embedded").symlink_to(ROOT / "data/embedded")
+    return target
+
+
+def write_toys(checkout: Path, seconds: float = 0.0) -> None:
+    """Replace the experiments and figures of a checkout by three small ones."""
+    source = checkout / "src/localentropy"
+    for letter, factor in (("a", 1), ("b", 2)):
+        (source / f"numerics/toy_kernel_{letter}.py").write_text(KERNEL.format(factor=factor))
+        (source / f"experiments/overparam/toy_{letter}.py").write_text(
+            EXPERIMENT.format(kernel=f"toy_kernel_{letter}")
+        )
+    for number in (91, 92, 93):
+        (source / f"plots/overparam/figure{number}.py").write_text(PLOT)
+    (checkout / "config/figures.yaml").write_text(FIGURES)
+    physics = f"seed: 1\ndata: {{source: embedded, mirror: null}}\ntoy_a: {{offset: 1, seconds: {seconds}}}\n"
+    (checkout / "config/default.yaml").write_text(physics + f"toy_b: {{offset: 2, seconds: {seconds}}}\n")
+    for scale, points in (("smoke", 3), ("default", 5), ("paper", 7)):
+        sizes = f"{{points: {points}, chunks: 2, threads: 1}}"
+        (checkout / f"config/scales/{scale}.yaml").write_text(f"toy_a: {sizes}\ntoy_b: {sizes}\n")
+
+
+@pytest.fixture
+def toys(tmp_path: Path) -> Checkout:
+    """A checkout with the small experiments."""
+    folder = copy_checkout(tmp_path / "checkout")
+    write_toys(folder)
+    return Checkout(folder)
