@@ -13,8 +13,14 @@ sys.path.insert(0, str(Path(workflow.basedir, "src")))
 from localentropy import workflow as steps
 from localentropy.errors import LocalEntropyError
 
-PYTHON = sys.executable
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [sys.path[0], os.environ.get("PYTHONPATH")]))
+# Jobs run the Python that runs Snakemake, and this checkout's package.
+for variable, folder in (
+    ("PATH", str(Path(sys.executable).parent)),
+    ("PYTHONPATH", sys.path[0]),
+):
+    os.environ[variable] = os.pathsep.join(
+        filter(None, [folder, os.environ.get(variable)])
+    )
 
 try:
     pipeline = steps.Pipeline(workflow)

@@ -1,0 +1,25 @@
+# Prepared datasets, from the source that the configuration names.
+
+
+rule dataset:
+    input:
+        code=pipeline.dataset_code,
+        embedded=pipeline.dataset_embedded,
+    output:
+        f"data/prepared/{pipeline.configuration.data.source}/{{name}}.npz",
+    log:
+        f"logs/data/{pipeline.configuration.data.source}/{{name}}.log",
+    benchmark:
+        f"logs/data/{pipeline.configuration.data.source}/{{name}}.benchmark.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        job=pipeline.dataset_parameters,
+    message:
+        "preparing the dataset {wildcards.name}"
+    shell:
+        "python -m localentropy prepare {wildcards.name} --job {params.job:q} --log {log:q}"

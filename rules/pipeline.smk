@@ -7,20 +7,22 @@ rule experiment:
         data=pipeline.experiment_data,
     output:
         f"results/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.parquet",
-    params:
-        job=pipeline.experiment_parameters,
     log:
         f"logs/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.log",
     benchmark:
         f"logs/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.benchmark.tsv"
+    conda:
+        "../environment.yml"
     threads: pipeline.experiment_threads
     resources:
         mem_mb=4000,
         runtime=120,
+    params:
+        job=pipeline.experiment_parameters,
     message:
         "computing {wildcards.paper}/{wildcards.name}, part {wildcards.part} of {wildcards.parts}"
     shell:
-        "{PYTHON:q} -m localentropy run {wildcards.paper}/{wildcards.name} "
+        "python -m localentropy run {wildcards.paper}/{wildcards.name} "
         "--part {wildcards.part} --job {params.job:q} --log {log:q}"
 
 
@@ -30,20 +32,22 @@ rule merge:
         parts=pipeline.experiment_parts,
     output:
         f"results/{FOLDER}/{{paper}}/{{name}}.parquet",
-    params:
-        job=pipeline.experiment_parameters,
     log:
         f"logs/{FOLDER}/{{paper}}/{{name}}.log",
     benchmark:
         f"logs/{FOLDER}/{{paper}}/{{name}}.benchmark.tsv"
+    conda:
+        "../environment.yml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=5,
+    params:
+        job=pipeline.experiment_parameters,
     message:
         "joining the parts of {wildcards.paper}/{wildcards.name}"
     shell:
-        "{PYTHON:q} -m localentropy merge {wildcards.paper}/{wildcards.name} "
+        "python -m localentropy merge {wildcards.paper}/{wildcards.name} "
         "--job {params.job:q} --log {log:q}"
 
 
@@ -56,18 +60,20 @@ rule plot:
         pdf=f"figures/{FOLDER}/{{paper}}/{{module}}.pdf",
         csv=f"figures/{FOLDER}/{{paper}}/{{module}}.csv",
         record=f"figures/{FOLDER}/{{paper}}/{{module}}.json",
-    params:
-        target=pipeline.figure_target,
-        job=pipeline.figure_parameters,
     log:
         f"logs/{FOLDER}/{{paper}}/plot-{{module}}.log",
     benchmark:
         f"logs/{FOLDER}/{{paper}}/plot-{{module}}.benchmark.tsv"
+    conda:
+        "../environment.yml"
     threads: 1
     resources:
         mem_mb=2000,
         runtime=5,
+    params:
+        target=pipeline.figure_target,
+        job=pipeline.figure_parameters,
     message:
         "drawing {params.target}"
     shell:
-        "{PYTHON:q} -m localentropy plot {params.target} --job {params.job:q} --log {log:q}"
+        "python -m localentropy plot {params.target} --job {params.job:q} --log {log:q}"

@@ -34,7 +34,7 @@ class Stamp:
         part: which tasks of the experiment it holds, as `k/n`; empty for a whole table or a figure.
         parameters: everything the numbers depend on besides code and inputs, as JSON values.
         code: hash of the code that made it (`provenance.code_hash`).
-        inputs: name → SHA-256 of each file that was read.
+        inputs: name → SHA-256 of each file that was read, and of what its makers' inputs were made from.
     """
 
     name: str
@@ -47,6 +47,12 @@ class Stamp:
     def parameter_hash(self) -> str:
         """SHA-256 of the parameters."""
         return hashlib.sha256(provenance.canonical_json(self.parameters).encode()).hexdigest()
+
+    @property
+    def origin(self) -> str:
+        """SHA-256 over what is known before any input exists: name, parameters and code."""
+        text = provenance.canonical_json({"name": self.name, "parameters": self.parameters, "code": self.code})
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def difference(self, wanted: Stamp) -> str | None:
         """What sets this stamp apart from the one wanted now, in words; None where they agree."""
@@ -71,7 +77,7 @@ class Table:
 
 
 def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime) -> None:
-    """Write a table and, beside it, the circumstances of its making (`<file>.json`, never compared)."""
+    """Write a table and, beside it in `<name>.json`, its checksum and the circumstances of its making."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -84,15 +90,23 @@ def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime)
     }
     table = table.replace_schema_metadata({_METADATA_KEY: provenance.canonical_json(record)})
     file.parent.mkdir(parents=True, exist_ok=True)
-    side = provenance.circumstances(started)
-    with atomic(file.with_suffix(".json")) as temporary:
-        temporary.write_text(json.dumps(side, indent=1) + "\n", encoding="utf-8")
     with atomic(file) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_statistics=False)
+    side = {"sha256": provenance.file_hash(file), "circumstances": provenance.circumstances(started)}
+    with atomic(file.with_suffix(".json")) as temporary:
+        temporary.write_text(json.dumps(side, indent=1) + "\n", encoding="utf-8")
+
+
+def read_circumstances(file: Path) -> dict[str, Any]:
+    """What `<name>.json` beside a table says of its making; empty where it is missing or unreadable."""
+    try:
+        return json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def read_table(file: Path) -> Table:
-    """Read a table and check its content against its own stamp.
+    """Read a table and check it against the checksum in its stamp and, where there is one, the one beside it.
 
     Raises:
         ArtifactError: the file is missing, truncated, altered or no table of this package.
@@ -111,7 +125,12 @@ def read_table(file: Path) -> Table:
         raise ArtifactError(f"{file}: no such table") from None
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise ArtifactError(f"{file}: not a readable result table ({_first_line(error)})") from None
-    if _content_hash(rows) != content or stamp.parameter_hash != hashed:
+    beside = read_circumstances(file).get("sha256")
+    if (
+        _content_hash(rows) != content
+        or stamp.parameter_hash != hashed
+        or beside not in (None, provenance.file_hash(file))
+    ):
         raise ArtifactError(f"{file}: its content does not match its own checksum")
     rows.attrs["parameters"] = stamp.parameters
     return Table(rows, stamp, versions)

@@ -19,8 +19,7 @@ def describe(file: Path) -> str:
     """
     if file.suffix == ".parquet":
         table = artifacts.read_table(file)
-        side = file.with_suffix(".json")
-        circumstances = json.loads(side.read_text(encoding="utf-8")) if side.exists() else {}
+        circumstances = artifacts.read_circumstances(file).get("circumstances", {})
         head = [f"{file}: {len(table.rows)} rows, columns {', '.join(table.rows.columns)}"]
         return "\n".join(head + _lines(table.stamp, table.versions, circumstances))
     if file.suffix in (*artifacts.FIGURE_SUFFIXES, ".json"):

@@ -10,7 +10,7 @@ import importlib
 import io
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,18 @@ class DatasetJob:
     def file(self) -> Path:
         """Where the prepared dataset lies."""
         return prepared_path(self.name, self.source)
+
+    def problem(self) -> str | None:
+        """Why the prepared file cannot serve; None where it can, or is not there."""
+        from localentropy.instances.prepared import load
+
+        if not self.file.exists():
+            return None
+        try:
+            load(self.file)
+        except DataError as error:
+            return str(error).partition(": ")[2]
+        return None
 
     def prepare(self, log: Path | None = None) -> None:
         """Prepare the dataset, whole or not at all."""
@@ -202,10 +214,17 @@ class ExperimentJob:
 
         started = datetime.now(UTC)
         with reporting(self.name, 1, log) as reporter:
-            parts = [read_wanted(self.part(index), self.stamp(index)) for index in range(self.parts)]
+            parts = [self._read_part(index) for index in range(self.parts)]
             table = pd.concat(parts, ignore_index=True).sort_values("task", kind="stable", ignore_index=True)
             artifacts.write_table(self.table, table.drop(columns="task"), self.stamp(), started)
             reporter.summary(f"{len(table)} rows from {self.parts} parts → {self.table}")
+
+    def _read_part(self, index: int) -> pd.DataFrame:
+        table = read_checked(self.part(index))
+        difference = table.stamp.difference(self.stamp(index))
+        if difference:
+            raise ArtifactError(f"{self.part(index)}: {difference}; run {self.name} again")
+        return table.rows
 
 
 @dataclass(frozen=True)
@@ -216,32 +235,51 @@ class FigureJob:
         target: its target name, as in `config/figures.yaml`.
         scale: smoke, default or paper: the caption says so.
         folder: path component of the scale or named run.
-        inputs: experiment `<paper>/<name>` → its table.
+        tables: experiment `<paper>/<name>` → its table.
+        origins: experiment → what its table must have been made from (`Stamp.origin`), known before it exists.
+        datasets: dataset → prepared file that some table depends on.
     """
 
     target: str
     scale: str
     folder: str
-    inputs: dict[str, Path]
+    tables: dict[str, Path]
+    origins: dict[str, str]
+    datasets: dict[str, Path]
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, target: str) -> FigureJob:
         """The job of one figure of a resolved configuration."""
         names = configuration.figures[target].experiments
-        inputs = {name: table_path(configuration.folder, name) for name in names}
-        return cls(target, configuration.scale, configuration.folder, inputs)
+        jobs = {name: ExperimentJob.from_configuration(configuration, name) for name in names}
+        return cls(
+            target,
+            configuration.scale,
+            configuration.folder,
+            tables={name: job.table for name, job in jobs.items()},
+            origins={name: job.stamp().origin for name, job in jobs.items()},
+            datasets={dataset: file for job in jobs.values() for dataset, file in job.inputs.items()},
+        )
 
     @classmethod
     def from_json(cls, target: str, text: str) -> FigureJob:
         """The job that `to_json` wrote."""
         values = json.loads(text)
-        inputs = {name: Path(file) for name, file in values["inputs"].items()}
-        return cls(target, values["scale"], values["folder"], inputs)
+        for key in ("tables", "datasets"):
+            values[key] = {name: Path(file) for name, file in values[key].items()}
+        return cls(target, **values)
 
     def to_json(self) -> str:
         """Everything of the job but its target, on one line."""
-        inputs = {name: str(file) for name, file in self.inputs.items()}
-        return provenance.canonical_json({"scale": self.scale, "folder": self.folder, "inputs": inputs})
+        values = {key: value for key, value in asdict(self).items() if key != "target"}
+        for key in ("tables", "datasets"):
+            values[key] = {name: str(file) for name, file in values[key].items()}
+        return provenance.canonical_json(values)
+
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """Files that the figure depends on."""
+        return self.tables | self.datasets
 
     @property
     def module(self) -> str:
@@ -259,14 +297,15 @@ class FigureJob:
             name=self.target,
             parameters={"scale": self.scale},
             code=provenance.code_hash(self.module),
-            inputs={name: provenance.file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            inputs={f"{name} made from": origin for name, origin in self.origins.items()}
+            | {name: provenance.file_hash(file) for name, file in self.inputs.items() if file.exists()},
         )
 
     def draw(self, log: Path | None = None) -> None:
         """Read the tables, draw, and write PNG, PDF, CSV and the record that vouches for them."""
         started = datetime.now(UTC)
         with reporting(self.target, 1, log) as reporter:
-            tables = {name.partition("/")[2]: read_checked(file) for name, file in self.inputs.items()}
+            tables = {name.partition("/")[2]: self._read(name) for name in self.tables}
             drawing = importlib.import_module(self.module).draw(tables, self.scale)
             stamp = self.stamp()
             metadata = {"Title": self.target, "Description": drawing.caption, "Source": f"localentropy {stamp.code[:12]}"}
@@ -278,10 +317,18 @@ class FigureJob:
             artifacts.write_figure(self.stem, contents, stamp, drawing.caption, started)
             reporter.summary(f"{len(drawing.data)} plotted numbers → {self.stem}.png")
 
+    def _read(self, name: str) -> pd.DataFrame:
+        table = read_checked(self.tables[name])
+        if table.stamp.origin != self.origins[name]:
+            raise ArtifactError(f"{self.tables[name]}: made from other parameters or code; run {name} again")
+        return table.rows
 
-def problem(job: ExperimentJob | FigureJob, part: int | None = None) -> str | None:
+
+def problem(job: DatasetJob | ExperimentJob | FigureJob, part: int | None = None) -> str | None:
     """Why the file of a job (or of one part of it) cannot serve as it is; None where it can, or is not there."""
     try:
+        if isinstance(job, DatasetJob):
+            return job.problem()
         if isinstance(job, FigureJob):
             if not any(file.exists() for file in files_of(job)):
                 return None
@@ -299,40 +346,28 @@ def problem(job: ExperimentJob | FigureJob, part: int | None = None) -> str | No
     return replace(stamp, inputs=inputs).difference(wanted)
 
 
-def files_of(job: ExperimentJob | FigureJob, part: int | None = None) -> list[Path]:
+def files_of(job: DatasetJob | ExperimentJob | FigureJob, part: int | None = None) -> list[Path]:
     """The files that a job (or one part of it) writes."""
+    if isinstance(job, DatasetJob):
+        return [job.file]
     if isinstance(job, FigureJob):
         return [job.stem.with_suffix(suffix) for suffix in (*artifacts.FIGURE_SUFFIXES, ".json")]
     return [job.table if part is None else job.part(part)]
 
 
-def read_checked(file: Path) -> pd.DataFrame:
-    """Rows of a table whose content is intact; a corrupt one is set aside, so that the next run remakes it.
+def read_checked(file: Path) -> artifacts.Table:
+    """A table whose content is intact; a corrupt one is set aside, so that the next run remakes it.
 
     Raises:
         ArtifactError: the table is missing or corrupt.
     """
     try:
-        return artifacts.read_table(file).rows
+        return artifacts.read_table(file)
     except ArtifactError as error:
         if file.exists():
             artifacts.set_aside(file)
             raise ArtifactError(f"{error}; set aside as {file.name}.aside, run again to remake it") from None
         raise
-
-
-def read_wanted(file: Path, wanted: artifacts.Stamp) -> pd.DataFrame:
-    """Rows of a table that must carry the wanted stamp; any other is set aside.
-
-    Raises:
-        ArtifactError: the table is missing, corrupt, or made from something else.
-    """
-    rows = read_checked(file)
-    difference = artifacts.read_table(file).stamp.difference(wanted)
-    if difference:
-        artifacts.set_aside(file)
-        raise ArtifactError(f"{file}: {difference}; set aside as {file.name}.aside, run again to remake it")
-    return rows
 
 
 def all_jobs(configuration: Configuration) -> Iterator[ExperimentJob | FigureJob]:

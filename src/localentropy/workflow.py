@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from localentropy import artifacts, provenance
-from localentropy.config import PAPERS, MAIN_PAPER, resolve
+from localentropy.config import MAIN_PAPER, resolve
 from localentropy.errors import LocalEntropyError
-from localentropy.pipeline import ExperimentJob, FigureJob, files_of, problem
+from localentropy.pipeline import DatasetJob, ExperimentJob, FigureJob, files_of, problem
 
 LOCK = Path(".snakemake/localentropy.lock")
 
@@ -37,6 +37,21 @@ class Pipeline:
         """All files of a figure."""
         job = FigureJob.from_configuration(self.configuration, target)
         return [str(file) for file in files_of(job)]
+
+    def dataset_code(self, wildcards: Any) -> list[str]:
+        """Source files that preparing a dataset depends on; the guard of the prepared file."""
+        job = DatasetJob.from_configuration(self.configuration, wildcards.name)
+        self._guard(job)
+        return _relative(provenance.code_closure(job.MODULE))
+
+    def dataset_embedded(self, wildcards: Any) -> list[str]:
+        """The embedded file that a dataset is taken from, where it is."""
+        job = DatasetJob.from_configuration(self.configuration, wildcards.name)
+        return [f"data/embedded/{job.name}.npz"] if job.source == "embedded" else []
+
+    def dataset_parameters(self, wildcards: Any) -> str:
+        """A dataset's job as JSON."""
+        return DatasetJob.from_configuration(self.configuration, wildcards.name).to_json()
 
     def experiment_code(self, wildcards: Any) -> list[str]:
         """Source files that an experiment depends on; the guard of the file it makes."""
@@ -69,7 +84,7 @@ class Pipeline:
 
     def figure_tables(self, wildcards: Any) -> list[str]:
         """Tables that a figure is drawn from."""
-        return [str(file) for file in self._figure(wildcards).inputs.values()]
+        return [str(file) for file in self._figure(wildcards).tables.values()]
 
     def figure_parameters(self, wildcards: Any) -> str:
         """A figure's job as JSON."""
@@ -86,7 +101,7 @@ class Pipeline:
         prefix = "" if wildcards.paper == MAIN_PAPER else f"{wildcards.paper}_"
         return FigureJob.from_configuration(self.configuration, prefix + wildcards.module)
 
-    def _guard(self, job: ExperimentJob | FigureJob, part: int | None = None) -> None:
+    def _guard(self, job: DatasetJob | ExperimentJob | FigureJob, part: int | None = None) -> None:
         """Set the job's files aside unless they are what is wanted; a dry run only says so."""
         executing = self._workflow.executor_plugin is not None and self._workflow.is_main_process
         files = files_of(job, part)
