@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,13 @@ from pydantic import BaseModel
 
 Schema = dict[str, Any]
 
-_NOUNS = {"integer": "an integer", "number": "a number", "string": "text", "boolean": "true or false", "null": "null"}
+_NOUNS = {
+    "integer": "an integer",
+    "number": "a number",
+    "string": "text",
+    "boolean": "true or false",
+    "null": "null",
+}
 _BOUNDS = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
 
 
@@ -67,7 +74,7 @@ def nearest(value: Any, schema: Schema) -> str | None:
     if "exclusiveMaximum" in schema and value >= schema["exclusiveMaximum"]:
         return f"anything below {schema['exclusiveMaximum']:g}"
     if schema.get("type") == "integer":
-        return str(round(value)) if value == value and abs(value) < 2**63 else None
+        return str(round(value)) if math.isfinite(value) else None
     return None
 
 

@@ -12,7 +12,7 @@ from localentropy.errors import ConfigError, LocalEntropyError
 
 if TYPE_CHECKING:
     from localentropy.config import Configuration
-    from localentropy.pipeline import ExperimentJob, FigureJob
+    from localentropy.pipeline import ExperimentJob
 
 app = typer.Typer(
     help="Wide flat minima: compute experiments, draw figures, see how a file was made.",

@@ -213,9 +213,7 @@ def did_you_mean(key: object, choices: Sequence[str]) -> str:
 def _take_scale(scale: str | None, user: Sequence[Layer]) -> str:
     chosen = Layer("--scale", {"scale": scale})
     if scale is None:
-        chosen = next(
-            (layer for layer in reversed(user) if "scale" in layer.values), Layer("", {"scale": "default"})
-        )
+        chosen = next((layer for layer in reversed(user) if "scale" in layer.values), Layer("", {"scale": "default"}))
     value = chosen.values["scale"]
     if value not in SCALES:
         raise ConfigError(f"{chosen.name}: scale = {value}: {did_you_mean(value, SCALES)}")
@@ -271,17 +269,21 @@ def _check_sizes_only(scale: Layer, models: Mapping[str, type[ExperimentParamete
                 )
 
 
-def _validate(
-    model: type[Model], key: str, layers: Sequence[Layer], only: tuple[str, ...] | None = None
-) -> Model:
+def _validate(model: type[Model], key: str, layers: Sequence[Layer], only: tuple[str, ...] | None = None) -> Model:
     """Merge `key` of all layers (the whole layers where key is empty) and build the model from it."""
     merged: dict[str, Any] = {}
     for layer in layers:
-        values = layer.values.get(key, {}) if key else {name: layer.values[name] for name in only or () if name in layer.values}
+        values = (
+            layer.values.get(key, {})
+            if key
+            else {name: layer.values[name] for name in only or () if name in layer.values}
+        )
         if values is None:
             values = {}
         if not isinstance(values, Mapping):
-            raise ConfigError(f"{layer.name}: {key} = {values}: must be a mapping with keys {', '.join(model.model_fields)}")
+            raise ConfigError(
+                f"{layer.name}: {key} = {values}: must be a mapping with keys {', '.join(model.model_fields)}"
+            )
         merged = _merge(merged, values)
     try:
         return model.model_validate(merged)
@@ -297,18 +299,14 @@ def _merge(base: Tree, update: Tree) -> dict[str, Any]:
     return merged
 
 
-def _one_line(
-    model: type[BaseModel], key: str, layers: Sequence[Layer], merged: Tree, error: ValidationError
-) -> str:
+def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged: Tree, error: ValidationError) -> str:
     """The first problem of a validation error, as one line."""
     problem = error.errors(include_url=False)[0]
     # Only names and positions that exist in the data: pydantic also lists the branches of unions.
     location: list[str | int] = []
     value: Any = merged
     for part in problem["loc"]:
-        if isinstance(value, Mapping) and part in value:
-            value = value[part]
-        elif isinstance(value, (list, tuple)) and isinstance(part, int) and part < len(value):
+        if _has(value, part):
             value = value[part]
         elif problem["type"] != "missing" or isinstance(part, int):
             continue
@@ -337,13 +335,16 @@ def _setter(layers: Sequence[Layer], path: Sequence[str | int]) -> str:
         value: Any = layer.values
         reached = 0
         for part in path:
-            if isinstance(value, Mapping) and part in value:
-                value = value[part]
-            elif isinstance(value, (list, tuple)) and isinstance(part, int) and part < len(value):
-                value = value[part]
-            else:
+            if not _has(value, part):
                 break
+            value = value[part]
             reached += 1
         if reached >= depth and reached > 0:
             best, depth = layer.name, reached
     return best
+
+
+def _has(value: Any, part: str | int) -> bool:
+    if isinstance(value, (list, tuple)):
+        return isinstance(part, int) and part < len(value)
+    return isinstance(value, Mapping) and part in value

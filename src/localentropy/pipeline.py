@@ -125,8 +125,7 @@ class ExperimentJob:
     def from_configuration(cls, configuration: Configuration, name: str) -> ExperimentJob:
         """The job of one experiment of a resolved configuration."""
         inputs = {
-            dataset: prepared_path(dataset, configuration.data.source)
-            for dataset in load_experiment(name).DATASETS
+            dataset: prepared_path(dataset, configuration.data.source) for dataset in load_experiment(name).DATASETS
         }
         parameters = configuration.experiments[name]
         return cls(name, configuration.folder, configuration.seed, parameters, inputs)
@@ -308,7 +307,11 @@ class FigureJob:
             tables = {name.partition("/")[2]: self._read(name) for name in self.tables}
             drawing = importlib.import_module(self.module).draw(tables, self.scale)
             stamp = self.stamp()
-            metadata = {"Title": self.target, "Description": drawing.caption, "Source": f"localentropy {stamp.code[:12]}"}
+            metadata = {
+                "Title": self.target,
+                "Description": drawing.caption,
+                "Source": f"localentropy {stamp.code[:12]}",
+            }
             contents = {
                 ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
                 ".pdf": _save(drawing.figure, "pdf", {"Title": self.target, "CreationDate": None}),

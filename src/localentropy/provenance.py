@@ -47,6 +47,11 @@ def code_closure(module: str) -> tuple[Path, ...]:
     return tuple(sorted(found.values()))
 
 
+def script_closure(script: Path) -> tuple[Path, ...]:
+    """Source files of this package that a script outside of it depends on."""
+    return tuple(sorted({file for name in _imports("", script) for file in code_closure(name)}))
+
+
 @functools.cache
 def code_hash(module: str) -> str:
     """SHA-256 over the names and contents of the module's import closure."""
@@ -69,9 +74,7 @@ def canonical_json(values: Mapping[str, Any]) -> str:
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the libraries that results may depend on."""
-    return {"python": platform.python_version()} | {
-        name: importlib.metadata.version(name) for name in STAMPED_VERSIONS
-    }
+    return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in STAMPED_VERSIONS}
 
 
 def circumstances(started: datetime) -> dict[str, Any]:

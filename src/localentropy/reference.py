@@ -9,7 +9,15 @@ import yaml
 from pydantic import BaseModel
 
 from localentropy.allowed import allowed, field_schema
-from localentropy.config import ROOT, SCALES, DataSettings, General, experiment_key, load_experiment, read_figures
+from localentropy.config import (
+    ROOT,
+    SCALES,
+    DataSettings,
+    General,
+    experiment_key,
+    load_experiment,
+    read_figures,
+)
 
 SCHEMA, TABLE = Path("config/schema.json"), Path("docs/configuration.md")
 
@@ -65,7 +73,9 @@ def table_text() -> str:
         for name in model.model_fields:
             schema = field_schema(model, [name])
             meaning = schema["description"] + (" — *size*" if schema.get("size") else "")
-            values = {scale: tree.get(key, {}).get(name, shipped.get(key, {}).get(name)) for scale, tree in scales.items()}
+            values = {
+                scale: tree.get(key, {}).get(name, shipped.get(key, {}).get(name)) for scale, tree in scales.items()
+            }
             lines.append(f"| `{key}.{name}` | {meaning} | {allowed(schema)} | {_values(values)} |")
     return "\n".join(lines) + "\n"
 

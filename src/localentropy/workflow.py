@@ -94,6 +94,10 @@ class Pipeline:
         """A figure's target name."""
         return self._figure(wildcards).target
 
+    def notebook_code(self, wildcards: Any) -> list[str]:
+        """Source files that a notebook's imports depend on."""
+        return _relative(provenance.script_closure(Path("notebooks", f"{wildcards.name}.py")))
+
     def _experiment(self, wildcards: Any) -> ExperimentJob:
         return ExperimentJob.from_configuration(self.configuration, f"{wildcards.paper}/{wildcards.name}")
 

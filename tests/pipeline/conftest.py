@@ -104,7 +104,12 @@ class Checkout:
 
     def snakemake(self, *arguments: str) -> Run:
         done = subprocess.run(
-            self.command(*arguments), cwd=self.folder, capture_output=True, text=True, timeout=300, check=False
+            self.command(*arguments),
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
         )
         return Run(done.returncode, done.stdout + done.stderr)
 
@@ -148,9 +153,7 @@ def write_toys(checkout: Path, seconds: float = 0.0) -> None:
     source = checkout / "src/localentropy"
     for letter, factor in (("a", 1), ("b", 2)):
         (source / f"numerics/toy_kernel_{letter}.py").write_text(KERNEL.format(factor=factor))
-        (source / f"experiments/overparam/toy_{letter}.py").write_text(
-            EXPERIMENT.format(kernel=f"toy_kernel_{letter}")
-        )
+        (source / f"experiments/overparam/toy_{letter}.py").write_text(EXPERIMENT.format(kernel=f"toy_kernel_{letter}"))
     for number in (91, 92, 93):
         (source / f"plots/overparam/figure{number}.py").write_text(PLOT)
     (checkout / "config/figures.yaml").write_text(FIGURES)

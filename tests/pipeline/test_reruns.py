@@ -110,7 +110,11 @@ def test_a_killed_run_completes_and_a_second_pipeline_is_refused(toys: Checkout,
     wanted = toys.contents("figures/**/*.csv") | toys.contents("figures/**/*.png")
     write_toys(toys.folder, seconds=1.0)
     process = subprocess.Popen(
-        toys.command("all"), cwd=toys.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        toys.command("all"),
+        cwd=toys.folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     while not (toys.folder / "logs/default/overparam/toy_a/0-of-2.log").exists() or process.poll() is not None:
         time.sleep(0.05)
@@ -138,9 +142,11 @@ def test_the_number_of_chunks_changes_no_bit(toys: Checkout) -> None:
 def test_a_failed_job_shows_its_log_in_one_line(toys: Checkout) -> None:
     toys.edit(
         "src/localentropy/experiments/overparam/toy_a.py",
-        lambda text: text.replace("time.sleep(parameters.seconds)", "raise_convergence()")
-        + "\n\ndef raise_convergence():\n    from localentropy.errors import ConvergenceError\n"
-        + "    raise ConvergenceError('toy', {'alpha_T': 3.0}, 0.5)\n",
+        lambda text: (
+            text.replace("time.sleep(parameters.seconds)", "raise_convergence()")
+            + "\n\ndef raise_convergence():\n    from localentropy.errors import ConvergenceError\n"
+            + "    raise ConvergenceError('toy', {'alpha_T': 3.0}, 0.5)\n"
+        ),
     )
     run = toys.snakemake("figure91")
     assert run.status != 0

@@ -14,6 +14,7 @@ chunks gives the same table.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
@@ -78,7 +79,7 @@ Ordered = TypeVar("Ordered", bound=tuple[Any, ...])
 
 
 def _increasing(values: Ordered) -> Ordered:
-    for previous, following in zip(values, values[1:], strict=False):
+    for previous, following in pairwise(values):
         if not following > previous:
             raise ValueError(f"must increase strictly, but {following} follows {previous}")
     return values

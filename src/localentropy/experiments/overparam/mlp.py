@@ -1,0 +1,357 @@
+"""MLPs on the parity of MNIST digits, from two kinds of initialization (overparam, figure 6).
+
+A task trains all samples of one width and one initialization on one class-balanced part of the training set, then
+normalises the solutions, aligns every pair of them, and perturbs each with multiplicative noise.
+
+Table: one row for each number, in column `value`; which number is said by
+
+| column | |
+|---|---|
+| quantity | see below |
+| initialization | `random_orthogonal` or `adversarial` |
+| width, parameters | units of a hidden layer; weights and biases of the network |
+| sample | random seed of the initial weights and of everything random in the training, from 0 |
+| other | second sample of a pair, else missing |
+| layer | 0 for the weights from the inputs, up to `hidden_layers` for the output's; missing for the whole network |
+| sigma | level of noise, else missing |
+
+| quantity | |
+|---|---|
+| train_error, test_error | fraction of patterns with label × output ≤ 0 after training |
+| loss | mean square-hinge loss at the last gradient |
+| zero_error_epoch | updates after which there was no train error for the first time; missing if there always was one |
+| stop_epoch | updates made |
+| random_label_error | of adversarial starts: error on the random labels at the end of their phase |
+| dead_units | hidden units of a layer with no incoming weight after training |
+| overlap, overlap_untrained | cosine of a pair, normalised and aligned: of solutions, and of their starting points |
+| distance | of a pair of solutions, per unit: √(2 (1 − overlap)) |
+| noise_distance, noise_distance_raw | distance to the perturbed solution, per unit and not; mean over draws |
+| noise_train_error | train error of the perturbed solution; mean over draws |
+
+The starting points of the adversarial initialization are the networks at the end of the phase on random labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from localentropy.experiments.parameters import (
+    ExperimentParameters,
+    IncreasingSizes,
+    IncreasingValues,
+    Task,
+)
+from localentropy.seeds import generator
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import torch
+
+    from localentropy.networks.mlp import Ensemble
+    from localentropy.networks.mlp_training import Trained
+
+DATASETS = ("mnist_parity",)
+
+Initialization = Literal["random_orthogonal", "adversarial"]
+
+INPUTS = 10  # principal components in `mnist_parity`
+
+COLUMNS = {
+    "quantity": "str",
+    "initialization": "str",
+    "width": "int64",
+    "parameters": "int64",
+    "sample": "int64",
+    "other": "Int64",
+    "layer": "Int64",
+    "sigma": "float64",
+    "value": "float64",
+}
+
+
+def _even(value: int) -> int:
+    if value % 2:
+        raise ValueError(f"must be even (half of each class); nearest: {value + 1}")
+    return value
+
+
+def _distinct(values: tuple[Initialization, ...]) -> tuple[Initialization, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError(f"must differ from each other, got {', '.join(values)}")
+    return values
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the MLP experiment. (T): stated in the paper's text; (C): a choice, its number is lost there."""
+
+    widths: IncreasingSizes = Field(description="units in each hidden layer (C)")
+    initializations: Annotated[tuple[Initialization, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        description="kinds of starting point: random orthogonal, and adversarial (first trained on random labels) (T)"
+    )
+    hidden_layers: int = Field(ge=1, le=20, description="hidden layers (C)")
+    training_patterns: Annotated[int, AfterValidator(_even)] = Field(
+        ge=2, le=58_000, description="training patterns, half of each parity (a reduced MNIST (T), size (C))"
+    )
+    samples: int = Field(ge=3, le=1000, description="networks for each width and initialization (C)")
+    margin: float = Field(gt=0, le=100, description="margin of the square-hinge loss, in units of the output (C)")
+    learning_rate: float = Field(gt=0, le=1, description="step size of full-batch Adam (C)")
+    epochs: int = Field(ge=1, le=10_000_000, description="most updates by full-batch Adam: fixed (T), number (C)")
+    random_label_epochs: int = Field(
+        ge=1, le=1_000_000, description="epochs of SGD on random labels: fixed (T), number (C)"
+    )
+    random_label_learning_rate: float = Field(gt=0, le=1, description="step size of SGD on random labels (C)")
+    random_label_batch: int = Field(
+        ge=1, le=60_000, description="patterns in a mini-batch of SGD on random labels (C)"
+    )
+    noise_levels: IncreasingValues = Field(description="standard deviations σ of the relative noise on weights (C)")
+    noise_draws: int = Field(ge=1, le=10_000, description="perturbations of each solution at each σ (C)")
+    device: Literal["cpu", "cuda"] = Field(description="where the networks are trained; a CPU task uses one core")
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One task for each initialization and width."""
+    return [
+        {"initialization": initialization, "width": width}
+        for initialization in parameters.initializations
+        for width in parameters.widths
+    ]
+
+
+def compute(
+    parameters: Parameters,
+    task: Task,
+    *,
+    data: Mapping[str, Path],
+    seed: int,
+    report: Callable[[str], None],
+    checkpoint: Path | None = None,
+) -> pd.DataFrame:
+    """Rows of one width and initialization, in the columns described above.
+
+    If `checkpoint` is given, training saves its state every five minutes in files whose names begin with it, goes on
+    from them after an interruption, and deletes them at the end.
+
+    Raises:
+        DataError: the dataset is damaged or too small.
+        DomainError: there is no GPU for device `cuda`.
+        ConvergenceError: training diverged.
+    """
+    import torch
+
+    from localentropy.networks.normalise import normalise
+
+    torch.set_num_threads(1)
+    inputs, labels, test_inputs, test_labels = _patterns(parameters, data, seed)
+    run = _Run(parameters, task["width"], task["initialization"], seed, report, checkpoint)
+    table = _Table(task["initialization"], run.shape.parameters, task["width"])
+
+    start = run.start(inputs, table)
+    trained = run.train(start, inputs, labels)
+    train_error = trained.ensemble.errors(inputs, labels)
+    test_error = trained.ensemble.errors(test_inputs, test_labels)
+    table.samples("train_error", train_error)
+    table.samples("test_error", test_error)
+    table.samples("loss", trained.loss)
+    first = trained.zero_error_epoch.double()
+    table.samples("zero_error_epoch", first.masked_fill(first < 0, float("nan")))
+    table.samples("stop_epoch", trained.stop_epoch)
+
+    solutions, dead = normalise(trained.ensemble)
+    for layer, count in enumerate(dead.unbind(1)):
+        table.samples("dead_units", count, layer=layer)
+    _compare("overlap", solutions, table)
+    _compare("overlap_untrained", normalise(start)[0], table)
+    _perturb(solutions, inputs, labels, parameters, run.streams("noise", width=task["width"]), table)
+
+    run.finish()
+    report(
+        f"{task['initialization']} width {task['width']}: train error {train_error.mean():.4f}, "
+        f"test error {test_error.mean():.4f}, {int((train_error == 0).sum())} of {parameters.samples} solved"
+    )
+    return table.frame()
+
+
+def _patterns(parameters: Parameters, data: Mapping[str, Path], seed: int) -> list[torch.Tensor]:
+    """Training inputs and labels, test inputs and labels, on the device."""
+    import torch
+
+    from localentropy.errors import DomainError
+    from localentropy.instances import prepared
+    from localentropy.instances.selection import class_balanced
+
+    if parameters.device == "cuda" and not torch.cuda.is_available():
+        raise DomainError("device: cuda was asked for, but PyTorch finds no GPU; use device: cpu")
+    dataset = prepared.load(data["mnist_parity"])
+    dataset.require(train=parameters.training_patterns, test=1)
+    chosen = class_balanced(
+        dataset.train.labels, parameters.training_patterns // 2, f"overparam/mlp/train/{seed}"
+    )
+    train, test = dataset.train.take(chosen), dataset.test
+    return [
+        torch.from_numpy(array).to(parameters.device, torch.float32)
+        for array in (train.inputs, train.labels, test.inputs, test.labels)
+    ]
+
+
+class _Run:
+    """Training of one task: its random streams and checkpoints."""
+
+    def __init__(
+        self,
+        parameters: Parameters,
+        width: int,
+        initialization: Initialization,
+        seed: int,
+        report: Callable[[str], None],
+        checkpoint: Path | None,
+    ) -> None:
+        from localentropy.networks.checkpoint import Checkpoint
+        from localentropy.networks.mlp import Shape
+
+        self.parameters = parameters
+        self.initialization = initialization
+        self.shape = Shape(INPUTS, width, parameters.hidden_layers)
+        self.seed = seed
+        self.report = report
+        key = f"{parameters.model_dump_json()} {initialization} {width} {seed}"
+        self.checkpoints = {
+            phase: checkpoint and Checkpoint(checkpoint.with_name(f"{checkpoint.name}.{phase}"), key, report=report)
+            for phase in ("random_labels", "adam")
+        }
+
+    def streams(self, name: str, **values: int) -> list[np.random.Generator]:
+        """One generator for each sample."""
+        return [
+            generator(self.seed, f"overparam/mlp/{name}", sample=sample, **values)
+            for sample in range(self.parameters.samples)
+        ]
+
+    def start(self, inputs: torch.Tensor, table: _Table) -> Ensemble:
+        """Starting points. Both initializations use the same random orthogonal networks."""
+        import numpy as np
+        import torch
+
+        from localentropy.networks.mlp import random_orthogonal
+        from localentropy.networks.mlp_training import train_sgd
+
+        width = self.shape.width
+        networks = random_orthogonal(self.shape, self.streams("weights", width=width))
+        networks = networks.to(self.parameters.device)
+        if self.initialization == "random_orthogonal":
+            return networks
+        coins = [stream.choice([-1.0, 1.0], len(inputs)) for stream in self.streams("coins")]
+        labels = torch.from_numpy(np.stack(coins)).to(inputs)
+        networks = train_sgd(
+            networks,
+            inputs,
+            labels,
+            margin=self.parameters.margin,
+            learning_rate=self.parameters.random_label_learning_rate,
+            batch=self.parameters.random_label_batch,
+            epochs=self.parameters.random_label_epochs,
+            generators=self.streams("orders", width=width),
+            checkpoint=self.checkpoints["random_labels"],
+        )
+        errors = networks.errors(inputs, labels)
+        table.samples("random_label_error", errors)
+        self.report(f"{self.initialization} width {width}: random-label error {errors.mean():.3f}")
+        return networks
+
+    def train(self, start: Ensemble, inputs: torch.Tensor, labels: torch.Tensor) -> Trained:
+        """Full-batch Adam on the true labels."""
+        from localentropy.networks.mlp_training import train_adam
+
+        return train_adam(
+            start,
+            inputs,
+            labels,
+            margin=self.parameters.margin,
+            learning_rate=self.parameters.learning_rate,
+            epochs=self.parameters.epochs,
+            checkpoint=self.checkpoints["adam"],
+            report=lambda line: self.report(f"{self.initialization} width {self.shape.width}: {line}"),
+        )
+
+    def finish(self) -> None:
+        """Delete the checkpoints."""
+        for checkpoint in self.checkpoints.values():
+            if checkpoint is not None:
+                checkpoint.remove()
+
+
+class _Table:
+    """Rows of one task."""
+
+    def __init__(self, initialization: Initialization, parameters: int, width: int) -> None:
+        self.common = {"initialization": initialization, "width": width, "parameters": parameters}
+        self.rows: list[dict[str, Any]] = []
+
+    def samples(self, quantity: str, values: Iterable[Any], **where: float) -> None:
+        """One row for each sample."""
+        for sample, value in enumerate(values):
+            self.rows.append({"quantity": quantity, "sample": sample, **where, "value": float(value)})
+
+    def pairs(self, quantity: str, pairs: list[tuple[int, int]], values: Iterable[Any], **where: float) -> None:
+        """One row for each pair of samples."""
+        for (sample, other), value in zip(pairs, values, strict=True):
+            self.rows.append(
+                {"quantity": quantity, "sample": sample, "other": other, **where, "value": float(value)}
+            )
+
+    def frame(self) -> pd.DataFrame:
+        """The table, with all columns whatever rows there are."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.rows).assign(**self.common).reindex(columns=list(COLUMNS))
+        return frame.astype(COLUMNS)
+
+
+def _compare(quantity: str, networks: Ensemble, table: _Table) -> None:
+    """Overlaps of all pairs of normalised networks after alignment; distances too if they are solutions."""
+    from localentropy.networks.align import align, distance, layer_overlaps, overlap
+
+    pairs = list(combinations(range(networks.models), 2))
+    reference = networks.select([sample for sample, _ in pairs])
+    aligned, _ = align(reference, networks.select([other for _, other in pairs]))
+    table.pairs(quantity, pairs, overlap(reference, aligned))
+    for layer, values in enumerate(layer_overlaps(reference, aligned).unbind(1)):
+        table.pairs(quantity, pairs, values, layer=layer)
+    if quantity == "overlap":
+        table.pairs("distance", pairs, distance(reference, aligned))
+
+
+def _perturb(
+    solutions: Ensemble,
+    inputs: torch.Tensor,
+    labels: torch.Tensor,
+    parameters: Parameters,
+    streams: list[np.random.Generator],
+    table: _Table,
+) -> None:
+    """Local energy of normalised solutions."""
+    from localentropy.landscape.local_energy import local_energy
+    from localentropy.networks.align import units
+    from localentropy.networks.normalise import normalise
+
+    def evaluate(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        perturbed, _ = normalise(solutions.with_weights(weights))
+        return perturbed.flat_weights(), perturbed.errors(inputs, labels)
+
+    energy = local_energy(
+        solutions.flat_weights(),
+        evaluate,
+        units=units(solutions),
+        sigmas=parameters.noise_levels,
+        draws=parameters.noise_draws,
+        generators=streams,
+    )
+    for level, sigma in enumerate(parameters.noise_levels):
+        table.samples("noise_distance", energy.distance_per_unit[level].mean(1), sigma=sigma)
+        table.samples("noise_distance_raw", energy.distance[level].mean(1), sigma=sigma)
+        table.samples("noise_train_error", energy.train_error[level].mean(1), sigma=sigma)

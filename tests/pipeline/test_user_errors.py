@@ -1,0 +1,58 @@
+"""What a user gets wrong on Snakemake's command line or ours ends in one line, without a traceback."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pipeline.conftest import Checkout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--config", "scale=huge"], "error: --config: scale = huge: allowed: smoke, default, paper"),
+        (["--config", "toy_a={ofset: 2}"], "toy_a.ofset = 2: unknown key; did you mean 'offset'?"),
+        (["--config", "toy_a={offset: -2}"], "toy_a.offset = -2: allowed: a number > 0; nearest: anything above 0"),
+        (["--config", "toy_a={offset: two}"], "toy_a.offset = two: allowed: a number > 0"),
+        (["--config", "run=../up"], "run = ../up: allowed"),
+        (["--configfile", "mine.yaml"], "error: mine.yaml: toy_b.points = 0: allowed: an integer ≥ 1; nearest: 1"),
+    ],
+)
+def test_snakemake_refuses_a_wrong_configuration_in_one_line(
+    toys: Checkout, arguments: list[str], message: str
+) -> None:
+    (toys.folder / "mine.yaml").write_text("toy_b: {points: 0}\n")
+    run = toys.snakemake("figure91", *arguments)
+    assert run.status == 1
+    lines = [line for line in run.output.splitlines() if not line.startswith("Using workflow specific profile")]
+    assert len(lines) == 1, run.output
+    assert message in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "overparam/toy_c"], "overparam/toy_c: no such experiment; did you mean 'overparam/toy_"),
+        (["plot", "figure99"], "figure99: no such figure; did you mean"),
+        (["run", "overparam/toy_a", "--part", "7"], "--part = 7: allowed: 0 to 1"),
+        (["run", "overparam/toy_a", "--set", "toy_a.points"], "--set toy_a.points: allowed: key=value"),
+        (["run", "overparam/toy_a", "--set", "toy_a.points=-1"], "--set: toy_a.points = -1: allowed"),
+        (["plot", "figure91"], "results/default/overparam/toy_a.parquet: no such table"),
+        (["show", "absent.parquet"], "absent.parquet: no such table"),
+        (["prepare", "mnits"], "mnits"),
+        (["gallery"], "missing; run `make all`"),
+    ],
+)
+def test_our_commands_refuse_in_one_line(toys: Checkout, arguments: list[str], message: str) -> None:
+    run = toys.python(*arguments)
+    assert run.status == 1
+    assert run.output.startswith("error: ") and run.output.count("\n") == 1, run.output
+    assert message in run.output
+
+
+def test_steps_run_without_snakemake(toys: Checkout) -> None:
+    assert toys.python("run", "overparam/toy_a", "--scale", "smoke").status == 0
+    drawn = toys.python("plot", "figure91", "--scale", "smoke")
+    assert drawn.status == 0, drawn.output
+    assert (toys.folder / "figures/smoke/overparam/figure91.png").exists()
+    assert toys.python("verify", "--scale", "smoke").status == 0

@@ -1,0 +1,168 @@
+"""Every wrong configuration ends in one line that names layer, key, value, what is allowed and the nearest choice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from localentropy import reference
+from localentropy.config import ROOT, experiment_key, read_figures, resolve, split_figure
+from localentropy.errors import ConfigError
+from localentropy.experiments.parameters import IncreasingSizes, OddSize
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A root whose configuration files may be edited."""
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    return tmp_path
+
+
+@pytest.mark.parametrize("scale", ["smoke", "default", "paper"])
+def test_the_shipped_configuration_is_valid(scale: str) -> None:
+    configuration = resolve(scale)
+    assert configuration.folder == scale
+    names = {name for figure in read_figures().values() for name in figure.experiments}
+    assert set(configuration.experiments) == names
+
+
+@pytest.mark.parametrize(
+    ("overrides", "parts"),
+    [
+        ({"scale": "huge"}, ["scale = huge", "smoke, default, paper"]),
+        ({"scale": "smok"}, ["did you mean 'smoke'"]),
+        ({"franz_pairsi": {}}, ["franz_pairsi", "did you mean 'franz_parisi'"]),
+        ({"franz_parisi": {"inv_alpa": 1}}, ["franz_parisi.inv_alpa = 1", "did you mean 'inv_alpha'"]),
+        ({"franz_parisi": {"inv_alpha": -1}}, ["franz_parisi.inv_alpha = -1", "> 0"]),
+        ({"franz_parisi": {"alpha_T": 0}}, ["franz_parisi.alpha_T = 0", "> 0"]),
+        (
+            {"franz_parisi": {"activation": "tanhh"}},
+            ["activation = tanhh", "sign, tanh, erf", "nearest: tanh"],
+        ),
+        ({"franz_parisi": {"margins_ref": [0.1, -1]}}, ["margins_ref[1] = -1", "nearest: 0"]),
+        ({"franz_parisi": {"same_margins": [0.2, 0.1]}}, ["same_margins", "increase", "0.1 follows 0.2"]),
+        ({"franz_parisi": {"smallest_distance": 0.6}}, ["smallest_distance = 0.6 must lie below"]),
+        ({"franz_parisi": {"points": 0}}, ["points = 0", "nearest: 2"]),
+        ({"franz_parisi": 3}, ["franz_parisi = 3", "mapping"]),
+        ({"data": {"source": "miror"}}, ["data.source = miror", "nearest: mirror"]),
+        ({"seed": -1}, ["seed = -1", "nearest: 0"]),
+        ({"run": "a/b"}, ["run = a/b", "nearest: a-b"]),
+    ],
+)
+def test_errors_name_what_is_wrong_and_what_is_allowed(overrides: dict[str, Any], parts: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        resolve(overrides=overrides)
+    message = str(caught.value)
+    assert message.startswith("--config: ")
+    assert "\n" not in message
+    for part in parts:
+        assert part in message
+
+
+def test_errors_name_the_file_that_set_the_value(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("franz_parisi:\n  inv_alpha: zero\n")
+    with pytest.raises(ConfigError, match=r"mine\.yaml: franz_parisi\.inv_alpha = zero"):
+        resolve(files=[file])
+    file.write_text("franz_parisi: [")
+    with pytest.raises(ConfigError, match=r"mine\.yaml: line 1 not valid YAML"):
+        resolve(files=[file])
+    file.write_text("- 1\n")
+    with pytest.raises(ConfigError, match=r"mine\.yaml: must hold key: value pairs"):
+        resolve(files=[file])
+    with pytest.raises(ConfigError, match=r"absent\.yaml: no such configuration file"):
+        resolve(files=[tmp_path / "absent.yaml"])
+
+
+def test_a_scale_may_not_set_physics(root: Path) -> None:
+    file = root / "config/scales/smoke.yaml"
+    file.write_text(file.read_text().replace("points:", "inv_alpha: 3\n  points:", 1))
+    with pytest.raises(
+        ConfigError, match=r"smoke\.yaml: franz_parisi\.inv_alpha: a scale changes sizes, never physics"
+    ):
+        resolve("smoke", root=root)
+
+
+def test_a_missing_key_is_named(root: Path) -> None:
+    file = root / "config/default.yaml"
+    file.write_text(file.read_text().replace("  inv_alpha:", "  # inv_alpha:", 1))
+    with pytest.raises(ConfigError, match=r"franz_parisi\.inv_alpha: missing; allowed: a number > 0"):
+        resolve(root=root)
+
+
+def test_an_unknown_experiment_is_named(root: Path) -> None:
+    file = root / "config/figures.yaml"
+    file.write_text(file.read_text() + "figure99: {shows: nothing, experiments: [overparam/nothing]}\n")
+    with pytest.raises(ConfigError, match="no experiment overparam/nothing"):
+        resolve(root=root)
+
+
+def test_overrides_come_last_and_named_runs_have_their_own_folder(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("scale: smoke\nfranz_parisi: {inv_alpha: 1.7, points: 10}\n")
+    configuration = resolve(files=[file], overrides={"run": "wide", "franz_parisi": {"inv_alpha": "1.9"}})
+    dumped = configuration.experiments["overparam/franz_parisi"].model_dump()
+    assert configuration.folder == "smoke-wide"
+    assert (dumped["inv_alpha"], dumped["points"]) == (1.9, 10)
+
+
+def test_names_of_the_main_paper_are_bare() -> None:
+    assert experiment_key("overparam/franz_parisi") == "franz_parisi"
+    assert experiment_key("margins/franz_parisi") == "margins_franz_parisi"
+    assert split_figure("figure3") == ("overparam", "figure3")
+    assert split_figure("margins_figure2") == ("margins", "figure2")
+
+
+def test_sizes_of_plus_minus_one_sums_are_odd_and_grids_increase() -> None:
+    class Sizes(BaseModel):
+        N: OddSize
+        widths: Annotated[IncreasingSizes, "grid"]
+
+    assert Sizes(N=11, widths=(1, 2)).N == 11
+    with pytest.raises(ValidationError, match=r"must be odd.*nearest: 13"):
+        Sizes(N=12, widths=(1, 2))
+    with pytest.raises(ValidationError, match="must increase strictly"):
+        Sizes(N=11, widths=(2, 2))
+
+
+def test_generated_files_are_current() -> None:
+    assert (ROOT / reference.SCHEMA).read_text() == reference.schema_text(), "run `make docs`"
+    assert (ROOT / reference.TABLE).read_text() == reference.table_text(), "run `make docs`"
+    json.loads(reference.schema_text())
+
+
+KEYS = st.sampled_from(["franz_parisi", "data", "seed", "scale", "run", "mlp", "alpha", ""])
+INNER = st.sampled_from(["inv_alpha", "margins_ref", "points", "activation", "source", "threads", "widths", "x"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["max", "sign"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(INNER, inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(st.dictionaries(KEYS, VALUES, max_size=2) | st.dictionaries(KEYS, st.dictionaries(INNER, VALUES, max_size=2)))
+def test_any_configuration_is_valid_or_refused_in_one_line(tree: dict[str, Any]) -> None:
+    try:
+        resolve(overrides=tree)
+    except ConfigError as error:
+        assert len(str(error).splitlines()) == 1
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.dictionaries(KEYS, VALUES, max_size=2))
+def test_any_configuration_file_is_valid_or_refused_in_one_line(tmp_path_factory: Any, tree: dict[str, Any]) -> None:
+    file = tmp_path_factory.mktemp("config") / "mine.yaml"
+    file.write_text(yaml.safe_dump(tree))
+    try:
+        resolve(files=[file])
+    except ConfigError as error:
+        assert len(str(error).splitlines()) == 1

@@ -1,0 +1,55 @@
+"""pyproject.toml, requirements.lock and environment.yml name the same packages at the same versions."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib"}
+
+
+def declared() -> dict[str, Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    texts = project["dependencies"] + [text for extra in project["optional-dependencies"].values() for text in extra]
+    return {canonicalize_name(Requirement(text).name): Requirement(text) for text in texts}
+
+
+def locked() -> dict[str, str]:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(name): version for name, version in pairs}
+
+
+def conda() -> dict[str, str]:
+    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    pairs = [text.split("=") for text in dependencies if "=" in text]
+    return {CONDA_NAMES.get(name, name): version for name, version in pairs}
+
+
+def test_the_lock_satisfies_every_declared_requirement() -> None:
+    versions = locked()
+    for name, requirement in declared().items():
+        assert versions[name] in requirement.specifier, f"{requirement} is locked at {versions[name]}"
+
+
+def test_the_lock_is_exact_and_without_local_versions() -> None:
+    for name, version in locked().items():
+        assert "+" not in version and "@" not in version, f"{name} is locked at {version}"
+
+
+def test_conda_users_get_the_declared_packages_at_the_locked_versions() -> None:
+    packages = conda()
+    assert set(packages) - {"python", "setuptools"} == set(declared())
+    for name, version in packages.items():
+        if name != "python":
+            assert f"{locked()[name]}.".startswith(f"{version}."), f"{name}: {version} against {locked()[name]}"
+
+
+def test_python_is_the_declared_one() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["requires-python"] == f">={conda()['python']}"
