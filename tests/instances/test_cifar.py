@@ -42,9 +42,7 @@ def test_any_compression(tmp_path, tiny, members, make_tar, mode):
     assert cifar.read_archive(path, members) == tiny.members
 
 
-@pytest.mark.parametrize(
-    "name", ["../evil.bin", "/tmp/evil.bin", f"{INNER}/../../evil.bin", "elsewhere/evil.bin"]
-)
+@pytest.mark.parametrize("name", ["../evil.bin", "/tmp/evil.bin", f"{INNER}/../../evil.bin", "elsewhere/evil.bin"])
 def test_member_outside_its_folder(tmp_path, tiny, members, make_tar, refused, name):
     path = tmp_path / "archive.tar.gz"
     path.write_bytes(make_tar({**tiny.members, name: b"evil"}))

@@ -108,7 +108,5 @@ def _checked_content(path: Path, archive: tarfile.TarFile, member: tarfile.TarIn
     content = stream.read() if stream else b""
     digest = hashlib.sha256(content).hexdigest()
     if digest != raw.sha256:
-        raise DataError(
-            f"{where}: wrong checksum: found sha256 {digest[:16]}…, expected {raw.sha256[:16]}…; {ADVICE}"
-        )
+        raise DataError(f"{where}: wrong checksum: found sha256 {digest[:16]}…, expected {raw.sha256[:16]}…; {ADVICE}")
     return content

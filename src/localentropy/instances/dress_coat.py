@@ -39,9 +39,7 @@ def binarize(
     return np.where(above, 1, -1).astype(np.int8), labels, indices
 
 
-def training_subset(
-    labels: NDArray[np.int8], indices: NDArray[np.int64], seed: int = SEED
-) -> NDArray[np.int64]:
+def training_subset(labels: NDArray[np.int8], indices: NDArray[np.int64], seed: int = SEED) -> NDArray[np.int64]:
     """Positions of the 250 dresses and 250 coats used for training, in the order of the official file.
 
     Of each class those with the smallest keys of the stream `dress_coat/train/<seed>`, where the key of an

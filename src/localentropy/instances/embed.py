@@ -74,9 +74,7 @@ def main() -> int:
     """Command line; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m localentropy.instances.embed", description=__doc__)
     parser.add_argument("--mirror", type=Path, required=True, help="directory with the raw files")
-    parser.add_argument(
-        "--data-dir", type=Path, default=DATA_DIR, help="folder of datasets.csv and embedded/"
-    )
+    parser.add_argument("--data-dir", type=Path, default=DATA_DIR, help="folder of datasets.csv and embedded/")
     arguments = parser.parse_args()
     try:
         for line in embed(arguments.mirror, arguments.data_dir):

@@ -41,20 +41,14 @@ def read_idx(path: Path, item_shape: tuple[int, ...]) -> NDArray[np.uint8]:
         )
     start = 4 + 4 * dimensions
     if len(content) < start:
-        raise DataError(
-            f"{path}: truncated IDX header: found {len(content)} bytes, expected {start}; {ADVICE}"
-        )
+        raise DataError(f"{path}: truncated IDX header: found {len(content)} bytes, expected {start}; {ADVICE}")
     shape = struct.unpack(f">{dimensions}I", content[4:start])
     if shape[1:] != item_shape:
-        raise DataError(
-            f"{path}: wrong IDX dimensions: found items {shape[1:]}, expected {item_shape}; {ADVICE}"
-        )
+        raise DataError(f"{path}: wrong IDX dimensions: found items {shape[1:]}, expected {item_shape}; {ADVICE}")
     found, expected = len(content) - start, math.prod(shape)
     if found != expected:
         what = "truncated" if found < expected else "trailing bytes"
-        raise DataError(
-            f"{path}: {what}: found {found} data bytes, expected {expected} for {shape}; {ADVICE}"
-        )
+        raise DataError(f"{path}: {what}: found {found} data bytes, expected {expected} for {shape}; {ADVICE}")
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
@@ -65,9 +59,7 @@ def _decompress(path: Path) -> bytes:
         if looks_like_html(head):
             raise DataError(f"{path}: found an HTML page, expected a gzipped IDX file; {ADVICE}")
         if head[:2] != b"\x1f\x8b":
-            raise DataError(
-                f"{path}: not gzip: found the first bytes 0x{head[:2].hex()}, expected 0x1f8b; {ADVICE}"
-            )
+            raise DataError(f"{path}: not gzip: found the first bytes 0x{head[:2].hex()}, expected 0x1f8b; {ADVICE}")
         with gzip.open(path, "rb") as stream:
             return stream.read()
     except EOFError as error:

@@ -86,9 +86,7 @@ class Dataset:
             if have < want:
                 which = "set" if self.is_complete else "part"
                 advice = "ask for fewer" + (
-                    ""
-                    if self.is_complete
-                    else ", or prepare the whole set with data.source: mirror or download"
+                    "" if self.is_complete else ", or prepare the whole set with data.source: mirror or download"
                 )
                 raise DataError(
                     f"{self.name}: found {have} {split} examples in this {which}, expected {want}; {advice}"
@@ -156,9 +154,7 @@ def load(path: Path) -> Dataset:
     ) as error:
         raise DataError(f"{path}: truncated or not an npz file; {advice}") from error
     name = str(arrays.get("name", "nothing"))
-    keys = {"name", "content_sha256"} | {
-        f"{split}_{key}" for split in ("train", "test") for key in SPLIT_KEYS
-    }
+    keys = {"name", "content_sha256"} | {f"{split}_{key}" for split in ("train", "test") for key in SPLIT_KEYS}
     if name not in LAYOUTS or set(arrays) != keys:
         raise DataError(
             f"{path}: found {name} with {', '.join(sorted(arrays)) or 'no arrays'}, "
@@ -182,17 +178,13 @@ SPLIT_KEYS = ("inputs", "labels", "source_indices")
 
 def _arrays(dataset: Dataset) -> dict[str, NDArray[Any]]:
     return {
-        f"{split}_{key}": getattr(getattr(dataset, split), key)
-        for split in ("train", "test")
-        for key in SPLIT_KEYS
+        f"{split}_{key}": getattr(getattr(dataset, split), key) for split in ("train", "test") for key in SPLIT_KEYS
     }
 
 
 def _unpacked(bits: NDArray[Any], columns: int, where: str) -> NDArray[np.int8]:
     if bits.dtype != np.uint8 or bits.ndim != 2 or bits.shape[1] != -(-columns // 8):
-        raise DataError(
-            f"{where}: found {bits.dtype} {bits.shape}, expected packed bits; prepare the dataset again"
-        )
+        raise DataError(f"{where}: found {bits.dtype} {bits.shape}, expected packed bits; prepare the dataset again")
     return (2 * np.unpackbits(bits, axis=1, count=columns).astype(np.int8) - 1).astype(np.int8)
 
 

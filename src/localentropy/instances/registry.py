@@ -49,14 +49,10 @@ def read_registry(path: Path) -> tuple[RawFile, ...]:
             reader = csv.DictReader(stream)
             if tuple(reader.fieldnames or ()) != COLUMNS:
                 found = ", ".join(reader.fieldnames or ()) or "nothing"
-                raise DataError(
-                    f"{path}: found the columns {found}, expected {', '.join(COLUMNS)}; restore the file"
-                )
+                raise DataError(f"{path}: found the columns {found}, expected {', '.join(COLUMNS)}; restore the file")
             return tuple(_row(row, f"{path}: line {reader.line_num}") for row in reader)
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(
-            f"{path}: the table of data files cannot be read ({error}); restore the file"
-        ) from error
+        raise DataError(f"{path}: the table of data files cannot be read ({error}); restore the file") from error
 
 
 def raw_files(dataset: str, data_dir: Path = DATA_DIR) -> tuple[RawFile, ...]:

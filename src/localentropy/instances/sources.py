@@ -57,9 +57,7 @@ def read_raw(dataset: str, source: str, mirror: Path | None, data_dir: Path) -> 
             return _cifar_images(cifar.read_archive(places[whole[0].file], members), members)
         return _idx_images(places)
     if mirror is None:
-        raise DataError(
-            "data.source is mirror but no directory is given; set data.mirror to one with the files"
-        )
+        raise DataError("data.source is mirror but no directory is given; set data.mirror to one with the files")
     folders = _mirror_folders(mirror, dataset)
     if dataset == "cifar10":
         return _mirrored_cifar(table, folders, mirror)
