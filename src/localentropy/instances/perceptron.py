@@ -1,0 +1,343 @@
+"""Problems for the binary perceptron: the hidden manifold (random features of a Gaussian latent pattern) and storage.
+
+Conventions (`overparam`, eqs. 1–3): a student w in {±1}^N answers the sign of its field λ = Σ_i w_i ξ_i / √N to the
+pattern ξ; the stability of a labelled pattern is Δ = y λ, and w solves the problem at margin κ if every Δ >= κ.
+
+Memory: a ±1 pattern takes one byte per entry, a real one four; the feature matrix takes 8 N D bytes. At D = 1000,
+P = 3000, N = 20000: 60 MB of patterns and 160 MB of features. Test patterns are made in blocks of 32 MB and forgotten.
+"""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from localentropy import seeds
+from localentropy.errors import DomainError
+
+Activation = str | Callable[[np.ndarray], np.ndarray]
+_BLOCK = 2**22  # entries of a block of patterns in the making
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A labelled training set and, for the hidden manifold, all that made it.
+
+    Attributes:
+        patterns: [P, N], int8 of ±1 or float32.
+        labels: int8 of ±1, [P].
+        seed: root seed of its random streams.
+        activation: of the features; None where there are none.
+        features: F, float64, [N, D], or None.
+        latent: latent patterns x, float64, [P, D], or None.
+        teacher: int8 of ±1, [D], or None.
+        gaussian_covariate: whether the patterns are μ₁ F x/√D + μ⋆ z instead of the activation of F x/√D.
+    """
+
+    patterns: np.ndarray
+    labels: np.ndarray
+    seed: int
+    activation: Activation | None = None
+    features: np.ndarray | None = None
+    latent: np.ndarray | None = None
+    teacher: np.ndarray | None = None
+    gaussian_covariate: bool = False
+
+    @property
+    def P(self) -> int:
+        """Number of patterns."""
+        return self.patterns.shape[0]
+
+    @property
+    def N(self) -> int:
+        """Number of weights."""
+        return self.patterns.shape[1]
+
+    @property
+    def binary(self) -> bool:
+        """Whether the patterns are ±1, so that the fields of ±1 weights live on a lattice."""
+        return self.patterns.dtype == np.int8
+
+    @functools.cached_property
+    def signed_patterns(self) -> np.ndarray:
+        """y ξ, the patterns times their labels, [P, N], of the patterns' type."""
+        return self.patterns * self.labels[:, None]
+
+    def stabilities(self, weights: np.ndarray) -> np.ndarray:
+        """Stabilities Δ = y w·ξ / √N of the training patterns.
+
+        Args:
+            weights: binary or real, [N] or [students, N].
+
+        Returns:
+            float64, [P] or [students, P].
+
+        Raises:
+            DomainError: weights of another length than N.
+        """
+        return self.sums(weights) / math.sqrt(self.N)
+
+    def train_error(self, weights: np.ndarray, margin: float = 0.0) -> Any:
+        """Fraction of training patterns with stability below the margin, or not positive.
+
+        Args:
+            weights: binary or real, [N] or [students, N].
+            margin: κ, not negative.
+
+        Returns:
+            One number, or [students].
+
+        Raises:
+            DomainError: weights of another length than N, a margin outside [0, √N].
+        """
+        allowed = smallest_allowed(margin, self.N)
+        sums = self.sums(weights)
+        if self.binary and np.all(np.abs(weights) == 1):
+            wrong = sums < allowed
+        else:
+            wrong = (sums <= 0) | (sums < margin * math.sqrt(self.N))
+        error = wrong.mean(-1)
+        return error if error.ndim else float(error)
+
+    def test_error(self, weights: np.ndarray, n: int = 10_000) -> Any:
+        """Fraction of n fresh patterns of the same teacher and features that get the wrong label.
+
+        The first n of one fixed sequence are used, the same for all weights and all calls. A field of exactly zero
+        counts as half an error.
+
+        Args:
+            weights: binary or real (a barycentre), [N] or [students, N].
+            n: number of patterns.
+
+        Returns:
+            One number, or [students].
+
+        Raises:
+            DomainError: random patterns, which have no teacher; weights of another length than N; n < 1.
+        """
+        if n < 1:
+            raise DomainError(f"test_error: n = {n} must be at least 1")
+        students = np.atleast_2d(self._checked(weights)).astype(np.float64)
+        wrong = np.zeros(len(students))
+        for patterns, labels in self.test_patterns(n):
+            answers = np.sign(patterns.astype(np.float64) @ students.T)
+            wrong += 0.5 * (1.0 - answers * labels[:, None]).sum(0)
+        error = wrong / n
+        return error if np.ndim(weights) > 1 else float(error[0])
+
+    def test_patterns(self, n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Fresh patterns of the same teacher and features: blocks of (patterns [rows, N], labels [rows]).
+
+        Raises:
+            DomainError: random patterns, which have no teacher.
+        """
+        if self.features is None or self.teacher is None or self.activation is None:
+            raise DomainError("random patterns have no teacher: there is no test error, only a train error")
+        sizes = {"D": len(self.teacher), "P": self.P, "N": self.N}
+        latent_stream = seeds.generator(self.seed, "test", **sizes)
+        noise_stream = seeds.generator(self.seed, "test/noise", **sizes)
+        rows = max(1, _BLOCK // self.N)
+        for start in range(0, n, rows):
+            latent = latent_stream.standard_normal((min(rows, n - start), len(self.teacher)))
+            noise = noise_stream if self.gaussian_covariate else None
+            yield _project(latent, self.features, self.activation, noise), _answers(latent, self.teacher)
+
+    def _checked(self, weights: np.ndarray) -> np.ndarray:
+        weights = np.asarray(weights)
+        if weights.ndim not in (1, 2) or weights.shape[-1] != self.N:
+            raise DomainError(f"weights of shape {weights.shape}: allowed are ({self.N},) and (students, {self.N})")
+        return weights
+
+    def sums(self, weights: np.ndarray) -> np.ndarray:
+        """Σ_i w_i y ξ_i = Δ √N, float64, [P] or [students, P]; exact for ±1 weights on ±1 patterns."""
+        weights = self._checked(weights).astype(np.float64)
+        sums = np.empty((*weights.shape[:-1], self.P))
+        rows = max(1, _BLOCK // self.N)
+        for start in range(0, self.P, rows):
+            block = self.signed_patterns[start : start + rows].astype(np.float64)
+            sums[..., start : start + rows] = weights @ block.T
+        return sums
+
+
+def random_patterns(N: int, P: int, seed: int) -> Instance:
+    """P independent random ±1 patterns with random labels: the storage problem.
+
+    Raises:
+        DomainError: N or P below 1.
+    """
+    _check_sizes(N=N, P=P)
+    stream = seeds.generator(seed, "instance", N=N, P=P)
+    labels = _random_signs(stream, P)
+    return Instance(patterns=_random_signs(stream, (P, N)), labels=labels, seed=seed)
+
+
+def hidden_manifold(
+    D: int,
+    P: int,
+    N: int,
+    seed: int,
+    activation: Activation = "sign",
+    *,
+    features: str = "gaussian",
+    gaussian_covariate: bool = False,
+) -> Instance:
+    """Random features of Gaussian latent patterns, labelled by a binary teacher in the latent space.
+
+    Patterns ξ_i = σ(Σ_k F_ik x_k / √D) with x_k and F_ik standard normal, labels sign(Σ_k t_k x_k) with t in {±1}^D
+    (`overparam`, eqs. 1–2). The latent patterns, teacher and features depend on the sizes and the seed alone.
+
+    Args:
+        D: latent dimension.
+        P: number of training patterns.
+        N: number of features, one weight each.
+        seed: root seed.
+        activation: "sign" (±1 patterns), "tanh", "erf", "identity", or a function of arrays or of one number.
+        features: "gaussian", or "binary" for F_ik = ±1, which has the same first two moments.
+        gaussian_covariate: replace the features by μ₁ F x/√D + μ⋆ z with z standard normal and the Gaussian moments of
+            the activation (`overparam`, eq. 97).
+
+    Raises:
+        DomainError: a size below 1, an unknown activation or kind of features.
+    """
+    _check_sizes(D=D, P=P, N=N)
+    if features not in ("gaussian", "binary"):
+        raise DomainError(f"features = {features!r} is not known: allowed are 'gaussian' and 'binary'")
+    _function(activation)
+    sizes = {"D": D, "P": P, "N": N}
+    stream = seeds.generator(seed, "instance", **sizes)
+    teacher = _random_signs(stream, D)
+    latent = stream.standard_normal((P, D))
+    if features == "gaussian":
+        matrix = stream.standard_normal((N, D))
+    else:
+        matrix = _random_signs(stream, (N, D)).astype(np.float64)
+    noise = seeds.generator(seed, "instance/noise", **sizes) if gaussian_covariate else None
+    return Instance(
+        patterns=_project(latent, matrix, activation, noise),
+        labels=_answers(latent, teacher),
+        seed=seed,
+        activation=activation,
+        features=matrix,
+        latent=latent,
+        teacher=teacher,
+        gaussian_covariate=gaussian_covariate,
+    )
+
+
+def smallest_allowed(margin: float, N: int) -> int:
+    """Smallest Σ_i w_i y ξ_i of ±1 weights and patterns with stability >= margin: positive and of the parity of N.
+
+    For N odd this is h_min, the smallest odd integer >= κ√N.
+
+    Raises:
+        DomainError: a margin outside [0, √N].
+    """
+    if not 0.0 <= margin <= math.sqrt(N) * (1.0 + 1e-12):
+        raise DomainError(f"margin = {margin} is out of range: allowed is 0 to √N = {math.sqrt(N):.6g}")
+    least = 1 if N % 2 else 2
+    # A margin that was computed as (integer)/√N must not be pushed to the next integer by rounding.
+    steps = math.ceil((margin * math.sqrt(N) - least) / 2 - 1e-9)
+    return least + 2 * max(steps, 0)
+
+
+def effective_margin(margin: float, N: int) -> float:
+    """Margin of the large-N theory that ±1 weights and patterns at margin κ are to be compared with, N odd.
+
+    κ_eff = (h_min − 1)/√N, half-way between the smallest allowed and the largest forbidden sum.
+
+    Raises:
+        DomainError: N even, a margin outside [0, √N].
+    """
+    require_odd(N)
+    return (smallest_allowed(margin, N) - 1) / math.sqrt(N)
+
+
+def require_odd(N: int) -> None:
+    """Refuse an even number of ±1 weights on ±1 patterns, whose fields can be zero.
+
+    Raises:
+        DomainError: N even.
+    """
+    if N % 2 == 0:
+        raise DomainError(f"N = {N} is even: a sum of N terms ±1 can be 0, a tie; nearest allowed are {N - 1}, {N + 1}")
+
+
+def _sign(z: np.ndarray) -> np.ndarray:
+    return 2 * (z >= 0).view(np.int8) - 1
+
+
+def _erf(z: np.ndarray) -> np.ndarray:
+    from scipy.special import erf
+
+    return erf(z)
+
+
+_ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "sign": _sign,
+    "tanh": np.tanh,
+    "erf": _erf,
+    "identity": lambda z: z,
+}
+
+
+def _function(activation: Activation) -> Callable[[np.ndarray], np.ndarray]:
+    if callable(activation):
+        try:
+            if np.shape(activation(np.zeros(2))) == (2,):
+                return activation
+        except (TypeError, ValueError):
+            pass
+        return np.vectorize(activation, otypes=[np.float64])
+    if activation not in _ACTIVATIONS:
+        nearest = difflib.get_close_matches(str(activation), _ACTIVATIONS, n=1, cutoff=0.0)[0]
+        raise DomainError(
+            f"activation = {activation!r} is not known: allowed are {', '.join(_ACTIVATIONS)} or a function; "
+            f"nearest is {nearest!r}"
+        )
+    return _ACTIVATIONS[activation]
+
+
+def _project(
+    latent: np.ndarray, features: np.ndarray, activation: Activation, noise: np.random.Generator | None
+) -> np.ndarray:
+    """Patterns of latent ones, [rows, N]: int8 if the activation is "sign" and no noise is added, else float32."""
+    function = _function(activation)
+    binary = activation == "sign" and noise is None
+    patterns = np.empty((len(latent), len(features)), np.int8 if binary else np.float32)
+    rows = max(1, _BLOCK // len(features))
+    mu_1, mu_star = _moments(function) if noise else (0.0, 0.0)
+    for start in range(0, len(latent), rows):
+        # In double precision, where the order in which a library adds practically never decides a sign.
+        z = latent[start : start + rows] / math.sqrt(latent.shape[1]) @ features.T
+        patterns[start : start + rows] = mu_1 * z + mu_star * noise.standard_normal(z.shape) if noise else function(z)
+    return patterns
+
+
+def _moments(function: Callable[[np.ndarray], np.ndarray]) -> tuple[float, float]:
+    """μ₁ = E[z σ(z)] and μ⋆ = √(E[σ²] − μ₁²) under N(0, 1), to 1e-7 or better (midpoint rule; jumps at 0 are edges)."""
+    step = 24.0 / 2**15
+    z = step * (np.arange(2**15) + 0.5) - 12.0
+    weight = step * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+    value = np.asarray(function(z), np.float64)
+    mu_1 = float(weight @ (z * value))
+    return mu_1, math.sqrt(max(0.0, float(weight @ value**2) - mu_1**2))
+
+
+def _answers(latent: np.ndarray, teacher: np.ndarray) -> np.ndarray:
+    return _sign(latent @ teacher.astype(np.float64))
+
+
+def _random_signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
+    return 2 * stream.integers(0, 2, shape, dtype=np.int8) - 1
+
+
+def _check_sizes(**sizes: int) -> None:
+    for name, size in sizes.items():
+        if size < 1:
+            raise DomainError(f"{name} = {size} must be at least 1")

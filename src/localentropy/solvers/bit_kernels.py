@@ -1,0 +1,48 @@
+"""What the bit-parallel kernels share: counting bits, and random words without a global state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.extending import intrinsic
+
+from localentropy.numerics.compiled import kernel
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_LOW_32 = np.uint64(0xFFFFFFFF)
+_32 = np.uint64(32)
+
+
+def _count_bits(typing: Any, word: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+count_bits: Any = intrinsic(_count_bits)
+"""Number of ones in a uint64: the processor's instruction, also on vectors."""
+
+
+@kernel
+def random_word(key: np.uint64, counter: np.uint64) -> np.uint64:
+    """Word number `counter` of the stream `key`: SplitMix64, which depends on nothing but its arguments."""
+    word = key + counter * _STEP
+    word = (word ^ (word >> np.uint64(30))) * _MIX_1
+    word = (word ^ (word >> np.uint64(27))) * _MIX_2
+    return word ^ (word >> np.uint64(31))
+
+
+@kernel
+def high_index(word: np.uint64, size: np.uint64) -> np.uint64:
+    """An index below `size` < 2³² from the upper half of a random word, biased by less than size / 2³²."""
+    return ((word >> _32) * size) >> _32
+
+
+@kernel
+def low_half(word: np.uint64) -> np.uint64:
+    """The lower half of a random word, uniform below 2³²."""
+    return word & _LOW_32

@@ -1,0 +1,299 @@
+"""Kernels of belief propagation with full messages on the binary perceptron.
+
+Every edge (pattern μ, weight i) carries a field a_μi, so that nothing saturates: weight i tells pattern μ the mean
+tanh(h_i − a_μi), with h_i the sum of all its fields. All loops run along the weights, which are contiguous, and are
+split so that each is free of calls and branches.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from localentropy.numerics.compiled import kernel
+from localentropy.solvers.gaussian_kernels import (
+    FUSED,
+    REORDERED,
+    SQRT_HALF,
+    erfcx,
+    exp,
+    hazard,
+    log,
+    log_tail,
+    tail_mantissa,
+)
+
+SERIES_ORDER = 14
+"""Terms of the power series of ln H that serve where all edges of a pattern are close to its centre."""
+
+SERIES_RADIUS = 0.25
+"""Largest distance from the centre for the series: ln H is analytic within 2.8 of any real point (the first zeros of
+H are at −1.92 ± 2.82i), so what is left out is below (0.25/2.8)¹⁴ = 2e-15."""
+
+SERIES_LIMIT = 20.0
+"""Largest centre for the series: beyond, its coefficients lose digits."""
+
+
+@kernel(fastmath=REORDERED)
+def _signed_sum(pattern: np.ndarray, weights: np.ndarray) -> float:
+    """Σ_i w_i ξ_i."""
+    total = 0.0
+    for i in range(pattern.size):
+        total += float(pattern[i]) * float(weights[i])
+    return total
+
+
+@kernel(fastmath=FUSED)
+def count_errors(patterns: np.ndarray, threshold: float, weights: np.ndarray) -> int:
+    """Patterns [P, N], labels included, whose sum Σ_i w_i ξ_i is below the threshold or not positive."""
+    errors = 0
+    for mu in range(patterns.shape[0]):
+        total = _signed_sum(patterns[mu], weights)
+        errors += total < threshold or total <= 0.0
+    return errors
+
+
+@kernel(fastmath=REORDERED)
+def _send(
+    pattern: np.ndarray, total: np.ndarray, fields: np.ndarray, mean: np.ndarray, variance: np.ndarray
+) -> tuple[float, float]:
+    """Means m = tanh(h − a) and variances ξ²(1 − m²) of the weights without this pattern; returns Σ ξm and Σ ξ²(1 − m²)."""
+    omega, spread = 0.0, 0.0
+    for i in range(pattern.size):
+        x = total[i] - fields[i]
+        tail = exp(-2.0 * min(abs(x), 300.0))
+        inverse = 1.0 / (1.0 + tail)
+        xi = float(pattern[i])
+        m = math.copysign((1.0 - tail) * inverse, x)
+        v = xi * xi * 4.0 * tail * inverse * inverse
+        mean[i] = xi * m
+        variance[i] = v
+        omega += xi * m
+        spread += v
+    return omega, spread
+
+
+@kernel(fastmath=FUSED)
+def _series(x: float, c: np.ndarray) -> None:
+    """c[k] = coefficient of δᵏ in −ln H(x + δ), k ≥ 1, from G' = G(G − x) for G = −d ln H/dx."""
+    g = np.empty(SERIES_ORDER)
+    g[0] = hazard(x)
+    for k in range(SERIES_ORDER - 1):
+        convolution = 0.0
+        for j in range(k + 1):
+            convolution += g[j] * g[k - j]
+        previous = g[k - 1] if k > 0 else 0.0
+        g[k + 1] = (convolution - x * g[k] - previous) / (k + 1)
+    for k in range(SERIES_ORDER):
+        c[k + 1] = g[k] / (k + 1)
+
+
+@kernel(fastmath=FUSED)
+def _answer_series(
+    pattern: np.ndarray, mean: np.ndarray, variance: np.ndarray, gap: float, spread: float, c: np.ndarray, out: np.ndarray
+) -> None:
+    """Fields to the weights, exact to rounding, by the power series of ln H around the pattern's own argument."""
+    s0 = 1.0 / math.sqrt(spread)
+    x0 = gap * s0
+    inverse = 1.0 / spread
+    c1, c2, c3, c4, c5, c6, c7 = c[1], c[2], c[3], c[4], c[5], c[6], c[7]
+    c8, c9, c10, c11, c12, c13, c14 = c[8], c[9], c[10], c[11], c[12], c[13], c[14]
+    for i in range(pattern.size):
+        r = variance[i] * inverse
+        # (1 − r)^(−1/2) − 1
+        e = r * (429 / 2048) + 231 / 1024
+        e = e * r + 63 / 256
+        e = e * r + 35 / 128
+        e = e * r + 5 / 16
+        e = e * r + 3 / 8
+        e = (e * r + 0.5) * r
+        s = s0 + s0 * e
+        xi = float(pattern[i])
+        centre = x0 * e + mean[i] * s
+        low, high = centre - xi * s, centre + xi * s
+        p = c14 * low + c13
+        q = c14 * high + c13
+        p, q = p * low + c12, q * high + c12
+        p, q = p * low + c11, q * high + c11
+        p, q = p * low + c10, q * high + c10
+        p, q = p * low + c9, q * high + c9
+        p, q = p * low + c8, q * high + c8
+        p, q = p * low + c7, q * high + c7
+        p, q = p * low + c6, q * high + c6
+        p, q = p * low + c5, q * high + c5
+        p, q = p * low + c4, q * high + c4
+        p, q = p * low + c3, q * high + c3
+        p, q = p * low + c2, q * high + c2
+        p, q = p * low + c1, q * high + c1
+        out[i] = 0.5 * (q * high - p * low)
+
+
+@kernel(fastmath=FUSED)
+def _answer_direct(
+    pattern: np.ndarray, mean: np.ndarray, variance: np.ndarray, gap: float, spread: float, bound: float, out: np.ndarray
+) -> None:
+    """Fields to the weights from two Gaussian tails for each, in log space: right however frozen the weights are."""
+    floor = 1e-15 * spread + 1e-24
+    for i in range(pattern.size):
+        xi = float(pattern[i])
+        s = 1.0 / math.sqrt(max(spread - variance[i], floor))
+        centre = gap + mean[i]
+        low, high = (centre - xi) * s, (centre + xi) * s
+        a = tail_mantissa(low, erfcx(abs(low) * SQRT_HALF))
+        b = tail_mantissa(high, erfcx(abs(high) * SQRT_HALF))
+        squares = 0.5 * ((high * high if high > 0.0 else 0.0) - (low * low if low > 0.0 else 0.0))
+        out[i] = min(max(0.5 * (log(a / b) + squares), -bound), bound)
+
+
+@kernel(fastmath=FUSED)
+def _answer_expanded(
+    pattern: np.ndarray, mean: np.ndarray, gap: float, spread: float, out: np.ndarray
+) -> None:
+    """Fields to the weights to order 1/V: one hazard function for the pattern."""
+    s = 1.0 / math.sqrt(spread)
+    x = gap * s
+    g = hazard(x)
+    pull, reaction = s * g, s * s * g * (g - x)
+    for i in range(pattern.size):
+        xi = float(pattern[i])
+        out[i] = xi * (pull + reaction * mean[i])
+
+
+@kernel(fastmath=FUSED)
+def _mix(
+    new: np.ndarray, damping: float, live: float, fields: np.ndarray, incoming: np.ndarray, total: np.ndarray
+) -> None:
+    """a ← damping · a + (1 − damping) · new; adds a to `incoming` and live · (change of a) to `total`."""
+    for i in range(new.size):
+        a = damping * fields[i] + (1.0 - damping) * new[i]
+        total[i] += live * (a - fields[i])
+        incoming[i] += a
+        fields[i] = a
+
+
+@kernel(fastmath=FUSED)
+def update_messages(
+    patterns: np.ndarray,
+    order: np.ndarray,
+    threshold: float,
+    reach: float,
+    expanded: bool,
+    damping: float,
+    bound: float,
+    sequential: bool,
+    fields: np.ndarray,
+    total: np.ndarray,
+    incoming: np.ndarray,
+) -> None:
+    """One update of all messages.
+
+    Args:
+        patterns: labels times patterns, [P, N].
+        order: the order of the patterns, a permutation.
+        threshold: smallest pre-activation, in units of the patterns (margin times √N).
+        reach: largest |pattern|.
+        expanded: to order 1/V instead of exactly; patterns with few free weights are always answered exactly.
+        damping: share of the old field that is kept.
+        bound: largest |field| of one message.
+        sequential: each pattern sees the fields that the ones before it in this sweep have sent.
+        fields: a_μi, [P, N], overwritten.
+        total: h_i, [N], overwritten if sequential.
+        incoming: Σ_μ a_μi after the update, [N], overwritten.
+    """
+    size = patterns.shape[1]
+    mean, variance, new = np.empty(size), np.empty(size), np.empty(size)
+    coefficients = np.empty(SERIES_ORDER + 1)
+    live = 1.0 if sequential else 0.0
+    incoming[:] = 0.0
+    for mu in order:
+        pattern = patterns[mu]
+        omega, spread = _send(pattern, total, fields[mu], mean, variance)
+        gap = threshold - omega
+        spread = max(spread, 1e-24)
+        # How far the arguments of an edge's two tails can be from the pattern's own.
+        rest = spread - reach * reach
+        near = rest > 0.0 and 2.0 * reach + 0.5 * abs(gap) * reach * reach / rest < SERIES_RADIUS * math.sqrt(rest)
+        if near and expanded:
+            _answer_expanded(pattern, mean, gap, spread, new)
+        elif near and abs(gap) < SERIES_LIMIT * math.sqrt(spread):
+            _series(gap / math.sqrt(spread), coefficients)
+            _answer_series(pattern, mean, variance, gap, spread, coefficients, new)
+        else:
+            _answer_direct(pattern, mean, variance, gap, spread, bound, new)
+        _mix(new, damping, live, fields[mu], incoming, total)
+
+
+@kernel(fastmath=FUSED)
+def _log_cosh(x: float) -> float:
+    """ln cosh x."""
+    return abs(x) + math.log1p(math.exp(-2.0 * abs(x))) - math.log(2.0)
+
+
+@kernel(fastmath=FUSED)
+def centre_field(field: float, coupling: float, replicas: float) -> float:
+    """Field of the centre on a weight: artanh{tanh γ tanh[(y − 1) artanh(tanh γ tanh h)]} (margins, SM II.3).
+
+    Through artanh(tanh γ tanh x) = ½ ln[cosh(γ + x)/cosh(γ − x)], which no argument saturates; γ may be infinite.
+    """
+    if coupling == 0.0 or replicas == 1.0:
+        return 0.0
+    if coupling == math.inf:
+        return (replicas - 1.0) * field
+    inner = (replicas - 1.0) * 0.5 * (_log_cosh(coupling + field) - _log_cosh(coupling - field))
+    return 0.5 * (_log_cosh(coupling + inner) - _log_cosh(coupling - inner))
+
+
+@kernel(fastmath=FUSED)
+def update_weights(
+    incoming: np.ndarray,
+    external: np.ndarray,
+    coupling: float,
+    replicas: float,
+    bound: float,
+    total: np.ndarray,
+    magnetizations: np.ndarray,
+    weights: np.ndarray,
+) -> float:
+    """Sum of all fields of each weight, its mean and its sign. Returns the largest change of a mean.
+
+    Args:
+        incoming: Σ_μ a_μi, [N].
+        external: fields from outside, [N].
+        coupling: γ to the centre; 0 without replicas.
+        replicas: y.
+        bound: largest |h|.
+        total: h_i, [N], overwritten.
+        magnetizations: tanh h_i, [N], overwritten.
+        weights: sign h_i, +1 where it is 0, int8 [N], overwritten.
+    """
+    change = 0.0
+    for i in range(incoming.size):
+        own = incoming[i] + external[i]
+        h = min(max(own + centre_field(own, coupling, replicas), -bound), bound)
+        m = math.tanh(h)
+        change = max(change, abs(m - magnetizations[i]))
+        total[i] = h
+        magnetizations[i] = m
+        weights[i] = 1 if h >= 0.0 else -1
+    return change
+
+
+@kernel(fastmath=FUSED)
+def bethe_free_entropy(patterns: np.ndarray, threshold: float, fields: np.ndarray, total: np.ndarray) -> float:
+    """Σ_μ ln H_μ + Σ_i ln 2cosh h_i − Σ_μi [ln cosh h_i − ln cosh(h_i − a_μi)] (margins, SM II.3), nats.
+
+    The terms of an edge and of a message's normalisation are joined: ln cosh a + ln(1 + tanh a tanh(h − a)) =
+    ln cosh h − ln cosh(h − a).
+    """
+    number, size = patterns.shape
+    mean, variance = np.empty(size), np.empty(size)
+    free_entropy = 0.0
+    for i in range(size):
+        free_entropy += _log_cosh(total[i]) + math.log(2.0)
+    for mu in range(number):
+        omega, spread = _send(patterns[mu], total, fields[mu], mean, variance)
+        free_entropy += log_tail((threshold - omega) / math.sqrt(max(spread, 1e-24)))
+        for i in range(size):
+            free_entropy -= _log_cosh(total[i]) - _log_cosh(total[i] - fields[mu, i])
+    return free_entropy

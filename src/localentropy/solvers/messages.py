@@ -1,0 +1,162 @@
+"""The state of belief propagation on a binary perceptron, shared by the solvers and the local entropy."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from localentropy.errors import DomainError
+from localentropy.instances.perceptron import Instance, smallest_allowed
+from localentropy.solvers import message_kernels
+
+UPDATES = ("exact", "expanded")
+ORDERS = ("parallel", "sequential")
+LARGEST_FIELD = 30.0
+"""Bound on every field: tanh(30) is 1 in float64, and an unbounded field would keep a weight frozen for ever."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """How the messages are updated.
+
+    Attributes:
+        update: "exact", the Gaussian update of every edge with the two tails of its own cavity sums; or "expanded",
+            the same to order 1/V in the variance V of the sums, one hazard function for a pattern.
+        order: "parallel", all patterns answer the same weights; or "sequential", patterns in a fresh random order,
+            each seeing the fields that the ones before it have just sent.
+        damping: share of the old field kept in each update, in [0, 1).
+    """
+
+    update: str = "exact"
+    order: str = "parallel"
+    damping: float = 0.5
+
+    def __post_init__(self) -> None:
+        require_choice("update", self.update, UPDATES)
+        require_choice("order", self.order, ORDERS)
+        if not 0.0 <= self.damping < 1.0:
+            raise DomainError(f"damping = {self.damping} is out of range: allowed is 0 <= damping < 1")
+
+
+class Messages:
+    """Fields of all edges, and what they add up to on each weight.
+
+    Attributes:
+        patterns: labels times patterns, [P, N].
+        threshold: smallest Σ_i w_i ξ_i: the margin times √N, moved for ±1 patterns to the middle between the smallest
+            allowed sum and the next smaller one, where the Gaussian of the sums is cut best.
+        external: fields from outside on each weight, [N].
+        fields: a_μi, [P, N].
+        total: h_i, the sum of all fields, [N].
+        magnetizations: m_i = tanh h_i, [N].
+        weights: sign h_i, int8, [N].
+    """
+
+    def __init__(self, instance: Instance, margin: float, generator: np.random.Generator, epsilon: float) -> None:
+        """Messages at the start: no fields, magnetizations uniform in [−epsilon, epsilon].
+
+        Raises:
+            DomainError: margin outside [0, √N], epsilon outside [0, 1).
+        """
+        if not 0.0 <= epsilon < 1.0:
+            raise DomainError(f"epsilon = {epsilon} is out of range: allowed is 0 <= epsilon < 1")
+        self.patterns = instance.signed_patterns
+        self.threshold = threshold_of(instance, margin)
+        self.external = np.zeros(instance.N)
+        self.fields = np.zeros((instance.P, instance.N))
+        self.magnetizations = generator.uniform(-epsilon, epsilon, instance.N)
+        self.total = np.arctanh(self.magnetizations)
+        self.weights = np.where(self.total >= 0, np.int8(1), np.int8(-1))
+        self._reach = 1.0 if instance.binary else float(np.abs(self.patterns).max())
+        self._incoming = np.zeros(instance.N)
+        self._generator = generator
+        self._order = np.arange(instance.P)
+
+    def sweep(self, how: Update, coupling: float = 0.0, replicas: float = 1.0) -> float:
+        """Update all messages once, then the weights. Returns the largest change of a magnetization.
+
+        Args:
+            how: kind, order and damping of the update.
+            coupling: γ between each replica and the centre; may be infinite.
+            replicas: y, not necessarily an integer.
+        """
+        sequential = how.order == "sequential"
+        message_kernels.update_messages(
+            self.patterns,
+            self._generator.permutation(len(self.patterns)) if sequential else self._order,
+            self.threshold,
+            self._reach,
+            how.update == "expanded",
+            how.damping,
+            LARGEST_FIELD,
+            sequential,
+            self.fields,
+            self.total,
+            self._incoming,
+        )
+        change: float = message_kernels.update_weights(
+            self._incoming,
+            self.external,
+            coupling,
+            replicas,
+            LARGEST_FIELD,
+            self.total,
+            self.magnetizations,
+            self.weights,
+        )
+        return change
+
+    @property
+    def overlap(self) -> float:
+        """q = Σ_i m_i²/N."""
+        return float(self.magnetizations @ self.magnetizations) / len(self.magnetizations)
+
+    def errors(self) -> int:
+        """Training patterns that the signs of the fields do not store at the margin."""
+        return int(message_kernels.count_errors(self.patterns, self.threshold, self.weights))
+
+    def free_entropy(self) -> float:
+        """Bethe free entropy per weight, nats: ln Σ_w exp(Σ_i external_i w_i) over solutions w, divided by N."""
+        total = message_kernels.bethe_free_entropy(self.patterns, self.threshold, self.fields, self.total)
+        return float(total) / len(self.total)
+
+    def entropy(self) -> float:
+        """Bethe entropy per weight, nats: the free entropy without the mean of the external energy."""
+        return self.free_entropy() - float(self.external @ self.magnetizations) / len(self.total)
+
+
+def threshold_of(instance: Instance, margin: float) -> float:
+    """Smallest Σ_i w_i y ξ_i of a solution, as the Gaussian approximation of the sums takes it (see `Messages`).
+
+    Raises:
+        DomainError: a margin outside [0, √N].
+    """
+    allowed = smallest_allowed(margin, instance.N)
+    return allowed - 1.0 if instance.binary else margin * math.sqrt(instance.N)
+
+
+def require_choice(name: str, value: str, allowed: Iterable[str]) -> None:
+    """Refuse a value that is not one of those allowed.
+
+    Raises:
+        DomainError: with the nearest valid choice.
+    """
+    allowed = tuple(allowed)
+    if value not in allowed:
+        nearest = difflib.get_close_matches(str(value), allowed, n=1, cutoff=0.0)[0]
+        raise DomainError(f"{name} = {value!r} is not known: allowed are {', '.join(allowed)}; nearest is {nearest!r}")
+
+
+def require_positive(**values: float) -> None:
+    """Refuse values that are not positive and finite.
+
+    Raises:
+        DomainError: naming the first.
+    """
+    for name, value in values.items():
+        if not (value > 0 and math.isfinite(value)):
+            raise DomainError(f"{name} = {value} is out of range: it must be positive and finite")

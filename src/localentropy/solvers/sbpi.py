@@ -1,0 +1,86 @@
+"""SBPI, the stochastic perceptron rule with hidden integer states that was derived from belief propagation."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from localentropy import seeds
+from localentropy.errors import DomainError
+from localentropy.instances.bits import pack_signs, unpack_signs
+from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
+from localentropy.solvers.sbpi_kernels import sbpi_passes
+from localentropy.solvers.solution import Solution
+
+
+def sbpi(
+    instance: Instance,
+    *,
+    margin: float = 0.0,
+    seed: int,
+    theta: int = 1,
+    reinforcement: float = 0.3,
+    passes: int = 3000,
+) -> Solution:
+    """Stochastic-BP-inspired learning (`overparam`, §E.1; Baldassi 2009), until the first solution.
+
+    Weights are the signs of odd hidden integers h_i, ±1 at first. Each pass presents all patterns in a fresh random
+    order. With s = Σ_i w_i y ξ_i of the current weights, less h_min − 1 at a margin, a presentation does
+
+    - s > θ_m: nothing;
+    - 0 < s <= θ_m: with probability p_s, one draw for all weights, h_i ← h_i + 2 w_i where w_i = y ξ_i;
+    - s <= 0: h_i ← h_i + 2 y ξ_i for every i.
+
+    Args:
+        instance: ±1 patterns, N odd.
+        margin: κ (the version with a margin is not in the paper).
+        seed: of the initial states and the moves, on streams of its own.
+        theta: θ_m, an odd integer on the lattice of s. Where it is much larger, the hidden states freeze.
+        reinforcement: p_s.
+        passes: at most.
+
+    Returns:
+        Iterations are passes; train errors are those of the weights at the end of each pass.
+
+    Raises:
+        DomainError: real patterns, N even, θ_m even or below 1, p_s outside [0, 1], passes < 1 or so many that the
+            hidden integers could overflow, a margin outside [0, √N].
+    """
+    _check(instance, theta, reinforcement, passes)
+    least = smallest_allowed(margin, instance.N)
+    started = time.thread_time()
+    initial = seeds.generator(seed, "algorithm/sbpi")
+    hidden = 2 * initial.integers(0, 2, instance.N, dtype=np.int32) - 1
+    weights = pack_signs(hidden)
+    stream = np.array([seeds.entropy(seed, "algorithm/sbpi/moves") % 2**64, 0], np.uint64)
+    errors = np.empty(passes + 1, np.int64)
+    errors[0] = round(float(instance.train_error(unpack_signs(weights, instance.N), margin)) * instance.P)
+    made = 0
+    if errors[0]:
+        patterns = pack_signs(instance.signed_patterns)
+        order = np.arange(instance.P)
+        below = np.uint64(math.floor(reinforcement * 2**32))
+        made = sbpi_passes(patterns, hidden, weights, order, stream, least, theta, below, errors[1:])
+    final = unpack_signs(weights, instance.N)
+    return Solution(
+        weights=final,
+        solved=instance.train_error(final, margin) == 0.0,
+        iterations=made,
+        train_errors=errors[: made + 1] / instance.P,
+        cpu_seconds=time.thread_time() - started,
+    )
+
+
+def _check(instance: Instance, theta: int, reinforcement: float, passes: int) -> None:
+    if not instance.binary:
+        raise DomainError("sbpi needs ±1 patterns: its hidden states are integers; take activation = 'sign'")
+    require_odd(instance.N)
+    if theta < 1 or theta % 2 != 1:
+        raise DomainError(f"theta = {theta} is not on the lattice: allowed are the odd integers 1, 3, 5, …")
+    if not 0.0 <= reinforcement <= 1.0:
+        raise DomainError(f"reinforcement = {reinforcement} is not a probability: allowed is 0 to 1")
+    most = (2**31 - 2) // (2 * instance.P)
+    if not 1 <= passes <= most:
+        raise DomainError(f"passes = {passes} is out of range: allowed is 1 to {most}, or the hidden integers overflow")

@@ -1,0 +1,38 @@
+"""What every solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The weights that a solver ended with, and how it got there.
+
+    Attributes:
+        weights: the final binary weights, int8 of ±1, [N].
+        solved: whether these weights have no training error at the margin asked for, recomputed from the patterns.
+        iterations: steps made, in the solver's own unit (sweeps, passes over the patterns, updates of all messages,
+            epochs); the last one may have been cut short by success.
+        train_errors: fraction of patterns below the margin, at the start and after every iteration, [iterations + 1].
+        cpu_seconds: processor time, of this thread where the solver runs in one.
+        converged: message passing: whether the messages reached their tolerance.
+        entropy: message passing: Bethe entropy, nats per weight.
+        magnetizations: message passing: the means of the weights, in [-1, 1], [N].
+    """
+
+    weights: np.ndarray
+    solved: bool
+    iterations: int
+    train_errors: np.ndarray
+    cpu_seconds: float
+    converged: bool | None = None
+    entropy: float | None = None
+    magnetizations: np.ndarray | None = None
+
+    @property
+    def best_train_error(self) -> float:
+        """The smallest train error met: 0 if solved, and for a failed run often well below the last one."""
+        return float(self.train_errors.min())

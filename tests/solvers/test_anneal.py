@@ -1,0 +1,342 @@
+import itertools
+import math
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from localentropy.errors import DomainError
+from localentropy.instances.bits import pack_signs
+from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns, smallest_allowed
+from localentropy.provenance import code_closure
+from localentropy.solvers.anneal import anneal, counter_planes, mct0, sweeper
+from localentropy.solvers.annealing_kernels import lattice_sweeps
+from localentropy.solvers.batch import solve_many
+from localentropy.solvers.checkpoint import Checkpoint
+
+MASK = 2**64 - 1
+
+
+def twin_word(key, counter):
+    word = (key + counter * 0x9E3779B97F4A7C15) & MASK
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
+    return word ^ (word >> 31)
+
+
+def twin_sweeps(instance, margin, weights, key, boltzmann, stop):
+    """The chain in plain Python, with all sums computed afresh for every attempt."""
+    least = smallest_allowed(margin, instance.N) if instance.binary else max(margin * math.sqrt(instance.N), 5e-324)
+    patterns = instance.signed_patterns.astype(float)
+
+    def energy(w):
+        return int((patterns @ w < least).sum())
+
+    weights, counter, now, errors = weights.copy(), 0, energy(weights), []
+    for x in boltzmann:
+        if stop and now == 0:
+            break
+        for _ in range(instance.N):
+            counter += 1
+            word = twin_word(key, counter)
+            i = ((word >> 32) * instance.N) >> 32
+            weights[i] *= -1
+            after = energy(weights)
+            probability = 1.0
+            for _ in range(after - now):
+                probability *= x
+            if after <= now or (word & 0xFFFFFFFF) < math.floor(2**32 * probability):
+                now = after
+                if stop and now == 0:
+                    break
+            else:
+                weights[i] *= -1
+        errors.append(now)
+    return weights, counter, errors
+
+
+def start(N, key, seed=0):
+    weights = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), N)
+    return weights, np.array([key, 0], np.uint64)
+
+
+def run_kernel(instance, margin, key, boltzmann, stop):
+    weights, stream = start(instance.N, key)
+    errors = np.zeros(len(boltzmann), np.int64)
+    done = sweeper(instance, margin, weights, stream)(np.array(boltzmann), stop, errors)
+    return weights, int(stream[1]), errors[:done].tolist()
+
+
+BINARY = [
+    random_patterns(N=33, P=1, seed=0),
+    random_patterns(N=33, P=64, seed=0),
+    random_patterns(N=65, P=65, seed=0),
+    random_patterns(N=1, P=5, seed=0),
+    hidden_manifold(D=21, P=130, N=129, seed=0),
+]
+REAL = [
+    hidden_manifold(D=21, P=63, N=64, seed=0, activation="tanh"),
+    hidden_manifold(D=21, P=63, N=65, seed=1, gaussian_covariate=True),
+]
+
+
+@pytest.mark.parametrize("instance", BINARY + REAL, ids=lambda i: f"{i.patterns.dtype}-{i.N}-{i.P}")
+@pytest.mark.parametrize("margin", [0.0, 0.6])
+@pytest.mark.parametrize("beta, stop", [(0.0, False), (0.4, False), (2.0, True), (math.inf, True)])
+def test_kernels_make_the_moves_of_the_plain_chain(instance, margin, beta, stop):
+    boltzmann = [math.exp(-beta - 0.05 * t) for t in range(8)]
+    expected = twin_sweeps(instance, margin, start(instance.N, 77)[0], 77, boltzmann, stop)
+    weights, counter, errors = run_kernel(instance, margin, 77, boltzmann, stop)
+    np.testing.assert_array_equal(weights, expected[0])
+    assert (counter, errors) == expected[1:]
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.5])
+def test_both_kernels_make_the_same_moves(margin):
+    lattice = hidden_manifold(D=67, P=201, N=603, seed=0)
+    least = smallest_allowed(margin, 603)
+    real = Instance(patterns=lattice.patterns.astype(np.float32), labels=lattice.labels, seed=0)
+    boltzmann = [math.exp(-0.5 - 0.1 * t) for t in range(30)]
+    one = run_kernel(lattice, margin, 5, boltzmann, True)
+    two = run_kernel(real, (least - 0.5) / math.sqrt(603), 5, boltzmann, True)
+    np.testing.assert_array_equal(one[0], two[0])
+    assert one[1:] == two[1:]
+
+
+@pytest.mark.parametrize("N, P, margin, beta", [(67, 201, 0.0, 0.3), (67, 201, 0.9, 0.3), (301, 70, 0.0, 3.0)])
+def test_counters_are_the_recomputed_ones_after_every_sweep(N, P, margin, beta):
+    instance = random_patterns(N=N, P=P, seed=1)
+    least = smallest_allowed(margin, N)
+    weights, stream = start(N, 3)
+    bits, valid = pack_signs(instance.signed_patterns.T), pack_signs(np.ones(P))
+    errors = np.zeros(1, np.int64)
+    kept = counter_planes(instance, least, weights)
+    for _ in range(20):
+        lattice_sweeps(bits, valid, kept, weights, stream, np.array([math.exp(-beta)]), False, errors)
+        np.testing.assert_array_equal(kept & valid[:, None], counter_planes(instance, least, weights))
+        assert errors[0] == round(instance.train_error(weights, margin) * P)
+
+
+def boltzmann_states(instance, beta, margin):
+    """All configurations of the weights as integers, with their Gibbs probabilities."""
+    configurations = np.array(list(itertools.product([-1, 1], repeat=instance.N)))
+    energies = instance.train_error(configurations, margin) * instance.P
+    weight = np.exp(-beta * energies)
+    return weight / weight.sum()
+
+
+def sampled_states(instance, beta, margin, samples, sweeps_between, key=11):
+    weights, stream = start(instance.N, key)
+    powers = 2 ** np.arange(instance.N)[::-1]
+    run = sweeper(instance, margin, weights, stream)
+    boltzmann = np.full(sweeps_between, math.exp(-beta))
+    errors = np.zeros(sweeps_between, np.int64)
+    states = np.empty(samples, np.int64)
+    for t in range(samples):
+        run(boltzmann, False, errors)
+        states[t] = ((weights > 0) * powers).sum()
+    return states[10:]
+
+
+@pytest.mark.parametrize("beta, margin", [(0.3, 0.0), (1.0, 0.0), (0.7, 0.9)])
+def test_states_are_drawn_from_the_gibbs_distribution(beta, margin):
+    instance = random_patterns(N=7, P=9, seed=2)
+    expected = boltzmann_states(instance, beta, margin)
+    states = sampled_states(instance, beta, margin, samples=60_000, sweeps_between=20)
+    counts = np.bincount(states, minlength=128)
+    # Twenty sweeps apart the states are independent, and every state is expected often enough for χ².
+    assert expected.min() * len(states) > 5
+    chi_squared = ((counts - len(states) * expected) ** 2 / (len(states) * expected)).sum()
+    assert abs(chi_squared - 127) < 4 * math.sqrt(2 * 127)
+
+
+def test_moves_are_in_detailed_balance():
+    instance = random_patterns(N=5, P=7, seed=4)
+    states = sampled_states(instance, 0.8, 0.0, samples=100_000, sweeps_between=1)
+    moves = np.zeros((32, 32))
+    np.add.at(moves, (states[:-1], states[1:]), 1)
+    pairs = [(a, b) for a in range(32) for b in range(a) if moves[a, b] + moves[b, a] >= 10]
+    z = [(moves[a, b] - moves[b, a]) / math.sqrt(moves[a, b] + moves[b, a]) for a, b in pairs]
+    assert len(pairs) > 300
+    assert abs(np.square(z).sum() - len(z)) < 4 * math.sqrt(2 * len(z))
+
+
+def test_solutions_have_no_errors_and_failures_say_so():
+    for margin, N, works in [(0.0, 2011, True), (0.25, 2011, True), (0.0, 203, False)]:
+        instance = hidden_manifold(D=67, P=201, N=N, seed=0)
+        for solver in (anneal, mct0):
+            solution = solver(instance, margin=margin, seed=0)
+            assert solution.solved is works
+            assert solution.weights.dtype == np.int8 and len(solution.train_errors) == solution.iterations + 1
+            assert instance.train_error(solution.weights, margin) == solution.train_errors[-1]
+            assert (instance.stabilities(solution.weights).min() >= margin) == works
+            assert solution.best_train_error == solution.train_errors.min() and solution.cpu_seconds > 0
+
+
+def test_real_patterns_are_annealed_to_solutions_with_any_number_of_weights():
+    instance = hidden_manifold(D=21, P=63, N=630, seed=0, activation="tanh")
+    solution = anneal(instance, margin=0.1, seed=1)
+    assert solution.solved and instance.stabilities(solution.weights).min() >= 0.1
+
+
+def test_a_solved_start_is_returned_as_it_is():
+    instance = random_patterns(N=3, P=1, seed=0)
+    solutions = [anneal(instance, seed=seed) for seed in range(10)]
+    assert all(solution.solved for solution in solutions)
+    assert any(solution.iterations == 0 for solution in solutions)
+
+
+def test_results_do_not_depend_on_threads_grouping_or_chunks(monkeypatch):
+    instances = [hidden_manifold(D=33, P=99, N=301 + 2 * s, seed=s) for s in range(6)]
+    alone = [anneal(one, seed=7 + s, sweeps=300) for s, one in enumerate(instances)]
+    monkeypatch.setattr(sys.modules["localentropy.solvers.anneal"], "_CHUNK", 7)
+    for threads in (1, 3):
+        together = solve_many(anneal, instances, seeds=range(7, 13), threads=threads, sweeps=300)
+        for one, other in zip(alone, together, strict=True):
+            np.testing.assert_array_equal(one.weights, other.weights)
+            np.testing.assert_array_equal(one.train_errors, other.train_errors)
+
+
+def test_solvers_and_seeds_have_streams_of_their_own():
+    instance = hidden_manifold(D=33, P=99, N=301, seed=0)
+    starts = {anneal(instance, seed=seed, sweeps=1).train_errors[0] for seed in range(5)}
+    assert len(starts) > 1
+    assert (anneal(instance, seed=0, sweeps=1).weights != mct0(instance, seed=0, sweeps=1).weights).any()
+
+
+INTERRUPTED = """
+import os, signal, sys
+from pathlib import Path
+from localentropy.instances.perceptron import hidden_manifold
+from localentropy.solvers.anneal import anneal
+from localentropy.solvers.checkpoint import Checkpoint
+
+saves, save = 0, Checkpoint.save
+def save_and_die(self, **arrays):
+    global saves
+    self.seconds = 0
+    save(self, **arrays)
+    saves += 1
+    if saves == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Checkpoint.save = save_and_die
+anneal(hidden_manifold(D=67, P=201, N=603, seed=1), seed=0, checkpoint=Path(sys.argv[1]))
+"""
+
+
+def test_a_killed_annealing_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+    file = tmp_path / "run" / "anneal.npz"
+    died = subprocess.run([sys.executable, "-c", INTERRUPTED, str(file)], check=False)
+    assert died.returncode == -signal.SIGKILL
+    assert list(file.parent.iterdir()) == [file]
+    with np.load(file) as stored:
+        assert len(stored["errors"]) == 3 * 64 + 1
+
+    instance = hidden_manifold(D=67, P=201, N=603, seed=1)
+    whole = anneal(instance, seed=0)
+    begun = []
+    module = sys.modules["localentropy.solvers.anneal"]
+
+    def counted(*arguments):
+        run = sweeper(*arguments)
+
+        def run_and_count(*state):
+            begun.append(1)
+            return run(*state)
+
+        return run_and_count
+
+    monkeypatch.setattr(module, "sweeper", counted)
+    resumed = anneal(instance, seed=0, checkpoint=file)
+    assert len(begun) == math.ceil(whole.iterations / 64) - 3
+    np.testing.assert_array_equal(resumed.weights, whole.weights)
+    np.testing.assert_array_equal(resumed.train_errors, whole.train_errors)
+    assert not file.exists()
+
+
+def test_a_checkpoint_of_another_run_or_a_damaged_one_is_not_used(tmp_path):
+    file = tmp_path / "state.npz"
+    Checkpoint(file, "anneal", 0.0, 1, np.arange(3), seconds=0).save(weights=np.ones(2))
+    same = Checkpoint(file, "anneal", 0.0, 1, np.arange(3)).load()
+    assert same is not None and same["weights"].tolist() == [1, 1]
+    assert Checkpoint(file, "anneal", 0.0, 2, np.arange(3)).load() is None
+    assert Checkpoint(file, "anneal", 0.0, 1, np.arange(4)).load() is None
+    file.write_bytes(file.read_bytes()[:-30])
+    assert Checkpoint(file, "anneal", 0.0, 1, np.arange(3)).load() is None
+    assert Checkpoint(None).load() is None
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"margin": -1.0}, "margin = -1.0"),
+        ({"margin": 99.0}, "margin = 99.0"),
+        ({"sweeps": 0}, "sweeps = 0"),
+        ({"beta_start": -1.0}, "beta_start = -1.0"),
+        ({"beta_step": -1.0}, "beta_step = -1.0"),
+        ({"beta_start": math.nan}, "beta_start = nan"),
+    ],
+)
+def test_wrong_arguments_are_refused(options, message):
+    with pytest.raises(DomainError, match=message):
+        anneal(random_patterns(N=33, P=9, seed=0), seed=0, **options)
+
+
+def test_an_even_number_of_weights_and_unknown_arguments_are_refused():
+    with pytest.raises(DomainError, match=r"N = 32 is even.*31, 33"):
+        mct0(random_patterns(N=32, P=9, seed=0), seed=0)
+    with pytest.raises(TypeError, match="betas"):
+        anneal(random_patterns(N=33, P=9, seed=0), seed=0, betas=3)  # type: ignore[call-arg]
+    with pytest.raises(DomainError, match="one seed for each"):
+        solve_many(mct0, BINARY, seeds=[1])
+
+
+def test_annealing_and_sbpi_do_not_depend_on_each_other():
+    annealing = {file.name for file in code_closure("localentropy.solvers.anneal")}
+    sbpi = {file.name for file in code_closure("localentropy.solvers.sbpi")}
+    assert {"annealing_kernels.py", "compiled.py", "perceptron.py"} <= annealing
+    assert not any(name.startswith("sbpi") for name in annealing)
+    assert not any(name.startswith("anneal") for name in sbpi)
+
+
+TYPICAL_ERROR = {3: 0.2989, 5: 0.2965, 7: 0.2955, 10: 0.2952, 15: 0.294, 20: 0.2939}
+"""RS generalisation error of typical solutions at α_T = 3, κ = 0, by N/P."""
+
+
+def errors_of_solutions(solver, D, over, samples, n=2000, **options):
+    N = 3 * D * over // 2 * 2 + 1
+    instances = [hidden_manifold(D=D, P=3 * D, N=N, seed=seed, **options) for seed in range(samples)]
+    solutions = solve_many(solver, instances, seeds=range(samples), threads=1)
+    solved = [(one, found.weights) for one, found in zip(instances, solutions, strict=True) if found.solved]
+    return np.array([one.test_error(weights, n) for one, weights in solved])
+
+
+@pytest.mark.parametrize(
+    "solver, D, over, samples",
+    [
+        (mct0, 67, 20, 30),
+        (anneal, 67, 5, 40),
+        pytest.param(mct0, 67, 20, 100, marks=pytest.mark.slow),
+        pytest.param(anneal, 67, 10, 100, marks=pytest.mark.slow),
+        pytest.param(anneal, 201, 10, 20, marks=pytest.mark.slow),
+        pytest.param(mct0, 201, 20, 20, marks=pytest.mark.slow),
+    ],
+)
+def test_solutions_generalise_like_typical_ones(solver, D, over, samples):
+    errors = errors_of_solutions(solver, D, over, samples)
+    assert len(errors) >= 0.9 * samples
+    standard_error = errors.std(ddof=1) / math.sqrt(len(errors))
+    assert abs(errors.mean() - TYPICAL_ERROR[over]) < 3 * standard_error + 0.5 / D
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{"features": "binary"}, {"gaussian_covariate": True}], ids=str)
+def test_equivalent_features_give_the_same_errors(options):
+    gaussian = errors_of_solutions(anneal, 67, 5, 30)
+    other = errors_of_solutions(anneal, 67, 5, 30, **options)
+    difference = abs(gaussian.mean() - other.mean())
+    combined = math.sqrt(gaussian.var(ddof=1) / len(gaussian) + other.var(ddof=1) / len(other))
+    assert difference < 3 * combined + 0.5 / 67
