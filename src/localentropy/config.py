@@ -161,7 +161,7 @@ def load_experiment(name: str) -> Experiment:
     """
     module = f"localentropy.experiments.{name.replace('/', '.')}"
     try:
-        return importlib.import_module(module)  # type: ignore[return-value]
+        return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
             raise ConfigError(f"config/figures.yaml: no experiment {name}: {module} does not exist") from None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from localentropy import artifacts, provenance
 from localentropy.config import Configuration, load_experiment, split_figure
 from localentropy.errors import ArtifactError, DataError
-from localentropy.experiments.parameters import Experiment, ExperimentParameters
+from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
 from localentropy.progress import reporting
 
 if TYPE_CHECKING:
@@ -196,9 +196,9 @@ class ExperimentJob:
         rows = []
         with reporting(f"{self.name} {index + 1}/{self.parts}", len(tasks), log) as reporter:
             for position, task in tasks:
-                frame = self.experiment.compute(
-                    self.parameters, task, data=self.inputs, seed=self.seed, report=reporter.line
-                )
+                checkpoint = self.part(index).with_suffix(f".task{position}")
+                context = Context(self.seed, self.inputs, reporter.line, checkpoint)
+                frame = self.experiment.compute(self.parameters, task, context)
                 rows.append(frame.assign(task=position))
                 reporter.advance(", ".join(f"{key}={value}" for key, value in task.items()))
             table = pd.concat(rows, ignore_index=True)

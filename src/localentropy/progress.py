@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from localentropy.errors import LocalEntropyError
 
 TERMINAL_SECONDS = 10.0
 
@@ -51,13 +54,6 @@ class Reporter:
         """The one line that says what the job did."""
         self._write(f"{self.title}: {text}", always=True)
 
-    def failure(self, text: str) -> None:
-        """The one line that says why the job failed."""
-        if self._log is not None:
-            self._append(f"error: {text}")
-        else:
-            print(f"error: {text}", file=sys.stderr)
-
     def close(self) -> None:
         """Take the bar off the terminal."""
         if self._bar is not None:
@@ -65,7 +61,7 @@ class Reporter:
 
     def _write(self, text: str, always: bool = False) -> None:
         if self._log is not None:
-            self._append(text)
+            self.append(text)
         now = time.monotonic()
         if self._bar is not None:
             self._bar.console.print(text, highlight=False, soft_wrap=True)
@@ -73,7 +69,8 @@ class Reporter:
             self._shown = now
             print(text, file=sys.stderr, flush=True)
 
-    def _append(self, text: str) -> None:
+    def append(self, text: str) -> None:
+        """A line for the log alone."""
         assert self._log is not None
         with self._log.open("a", encoding="utf-8") as stream:
             stream.write(f"{time.strftime('%H:%M:%S')} {text}\n")
@@ -85,9 +82,13 @@ def reporting(title: str, total: int, log: Path | None) -> Iterator[Reporter]:
     reporter = Reporter(title, total, log)
     try:
         yield reporter
-    except BaseException as error:
+    except LocalEntropyError as error:
         if log is not None:
-            reporter.failure(str(error) or type(error).__name__)
+            reporter.append(f"error: {error}")
+        raise
+    except BaseException:
+        if log is not None:
+            reporter.append(traceback.format_exc())
         raise
     finally:
         reporter.close()

@@ -50,9 +50,9 @@ def tasks(parameters):
     return [{{"point": point}} for point in range(parameters.points)]
 
 
-def compute(parameters, task, *, data, seed, report):
+def compute(parameters, task, context):
     time.sleep(parameters.seconds)
-    noise = seeds.generator(seed, "noise", point=task["point"]).normal()
+    noise = seeds.generator(context.seed, "noise", point=task["point"]).normal()
     return pd.DataFrame({{"x": [task["point"]], "y": square([parameters.offset + task["point"]]), "noise": [noise]}})
 '''
 

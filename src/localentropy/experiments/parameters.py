@@ -4,16 +4,15 @@ An experiment module defines `class Parameters(ExperimentParameters)` with one d
 parameter and no defaults: values live in `config/`. Its functions are
 
     tasks(parameters) -> list of dicts of scalars: the units of work, each small enough to be lost and redone;
-    compute(parameters, task, *, data, seed, report) -> tidy pandas.DataFrame of that task,
+    compute(parameters, task, context) -> tidy pandas.DataFrame of that task.
 
-where `data` maps the names in the module's `DATASETS` to prepared files, `seed` is the root seed and
-`report(line)` logs one line of progress. A task's rows depend on nothing but these arguments, so any cut into
-chunks gives the same table.
+A task's rows depend on nothing but its arguments, so any cut into chunks gives the same table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
@@ -48,6 +47,24 @@ class ExperimentParameters(BaseModel):
     )
 
 
+@dataclass(frozen=True)
+class Context:
+    """What an experiment's task is given besides its parameters.
+
+    Attributes:
+        seed: root of the random streams (`localentropy.seeds`).
+        data: names in the experiment's `DATASETS` → prepared files.
+        report: logs one line of progress.
+        checkpoint: a path that names the task; one that takes more than ten minutes keeps its state in files whose
+            names begin with it, and removes them at the end.
+    """
+
+    seed: int
+    data: Mapping[str, Path]
+    report: Callable[[str], None]
+    checkpoint: Path | None = None
+
+
 class Experiment(Protocol):
     """The interface of an experiment module."""
 
@@ -57,15 +74,7 @@ class Experiment(Protocol):
     def tasks(self, parameters: Any) -> list[Task]:
         """Units of work in table order."""
 
-    def compute(
-        self,
-        parameters: Any,
-        task: Task,
-        *,
-        data: Mapping[str, Path],
-        seed: int,
-        report: Callable[[str], None],
-    ) -> pd.DataFrame:
+    def compute(self, parameters: Any, task: Task, context: Context) -> pd.DataFrame:
         """Rows of one task."""
 
 

@@ -6,14 +6,13 @@ reference drawn uniformly among the solutions of that margin, with its slope dφ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
 from localentropy.experiments.parameters import (
     SIZE,
+    Context,
     Distance,
     ExperimentParameters,
     IncreasingValues,
@@ -65,14 +64,7 @@ def tasks(parameters: Parameters) -> list[Task]:
     ]
 
 
-def compute(
-    parameters: Parameters,
-    task: Task,
-    *,
-    data: Mapping[str, Path],
-    seed: int,
-    report: Callable[[str], None],
-) -> pd.DataFrame:
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """One curve over the grid of distances.
 
     Returns:
@@ -98,19 +90,15 @@ def compute(
                 "entropy": rf.binary_entropy(distances),
             }
         )
-    model = {
-        "alpha_T": parameters.alpha_T,
-        "inv_alpha": parameters.inv_alpha,
-        "activation": parameters.activation,
-    }
-    largest = rf.kappa_max(**model)
-    margin_ref = largest if task["margin_ref"] == "max" else task["margin_ref"]
-    table = rf.franz_parisi(distances, margin_ref=margin_ref, margin=task["margin"], **model)
+    model = parameters.alpha_T, parameters.inv_alpha
+    activation = parameters.activation
+    margin_ref = rf.kappa_max(*model, activation) if task["margin_ref"] == "max" else task["margin_ref"]
+    table = rf.franz_parisi(distances, *model, margin_ref, task["margin"], activation, unsolved="nan")
     return table.assign(
         curve=task["curve"],
         reference=str(task["margin_ref"]),
         margin_ref=margin_ref,
         margin=task["margin"],
-        distance_typical=rf.typical_distance(margin_ref=margin_ref, margin=task["margin"], **model),
-        entropy_typical=rf.typical(margin=task["margin"], **model).entropy,
+        distance_typical=rf.typical_distance(*model, margin_ref, task["margin"], activation),
+        entropy_typical=rf.typical(*model, task["margin"], activation).entropy,
     )

@@ -24,6 +24,7 @@ Table: one row for each number, in column `value`; which number is said by
 | random_label_error | of adversarial starts: error on the random labels at the end of their phase |
 | dead_units | hidden units of a layer with no incoming weight after training |
 | overlap, overlap_untrained | cosine of a pair, normalised and aligned: of solutions, and of their starting points |
+| overlap_start | cosine of a solution and its own starting point, normalised, not aligned |
 | distance | of a pair of solutions, per unit: √(2 (1 − overlap)) |
 | noise_distance, noise_distance_raw | distance to the perturbed solution, per unit and not; mean over draws |
 | noise_train_error | train error of the perturbed solution; mean over draws |
@@ -41,6 +42,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from localentropy.experiments.parameters import (
+    SIZE,
     ExperimentParameters,
     IncreasingSizes,
     IncreasingValues,
@@ -88,30 +90,45 @@ def _distinct(values: tuple[Initialization, ...]) -> tuple[Initialization, ...]:
 
 
 class Parameters(ExperimentParameters):
-    """Parameters of the MLP experiment. (T): stated in the paper's text; (C): a choice, its number is lost there."""
+    """Parameters of the MLP experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
 
-    widths: IncreasingSizes = Field(description="units in each hidden layer (C)")
+    widths: IncreasingSizes = Field(description="units in each hidden layer (C)", json_schema_extra=SIZE)
     initializations: Annotated[tuple[Initialization, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
-        description="kinds of starting point: random orthogonal, and adversarial (first trained on random labels) (T)"
+        description="starting points: random orthogonal; adversarial, first trained on random labels (T)"
     )
     hidden_layers: int = Field(ge=1, le=20, description="hidden layers (C)")
     training_patterns: Annotated[int, AfterValidator(_even)] = Field(
-        ge=2, le=58_000, description="training patterns, half of each parity (a reduced MNIST (T), size (C))"
+        ge=2,
+        le=58_000,
+        description="training patterns, half of each parity: a reduced MNIST (T), how many (C)",
+        json_schema_extra=SIZE,
     )
-    samples: int = Field(ge=3, le=1000, description="networks for each width and initialization (C)")
+    samples: int = Field(
+        ge=3, le=1000, description="networks for each width and starting point (C)", json_schema_extra=SIZE
+    )
     margin: float = Field(gt=0, le=100, description="margin of the square-hinge loss, in units of the output (C)")
     learning_rate: float = Field(gt=0, le=1, description="step size of full-batch Adam (C)")
-    epochs: int = Field(ge=1, le=10_000_000, description="most updates by full-batch Adam: fixed (T), number (C)")
+    epochs: int = Field(
+        ge=1,
+        le=10_000_000,
+        description="most updates by full-batch Adam: fixed (T), how many (C)",
+        json_schema_extra=SIZE,
+    )
     random_label_epochs: int = Field(
-        ge=1, le=1_000_000, description="epochs of SGD on random labels: fixed (T), number (C)"
+        ge=1,
+        le=1_000_000,
+        description="epochs of SGD on random labels: fixed (T), how many (C)",
+        json_schema_extra=SIZE,
     )
     random_label_learning_rate: float = Field(gt=0, le=1, description="step size of SGD on random labels (C)")
-    random_label_batch: int = Field(
-        ge=1, le=60_000, description="patterns in a mini-batch of SGD on random labels (C)"
+    random_label_batch: int = Field(ge=1, le=60_000, description="patterns in a mini-batch of SGD on random labels (C)")
+    noise_levels: IncreasingValues = Field(
+        description="standard deviations of the relative noise on the weights of solutions (C)"
     )
-    noise_levels: IncreasingValues = Field(description="standard deviations σ of the relative noise on weights (C)")
-    noise_draws: int = Field(ge=1, le=10_000, description="perturbations of each solution at each σ (C)")
-    device: Literal["cpu", "cuda"] = Field(description="where the networks are trained; a CPU task uses one core")
+    noise_draws: int = Field(
+        ge=1, le=10_000, description="perturbations of each solution at each noise level (C)", json_schema_extra=SIZE
+    )
+    device: Literal["cpu", "cuda"] = Field(description="where the networks are trained", json_schema_extra=SIZE)
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -144,9 +161,10 @@ def compute(
     """
     import torch
 
+    from localentropy.networks.align import layer_overlaps, overlap
     from localentropy.networks.normalise import normalise
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(parameters.threads)
     inputs, labels, test_inputs, test_labels = _patterns(parameters, data, seed)
     run = _Run(parameters, task["width"], task["initialization"], seed, report, checkpoint)
     table = _Table(task["initialization"], run.shape.parameters, task["width"])
@@ -165,8 +183,12 @@ def compute(
     solutions, dead = normalise(trained.ensemble)
     for layer, count in enumerate(dead.unbind(1)):
         table.samples("dead_units", count, layer=layer)
+    untrained, _ = normalise(start)
+    table.samples("overlap_start", overlap(untrained, solutions))
+    for layer, values in enumerate(layer_overlaps(untrained, solutions).unbind(1)):
+        table.samples("overlap_start", values, layer=layer)
     _compare("overlap", solutions, table)
-    _compare("overlap_untrained", normalise(start)[0], table)
+    _compare("overlap_untrained", untrained, table)
     _perturb(solutions, inputs, labels, parameters, run.streams("noise", width=task["width"]), table)
 
     run.finish()
@@ -189,9 +211,7 @@ def _patterns(parameters: Parameters, data: Mapping[str, Path], seed: int) -> li
         raise DomainError("device: cuda was asked for, but PyTorch finds no GPU; use device: cpu")
     dataset = prepared.load(data["mnist_parity"])
     dataset.require(train=parameters.training_patterns, test=1)
-    chosen = class_balanced(
-        dataset.train.labels, parameters.training_patterns // 2, f"overparam/mlp/train/{seed}"
-    )
+    chosen = class_balanced(dataset.train.labels, parameters.training_patterns // 2, f"overparam/mlp/train/{seed}")
     train, test = dataset.train.take(chosen), dataset.test
     return [
         torch.from_numpy(array).to(parameters.device, torch.float32)
@@ -221,8 +241,9 @@ class _Run:
         self.report = report
         key = f"{parameters.model_dump_json()} {initialization} {width} {seed}"
         self.checkpoints = {
-            phase: checkpoint and Checkpoint(checkpoint.with_name(f"{checkpoint.name}.{phase}"), key, report=report)
+            phase: Checkpoint(checkpoint.with_name(f"{checkpoint.name}.{phase}"), key, report=report)
             for phase in ("random_labels", "adam")
+            if checkpoint is not None
         }
 
     def streams(self, name: str, **values: int) -> list[np.random.Generator]:
@@ -256,7 +277,7 @@ class _Run:
             batch=self.parameters.random_label_batch,
             epochs=self.parameters.random_label_epochs,
             generators=self.streams("orders", width=width),
-            checkpoint=self.checkpoints["random_labels"],
+            checkpoint=self.checkpoints.get("random_labels"),
         )
         errors = networks.errors(inputs, labels)
         table.samples("random_label_error", errors)
@@ -274,15 +295,14 @@ class _Run:
             margin=self.parameters.margin,
             learning_rate=self.parameters.learning_rate,
             epochs=self.parameters.epochs,
-            checkpoint=self.checkpoints["adam"],
+            checkpoint=self.checkpoints.get("adam"),
             report=lambda line: self.report(f"{self.initialization} width {self.shape.width}: {line}"),
         )
 
     def finish(self) -> None:
         """Delete the checkpoints."""
         for checkpoint in self.checkpoints.values():
-            if checkpoint is not None:
-                checkpoint.remove()
+            checkpoint.remove()
 
 
 class _Table:
@@ -300,9 +320,7 @@ class _Table:
     def pairs(self, quantity: str, pairs: list[tuple[int, int]], values: Iterable[Any], **where: float) -> None:
         """One row for each pair of samples."""
         for (sample, other), value in zip(pairs, values, strict=True):
-            self.rows.append(
-                {"quantity": quantity, "sample": sample, "other": other, **where, "value": float(value)}
-            )
+            self.rows.append({"quantity": quantity, "sample": sample, "other": other, **where, "value": float(value)})
 
     def frame(self) -> pd.DataFrame:
         """The table, with all columns whatever rows there are."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -36,7 +36,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         small = table[table["distance"] <= SMALL]
         axes[1].set(xscale="log", xlim=(table["distance"].min(), SMALL))
         axes[1].set_ylim(max(small["entropy"].min(), -0.04) * 1.1, small["entropy"].max() * 1.05)
-        axes[0].legend(loc="lower right", title="margin of the reference", ncols=2)
+        axes[0].legend(loc="lower right", bbox_to_anchor=(1.02, 0.38), ncols=2, columnspacing=1.0)
         letter(axes)
     return Drawing(figure, _data(table), _caption(table))
 
@@ -44,11 +44,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 def _curve(axis: Axes, curve: pd.DataFrame, kind: str, colors: Mapping[float, tuple[float, float, float]]) -> None:
     d, phi = curve["distance"].to_numpy(), curve["entropy"].to_numpy()
     margin = curve["margin_ref"].iloc[0]
-    style = {
-        "bound": {"color": GREY, "linestyle": ":", "label": r"no patterns, $\alpha = 0$"},
+    styles: dict[str, dict[str, Any]] = {
+        "bound": {"color": GREY, "linestyle": ":", "label": r"$\alpha = 0$"},
         "same_margin": {"color": "black", "linewidth": 1.0, "label": rf"$\kappa = \tilde\kappa = {margin:.3g}$"},
         "reference": {"color": colors.get(margin, GREY), "label": _margin_label(curve)},
-    }[kind]
+    }
+    style = styles[kind]
     axis.plot(d, np.where(phi >= 0, phi, np.nan), **style)
     if kind != "bound":
         # One point of overlap on either side, so that the dashed stretch meets the solid one.

@@ -1,0 +1,102 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A first look
+#
+# Two figures of the main paper, made with the library's functions alone: figure 3, which is theory, and figure 6,
+# which trains networks on real data. Sizes are the ones of the smoke scale, so the whole notebook takes a minute.
+
+# %%
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from IPython.display import display
+
+from localentropy.config import resolve
+from localentropy.replica import random_features as rf
+
+configuration = resolve("smoke")
+
+# %% [markdown]
+# ## Typical solutions
+#
+# A binary perceptron with $N$ weights learns $P$ patterns that a teacher labelled in a latent space of dimension $D$.
+# At fixed $\alpha_T = P/D$ the number of weights per pattern, $1/\alpha = N/P$, is the overparameterization. Solutions
+# exist above the interpolation threshold, and their number then grows exponentially: this is their entropy per weight.
+
+# %%
+alpha_T = 3.0
+threshold = 1.0 / rf.alpha_c(alpha_T)
+table = pd.DataFrame([vars(rf.typical(alpha_T, inv_alpha)) for inv_alpha in np.geomspace(threshold * 1.001, 10.0, 12)])
+print(f"interpolation threshold 1/alpha_c = {threshold:.6f}")
+table[["inv_alpha", "entropy", "q", "error_typical", "error_barycenter"]].round(4)
+
+# %% [markdown]
+# The barycentre of all solutions generalizes much better than any single one of them.
+
+# %%
+figure, axis = plt.subplots(figsize=(4.5, 3))
+axis.plot(table["inv_alpha"], table["error_typical"], label="typical solution")
+axis.plot(table["inv_alpha"], table["error_barycenter"], label="barycentre")
+axis.set(xlabel=r"$1/\alpha$", ylabel="generalization error", xscale="log")
+axis.legend()
+plt.show()
+
+# %% [markdown]
+# ## Figure 3: what surrounds a solution
+#
+# The Franz–Parisi entropy counts the solutions at distance $d$ from a typical one. Around typical solutions of margin
+# zero there are none nearby (the entropy is negative); around those of a large margin there are many at every
+# distance: they sit in wide flat minima.
+
+# %%
+largest = rf.kappa_max(alpha_T, inv_alpha=1.2)
+distances = np.geomspace(2e-3, 0.3, 20)
+for margin in (0.0, 0.05, "max"):
+    curve = rf.franz_parisi(distances, alpha_T=alpha_T, inv_alpha=1.2, margin_ref=margin)
+    name = largest if margin == "max" else margin
+    plt.semilogx(curve["distance"], curve["entropy"], label=rf"$\tilde\kappa$ = {name:.3f}")
+plt.axhline(0.0, color="black", linewidth=0.6)
+plt.gca().set(xlabel="$d$", ylabel=r"$\phi_{\mathrm{FP}}(d)$")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## Figure 6: networks on the parity of MNIST digits
+#
+# The experiment behind figure 6 at smoke size: networks of several widths, trained from random orthogonal and from
+# adversarial starting points. The same call at another scale gives the figure's numbers.
+
+# %%
+from localentropy.experiments.overparam import mlp
+from localentropy.instances.prepare import prepare
+from localentropy.plots.overparam import figure6
+
+parameters = configuration.experiments["overparam/mlp"]
+with TemporaryDirectory() as folder:
+    file = Path(folder, "mnist_parity.npz")
+    prepare("mnist_parity", file)
+    rows = [
+        mlp.compute(parameters, task, data={"mnist_parity": file}, seed=configuration.seed, report=print)
+        for task in mlp.tasks(parameters)
+    ]
+
+# %%
+networks = pd.concat(rows, ignore_index=True)
+networks.attrs["parameters"] = parameters.model_dump(mode="json")
+drawing = figure6.draw({"mlp": networks}, "smoke")
+display(drawing.figure)
+print(drawing.caption)

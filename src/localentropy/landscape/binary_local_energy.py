@@ -1,0 +1,166 @@
+"""Local energy of binary weights: the train error at Hamming distance d, mean over random choices of the flipped ones.
+
+The weights stay ±1, so the noise is a number of flips instead of a Gaussian factor (`overparam`, §E.2, where the text
+does not say how it was done). In the limit of large N the energy of a solution with stability density P(Δ) is
+
+    E(d) = ∫_κ^∞ dΔ P(Δ) H( ((1 − 2d) Δ − κ) / √(4 d (1 − d)) ),    H(x) = ∫_x^∞ dz e^{−z²/2}/√(2π),
+
+which starts like √(2/π) P(0⁺) √d at κ = 0: typical solutions have an infinite slope.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from localentropy import seeds
+from localentropy.errors import DomainError
+from localentropy.instances.perceptron import Instance, smallest_allowed
+from localentropy.landscape.flip_kernels import errors_along_flips
+
+
+@dataclass(frozen=True)
+class FlipEnergy:
+    """Train errors of weights of which some are flipped.
+
+    Attributes:
+        flips: number of flipped weights, [distances].
+        distance: fraction of flipped weights, flips/N, [distances].
+        train_error: fraction of patterns in error, [distances, realisations].
+    """
+
+    flips: np.ndarray
+    distance: np.ndarray
+    train_error: np.ndarray
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Over realisations, [distances]."""
+        return self.train_error.mean(1)
+
+    @property
+    def standard_error(self) -> np.ndarray:
+        """Of the mean over realisations, [distances]; NaN if there is only one.
+
+        It says how well the energy of these weights is known. How much it varies between solutions is another matter:
+        an average over samples takes its error from the means of the samples.
+        """
+        realisations = self.train_error.shape[1]
+        if realisations < 2:
+            return np.full(len(self.flips), np.nan)
+        return self.train_error.std(1, ddof=1) / np.sqrt(realisations)
+
+
+def flip_energy(
+    instance: Instance,
+    weights: np.ndarray,
+    *,
+    distances: ArrayLike,
+    realisations: int,
+    seed: int,
+    margin: float = 0.0,
+) -> FlipEnergy:
+    """Train error after flipping round(dN) weights chosen at random, several times at each distance.
+
+    A realisation is an order of the weights, of which the first round(dN) are flipped: at larger distances, more of
+    them. The orders depend on N and the seed alone. So solutions of different solvers meet the same flips under the
+    same seed, and a finer grid or more realisations change no old number.
+
+    Args:
+        instance: the patterns.
+        weights: ±1, [N].
+        distances: fractions of flipped weights d, in [0, 1], in any order.
+        realisations: at each distance.
+        seed: of the orders.
+        margin: κ; an error is a stability below it.
+
+    Raises:
+        DomainError: weights other than ±1 or of another length, a distance outside [0, 1], realisations < 1, a margin
+            outside [0, √N].
+    """
+    weights = _signs(instance, weights)
+    flips = numbers_of_flips(distances, instance.N)
+    if realisations < 1:
+        raise DomainError(f"realisations = {realisations} must be at least 1")
+    least = smallest_allowed(margin, instance.N)
+    stream = seeds.generator(seed, "local_energy", N=instance.N)
+    orders = np.stack([stream.permutation(instance.N).astype(np.int32) for _ in range(realisations)])
+    if instance.binary:
+        increasing = np.argsort(flips, kind="stable")
+        contributions = np.ascontiguousarray((instance.signed_patterns * weights).T)
+        errors = np.empty((len(flips), realisations), np.int64)
+        sums = instance.sums(weights).astype(np.int32)
+        errors_along_flips(contributions, sums, orders, flips[increasing], least, errors)
+        train_error = np.empty(errors.shape)
+        train_error[increasing] = errors / instance.P
+    else:
+        train_error = np.array([instance.train_error(flipped(weights, orders[:, :k]), margin) for k in flips])
+    return FlipEnergy(flips, flips / instance.N, train_error)
+
+
+def expected_flip_energy(
+    instance: Instance, weights: np.ndarray, *, distances: ArrayLike, margin: float = 0.0
+) -> np.ndarray:
+    """Exact mean of `flip_energy` over all choices of the flipped weights, ±1 patterns only: [distances].
+
+    A sum s has (N + s)/2 terms +1. Of k flipped terms, j are among them with hypergeometric probability, which makes
+    the sum s + 2k − 4j: the energy follows from the stabilities alone.
+
+    Args:
+        instance: ±1 patterns.
+        weights: ±1, [N].
+        distances: fractions of flipped weights d, in [0, 1]; round(dN) are flipped.
+        margin: κ.
+
+    Raises:
+        DomainError: real patterns, weights other than ±1 or of another length, a distance outside [0, 1], a margin
+            outside [0, √N].
+    """
+    from scipy.stats import hypergeom
+
+    if not instance.binary:
+        raise DomainError("the exact local energy needs ±1 patterns; take activation = 'sign', or flip_energy")
+    weights = _signs(instance, weights)
+    flips = numbers_of_flips(distances, instance.N)[:, None]
+    least = smallest_allowed(margin, instance.N)
+    sums, counts = np.unique(instance.sums(weights).astype(np.int64), return_counts=True)
+    # An error is s + 2k − 4j < h_min.
+    most = (sums + 2 * flips - least) // 4
+    wrong = hypergeom.sf(most, instance.N, (instance.N + sums) // 2, flips)
+    return wrong @ counts / instance.P
+
+
+def numbers_of_flips(distances: ArrayLike, N: int) -> np.ndarray:
+    """round(dN), int64, [distances].
+
+    Raises:
+        DomainError: a distance outside [0, 1], or none.
+    """
+    wanted = np.asarray(distances, np.float64)
+    if wanted.ndim != 1 or not wanted.size or not ((wanted >= 0) & (wanted <= 1)).all():
+        raise DomainError(f"distances = {wanted.tolist()}: allowed are one or more fractions of weights, 0 to 1")
+    return np.rint(wanted * N).astype(np.int64)
+
+
+def flipped(weights: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Copies of the weights with some flipped.
+
+    Args:
+        weights: [N].
+        places: of the weights to flip, different ones in each row, [copies, flips].
+
+    Returns:
+        [copies, N].
+    """
+    copies = np.repeat(weights[None], len(places), axis=0)
+    np.put_along_axis(copies, places, -np.take_along_axis(copies, places, 1), 1)
+    return copies
+
+
+def _signs(instance: Instance, weights: np.ndarray) -> np.ndarray:
+    weights = np.asarray(weights)
+    if weights.shape != (instance.N,) or not (np.abs(weights) == 1).all():
+        raise DomainError(f"weights of shape {weights.shape}: allowed are ±1, shape ({instance.N},)")
+    return weights.astype(np.int8)

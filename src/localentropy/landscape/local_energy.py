@@ -1,0 +1,87 @@
+"""Local energy: the mean train error of a solution whose weights are perturbed by multiplicative noise.
+
+Source: overparam, SI "Local energy curves" (§E.2); the formula is lost in the text, and w' = w (1 + σ z) is the reading
+of "multiplicative Gaussian noise that acts on the network weights".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from localentropy.errors import DomainError
+
+
+@dataclass(frozen=True)
+class LocalEnergy:
+    """What noise does to solutions.
+
+    Attributes:
+        sigmas: levels of noise σ, [sigmas].
+        distance: Euclidean distance ‖w' − w‖ after renormalisation, [sigmas, solutions, draws].
+        distance_per_unit: the same divided by √(number of units), at most √2 on average for unit-norm rows.
+        train_error: fraction of training patterns in error, [sigmas, solutions, draws].
+    """
+
+    sigmas: np.ndarray
+    distance: np.ndarray
+    distance_per_unit: np.ndarray
+    train_error: np.ndarray
+
+    def curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean distance per unit, mean train error and its standard error over solutions, each [sigmas].
+
+        The mean over draws of each solution is one observation: draws around one solution are not independent of
+        each other. With one solution the standard error is NaN.
+        """
+        by_solution = self.train_error.mean(2)
+        solutions = by_solution.shape[1]
+        deviation = by_solution.std(1, ddof=1) if solutions > 1 else np.full(len(self.sigmas), np.nan)
+        return self.distance_per_unit.mean((1, 2)), by_solution.mean(1), deviation / np.sqrt(solutions)
+
+
+def local_energy(
+    weights: Tensor,
+    evaluate: Callable[[Tensor], tuple[Tensor, Tensor]],
+    *,
+    units: int,
+    sigmas: Sequence[float],
+    draws: int,
+    generators: Sequence[np.random.Generator],
+) -> LocalEnergy:
+    """Perturb each solution `draws` times at every level of noise.
+
+    The same z serve all levels of noise, so differences along a curve have small errors; pass generators of one stream
+    to compare algorithms with the same z. Whatever is not in `weights` (biases) is left unperturbed.
+
+    Args:
+        weights: normalised solutions, [solutions, weights].
+        evaluate: takes perturbed weights like `weights`, returns them renormalised as the solutions were, and their
+            train error [solutions].
+        units: number of units of one network with weights of their own.
+        sigmas: levels of noise, not negative.
+        draws: perturbations of each solution.
+        generators: one for each solution.
+
+    Raises:
+        DomainError: a negative level of noise, no draws, or not one generator for each solution.
+    """
+    if min(sigmas) < 0 or draws < 1 or len(generators) != len(weights):
+        raise DomainError(
+            f"local energy needs noise >= 0, draws >= 1 and one generator per solution, got sigmas={list(sigmas)}, "
+            f"draws={draws}, {len(generators)} generators for {len(weights)} solutions"
+        )
+    distance = np.empty((len(sigmas), len(weights), draws))
+    error = np.empty_like(distance)
+    for draw in range(draws):
+        normal = np.stack([generator.standard_normal(weights.shape[1]) for generator in generators])
+        noise = torch.from_numpy(normal).to(weights)
+        for level, sigma in enumerate(sigmas):
+            perturbed, wrong = evaluate(weights * (1 + sigma * noise))
+            distance[level, :, draw] = (perturbed - weights).double().norm(dim=1).cpu()
+            error[level, :, draw] = wrong.cpu()
+    return LocalEnergy(np.asarray(sigmas, float), distance, distance / np.sqrt(units), error)

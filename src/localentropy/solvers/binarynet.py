@@ -1,0 +1,315 @@
+"""BinaryNet: gradient descent on real weights whose signs are the weights of the perceptron.
+
+The gradient with respect to the signs is applied to the real weights as it is: the straight-through estimator
+(`overparam`, §E.1, "BNet"; Hubara et al. 2016).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from localentropy.errors import DomainError
+from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
+from localentropy.seeds import generator
+from localentropy.solvers.solution import Solution
+
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
+_GROUP_BYTES = 2**32  # patterns held at once on an accelerator; a constant, so that groups are the same everywhere
+_LOOK_EVERY = 50  # epochs between two looks at whether all runs have stopped: on an accelerator each one waits for it
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryNetSolution(Solution):
+    """A solution that trained on after the first success.
+
+    Attributes:
+        epoch: number of updates after which the weights were these.
+        first_epoch: number of updates after which there was no error for the first time; None if there always was one.
+        first_weights: the weights at that time, int8 of ±1, [N].
+    """
+
+    epoch: int = 0
+    first_epoch: int | None = None
+    first_weights: np.ndarray | None = None
+
+
+def binarynet(
+    instance: Instance,
+    *,
+    margin: float = 0.0,
+    seed: int,
+    logit_scale: float = 1.0,
+    learning_rate: float = 1e-3,
+    epochs: int = 4000,
+    spread: float = 0.1,
+    stop_at_first: bool = False,
+    device: str = "cpu",
+) -> BinaryNetSolution:
+    """BinaryNet on the perceptron: full batch, cross-entropy, Adam; no bias, no batch normalisation.
+
+    With weights w = sign(W) (+1 at 0), a = c Σ_i w_i y ξ_i and L = ⟨ln(1 + e^{−2a})⟩ over the patterns, an epoch is
+    one step of Adam on W with ∂L/∂W = ∂L/∂w, after which W is clipped to [−1, 1].
+
+    The scale of the logits c = logit_scale/√N decides which solutions are met first: at c√N = 1 those that generalise
+    well; above, the loss is a perceptron loss, which asks for little once the label is right. Training on widens the
+    margin and makes up for it, the later the larger c. Test errors, ±0.003, at D = 201, α_T = 3, 1/α = 3 for
+    c√N = 1, 3, √N: 0.230, 0.267, 0.269 at the first epoch without errors; 0.221, 0.222, 0.244 at the last of 4000.
+
+    Args:
+        instance: ±1 patterns with N odd, or real ones.
+        margin: κ. The loss then sees Σ_i w_i y ξ_i less h_min − 1, or less κ√N for real patterns; an error is a
+            stability below κ (the version with a margin is not in the paper).
+        seed: of the initial weights.
+        logit_scale: c√N (chosen; the text gives no value).
+        learning_rate: of Adam (chosen). Only its ratio to `spread` and to the clip at 1 matters.
+        epochs: number of updates (chosen).
+        spread: the initial W_i are uniform in [−spread, spread] (chosen), at most 1.
+        stop_at_first: end at the first epoch without errors instead of making all epochs.
+        device: where torch computes, "cpu" or "cuda".
+
+    Returns:
+        The weights of the *last* epoch without errors; if there was none, those after all epochs. Iterations are
+        epochs, and train errors those before and after every one of them: the last need not be 0 in a solved run.
+
+    Raises:
+        DomainError: N even with ±1 patterns, a margin outside [0, √N], a parameter or device that is not allowed.
+    """
+    return binarynet_many(
+        [instance],
+        seeds=[seed],
+        margin=margin,
+        logit_scale=logit_scale,
+        learning_rate=learning_rate,
+        epochs=epochs,
+        spread=spread,
+        stop_at_first=stop_at_first,
+        device=device,
+    )[0]
+
+
+def binarynet_many(
+    instances: Sequence[Instance],
+    *,
+    seeds: Sequence[int],
+    margin: float = 0.0,
+    logit_scale: float = 1.0,
+    learning_rate: float = 1e-3,
+    epochs: int = 4000,
+    spread: float = 0.1,
+    stop_at_first: bool = False,
+    device: str = "cpu",
+    group: int | None = None,
+) -> list[BinaryNetSolution]:
+    """BinaryNet on many instances of one size, in groups that are trained at once.
+
+    Runs do not see each other, but sums are rounded in another order in groups of another size, and after some hundred
+    epochs this can decide a sign. So the bits are the same for equal groups, device and number of torch threads; in
+    groups of one, the default on a CPU, they are those of `binarynet`.
+
+    Args:
+        instances: all with the same P and N and of the same kind of patterns.
+        seeds: one for each instance.
+        margin: see `binarynet`, as the others.
+        logit_scale: c√N.
+        learning_rate: of Adam.
+        epochs: number of updates.
+        spread: half-width of the initial W_i.
+        stop_at_first: end each run at its first epoch without errors.
+        device: where torch computes.
+        group: instances trained at once, 4 P N bytes each. Default on a CPU: 1, which is the fastest because the
+            patterns of one instance stay in its cache; elsewhere: as many as fit in 4 GiB.
+
+    Returns:
+        In the order of the instances. The processor time of a group is shared equally among its runs.
+
+    Raises:
+        DomainError: not one seed for each instance, instances of unequal sizes or kinds, group < 1, or see `binarynet`.
+    """
+    if len(seeds) != len(instances):
+        raise DomainError(f"binarynet_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
+    if not instances:
+        return []
+    place = _device(device)
+    _check(instances, logit_scale=logit_scale, learning_rate=learning_rate, epochs=epochs, spread=spread)
+    size = 4 * instances[0].P * instances[0].N
+    if group is None:
+        group = 1 if place.type == "cpu" else max(1, _GROUP_BYTES // size)
+    if group < 1:
+        raise DomainError(f"group = {group} must be at least 1")
+    solutions = []
+    for start in range(0, len(instances), group):
+        part = slice(start, start + group)
+        clock = time.thread_time if torch.get_num_threads() == 1 else time.process_time
+        started = clock()
+        state = StraightThrough(
+            instances[part],
+            seeds[part],
+            margin=margin,
+            logit_scale=logit_scale,
+            learning_rate=learning_rate,
+            spread=spread,
+            device=place,
+        )
+        errors, first, final = _train(state, epochs, stop_at_first)
+        spent = (clock() - started) / len(state.instances)
+        for run, one in enumerate(state.instances):
+            solutions.append(_solution(one, errors[run], first[run], final[run], margin, spent))
+    return solutions
+
+
+class StraightThrough:
+    """The state of a group of runs between two epochs.
+
+    Attributes:
+        instances: one for each run.
+        patterns: labels times patterns, [runs, P, N].
+        real: W, [runs, N].
+        signs: the ±1 weights of the last `forward`, [runs, N].
+        sums: Σ_i w_i y ξ_i at the last `forward`, [runs, P]; exact for ±1 patterns, also in float32.
+        mean, square: Adam's moving averages of the gradient and of its square, [runs, N].
+        updates: number made.
+    """
+
+    def __init__(
+        self,
+        instances: Sequence[Instance],
+        seeds: Sequence[int],
+        *,
+        margin: float = 0.0,
+        logit_scale: float = 1.0,
+        learning_rate: float = 1e-3,
+        spread: float = 0.1,
+        device: torch.device | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        first = instances[0]
+        runs, P, N = len(instances), first.P, first.N
+        self.instances = instances
+        self.patterns = torch.empty((runs, P, N), dtype=dtype, device=device)
+        for one, patterns in zip(instances, self.patterns, strict=True):
+            patterns.copy_(torch.from_numpy(one.signed_patterns))
+        initial = [generator(seed, "algorithm/binarynet").uniform(-spread, spread, N) for seed in seeds]
+        self.real = torch.from_numpy(np.stack(initial)).to(self.patterns)
+        self.signs = torch.empty_like(self.real)
+        self.mean = torch.zeros_like(self.real)
+        self.square = torch.zeros_like(self.real)
+        self.updates = 0
+        self.learning_rate = learning_rate
+        self.scale = logit_scale / math.sqrt(N)
+        least = smallest_allowed(margin, N)
+        # Zero is an error too.
+        self.least = float(least) if first.binary else max(margin * math.sqrt(N), float(np.nextafter(np.float32(0), 1)))
+        self.shift = float(least - 1) if first.binary else margin * math.sqrt(N)
+
+    def forward(self) -> Tensor:
+        """Signs and sums of the real weights; returns the number of errors, [runs]."""
+        self.signs.copy_(self.real >= 0).mul_(2).sub_(1)
+        self.sums = torch.bmm(self.patterns, self.signs[:, :, None])[:, :, 0]
+        return (self.sums < self.least).sum(1)
+
+    def gradient(self) -> Tensor:
+        """∂L/∂w_i = −(2c/P) ⟨y ξ_i / (1 + e^{2a})⟩ summed over the patterns, at the last `forward`: [runs, N]."""
+        slope = torch.sigmoid((self.sums - self.shift).mul_(-2 * self.scale))
+        slope.mul_(-2 * self.scale / self.sums.shape[1])
+        return torch.bmm(slope[:, None], self.patterns)[:, 0]
+
+    def update(self) -> None:
+        """A step of Adam along `gradient`, then the clip."""
+        gradient = self.gradient()
+        self.updates += 1
+        self.mean.lerp_(gradient, 1 - BETA_1)
+        self.square.mul_(BETA_2).addcmul_(gradient, gradient, value=1 - BETA_2)
+        correction = math.sqrt(1 - BETA_2**self.updates)
+        denominator = self.square.sqrt().add_(EPSILON * correction)
+        step = self.learning_rate * correction / (1 - BETA_1**self.updates)
+        self.real.addcdiv_(self.mean, denominator, value=-step).clamp_(-1, 1)
+
+
+def _train(state: StraightThrough, epochs: int, stop_at_first: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each run: errors before and after every epoch made, first and last weights without errors or the final ones.
+
+    Returns:
+        int64 [runs, epochs made + 1], int8 [runs, N], int8 [runs, N]; with `stop_at_first`, errors beyond a run's first
+        success are −1.
+    """
+    errors = torch.full((epochs + 1, len(state.instances)), -1, device=state.real.device)
+    open_ = torch.ones(len(state.instances), dtype=torch.bool, device=state.real.device)
+    first, last = torch.empty_like(state.signs), torch.empty_like(state.signs)
+    for epoch in range(epochs + 1):
+        if epoch:
+            state.update()
+        errors[epoch] = state.forward()
+        solved = errors[epoch] == 0
+        torch.where((solved & open_)[:, None], state.signs, first, out=first)
+        torch.where(solved[:, None], state.signs, last, out=last)
+        open_ &= ~solved
+        # Groups of one, as on a CPU, end at once.
+        look = len(state.instances) == 1 or epoch % _LOOK_EVERY == 0
+        if stop_at_first and look and not open_.any():
+            break
+    counts = errors.T.cpu().numpy()
+    ever = (errors == 0).any(0)[:, None]
+    if stop_at_first:
+        done = np.cumsum(counts == 0, axis=1) - (counts == 0)
+        counts = np.where(done > 0, -1, counts)
+        last = first
+    final = torch.where(ever, last, state.signs)
+    return counts, first.to(torch.int8).cpu().numpy(), final.to(torch.int8).cpu().numpy()
+
+
+def _solution(
+    instance: Instance, errors: np.ndarray, first: np.ndarray, final: np.ndarray, margin: float, cpu_seconds: float
+) -> BinaryNetSolution:
+    errors = errors[errors >= 0]
+    without = np.flatnonzero(errors == 0)
+    return BinaryNetSolution(
+        weights=final,
+        solved=instance.train_error(final, margin) == 0.0,
+        iterations=len(errors) - 1,
+        train_errors=errors / instance.P,
+        cpu_seconds=cpu_seconds,
+        epoch=int(without[-1]) if without.size else len(errors) - 1,
+        first_epoch=int(without[0]) if without.size else None,
+        first_weights=first if without.size else None,
+    )
+
+
+def _device(device: str) -> torch.device:
+    try:
+        place = torch.device(device)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, TypeError):
+        raise DomainError(f"device = {device!r} is not available: allowed here is {_allowed_devices()}") from None
+    return place
+
+
+def _allowed_devices() -> str:
+    return "'cpu' or 'cuda'" if torch.cuda.is_available() else "'cpu'"
+
+
+def _check(
+    instances: Sequence[Instance], *, logit_scale: float, learning_rate: float, epochs: int, spread: float
+) -> None:
+    first = instances[0]
+    for one in instances:
+        if (one.P, one.N, one.binary) != (first.P, first.N, first.binary):
+            raise DomainError(
+                f"binarynet_many needs instances of one size and kind, got P = {first.P}, N = {first.N} and "
+                f"P = {one.P}, N = {one.N}"
+            )
+    if first.binary:
+        require_odd(first.N)
+    for name, value in {"logit_scale": logit_scale, "learning_rate": learning_rate}.items():
+        if not 0.0 < value < math.inf:
+            raise DomainError(f"{name} = {value} must be positive and finite")
+    if not 0.0 < spread <= 1.0:
+        raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")
+    if epochs < 1:
+        raise DomainError(f"epochs = {epochs} must be at least 1")
