@@ -82,6 +82,7 @@ plt.show()
 
 # %%
 from localentropy.experiments.overparam import mlp
+from localentropy.experiments.parameters import Context
 from localentropy.instances.prepare import prepare
 from localentropy.plots.overparam import figure6
 
@@ -89,10 +90,8 @@ parameters = configuration.experiments["overparam/mlp"]
 with TemporaryDirectory() as folder:
     file = Path(folder, "mnist_parity.npz")
     prepare("mnist_parity", file)
-    rows = [
-        mlp.compute(parameters, task, data={"mnist_parity": file}, seed=configuration.seed, report=print)
-        for task in mlp.tasks(parameters)
-    ]
+    context = Context(configuration.seed, {"mnist_parity": file}, report=print)
+    rows = [mlp.compute(parameters, task, context) for task in mlp.tasks(parameters)]
 
 # %%
 networks = pd.concat(rows, ignore_index=True)

@@ -34,15 +34,15 @@ The starting points of the adversarial initialization are the networks at the en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
 from localentropy.experiments.parameters import (
     SIZE,
+    Context,
     ExperimentParameters,
     IncreasingSizes,
     IncreasingValues,
@@ -140,19 +140,11 @@ def tasks(parameters: Parameters) -> list[Task]:
     ]
 
 
-def compute(
-    parameters: Parameters,
-    task: Task,
-    *,
-    data: Mapping[str, Path],
-    seed: int,
-    report: Callable[[str], None],
-    checkpoint: Path | None = None,
-) -> pd.DataFrame:
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one width and initialization, in the columns described above.
 
-    If `checkpoint` is given, training saves its state every five minutes in files whose names begin with it, goes on
-    from them after an interruption, and deletes them at the end.
+    Training saves its state every five minutes beside `context.checkpoint`, where there is one, and goes on from
+    there after an interruption.
 
     Raises:
         DataError: the dataset is damaged or too small.
@@ -165,8 +157,8 @@ def compute(
     from localentropy.networks.normalise import normalise
 
     torch.set_num_threads(parameters.threads)
-    inputs, labels, test_inputs, test_labels = _patterns(parameters, data, seed)
-    run = _Run(parameters, task["width"], task["initialization"], seed, report, checkpoint)
+    inputs, labels, test_inputs, test_labels = _patterns(parameters, context)
+    run = _Run(parameters, task["width"], task["initialization"], context)
     table = _Table(task["initialization"], run.shape.parameters, task["width"])
 
     start = run.start(inputs, table)
@@ -192,14 +184,14 @@ def compute(
     _perturb(solutions, inputs, labels, parameters, run.streams("noise", width=task["width"]), table)
 
     run.finish()
-    report(
+    context.report(
         f"{task['initialization']} width {task['width']}: train error {train_error.mean():.4f}, "
         f"test error {test_error.mean():.4f}, {int((train_error == 0).sum())} of {parameters.samples} solved"
     )
     return table.frame()
 
 
-def _patterns(parameters: Parameters, data: Mapping[str, Path], seed: int) -> list[torch.Tensor]:
+def _patterns(parameters: Parameters, context: Context) -> list[torch.Tensor]:
     """Training inputs and labels, test inputs and labels, on the device."""
     import torch
 
@@ -209,9 +201,11 @@ def _patterns(parameters: Parameters, data: Mapping[str, Path], seed: int) -> li
 
     if parameters.device == "cuda" and not torch.cuda.is_available():
         raise DomainError("device: cuda was asked for, but PyTorch finds no GPU; use device: cpu")
-    dataset = prepared.load(data["mnist_parity"])
+    dataset = prepared.load(context.data["mnist_parity"])
     dataset.require(train=parameters.training_patterns, test=1)
-    chosen = class_balanced(dataset.train.labels, parameters.training_patterns // 2, f"overparam/mlp/train/{seed}")
+    chosen = class_balanced(
+        dataset.train.labels, parameters.training_patterns // 2, f"overparam/mlp/train/{context.seed}"
+    )
     train, test = dataset.train.take(chosen), dataset.test
     return [
         torch.from_numpy(array).to(parameters.device, torch.float32)
@@ -222,28 +216,21 @@ def _patterns(parameters: Parameters, data: Mapping[str, Path], seed: int) -> li
 class _Run:
     """Training of one task: its random streams and checkpoints."""
 
-    def __init__(
-        self,
-        parameters: Parameters,
-        width: int,
-        initialization: Initialization,
-        seed: int,
-        report: Callable[[str], None],
-        checkpoint: Path | None,
-    ) -> None:
+    def __init__(self, parameters: Parameters, width: int, initialization: Initialization, context: Context) -> None:
         from localentropy.networks.checkpoint import Checkpoint
         from localentropy.networks.mlp import Shape
 
         self.parameters = parameters
         self.initialization = initialization
         self.shape = Shape(INPUTS, width, parameters.hidden_layers)
-        self.seed = seed
-        self.report = report
-        key = f"{parameters.model_dump_json()} {initialization} {width} {seed}"
+        self.seed = context.seed
+        self.report = context.report
+        path = context.checkpoint
+        key = f"{parameters.model_dump_json()} {initialization} {width} {context.seed}"
         self.checkpoints = {
-            phase: Checkpoint(checkpoint.with_name(f"{checkpoint.name}.{phase}"), key, report=report)
+            phase: Checkpoint(path.with_name(f"{path.name}.{phase}"), key, report=context.report)
             for phase in ("random_labels", "adam")
-            if checkpoint is not None
+            if path is not None
         }
 
     def streams(self, name: str, **values: int) -> list[np.random.Generator]:

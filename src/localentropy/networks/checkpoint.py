@@ -1,0 +1,95 @@
+"""Checkpoints of a long run: a side file from which it goes on, to the same bits, after an interruption."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from localentropy.errors import ArtifactError
+
+State = dict[str, Any]
+_DIGEST_LENGTH = hashlib.sha256().digest_size
+
+
+class Checkpoint:
+    """Side file of one run, and the one before it in case the last is damaged.
+
+    A file is the SHA-256 of its content followed by `torch.save` of the state, written under another name and then
+    renamed.
+
+    Args:
+        path: the side file; the previous one has `.previous` appended.
+        key: names the run (its parameters and code): a file with another key is refused.
+        seconds: time between two saves. Runs shorter than that leave no file.
+        report: receives one line when a file is refused or a run goes on.
+    """
+
+    def __init__(self, path: Path, key: str, *, seconds: float = 300, report: Callable[[str], None] = print) -> None:
+        self.path = path
+        self.previous = path.with_name(path.name + ".previous")
+        self.key = key
+        self.seconds = seconds
+        self.report = report
+        self._last = time.monotonic()
+
+    def due(self) -> bool:
+        """Whether `seconds` have passed since the last save."""
+        return time.monotonic() - self._last >= self.seconds
+
+    def save(self, state: State) -> None:
+        """Write the state: tensors, numbers, strings, and lists and dicts of them."""
+        buffer = io.BytesIO()
+        torch.save({"key": self.key, "state": state}, buffer)
+        content = buffer.getvalue()
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.partial")
+        with partial.open("wb") as file:
+            file.write(hashlib.sha256(content).digest() + content)
+            file.flush()
+            os.fsync(file.fileno())
+        if self.path.exists():
+            self.path.replace(self.previous)
+        partial.replace(self.path)
+        self._last = time.monotonic()
+
+    def load(self, device: str | torch.device = "cpu") -> State | None:
+        """The last good state of this run, or None. Each file that is refused is named in one reported line."""
+        for path in (self.path, self.previous):
+            try:
+                state = _read(path, self.key, device)
+            except FileNotFoundError:
+                continue
+            except ArtifactError as error:
+                self.report(str(error))
+                continue
+            self.report(f"going on from checkpoint {path}")
+            return state
+        return None
+
+    def remove(self) -> None:
+        """Delete both files: the run is complete."""
+        self.path.unlink(missing_ok=True)
+        self.previous.unlink(missing_ok=True)
+
+
+def _read(path: Path, key: str, device: str | torch.device) -> State:
+    raw = path.read_bytes()
+    digest, content = raw[:_DIGEST_LENGTH], raw[_DIGEST_LENGTH:]
+    if hashlib.sha256(content).digest() != digest:
+        raise ArtifactError(f"checkpoint {path} is corrupt (checksum differs); it is not used")
+    try:
+        stored = torch.load(io.BytesIO(content), weights_only=True, map_location=device)
+        found, state = stored["key"], stored["state"]
+    except (RuntimeError, pickle.UnpicklingError, TypeError, KeyError) as error:
+        raise ArtifactError(f"checkpoint {path} cannot be read ({type(error).__name__}); it is not used") from error
+    if found != key:
+        raise ArtifactError(f"checkpoint {path} belongs to other parameters; it is not used")
+    return state

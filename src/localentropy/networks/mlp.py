@@ -1,0 +1,132 @@
+"""Ensembles of fully connected ReLU networks of one shape, stacked so that one program serves all of them.
+
+A network has `inputs` inputs, `hidden_layers` layers of `width` ReLU units and one linear output f; it classifies by
+the sign of f. Source: overparam, §III "Multi-layer neural network" (the number of hidden layers is lost in the
+text; five is a choice).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from localentropy.errors import DomainError
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Layer sizes of a network."""
+
+    inputs: int
+    width: int
+    hidden_layers: int
+
+    def __post_init__(self) -> None:
+        if min(self.inputs, self.width, self.hidden_layers) < 1:
+            raise DomainError(f"inputs, width and hidden_layers must be at least 1, got {self}")
+
+    @property
+    def layers(self) -> list[tuple[int, int]]:
+        """(outputs, inputs) of every layer, from the first to the output."""
+        sizes = [self.inputs] + [self.width] * self.hidden_layers + [1]
+        return [(after, before) for before, after in pairwise(sizes)]
+
+    @property
+    def parameters(self) -> int:
+        """Number of weights and biases."""
+        return sum(after * (before + 1) for after, before in self.layers)
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Networks of one shape.
+
+    Attributes:
+        weights: for each layer a tensor [models, outputs, inputs].
+        biases: for each layer a tensor [models, outputs].
+    """
+
+    weights: tuple[Tensor, ...]
+    biases: tuple[Tensor, ...]
+
+    @property
+    def models(self) -> int:
+        """Number of networks."""
+        return self.weights[0].shape[0]
+
+    @property
+    def shape(self) -> Shape:
+        """Layer sizes of each network."""
+        width, inputs = self.weights[0].shape[1:]
+        return Shape(inputs, width, len(self.weights) - 1)
+
+    def select(self, models: Sequence[int]) -> Ensemble:
+        """Copy of the networks with these indices, in this order; an index may repeat."""
+        index = torch.as_tensor(models, device=self.weights[0].device)
+        return Ensemble(tuple(w[index] for w in self.weights), tuple(b[index] for b in self.biases))
+
+    def to(self, device: str, dtype: torch.dtype | None = None) -> Ensemble:
+        """The same networks on a device, in a floating-point type."""
+        return Ensemble(
+            tuple(w.to(device, dtype) for w in self.weights), tuple(b.to(device, dtype) for b in self.biases)
+        )
+
+    def flat_weights(self) -> Tensor:
+        """All weights of each network, without the biases, [models, weights]."""
+        return torch.cat([weight.flatten(1) for weight in self.weights], 1)
+
+    def with_weights(self, flat: Tensor) -> Ensemble:
+        """Networks with the weights given in the order of `flat_weights` and these biases."""
+        parts = flat.split([weight[0].numel() for weight in self.weights], 1)
+        weights = tuple(part.view_as(weight) for part, weight in zip(parts, self.weights, strict=True))
+        return Ensemble(weights, self.biases)
+
+    def __call__(self, inputs: Tensor) -> Tensor:
+        """Outputs f [models, patterns] at inputs [patterns, inputs]."""
+        activations = inputs.T.expand(self.models, -1, -1)
+        last = len(self.weights) - 1
+        for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
+            activations = torch.baddbmm(bias[:, :, None], weight, activations)
+            if layer < last:
+                activations = activations.relu()
+        return activations[:, 0]
+
+    def errors(self, inputs: Tensor, labels: Tensor, block: int = 2000) -> Tensor:
+        """Fraction of patterns with label × f ≤ 0, float64 [models].
+
+        Inputs are [patterns, inputs]; labels ±1 are [patterns], or [models, patterns] if each network has its own.
+        Patterns are evaluated in blocks, which bounds the memory and keeps the activations in cache.
+        """
+        wrong = torch.zeros(self.models, dtype=torch.float64, device=inputs.device)
+        for start in range(0, len(inputs), block):
+            part = slice(start, start + block)
+            wrong += (self(inputs[part]) * labels[..., part] <= 0).sum(1)
+        return wrong / len(inputs)
+
+
+def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -> Ensemble:
+    """Random orthogonal networks, one from each generator, float32 on the CPU.
+
+    Weight matrices are uniform among the (semi-)orthogonal ones (QR of a Gaussian matrix, signs fixed by the
+    diagonal of R), times √2 in hidden layers, which keeps the signal's size through ReLU units (a choice), and 1 in the
+    output layer. Biases are 0. Source: overparam, §III; Saxe et al. 2013.
+    """
+    drawn = [[_orthogonal(after, before, generator) for after, before in shape.layers] for generator in generators]
+    gains = [np.sqrt(2)] * shape.hidden_layers + [1.0]
+    weights = tuple(
+        torch.from_numpy((gain * np.stack(layer)).astype(np.float32))
+        for gain, layer in zip(gains, zip(*drawn, strict=True), strict=True)
+    )
+    return Ensemble(weights, tuple(torch.zeros(w.shape[:2]) for w in weights))
+
+
+def _orthogonal(rows: int, columns: int, generator: np.random.Generator) -> np.ndarray:
+    gaussian = generator.standard_normal((max(rows, columns), min(rows, columns)))
+    q, r = np.linalg.qr(gaussian)
+    q *= np.where(np.diag(r) < 0, -1.0, 1.0)  # without it QR's sign convention makes Q non-uniform
+    return q if rows >= columns else q.T

@@ -1,0 +1,223 @@
+"""Loss and gradient of an ensemble of MLPs: parameters in one flat vector, patterns in blocks that fit the cache.
+
+On the CPU a written-out kernel (`mlp_kernels`) does the work; elsewhere autograd on batched matrix products, which is
+also the kernel's reference.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from localentropy.errors import DomainError
+from localentropy.networks.mlp import Ensemble
+from localentropy.networks.mlp_kernels import square_hinge
+
+BLOCK = 512
+"""Most patterns in a block on the CPU: the eight rows that the kernel works on fit a small first-level cache."""
+
+
+def _multiple_of_4(size: int) -> int:
+    return -(-size // 4) * 4
+
+
+class Packed:
+    """Parameters of an ensemble in one flat vector.
+
+    A bias is the weight from a unit that is constantly 1, and silent units fill the matrices to multiples of 4: a
+    hidden layer has `units` ≥ width + 1 rows, the output layer 4. Forward and backward pass are then matrix products
+    and ReLUs only.
+
+    Attributes:
+        flat: all parameters, [size].
+        trainable: 1 where `flat` holds a parameter of the networks, 0 at the fixed entries.
+    """
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        self.shape = shape = ensemble.shape
+        self.models = ensemble.models
+        units, columns = _multiple_of_4(shape.width + 1), _multiple_of_4(shape.inputs + 1)
+        self._sizes = (
+            torch.Size((self.models, units, columns)),
+            torch.Size((self.models, shape.hidden_layers - 1, units, units)),
+            torch.Size((self.models, 4, units)),
+        )
+        self.flat = ensemble.weights[0].new_zeros(sum(size.numel() for size in self._sizes))
+        self.trainable = torch.zeros_like(self.flat)
+        for layer, free, weight, bias in zip(
+            self._layers(self.flat),
+            self._layers(self.trainable),
+            ensemble.weights,
+            ensemble.biases,
+            strict=True,
+        ):
+            rows, inner = weight.shape[1:]
+            layer[:, :rows, :inner] = weight
+            layer[:, :rows, inner] = bias
+            free[:, :rows, : inner + 1] = 1
+        first, hidden, _ = self.parts(self.flat)
+        first[:, shape.width, shape.inputs] = 1
+        hidden[:, :, shape.width, shape.width] = 1
+
+    def parts(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Views of a vector laid out like `flat`: matrices of the first layer, the hidden layers, the output.
+
+        Their shapes are [models, units, inputs + 1 filled up], [models, hidden layers − 1, units, units] and
+        [models, 4, units].
+        """
+        first, hidden, output = torch.split(flat, [size.numel() for size in self._sizes])
+        return first.view(self._sizes[0]), hidden.view(self._sizes[1]), output.view(self._sizes[2])
+
+    def arrays(self, flat: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same views as numpy arrays, of a vector on the CPU."""
+        first, hidden, output = self.parts(flat)
+        return first.numpy(), hidden.numpy(), output.numpy()
+
+    def _layers(self, flat: Tensor) -> list[Tensor]:
+        first, hidden, output = self.parts(flat)
+        return [first, *hidden.unbind(1), output]
+
+    def outputs(self, flat: Tensor, inputs: Tensor) -> Tensor:
+        """Outputs f [models, patterns] of parameters laid out like `flat` at one block of `Patterns.inputs`."""
+        *below, last = self._layers(flat)
+        activations = inputs.expand(self.models, -1, -1)
+        for layer in below:
+            activations = torch.bmm(layer, activations).relu()
+        return torch.bmm(last[:, :1], activations)[:, 0]
+
+    def ensemble(self) -> Ensemble:
+        """Copy of the networks as weights and biases."""
+        weights, biases = [], []
+        for layer, (rows, inner) in zip(self._layers(self.flat), self.shape.layers, strict=True):
+            weights.append(layer[:, :rows, :inner].clone())
+            biases.append(layer[:, :rows, inner].clone())
+        return Ensemble(tuple(weights), tuple(biases))
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """A training set in blocks of equal length.
+
+    Attributes:
+        inputs: [blocks, 1 or models, columns, length], where a 1 follows the network's inputs and zeros fill up to a
+            multiple of 4.
+        labels: ±1, [blocks, 1 or models, length]; 0 where the last block is filled up.
+        count: number of patterns.
+    """
+
+    inputs: Tensor
+    labels: Tensor
+    count: int
+
+    @staticmethod
+    def blocked(inputs: Tensor, labels: Tensor, length: int | None = None) -> Patterns:
+        """Blocks of `length` patterns from inputs [patterns, inputs] and labels ±1 [patterns].
+
+        Both may have a leading dimension [models] if each network has its own. Without a length, blocks are short
+        enough for the cache on a CPU; elsewhere there is one block.
+        """
+        inputs = inputs if inputs.dim() == 3 else inputs[None]
+        labels = labels if labels.dim() == 2 else labels[None]
+        own, count, size = inputs.shape
+        if length is None:
+            length = count
+            if inputs.device.type == "cpu":
+                shortest = -(-count // -(-count // BLOCK))
+                length = -(-shortest // 16) * 16  # rows then begin at cache lines, where vectors are loaded at once
+        blocks = -(-count // length)
+        rows = inputs.new_zeros(own, blocks * length, _multiple_of_4(size + 1))
+        rows[:, :count, :size] = inputs
+        rows[:, :, size] = 1
+        signs = inputs.new_zeros(len(labels), blocks * length)
+        signs[:, :count] = labels
+        return Patterns(
+            rows.view(own, blocks, length, -1).permute(1, 0, 3, 2).contiguous(),
+            signs.view(len(labels), blocks, length).transpose(0, 1).contiguous(),
+            count,
+        )
+
+    def batch(self, index: int) -> Patterns:
+        """One block as a training set of its own."""
+        part = slice(index, index + 1)
+        length = self.labels.shape[2]
+        return Patterns(self.inputs[part], self.labels[part], min(length, self.count - index * length))
+
+
+class SquareHinge:
+    """Mean square-hinge loss ½ max(0, margin − y f)² over patterns, for every network of a packed ensemble.
+
+    The margin is in units of the output f. Source: overparam, "Material and Methods".
+
+    Attributes:
+        gradient: gradient of the mean loss, laid out like `packed.flat`; entries at fixed places mean nothing.
+        loss: mean loss [models], float64.
+        wrong: number of patterns with y f ≤ 0 [models].
+        active: set to False for a network whose loss is 0 and that does not change: its work is saved, [models].
+    """
+
+    def __init__(self, packed: Packed, margin: float) -> None:
+        if not margin > 0:
+            raise DomainError(f"margin must be positive, got {margin}")
+        self.packed = packed
+        self.margin = margin
+        device = packed.flat.device
+        self.gradient = torch.zeros_like(packed.flat)
+        self.loss = torch.zeros(packed.models, dtype=torch.float64, device=device)
+        self.wrong = torch.zeros(packed.models, dtype=torch.int64, device=device)
+        self.active = torch.ones(packed.models, dtype=torch.bool, device=device)
+        if device.type == "cpu":
+            threads = min(torch.get_num_threads(), packed.models)
+            edges = [packed.models * thread // threads for thread in range(threads + 1)]
+            self._shares = list(pairwise(edges))
+            self._pool = ThreadPoolExecutor(threads)
+            self._parameters = packed.arrays(packed.flat)
+            self._gradients = packed.arrays(self.gradient)
+
+    def __call__(self, patterns: Patterns) -> None:
+        """Set loss, errors and gradient to those of the current `packed.flat`."""
+        self.gradient.zero_()
+        self.loss.zero_()
+        self.wrong.zero_()
+        if self.gradient.device.type == "cpu":
+            self._kernel(patterns)
+        else:
+            self._autograd(patterns)
+
+    def _kernel(self, patterns: Patterns) -> None:
+        def run(share: tuple[int, int]) -> None:
+            begin, end = share
+            square_hinge(
+                self._parameters,
+                patterns.inputs.numpy(),
+                patterns.labels.numpy(),
+                self.margin,
+                patterns.count,
+                begin,
+                end,
+                self.active.numpy(),
+                self._gradients,
+                self.loss.numpy(),
+                self.wrong.numpy(),
+            )
+
+        # Each network belongs to one thread, so the number of threads does not change a bit of the result.
+        if len(self._shares) == 1:
+            run(self._shares[0])
+        else:
+            list(self._pool.map(run, self._shares))
+
+    def _autograd(self, patterns: Patterns) -> None:
+        flat = self.packed.flat.requires_grad_()
+        for inputs, labels in zip(patterns.inputs, patterns.labels, strict=True):
+            stability = labels * self.packed.outputs(flat, inputs)
+            slack = (self.margin - stability).clamp_min(0) * (labels != 0)
+            loss = 0.5 * slack.square().sum(1) / patterns.count
+            self.gradient += torch.autograd.grad(loss.sum(), flat)[0]
+            self.loss += loss.detach()
+            self.wrong += ((stability <= 0) & (labels != 0)).sum(1)
+        flat.requires_grad_(False)

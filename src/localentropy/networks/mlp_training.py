@@ -1,0 +1,186 @@
+"""Training of an ensemble of MLPs, all networks at once: full-batch Adam, and SGD on random labels.
+
+Networks in one ensemble do not see each other: training them together or one by one gives the same result up to the
+rounding of sums. Source: overparam, §III and "Material and Methods".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from localentropy.errors import ConvergenceError
+from localentropy.networks.checkpoint import Checkpoint
+from localentropy.networks.mlp import Ensemble
+from localentropy.networks.mlp_gradient import Packed, Patterns, SquareHinge
+
+BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
+_LOOK_EVERY = 100  # epochs between two looks at the ensemble as a whole: on a GPU each one waits for the device
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Result of `train_adam`.
+
+    Attributes:
+        ensemble: the trained networks.
+        loss: mean loss [models] at the last gradient.
+        zero_error_epoch: number of updates after which there was no training error for the first time, −1 if
+            there always was one, [models].
+        stop_epoch: number of updates made, [models].
+    """
+
+    ensemble: Ensemble
+    loss: Tensor
+    zero_error_epoch: Tensor
+    stop_epoch: Tensor
+
+
+def train_adam(
+    ensemble: Ensemble,
+    inputs: Tensor,
+    labels: Tensor,
+    *,
+    margin: float,
+    learning_rate: float,
+    epochs: int,
+    checkpoint: Checkpoint | None = None,
+    report: Callable[[str], None] | None = None,
+) -> Trained:
+    """Minimise the mean square-hinge loss by full-batch Adam, on the device that the ensemble is on.
+
+    A network whose loss is exactly 0 has every pattern beyond the margin and no gradient: it is left as it is from
+    then on, so that the result does not depend on which others it is trained with. Training ends after `epochs`
+    updates, or when no network has a gradient.
+
+    Args:
+        ensemble: initial networks; not modified.
+        inputs: [patterns, inputs].
+        labels: ±1, [patterns].
+        margin: margin of the loss, in units of the output.
+        learning_rate: Adam's step size.
+        epochs: most updates.
+        checkpoint: where to save the state, and to go on from.
+        report: receives a line of progress now and then.
+
+    Raises:
+        ConvergenceError: the loss is not finite.
+    """
+    packed = Packed(ensemble)
+    loss = SquareHinge(packed, margin)
+    patterns = Patterns.blocked(inputs, labels)
+    device = packed.flat.device
+    # The step of every entry: 0 at the fixed ones, and at all entries of networks that have finished.
+    rate = learning_rate * packed.trainable
+    rates = packed.parts(rate)
+    state = {
+        "flat": packed.flat,
+        "rate": rate,
+        "mean": torch.zeros_like(packed.flat),
+        "square": torch.zeros_like(packed.flat),
+        "zero_error_epoch": torch.full((packed.models,), -1, device=device),
+        "stop_epoch": torch.zeros(packed.models, dtype=torch.int64, device=device),
+    }
+    start = _restore(state, checkpoint)
+    mean, square, zero_error_epoch, stop_epoch = list(state.values())[2:]
+
+    for epoch in range(start, epochs):
+        if checkpoint is not None and checkpoint.due():
+            checkpoint.save({"epoch": epoch, **state})
+        loss(patterns)
+        zero_error_epoch.masked_fill_((zero_error_epoch < 0) & (loss.wrong == 0), epoch)
+        torch.ne(loss.loss, 0, out=loss.active)
+        if epoch % _LOOK_EVERY == 0:
+            _require_finite(loss.loss, epoch)
+            if not loss.active.any():
+                break
+            if report is not None and epoch % (10 * _LOOK_EVERY) == 0:
+                report(
+                    f"epoch {epoch}: loss {loss.loss.mean():.2e}, {int((loss.wrong > 0).sum())} networks with errors"
+                )
+        stop_epoch += loss.active
+        for part in rates:
+            part.mul_(loss.active.view(-1, *[1] * (part.dim() - 1)))
+        gradient = loss.gradient
+        mean.lerp_(gradient, 1 - BETA_1)
+        square.mul_(BETA_2).addcmul_(gradient, gradient, value=1 - BETA_2)
+        scale = (1 - BETA_2 ** (epoch + 1)) ** 0.5
+        denominator = square.sqrt().add_(EPSILON * scale)
+        packed.flat.sub_((mean * rate).div_(denominator), alpha=scale / (1 - BETA_1 ** (epoch + 1)))
+    _require_finite(loss.loss, epochs)
+    return Trained(packed.ensemble(), loss.loss.clone(), zero_error_epoch, stop_epoch)
+
+
+def train_sgd(
+    ensemble: Ensemble,
+    inputs: Tensor,
+    labels: Tensor,
+    *,
+    margin: float,
+    learning_rate: float,
+    batch: int,
+    epochs: int,
+    generators: Sequence[np.random.Generator],
+    checkpoint: Checkpoint | None = None,
+) -> Ensemble:
+    """Mini-batch SGD on the square-hinge loss for a fixed number of epochs; returns the networks reached.
+
+    Args:
+        ensemble: initial networks; not modified.
+        inputs: [patterns, inputs].
+        labels: ±1, [models, patterns]: each network has its own.
+        margin: margin of the loss, in units of the output.
+        learning_rate: step size; the loss is a mean over the mini-batch.
+        batch: patterns in a mini-batch; the last one of an epoch may be shorter.
+        epochs: passes over the patterns, each in a fresh random order.
+        generators: one for each network, for its orders.
+        checkpoint: where to save the state, and to go on from.
+
+    Raises:
+        ConvergenceError: the loss is not finite: the learning rate is too large.
+    """
+    packed = Packed(ensemble)
+    loss = SquareHinge(packed, margin)
+    step = learning_rate * packed.trainable
+    state = {"flat": packed.flat}
+    start = _restore(state, checkpoint, generators)
+    for epoch in range(start, epochs):
+        if checkpoint is not None and checkpoint.due():
+            states = json.dumps([generator.bit_generator.state for generator in generators])
+            checkpoint.save({"epoch": epoch, "generators": states, **state})
+        orders = np.stack([generator.permutation(len(inputs)) for generator in generators])
+        order = torch.from_numpy(orders).to(inputs.device)
+        patterns = Patterns.blocked(inputs[order], labels.gather(1, order), batch)
+        for index in range(len(patterns.inputs)):
+            loss(patterns.batch(index))
+            packed.flat.addcmul_(step, loss.gradient, value=-1)
+        if epoch % _LOOK_EVERY == 0:
+            _require_finite(loss.loss, epoch)
+    _require_finite(loss.loss, epochs)
+    return packed.ensemble()
+
+
+def _restore(
+    state: dict[str, Tensor], checkpoint: Checkpoint | None, generators: Sequence[np.random.Generator] = ()
+) -> int:
+    """Copy a checkpoint into the state and the generators; returns the epoch to go on from."""
+    if checkpoint is None:
+        return 0
+    saved = checkpoint.load(state["flat"].device)
+    if saved is None:
+        return 0
+    for name, tensor in state.items():
+        tensor.copy_(saved[name])
+    for generator, drawn in zip(generators, json.loads(saved.get("generators", "[]")), strict=True):
+        generator.bit_generator.state = drawn
+    return saved["epoch"]
+
+
+def _require_finite(loss: Tensor, epoch: int) -> None:
+    if not bool(torch.isfinite(loss).all()):
+        raise ConvergenceError("training of the MLP", {"epoch": epoch}, float("nan"))

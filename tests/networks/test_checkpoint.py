@@ -1,0 +1,54 @@
+"""Checkpoint files: what is written is read, what is damaged or foreign is refused in one line."""
+
+from typing import Any
+
+import torch
+
+from localentropy.networks.checkpoint import Checkpoint
+
+STATE: dict[str, Any] = {
+    "flat": torch.arange(5.0),
+    "epoch": 3,
+    "generators": '{"state": 340282366920938463463374607431768211455}',
+}
+
+
+def checkpoint(path, key="run", lines=None):
+    return Checkpoint(path, key, seconds=0, report=[].append if lines is None else lines.append)
+
+
+def test_round_trip_and_removal(tmp_path):
+    path = tmp_path / "folder" / "run"
+    assert checkpoint(path).load() is None
+    checkpoint(path).save(STATE)
+    checkpoint(path).save({**STATE, "epoch": 4})
+    state = checkpoint(path).load()
+    assert state is not None
+    assert state["epoch"] == 4
+    assert torch.equal(state["flat"], STATE["flat"])
+    assert state["generators"] == STATE["generators"]
+    assert sorted(file.name for file in path.parent.iterdir()) == ["run", "run.previous"]
+    checkpoint(path).remove()
+    assert not list(path.parent.iterdir())
+
+
+def test_truncated_empty_and_foreign_files_are_refused(tmp_path):
+    path = tmp_path / "run"
+    checkpoint(path).save(STATE)
+    good = path.read_bytes()
+    for content in (b"", good[:20], good[:-1], b"<html>" + good):
+        path.write_bytes(content)
+        lines: list[str] = []
+        assert checkpoint(path, lines=lines).load() is None
+        assert len(lines) == 1
+        assert "corrupt" in lines[0]
+        assert "\n" not in lines[0]
+    path.write_bytes(good)
+    lines = []
+    assert checkpoint(path, "another run", lines).load() is None
+    assert lines == [f"checkpoint {path} belongs to other parameters; it is not used"]
+
+
+def test_time_between_saves(tmp_path):
+    assert not Checkpoint(tmp_path / "run", "run", seconds=100).due()
+    assert checkpoint(tmp_path / "run").due()

@@ -1,0 +1,107 @@
+"""The experiment behind figure 6 on few patterns: what its table holds."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from localentropy.experiments.overparam import mlp
+from localentropy.experiments.parameters import Context
+
+DATA = {"mnist_parity": Path(__file__).parents[2] / "data/embedded/mnist_parity.npz"}
+TINY: dict[str, Any] = {
+    "chunks": 1,
+    "threads": 1,
+    "widths": (6, 12),
+    "initializations": ("random_orthogonal", "adversarial"),
+    "hidden_layers": 5,
+    "training_patterns": 100,
+    "samples": 3,
+    "margin": 1.0,
+    "learning_rate": 1e-3,
+    "epochs": 400,
+    "random_label_epochs": 20,
+    "random_label_learning_rate": 0.01,
+    "random_label_batch": 30,
+    "noise_levels": (0.0, 0.3),
+    "noise_draws": 2,
+    "device": "cpu",
+}
+
+
+def table(task=3, checkpoint=None, **changes):
+    parameters = mlp.Parameters(**TINY | changes)
+    context = Context(seed=1, data=DATA, report=lambda line: None, checkpoint=checkpoint)
+    return mlp.compute(parameters, mlp.tasks(parameters)[task], context)
+
+
+@pytest.fixture(scope="module")
+def adversarial():
+    return table()
+
+
+def test_tasks():
+    assert mlp.tasks(mlp.Parameters(**TINY)) == [
+        {"initialization": "random_orthogonal", "width": 6},
+        {"initialization": "random_orthogonal", "width": 12},
+        {"initialization": "adversarial", "width": 6},
+        {"initialization": "adversarial", "width": 12},
+    ]
+
+
+def test_rows(adversarial):
+    assert dict(adversarial.dtypes.astype(str)) == mlp.COLUMNS
+    assert (adversarial.parameters == 12 * 11 + 4 * 12 * 13 + 13).all()
+    counts = adversarial.groupby("quantity").size().to_dict()
+    per_sample = ("train_error", "test_error", "loss", "zero_error_epoch", "stop_epoch", "random_label_error")
+    assert {quantity: counts[quantity] for quantity in per_sample} == dict.fromkeys(per_sample, 3)
+    assert counts["dead_units"] == 3 * 5
+    assert counts["overlap"] == counts["overlap_untrained"] == 3 * (1 + 6)
+    assert counts["overlap_start"] == 3 * (1 + 6)
+    assert counts["noise_train_error"] == counts["noise_distance"] == counts["noise_distance_raw"] == 3 * 2
+    whole = adversarial[adversarial.layer.isna()].set_index(["quantity", "sample", "other"]).value
+    np.testing.assert_allclose(whole["distance"], np.sqrt(2 * (1 - whole["overlap"])), rtol=1e-5)
+    assert whole["random_label_error"].between(0, 0.6).all()
+
+
+def test_no_noise_gives_the_train_error(adversarial):
+    rows = adversarial.set_index(["quantity", "sample"])
+    quiet = rows[rows.sigma == 0].value
+    assert quiet["noise_train_error"].equals(rows.value["train_error"])
+    assert (quiet["noise_distance"] < 1e-5).all()
+
+
+def test_the_same_table_again_and_with_checkpoints(adversarial, tmp_path):
+    pd.testing.assert_frame_equal(table(checkpoint=tmp_path / "run"), adversarial)
+    assert not list(tmp_path.iterdir())
+
+
+def test_more_samples_change_no_old_row(adversarial):
+    more = table(samples=4)
+    old = more[(more["sample"] < 3) & ~(more.other == 3).fillna(False)]
+    for quantity in ("random_label_error", "train_error", "test_error", "overlap_untrained", "noise_distance"):
+        pd.testing.assert_series_equal(
+            old[old.quantity == quantity].value,
+            adversarial[adversarial.quantity == quantity].value,
+            check_index=False,
+            rtol=1e-5,
+        )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"training_patterns": 101}, "even"),
+        ({"widths": (12, 6)}, "increase"),
+        ({"initializations": ("adversarial", "adversarial")}, "differ"),
+        ({"samples": 2}, "greater than or equal to 3"),
+        ({"margin": 0.0}, "greater than 0"),
+        ({"width": 3}, "not permitted"),
+    ],
+)
+def test_parameters_are_checked(change, message):
+    with pytest.raises(ValidationError, match=message):
+        mlp.Parameters(**TINY | change)

@@ -1,0 +1,190 @@
+"""Training: batched against one by one and against torch.optim; stopping; resuming to the same bits."""
+
+import numpy as np
+import pytest
+import torch
+
+from localentropy.errors import ConvergenceError
+from localentropy.networks.checkpoint import Checkpoint
+from localentropy.networks.mlp import Shape, random_orthogonal
+from localentropy.networks.mlp_training import train_adam, train_sgd
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def generators(models=4, first=0):
+    return [np.random.default_rng(first + seed) for seed in range(models)]
+
+
+def networks(width=12, models=4):
+    return random_orthogonal(Shape(10, width, 5), generators(models))
+
+
+def patterns(count=600):
+    random = np.random.default_rng(7)
+    inputs = random.standard_normal((count, 10)).astype(np.float32)
+    labels = np.sign(inputs[:, 0] * inputs[:, 1] + 0.3 * inputs[:, 2])
+    return torch.from_numpy(inputs), torch.from_numpy(labels)
+
+
+def adam(ensemble, count=600, **options):
+    settings = {"margin": 1.0, "learning_rate": 1e-3, "epochs": 20} | options
+    return train_adam(ensemble, *patterns(count), **settings)
+
+
+def sgd(ensemble, epochs=3, streams=None, checkpoint=None):
+    inputs, _ = patterns(230)
+    coins = np.random.default_rng(5).choice([-1.0, 1.0], (ensemble.models, 230)).astype(np.float32)
+    streams = generators(ensemble.models, 100) if streams is None else streams
+    return train_sgd(
+        ensemble,
+        inputs,
+        torch.from_numpy(coins),
+        margin=1.0,
+        learning_rate=0.01,
+        batch=50,
+        epochs=epochs,
+        generators=streams,
+        checkpoint=checkpoint,
+    )
+
+
+def assert_close(first, second, tolerance):
+    for a, b in zip(first.weights + first.biases, second.weights + second.biases, strict=True):
+        assert (a - b).abs().max() <= tolerance
+
+
+def assert_same_bits(first, second):
+    for a, b in zip(first.weights + first.biases, second.weights + second.biases, strict=True):
+        assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize("width", [10, 30])
+def test_batched_equals_sequential(width):
+    start = networks(width)
+    together = adam(start).ensemble
+    for model in range(start.models):
+        assert_close(together.select([model]), adam(start.select([model])).ensemble, 1e-5)
+
+
+def test_adam_equals_torch_optim():
+    start = networks(8, 1)
+    inputs, labels = patterns()
+    linears: list[torch.nn.Linear] = []
+    for weight, bias in zip(start.weights, start.biases, strict=True):
+        linear = torch.nn.Linear(*reversed(weight.shape[1:]))
+        linear.weight.data, linear.bias.data = weight[0].clone(), bias[0].clone()
+        linears.append(linear)
+    network = torch.nn.Sequential(*(part for linear in linears for part in (linear, torch.nn.ReLU())))[:-1]
+    optimizer = torch.optim.Adam(network.parameters(), lr=1e-3)
+    for _ in range(20):
+        optimizer.zero_grad()
+        (0.5 * (1 - labels * network(inputs)[:, 0]).clamp_min(0).square().mean()).backward()
+        optimizer.step()
+    trained = adam(start).ensemble
+    for linear, weight, bias in zip(linears, trained.weights, trained.biases, strict=True):
+        assert (linear.weight - weight[0]).abs().max() <= 1e-5
+        assert (linear.bias - bias[0]).abs().max() <= 1e-5
+
+
+def test_sgd_batched_equals_sequential():
+    start = networks()
+    inputs, _ = patterns(230)
+    coins = np.random.default_rng(5).choice([-1.0, 1.0], (4, 230)).astype(np.float32)
+    together = sgd(start)
+    for model in range(4):
+        alone = train_sgd(
+            start.select([model]),
+            inputs,
+            torch.from_numpy(coins[[model]]),
+            margin=1.0,
+            learning_rate=0.01,
+            batch=50,
+            epochs=3,
+            generators=[generators(4, 100)[model]],
+        )
+        assert_close(together.select([model]), alone, 1e-5)
+
+
+def test_training_reaches_zero_errors_and_stops_there():
+    start = networks(20)
+    trained = adam(start, count=200, epochs=3000)
+    inputs, labels = patterns(200)
+    assert (trained.ensemble.errors(inputs, labels) == 0).all()
+    assert (trained.loss == 0).all()
+    assert (trained.zero_error_epoch > 0).all()
+    assert (trained.zero_error_epoch <= trained.stop_epoch).all()
+    assert (trained.stop_epoch < 3000).all()
+    stopped = int(trained.stop_epoch.min())
+    before = adam(start, count=200, epochs=int(trained.zero_error_epoch.min()) - 1)
+    assert (before.zero_error_epoch == -1).all()
+    # A network without a gradient stays as it is while others go on.
+    first = int(trained.stop_epoch.argmin())
+    early = adam(start, count=200, epochs=stopped + 1).ensemble
+    assert_same_bits(early.select([first]), trained.ensemble.select([first]))
+
+
+def test_divergence_is_an_error():
+    with pytest.raises(ConvergenceError, match="MLP"):
+        adam(networks(), learning_rate=1e30, epochs=200)
+
+
+class Interrupted(Exception):
+    pass
+
+
+class StopsAfter(Checkpoint):
+    """Saves at every epoch; the run is interrupted after some saves."""
+
+    def __init__(self, path, saves):
+        super().__init__(path, "run", seconds=0, report=lambda line: None)
+        self.saves = saves
+
+    def save(self, state):
+        if self.saves == 0:
+            raise Interrupted
+        self.saves -= 1
+        super().save(state)
+
+
+def test_resumed_adam_has_the_same_bits(tmp_path):
+    start, path = networks(), tmp_path / "adam"
+    whole = adam(start, epochs=40)
+    with pytest.raises(Interrupted):
+        adam(start, epochs=40, checkpoint=StopsAfter(path, 17))
+    resumed = adam(start, epochs=40, checkpoint=Checkpoint(path, "run"))
+    assert_same_bits(whole.ensemble, resumed.ensemble)
+    assert torch.equal(whole.loss, resumed.loss)
+    assert torch.equal(whole.stop_epoch, resumed.stop_epoch)
+
+
+def test_resumed_sgd_has_the_same_bits(tmp_path):
+    start, path = networks(), tmp_path / "sgd"
+    whole = sgd(start, epochs=6)
+    with pytest.raises(Interrupted):
+        sgd(start, epochs=6, checkpoint=StopsAfter(path, 4))
+    # The streams of the new process are in their initial state: the checkpoint puts them where they were.
+    assert_same_bits(whole, sgd(start, epochs=6, checkpoint=Checkpoint(path, "run")))
+
+
+def test_a_corrupt_checkpoint_gives_way_to_the_one_before(tmp_path):
+    start, path = networks(), tmp_path / "adam"
+    whole = adam(start, epochs=40)
+    with pytest.raises(Interrupted):
+        adam(start, epochs=40, checkpoint=StopsAfter(path, 17))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    lines: list[str] = []
+    resumed = adam(start, epochs=40, checkpoint=Checkpoint(path, "run", report=lines.append))
+    assert_same_bits(whole.ensemble, resumed.ensemble)
+    assert len(lines) == 2
+    assert "corrupt" in lines[0]
+    assert lines[1].endswith(".previous")
+    assert not any("\n" in line for line in lines)
