@@ -41,6 +41,7 @@ def belief_propagation(
     margin: float = 0.0,
     seed: int,
     damping: float = 0.3,
+    adaptive: bool = True,
     max_iterations: int = 500,
     tolerance: float = 1e-5,
     epsilon: float = 0.1,
@@ -57,6 +58,7 @@ def belief_propagation(
         margin: smallest stability κ of a solution.
         seed: root seed of the initial magnetizations and of the order of sequential updates.
         damping: share of the old field kept in each update, in [0, 1). Parallel updates without any may oscillate.
+        adaptive: raise the damping when updates begin to alternate, see `messages.Update`; not in the papers.
         max_iterations: updates of all messages.
         tolerance: converged when no magnetization changes by more in one update.
         epsilon: magnetizations start uniform in [−epsilon, epsilon]. Where the messages converge it has no effect.
@@ -71,14 +73,14 @@ def belief_propagation(
         DomainError: an argument out of range.
     """
     require_positive(max_iterations=max_iterations, tolerance=tolerance)
-    how = Update(update, order, damping)
+    how = Update(update, order, damping, adaptive)
     start = time.thread_time()
     generator = seeds.generator(seed, "algorithm/belief_propagation", N=instance.N, P=instance.P)
-    messages = Messages(instance, margin, generator, epsilon)
-    errors, residuals = [messages.errors()], []
+    messages = Messages(instance, margin, how, generator, epsilon)
+    errors, residuals = [messages.errors()], list[float]()
     converged = False
     while not converged and len(residuals) < max_iterations:
-        residuals.append(messages.sweep(how))
+        residuals.append(messages.sweep())
         errors.append(messages.errors())
         converged = residuals[-1] < tolerance
     return BeliefSolution(

@@ -31,6 +31,7 @@ class FocusingRecord:
         iterations: updates of all messages.
         train_error: fraction of errors of the signs of the fields.
         residual: largest change of a magnetization in the last update.
+        damping: share of the old fields kept in the last update.
         overlap: q = Σ_i m_i²/N, 1 when focused on one configuration.
     """
 
@@ -39,6 +40,7 @@ class FocusingRecord:
     iterations: np.ndarray
     train_error: np.ndarray
     residual: np.ndarray
+    damping: np.ndarray
     overlap: np.ndarray
 
 
@@ -93,6 +95,7 @@ def focusing_bp(
     exponent: float = 0.5,
     cap: float = 0.9999,
     damping: float = 0.5,
+    adaptive: bool = True,
     max_iterations: int = 60,
     tolerance: float = 1e-5,
     epsilon: float = 0.1,
@@ -120,6 +123,7 @@ def focusing_bp(
         exponent: 0.5 for ρ_s = √(s/steps), 1 for s/steps.
         cap: largest tanh γ. By convention the last step has γ = ∞, which means that w = sign m.
         damping: share of the old field kept in each update, in [0, 1). Parallel updates without any oscillate.
+        adaptive: raise the damping when updates begin to alternate, see `messages.Update`; not in the papers.
         max_iterations: updates of all messages in each step.
         tolerance: a step ends when no magnetization changes by more in one update.
         epsilon: magnetizations start uniform in [−epsilon, epsilon].
@@ -136,23 +140,27 @@ def focusing_bp(
     """
     require_positive(max_iterations=max_iterations, tolerance=tolerance)
     require_choice("stop", stop, ("end", "first"))
-    how = Update(update, order, damping)
+    how = Update(update, order, damping, adaptive)
     couplings, ys = protocol_values(protocol, steps, replicas, exponent, cap)
     start = time.thread_time()
     generator = seeds.generator(seed, "algorithm/focusing_bp", N=instance.N, P=instance.P)
-    messages = Messages(instance, margin, generator, epsilon)
+    messages = Messages(instance, margin, how, generator, epsilon)
     errors = [messages.errors()]
-    rows: list[tuple[float, float, int, float, float, float]] = []
+    rows: list[tuple[float, float, int, float, float, float, float]] = []
     residual = math.inf
     for coupling, y in zip(couplings, ys, strict=True):
         if stop == "first" and errors[-1] == 0:
             break
-        for iteration in range(1, max_iterations + 1):
-            residual = messages.sweep(how, coupling, y)
+        messages.relax()
+        before = len(errors)
+        for _ in range(max_iterations):
+            residual = messages.sweep(coupling, y)
             errors.append(messages.errors())
             if residual < tolerance or (stop == "first" and errors[-1] == 0):
                 break
-        rows.append((coupling, y, iteration, errors[-1] / instance.P, residual, messages.overlap))
+        rows.append(
+            (coupling, y, len(errors) - before, errors[-1] / instance.P, residual, messages.damping, messages.overlap)
+        )
     solved_at = np.flatnonzero(np.array(errors) == 0)
     return FocusedSolution(
         weights=messages.weights.copy(),

@@ -7,6 +7,7 @@ number, without branches, for use inside the loops of other kernels. Relative er
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from llvmlite import ir
 from numba import types
@@ -27,21 +28,21 @@ _ROUND = 6755399441055744.0  # 1.5 · 2⁵²: adding it leaves the nearest integ
 _BITS_OF_SQRT_HALF = 4604544271217802189
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _as_float(typing, bits):  # type: ignore[no-untyped-def]
+@intrinsic
+def _as_float(typing: Any, bits: Any) -> Any:
     """The float64 with the bits of this int64."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
     return types.float64(types.int64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _as_bits(typing, value):  # type: ignore[no-untyped-def]
+@intrinsic
+def _as_bits(typing: Any, value: Any) -> Any:
     """The bits of this float64 as int64."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
 
     return types.int64(types.float64), generate

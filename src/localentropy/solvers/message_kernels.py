@@ -58,7 +58,7 @@ def count_errors(patterns: np.ndarray, threshold: float, weights: np.ndarray) ->
 def _send(
     pattern: np.ndarray, total: np.ndarray, fields: np.ndarray, mean: np.ndarray, variance: np.ndarray
 ) -> tuple[float, float]:
-    """Means m = tanh(h − a) and variances ξ²(1 − m²) of the weights without this pattern; returns Σ ξm and Σ ξ²(1 − m²)."""
+    """Means ξm, m = tanh(h − a), and variances ξ²(1 − m²) of the weights without this pattern. Returns their sums."""
     omega, spread = 0.0, 0.0
     for i in range(pattern.size):
         x = total[i] - fields[i]
@@ -91,7 +91,13 @@ def _series(x: float, c: np.ndarray) -> None:
 
 @kernel(fastmath=FUSED)
 def _answer_series(
-    pattern: np.ndarray, mean: np.ndarray, variance: np.ndarray, gap: float, spread: float, c: np.ndarray, out: np.ndarray
+    pattern: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    gap: float,
+    spread: float,
+    c: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """Fields to the weights, exact to rounding, by the power series of ln H around the pattern's own argument."""
     s0 = 1.0 / math.sqrt(spread)
@@ -131,7 +137,13 @@ def _answer_series(
 
 @kernel(fastmath=FUSED)
 def _answer_direct(
-    pattern: np.ndarray, mean: np.ndarray, variance: np.ndarray, gap: float, spread: float, bound: float, out: np.ndarray
+    pattern: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    gap: float,
+    spread: float,
+    bound: float,
+    out: np.ndarray,
 ) -> None:
     """Fields to the weights from two Gaussian tails for each, in log space: right however frozen the weights are."""
     floor = 1e-15 * spread + 1e-24
@@ -147,9 +159,7 @@ def _answer_direct(
 
 
 @kernel(fastmath=FUSED)
-def _answer_expanded(
-    pattern: np.ndarray, mean: np.ndarray, gap: float, spread: float, out: np.ndarray
-) -> None:
+def _answer_expanded(pattern: np.ndarray, mean: np.ndarray, gap: float, spread: float, out: np.ndarray) -> None:
     """Fields to the weights to order 1/V: one hazard function for the pattern."""
     s = 1.0 / math.sqrt(spread)
     x = gap * s
@@ -253,9 +263,13 @@ def update_weights(
     bound: float,
     total: np.ndarray,
     magnetizations: np.ndarray,
+    changes: np.ndarray,
     weights: np.ndarray,
-) -> float:
-    """Sum of all fields of each weight, its mean and its sign. Returns the largest change of a mean.
+) -> tuple[float, float, float]:
+    """Sum of all fields of each weight, its mean and its sign.
+
+    Returns the largest change of a mean, the sum of squares of the changes, and their scalar product with the changes
+    made by the call before.
 
     Args:
         incoming: Σ_μ a_μi, [N].
@@ -265,18 +279,23 @@ def update_weights(
         bound: largest |h|.
         total: h_i, [N], overwritten.
         magnetizations: tanh h_i, [N], overwritten.
+        changes: of the magnetizations in the last call, [N], overwritten.
         weights: sign h_i, +1 where it is 0, int8 [N], overwritten.
     """
-    change = 0.0
+    largest, squares, product = 0.0, 0.0, 0.0
     for i in range(incoming.size):
         own = incoming[i] + external[i]
         h = min(max(own + centre_field(own, coupling, replicas), -bound), bound)
         m = math.tanh(h)
-        change = max(change, abs(m - magnetizations[i]))
+        change = m - magnetizations[i]
+        largest = max(largest, abs(change))
+        squares += change * change
+        product += change * changes[i]
+        changes[i] = change
         total[i] = h
         magnetizations[i] = m
         weights[i] = 1 if h >= 0.0 else -1
-    return change
+    return largest, squares, product
 
 
 @kernel(fastmath=FUSED)

@@ -15,6 +15,7 @@ from localentropy.solvers import message_kernels
 
 UPDATES = ("exact", "expanded")
 ORDERS = ("parallel", "sequential")
+LARGEST_DAMPING = 0.98
 LARGEST_FIELD = 30.0
 """Bound on every field: tanh(30) is 1 in float64, and an unbounded field would keep a weight frozen for ever."""
 
@@ -29,11 +30,15 @@ class Update:
         order: "parallel", all patterns answer the same weights; or "sequential", patterns in a fresh random order,
             each seeing the fields that the ones before it have just sent.
         damping: share of the old field kept in each update, in [0, 1).
+        adaptive: keep more (half of what was new before) for the rest of the run whenever an update undoes most of the
+            one before, or more than that. Updates that alternate so are too long, most of all on correlated patterns
+            and for replicas strongly coupled; the fixed points do not depend on the damping.
     """
 
     update: str = "exact"
     order: str = "parallel"
     damping: float = 0.5
+    adaptive: bool = True
 
     def __post_init__(self) -> None:
         require_choice("update", self.update, UPDATES)
@@ -46,17 +51,21 @@ class Messages:
     """Fields of all edges, and what they add up to on each weight.
 
     Attributes:
-        patterns: labels times patterns, [P, N].
+        patterns: labels times patterns, float32, [P, N].
         threshold: smallest Σ_i w_i ξ_i: the margin times √N, moved for ±1 patterns to the middle between the smallest
             allowed sum and the next smaller one, where the Gaussian of the sums is cut best.
         external: fields from outside on each weight, [N].
         fields: a_μi, [P, N].
+        incoming: Σ_μ a_μi, [N].
         total: h_i, the sum of all fields, [N].
         magnetizations: m_i = tanh h_i, [N].
         weights: sign h_i, int8, [N].
+        damping: the share of the old fields that is kept now.
     """
 
-    def __init__(self, instance: Instance, margin: float, generator: np.random.Generator, epsilon: float) -> None:
+    def __init__(
+        self, instance: Instance, margin: float, how: Update, generator: np.random.Generator, epsilon: float
+    ) -> None:
         """Messages at the start: no fields, magnetizations uniform in [−epsilon, epsilon].
 
         Raises:
@@ -64,51 +73,71 @@ class Messages:
         """
         if not 0.0 <= epsilon < 1.0:
             raise DomainError(f"epsilon = {epsilon} is out of range: allowed is 0 <= epsilon < 1")
-        self.patterns = instance.signed_patterns
+        # One type for all instances: a kernel on the disk cache must not have two signatures.
+        self.patterns = instance.signed_patterns.astype(np.float32)
         self.threshold = threshold_of(instance, margin)
         self.external = np.zeros(instance.N)
         self.fields = np.zeros((instance.P, instance.N))
         self.magnetizations = generator.uniform(-epsilon, epsilon, instance.N)
         self.total = np.arctanh(self.magnetizations)
         self.weights = np.where(self.total >= 0, np.int8(1), np.int8(-1))
-        self._reach = 1.0 if instance.binary else float(np.abs(self.patterns).max())
-        self._incoming = np.zeros(instance.N)
+        self.damping = how.damping
+        self._how = how
+        self._reach = float(np.abs(self.patterns).max())
+        self.incoming = np.zeros(instance.N)
+        self._changes = np.zeros(instance.N)
+        self._last_squares = 0.0
         self._generator = generator
         self._order = np.arange(instance.P)
 
-    def sweep(self, how: Update, coupling: float = 0.0, replicas: float = 1.0) -> float:
+    def sweep(self, coupling: float = 0.0, replicas: float = 1.0) -> float:
         """Update all messages once, then the weights. Returns the largest change of a magnetization.
 
         Args:
-            how: kind, order and damping of the update.
             coupling: γ between each replica and the centre; may be infinite.
             replicas: y, not necessarily an integer.
         """
-        sequential = how.order == "sequential"
+        self.send()
+        return self.settle(coupling, replicas)
+
+    def send(self) -> None:
+        """Update the fields of all edges, from the weights as they are."""
+        sequential = self._how.order == "sequential"
         message_kernels.update_messages(
             self.patterns,
             self._generator.permutation(len(self.patterns)) if sequential else self._order,
             self.threshold,
             self._reach,
-            how.update == "expanded",
-            how.damping,
+            self._how.update == "expanded",
+            self.damping,
             LARGEST_FIELD,
             sequential,
             self.fields,
             self.total,
-            self._incoming,
+            self.incoming,
         )
-        change: float = message_kernels.update_weights(
-            self._incoming,
+
+    def settle(self, coupling: float = 0.0, replicas: float = 1.0) -> float:
+        """Sum up the fields on each weight, see `sweep`."""
+        largest, squares, product = message_kernels.update_weights(
+            self.incoming,
             self.external,
-            coupling,
-            replicas,
+            float(coupling),
+            float(replicas),
             LARGEST_FIELD,
             self.total,
             self.magnetizations,
+            self._changes,
             self.weights,
         )
-        return change
+        if self._how.adaptive:
+            self.damping = raised_damping(self.damping, product, self._last_squares)
+        self._last_squares = squares
+        return float(largest)
+
+    def relax(self) -> None:
+        """Take back one rise of the damping, for a new set of couplings."""
+        self.damping = max(self._how.damping, 2.0 * self.damping - 1.0)
 
     @property
     def overlap(self) -> float:
@@ -129,6 +158,19 @@ class Messages:
         return self.free_entropy() - float(self.external @ self.magnetizations) / len(self.total)
 
 
+def raised_damping(damping: float, product: float, squares: float) -> float:
+    """The damping after two updates that changed the means by δ and δ': (1 + damping)/2 if they alternate.
+
+    Along one direction δ' = λδ, and halving 1 − damping halves 1 − λ. Done for λ < −0.7.
+
+    Args:
+        damping: share of the old fields kept.
+        product: δ·δ'.
+        squares: δ·δ.
+    """
+    return min(0.5 * (1.0 + damping), LARGEST_DAMPING) if product < -0.7 * squares else damping
+
+
 def threshold_of(instance: Instance, margin: float) -> float:
     """Smallest Σ_i w_i y ξ_i of a solution, as the Gaussian approximation of the sums takes it (see `Messages`).
 
@@ -136,7 +178,7 @@ def threshold_of(instance: Instance, margin: float) -> float:
         DomainError: a margin outside [0, √N].
     """
     allowed = smallest_allowed(margin, instance.N)
-    return allowed - 1.0 if instance.binary else margin * math.sqrt(instance.N)
+    return allowed - 1.0 if instance.binary else float(margin) * math.sqrt(instance.N)
 
 
 def require_choice(name: str, value: str, allowed: Iterable[str]) -> None:

@@ -91,5 +91,15 @@ def _caption(table: pd.DataFrame) -> str:
         f"theory, α_T = {p['alpha_T']:g}, 1/α = {p['inv_alpha']:g}, {p['activation']} features (these values and the "
         "margins are chosen here: the text lost them). Dashed: negative, where no such solutions exist around typical "
         "references. Black: solutions of the same margin as the reference. Dotted: all configurations, α = 0. "
-        "Below d ≈ 5·10⁻⁴ the κ̃ = 0 curve is an artefact of the replica-symmetric ansatz. (b): small distances."
+        f"{_ends(table)}(b): small distances."
     )
+
+
+def _ends(table: pd.DataFrame) -> str:
+    """Where curves end because the replica-symmetric solution does."""
+    unsolved = table[table["entropy"].isna()]
+    if unsolved.empty:
+        return ""
+    largest = unsolved.groupby("margin_ref")["distance"].max()
+    ends = ", ".join(f"{distance:.2g} (κ̃ = {margin:g})" for margin, distance in largest.items())
+    return f"The replica-symmetric solution freezes at small negative entropies: curves end above d = {ends}. "

@@ -154,13 +154,14 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
     largest = random_labels[random_labels["width"] == random_labels["width"].max()]["value"].mean()
     return (
         f"Figure 6. Perceptrons with {p['hidden_layers']} hidden ReLU layers on the parity of MNIST digits (10 "
-        f"principal components): {p['training_patterns']} training patterns, all 10 000 test patterns, square-hinge loss of "
-        f"margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, at most {p['epochs']} epochs; "
-        f"mean and standard error of {p['samples']} networks per point (overlaps: jackknife over networks). "
-        f"(a) Train (dashed, open) and test error. {found if thresholds else 'No size at which all have none. '}"
+        f"principal components): {p['training_patterns']} training patterns, all 10 000 test patterns, square-hinge "
+        f"loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, at most "
+        f"{p['epochs']} epochs; mean and standard error of {p['samples']} networks per point (overlaps: jackknife over "
+        "networks). (a) Train (dashed, open) and test error. "
+        f"{found if thresholds else 'No size at which all have none. '}"
         "(b) Overlap of pairs of solutions of one training set, normalised and aligned; grey: the same for the "
-        "networks before training. (c) Train error under multiplicative noise on the weights, at the first size without train "
-        "errors (dashed, open) and at the largest. Adversarial: first trained on random labels for "
+        "networks before training. (c) Train error under multiplicative noise on the weights, at the first size "
+        "without train errors (dashed, open) and at the largest. Adversarial: first trained on random labels for "
         f"{p['random_label_epochs']} epochs (error on them {largest:.2f} at the largest size). The text lost depth, "
         "widths, margin, learning rate, epochs and the size of its reduced training set: these are chosen here. "
         + _below_paper(scale)

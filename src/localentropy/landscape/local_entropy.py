@@ -1,0 +1,131 @@
+"""Local entropy: how many solutions lie at a distance from a given configuration, by belief propagation.
+
+A field γ w̃_i on every weight holds belief propagation at a distance from the reference w̃. Sums of a pattern are taken
+as sums of independent weights, so on random features, whose patterns are correlated, the entropy is shifted (see
+`localentropy.solvers.amp`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from localentropy.errors import DomainError
+from localentropy.instances.perceptron import Instance
+from localentropy.solvers.messages import Messages, Update, require_positive
+
+
+@dataclass(frozen=True, eq=False)
+class LocalEntropy:
+    """The curve around one reference; all arrays are [points], in the order asked for.
+
+    Attributes:
+        distance: d = (1 − w·w̃/N)/2, mean over the solutions counted.
+        entropy: nats per weight; NaN where the messages did not converge.
+        field: γ; half the slope of the entropy in d.
+        converged: whether the messages reached the tolerance.
+        residual: largest change of a magnetization in the last update.
+        iterations: updates of all messages.
+    """
+
+    distance: np.ndarray
+    entropy: np.ndarray
+    field: np.ndarray
+    converged: np.ndarray
+    residual: np.ndarray
+    iterations: np.ndarray
+
+
+def local_entropy(
+    instance: Instance,
+    reference: np.ndarray,
+    *,
+    distances: Sequence[float] | None = None,
+    fields: Sequence[float] | None = None,
+    margin: float = 0.0,
+    damping: float = 0.5,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-6,
+    update: str = "exact",
+) -> LocalEntropy:
+    """Bethe entropy of the solutions at given distances from a reference, or in given fields towards it.
+
+    At a given distance the field is found anew after every update, so that the mean overlap is right at all times: this
+    reaches also distances where the entropy is convex, which no field holds. Points are done outwards, each from the
+    messages of the one before.
+
+    Source: `margins`, SM II.3 (there with fields on a grid); messages and entropy as in `belief_propagation`.
+
+    Args:
+        instance: the problem.
+        reference: w̃, ±1, [N]; not necessarily a solution.
+        distances: d, each in (0, 1).
+        fields: γ, finite. Exactly one of distances and fields is to be given.
+        margin: smallest stability κ of the solutions that are counted.
+        damping: share of the old fields kept in each update, raised when updates alternate.
+        max_iterations: updates for each point.
+        tolerance: converged when no magnetization changes by more in one update.
+        update: "exact" or "expanded", see `localentropy.solvers.messages.Update`.
+
+    Raises:
+        DomainError: an argument out of range, a reference of another length than N or not of ±1.
+    """
+    require_positive(max_iterations=max_iterations, tolerance=tolerance)
+    reference = np.asarray(reference, np.float64)
+    if reference.shape != (instance.N,) or not np.all(np.abs(reference) == 1):
+        raise DomainError(f"local_entropy needs a reference of {instance.N} weights ±1, got shape {reference.shape}")
+    if (distances is None) == (fields is None):
+        raise DomainError("local_entropy needs distances or fields, and not both")
+    at_distance = distances is not None
+    wanted = np.asarray(distances if at_distance else fields, np.float64)
+    if at_distance and not np.all((wanted > 0) & (wanted < 1)):
+        raise DomainError(f"distances = {wanted.tolist()}: allowed is 0 < d < 1")
+    if not np.all(np.isfinite(wanted)):
+        raise DomainError(f"fields = {wanted.tolist()}: they must be finite")
+
+    how = Update(update, "parallel", damping)
+    messages = Messages(instance, margin, how, np.random.default_rng(0), epsilon=0.0)
+    rows = np.empty((len(wanted), 6))
+    for point in np.argsort(wanted if at_distance else -wanted):
+        messages.relax()
+        overlap = 1.0 - 2.0 * wanted[point]
+        gamma, residual, iterations = wanted[point], np.inf, 0
+        while residual >= tolerance and iterations < max_iterations:
+            if iterations:
+                messages.send()
+            if at_distance:
+                gamma = field_for_overlap(reference * messages.incoming, overlap)
+            messages.external = gamma * reference
+            change = messages.settle()
+            # The first one only puts the new field on the old messages.
+            residual = change if iterations else np.inf
+            iterations += 1
+        converged = residual < tolerance
+        distance = 0.5 * (1.0 - float(reference @ messages.magnetizations) / instance.N)
+        entropy = messages.entropy() if converged else np.nan
+        rows[point] = distance, entropy, gamma, converged, residual, iterations
+    columns = rows.T
+    return LocalEntropy(columns[0], columns[1], columns[2], columns[3] == 1, columns[4], columns[5].astype(int))
+
+
+def field_for_overlap(own: np.ndarray, overlap: float) -> float:
+    """The γ at which the mean of tanh(own + γ) is `overlap`, to 1e-13: Newton's steps kept inside a bracket.
+
+    Args:
+        own: fields on the weights, times the reference, [N].
+        overlap: in (−1, 1).
+    """
+    low, high = np.arctanh(overlap) - own.max(), np.arctanh(overlap) - own.min()
+    gamma = np.arctanh(overlap) - float(np.median(own))
+    for _ in range(200):
+        m = np.tanh(own + gamma)
+        excess = float(m.mean()) - overlap
+        if abs(excess) < 1e-13 or high - low < 1e-14 * (1.0 + abs(gamma)):
+            break
+        low, high = (low, gamma) if excess > 0 else (gamma, high)
+        slope = float(np.mean(1.0 - m * m))
+        step = gamma - excess / slope if slope > 0 else low - 1.0
+        gamma = step if low < step < high else 0.5 * (low + high)
+    return float(gamma)

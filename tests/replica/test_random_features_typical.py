@@ -1,0 +1,130 @@
+"""Typical solutions: stationarity, an independent solver, limits, thresholds, quoted numbers."""
+
+import numpy as np
+import pytest
+from scipy.special import log_ndtr, ndtr
+from scipy.stats import norm
+
+from localentropy.numerics.saddle_point import solve, value_and_gradient
+from localentropy.replica import random_features as rf
+from localentropy.replica.activations import activation_moments
+from localentropy.replica.random_features_typical import NODES, Ensemble, TypicalFreeEntropy
+
+POINTS = [
+    # alpha_T, 1/alpha, margin, activation
+    (3.0, 2.0, 0.0, "sign"),
+    (3.0, 1.2, 0.2, "sign"),
+    (0.05, 1.3, 0.05, "sign"),
+    (10.0, 0.7, 0.0, "tanh"),
+    (1.0, 20.0, 2.0, "erf"),
+    (3.0, 5.0, 0.5, "identity"),
+    (5.0, 1000.0, 0.0, "sign"),
+]
+UNKNOWNS = ("q", "p", "p_d", "r", "q_hat", "p_hat", "p_d_hat", "r_hat")
+
+
+def ensemble(alpha_T, inv_alpha, margin, activation):
+    return Ensemble(1 / inv_alpha, alpha_T, margin, activation_moments(activation))
+
+
+def vector(solution):
+    return np.array([getattr(solution, name) for name in UNKNOWNS])
+
+
+def fixed_point(alpha_T, inv_alpha, margin, activation):
+    """Twin: the explicit saddle-point equations, iterated; own quadrature (Gauss-Legendre), scipy's tails."""
+    alpha, alpha_D = 1 / inv_alpha, 1 / inv_alpha / alpha_T
+    moments = activation_moments(activation)
+    mu_1, noise = moments.mu_1, moments.mu_star_squared
+    z, weight = np.polynomial.legendre.leggauss(1500)
+    z, weight = 10 * z, 10 * weight * norm.pdf(10 * z)
+    q, p, p_d, r = 0.3, 0.3, 1.0, 0.1
+    for _ in range(4000):
+        Q, Q_d, R = noise * q + mu_1**2 * p, noise + mu_1**2 * p_d, mu_1 * r
+        V = Q_d - Q
+
+        def hazard(h):
+            return np.exp(norm.logpdf(h) - log_ndtr(-h))
+
+        h = (margin - np.sqrt(Q) * z) / np.sqrt(V)
+        g = hazard(h)
+        teacher = 2 * weight * ndtr(R * z / np.sqrt(Q - R * R))
+        g_squared, minus_slope = teacher @ g**2 / V, teacher @ (g * (g - h)) / V
+        at_zero = 2 / np.sqrt(2 * np.pi * V) * weight @ hazard((margin - np.sqrt(Q - R * R) * z) / np.sqrt(V))
+        A, p_hat, r_hat = alpha_T * mu_1**2 * minus_slope, alpha_T * mu_1**2 * g_squared, alpha_T * mu_1 * at_zero
+        M = 1 + A * (1 - q)
+        q_hat = alpha_D * (p_hat + r_hat**2 + A**2 * q) / M**2 + alpha * noise * g_squared
+        new_q = weight @ np.tanh(np.sqrt(q_hat) * z) ** 2
+        M = 1 + A * (1 - new_q)
+        new_p = (new_q + (p_hat + r_hat**2) * (1 - new_q) ** 2) / M**2
+        new = np.array([new_q, new_p, new_p + (1 - new_q) / M, r_hat * (1 - new_q) / M])
+        old = np.array([q, p, p_d, r])
+        change = np.max(np.abs(new - old))
+        q, p, p_d, r = 0.5 * (new + old)
+        if change < 1e-13:
+            break
+    return np.array([q, p, p_d, r, q_hat, p_hat, A - p_hat, r_hat])
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_equals_the_fixed_point_of_the_explicit_equations(point):
+    np.testing.assert_allclose(vector(rf.typical(*point)), fixed_point(*point), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_stationary_by_finite_differences_of_the_free_entropy(point):
+    problem, x = TypicalFreeEntropy(ensemble(*point)), vector(rf.typical(*point))
+    for index, scale in enumerate(problem.scales):
+        # The step is limited by the distance to the border of the domain.
+        step = 1e-4 * min(1.0, abs(x[index]), float(problem.positive(x).min())) * np.eye(8)[index]
+        values = [value_and_gradient(problem, x + n * step)[0] for n in (-2, -1, 1, 2)]
+        slope = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step[index])
+        assert abs(slope) / scale < 1e-6 + 1e-15 / step[index] / scale
+
+
+@pytest.mark.parametrize("point", [*POINTS, (3.0, 20.0, "max", "sign"), (1.0, 100.0, "max", "sign")])
+def test_doubling_the_nodes_changes_nothing(point):
+    alpha_T, inv_alpha, margin, activation = point
+    if margin == "max":
+        margin = rf.kappa_max(alpha_T, inv_alpha, activation)
+    coarse = rf.typical(alpha_T, inv_alpha, margin, activation)
+    fine = solve(TypicalFreeEntropy(ensemble(alpha_T, inv_alpha, margin, activation), 2 * NODES), vector(coarse))
+    assert coarse.entropy == pytest.approx(fine.value, abs=1e-12)
+    np.testing.assert_allclose(vector(coarse)[:4], fine.parameters[:4], rtol=1e-10)
+
+
+@pytest.mark.parametrize("activation", ["sign", "tanh", "erf", "identity"])
+def test_storage_limit(activation):
+    assert rf.alpha_c(1e-7, activation=activation) == pytest.approx(0.8330786, abs=2e-7)
+    assert rf.alpha_c(1e-4) == pytest.approx(0.833089, abs=2e-6)
+
+
+def test_quoted_numbers():
+    assert 1 / rf.alpha_c(3.0) == pytest.approx(0.87748, abs=1e-5)
+    assert 1 / rf.alpha_c(3.0, margin=0.5) == pytest.approx(1.678, abs=1e-3)
+    assert rf.kappa_max(3.0, 1.2) == pytest.approx(0.234, abs=5e-4)
+    at_maximum = rf.typical(3.0, 1.2, rf.kappa_max(3.0, 1.2))
+    assert at_maximum.q == pytest.approx(0.60, abs=5e-3)
+    assert at_maximum.entropy == pytest.approx(0, abs=1e-9)
+    assert rf.typical(3.0, 1 / rf.alpha_c(3.0)).q == pytest.approx(0.5624, abs=1e-4)
+    solution = rf.typical(3.0, 2.0)
+    assert solution.error_typical == pytest.approx(0.3022, abs=1e-4)
+    assert solution.error_barycenter == pytest.approx(0.2105, abs=1e-4)
+    assert (solution.q, solution.p, solution.r) == pytest.approx((0.2321, 0.7788, 0.7534), abs=1e-4)
+    enumerated = rf.typical(1.0, 3.0)
+    assert enumerated.entropy == pytest.approx(0.4785, abs=1e-4)
+    assert (enumerated.error_typical, enumerated.error_barycenter) == pytest.approx((0.4031, 0.3265), abs=1e-4)
+
+
+def test_warm_threshold_equals_cold():
+    inv_alpha = 1 / rf.alpha_c(2.0, 0.3)
+    assert rf.kappa_max(2.0, inv_alpha) == pytest.approx(0.3, abs=1e-9)
+
+
+def test_a_callable_equals_its_name():
+    named, called = rf.typical(3.0, 2.0), rf.typical(3.0, 2.0, activation=np.sign)
+    np.testing.assert_allclose(vector(called), vector(named), atol=1e-9)
+
+
+def test_residual_is_reported():
+    assert 0 <= rf.typical(3.0, 2.0).residual < 1e-9
