@@ -42,8 +42,8 @@ def local_entropy(
     instance: Instance,
     reference: np.ndarray,
     *,
-    distances: Sequence[float] | None = None,
-    fields: Sequence[float] | None = None,
+    distances: Sequence[float] | np.ndarray | None = None,
+    fields: Sequence[float] | np.ndarray | None = None,
     margin: float = 0.0,
     damping: float = 0.5,
     max_iterations: int = 1000,
@@ -102,7 +102,7 @@ def local_entropy(
             # The first one only puts the new field on the old messages.
             residual = change if iterations else np.inf
             iterations += 1
-        converged = residual < tolerance
+        converged = residual < tolerance and not messages.saturated
         distance = 0.5 * (1.0 - float(reference @ messages.magnetizations) / instance.N)
         entropy = messages.entropy() if converged else np.nan
         rows[point] = distance, entropy, gamma, converged, residual, iterations

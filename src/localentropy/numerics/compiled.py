@@ -35,6 +35,8 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda decorated: kernel(decorated, **options)
+    # Said explicitly: a kernel that does not say it is compiled with the option of whichever kernel calls it first.
+    options = {"fastmath": False} | options
     # numba reads this setting when a function is decorated.
     before = _config.CACHE_DIR
     _config.CACHE_DIR = str(_cache_root() / _code_name(function.__module__))

@@ -22,7 +22,7 @@ from localentropy.replica.activations import activation_moments
 from localentropy.solvers.amp_kernels import amp_update, output_means, sum_log_tails
 from localentropy.solvers.belief_propagation import BeliefSolution
 from localentropy.solvers.message_kernels import count_errors
-from localentropy.solvers.messages import raised_damping, require_positive, threshold_of
+from localentropy.solvers.messages import LARGEST_DAMPING, raised_damping, require_positive, threshold_of
 
 _SMALLEST_VARIANCE = 1e-12
 
@@ -221,3 +221,68 @@ def _check(damping: float, max_iterations: int, tolerance: float, epsilon: float
     require_positive(max_iterations=max_iterations, tolerance=tolerance)
     if not (0.0 <= damping < 1.0 and 0.0 <= epsilon < 1.0):
         raise DomainError(f"damping = {damping} and epsilon = {epsilon} must be in [0, 1)")
+
+
+def amp_in_fields(
+    instance: Instance,
+    external: np.ndarray,
+    *,
+    margin: float = 0.0,
+    damping: float = 0.3,
+    max_iterations: int = 500,
+    tolerance: float = 1e-4,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `amp` in single precision, for many external fields at once: whole curves of local entropies.
+
+    All means are multiplied with the patterns in one product of matrices. A run takes part until all have converged;
+    bits may depend on the number of threads of the linear algebra library.
+
+    Args:
+        instance: the problem.
+        external: fields on the weights, such as γ w̃ for several γ and references w̃, [runs, N].
+        margin: smallest stability κ of a solution.
+        damping: share of the old fields kept, at first, see `amp`.
+        max_iterations: updates.
+        tolerance: a run has converged when no magnetization changes by more in one update.
+
+    Returns:
+        magnetizations, float32 [runs, N]; entropy, nats per weight, without the energy in the field and NaN where the
+        run has not converged, [runs]; largest change of a magnetization in the last update, [runs].
+
+    Raises:
+        DomainError: an argument out of range, fields of another length than N.
+    """
+    _check(damping, max_iterations, tolerance, 0.0)
+    external = np.asarray(external, np.float32)
+    if external.ndim != 2 or external.shape[1] != instance.N:
+        raise DomainError(f"fields of shape {external.shape}: allowed is (runs, {instance.N})")
+    patterns, threshold = instance.signed_patterns.astype(np.float32), threshold_of(instance, margin)
+    size = float(np.mean(np.square(patterns, dtype=np.float64)))
+    own, m = np.zeros_like(external), np.tanh(external)
+    runs = len(external)
+    g, slope = np.zeros((runs, instance.P)), np.empty(runs * instance.P)
+    share = np.full((runs, 1), damping, np.float32)
+    change, residual = np.zeros_like(m), np.full(runs, np.inf)
+    variance, x = np.empty((runs, 1)), np.empty_like(g)
+    for _ in range(max_iterations):
+        squares = np.einsum("ri,ri->r", m, m, dtype=np.float64)[:, None]
+        variance = np.maximum(size * (instance.N - squares), _SMALLEST_VARIANCE)
+        x = (threshold - m @ patterns.T + variance * g) / np.sqrt(variance)
+        g = np.empty_like(x)
+        output_means(x.reshape(-1), g.reshape(-1), slope)
+        g /= np.sqrt(variance)
+        reaction = size * slope.reshape(x.shape).sum(1, keepdims=True) / variance
+        new = g.astype(np.float32) @ patterns + reaction.astype(np.float32) * m
+        own = share * own + (1 - share) * new
+        updated = np.tanh(own + external)
+        before, change, m = change, updated - m, updated
+        residual = np.abs(change).max(1)
+        if residual.max() < tolerance:
+            break
+        undone = np.einsum("ri,ri->r", change, before) < -0.7 * np.einsum("ri,ri->r", before, before)
+        share[undone] = np.minimum(0.5 * (1 + share[undone]), np.float32(LARGEST_DAMPING))
+    total = own.astype(np.float64) + external
+    weights = np.sum(np.logaddexp(total, -total) - total * m, 1)
+    patterns_term = np.array([sum_log_tails(row) for row in x]) + 0.5 * variance[:, 0] * np.einsum("rm,rm->r", g, g)
+    entropy = np.where(residual < tolerance, (weights + patterns_term) / instance.N, np.nan)
+    return m, entropy, residual

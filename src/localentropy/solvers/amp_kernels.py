@@ -24,7 +24,7 @@ def _product(pattern: np.ndarray, means: np.ndarray) -> float:
     """Σ_i ξ_i m_i."""
     total = 0.0
     for i in range(pattern.size):
-        total += float(pattern[i]) * means[i]
+        total += np.float64(pattern[i]) * means[i]
     return total
 
 
@@ -32,7 +32,7 @@ def _product(pattern: np.ndarray, means: np.ndarray) -> float:
 def _add(pattern: np.ndarray, factor: float, incoming: np.ndarray) -> None:
     """incoming += factor · ξ."""
     for i in range(pattern.size):
-        incoming[i] += factor * float(pattern[i])
+        incoming[i] += factor * np.float64(pattern[i])
 
 
 @kernel(fastmath=FUSED)

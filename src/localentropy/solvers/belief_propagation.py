@@ -1,7 +1,7 @@
 """Belief propagation: the marginals of the weights under the uniform measure on solutions, and their entropy.
 
 Not a solver at small overparameterization: the signs of the marginals solve only far from the threshold (on random
-features with 3 patterns per latent dimension, from about 10 weights per latent dimension and pattern on).
+features with 3 patterns per latent dimension, from about 5 to 10 weights per pattern on).
 
 On random features the patterns a weight sees are correlated, and the variance Σ_i (1 − m_i²) of the sums, used here and
 in the papers, is off at leading order: overlap and entropy are then shifted from the replica theory, which
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,17 +22,21 @@ from localentropy.solvers.messages import Messages, Update, require_positive
 from localentropy.solvers.solution import Solution
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BeliefSolution(Solution):
-    """The signs of the marginals; `entropy` is NaN where the messages did not converge.
+    """The signs of the marginals.
 
     Attributes:
+        entropy: Bethe entropy, nats per weight; NaN where the messages did not converge.
+        magnetizations: m, the means of the weights, [N].
         residuals: largest change of a magnetization in each update, [iterations].
         overlap: q = Σ_i m_i²/N, of two solutions drawn at random.
     """
 
-    residuals: np.ndarray | None = None
-    overlap: float = math.nan
+    entropy: float = field()
+    magnetizations: np.ndarray = field()
+    residuals: np.ndarray
+    overlap: float
 
 
 def belief_propagation(
@@ -67,7 +71,8 @@ def belief_propagation(
 
     Returns:
         weights: the signs of the marginals, +1 for a marginal of zero. `solved` tells whether they make no error;
-        `converged`, whether entropy and marginals can be relied on.
+        `converged`, whether entropy and marginals can be relied on: the messages have reached the tolerance, and no
+        field ran away to its bound, as happens on instances of a few weights.
 
     Raises:
         DomainError: an argument out of range.
@@ -83,6 +88,7 @@ def belief_propagation(
         residuals.append(messages.sweep())
         errors.append(messages.errors())
         converged = residuals[-1] < tolerance
+    converged = converged and not messages.saturated
     return BeliefSolution(
         weights=messages.weights.copy(),
         solved=instance.train_error(messages.weights, margin) == 0.0,

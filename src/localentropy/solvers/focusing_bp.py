@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -44,17 +44,19 @@ class FocusingRecord:
     overlap: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class FocusedSolution(Solution):
     """The signs of the last fields; `converged` tells whether the messages of the last step did.
 
     Attributes:
+        magnetizations: of the last step, [N].
         steps: the record of the protocol.
         first_solved: updates made when the signs first made no error, or None.
     """
 
-    steps: FocusingRecord | None = None
-    first_solved: int | None = None
+    magnetizations: np.ndarray = field()
+    steps: FocusingRecord
+    first_solved: int | None
 
 
 def protocol_values(

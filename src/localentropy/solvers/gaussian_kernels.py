@@ -28,8 +28,7 @@ _ROUND = 6755399441055744.0  # 1.5 · 2⁵²: adding it leaves the nearest integ
 _BITS_OF_SQRT_HALF = 4604544271217802189
 
 
-@intrinsic
-def _as_float(typing: Any, bits: Any) -> Any:
+def _float_of_bits(typing: Any, bits: Any) -> Any:
     """The float64 with the bits of this int64."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -38,14 +37,17 @@ def _as_float(typing: Any, bits: Any) -> Any:
     return types.float64(types.int64), generate
 
 
-@intrinsic
-def _as_bits(typing: Any, value: Any) -> Any:
+def _bits_of_float(typing: Any, value: Any) -> Any:
     """The bits of this float64 as int64."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
 
     return types.int64(types.float64), generate
+
+
+_as_float: Any = intrinsic(_float_of_bits)
+_as_bits: Any = intrinsic(_bits_of_float)
 
 
 @kernel(fastmath=FUSED)

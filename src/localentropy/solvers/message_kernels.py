@@ -24,6 +24,8 @@ from localentropy.solvers.gaussian_kernels import (
     tail_mantissa,
 )
 
+LOG_2 = math.log(2.0)
+
 SERIES_ORDER = 14
 """Terms of the power series of ln H that serve where all edges of a pattern are close to its centre."""
 
@@ -40,7 +42,7 @@ def _signed_sum(pattern: np.ndarray, weights: np.ndarray) -> float:
     """Σ_i w_i ξ_i."""
     total = 0.0
     for i in range(pattern.size):
-        total += float(pattern[i]) * float(weights[i])
+        total += np.float64(pattern[i]) * np.float64(weights[i])
     return total
 
 
@@ -54,6 +56,13 @@ def count_errors(patterns: np.ndarray, threshold: float, weights: np.ndarray) ->
     return errors
 
 
+@kernel(fastmath=FUSED)
+def _tanh(x: float) -> float:
+    """tanh x, absolute error below 1e-15."""
+    tail = exp(-2.0 * min(abs(x), 300.0))
+    return math.copysign((1.0 - tail) / (1.0 + tail), x)
+
+
 @kernel(fastmath=REORDERED)
 def _send(
     pattern: np.ndarray, total: np.ndarray, fields: np.ndarray, mean: np.ndarray, variance: np.ndarray
@@ -64,7 +73,7 @@ def _send(
         x = total[i] - fields[i]
         tail = exp(-2.0 * min(abs(x), 300.0))
         inverse = 1.0 / (1.0 + tail)
-        xi = float(pattern[i])
+        xi = np.float64(pattern[i])
         m = math.copysign((1.0 - tail) * inverse, x)
         v = xi * xi * 4.0 * tail * inverse * inverse
         mean[i] = xi * m
@@ -115,7 +124,7 @@ def _answer_series(
         e = e * r + 3 / 8
         e = (e * r + 0.5) * r
         s = s0 + s0 * e
-        xi = float(pattern[i])
+        xi = np.float64(pattern[i])
         centre = x0 * e + mean[i] * s
         low, high = centre - xi * s, centre + xi * s
         p = c14 * low + c13
@@ -148,7 +157,7 @@ def _answer_direct(
     """Fields to the weights from two Gaussian tails for each, in log space: right however frozen the weights are."""
     floor = 1e-15 * spread + 1e-24
     for i in range(pattern.size):
-        xi = float(pattern[i])
+        xi = np.float64(pattern[i])
         s = 1.0 / math.sqrt(max(spread - variance[i], floor))
         centre = gap + mean[i]
         low, high = (centre - xi) * s, (centre + xi) * s
@@ -166,7 +175,7 @@ def _answer_expanded(pattern: np.ndarray, mean: np.ndarray, gap: float, spread: 
     g = hazard(x)
     pull, reaction = s * g, s * s * g * (g - x)
     for i in range(pattern.size):
-        xi = float(pattern[i])
+        xi = np.float64(pattern[i])
         out[i] = xi * (pull + reaction * mean[i])
 
 
@@ -237,24 +246,34 @@ def update_messages(
 @kernel(fastmath=FUSED)
 def _log_cosh(x: float) -> float:
     """ln cosh x."""
-    return abs(x) + math.log1p(math.exp(-2.0 * abs(x))) - math.log(2.0)
+    return abs(x) + log(1.0 + exp(-2.0 * min(abs(x), 300.0))) - LOG_2
 
 
 @kernel(fastmath=FUSED)
-def centre_field(field: float, coupling: float, replicas: float) -> float:
-    """Field of the centre on a weight: artanh{tanh γ tanh[(y − 1) artanh(tanh γ tanh h)]} (margins, SM II.3).
+def add_centre(coupling: float, replicas: float, fields: np.ndarray) -> None:
+    """Add to each field h that of the centre, artanh{tanh γ tanh[(y − 1) artanh(tanh γ tanh h)]} (margins, SM II.3).
 
-    Through artanh(tanh γ tanh x) = ½ ln[cosh(γ + x)/cosh(γ − x)], which no argument saturates; γ may be infinite.
+    Through artanh(tanh γ tanh x) = ½ ln[cosh(γ + x)/cosh(γ − x)], which no argument saturates.
+
+    Args:
+        coupling: γ, may be infinite.
+        replicas: y.
+        fields: [N], overwritten.
     """
     if coupling == 0.0 or replicas == 1.0:
-        return 0.0
+        return
     if coupling == math.inf:
-        return (replicas - 1.0) * field
-    inner = (replicas - 1.0) * 0.5 * (_log_cosh(coupling + field) - _log_cosh(coupling - field))
-    return 0.5 * (_log_cosh(coupling + inner) - _log_cosh(coupling - inner))
+        for i in range(fields.size):
+            fields[i] *= replicas
+        return
+    half = 0.5 * (replicas - 1.0)
+    for i in range(fields.size):
+        h = fields[i]
+        inner = half * (_log_cosh(coupling + h) - _log_cosh(coupling - h))
+        fields[i] = h + 0.5 * (_log_cosh(coupling + inner) - _log_cosh(coupling - inner))
 
 
-@kernel(fastmath=FUSED)
+@kernel(fastmath=REORDERED)
 def update_weights(
     incoming: np.ndarray,
     external: np.ndarray,
@@ -284,17 +303,18 @@ def update_weights(
     """
     largest, squares, product = 0.0, 0.0, 0.0
     for i in range(incoming.size):
-        own = incoming[i] + external[i]
-        h = min(max(own + centre_field(own, coupling, replicas), -bound), bound)
-        m = math.tanh(h)
+        total[i] = incoming[i] + external[i]
+    add_centre(coupling, replicas, total)
+    for i in range(incoming.size):
+        total[i] = min(max(total[i], -bound), bound)
+        m = _tanh(total[i])
         change = m - magnetizations[i]
         largest = max(largest, abs(change))
         squares += change * change
         product += change * changes[i]
         changes[i] = change
-        total[i] = h
         magnetizations[i] = m
-        weights[i] = 1 if h >= 0.0 else -1
+        weights[i] = 1 if total[i] >= 0.0 else -1
     return largest, squares, product
 
 
@@ -309,7 +329,7 @@ def bethe_free_entropy(patterns: np.ndarray, threshold: float, fields: np.ndarra
     mean, variance = np.empty(size), np.empty(size)
     free_entropy = 0.0
     for i in range(size):
-        free_entropy += _log_cosh(total[i]) + math.log(2.0)
+        free_entropy += _log_cosh(total[i]) + LOG_2
     for mu in range(number):
         omega, spread = _send(patterns[mu], total, fields[mu], mean, variance)
         free_entropy += log_tail((threshold - omega) / math.sqrt(max(spread, 1e-24)))

@@ -1,4 +1,7 @@
-"""The state of belief propagation on a binary perceptron, shared by the solvers and the local entropy."""
+"""The state of belief propagation on a binary perceptron, shared by the solvers and the local entropy.
+
+Memory: 12 bytes for each edge (pattern, weight); 720 MB at P = 3000, N = 20000.
+"""
 
 from __future__ import annotations
 
@@ -143,6 +146,12 @@ class Messages:
     def overlap(self) -> float:
         """q = Σ_i m_i²/N."""
         return float(self.magnetizations @ self.magnetizations) / len(self.magnetizations)
+
+    @property
+    def saturated(self) -> bool:
+        """Whether a field is at its bound: then the messages ran away, and the Bethe entropy means nothing."""
+        at_bound = max(np.abs(self.total).max(), np.abs(self.fields).max()) >= LARGEST_FIELD
+        return bool(at_bound)
 
     def errors(self) -> int:
         """Training patterns that the signs of the fields do not store at the margin."""
