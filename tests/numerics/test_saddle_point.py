@@ -7,7 +7,7 @@ from scipy.optimize import brentq
 
 from localentropy.errors import ConvergenceError
 from localentropy.numerics.continuation import Branch, bracket_root, find_root
-from localentropy.numerics.saddle_point import FreeEntropy, hessian, solve
+from localentropy.numerics.saddle_point import FreeEntropy, hessian, response, solve
 
 
 class Magnet(FreeEntropy):
@@ -59,8 +59,14 @@ def test_a_known_inverse_hessian_saves_gradients():
 
 
 def test_hessian_is_symmetric_and_right():
-    matrix = hessian(Magnet(1.5), np.array([0.7, 1.1]))
+    matrix = hessian(Magnet(1.5).value, np.array([0.7, 1.1]))
     np.testing.assert_allclose(matrix, [[1.5, -1.0], [-1.0, 1 - np.tanh(1.1) ** 2]], rtol=1e-13)
+
+
+def test_response_is_the_susceptibility():
+    m = magnetization(1.5)
+    by_field = response(lambda field: Magnet(1.5, field), 0.0, np.array([m, 1.5 * m]), 1e-3)
+    assert by_field[0] == pytest.approx((1 - m * m) / (1 - 1.5 * (1 - m * m)), rel=1e-10)
 
 
 def test_no_solution_raises_with_point_and_residual():

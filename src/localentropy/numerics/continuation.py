@@ -29,6 +29,7 @@ class Branch:
         inverse_hessian: that of the current point, if known.
         step: first step to try.
         smallest_step: step below which the branch counts as lost, relative to `step`.
+        rounding_floor: as in `solve`.
         trust: largest correction of a prediction, relative to the distance from the last point.
     """
 
@@ -41,14 +42,20 @@ class Branch:
         step: float,
         inverse_hessian: Array | None = None,
         smallest_step: float = 1e-4,
+        rounding_floor: float = 1e-7,
         trust: float = 0.5,
     ) -> None:
         self.family = family
         self.control = control
-        self.history = [(position, np.array(parameters)) for position, parameters in history][-MEMORY:]
+        # In the coordinates of each point's own problem, which may move with the control parameter.
+        self.history = [
+            (position, np.array(family(position).coordinates(parameters)))
+            for position, parameters in history[-MEMORY:]
+        ]
         self.inverse_hessian = inverse_hessian
         self.step = abs(step)
         self.smallest_step = smallest_step * abs(step)
+        self.rounding_floor = rounding_floor
         self.trust = trust
 
     @property
@@ -99,15 +106,16 @@ class Branch:
 
     def _solve(self, reach: float) -> StationaryPoint:
         problem = self.family(reach)
-        known = [(position, problem.coordinates(parameters)) for position, parameters in self.history]
-        last = known[-1][1]
-        guess = _extrapolate(known, reach)
+        last = self.history[-1][1]
+        guess = _extrapolate(self.history, reach)
         for _ in range(20):
             start = problem.parameters(torch.from_numpy(guess)).numpy()
-            if np.all(problem.positive(start) > 0.0):
+            with np.errstate(all="ignore"):
+                inside = bool(np.all(problem.positive(start) > 0.0))
+            if inside:
                 break
             guess = 0.5 * (guess + last)
-        point = solve(problem, start, self.inverse_hessian)
+        point = solve(problem, start, self.inverse_hessian, rounding_floor=self.rounding_floor)
         scale = np.abs(last) + 1e-2
         moved = np.max(np.abs(guess - last) / scale)
         corrected = np.max(np.abs(problem.coordinates(point.parameters) - guess) / scale)
@@ -116,8 +124,9 @@ class Branch:
         return point
 
     def _remember(self, position: float, point: StationaryPoint) -> None:
-        kept = [(known, parameters) for known, parameters in self.history if known != position]
-        self.history = [*kept, (position, point.parameters)][-MEMORY:]
+        kept = [(known, coordinates) for known, coordinates in self.history if known != position]
+        coordinates = np.array(self.family(position).coordinates(point.parameters))
+        self.history = [*kept, (position, coordinates)][-MEMORY:]
         self.inverse_hessian = point.inverse_hessian
 
 

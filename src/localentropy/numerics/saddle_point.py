@@ -7,6 +7,7 @@ positive. The stationarity conditions come from automatic differentiation.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,8 +19,6 @@ from localentropy.errors import ConvergenceError
 
 Array = np.ndarray
 
-# Relative steps that may be rounding: where they stop shrinking below this, the solve has converged.
-ROUNDING_FLOOR = 1e-7
 # No violation of an equation above this is called a solution, however small the step it asks for.
 LARGEST_RESIDUAL = 1e-6
 
@@ -99,13 +98,28 @@ def residual_of(problem: FreeEntropy, gradient: Array) -> float:
     return float(np.max(np.abs(gradient) / problem.scales))
 
 
-def hessian(problem: FreeEntropy, coordinates: Array) -> Array:
-    """Matrix of second derivatives of the free entropy by the coordinates, shape (n, n)."""
-    point = torch.tensor(coordinates, dtype=torch.float64, requires_grad=True)
-    (gradient,) = torch.autograd.grad(problem.value(problem.parameters(point)), point, create_graph=True)
-    rows = [torch.autograd.grad(component, point, retain_graph=True)[0] for component in gradient]
+def hessian(function: Callable[[Tensor], Tensor], point: Array) -> Array:
+    """Matrix of second derivatives of a scalar function of a vector, shape (n, n)."""
+    x = torch.tensor(point, dtype=torch.float64, requires_grad=True)
+    (gradient,) = torch.autograd.grad(function(x), x, create_graph=True)
+    rows = [torch.autograd.grad(component, x, retain_graph=True)[0] for component in gradient]
     matrix = torch.stack(rows).numpy()
     return 0.5 * (matrix + matrix.T)
+
+
+def response(family: Callable[[float], FreeEntropy], control: float, parameters: Array, step: float) -> Array:
+    """Derivative of a stationary point by a control parameter, -H^-1 d(gradient)/d(control), shape (n,).
+
+    Args:
+        family: control parameter -> free entropy.
+        control: where `parameters` are stationary.
+        parameters: shape (n,).
+        step: of the fourth-order difference of the gradient at fixed parameters.
+    """
+    gradients = [value_and_gradient(family(control + n * step), parameters)[1] for n in (-2, -1, 1, 2)]
+    by_control = (gradients[0] - 8.0 * gradients[1] + 8.0 * gradients[2] - gradients[3]) / (12.0 * step)
+    solution: Array = -np.linalg.solve(hessian(family(control).value, parameters), by_control)
+    return solution
 
 
 def solve(
@@ -114,6 +128,7 @@ def solve(
     inverse_hessian: Array | None = None,
     *,
     tolerance: float = 1e-11,
+    rounding_floor: float = 1e-7,
     evaluations: int = 60,
 ) -> StationaryPoint:
     """Stationary point next to `start`.
@@ -127,6 +142,8 @@ def solve(
         start: parameters, shape (n,), inside the domain.
         inverse_hessian: that of a neighbouring solution, shape (n, n); computed when absent.
         tolerance: largest step |dx| / (|x| + 0.01) of the last iterate, in coordinates.
+        rounding_floor: steps below this that no longer shrink are taken for rounding, which large conjugates
+            and nearly cancelling variances lift above the tolerance: the solve has converged.
         evaluations: gradients allowed.
 
     Raises:
@@ -145,8 +162,7 @@ def solve(
         stalled = 0 if size < 0.5 * best_size else stalled + 1
         if size < best_size:
             best, best_size = here, size
-        # Rounding sets a floor to the steps, at large conjugates above the tolerance.
-        if size < tolerance or (stalled > 2 and best_size < ROUNDING_FLOOR):
+        if size < tolerance or (stalled > 2 and best_size < rounding_floor):
             if best.residual > LARGEST_RESIDUAL:
                 raise _failure(problem, best.parameters, best.residual)
             return StationaryPoint(best.parameters, best.value, best.residual, inverse, spent)
@@ -156,13 +172,13 @@ def solve(
         trial = _evaluate(problem, here.coordinates + step)
         spent += 1
         contraction = _relative(inverse @ trial.gradient, here.coordinates) / size
-        if size > ROUNDING_FLOOR:
+        if size > rounding_floor:
             if contraction > 0.9 and not fresh:
                 inverse, fresh = _inverse(problem, here), True
                 continue
             if not contraction < 2.0:
                 raise _failure(problem, here.parameters, here.residual)
-        if size > 1e-2 * ROUNDING_FLOOR:  # below, differences of gradients are mostly rounding
+        if size > 1e-2 * rounding_floor:  # below, differences of gradients are mostly rounding
             inverse = _broyden(inverse, step, trial.gradient - here.gradient)
         here = trial
         fresh = fresh and contraction > 0.5
@@ -183,7 +199,7 @@ def _evaluate(problem: FreeEntropy, coordinates: Array) -> _Iterate:
 
 
 def _inverse(problem: FreeEntropy, here: _Iterate) -> Array:
-    matrix = hessian(problem, here.coordinates)
+    matrix = hessian(lambda y: problem.value(problem.parameters(y)), here.coordinates)
     # Parameters and their conjugates differ by orders of magnitude: equilibrate before inverting.
     scale = 1.0 / np.sqrt(np.maximum(np.abs(matrix).max(axis=1), 1e-300))
     try:
@@ -200,7 +216,9 @@ def _guarded(problem: FreeEntropy, here: _Iterate, step: Array) -> Array:
     room = problem.positive(here.parameters)
     for _ in range(60):
         trial = problem.parameters(torch.from_numpy(here.coordinates + step)).numpy()
-        if np.all(problem.positive(trial) > room / 6.0):
+        with np.errstate(all="ignore"):  # a wild step may overflow: then it is not inside
+            inside = bool(np.all(problem.positive(trial) > room / 6.0))
+        if inside:
             return step
         step = 0.5 * step
     return step

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from localentropy.errors import DomainError
 
 
@@ -36,3 +38,26 @@ def require_non_negative(name: str, value: object) -> float:
     if number < 0.0:
         raise DomainError(f"{name} = {number:.12g} must not be negative: allowed are [0, inf)")
     return number
+
+
+def require_array(
+    name: str, values: object, low: float, high: float, *, inclusive: bool = True
+) -> np.ndarray:
+    """The argument as a float64 array of finite numbers in an interval, or DomainError.
+
+    Args:
+        name: of one element.
+        values: a number or a (nested) sequence of numbers, with at least one element.
+        low: lower end of the interval.
+        high: upper end.
+        inclusive: whether the ends are allowed.
+    """
+    elements = np.asarray(values if np.ndim(values) or not hasattr(values, "__iter__") else list(values), dtype=object)  # type: ignore[arg-type, call-overload]
+    if elements.size == 0:
+        raise DomainError(f"no {name} given")
+    numbers = np.array([require_number(name, element) for element in elements.flat]).reshape(elements.shape)
+    inside = (low <= numbers) & (numbers <= high) if inclusive else (low < numbers) & (numbers < high)
+    if not inside.all():
+        interval = f"[{low:g}, {high:g}]" if inclusive else f"({low:g}, {high:g})"
+        raise DomainError(f"{name} = {numbers[~inside].flat[0]:.12g} is outside {interval}")
+    return numbers

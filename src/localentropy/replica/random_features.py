@@ -9,6 +9,11 @@ every formula.
     >>> from localentropy.replica import random_features as rf
     >>> rf.typical(alpha_T=3.0, inv_alpha=2.0).error_typical
     >>> rf.franz_parisi([0.01, 0.1], alpha_T=3.0, inv_alpha=1.2, margin_ref="max")
+
+Every function takes `activation`: "sign", "tanh", "erf", "identity", or a callable of zero mean under
+N(0, 1). Every function raises DomainError for an argument out of range (naming it, its value and what is
+allowed) and where there are no solutions, and ConvergenceError, with the point and the residual, for a
+solve that failed.
 """
 
 from __future__ import annotations
@@ -16,35 +21,48 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from localentropy.errors import ConvergenceError, DomainError
-from localentropy.numerics.continuation import Branch, find_root
-from localentropy.numerics.saddle_point import StationaryPoint
 from localentropy.numerics.special import binary_entropy
+from localentropy.replica import random_features_thresholds as thresholds
 from localentropy.replica.activations import Activation, activation_moments
-from localentropy.replica.arguments import require_non_negative, require_number, require_positive
+from localentropy.replica.arguments import (
+    require_array,
+    require_non_negative,
+    require_positive,
+)
 from localentropy.replica.random_features_curve import CurvePoint, FranzParisiCurve
-from localentropy.replica.random_features_typical import Ensemble, TypicalFreeEntropy, add_patterns, entropy
+from localentropy.replica.random_features_limit import overparameterized_point
+from localentropy.replica.random_features_monotonicity import (
+    local_entropy_threshold,
+    smallest_monotonic_margin,
+)
+from localentropy.replica.random_features_stability import density_of_stabilities, energy_after_flips
+from localentropy.replica.random_features_typical import Ensemble
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "OverparameterizedLimit",
     "TypicalSolution",
     "alpha_c",
     "binary_entropy",
     "franz_parisi",
+    "inv_alpha_le",
     "kappa_max",
+    "kappa_opt",
+    "kappa_u",
+    "local_energy",
+    "optimal_margin_onset",
+    "overparameterized_limit",
+    "stability_density",
     "typical",
     "typical_distance",
 ]
-
-# An entropy above this counts as non-negative: at a threshold it vanishes only to rounding.
-_ZERO_ENTROPY = -1e-9
 
 
 @dataclass(frozen=True)
@@ -86,61 +104,183 @@ class TypicalSolution:
     residual: float
 
 
-def typical(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign") -> TypicalSolution:
+@dataclass(frozen=True)
+class OverparameterizedLimit:
+    """Typical solutions in the limit of infinitely many features per pattern.
+
+    Attributes:
+        alpha_T: patterns per teacher weight.
+        margin: kappa.
+        entropy_per_pattern: s_1 in entropy = ln 2 + alpha s_1 + O(alpha^2), nats.
+        p: overlap of the projections of two solutions (which are themselves uncorrelated: q = 0).
+        p_d: squared norm of one projection per latent dimension.
+        r: overlap of a projection with the teacher.
+        error_typical: generalization error of one solution.
+        error_barycenter: generalization error of the barycentre.
+        residual: largest violation of a saddle-point equation.
+    """
+
+    alpha_T: float
+    margin: float
+    entropy_per_pattern: float
+    p: float
+    p_d: float
+    r: float
+    error_typical: float
+    error_barycenter: float
+    residual: float
+
+
+def typical(
+    alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign"
+) -> TypicalSolution:
     """Typical solutions: entropy, order parameters, generalization errors.
 
-    Source: `overparam`, eqs. 50-55 and 81; docs/theory/overparam.md eqs. 3-8.
+    Source: `overparam`, eqs. 50-55 and 81; docs/theory/overparam.md eqs. 3-10.
 
     Args:
         alpha_T: P / D, positive.
         inv_alpha: N / P, at or above the interpolation threshold of this margin.
         margin: kappa, in [0, kappa_max].
-        activation: "sign", "tanh", "erf", "identity" or a callable of zero mean under N(0, 1).
-
-    Raises:
-        DomainError: an argument is out of range; there are no solutions.
-        ConvergenceError: the saddle point was not found.
+        activation: see the module.
     """
     ensemble = _ensemble(alpha_T, inv_alpha, margin, activation)
-    return _describe(ensemble, _typical_point(ensemble))
+    point = thresholds.typical_point(ensemble)
+    q, p, p_d, r, *conjugates = point.parameters.tolist()
+    errors = _errors(ensemble, q, p, p_d, r)
+    return TypicalSolution(
+        ensemble.alpha_T, 1.0 / ensemble.alpha, ensemble.margin, point.value,
+        q, p, p_d, r, *conjugates, *errors, point.residual,
+    )  # fmt: skip
 
 
 def alpha_c(alpha_T: float, margin: float = 0.0, activation: Activation = "sign") -> float:
     """Interpolation threshold: the largest P / N at which solutions of a margin exist (zero entropy).
 
-    Source: `overparam`, appendix B.3; docs/theory/overparam.md eq. 9.
+    Source: `overparam`, appendix B.3; docs/theory/overparam.md section 3.
 
     Args:
         alpha_T: P / D, positive.
         margin: kappa, not negative.
-        activation: as in `typical`.
+        activation: see the module.
 
     Returns:
         alpha_c; the over-parameterization needed is 1 / alpha_c.
-
-    Raises:
-        DomainError: an argument is out of range.
-        ConvergenceError: the threshold was not found.
     """
-    margin = require_non_negative("margin", margin)
-    return _alpha_c(Ensemble(1.0, require_positive("alpha_T", alpha_T), margin, activation_moments(activation)))
+    return thresholds.largest_alpha(_ensemble(alpha_T, 1.0, margin, activation))
 
 
 def kappa_max(alpha_T: float, inv_alpha: float, activation: Activation = "sign") -> float:
     """Largest margin that solutions have: the zero of the entropy as a function of the margin.
 
-    Source: `overparam`, section II; docs/theory/overparam.md eq. 9.
+    Source: `overparam`, section II; docs/theory/overparam.md section 3.
 
     Args:
         alpha_T: P / D, positive.
         inv_alpha: N / P, at or above the interpolation threshold.
-        activation: as in `typical`.
-
-    Raises:
-        DomainError: an argument is out of range; there are no solutions even at zero margin.
-        ConvergenceError: the margin was not found.
+        activation: see the module.
     """
-    return _kappa_max(_ensemble(alpha_T, inv_alpha, 0.0, activation))
+    return thresholds.largest_margin(_ensemble(alpha_T, inv_alpha, 0.0, activation))
+
+
+def kappa_opt(alpha_T: float, inv_alpha: float, activation: Activation = "sign") -> float:
+    """Margin in [0, kappa_max] whose solutions' barycentre has the smallest generalization error.
+
+    Zero up to `optimal_margin_onset`, where it leaves zero continuously.
+
+    Source: `overparam`, section II and appendix D; docs/theory/overparam.md section 4.
+
+    Args:
+        alpha_T: P / D, positive.
+        inv_alpha: N / P, at or above the interpolation threshold.
+        activation: see the module.
+    """
+    return thresholds.optimal_margin(_ensemble(alpha_T, inv_alpha, 0.0, activation))
+
+
+def optimal_margin_onset(alpha_T: float, activation: Activation = "sign") -> float:
+    """Over-parameterization 1/alpha above which a positive margin improves the barycentre.
+
+    Source: `overparam`, appendix D; docs/theory/overparam.md section 4.
+
+    Args:
+        alpha_T: P / D, positive.
+        activation: see the module.
+    """
+    return thresholds.optimal_margin_onset(_ensemble(alpha_T, 1.0, 0.0, activation))
+
+
+def overparameterized_limit(
+    alpha_T: float, margin: float = 0.0, activation: Activation = "sign"
+) -> OverparameterizedLimit:
+    """Limit 1/alpha -> infinity at fixed alpha_T: plateaus of the generalization errors.
+
+    Source: `overparam`, eqs. 59-60; docs/theory/overparam.md section 5.
+
+    Args:
+        alpha_T: P / D, positive.
+        margin: kappa, not negative.
+        activation: see the module.
+    """
+    ensemble = _ensemble(alpha_T, 1.0, margin, activation)
+    point = overparameterized_point(ensemble)
+    p, p_d, r = point.parameters.tolist()
+    errors = _errors(ensemble, 0.0, p, p_d, r)
+    return OverparameterizedLimit(
+        ensemble.alpha_T, ensemble.margin, point.value, p, p_d, r, *errors, point.residual
+    )
+
+
+def stability_density(
+    stabilities: Iterable[float],
+    alpha_T: float,
+    inv_alpha: float,
+    margin: float = 0.0,
+    activation: Activation = "sign",
+) -> np.ndarray:
+    """Probability density of the stabilities of typical solutions on their training patterns.
+
+    Source: `overparam`, eqs. 61-64; docs/theory/overparam.md section 6.
+
+    Args:
+        stabilities: finite numbers, any shape.
+        alpha_T: P / D, positive.
+        inv_alpha: N / P, at or above the interpolation threshold of this margin.
+        margin: kappa, in [0, kappa_max].
+        activation: see the module.
+
+    Returns:
+        density, shape of `stabilities`; zero below the margin.
+    """
+    ensemble = _ensemble(alpha_T, inv_alpha, margin, activation)
+    values = require_array("stability", stabilities, -math.inf, math.inf)
+    return density_of_stabilities(values, ensemble, thresholds.typical_point(ensemble).parameters)
+
+
+def local_energy(
+    distances: Iterable[float],
+    alpha_T: float,
+    inv_alpha: float,
+    margin: float = 0.0,
+    activation: Activation = "sign",
+) -> np.ndarray:
+    """Training error of typical solutions after a fraction d of their weights is flipped at random.
+
+    Source: `overparam`, appendix E.2 (the experiment); docs/theory/overparam.md section 6 (the formula).
+
+    Args:
+        distances: fractions of flipped weights in [0, 1], any shape.
+        alpha_T: P / D, positive.
+        inv_alpha: N / P, at or above the interpolation threshold of this margin.
+        margin: kappa, in [0, kappa_max].
+        activation: see the module.
+
+    Returns:
+        fraction of misclassified patterns, shape of `distances`.
+    """
+    ensemble = _ensemble(alpha_T, inv_alpha, margin, activation)
+    values = require_array("distance", distances, 0.0, 1.0)
+    return energy_after_flips(values, ensemble, thresholds.typical_point(ensemble).parameters)
 
 
 def franz_parisi(
@@ -155,10 +295,10 @@ def franz_parisi(
 ) -> pd.DataFrame:
     """Franz-Parisi entropy: solutions of margin `margin` at distance d from a typical one of `margin_ref`.
 
-    Source: `overparam`, eqs. 82-96; docs/theory/overparam.md eqs. 15-25.
-
     Next to references of equal or almost equal margin the replica-symmetric solution freezes (q -> 1) at
-    a small distance where the entropy is already negative, and does not exist below it.
+    a small distance, where the entropy is already negative, and does not exist below it.
+
+    Source: `overparam`, eqs. 82-96; docs/theory/overparam.md section 7.
 
     Args:
         distances: Hamming distances per weight, each in (0, 1), in any order.
@@ -166,7 +306,7 @@ def franz_parisi(
         inv_alpha: N / P, at or above the interpolation threshold of both margins.
         margin_ref: margin of the reference in [0, kappa_max], or "max" for kappa_max.
         margin: margin of the solutions counted, in [0, kappa_max].
-        activation: as in `typical`.
+        activation: see the module.
         unsolved: "raise", or "nan" to get entropy and slope NaN at distances where the solve failed, with
             the residual reached.
 
@@ -174,16 +314,12 @@ def franz_parisi(
         One row per distance, in the order given: distance, entropy (nats per weight), slope (its
         derivative by the distance), residual. `attrs` holds the parameters, with margin_ref as a number,
         and typical_distance, where the entropy has its maximum and equals that of all solutions.
-
-    Raises:
-        DomainError: an argument is out of range.
-        ConvergenceError: with the parameters and the last distance reached.
     """
     import pandas as pd
 
     if unsolved not in ("raise", "nan"):
         raise DomainError(f"unsolved = {unsolved!r} is not known: allowed are 'raise', 'nan'")
-    requested = _distances(distances)
+    requested = require_array("distance", distances, 0.0, 1.0, inclusive=False).reshape(-1).tolist()
     curve = _curve(alpha_T, inv_alpha, margin_ref, margin, activation)
     rows: dict[float, CurvePoint] = {}
     # Outwards from the maximum, so that each point starts from its neighbour.
@@ -218,9 +354,37 @@ def typical_distance(
 ) -> float:
     """Distance of a typical solution of `margin` from one of `margin_ref`: the maximum of phi_FP.
 
-    Source: `overparam`, appendix E.1; docs/theory/overparam.md eq. 23. Arguments and errors as in `franz_parisi`.
+    Source: `overparam`, appendix E.1; docs/theory/overparam.md section 7. Arguments as in `franz_parisi`.
     """
     return _curve(alpha_T, inv_alpha, margin_ref, margin, activation).typical_distance
+
+
+def kappa_u(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign") -> float:
+    """Smallest reference margin at which phi_FP(d) grows with d up to its maximum.
+
+    Source: `overparam`, section II; docs/theory/overparam.md section 8.
+
+    Args:
+        alpha_T: P / D, positive.
+        inv_alpha: N / P, at or above the local-entropy threshold `inv_alpha_le`.
+        margin: margin of the solutions counted, in [0, kappa_max].
+        activation: see the module.
+    """
+    return smallest_monotonic_margin(_seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation)))
+
+
+def inv_alpha_le(alpha_T: float, activation: Activation = "sign") -> float:
+    """Local-entropy threshold 1/alpha_LE: below it phi_FP(d) is not monotonic around any typical solution.
+
+    At the threshold the curve of the references of largest margin has a horizontal tangent at small d.
+
+    Source: `overparam`, eq. 16; docs/theory/overparam.md section 8.
+
+    Args:
+        alpha_T: P / D, positive.
+        activation: see the module.
+    """
+    return local_entropy_threshold(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
 
 
 def _ensemble(alpha_T: float, inv_alpha: float, margin: float, activation: Activation) -> Ensemble:
@@ -232,80 +396,30 @@ def _ensemble(alpha_T: float, inv_alpha: float, margin: float, activation: Activ
     )
 
 
-def _distances(distances: Iterable[float]) -> list[float]:
-    values = np.atleast_1d(np.asarray(list(np.atleast_1d(np.asarray(distances, dtype=object)).flat), dtype=object))
-    checked = [require_number("distance", value) for value in values]
-    for value in checked:
-        if not 0.0 < value < 1.0:
-            raise DomainError(f"distance = {value:.12g} is outside the open interval (0, 1)")
-    return checked
+def _seeing_teacher(ensemble: Ensemble) -> Ensemble:
+    if ensemble.moments.mu_1**2 < 1e-12 * ensemble.moments.variance:
+        raise DomainError("activation without linear part (E[z sigma(z)] = 0): its patterns do not see the teacher")
+    return ensemble
 
 
 def _curve(
     alpha_T: float, inv_alpha: float, margin_ref: float | str, margin: float, activation: Activation
 ) -> FranzParisiCurve:
-    student = _ensemble(alpha_T, inv_alpha, margin, activation)
+    student = _seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation))
     if isinstance(margin_ref, str):
         if margin_ref != "max":
             raise DomainError(f"margin_ref = {margin_ref!r} is not known: allowed are numbers and 'max'")
-        margin_ref = _kappa_max(replace(student, margin=0.0))
+        margin_ref = thresholds.largest_margin(replace(student, margin=0.0))
     else:
         margin_ref = require_non_negative("margin_ref", margin_ref)
-    if student.moments.mu_1**2 < 1e-12 * student.moments.variance:
-        raise DomainError("activation without linear part (E[z sigma(z)] = 0): its patterns do not see the teacher")
-    _typical_point(replace(student, margin=margin_ref), "margin_ref")
-    return FranzParisiCurve(student, _typical_point(student).parameters, margin_ref)
+    thresholds.typical_point(replace(student, margin=margin_ref), "margin_ref")
+    return FranzParisiCurve(student, thresholds.typical_point(student).parameters, margin_ref)
 
 
-def _describe(ensemble: Ensemble, point: StationaryPoint) -> TypicalSolution:
-    q, p, p_d, r, q_hat, p_hat, p_d_hat, r_hat = point.parameters.tolist()
+def _errors(ensemble: Ensemble, q: float, p: float, p_d: float, r: float) -> tuple[float, float]:
+    """Generalization errors of a typical solution and of the barycentre (eqs. 9, 10)."""
     mu_1, noise = ensemble.moments.mu_1, ensemble.moments.mu_star_squared
     R = mu_1 * r
-    return TypicalSolution(
-        ensemble.alpha_T, 1.0 / ensemble.alpha, ensemble.margin, point.value,
-        q, p, p_d, r, q_hat, p_hat, p_d_hat, r_hat,
-        math.acos(R / math.sqrt(noise + mu_1**2 * p_d)) / math.pi,
-        math.acos(R / math.sqrt(noise * q + mu_1**2 * p)) / math.pi,
-        point.residual,
-    )  # fmt: skip
-
-
-@lru_cache(maxsize=256)
-def _typical_point(ensemble: Ensemble, margin_name: str = "margin") -> StationaryPoint:
-    branch, point = add_patterns(ensemble)
-    if branch.position == 1.0 and point.value >= _ZERO_ENTROPY:
-        point.parameters.setflags(write=False)
-        return point
-    at_zero_margin = replace(ensemble, margin=0.0)
-    threshold = 1.0 / _alpha_c(at_zero_margin)
-    if 1.0 / ensemble.alpha >= threshold:
-        raise DomainError(
-            f"{margin_name} = {ensemble.margin:.12g} is outside [0, kappa_max = {_kappa_max(at_zero_margin):.12g}] "
-            f"at alpha_T = {ensemble.alpha_T:.12g}, inv_alpha = {1.0 / ensemble.alpha:.12g}"
-        )
-    raise DomainError(
-        f"inv_alpha = {1.0 / ensemble.alpha:.12g} is below the interpolation threshold {threshold:.12g} "
-        f"at alpha_T = {ensemble.alpha_T:.12g}: there are no solutions"
-    )
-
-
-@lru_cache(maxsize=256)
-def _kappa_max(ensemble: Ensemble) -> float:
-    point = _typical_point(ensemble)
-    branch = Branch(
-        lambda margin: TypicalFreeEntropy(replace(ensemble, margin=margin)),
-        "margin", [(0.0, point.parameters)], step=0.05, inverse_hessian=point.inverse_hessian,
-    )  # fmt: skip
-    return find_root(branch, entropy, math.inf)
-
-
-@lru_cache(maxsize=256)
-def _alpha_c(ensemble: Ensemble) -> float:
-    # A load at which entropy is left: a pattern costs at most about ln 2 + margin^2 nats.
-    start = 0.1 / (1.0 + ensemble.margin**2)
-    _, point = add_patterns(replace(ensemble, alpha=start))
-    branch = Branch(
-        lambda alpha: TypicalFreeEntropy(replace(ensemble, alpha=alpha)),
-        "alpha", [(start, point.parameters)], step=start, inverse_hessian=point.inverse_hessian,
-    )  # fmt: skip
-    return find_root(branch, entropy, math.inf)
+    norms = (noise + mu_1**2 * p_d, noise * q + mu_1**2 * p)
+    typical_error, barycenter_error = (math.acos(R / math.sqrt(norm)) / math.pi for norm in norms)
+    return typical_error, barycenter_error

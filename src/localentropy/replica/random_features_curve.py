@@ -25,6 +25,8 @@ WEAK_RESIDUAL = 1e-10
 # Margins closer than this leave student and reference with almost the same measure: at the maximum of
 # phi_FP their pattern fields then coincide and the free entropy is singular there.
 CLOSE_MARGINS = 0.05
+# At small distances variances nearly cancel; phi_FP is stationary, so steps of this size do not matter to it.
+ROUNDING_FLOOR = 1e-5
 MARGIN_OFFSET = 0.1
 
 
@@ -96,7 +98,8 @@ class FranzParisiCurve:
             lambda margin: TypicalFreeEntropy(replace(student, margin=margin)),
             "margin_ref", [(student.margin, typical)], step=0.05,
         )  # fmt: skip
-        self.reference = self._reference(margin_ref)
+        self._last_reference: Reference | None = None
+        self.reference = self.reference_at(margin_ref)
         self.close = abs(margin_ref - student.margin) < CLOSE_MARGINS
         start = self._unconstrained(margin_ref)
         self.typical_distance = 0.5 * (1.0 - float(start[-1]))
@@ -140,16 +143,17 @@ class FranzParisiCurve:
             reference, self.student.margin, 1.0 - 2.0 * distance, self.nodes, self.student_nodes
         )
 
-    def _reference(self, margin_ref: float) -> Reference:
-        ensemble = replace(self.student, margin=margin_ref)
-        return Reference(ensemble, self._references.to(margin_ref).parameters)
+    def reference_at(self, margin_ref: float) -> Reference:
+        """Typical solution of another margin; cheap next to the margin asked for before."""
+        if self._last_reference is None or self._last_reference.ensemble.margin != margin_ref:
+            ensemble = replace(self.student, margin=margin_ref)
+            self._last_reference = Reference(ensemble, self._references.to(margin_ref).parameters)
+        return self._last_reference
 
     def _curve_point(self, problem: FranzParisiFreeEntropy, parameters: Array, residual: float) -> CurvePoint:
-        S = torch.tensor(problem.overlap, dtype=torch.float64, requires_grad=True)
-        value = problem.value_at_overlap(torch.tensor(parameters), S)
-        (by_overlap,) = torch.autograd.grad(value, S)
+        entropy = problem.value(torch.from_numpy(parameters)).item()
         distance = 0.5 * (1.0 - problem.overlap)
-        return CurvePoint(distance, value.item(), -2.0 * by_overlap.item(), residual, parameters)
+        return CurvePoint(distance, entropy, problem.slope(parameters), residual, parameters)
 
     def _maximum(self) -> CurvePoint:
         problem = TypicalFreeEntropy(self.student)
@@ -183,6 +187,7 @@ class FranzParisiCurve:
             self._branches[beyond] = Branch(
                 lambda position: self._problem(self.reference, math.exp(position)),
                 "log_distance", [(log_distance, parameters)], step=0.02, smallest_step=2e-3,
+                rounding_floor=ROUNDING_FLOOR,
             )  # fmt: skip
         return self._branches[beyond]
 
@@ -194,12 +199,12 @@ class FranzParisiCurve:
             return self._assemble(q, p, q_hat, p_hat)
         gap = margin_ref - self.student.margin
         first = math.copysign(min(MARGIN_OFFSET, abs(gap)), gap)
-        reference = self._reference(self.student.margin + first)
+        reference = self.reference_at(self.student.margin + first)
         pairs = (self.typical * reference.parameters)[[0, 1, 4, 5]]
         overlaps = np.sqrt(pairs) * (1.0 - 0.45 * first**2)
         start = solve(_FreeOverlap(self._problem(reference, 0.5)), self._assemble(*overlaps))
         branch = Branch(
-            lambda margin: _FreeOverlap(self._problem(self._reference(margin), 0.5)),
+            lambda margin: _FreeOverlap(self._problem(self.reference_at(margin), 0.5)),
             "margin_ref", [(reference.ensemble.margin, start.parameters)], step=0.05,
             inverse_hessian=start.inverse_hessian,
         )  # fmt: skip
@@ -215,7 +220,7 @@ class FranzParisiCurve:
         margin = self.student.margin - MARGIN_OFFSET
         start = self._unconstrained(margin)
         log_distance = math.log(0.5 * (1.0 - start[-1]))
-        reference = self._reference(margin)
+        reference = self.reference_at(margin)
         aside = Branch(
             lambda position: self._problem(reference, math.exp(position)),
             "log_distance", [(log_distance, start[:-1])], step=0.02,
@@ -223,7 +228,7 @@ class FranzParisiCurve:
         position = math.log(self.typical_distance * (1.15 if beyond else 0.85))
         point = aside.to(position)
         across = Branch(
-            lambda margin_ref: self._problem(self._reference(margin_ref), math.exp(position)),
+            lambda margin_ref: self._problem(self.reference_at(margin_ref), math.exp(position)),
             "margin_ref", [(margin, point.parameters)], step=0.02, inverse_hessian=point.inverse_hessian,
         )  # fmt: skip
         return position, across.to(self.reference.ensemble.margin).parameters

@@ -26,6 +26,8 @@ _CONJUGATE = np.array([7, 8, 9, 10, 12, 13, 14])
 # Overlaps of the students themselves (q, t) and of their projections on the latent space.
 _DIRECT, _LATENT = np.array([0, 5]), np.array([1, 2, 3, 4, 6])
 _SMALLEST_Q_HAT = 3e-11
+# Parameters measured from those of the flipped reference: p, r, P_S, t, P_t, S_hat.
+_SHIFTED = np.isin(np.arange(15), [1, 3, 4, 5, 6, 11])
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,12 @@ class FranzParisiFreeEntropy(FreeEntropy):
     def value(self, parameters: Tensor) -> Tensor:
         """phi_FP, nats per weight, at parameters of shape (15,)."""
         return self.value_at_overlap(parameters, torch.tensor(self.overlap, dtype=torch.float64))
+
+    def slope(self, parameters: Array) -> float:
+        """d phi_FP / d d at a solution: the explicit derivative, by the envelope theorem (eq. 22)."""
+        S = torch.tensor(self.overlap, dtype=torch.float64, requires_grad=True)
+        (by_overlap,) = torch.autograd.grad(self.value_at_overlap(torch.from_numpy(parameters), S), S)
+        return -2.0 * by_overlap.item()
 
     def value_at_overlap(self, parameters: Tensor, S: Tensor) -> Tensor:
         """phi_FP as a function of the parameters and of the overlap: its explicit derivative is the slope."""
@@ -241,22 +249,27 @@ class FranzParisiFreeEntropy(FreeEntropy):
         return torch.autograd.grad(value, point)[0].numpy()
 
     def parameters(self, coordinates: Tensor) -> Tensor:
-        """Logarithms of 1-q, p_d-p, q_hat, p_hat and M replace q, p_d, q_hat, p_hat, p_d_hat.
-
-        All are positive, and vary by orders of magnitude as the student freezes or ceases to feel the patterns.
-        """
-        y = coordinates.unbind()
-        v, p_hat = torch.exp(y[0]), torch.exp(y[8])
+        """Inverse of `coordinates`."""
+        free = self.flipped_reference()
+        shifted = coordinates + torch.from_numpy(np.where(_SHIFTED, free, 0.0))
+        y = shifted.unbind()
+        v, p_hat = (1.0 - self.overlap**2) * torch.exp(y[0]), torch.exp(y[8])
+        p_d = y[1] + (1.0 - self.overlap**2) * torch.exp(y[2])
         p_d_hat = torch.expm1(y[9]) / v - p_hat
-        return torch.stack([1.0 - v, y[1], y[1] + torch.exp(y[2]), *y[3:7], torch.exp(y[7]), p_hat, p_d_hat, *y[10:]])
+        return torch.stack([1.0 - v, y[1], p_d, *y[3:7], torch.exp(y[7]), p_hat, p_d_hat, *y[10:]])
 
     def coordinates(self, parameters: Array) -> Array:
-        """Inverse of `parameters`."""
+        """Distances from the flipped reference, and logarithms of what is positive.
+
+        ln (1-q), ln (p_d-p), ln q_hat, ln p_hat and ln M replace q, p_d, q_hat, p_hat and p_d_hat, which
+        vary by orders of magnitude as the student freezes or ceases to feel the patterns. Subtracting the
+        flipped reference carries a solution along when the reference or the distance moves.
+        """
         q, p, p_d, _, _, _, _, q_hat, p_hat, p_d_hat, *_ = parameters.tolist()
-        coordinates = np.array(parameters)
+        coordinates: Array = parameters - np.where(_SHIFTED, self.flipped_reference(), 0.0)
         coordinates[[0, 2, 7, 8, 9]] = [
-            math.log1p(-q),
-            math.log(p_d - p),
+            math.log1p(-q) - math.log(1.0 - self.overlap**2),
+            math.log(p_d - p) - math.log(1.0 - self.overlap**2),
             math.log(q_hat),
             math.log(p_hat),
             math.log1p((p_hat + p_d_hat) * (1.0 - q)),

@@ -1,4 +1,4 @@
-"""Franz–Parisi entropy around typical solutions of given margins (overparam, figure 3).
+"""Franz–Parisi entropy around typical solutions of given margins (overparam, figures 3 and 4).
 
 For each reference margin, the entropy (nats per weight) of solutions at normalised Hamming distance d from a
 reference drawn uniformly among the solutions of that margin, with its slope dφ/dd.
@@ -38,6 +38,9 @@ class Parameters(ExperimentParameters):
         min_length=1, description="margins κ̃ of the reference solutions; `max` is the largest that exists (C)"
     )
     same_margins: IncreasingValues = Field(description="margins κ = κ̃ of the same-margin curves (C)")
+    max_margin_inv_alphas: IncreasingValues = Field(
+        description="1/α of further curves around references of the largest margin (C)"
+    )
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     smallest_distance: Distance = Field(description="left end of the grid of distances d")
     largest_distance: Distance = Field(description="right end of the grid of distances d")
@@ -56,11 +59,16 @@ class Parameters(ExperimentParameters):
 
 
 def tasks(parameters: Parameters) -> list[Task]:
-    """One curve each: the bound of no patterns, one per reference margin, one per same-margin pair."""
+    """One curve each: no patterns at all, each reference margin, each same-margin pair, each further 1/α."""
+    margin, here = parameters.margin, parameters.inv_alpha
     return [
         {"curve": "bound"},
-        *({"curve": "reference", "margin_ref": m, "margin": parameters.margin} for m in parameters.margins_ref),
-        *({"curve": "same_margin", "margin_ref": m, "margin": m} for m in parameters.same_margins),
+        *({"curve": "reference", "margin_ref": m, "margin": margin, "inv_alpha": here} for m in parameters.margins_ref),
+        *({"curve": "same_margin", "margin_ref": m, "margin": m, "inv_alpha": here} for m in parameters.same_margins),
+        *(
+            {"curve": "max_margin", "margin_ref": "max", "margin": margin, "inv_alpha": inv_alpha}
+            for inv_alpha in parameters.max_margin_inv_alphas
+        ),
     ]
 
 
@@ -68,8 +76,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """One curve over the grid of distances.
 
     Returns:
-        Columns curve, reference (the task's margin as written), margin_ref, margin, distance, entropy, slope,
-        residual, distance_typical and entropy_typical (where and how high the curve's maximum is).
+        Columns curve, inv_alpha, reference (the task's margin as written), margin_ref, margin, distance, entropy,
+        slope, residual, distance_typical and entropy_typical (where and how high the curve's maximum is).
     """
     import numpy as np
     import pandas as pd
@@ -90,12 +98,13 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
                 "entropy": rf.binary_entropy(distances),
             }
         )
-    model = parameters.alpha_T, parameters.inv_alpha
+    model = parameters.alpha_T, task["inv_alpha"]
     activation = parameters.activation
     margin_ref = rf.kappa_max(*model, activation) if task["margin_ref"] == "max" else task["margin_ref"]
     table = rf.franz_parisi(distances, *model, margin_ref, task["margin"], activation, unsolved="nan")
     return table.assign(
         curve=task["curve"],
+        inv_alpha=task["inv_alpha"],
         reference=str(task["margin_ref"]),
         margin_ref=margin_ref,
         margin=task["margin"],

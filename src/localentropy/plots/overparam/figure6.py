@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import matplotlib as mpl
 import pandas as pd
 from matplotlib.lines import Line2D
+from matplotlib.ticker import NullFormatter
 
 from localentropy.landscape.pairs import pair_mean
 from localentropy.plots.drawing import COLORS, GREY, STYLE, Drawing, letter, panels
@@ -50,6 +51,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             axes[0].axvline(threshold, color=STYLES[initialization]["color"], linewidth=0.8, alpha=0.5)
         for axis in axes[:2]:
             axis.set(xscale="log", xlabel="number of parameters")
+            axis.xaxis.set_minor_formatter(NullFormatter())
         axes[0].set(ylabel="error rate")
         axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
         axes[1].set(ylabel="overlap of aligned networks", ylim=(0.0, 1.0))

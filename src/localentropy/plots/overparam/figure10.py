@@ -1,0 +1,52 @@
+"""Figure 10: simulated annealing against size: where it solves, and the error of what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib as mpl
+import pandas as pd
+import seaborn as sns
+
+from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+from localentropy.plots.perceptron_points import averages, draw_points, one_two_five, series, with_theory
+
+
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) train error, mean over all instances; (b) test error of solutions on the line of typical ones."""
+    runs, theory, typical = tables["solve_anneal"], tables["typical_points"], tables["typical"]
+    p = runs.attrs["parameters"]
+    line = typical[(typical["line"] == "inv_alpha") & (typical["reference"] == "0.0")].sort_values("inv_alpha")
+    train = averages(runs, "train_error_best", solved_only=False)
+    test = with_theory(averages(runs, "test_error"), theory, "error_typical")
+    sizes = sorted(runs["D"].unique())
+    frames = [
+        pd.DataFrame(
+            {"panel": "b", "series": "theory", "x": line["inv_alpha"], "y": line["error_typical"], "y_err": 0.0}
+        )
+    ]
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure, axes = panels(2, 6.8, 2.9)
+        axes[1].plot(line["inv_alpha"], line["error_typical"], color="black", label="theory")
+        for D, color in zip(sizes, sns.color_palette("viridis", len(sizes)), strict=True):
+            style = {"color": color, "marker": "o"}
+            here = train[train["D"] == D]
+            axes[0].errorbar(here["inv_alpha"], here["y"], here["y_err"], label=f"$D = {D}$", **style)
+            draw_points(axes[1], test[test["D"] == D], style)
+            frames += [series(here, "a", f"D = {D}"), series(test[test["D"] == D], "b", f"D = {D}")]
+        for axis in axes:
+            one_two_five(axis, (1, 2, 5, 10), (1.0, 12.0))
+        axes[0].set(ylabel="train error of SA (best)")
+        axes[1].set(ylabel="test error of solutions")
+        axes[1].set_ylim(0.22, 0.36)
+        axes[0].legend()
+        axes[1].legend()
+        letter(axes)
+    caption = (
+        f"Figure 10. Simulated annealing, α_T = {p['alpha_T']:g}, inverse temperature from {p['beta_start']:g} by "
+        f"{p['beta_step']:g} a sweep, at most {p['sweeps']} sweeps. (a) Smallest train error of a run, mean over all "
+        "instances. (b) Test error of solutions and the replica theory of typical ones; hollow: fewer than 90 % of the "
+        "instances solved, where only the easier ones are averaged. Error bars: standard errors over instances. Sizes, "
+        "schedule and α_T are chosen here: the text lost them."
+    )
+    return Drawing(figure, pd.concat(frames), caption)

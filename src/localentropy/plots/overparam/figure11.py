@@ -1,0 +1,52 @@
+"""Figure 11: test error of zero-temperature Monte Carlo at several margins, on the lines of the theory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib as mpl
+import pandas as pd
+import seaborn as sns
+
+from localentropy.plots.drawing import STYLE, Drawing, panels
+from localentropy.plots.perceptron_points import averages, draw_points, one_two_five, series, with_theory
+
+MARKERS = ("o", "s", "D")
+
+
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """Lines at the margins asked for; the z-scores compare with the theory at the effective margin of each point."""
+    runs, theory, typical = tables["solve_mct0"], tables["typical_points"], tables["typical"]
+    p = runs.attrs["parameters"]
+    points = with_theory(averages(runs, "test_error"), theory, "error_typical")
+    margins = sorted(runs["margin"].unique())
+    frames = []
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure, (axis,) = panels(1, 3.8, 3.2)
+        for margin, color in zip(margins, sns.color_palette("viridis", len(margins)), strict=True):
+            line = typical[(typical["line"] == "inv_alpha") & (typical["reference"] == str(margin))]
+            line = line.sort_values("inv_alpha")
+            axis.plot(line["inv_alpha"], line["error_typical"], color=color, label=rf"$\kappa = {margin:g}$")
+            x, y = line["inv_alpha"], line["error_typical"]
+            frames.append(
+                pd.DataFrame({"panel": "a", "series": f"theory, margin {margin:g}", "x": x, "y": y, "y_err": 0.0})
+            )
+            for D, marker in zip(sorted(runs["D"].unique()), MARKERS, strict=False):
+                here = points[(points["margin"] == margin) & (points["D"] == D)]
+                # The theory between the margin of the line and the effective one of each point.
+                axis.plot(here["inv_alpha"], here["theory"], "_", color=color, markersize=9)
+                draw_points(axis, here, {"color": color, "marker": marker})
+                frames.append(series(here, "a", f"MCT0, margin {margin:g}, D = {D}"))
+        for D, marker in zip(sorted(runs["D"].unique()), MARKERS, strict=False):
+            axis.plot([], [], marker, color="black", label=f"$D = {D}$")
+        one_two_five(axis, (2, 5, 10, 20), (3.0, 25.0))
+        axis.set_ylabel("test error of solutions")
+        axis.set_ylim(0.21, 0.34)
+        axis.legend(ncols=2)
+    caption = (
+        f"Figure 11. Test error of solutions of margin κ found by zero-temperature Monte Carlo (at most {p['sweeps']} "
+        f"sweeps), α_T = {p['alpha_T']:g}; lines: typical solutions, replica theory; dashes: the theory at each point's "
+        "effective margin, half-way to the first sum that the margin forbids. Hollow: fewer than 90 % of the instances "
+        "solved. Error bars: standard errors over instances. Sizes, margins and α_T are chosen here: the text lost them."
+    )
+    return Drawing(figure, pd.concat(frames), caption)

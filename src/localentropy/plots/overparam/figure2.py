@@ -1,0 +1,87 @@
+"""Figure 2: generalization error against overparameterization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib as mpl
+import pandas as pd
+
+from localentropy.plots.drawing import COLORS, STYLE, Drawing, panels
+from localentropy.plots.perceptron_points import (
+    SOLVERS,
+    averages,
+    draw_points,
+    largest_solved,
+    one_two_five,
+    series,
+    with_theory,
+)
+
+TYPICAL = ("0.0", "0.5", "max")
+LINES: dict[tuple[str, str], dict[str, Any]] = {
+    ("error_typical", "0.0"): {"color": "black", "label": r"typical, $\kappa = 0$"},
+    ("error_typical", "0.5"): {"color": "black", "linestyle": "--", "label": r"typical, $\kappa = 0.5$"},
+    ("error_typical", "max"): {"color": "black", "linestyle": ":", "label": r"typical, $\kappa = \kappa_{\max}$"},
+    ("error_barycenter", "0.0"): {"color": COLORS[5], "label": r"barycentre, $\kappa = 0$"},
+}
+
+
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """Theory lines; inset: the margin that minimises the error of the barycentre."""
+    typical, optimum = tables["typical"], tables["optimal_margin"]
+    p = typical.attrs["parameters"]
+    lines = typical[typical["line"] == "inv_alpha"]
+    frames = []
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure, (axis,) = panels(1, 4.4, 3.8)
+        for (column, reference), style in LINES.items():
+            line = lines[lines["reference"] == reference].sort_values("inv_alpha")
+            axis.plot(line["inv_alpha"], line[column], **style)
+            name = f"{column.removeprefix('error_')} {reference}"
+            frames.append(
+                pd.DataFrame({"panel": "a", "series": name, "x": line["inv_alpha"], "y": line[column], "y_err": 0.0})
+            )
+        for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
+            points = _points(tables, solver)
+            draw_points(axis, points, SOLVERS[solver])
+            axis.plot([], [], SOLVERS[solver]["marker"], color=SOLVERS[solver]["color"], label=SOLVERS[solver]["label"])
+            frames.append(series(points, "a", solver))
+        one_two_five(axis, (1, 2, 5, 10, 20), (lines["inv_alpha"].min(), lines["inv_alpha"].max()))
+        axis.set(ylabel=r"generalization error $\epsilon_g$", ylim=(0.13, 0.46))
+        axis.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.0, 1.02))
+        inset = axis.inset_axes((0.72, 0.76, 0.27, 0.23))
+        inset.plot(optimum["inv_alpha"], optimum["kappa_opt"], color=COLORS[5])
+        inset.set(xscale="log", ylabel=r"$\kappa_{\mathrm{opt}}$")
+        inset.set_xticks([1, 3, 10], ["1", "3", "10"])
+        inset.minorticks_off()
+        inset.tick_params(labelsize=6)
+    frames.append(
+        pd.DataFrame(
+            {
+                "panel": "inset",
+                "series": "optimal margin",
+                "x": optimum["inv_alpha"],
+                "y": optimum["kappa_opt"],
+                "y_err": 0.0,
+            }
+        )
+    )
+    caption = (
+        "Figure 2. Generalization error of typical solutions of several margins and of the barycentre of all solutions, "
+        f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['activation']} features; each line starts at the threshold "
+        "of its margin. Points: test error of solutions of simulated annealing (at each 1/α the largest size at which most "
+        "instances are solved), focusing BP, SBPI and BinaryNet (its last weights without training error), mean and "
+        "standard error over solved instances; hollow: fewer than 90 % solved. Inset: the margin whose solutions have the barycentre of smallest error. α_T, the margin "
+        "0.5, sizes and settings of the solvers are chosen here: the text lost them."
+    )
+    return Drawing(figure, pd.concat(frames), caption)
+
+
+def _points(tables: Mapping[str, pd.DataFrame], solver: str) -> pd.DataFrame:
+    """Test errors of solutions; for annealing with the theory of typical solutions and z-scores."""
+    points = averages(tables[f"solve_{solver}"], "test_error")
+    if solver == "anneal":
+        return with_theory(largest_solved(points), tables["typical_points"], "error_typical")
+    return points[points["D"] == int(tables["solve_focusing_bp"]["D"].max())]

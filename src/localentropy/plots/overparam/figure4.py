@@ -1,0 +1,53 @@
+"""Figure 4: Franz–Parisi entropy around solutions of the largest margin, across the local-entropy threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib as mpl
+import pandas as pd
+import seaborn as sns
+
+from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+
+
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) entropy, (b) its derivative by the distance, on a logarithmic axis of distances."""
+    table = tables["franz_parisi"]
+    p = table.attrs["parameters"]
+    curves = table[table["curve"] == "max_margin"]
+    colors = sns.color_palette("viridis", curves["inv_alpha"].nunique())
+    frames = []
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure, axes = panels(2, 7.0, 2.9)
+        for (inv_alpha, curve), color in zip(curves.groupby("inv_alpha"), colors, strict=True):
+            rising = curve[curve["distance"] <= curve["distance_typical"]]
+            for panel, axis, column in zip("ab", axes, ("entropy", "slope"), strict=True):
+                axis.plot(rising["distance"], rising[column], color=color, label=f"{inv_alpha:g}")
+                frames.append(
+                    pd.DataFrame(
+                        {
+                            "panel": panel,
+                            "series": f"{column}, 1/α = {inv_alpha:g}",
+                            "x": rising["distance"],
+                            "y": rising[column],
+                            "y_err": 0.0,
+                            "inv_alpha": inv_alpha,
+                            "margin_ref": rising["margin_ref"],
+                        }
+                    )
+                )
+        for axis in axes:
+            axis.axhline(0.0, color="black", linewidth=0.6)
+            axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
+        axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$")
+        axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(-2.5, 8.0))
+        axes[0].legend(title=r"$1/\alpha$", loc="upper left")
+        letter(axes)
+    caption = (
+        f"Figure 4. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
+        f"margin, (a), and its derivative by the distance, (b), up to the typical distance; α_T = {p['alpha_T']:g}, "
+        f"{p['activation']} features, replica-symmetric theory. Below 1/α_LE the derivative is negative somewhere. α_T and "
+        "the values of 1/α are chosen here: the text lost them."
+    )
+    return Drawing(figure, pd.concat(frames), caption)

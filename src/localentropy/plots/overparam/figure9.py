@@ -1,0 +1,54 @@
+"""Figure 9: error of the barycentre for several margins, and the limit of infinite overparameterization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import seaborn as sns
+
+from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+
+
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) barycentre against 1/α, its limit dotted; (b) the limits of both errors against α_T."""
+    lines = tables["typical"]
+    p = lines.attrs["parameters"]
+    limits = tables["overparameterized_limit"]
+    margins = sorted(limits["margin"].unique())
+    lines = lines[(lines["line"] == "inv_alpha") & lines["reference"].isin([str(m) for m in margins])]
+    colors = dict(zip(margins, sns.color_palette("viridis", len(margins)), strict=True))
+    frames = []
+    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+        figure, axes = panels(2, 6.6, 2.9)
+        for margin, color in colors.items():
+            line = lines[lines["reference"] == str(margin)].sort_values("inv_alpha")
+            limit = limits[limits["margin"] == margin].sort_values("alpha_T")
+            plateau = np.interp(np.log(p["alpha_T"]), np.log(limit["alpha_T"]), limit["error_barycenter"])
+            axes[0].plot(line["inv_alpha"], line["error_barycenter"], color=color, label=rf"$\kappa = {margin:g}$")
+            axes[0].axhline(plateau, color=color, linestyle=":", linewidth=0.8)
+            axes[1].plot(limit["alpha_T"], limit["error_typical"], color=color)
+            axes[1].plot(limit["alpha_T"], limit["error_barycenter"], color=color, linestyle="--")
+            x, y = line["inv_alpha"], line["error_barycenter"]
+            frames.append(pd.DataFrame({"panel": "a", "series": "barycenter", "x": x, "y": y, "margin": margin}))
+            for column in ("error_typical", "error_barycenter"):
+                x, y = limit["alpha_T"], limit[column]
+                series = f"limit of {column.removeprefix('error_')}"
+                frames.append(pd.DataFrame({"panel": "b", "series": series, "x": x, "y": y, "margin": margin}))
+        axes[0].set(xscale="log", xlabel=r"$1/\alpha = N/P$", ylabel="error of the barycentre")
+        axes[0].set_xlim(lines["inv_alpha"].min(), lines["inv_alpha"].max())
+        axes[1].set(xscale="log", xlabel=r"$\alpha_T = P/D$", ylabel=r"error at $1/\alpha \to \infty$")
+        axes[0].legend(loc="upper right")
+        axes[1].plot([], [], color="black", label="typical")
+        axes[1].plot([], [], color="black", linestyle="--", label="barycentre")
+        axes[1].legend(loc="lower left")
+        letter(axes)
+    caption = (
+        f"Figure 9. (a) Generalization error of the barycentre of solutions of margin κ at α_T = {p['alpha_T']:g}; dotted: "
+        "its limit for 1/α → ∞. (b) The limits for 1/α → ∞ of the errors of typical solutions (solid) and of their "
+        f"barycentre (dashed). Replica-symmetric theory, {p['activation']} features; α_T and the margins are chosen here: "
+        "the text lost them."
+    )
+    return Drawing(figure, pd.concat(frames).assign(y_err=0.0), caption)
