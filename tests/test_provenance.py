@@ -47,7 +47,18 @@ def test_no_experiment_depends_on_the_pipeline_on_plots_or_on_another_experiment
             assert not closure & OUTSIDE
             assert not any(file.startswith("plots/") for file in closure)
             modules = {file for file in closure if file.startswith("experiments/") and "__init__" not in file}
-            assert modules == {f"experiments/{name}.py", "experiments/parameters.py"}
+            shared = {"experiments/parameters.py", "experiments/perceptron_runs.py"}
+            assert modules - shared == {f"experiments/{name}.py"}
+            assert ("experiments/perceptron_runs.py" in modules) == ("solve_" in name or "typical_points" in name)
+
+
+def test_a_solver_depends_on_no_other_solver() -> None:
+    algorithms = {"anneal", "sbpi", "belief_propagation", "focusing_bp", "binarynet"}
+    for name in algorithms | {"mct0"}:
+        closure = names(f"localentropy.experiments.overparam.solve_{name}")
+        others = algorithms - {name} - ({"anneal"} if name == "mct0" else set())
+        assert not closure & {f"solvers/{other}.py" for other in others}
+        assert not any(file.startswith("replica/") for file in closure)
 
 
 def test_the_package_and_its_help_load_no_heavy_library() -> None:

@@ -315,7 +315,7 @@ class FigureJob:
             contents = {
                 ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
                 ".pdf": _save(drawing.figure, "pdf", {"Title": self.target, "CreationDate": None}),
-                ".csv": drawing.data.to_csv(index=False, float_format="%.10g").encode(),
+                ".csv": _csv(drawing.data),
             }
             artifacts.write_figure(self.stem, contents, stamp, drawing.caption, started)
             reporter.summary(f"{len(drawing.data)} plotted numbers → {self.stem}.png")
@@ -379,6 +379,13 @@ def all_jobs(configuration: Configuration) -> Iterator[ExperimentJob | FigureJob
         yield ExperimentJob.from_configuration(configuration, name)
     for target in configuration.figures:
         yield FigureJob.from_configuration(configuration, target)
+
+
+def _csv(data: pd.DataFrame) -> bytes:
+    """The plotted numbers: the columns that all figures share, then the figure's own."""
+    shared = ["panel", "series", "x", "y", "y_err"]
+    own = [column for column in data.columns if column not in shared]
+    return data[shared + own].to_csv(index=False, float_format="%.10g").encode()
 
 
 def _save(figure: Any, kind: str, metadata: Mapping[str, str | None]) -> bytes:

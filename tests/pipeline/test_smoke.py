@@ -29,8 +29,7 @@ def figure(smoke: Checkout, target: str, suffix: str) -> Path:
 def test_every_figure_is_there_with_its_numbers_and_caption(smoke: Checkout) -> None:
     for target in read_figures():
         data = pd.read_csv(figure(smoke, target, ".csv"))
-        assert list(data.columns[:2]) == ["panel", "series"]
-        assert {"x", "y", "y_err"} <= set(data.columns)
+        assert list(data.columns[:5]) == ["panel", "series", "x", "y", "y_err"]
         record = json.loads(figure(smoke, target, ".json").read_text())
         assert "chosen here" in record["caption"]
         for suffix in (".png", ".pdf"):
@@ -84,3 +83,67 @@ def test_figure6_shows_thresholds_overlaps_and_flatter_wide_networks(smoke: Chec
         noiseless = networks[(networks["panel"] == "c") & (networks["sigma"] == 0)]
         final = networks[(networks["series"] == "train error")].set_index("width")["y"]
         assert np.allclose(noiseless["y"], final.loc[noiseless["width"]], atol=1e-9)
+
+
+def test_figure1_shows_a_gap_between_the_thresholds_and_the_storage_limits(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "figure1", ".csv"))
+    lines = {str(name): line.set_index("x")["y"] for name, line in data[data["panel"] == "a"].groupby("series")}
+    c, le = lines["interpolation threshold"].sort_index(), lines["local-entropy threshold"].sort_index()
+    assert (le - c > 0.05).all() and (np.diff(c) < 0).all()
+    assert abs(c.iloc[0] - 1.2004) < 5e-4 and abs(le.iloc[0] - 1.3717) < 5e-4
+    assert abs(c[3.0] - 0.87748) < 1e-5 and abs(le[3.0] - 1.01612) < 1e-5
+    solved = data[data["series"].str.endswith(", solved") & (data["x"] > 4)]
+    assert (solved["y"] > 0.8).all() and len(solved) >= 3
+
+
+def test_figure2_has_falling_lines_and_solutions_of_efficient_solvers_below_them(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "figure2", ".csv"))
+    lines = {str(name): line.sort_values("x") for name, line in data.groupby("series")}
+    for name in ("typical 0.0", "typical 0.5", "typical max", "barycenter 0.0"):
+        assert (np.diff(lines[name]["y"]) < 0).all()
+    margins = lines["optimal margin"]
+    assert (margins["y"][margins["x"] < 3.37] == 0).all() and (margins["y"][margins["x"] > 3.38] > 0).all()
+    typical = lines["typical 0.0"]
+    for solver in ("sbpi", "focusing_bp", "binarynet"):
+        far = lines[solver][(lines[solver]["x"] >= 1.9) & (lines[solver]["solved"] >= 0.9)]
+        assert len(far) and (far["y"] < np.interp(far["x"], typical["x"], typical["y"]) - 0.03).all()
+
+
+def test_figure4_changes_at_the_local_entropy_threshold(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "figure4", ".csv"))
+    slopes = data[(data["panel"] == "b") & (data["x"] > 1e-3)].dropna(subset="y")
+    least = slopes.groupby("inv_alpha")["y"].min()
+    assert (least[least.index < 1.01] < 0).all() and (least[least.index > 1.03] > 0).all()
+
+
+def test_figure8_entropies_vanish_at_the_thresholds_and_fall_with_the_margin(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "figure8", ".csv"))
+    lines = [line.sort_values("x") for _, line in data[data["panel"] == "a"].groupby("series")]
+    assert all(abs(line["y"].iloc[0]) < 1e-8 and (np.diff(line["y"]) > 0).all() for line in lines)
+    right = data[data["panel"] == "b"].pivot_table(index="x", columns="series", values="y")
+    assert (right["margin 0.25"].dropna() < right["margin 0"].loc[right["margin 0.25"].dropna().index]).all()
+
+
+def test_figure9_limits_fall_with_the_load_and_curves_stay_above_them(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "figure9", ".csv"))
+    for _, line in data[data["panel"] == "b"].groupby(["series", "margin"]):
+        assert (np.diff(line.sort_values("x")["y"]) < 0).all()
+    barycenter = data[data["panel"] == "a"]
+    assert (barycenter["y"] > 0.144).all()
+    left = barycenter.groupby("margin")["x"].min()
+    assert left.is_monotonic_increasing
+
+
+def test_figures_10_to_13_hold_their_theory_beside_the_simulation(smoke: Checkout) -> None:
+    for target, name in (("figure10", "D = 33"), ("figure11", "MCT0, margin 0, D = 33")):
+        data = pd.read_csv(figure(smoke, target, ".csv"))
+        points = data[(data["series"] == name) & data["z"].notna()]
+        assert len(points)
+        # At D = 33 a bias of order 1/D is expected beside the statistical error.
+        assert ((points["y"] - points["theory"]).abs() < 3 * points["y_err"] + 0.5 / 33 + 1e-9).all()
+    stabilities = pd.read_csv(figure(smoke, "figure12", ".csv"))
+    assert {"theory, 1/α = 20", "MCT0, 1/α = 20"} <= set(stabilities["series"])
+    energies = pd.read_csv(figure(smoke, "figure13", ".csv"))
+    sharp = energies[energies["series"].str.startswith("mct0") & (energies["x"] == 0.02)]["y"]
+    flat = energies[energies["series"].str.startswith("sbpi, 1/α = 5") & (energies["x"] == 0.02)]["y"]
+    assert sharp.min() > 3 * flat.max()
