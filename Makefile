@@ -36,7 +36,7 @@ figure% margins_% shaping_% glm_%: setup
 	$(SNAKEMAKE) $@
 
 test: setup
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow

@@ -166,3 +166,9 @@ def test_any_configuration_file_is_valid_or_refused_in_one_line(tmp_path_factory
         resolve(files=[file])
     except ConfigError as error:
         assert len(str(error).splitlines()) == 1
+
+
+def test_the_readme_lists_every_figure() -> None:
+    text = (ROOT / "README.md").read_text()
+    for target in read_figures():
+        assert f"| `{target}` |" in text

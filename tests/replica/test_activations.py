@@ -47,6 +47,7 @@ def test_jumps_away_from_the_origin():
         (lambda z: 0.0, "vanishes"),
         (lambda z: math.copysign(math.exp(z * z), z), "not finite|not computable"),
         (3, "not known"),
+        (["sign"], "not known"),
     ],
 )
 def test_refused(activation, message):

@@ -49,8 +49,7 @@ class Branch:
         self.control = control
         # In the coordinates of each point's own problem, which may move with the control parameter.
         self.history = [
-            (position, np.array(family(position).coordinates(parameters)))
-            for position, parameters in history[-MEMORY:]
+            (position, np.array(family(position).coordinates(parameters))) for position, parameters in history[-MEMORY:]
         ]
         self.inverse_hessian = inverse_hessian
         self.step = abs(step)

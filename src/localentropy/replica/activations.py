@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from localentropy.errors import DomainError
 
-Activation = str | Callable[[float], float]
+Activation = str | Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -36,15 +37,18 @@ def _erf_moments() -> ActivationMoments:
     return ActivationMoments(mu_1, 2.0 / math.pi * math.asin(2.0 / 3.0) - mu_1**2)
 
 
+def _tanh_moments() -> ActivationMoments:
+    return _moments_by_quadrature(math.tanh)
+
+
 _CLOSED_FORMS: dict[str, Callable[[], ActivationMoments]] = {
     "sign": lambda: ActivationMoments(math.sqrt(2.0 / math.pi), 1.0 - 2.0 / math.pi),
     "erf": _erf_moments,
-    "tanh": lambda: _moments_by_quadrature(math.tanh),
+    "tanh": _tanh_moments,
     "identity": lambda: ActivationMoments(1.0, 0.0),
 }
 
 
-@lru_cache(maxsize=32)
 def activation_moments(activation: Activation) -> ActivationMoments:
     """Moments of an activation given by name or as a callable.
 
@@ -58,7 +62,7 @@ def activation_moments(activation: Activation) -> ActivationMoments:
     """
     if callable(activation):
         return _moments_by_quadrature(activation)
-    if activation not in _CLOSED_FORMS:
+    if not isinstance(activation, str) or activation not in _CLOSED_FORMS:
         nearest = difflib.get_close_matches(str(activation), _CLOSED_FORMS, n=1, cutoff=0.0)
         raise DomainError(
             f"activation = {activation!r} is not known: allowed are {', '.join(_CLOSED_FORMS)} "
@@ -67,6 +71,7 @@ def activation_moments(activation: Activation) -> ActivationMoments:
     return _CLOSED_FORMS[activation]()
 
 
+@lru_cache(maxsize=32)
 def _moments_by_quadrature(function: Callable[[float], float]) -> ActivationMoments:
     mean = _gaussian_average(lambda z: _evaluate(function, z))
     mu_1 = _gaussian_average(lambda z: z * _evaluate(function, z))

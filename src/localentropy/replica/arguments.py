@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -40,9 +42,7 @@ def require_non_negative(name: str, value: object) -> float:
     return number
 
 
-def require_array(
-    name: str, values: object, low: float, high: float, *, inclusive: bool = True
-) -> np.ndarray:
+def require_array(name: str, values: Any, low: float, high: float, *, inclusive: bool = True) -> np.ndarray:
     """The argument as a float64 array of finite numbers in an interval, or DomainError.
 
     Args:
@@ -52,7 +52,8 @@ def require_array(
         high: upper end.
         inclusive: whether the ends are allowed.
     """
-    elements = np.asarray(values if np.ndim(values) or not hasattr(values, "__iter__") else list(values), dtype=object)  # type: ignore[arg-type, call-overload]
+    listed = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, np.ndarray)) else values
+    elements = np.asarray(listed, dtype=object)
     if elements.size == 0:
         raise DomainError(f"no {name} given")
     numbers = np.array([require_number(name, element) for element in elements.flat]).reshape(elements.shape)

@@ -78,7 +78,7 @@ class TypicalSolution:
         p: overlap of their projections on the latent space.
         p_d: squared norm of one projection per latent dimension.
         r: overlap of a projection with the teacher.
-        q_hat: conjugate of q; likewise `p_hat`, `p_d_hat`, `r_hat` (docs/theory/overparam.md eq. 2).
+        q_hat: conjugate of q; likewise `p_hat`, `p_d_hat`, `r_hat` (docs/theory/overparam.md eq. 4).
         p_hat: conjugate of p.
         p_d_hat: conjugate of p_d.
         r_hat: conjugate of r.
@@ -131,12 +131,10 @@ class OverparameterizedLimit:
     residual: float
 
 
-def typical(
-    alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign"
-) -> TypicalSolution:
+def typical(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign") -> TypicalSolution:
     """Typical solutions: entropy, order parameters, generalization errors.
 
-    Source: `overparam`, eqs. 50-55 and 81; docs/theory/overparam.md eqs. 3-10.
+    Source: `overparam`, eqs. 50-55 and 81; docs/theory/overparam.md sections 2 and 4.
 
     Args:
         alpha_T: P / D, positive.
@@ -146,11 +144,12 @@ def typical(
     """
     ensemble = _ensemble(alpha_T, inv_alpha, margin, activation)
     point = thresholds.typical_point(ensemble)
-    q, p, p_d, r, *conjugates = point.parameters.tolist()
-    errors = _errors(ensemble, q, p, p_d, r)
+    q, p, p_d, r, q_hat, p_hat, p_d_hat, r_hat = point.parameters.tolist()
+    error_typical, error_barycenter = _errors(ensemble, q, p, p_d, r)
     return TypicalSolution(
         ensemble.alpha_T, 1.0 / ensemble.alpha, ensemble.margin, point.value,
-        q, p, p_d, r, *conjugates, *errors, point.residual,
+        q, p, p_d, r, q_hat, p_hat, p_d_hat, r_hat,
+        error_typical, error_barycenter, point.residual,
     )  # fmt: skip
 
 
@@ -226,13 +225,11 @@ def overparameterized_limit(
     point = overparameterized_point(ensemble)
     p, p_d, r = point.parameters.tolist()
     errors = _errors(ensemble, 0.0, p, p_d, r)
-    return OverparameterizedLimit(
-        ensemble.alpha_T, ensemble.margin, point.value, p, p_d, r, *errors, point.residual
-    )
+    return OverparameterizedLimit(ensemble.alpha_T, ensemble.margin, point.value, p, p_d, r, *errors, point.residual)
 
 
 def stability_density(
-    stabilities: Iterable[float],
+    stabilities: Iterable[float] | float,
     alpha_T: float,
     inv_alpha: float,
     margin: float = 0.0,
@@ -258,7 +255,7 @@ def stability_density(
 
 
 def local_energy(
-    distances: Iterable[float],
+    distances: Iterable[float] | float,
     alpha_T: float,
     inv_alpha: float,
     margin: float = 0.0,
@@ -284,7 +281,7 @@ def local_energy(
 
 
 def franz_parisi(
-    distances: Iterable[float],
+    distances: Iterable[float] | float,
     alpha_T: float,
     inv_alpha: float,
     margin_ref: float | str,
@@ -417,7 +414,7 @@ def _curve(
 
 
 def _errors(ensemble: Ensemble, q: float, p: float, p_d: float, r: float) -> tuple[float, float]:
-    """Generalization errors of a typical solution and of the barycentre (eqs. 9, 10)."""
+    """Generalization errors of a typical solution and of the barycentre (eqs. 10, 11)."""
     mu_1, noise = ensemble.moments.mu_1, ensemble.moments.mu_star_squared
     R = mu_1 * r
     norms = (noise + mu_1**2 * p_d, noise * q + mu_1**2 * p)

@@ -116,7 +116,7 @@ class FranzParisiCurve:
         Raises:
             ConvergenceError: the branch could not be followed that far.
         """
-        problem = self._problem(self.reference, distance)
+        problem = self.problem_at(self.reference, distance)
         if distance == self.typical_distance:
             return self._maximum()
         if distance < self._weak_below:
@@ -138,7 +138,8 @@ class FranzParisiCurve:
             raise self._lost[beyond] from None
         return self._curve_point(problem, solution.parameters, solution.residual)
 
-    def _problem(self, reference: Reference, distance: float) -> FranzParisiFreeEntropy:
+    def problem_at(self, reference: Reference, distance: float) -> FranzParisiFreeEntropy:
+        """Free entropy of the student at a distance from a reference."""
         return FranzParisiFreeEntropy(
             reference, self.student.margin, 1.0 - 2.0 * distance, self.nodes, self.student_nodes
         )
@@ -185,7 +186,7 @@ class FranzParisiCurve:
             if self.close:
                 log_distance, parameters = self._beside_maximum(beyond)
             self._branches[beyond] = Branch(
-                lambda position: self._problem(self.reference, math.exp(position)),
+                lambda position: self.problem_at(self.reference, math.exp(position)),
                 "log_distance", [(log_distance, parameters)], step=0.02, smallest_step=2e-3,
                 rounding_floor=ROUNDING_FLOOR,
             )  # fmt: skip
@@ -202,9 +203,9 @@ class FranzParisiCurve:
         reference = self.reference_at(self.student.margin + first)
         pairs = (self.typical * reference.parameters)[[0, 1, 4, 5]]
         overlaps = np.sqrt(pairs) * (1.0 - 0.45 * first**2)
-        start = solve(_FreeOverlap(self._problem(reference, 0.5)), self._assemble(*overlaps))
+        start = solve(_FreeOverlap(self.problem_at(reference, 0.5)), self._assemble(*overlaps))
         branch = Branch(
-            lambda margin: _FreeOverlap(self._problem(self.reference_at(margin), 0.5)),
+            lambda margin: _FreeOverlap(self.problem_at(self.reference_at(margin), 0.5)),
             "margin_ref", [(reference.ensemble.margin, start.parameters)], step=0.05,
             inverse_hessian=start.inverse_hessian,
         )  # fmt: skip
@@ -222,13 +223,13 @@ class FranzParisiCurve:
         log_distance = math.log(0.5 * (1.0 - start[-1]))
         reference = self.reference_at(margin)
         aside = Branch(
-            lambda position: self._problem(reference, math.exp(position)),
+            lambda position: self.problem_at(reference, math.exp(position)),
             "log_distance", [(log_distance, start[:-1])], step=0.02,
         )  # fmt: skip
         position = math.log(self.typical_distance * (1.15 if beyond else 0.85))
         point = aside.to(position)
         across = Branch(
-            lambda margin_ref: self._problem(self.reference_at(margin_ref), math.exp(position)),
+            lambda margin_ref: self.problem_at(self.reference_at(margin_ref), math.exp(position)),
             "margin_ref", [(margin, point.parameters)], step=0.02, inverse_hessian=point.inverse_hessian,
         )  # fmt: skip
         return position, across.to(self.reference.ensemble.margin).parameters

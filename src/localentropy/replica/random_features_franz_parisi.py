@@ -56,7 +56,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class FranzParisiFreeEntropy(FreeEntropy):
-    """phi_FP at fixed overlap with the reference (docs/theory/overparam.md eq. 15; `overparam`, eq. 96).
+    """phi_FP at fixed overlap with the reference (docs/theory/overparam.md eq. 17; `overparam`, eq. 96).
 
     Parameters: q, p, p_d, r of the constrained student; P_S, latent overlap with its reference; t, P_t,
     overlaps with another reference of the same patterns; and the conjugates of q, p, p_d, r, S, P_S, t,
@@ -118,7 +118,7 @@ class FranzParisiFreeEntropy(FreeEntropy):
         return self.value_at_overlap(parameters, torch.tensor(self.overlap, dtype=torch.float64))
 
     def slope(self, parameters: Array) -> float:
-        """d phi_FP / d d at a solution: the explicit derivative, by the envelope theorem (eq. 22)."""
+        """d phi_FP / d d at a solution: the explicit derivative, by the envelope theorem (eq. 23)."""
         S = torch.tensor(self.overlap, dtype=torch.float64, requires_grad=True)
         (by_overlap,) = torch.autograd.grad(self.value_at_overlap(torch.from_numpy(parameters), S), S)
         return -2.0 * by_overlap.item()
@@ -128,7 +128,7 @@ class FranzParisiFreeEntropy(FreeEntropy):
         return self._site_terms(parameters, S) + self._pattern_term(parameters, S)
 
     def _pattern_term(self, parameters: Tensor, S: Tensor) -> Tensor:
-        """alpha G_E (eq. 20)."""
+        """alpha G_E (eq. 21)."""
         q, p, p_d, r, P_S, t, P_t = parameters[:7].unbind()
         ensemble = self.reference.ensemble
         mu_1, noise = ensemble.moments.mu_1, ensemble.moments.mu_star_squared
@@ -157,7 +157,7 @@ class FranzParisiFreeEntropy(FreeEntropy):
         )
 
     def _student_entropy(self, q_hat: Tensor, S_hat: Tensor, t_hat: Tensor) -> Tensor:
-        """G_SS (eq. 16; `overparam`, eq. 91); both signs of the reference weight contribute equally."""
+        """G_SS (eq. 18; `overparam`, eq. 91); both signs of the reference weight contribute equally."""
         shift = S_hat - t_hat
         if q_hat.item() < 1.0:
             return self._student_entropy_of_weak_field(q_hat, t_hat, shift)
@@ -191,7 +191,7 @@ class FranzParisiFreeEntropy(FreeEntropy):
         self, q: Tensor, t: Tensor, S: Tensor, p_hat: Tensor, p_d_hat: Tensor, r_hat: Tensor, P_S_hat: Tensor,
         P_t_hat: Tensor,
     ) -> Tensor:  # fmt: skip
-        """G_SE (eqs. 17-19; `overparam`, eqs. 94-95): a Gaussian integral in closed form."""
+        """G_SE (eqs. 19, 20; `overparam`, eqs. 94-95): a Gaussian integral in closed form."""
         q_ref, _, p_d_ref, r_ref, _, p_hat_ref, p_d_hat_ref, _ = self.reference.parameters.tolist()
         v_ref = 1.0 - q_ref
         A_ref = p_hat_ref + p_d_hat_ref
@@ -209,7 +209,7 @@ class FranzParisiFreeEntropy(FreeEntropy):
     def flipped_reference(self) -> Array:
         """Parameters of a reference with random flips: a student that does not feel the patterns.
 
-        The limit d -> 0 at margin_ref > margin (eq. 24), where the patterns' pull vanishes faster than any
+        The limit d -> 0 at margin_ref > margin (eq. 25), where the patterns' pull vanishes faster than any
         power of d.
         """
         S = self.overlap

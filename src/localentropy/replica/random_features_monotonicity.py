@@ -34,7 +34,7 @@ class SlopeMinimum:
 
     The curve phi_FP(d) of a reference with a sufficient margin has positive slope up to its maximum; as
     the margin or the over-parameterization falls, the slope develops a local minimum at small d, and the
-    curve ceases to be monotonic where that minimum crosses zero (docs/theory/overparam.md eq. 25).
+    curve ceases to be monotonic where that minimum crosses zero (docs/theory/overparam.md eq. 27).
 
     Args:
         family: (control, overlap) -> Franz-Parisi free entropy.
@@ -81,9 +81,7 @@ class SlopeMinimum:
 
         for _ in range(30):
             window = (log_distance - _WINDOW, log_distance + _WINDOW)
-            found = minimize_scalar(
-                slope, bounds=window, method="bounded", options={"xatol": _LOG_DISTANCE_TOLERANCE}
-            )
+            found = minimize_scalar(slope, bounds=window, method="bounded", options={"xatol": _LOG_DISTANCE_TOLERANCE})
             log_distance = float(found.x)
             if min(abs(log_distance - edge) for edge in window) > 10.0 * _LOG_DISTANCE_TOLERANCE:
                 self.parameters, self.log_distance = along.to(log_distance).parameters, log_distance
@@ -116,9 +114,7 @@ def smallest_monotonic_margin(
     curve = FranzParisiCurve(ensemble, typical.parameters, start, nodes, student_nodes)
 
     def family(margin_ref: float, overlap: float) -> FranzParisiFreeEntropy:
-        return FranzParisiFreeEntropy(
-            curve.reference_at(margin_ref), ensemble.margin, overlap, nodes, student_nodes
-        )
+        return FranzParisiFreeEntropy(curve.reference_at(margin_ref), ensemble.margin, overlap, nodes, student_nodes)
 
     minimum = SlopeMinimum(family, start, math.log(distance), curve.at(distance).parameters)
     gap = start - ensemble.margin
@@ -158,9 +154,7 @@ def local_entropy_threshold(
     hardest = _HardestReferences(replace(ensemble, alpha=1.0 / start))
 
     def family(inv_alpha: float, overlap: float) -> FranzParisiFreeEntropy:
-        return FranzParisiFreeEntropy(
-            hardest.at(inv_alpha), ensemble.margin, overlap, nodes, student_nodes
-        )
+        return FranzParisiFreeEntropy(hardest.at(inv_alpha), ensemble.margin, overlap, nodes, student_nodes)
 
     student = replace(ensemble, alpha=1.0 / start)
     curve = FranzParisiCurve(
@@ -168,10 +162,11 @@ def local_entropy_threshold(
     )
     minimum = SlopeMinimum(family, start, math.log(distance), curve.at(distance).parameters)
     low = high = start
+    factor = 1.01
     while minimum.at(low) > 0.0:
-        high, low = low, low * 0.99
+        high, low, factor = low, low / factor, factor**2
     while minimum.at(high) < 0.0:
-        low, high = high, high * 1.01
+        low, high, factor = high, high * factor, factor**2
     return _root(minimum, low, high, 1e-9)
 
 
@@ -202,9 +197,7 @@ class _HardestReferences:
             lambda margin: TypicalFreeEntropy(replace(moved, margin=margin)),
             "margin", [(last.margin, in_alpha.to(inv_alpha).parameters)], step=0.05,
         )  # fmt: skip
-        margin = float(
-            newton(lambda margin: in_margin.to(margin).value, last.margin, x1=last.margin + 1e-4, tol=1e-13)
-        )
+        margin = float(newton(lambda margin: in_margin.to(margin).value, last.margin, x1=last.margin + 1e-4, tol=1e-13))
         self._last = Reference(replace(moved, margin=margin), in_margin.to(margin).parameters)
         return self._last
 
@@ -216,7 +209,7 @@ def _root(minimum: SlopeMinimum, low: float, high: float, tolerance: float) -> f
 
 
 def _first_guess(ensemble: Ensemble, parameters: Array) -> tuple[float, float]:
-    """Reference margin and distance at which the small-distance law first has a horizontal tangent.
+    """Reference margin and distance at which the small-distance law first has a horizontal tangent (eqs. 26, 28).
 
     Random flips of a reference add to its stabilities a noise of deviation s = 2 sqrt(d) sigma, so
     phi_FP = -d ln d + d + alpha P s K(gap / s) with K(y) = int_y^inf ln Phi and P the density at the

@@ -1,7 +1,7 @@
 """Energetic term of the Franz-Parisi entropy: a pattern seen by a reference and a nearby student.
 
 The only costly piece of the theory, a three-dimensional integral, so its first derivatives are written
-out (docs/theory/overparam.md eqs. 21-23) and shared with the value on the same nodes.
+out (docs/theory/overparam.md eqs. 21, 22, 29) and shared with the value on the same nodes.
 """
 
 from __future__ import annotations

@@ -15,9 +15,7 @@ from localentropy.replica.random_features_typical import NODES, Ensemble
 LEGENDRE_NODES = 96
 
 
-def density_of_stabilities(
-    stabilities: Array, ensemble: Ensemble, parameters: Array, nodes: int = NODES
-) -> Array:
+def density_of_stabilities(stabilities: Array, ensemble: Ensemble, parameters: Array, nodes: int = NODES) -> Array:
     """P(Delta) of typical solutions (docs/theory/overparam.md eq. 14; `overparam`, eq. 64).
 
     Args:
@@ -51,7 +49,7 @@ def energy_after_flips(distances: Array, ensemble: Ensemble, parameters: Array, 
     """Fraction of patterns misclassified after a fraction of the weights is flipped at random.
 
     A flip of dN weights turns a stability Delta into (1-2d) Delta plus a Gaussian of variance
-    4 d (1-d) E[sigma^2] (docs/theory/overparam.md eq. 26).
+    4 d (1-d) E[sigma^2] (docs/theory/overparam.md eq. 15).
 
     Args:
         distances: d in [0, 1], any shape.

@@ -42,7 +42,7 @@ class Ensemble:
 
 @dataclass(frozen=True)
 class TypicalFreeEntropy(FreeEntropy):
-    """phi(q, p, p_d, r, conjugates) of docs/theory/overparam.md eq. 3 (`overparam`, eqs. 50-52).
+    """phi(q, p, p_d, r, conjugates) of docs/theory/overparam.md eq. 4 (`overparam`, eqs. 50-52).
 
     Attributes:
         ensemble: the control parameters.
@@ -107,13 +107,13 @@ class TypicalFreeEntropy(FreeEntropy):
 
 
 def student_entropy(q_hat: Tensor, nodes: int) -> Tensor:
-    """G_SS: log number of states of a student weight in its random field (`overparam`, eq. 50a)."""
+    """G_SS: log number of states of a student weight in its random field (eq. 5; `overparam`, eqs. 50)."""
     z, weight = gaussian_rule(math.sqrt(q_hat.item()), nodes)
     return weight @ log_two_cosh(torch.sqrt(q_hat) * z)
 
 
 def latent_entropy(q: Tensor, p_hat: Tensor, p_d_hat: Tensor, r_hat: Tensor) -> Tensor:
-    """G_SE: log weight of a projected student weight in its random field (`overparam`, eq. 50c)."""
+    """G_SE: log weight of a projected student weight in its random field (eq. 6; `overparam`, eqs. 50)."""
     curvature = p_hat + p_d_hat
     variance = 1.0 - q
     stiffness = 1.0 + curvature * variance
@@ -122,7 +122,7 @@ def latent_entropy(q: Tensor, p_hat: Tensor, p_d_hat: Tensor, r_hat: Tensor) -> 
 
 
 def typical_energetic_term(Q: Tensor, Q_d: Tensor, R: Tensor, margin: float, nodes: int) -> Tensor:
-    """G_E: log fraction of students that satisfy a pattern (`overparam`, eq. 50b).
+    """G_E: log fraction of students that satisfy a pattern (eq. 7; `overparam`, eqs. 50).
 
     Args:
         Q: covariance of two students' pre-activations.

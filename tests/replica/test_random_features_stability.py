@@ -1,0 +1,92 @@
+"""Stability density and local energy: normalisation, independent quadrature, limits, quoted numbers."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import log_ndtr, ndtr
+from scipy.stats import norm
+
+from localentropy.errors import DomainError
+from localentropy.replica import random_features as rf
+
+CASES = [(3.0, 2.0, 0.0, "sign"), (3.0, 5.0, 0.5, "tanh"), (1.0, 1.2, 0.05, "sign"), (5.0, 100.0, 0.0, "erf")]
+
+
+def moments_of(solution, activation):
+    mu_1, noise = {"sign": (np.sqrt(2 / np.pi), 1 - 2 / np.pi)}[activation]
+    Q, Q_d = noise * solution.q + mu_1**2 * solution.p, noise + mu_1**2 * solution.p_d
+    return Q, Q_d, mu_1 * solution.r
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_density_is_normalised_and_vanishes_below_the_margin(case):
+    margin = case[2]
+    edges = np.concatenate([margin + np.linspace(0, 3, 60), margin + np.geomspace(3.1, 60, 60)])
+    t, weight = np.polynomial.legendre.leggauss(12)
+    total = 0.0
+    for low, high in itertools.pairwise(edges):
+        total += weight @ rf.stability_density((high - low) / 2 * t + (high + low) / 2, *case) * (high - low) / 2
+    assert total == pytest.approx(1, abs=1e-9)
+    below = rf.stability_density([margin - 1e-9, margin - 1.0, -5.0], *case)
+    assert (below == 0).all()
+    assert rf.stability_density([margin], *case)[0] > 0
+
+
+def test_density_by_adaptive_quadrature():
+    solution = rf.typical(3.0, 2.0, 0.1)
+    Q, Q_d, R = moments_of(solution, "sign")
+    V = Q_d - Q
+
+    def integrand(z, delta):
+        log_student = norm.logpdf(delta, np.sqrt(Q) * z, np.sqrt(V)) - log_ndtr((np.sqrt(Q) * z - 0.1) / np.sqrt(V))
+        return 2 * norm.pdf(z) * ndtr(R * z / np.sqrt(Q - R * R)) * np.exp(log_student)
+
+    for delta in (0.1, 0.5, 2.0, 5.0):
+        exact = quad(integrand, -9, 9, args=(delta,), epsabs=1e-13, limit=200)[0]
+        assert rf.stability_density(delta, 3.0, 2.0, 0.1) == pytest.approx(exact, abs=1e-12)
+
+
+def test_mode_moves_to_the_origin_as_over_parameterization_falls():
+    grid = np.linspace(0, 1, 401)
+    modes = [grid[rf.stability_density(grid, 3.0, inv_alpha).argmax()] for inv_alpha in (1.5, 2, 3, 5, 10)]
+    np.testing.assert_allclose(modes, [0, 0.11, 0.21, 0.26, 0.29], atol=0.01)
+
+
+def test_mean_stability_of_typical_solutions():
+    grid = np.linspace(0, 9, 4001)
+    assert np.trapezoid(grid * rf.stability_density(grid, 3.0, 10.0), grid) == pytest.approx(0.893, abs=1e-3)
+
+
+def test_local_energy_quoted_and_limits():
+    distances = [0.005, 0.01, 0.02, 0.05, 0.1]
+    energy = rf.local_energy(distances, 3.0, 15.0)
+    np.testing.assert_allclose(energy, [0.0366, 0.0524, 0.0755, 0.1238, 0.1826], atol=5e-5)
+    ends = rf.local_energy([0.0, 1e-8, 0.5, 1.0], 3.0, 15.0)
+    edge = rf.stability_density(0.0, 3.0, 15.0)
+    np.testing.assert_allclose(ends, [0, np.sqrt(2 / np.pi) * edge * 1e-4, 0.5, 1], rtol=1e-3, atol=1e-15)
+    assert rf.local_energy([0.001], 3.0, 5.0, 1.0)[0] < 1e-12  # a margin protects
+
+
+@pytest.mark.parametrize(("distance", "margin"), [(1e-4, 0.0), (0.03, 0.0), (0.3, 0.1), (0.9, 0.0)])
+def test_local_energy_by_adaptive_quadrature(distance, margin):
+    slope = (1 - 2 * distance) / np.sqrt(4 * distance * (1 - distance))
+    exact = quad(
+        lambda delta: rf.stability_density([delta], 3.0, 2.0, margin)[0] * ndtr(-slope * delta),
+        margin, 9, points=[margin + 0.01, margin + 0.1, margin + 1.0], epsabs=1e-12, limit=200,
+    )[0]  # fmt: skip
+    assert rf.local_energy([distance], 3.0, 2.0, margin)[0] == pytest.approx(exact, abs=1e-10)
+
+
+def test_shapes_and_refusals():
+    assert rf.stability_density(np.ones((2, 3)), 3.0, 2.0).shape == (2, 3)
+    assert rf.local_energy(0.1, 3.0, 2.0).shape == ()
+    with pytest.raises(DomainError, match="stability"):
+        rf.stability_density([0.1, np.nan], 3.0, 2.0)
+    with pytest.raises(DomainError, match=r"distance = 1.1 is outside \[0, 1\]"):
+        rf.local_energy([0.1, 1.1], 3.0, 2.0)
+    with pytest.raises(DomainError, match="no distance given"):
+        rf.local_energy([], 3.0, 2.0)
+    with pytest.raises(DomainError, match="below the interpolation threshold"):
+        rf.stability_density([0.1], 3.0, 0.8)

@@ -1,0 +1,89 @@
+"""Optimal margin, monotonicity thresholds: quoted numbers, definitions, node doubling, refusals."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from localentropy.errors import DomainError
+from localentropy.replica import random_features as rf
+from localentropy.replica import random_features_monotonicity as monotonicity
+from localentropy.replica.random_features_franz_parisi import PAIR_NODES, STUDENT_NODES
+
+
+def test_onset_of_the_optimal_margin():
+    onsets = [rf.optimal_margin_onset(alpha_T) for alpha_T in (1.0, 2.0, 3.0, 5.0)]
+    np.testing.assert_allclose(onsets, [4.68, 3.53, 3.3721, 3.63], atol=5e-3)
+    assert onsets[2] == pytest.approx(3.3721, abs=5e-5)
+    assert rf.kappa_opt(3.0, onsets[2] - 0.01) == 0.0
+    assert 0 < rf.kappa_opt(3.0, onsets[2] + 0.01) < 0.01
+
+
+@pytest.mark.parametrize(("alpha_T", "inv_alpha", "activation"), [(3.0, 6.0, "sign"), (1.0, 20.0, "erf")])
+def test_optimal_margin_minimises_the_error(alpha_T, inv_alpha, activation):
+    def error(margin):
+        return rf.typical(alpha_T, inv_alpha, margin, activation).error_barycenter
+
+    best = rf.kappa_opt(alpha_T, inv_alpha, activation)
+    found = minimize_scalar(
+        error, bounds=(0, rf.kappa_max(alpha_T, inv_alpha, activation)), method="bounded", options={"xatol": 1e-6}
+    )
+    assert best == pytest.approx(found.x, abs=1e-4)
+    assert error(best) <= found.fun + 1e-12
+    assert error(best) < error(0.0)
+
+
+def test_local_entropy_threshold():
+    assert rf.inv_alpha_le(3.0) == pytest.approx(1.01612, abs=1e-5)
+    assert 1 / rf.inv_alpha_le(1e-4) == pytest.approx(0.729033, abs=2e-5)
+
+
+@pytest.mark.parametrize("alpha_T", [0.3, 3.0])
+def test_monotonic_above_the_threshold_and_not_below(alpha_T):
+    threshold = rf.inv_alpha_le(alpha_T)
+    assert threshold > 1.1 / rf.alpha_c(alpha_T)
+    for factor, monotonic in ((0.995, False), (1.005, True)):
+        reach = 0.95 * rf.typical_distance(alpha_T, factor * threshold, "max")
+        table = rf.franz_parisi(np.geomspace(1e-4, reach, 45), alpha_T, factor * threshold, "max")
+        assert (table.slope > 0).all() == monotonic
+
+
+def test_smallest_monotonic_margin():
+    margin = rf.kappa_u(3.0, 1.2)
+    assert margin == pytest.approx(0.0617, abs=5e-5)
+    for factor, monotonic in ((0.995, False), (1.005, True)):
+        table = rf.franz_parisi(np.geomspace(1e-4, 0.25, 60), 3.0, 1.2, factor * margin)
+        assert (table.slope > 0).all() == monotonic
+
+
+def test_at_the_threshold_the_smallest_margin_is_the_largest():
+    inv_alpha = rf.inv_alpha_le(3.0) + 1e-6
+    assert rf.kappa_u(3.0, inv_alpha) == pytest.approx(rf.kappa_max(3.0, inv_alpha), abs=1e-4)
+    with pytest.raises(DomainError, match="below the local-entropy threshold"):
+        rf.kappa_u(3.0, inv_alpha - 0.01)
+
+
+def test_smallest_monotonic_margin_falls_to_zero_with_over_parameterization():
+    margins = [rf.kappa_u(3.0, inv_alpha) for inv_alpha in (1.2, 2.0, 5.0, 20.0)]
+    assert (np.diff(margins) < 0).all()
+    np.testing.assert_allclose(margins[1:], [0.022454, 0.006045, 0.001102], atol=1e-5)
+
+
+@pytest.mark.slow
+def test_thresholds_are_stable_under_node_doubling():
+    fine = {"nodes": tuple(2 * n for n in PAIR_NODES), "student_nodes": 2 * STUDENT_NODES}
+    ensemble = rf._ensemble(2.0, 1.5, 0.0, "sign")
+    assert monotonicity.local_entropy_threshold(ensemble, **fine) == pytest.approx(rf.inv_alpha_le(2.0), abs=1e-7)
+    assert monotonicity.smallest_monotonic_margin(ensemble, **fine) == pytest.approx(rf.kappa_u(2.0, 1.5), abs=1e-7)
+
+
+@pytest.mark.parametrize("function", [rf.kappa_opt, rf.kappa_u])
+def test_no_solutions(function):
+    with pytest.raises(DomainError, match="below the interpolation threshold"):
+        function(3.0, 0.8)
+
+
+@pytest.mark.parametrize("function", [rf.inv_alpha_le, rf.optimal_margin_onset, rf.overparameterized_limit])
+@pytest.mark.parametrize("alpha_T", [0.0, -3.0, np.nan, "3x"])
+def test_alpha_T_is_checked(function, alpha_T):
+    with pytest.raises(DomainError, match="alpha_T"):
+        function(alpha_T)
