@@ -51,6 +51,7 @@ class Branch:
         self.history = [
             (position, np.array(family(position).coordinates(parameters))) for position, parameters in history[-MEMORY:]
         ]
+        self.parameters = np.array(history[-1][1])
         self.inverse_hessian = inverse_hessian
         self.step = abs(step)
         self.smallest_step = smallest_step * abs(step)
@@ -68,14 +69,14 @@ class Branch:
         Raises:
             ConvergenceError: the branch could not be followed that far; it then stands where it stood.
         """
-        history, inverse_hessian, step = list(self.history), self.inverse_hessian, self.step
+        saved = self.history, self.parameters, self.inverse_hessian, self.step
         try:
             while True:
                 point = self.advance(target)
                 if self.position == target:
                     return point
         except ConvergenceError:
-            self.history, self.inverse_hessian, self.step = history, inverse_hessian, step
+            self.history, self.parameters, self.inverse_hessian, self.step = saved
             raise
 
     def advance(self, target: float) -> StationaryPoint:
@@ -107,13 +108,15 @@ class Branch:
         problem = self.family(reach)
         last = self.history[-1][1]
         guess = _extrapolate(self.history, reach)
-        for _ in range(20):
+        # Towards the last point in its moving coordinates; failing that, its parameters as they are.
+        candidates = [last + 0.5**n * (guess - last) for n in range(20)]
+        candidates.append(problem.coordinates(self.parameters))
+        for guess in candidates:
             start = problem.parameters(torch.from_numpy(guess)).numpy()
             with np.errstate(all="ignore"):
                 inside = bool(np.all(problem.positive(start) > 0.0))
             if inside:
                 break
-            guess = 0.5 * (guess + last)
         point = solve(problem, start, self.inverse_hessian, rounding_floor=self.rounding_floor)
         scale = np.abs(last) + 1e-2
         moved = np.max(np.abs(guess - last) / scale)
@@ -126,6 +129,7 @@ class Branch:
         kept = [(known, coordinates) for known, coordinates in self.history if known != position]
         coordinates = np.array(self.family(position).coordinates(point.parameters))
         self.history = [*kept, (position, coordinates)][-MEMORY:]
+        self.parameters = point.parameters
         self.inverse_hessian = point.inverse_hessian
 
 

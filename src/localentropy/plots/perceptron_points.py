@@ -49,7 +49,9 @@ def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
 def with_theory(points: pd.DataFrame, theory: pd.DataFrame, column: str) -> pd.DataFrame:
     """Add the theory's value at each point and the z-score (y − theory)/y_err where most instances are solved."""
     keys = ["D", "N", "margin"]
-    joined = points.merge(theory[[*keys, column]].rename(columns={column: "theory"}), on=keys, how="left")
+    # Solvers that share a size share its theory: one row for each.
+    values = theory[[*keys, column]].rename(columns={column: "theory"}).drop_duplicates(keys)
+    joined = points.merge(values, on=keys, how="left")
     z = (joined["y"] - joined["theory"]) / joined["y_err"]
     return joined.assign(z=z.where((joined["solved"] >= MOST_SOLVED) & (joined["n"] > 1)))
 

@@ -65,7 +65,8 @@ def _histogram(runs: pd.DataFrame, inv_alpha: float) -> pd.DataFrame:
     root = np.sqrt(counts["N"].iloc[0])
     steps = max(1, round(LATTICE_BINS * root / 2))
     width = 2 * steps / root
-    index = ((counts["x"] * root - 1) / 2 // steps).round().astype(int)
+    # The sums are odd integers 1, 3, 5, …: number them before dividing, so that no rounding moves one across an edge.
+    index = np.rint((counts["x"] * root - 1) / 2).astype(int) // steps
     table = counts.assign(bin=index).pivot_table(
         index="sample", columns="bin", values="value", aggfunc="sum", fill_value=0
     )
