@@ -5,7 +5,7 @@ SCALE ?= default
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-from-lock
-SNAKEMAKE := $(BIN)/snakemake --config scale=$(SCALE)
+SNAKEMAKE := $(BIN)/snakemake
 
 .DEFAULT_GOAL := help
 .PHONY: help setup all notebooks test test-slow lint docs gallery clean
@@ -29,11 +29,11 @@ $(STAMP): requirements.lock pyproject.toml
 	@touch $@
 
 all notebooks: setup
-	$(SNAKEMAKE) $@
+	$(SNAKEMAKE) $@ --config scale=$(SCALE)
 
 # Figures of any paper: figure3, margins_figure2, glm_perceptron, …
 figure% margins_% shaping_% glm_%: setup
-	$(SNAKEMAKE) $@
+	$(SNAKEMAKE) $@ --config scale=$(SCALE)
 
 test: setup
 	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
