@@ -109,6 +109,9 @@ def test_a_killed_run_completes_and_a_second_pipeline_is_refused(toys: Checkout,
     assert toys.snakemake("all").status == 0
     wanted = toys.contents("figures/**/*.csv") | toys.contents("figures/**/*.png")
     write_toys(toys.folder, seconds=1.0)
+    # A new log shows that the pipeline holds the lock and its jobs run.
+    log = toys.folder / "logs/default/overparam/toy_a/0-of-2.log"
+    log.unlink()
     process = subprocess.Popen(
         toys.command("all"),
         cwd=toys.folder,
@@ -116,7 +119,8 @@ def test_a_killed_run_completes_and_a_second_pipeline_is_refused(toys: Checkout,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    while not (toys.folder / "logs/default/overparam/toy_a/0-of-2.log").exists() or process.poll() is not None:
+    while not log.exists():
+        assert process.poll() is None
         time.sleep(0.05)
     second = toys.snakemake("all")
     assert second.status == 1
