@@ -226,6 +226,18 @@ def test_at_the_typical_distance_it_is_the_total_entropy(margin_ref, margin):
     assert table.entropy[[0, 2]].min() > total - 2e-4
 
 
+@pytest.mark.parametrize("margin_ref", [0.0, 0.1])
+def test_smooth_through_the_maximum(margin_ref):
+    """At equal margins the free entropy is singular at the maximum, the curve is not."""
+    distance = rf.typical_distance(**MODEL, margin_ref=margin_ref)
+    steps = np.array([-1e-3, -3e-4, -2e-5, -1e-8, 0.0, 1e-8, 2e-5, 3e-4, 1e-3])
+    table = rf.franz_parisi(distance * (1 + steps), **MODEL, margin_ref=margin_ref)
+    curvature = (table.slope.iloc[-1] - table.slope.iloc[0]) / (2e-3 * distance)
+    np.testing.assert_allclose(table.slope, curvature * distance * steps, rtol=1e-3, atol=1e-10)
+    total = rf.typical(**MODEL).entropy
+    np.testing.assert_allclose(table.entropy, total + 0.5 * curvature * (distance * steps) ** 2, atol=1e-9)
+
+
 def test_vanishes_at_zero_distance():
     distances = np.array([1e-5, 1e-4, 1e-3])
     table = rf.franz_parisi(distances, **MODEL, margin_ref="max")

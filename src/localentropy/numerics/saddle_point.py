@@ -19,10 +19,9 @@ from localentropy.errors import ConvergenceError
 
 Array = np.ndarray
 
-# No violation of an equation above this is called a solution, however small the step it asks for.
+# No violation of an equation above this is called a solution, however small the step it asks for, unless
+# it is rounding.
 LARGEST_RESIDUAL = 1e-6
-# … unless it is rounding: this fraction of the largest parameter.
-ROUNDING = 1e-9
 
 
 class FreeEntropy(ABC):
@@ -34,6 +33,9 @@ class FreeEntropy(ABC):
     """
 
     names: ClassVar[tuple[str, ...]]
+    # A violation of this fraction of the largest parameter is rounding: conjugates reach 1e7 near the largest
+    # margins, and what rounding leaves of their equations grows with them.
+    rounding: ClassVar[float] = 1e-9
 
     @property
     @abstractmethod
@@ -165,8 +167,7 @@ def solve(
         if size < best_size:
             best, best_size = here, size
         if size < tolerance or (stalled > 2 and best_size < rounding_floor):
-            # Conjugates reach 1e6 near the largest margins: what rounding leaves of their equations grows with them.
-            if best.residual > max(LARGEST_RESIDUAL, ROUNDING * np.max(np.abs(best.parameters))):
+            if best.residual > max(LARGEST_RESIDUAL, problem.rounding * np.max(np.abs(best.parameters))):
                 raise _failure(problem, best.parameters, best.residual)
             return StationaryPoint(best.parameters, best.value, best.residual, inverse, spent)
         if spent >= evaluations or not np.isfinite(size):

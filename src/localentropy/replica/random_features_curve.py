@@ -25,6 +25,8 @@ WEAK_RESIDUAL = 1e-10
 # Margins closer than this leave student and reference with almost the same measure: at the maximum of
 # phi_FP their pattern fields then coincide and the free entropy is singular there.
 CLOSE_MARGINS = 0.05
+# Relative distance from the maximum within which phi_FP is a parabola to 1e-12.
+NEAR_MAXIMUM = 1e-4
 # At small distances variances nearly cancel; phi_FP is stationary, so steps of this size do not matter to it.
 ROUNDING_FLOOR = 1e-5
 MARGIN_OFFSET = 0.1
@@ -117,8 +119,8 @@ class FranzParisiCurve:
             ConvergenceError: the branch could not be followed that far.
         """
         problem = self.problem_at(self.reference, distance)
-        if distance == self.typical_distance:
-            return self._maximum()
+        if abs(math.log(distance / self.typical_distance)) < NEAR_MAXIMUM:
+            return self._near_maximum(distance)
         if distance < self._weak_below:
             point = self._weakly_coupled(problem)
             if point is not None:
@@ -156,11 +158,18 @@ class FranzParisiCurve:
         distance = 0.5 * (1.0 - problem.overlap)
         return CurvePoint(distance, entropy, problem.slope(parameters), residual, parameters)
 
-    def _maximum(self) -> CurvePoint:
+    def _near_maximum(self, distance: float) -> CurvePoint:
+        """Parabola about the maximum, where phi_FP is known and a solve may be singular."""
         problem = TypicalFreeEntropy(self.student)
-        value, gradient = value_and_gradient(problem, self.typical)
-        residual = residual_of(problem, gradient)
-        return CurvePoint(self.typical_distance, value, 0.0, residual, self._start)
+        height, gradient = value_and_gradient(problem, self.typical)
+        offset = distance - self.typical_distance
+        if offset == 0.0:
+            return CurvePoint(distance, height, 0.0, residual_of(problem, gradient), self._start)
+        beside = self.at(self.typical_distance * math.exp(math.copysign(10.0 * NEAR_MAXIMUM, offset)))
+        part = offset / (beside.distance - self.typical_distance)
+        slope = part * beside.slope
+        parameters = self._start + part * (beside.parameters - self._start)
+        return CurvePoint(distance, height + 0.5 * slope * offset, slope, beside.residual, parameters)
 
     def _weakly_coupled(self, problem: FranzParisiFreeEntropy) -> CurvePoint | None:
         """Solution by iteration from random flips of the reference, if that contracts."""
@@ -187,7 +196,7 @@ class FranzParisiCurve:
                 log_distance, parameters = self._beside_maximum(beyond)
             self._branches[beyond] = Branch(
                 lambda position: self.problem_at(self.reference, math.exp(position)),
-                "log_distance", [(log_distance, parameters)], step=0.02, smallest_step=2e-3,
+                "log_distance", [(log_distance, parameters)], step=0.02, smallest_step=1e-2,
                 rounding_floor=ROUNDING_FLOOR,
             )  # fmt: skip
         return self._branches[beyond]

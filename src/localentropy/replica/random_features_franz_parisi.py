@@ -79,6 +79,8 @@ class FranzParisiFreeEntropy(FreeEntropy):
 
     names = ("q", "p", "p_d", "r", "P_S", "t", "P_t",
              "q_hat", "p_hat", "p_d_hat", "r_hat", "S_hat", "P_S_hat", "t_hat", "P_t_hat")  # fmt: skip
+    # Large conjugates are those of a freezing student, near the end of its branch: no allowance for them.
+    rounding = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "energy", self.reference.pair_energy(self.margin, self.nodes))

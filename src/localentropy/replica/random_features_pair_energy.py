@@ -27,6 +27,7 @@ _LARGEST_DIRECT = 30.0
 _SMALLEST_GAMMA_SQUARED = 1e-16
 _SMALLEST_WITH_EPSILON = 1e-13
 _LARGEST_EPSILON = 0.999
+_BLOCK = 20_000
 
 
 @dataclass(frozen=True)
@@ -101,29 +102,15 @@ class PairEnergy:
         nu, weight_nu = _student_rule(
             bound, (self.margin - a * z) / radius, b / radius, gamma / radius, deviation / radius, nodes_nu
         )
-        limit = (b * nu - radius * bound[:, None]) / gamma
-        start = np.maximum(-limit, -GAUSSIAN_RANGE)
-        length = np.sqrt(np.maximum(start, 0.0) ** 2 + GAUSSIAN_RANGE**2) - start
-        unit, unit_weight = (part.numpy() for part in unit_legendre(nodes_tau))
-        tau = length[:, :, None] * unit
-        tau += start[:, :, None]
-        np.negative(tau, out=tau)
-        U = tau * (slope_y * b / radius)
-        U += (slope_z * z[:, None] + (slope_y * gamma / radius) * nu)[:, :, None]
-        log_outer = -0.5 * nu * nu - log_reference[:, None] - 2.0 * LOG_SQRT_2PI
-        weight = np.multiply(tau, tau, out=tau)
-        weight *= -0.5
-        weight += log_outer[:, :, None]
-        np.exp(weight, out=weight)
-        agree = torch.erfc(torch.from_numpy(U * -math.sqrt(0.5))).numpy()
-        agree *= weight
-        U *= U
-        U *= -0.5
-        np.exp(U, out=U)
-        U *= weight
-        outer = weight_z[:, None] * weight_nu * length
-        probability = outer * _contract(agree, unit_weight)
-        probability_density = outer * _contract(U, unit_weight) * (2.0 * math.exp(-LOG_SQRT_2PI) / noise)
+        agree, agree_density = _agreement(
+            (b * nu - radius * bound[:, None]) / gamma,
+            slope_z * z[:, None] + (slope_y * gamma / radius) * nu,
+            slope_y * b / radius,
+            -0.5 * nu * nu - log_reference[:, None],
+            nodes_tau,
+        )
+        outer = weight_z[:, None] * weight_nu
+        probability, probability_density = outer * agree, outer * agree_density / noise
 
         h = (self.margin - a * z[:, None] - radius * nu) / deviation
         log_H, g = _log_tail_and_hazard(h)
@@ -147,6 +134,48 @@ class PairEnergy:
         _, g = _log_tail_and_hazard(base[:, None] - sharpness * y.numpy())
         agree = torch.erfc(-math.sqrt(0.5) * (slope_z * torch.from_numpy(z)[:, None] + slope_y * y)).numpy()
         return float(np.sum(weight_z[:, None] * weight_y.numpy() * agree * g))
+
+
+def _agreement(limit: Array, U: Array, slope: float, log_weight: Array, nodes: int) -> tuple[Array, Array]:
+    """Probability that teacher and reference agree with a pattern, given z and nu (eq. 29).
+
+    Two integrals over tau below `limit`, with U moving by `slope` tau: of 2 H(-U), and of 2 N(U).
+
+    Args:
+        limit: shape (z, nu).
+        U: at tau = 0, shape (z, nu).
+        slope: of U in tau.
+        log_weight: exponent to multiply with, apart from 1 / sqrt(2 pi), shape (z, nu).
+        nodes: in tau.
+
+    Returns:
+        the two integrals, each of shape (z, nu).
+    """
+    start = np.maximum(-limit, -GAUSSIAN_RANGE)
+    length = np.sqrt(np.maximum(start, 0.0) ** 2 + GAUSSIAN_RANGE**2) - start
+    unit, unit_weight = (part.numpy() for part in unit_legendre(nodes))
+    agree, agree_density = np.empty_like(U), np.empty_like(U)
+    # Blocks that stay in cache, and below the size from which torch would use more threads.
+    block = max(1, _BLOCK // (U.shape[1] * nodes))
+    for first in range(0, len(U), block):
+        rows = slice(first, first + block)
+        tau = start[rows, :, None] + length[rows, :, None] * unit
+        moved = tau * -slope
+        moved += U[rows, :, None]
+        weight = np.multiply(tau, tau, out=tau)
+        weight *= -0.5
+        weight += log_weight[rows, :, None] - 2.0 * LOG_SQRT_2PI
+        np.exp(weight, out=weight)
+        tails = torch.erfc(torch.from_numpy(moved * -math.sqrt(0.5))).numpy()
+        tails *= weight
+        moved *= moved
+        moved *= -0.5
+        np.exp(moved, out=moved)
+        moved *= weight
+        # einsum, not BLAS: its threads cost more than they bring here.
+        agree[rows] = np.einsum("ijk,k->ij", tails, unit_weight)
+        agree_density[rows] = np.einsum("ijk,k->ij", moved, unit_weight)
+    return length * agree, length * agree_density * (2.0 * math.exp(-LOG_SQRT_2PI))
 
 
 def _student_rule(
@@ -236,12 +265,6 @@ def _difference_hessian(energy: PairEnergy, fields: Tensor) -> Tensor:
         rows.append((forward - backward) / (2.0 * shift[index]))
     matrix = torch.stack(rows)
     return 0.5 * (matrix + matrix.T)
-
-
-def _contract(values: Array, weight: Array) -> Array:
-    """Sum over the last axis; not through BLAS, whose threads cost more than they bring here."""
-    result: Array = np.einsum("ijk,k->ij", values, weight)
-    return result
 
 
 def _log_tail_and_hazard(h: Array) -> tuple[Array, Array]:
