@@ -1,8 +1,9 @@
-"""Nanoseconds per attempted flip of the annealing kernel, next to the popcounts that no kernel can do without.
+"""Nanoseconds per attempted flip of the annealing kernels, next to the work that no kernel can do without.
 
     python benchmarks/annealing.py
 
-N = 1001 weights, P = 500 random patterns, one thread, CPU time, best of five.
+N = 1001 weights, P = 500 random patterns, one thread, CPU time, best of five. Number of errors: popcounts of one row.
+Energies that see every pattern: the product of a row of ±1 with a vector of floats of single precision.
 """
 
 import math
@@ -14,12 +15,34 @@ import numpy as np
 from localentropy.instances.bits import pack_signs
 from localentropy.instances.perceptron import Instance, random_patterns
 from localentropy.numerics.compiled import kernel
-from localentropy.solvers.anneal import sweeper
+from localentropy.solvers.anneal import energy_sweeper, sweeper
 from localentropy.solvers.bit_kernels import count_bits
 
 N, P, SWEEPS, REPEATS = 1001, 500, 1000, 5
 REGIMES = {"hot": (0.5, 55.0), "warm": (1.0, 22.0), "cold": (3.0, 7.0)}
 """Inverse temperature, and the time per attempt that this kernel was to reach, in ns on a Zen 4 server."""
+
+
+DENSE = {"linear": (0.5, 1.0, 3.0), "cross_entropy": (3.0, 10.0, 30.0)}
+"""Energies that see every pattern: inverse temperatures."""
+DENSE_TARGET = 0.17
+"""ns per pattern and attempt; RRRMC.jl needs 3.24 (1620 ns per attempt at P = 500)."""
+
+
+@kernel(fastmath=True)
+def product_loop(patterns: np.ndarray, slopes: np.ndarray, attempts: int) -> float:
+    """Product of one row with a vector per attempt, nothing else."""
+    total = 0.0
+    i = 0
+    for _ in range(attempts):
+        i += 619
+        if i >= patterns.shape[0]:
+            i -= patterns.shape[0]
+        row = np.float32(0.0)
+        for mu in range(slopes.size):
+            row += slopes[mu] * patterns[i, mu]
+        total += row
+    return total
 
 
 @kernel
@@ -78,6 +101,22 @@ def main() -> None:
             f"{name}: beta {beta}, acceptance {100 * fraction:.2g} %: {spent:.2f} ns per attempt, "
             f"{spent / limit:.1f} times the popcount loop (to reach: {target:g} ns)"
         )
+
+    patterns = np.ascontiguousarray(instance.signed_patterns.T).astype(np.float32)
+    slopes = np.random.default_rng(0).standard_normal(P, np.float32)
+    limit = best_time(lambda: product_loop(patterns, slopes, SWEEPS * N)) / P
+    print(f"product with a row, float32: {limit:.4f} ns per pattern")
+    for energy, betas in DENSE.items():
+        for beta in betas:
+            weights = np.random.default_rng(0).choice(np.array([-1, 1], np.int8), N)
+            stream = np.array([1, 0], np.uint64)
+            run = energy_sweeper(instance, 0.0, weights, stream, energy, 1.0)
+            schedule = np.full(SWEEPS, beta)
+            spent = best_time(lambda: run(schedule, False, errors)) / P  # noqa: B023
+            print(
+                f"{energy}: beta {beta}, {errors[-1]} errors: {spent:.4f} ns per pattern and attempt, "
+                f"{spent / limit:.1f} times the product (to reach: {DENSE_TARGET:g} ns)"
+            )
 
 
 if __name__ == "__main__":

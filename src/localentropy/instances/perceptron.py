@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from localentropy import seeds
+from localentropy.arguments import require_integer, require_number
 from localentropy.errors import DomainError
 
 Activation = str | Callable[[np.ndarray], np.ndarray]
@@ -121,8 +122,7 @@ class Instance:
         Raises:
             DomainError: random patterns, which have no teacher; weights of another length than N; n < 1.
         """
-        if n < 1:
-            raise DomainError(f"test_error: n = {n} must be at least 1")
+        n = require_integer("n", n, 1)
         students = np.atleast_2d(self._checked(weights)).astype(np.float64)
         wrong = np.zeros(len(students))
         for patterns, labels in self.test_patterns(n):
@@ -169,9 +169,10 @@ def random_patterns(N: int, P: int, seed: int) -> Instance:
     """P independent random ±1 patterns with random labels: the storage problem.
 
     Raises:
-        DomainError: N or P below 1.
+        DomainError: N or P not an integer or below 1, a seed that is no integer.
     """
     _check_sizes(N=N, P=P)
+    require_integer("seed", seed)
     stream = seeds.generator(seed, "instance", N=N, P=P)
     labels = _random_signs(stream, P)
     return Instance(patterns=_random_signs(stream, (P, N)), labels=labels, seed=seed)
@@ -203,9 +204,11 @@ def hidden_manifold(
             the activation (`overparam`, eq. 97).
 
     Raises:
-        DomainError: a size below 1, an unknown activation or kind of features.
+        DomainError: a size that is no integer or below 1, a seed that is no integer, an unknown activation or kind of
+            features, an activation that fails or gives no number.
     """
     _check_sizes(D=D, P=P, N=N)
+    require_integer("seed", seed)
     if features not in ("gaussian", "binary"):
         raise DomainError(f"features = {features!r} is not known: allowed are 'gaussian' and 'binary'")
     _function(activation)
@@ -238,7 +241,7 @@ def smallest_allowed(margin: float, N: int) -> int:
     Raises:
         DomainError: a margin outside [0, √N].
     """
-    if not 0.0 <= margin <= math.sqrt(N) * (1.0 + 1e-12):
+    if not 0.0 <= require_number("margin", margin) <= math.sqrt(N) * (1.0 + 1e-12):
         raise DomainError(f"margin = {margin} is out of range: allowed is 0 to √N = {math.sqrt(N):.6g}")
     least = 1 if N % 2 else 2
     # A margin that was computed as (integer)/√N must not be pushed to the next integer by rounding.
@@ -293,8 +296,15 @@ def _function(activation: Activation) -> Callable[[np.ndarray], np.ndarray]:
                 return activation
         except (TypeError, ValueError):
             pass
+        try:
+            float(activation(np.float64(0.5)))  # type: ignore[arg-type]
+        except Exception as failure:  # a user's function may raise anything
+            raise DomainError(
+                f"activation = {activation!r} fails at 0.5 ({type(failure).__name__}: {failure}): "
+                "allowed are functions of arrays or of one number"
+            ) from None
         return np.vectorize(activation, otypes=[np.float64])
-    if activation not in _ACTIVATIONS:
+    if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         nearest = difflib.get_close_matches(str(activation), _ACTIVATIONS, n=1, cutoff=0.0)[0]
         raise DomainError(
             f"activation = {activation!r} is not known: allowed are {', '.join(_ACTIVATIONS)} or a function; "
@@ -339,5 +349,4 @@ def _random_signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> 
 
 def _check_sizes(**sizes: int) -> None:
     for name, size in sizes.items():
-        if size < 1:
-            raise DomainError(f"{name} = {size} must be at least 1")
+        require_integer(name, size, 1)

@@ -1,8 +1,9 @@
-"""Simulated annealing of the number of errors, and its zero-temperature version MCT0.
+"""Simulated annealing, and its zero-temperature version MCT0.
 
 Both are single-flip Metropolis dynamics on the number of training patterns below the margin (`overparam`, §E.1). They
 find typical solutions, and cannot descend where too many patterns sit at the margin: MCT0 above P/√N ≈ 6, annealing
-with the default schedule above ≈ 10. Then `solved` is False.
+with the default schedule above ≈ 10. Then `solved` is False. Annealing of an energy that sees every pattern, as the
+cross-entropy (`shaping`), finds other solutions, and where the number of errors leads nowhere.
 """
 
 from __future__ import annotations
@@ -15,17 +16,24 @@ from pathlib import Path
 import numpy as np
 
 from localentropy import seeds
+from localentropy.arguments import require_choice, require_integer, require_number
 from localentropy.errors import DomainError
 from localentropy.instances.bits import pack_signs
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.solvers.annealing_kernels import lattice_sweeps, real_sweeps
 from localentropy.solvers.checkpoint import Checkpoint
-from localentropy.solvers.solution import Solution
+from localentropy.solvers.energies import ENERGIES, energy_table
+from localentropy.solvers.energy_kernels import energy_sweeps
+from localentropy.solvers.solution import Solution, check_run
 
 _CHUNK = 64  # sweeps between two looks at the clock
+_MOST_SWEEPS = 10**8
 
 Sweeps = Callable[[np.ndarray, bool, np.ndarray], int]
-"""(exp(−β) of each sweep, stop at zero errors, receives the errors after each sweep) → sweeps begun."""
+"""(temperature of each sweep, stop at zero errors, receives the errors after each sweep) → sweeps begun.
+
+The temperature is given as exp(−β) to the dynamics of `sweeper`, as β to that of `energy_sweeper`.
+"""
 
 
 def anneal(
@@ -36,9 +44,13 @@ def anneal(
     beta_start: float = 1.0,
     beta_step: float = 0.005,
     sweeps: int = 4000,
+    energy: str = "errors",
+    gamma: float = 1.0,
     checkpoint: Path | None = None,
 ) -> Solution:
     """Simulated annealing with an inverse temperature that grows linearly, until the first solution.
+
+    Whatever the energy, the run ends at the first configuration without errors, and train errors count errors.
 
     Args:
         instance: ±1 patterns with N odd, or real ones.
@@ -47,6 +59,10 @@ def anneal(
         beta_start: inverse temperature of the first sweep, per error (schedule: `overparam`, §E.1; values chosen).
         beta_step: its increase from one sweep to the next.
         sweeps: at most, of N attempted flips each.
+        energy: what is annealed, a sum over the patterns: "errors", their number; "linear", the number of flips that
+            each is away from the margin; "cross_entropy", ln(1 + exp(−2 γ Δ))/(2 γ) of the stability Δ (`shaping`),
+            see `localentropy.solvers.energies`. The last two need ±1 patterns.
+        gamma: γ of the cross-entropy.
         checkpoint: side file from which an interrupted run goes on to the same bits; written once a minute, removed at
             the end.
 
@@ -54,14 +70,24 @@ def anneal(
         Iterations are sweeps.
 
     Raises:
-        DomainError: N even with ±1 patterns, a margin outside [0, √N], a negative β or step, sweeps < 1.
+        DomainError: N even with ±1 patterns, a margin outside [0, √N], a negative β or step, sweeps < 1, an unknown
+            energy, real patterns with an energy other than "errors", γ outside [10⁻³, 10⁶].
     """
-    if not (beta_start >= 0.0 and 0.0 <= beta_step < math.inf):
-        raise DomainError(f"beta_start = {beta_start} and beta_step = {beta_step} must not be negative")
-    _check_sweeps(sweeps)
-    # exp by the C library, one by one: a vectorised one may round differently at another position.
-    boltzmann = np.array([math.exp(-beta_start - t * beta_step) for t in range(sweeps)])
-    return _descend("anneal", instance, margin, seed, boltzmann, checkpoint)
+    for name, value in {"beta_start": beta_start, "beta_step": beta_step}.items():
+        if require_number(name, value) < 0.0:
+            raise DomainError(f"{name} = {value} must not be negative")
+    sweeps = require_integer("sweeps", sweeps, 1, _MOST_SWEEPS)
+    require_choice("energy", energy, ENERGIES)
+    if energy == "errors":
+        # exp by the C library, one by one: a vectorised one may round differently at another position.
+        boltzmann = np.array([math.exp(-beta_start - t * beta_step) for t in range(sweeps)])
+        return _descend("anneal", instance, margin, seed, boltzmann, checkpoint, sweeper)
+
+    def dynamics(instance: Instance, margin: float, weights: np.ndarray, stream: np.ndarray) -> Sweeps:
+        return energy_sweeper(instance, margin, weights, stream, energy, gamma)
+
+    betas = beta_start + np.arange(sweeps) * beta_step
+    return _descend("anneal", instance, margin, seed, betas, checkpoint, dynamics, energy, gamma)
 
 
 def mct0(
@@ -82,34 +108,37 @@ def mct0(
     Raises:
         DomainError: N even with ±1 patterns, a margin outside [0, √N], sweeps < 1.
     """
-    _check_sweeps(sweeps)
-    return _descend("mct0", instance, margin, seed, np.zeros(sweeps), checkpoint)
-
-
-def _check_sweeps(sweeps: int) -> None:
-    if sweeps < 1:
-        raise DomainError(f"sweeps = {sweeps} must be at least 1")
+    sweeps = require_integer("sweeps", sweeps, 1, _MOST_SWEEPS)
+    return _descend("mct0", instance, margin, seed, np.zeros(sweeps), checkpoint, sweeper)
 
 
 def _descend(
-    name: str, instance: Instance, margin: float, seed: int, boltzmann: np.ndarray, checkpoint: Path | None
+    name: str,
+    instance: Instance,
+    margin: float,
+    seed: int,
+    schedule: np.ndarray,
+    checkpoint: Path | None,
+    dynamics: Callable[[Instance, float, np.ndarray, np.ndarray], Sweeps],
+    *identity: object,
 ) -> Solution:
+    check_run(instance, seed)
     started = time.thread_time()
     initial = seeds.generator(seed, f"algorithm/{name}")
     weights = 2 * initial.integers(0, 2, instance.N, dtype=np.int8) - 1
     stream = np.array([seeds.entropy(seed, f"algorithm/{name}/moves") % 2**64, 0], np.uint64)
-    errors = np.zeros(len(boltzmann) + 1, np.int64)
+    errors = np.zeros(len(schedule) + 1, np.int64)
     errors[0] = round(float(instance.train_error(weights, margin)) * instance.P)
     done = 0
-    file = Checkpoint(checkpoint, name, margin, seed, boltzmann, instance.signed_patterns)
+    file = Checkpoint(checkpoint, name, margin, seed, schedule, instance.signed_patterns, *identity)
     if (state := file.load()) is not None:
         weights, stream, earlier = state["weights"], state["stream"], state["errors"]
         done = len(earlier) - 1
         errors[: done + 1] = earlier
-    run = sweeper(instance, margin, weights, stream)
-    while done < len(boltzmann) and errors[done] > 0:
+    run = dynamics(instance, margin, weights, stream)
+    while done < len(schedule) and errors[done] > 0:
         chunk = slice(done, done + _CHUNK)
-        done += run(boltzmann[chunk], True, errors[1:][chunk])
+        done += run(schedule[chunk], True, errors[1:][chunk])
         file.save(weights=weights, stream=stream, errors=errors[: done + 1])
     file.remove()
     return Solution(
@@ -139,6 +168,37 @@ def sweeper(instance: Instance, margin: float, weights: np.ndarray, stream: np.n
         return _lattice_sweeper(instance, least, weights, stream)
     # Zero is an error too.
     return _real_sweeper(instance, max(margin * math.sqrt(instance.N), np.nextafter(0.0, 1.0)), weights, stream)
+
+
+def energy_sweeper(
+    instance: Instance, margin: float, weights: np.ndarray, stream: np.ndarray, energy: str, gamma: float
+) -> Sweeps:
+    """The compiled dynamics with an energy that sees every pattern, see `sweeper`.
+
+    Args:
+        instance: ±1 patterns with N odd.
+        margin: κ.
+        weights: int8 of ±1, [N]; every call changes them in place.
+        stream: key and number of random words used, uint64, [2]; every call changes the second.
+        energy: "linear" or "cross_entropy".
+        gamma: γ of the cross-entropy.
+
+    Raises:
+        DomainError: real patterns, N even, a margin outside [0, √N], an unknown energy, γ out of range.
+    """
+    if not instance.binary:
+        raise DomainError(f"energy = {energy!r} needs ±1 patterns; allowed for real ones is 'errors'")
+    require_odd(instance.N)
+    least = smallest_allowed(margin, instance.N)
+    table = energy_table(energy, instance.N, least, gamma)
+    odd, even = table.odd, table.even
+    patterns = np.ascontiguousarray(instance.signed_patterns.T)
+    sums = instance.sums(weights).astype(np.int32)
+
+    def run(betas: np.ndarray, stop: bool, errors: np.ndarray) -> int:
+        return energy_sweeps(patterns, odd, even, least, sums, weights, stream, betas * table.unit, stop, errors)
+
+    return run
 
 
 def _lattice_sweeper(instance: Instance, least: int, weights: np.ndarray, stream: np.ndarray) -> Sweeps:

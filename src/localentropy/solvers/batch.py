@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from localentropy.arguments import require_integer
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.solvers.solution import Solution
@@ -38,8 +39,7 @@ def solve_many(
     if len(seeds) != len(instances):
         raise DomainError(f"solve_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
     threads = len(os.sched_getaffinity(0)) if threads is None else threads
-    if threads < 1:
-        raise DomainError(f"threads = {threads} must be at least 1")
+    require_integer("threads", threads, 1)
     with ThreadPoolExecutor(threads) as pool:
         runs = [pool.submit(solver, one, seed=seed, **options) for one, seed in zip(instances, seeds, strict=True)]
         return [run.result() for run in runs]

@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from localentropy import seeds
+from localentropy.arguments import require_integer
 from localentropy.instances.perceptron import Instance
 from localentropy.solvers.messages import Messages, Update, require_positive
-from localentropy.solvers.solution import Solution
+from localentropy.solvers.solution import Solution, check_run
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -77,7 +78,9 @@ def belief_propagation(
     Raises:
         DomainError: an argument out of range.
     """
-    require_positive(max_iterations=max_iterations, tolerance=tolerance)
+    check_run(instance, seed)
+    require_integer("max_iterations", max_iterations, 1)
+    require_positive(tolerance=tolerance)
     how = Update(update, order, damping, adaptive)
     start = time.thread_time()
     generator = seeds.generator(seed, "algorithm/belief_propagation", N=instance.N, P=instance.P)

@@ -15,10 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from localentropy.arguments import require_integer, require_number
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.seeds import generator
-from localentropy.solvers.solution import Solution
+from localentropy.solvers.solution import Solution, check_run
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
 _GROUP_BYTES = 2**32  # patterns held at once on an accelerator; a constant, so that groups are the same everywhere
@@ -136,13 +137,14 @@ def binarynet_many(
         raise DomainError(f"binarynet_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
     if not instances:
         return []
+    for one, seed in zip(instances, seeds, strict=True):
+        check_run(one, seed)
     place = _device(device)
     _check(instances, logit_scale=logit_scale, learning_rate=learning_rate, epochs=epochs, spread=spread)
     size = 4 * instances[0].P * instances[0].N
     if group is None:
         group = 1 if place.type == "cpu" else max(1, _GROUP_BYTES // size)
-    if group < 1:
-        raise DomainError(f"group = {group} must be at least 1")
+    require_integer("group", group, 1)
     solutions = []
     for start in range(0, len(instances), group):
         part = slice(start, start + group)
@@ -307,9 +309,8 @@ def _check(
     if first.binary:
         require_odd(first.N)
     for name, value in {"logit_scale": logit_scale, "learning_rate": learning_rate}.items():
-        if not 0.0 < value < math.inf:
+        if require_number(name, value) <= 0.0:
             raise DomainError(f"{name} = {value} must be positive and finite")
-    if not 0.0 < spread <= 1.0:
+    if not 0.0 < require_number("spread", spread) <= 1.0:
         raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")
-    if epochs < 1:
-        raise DomainError(f"epochs = {epochs} must be at least 1")
+    require_integer("epochs", epochs, 1)

@@ -26,7 +26,7 @@ class Checkpoint:
         if path is not None:
             for part in identity:
                 digest.update(part.tobytes() if isinstance(part, np.ndarray) else f"\0{part!r}\0".encode())
-        self.path = path
+        self.path = None if path is None else Path(path)
         self.key = digest.hexdigest()
         self.seconds = seconds
         self._last = time.monotonic()

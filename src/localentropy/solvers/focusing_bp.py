@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from localentropy import seeds
+from localentropy.arguments import require_choice, require_integer, require_number
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.messages import Messages, Update, require_choice, require_positive
-from localentropy.solvers.solution import Solution
+from localentropy.solvers.messages import Messages, Update, require_positive
+from localentropy.solvers.solution import Solution, check_run
 
 PROTOCOLS = ("fixed_replicas", "pseudo_reinforcement")
 
@@ -68,7 +69,9 @@ def protocol_values(
         DomainError: an argument out of range.
     """
     require_choice("protocol", protocol, PROTOCOLS)
-    require_positive(steps=steps)
+    require_integer("steps", steps, 1)
+    for name, value in {"replicas": replicas, "exponent": exponent, "cap": cap}.items():
+        require_number(name, value)
     if not (replicas > 1 and exponent >= 0 and 0 < cap <= 1):
         raise DomainError(
             f"focusing needs replicas > 1, exponent >= 0, 0 < cap <= 1; "
@@ -140,7 +143,9 @@ def focusing_bp(
     Raises:
         DomainError: an argument out of range.
     """
-    require_positive(max_iterations=max_iterations, tolerance=tolerance)
+    check_run(instance, seed)
+    require_integer("max_iterations", max_iterations, 1)
+    require_positive(tolerance=tolerance)
     require_choice("stop", stop, ("end", "first"))
     how = Update(update, order, damping, adaptive)
     couplings, ys = protocol_values(protocol, steps, replicas, exponent, cap)

@@ -5,13 +5,12 @@ Memory: 12 bytes for each edge (pattern, weight); 720 MB at P = 3000, N = 20000.
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from localentropy.arguments import require_choice, require_number
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, smallest_allowed
 from localentropy.solvers import message_kernels
@@ -46,7 +45,7 @@ class Update:
     def __post_init__(self) -> None:
         require_choice("update", self.update, UPDATES)
         require_choice("order", self.order, ORDERS)
-        if not 0.0 <= self.damping < 1.0:
+        if not 0.0 <= require_number("damping", self.damping) < 1.0:
             raise DomainError(f"damping = {self.damping} is out of range: allowed is 0 <= damping < 1")
 
 
@@ -74,7 +73,7 @@ class Messages:
         Raises:
             DomainError: margin outside [0, √N], epsilon outside [0, 1).
         """
-        if not 0.0 <= epsilon < 1.0:
+        if not 0.0 <= require_number("epsilon", epsilon) < 1.0:
             raise DomainError(f"epsilon = {epsilon} is out of range: allowed is 0 <= epsilon < 1")
         # One type for all instances: a kernel on the disk cache must not have two signatures.
         self.patterns = instance.signed_patterns.astype(np.float32)
@@ -190,18 +189,6 @@ def threshold_of(instance: Instance, margin: float) -> float:
     return allowed - 1.0 if instance.binary else float(margin) * math.sqrt(instance.N)
 
 
-def require_choice(name: str, value: str, allowed: Iterable[str]) -> None:
-    """Refuse a value that is not one of those allowed.
-
-    Raises:
-        DomainError: with the nearest valid choice.
-    """
-    allowed = tuple(allowed)
-    if value not in allowed:
-        nearest = difflib.get_close_matches(str(value), allowed, n=1, cutoff=0.0)[0]
-        raise DomainError(f"{name} = {value!r} is not known: allowed are {', '.join(allowed)}; nearest is {nearest!r}")
-
-
 def require_positive(**values: float) -> None:
     """Refuse values that are not positive and finite.
 
@@ -209,5 +196,5 @@ def require_positive(**values: float) -> None:
         DomainError: naming the first.
     """
     for name, value in values.items():
-        if not (value > 0 and math.isfinite(value)):
+        if require_number(name, value) <= 0.0:
             raise DomainError(f"{name} = {value} is out of range: it must be positive and finite")

@@ -8,11 +8,12 @@ import time
 import numpy as np
 
 from localentropy import seeds
+from localentropy.arguments import require_integer, require_number
 from localentropy.errors import DomainError
 from localentropy.instances.bits import pack_signs, unpack_signs
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.solvers.sbpi_kernels import sbpi_passes
-from localentropy.solvers.solution import Solution
+from localentropy.solvers.solution import Solution, check_run
 
 
 def sbpi(
@@ -48,6 +49,7 @@ def sbpi(
         DomainError: real patterns, N even, θ_m even or below 1, p_s outside [0, 1], passes < 1 or so many that the
             hidden integers could overflow, a margin outside [0, √N].
     """
+    check_run(instance, seed)
     _check(instance, theta, reinforcement, passes)
     least = smallest_allowed(margin, instance.N)
     started = time.thread_time()
@@ -77,10 +79,10 @@ def _check(instance: Instance, theta: int, reinforcement: float, passes: int) ->
     if not instance.binary:
         raise DomainError("sbpi needs ±1 patterns: its hidden states are integers; take activation = 'sign'")
     require_odd(instance.N)
-    if theta < 1 or theta % 2 != 1:
+    if require_integer("theta", theta) < 1 or theta % 2 != 1:
         raise DomainError(f"theta = {theta} is not on the lattice: allowed are the odd integers 1, 3, 5, …")
-    if not 0.0 <= reinforcement <= 1.0:
+    if not 0.0 <= require_number("reinforcement", reinforcement) <= 1.0:
         raise DomainError(f"reinforcement = {reinforcement} is not a probability: allowed is 0 to 1")
     most = (2**31 - 2) // (2 * instance.P)
-    if not 1 <= passes <= most:
+    if not 1 <= require_integer("passes", passes) <= most:
         raise DomainError(f"passes = {passes} is out of range: allowed is 1 to {most}, or the hidden integers overflow")

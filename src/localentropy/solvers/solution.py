@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from localentropy.arguments import require_integer
+from localentropy.errors import DomainError
+from localentropy.instances.perceptron import Instance
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -36,3 +40,17 @@ class Solution:
     def best_train_error(self) -> float:
         """The smallest train error met: 0 if solved, and for a failed run often well below the last one."""
         return float(self.train_errors.min())
+
+
+def check_run(instance: object, seed: object) -> None:
+    """Refuse what is not an instance, or a seed that is not an integer.
+
+    Raises:
+        DomainError: naming which.
+    """
+    if not isinstance(instance, Instance):
+        raise DomainError(
+            f"instance = {type(instance).__name__} object: allowed is an Instance, as hidden_manifold and "
+            "random_patterns of localentropy.instances make it"
+        )
+    require_integer("seed", seed)

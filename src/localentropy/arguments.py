@@ -1,0 +1,60 @@
+"""Checks of what a user passes to a function: one line that names the argument, its value and what is allowed."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+from collections.abc import Iterable
+
+from localentropy.errors import DomainError
+
+
+def require_number(name: str, value: object) -> float:
+    """The argument as a finite float.
+
+    Text and booleans are refused even where Python could convert them: they are mistakes.
+
+    Raises:
+        DomainError: not a number, or not finite.
+    """
+    # A 0-d array of numpy or torch is a number too.
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise DomainError(f"{name} = {value!r} is not a number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise DomainError(f"{name} = {number} must be finite")
+    return number
+
+
+def require_integer(name: str, value: object, least: int | None = None, most: int | None = None) -> int:
+    """The argument as an int, from Python's or numpy's integers.
+
+    Raises:
+        DomainError: not an integer, below `least` or above `most`.
+    """
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise DomainError(f"{name} = {value!r} is not an integer")
+    number = int(value)
+    if (least is not None and number < least) or (most is not None and number > most):
+        allowed = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise DomainError(f"{name} = {number} is out of range: allowed are integers {allowed}")
+    return number
+
+
+def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
+    """The argument, one of a few words.
+
+    Raises:
+        DomainError: with the nearest valid choice.
+    """
+    words = tuple(allowed)
+    if not isinstance(value, str) or value not in words:
+        nearest = difflib.get_close_matches(str(value), words, n=1, cutoff=0.0)[0]
+        raise DomainError(f"{name} = {value!r} is not known: allowed are {', '.join(words)}; nearest is {nearest!r}")
+    return value

@@ -1,0 +1,75 @@
+"""Energies of annealing that see every pattern, as tables over the lattice of the sums.
+
+With ±1 patterns and N odd the sum s = Σ_i w_i y ξ_i of a pattern is an odd integer, and its energy one number of a
+table. The numbers are integers times a unit: then the energy that the kernel keeps is exact, whatever the order in
+which it is added up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from localentropy.arguments import require_choice, require_number
+from localentropy.errors import DomainError
+
+ENERGIES = ("errors", "linear", "cross_entropy")
+_LARGEST = 2**30  # of the differences in the table, which are int32
+
+
+@dataclass(frozen=True, eq=False)
+class EnergyTable:
+    """Energy of one pattern at each sum that it can have, and one step beyond.
+
+    Attributes:
+        unit: what 1 in the table stands for.
+        values: energies in this unit at s = −N − 2, −N, …, N + 2, int64, [N + 3].
+    """
+
+    unit: float
+    values: np.ndarray
+
+    def of(self, sums: np.ndarray) -> np.ndarray:
+        """Total energy over the patterns (last axis), in natural units."""
+        places = (np.asarray(sums).astype(np.int64) + len(self.values) - 1) // 2
+        return self.values[places].sum(-1) * self.unit
+
+    @property
+    def odd(self) -> np.ndarray:
+        """ℓ(s − 2) − ℓ(s + 2) at s = −N, …, N, int32, [N + 1]."""
+        return (self.values[:-2] - self.values[2:]).astype(np.int32)
+
+    @property
+    def even(self) -> np.ndarray:
+        """ℓ(s − 2) + ℓ(s + 2) − 2 ℓ(s) at s = −N, …, N, int32, [N + 1]."""
+        return (self.values[:-2] + self.values[2:] - 2 * self.values[1:-1]).astype(np.int32)
+
+
+def energy_table(energy: str, N: int, least: int, gamma: float) -> EnergyTable:
+    """The table of an energy at a margin.
+
+    - "linear": max(0, h_min − s)/2, the number of flips that a pattern in error is away from the margin;
+    - "cross_entropy": ln(1 + exp(−2 γ Δ))/(2 γ) with Δ = (s − h_min + 1)/√N (`shaping`, f_γ; there without a margin).
+      Rounded to 2⁻³⁰ of the largest change that two flips can make.
+
+    Args:
+        energy: "linear" or "cross_entropy".
+        N: number of weights, odd.
+        least: h_min, the smallest sum without error.
+        gamma: γ of the cross-entropy.
+
+    Raises:
+        DomainError: an unknown energy, γ outside [10⁻³, 10⁶], where the integers could overflow.
+    """
+    require_choice("energy", energy, ENERGIES[1:])
+    sums = np.arange(-N - 2, N + 3, 2)
+    if energy == "linear":
+        return EnergyTable(1.0, np.maximum(0, least - sums) // 2)
+    gamma = require_number("gamma", gamma)
+    if not 1e-3 <= gamma <= 1e6:
+        raise DomainError(f"gamma = {gamma:g} is out of range: allowed is 0.001 to 1e6")
+    energies = np.logaddexp(0.0, -2.0 * gamma * (sums - least + 1) / math.sqrt(N)) / (2.0 * gamma)
+    unit = float((energies[:-2] - energies[2:]).max()) / _LARGEST
+    return EnergyTable(unit, np.rint(energies / unit).astype(np.int64))

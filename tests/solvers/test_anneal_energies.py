@@ -1,0 +1,236 @@
+"""Annealing of energies that see every pattern: the moves, the equilibrium, and what it is good for."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+
+from localentropy.errors import DomainError
+from localentropy.instances.perceptron import hidden_manifold, random_patterns, smallest_allowed
+from localentropy.solvers.anneal import anneal, energy_sweeper
+from localentropy.solvers.checkpoint import Checkpoint
+from localentropy.solvers.energies import energy_table
+from localentropy.solvers.energy_kernels import energy_sweeps
+
+MASK = 2**64 - 1
+CASES = [("linear", 1.0), ("cross_entropy", 0.5), ("cross_entropy", 20.0)]
+
+
+def pattern_energy(energy, gamma, s, least, N):
+    """The definitions, one pattern at a time."""
+    if energy == "linear":
+        return max(0, least - s) / 2
+    x = (s - least + 1) / math.sqrt(N)
+    return math.log1p(math.exp(-2 * gamma * x)) / (2 * gamma) if x > -300 / gamma else -x
+
+
+def start(N, key, seed=0):
+    weights = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), N)
+    return weights, np.array([key, 0], np.uint64)
+
+
+def twin_word(key, counter):
+    word = (key + counter * 0x9E3779B97F4A7C15) & MASK
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
+    return word ^ (word >> 31)
+
+
+def twin_sweeps(instance, margin, energy, gamma, weights, key, betas, stop):
+    """The chain in plain Python, with all sums and energies computed afresh for every attempt."""
+    least = smallest_allowed(margin, instance.N)
+    patterns = instance.signed_patterns.astype(int)
+    table = energy_table(energy, instance.N, least, gamma)
+
+    def total(w):
+        return sum(int(table.values[(s + instance.N + 2) // 2]) for s in (patterns @ w).tolist())
+
+    def wrong(w):
+        return int((patterns @ w < least).sum())
+
+    weights, counter, errors = weights.astype(int), 0, []
+    for beta in betas:
+        if stop and wrong(weights) == 0:
+            break
+        for _ in range(instance.N):
+            counter += 1
+            word = twin_word(key, counter)
+            i = ((word >> 32) * instance.N) >> 32
+            before = total(weights)
+            weights[i] *= -1
+            change = total(weights) - before
+            if change > 0 and (word & 0xFFFFFFFF) >= math.floor(2**32 * math.exp(-beta * table.unit * change)):
+                weights[i] *= -1
+            elif stop and wrong(weights) == 0:
+                break
+        errors.append(wrong(weights))
+    return weights, counter, errors
+
+
+INSTANCES = [
+    random_patterns(N=1, P=3, seed=0),
+    random_patterns(N=33, P=1, seed=0),
+    random_patterns(N=65, P=40, seed=0),
+    hidden_manifold(D=21, P=63, N=63, seed=0),
+]
+
+
+@pytest.mark.parametrize("instance", INSTANCES, ids=lambda i: f"{i.N}-{i.P}")
+@pytest.mark.parametrize("energy, gamma", CASES)
+@pytest.mark.parametrize("margin, beta, stop", [(0.0, 0.0, False), (0.0, 0.7, False), (0.6, 3.0, True)])
+def test_the_kernel_makes_the_moves_of_the_plain_chain(instance, energy, gamma, margin, beta, stop):
+    betas = beta + 0.3 * np.arange(5)
+    expected = twin_sweeps(instance, margin, energy, gamma, start(instance.N, 7)[0], 7, betas, stop)
+    weights, stream = start(instance.N, 7)
+    errors = np.zeros(len(betas), np.int64)
+    done = energy_sweeper(instance, margin, weights, stream, energy, gamma)(betas, stop, errors)
+    np.testing.assert_array_equal(weights, expected[0])
+    assert (int(stream[1]), errors[:done].tolist()) == expected[1:]
+
+
+@pytest.mark.parametrize("energy, gamma", CASES)
+def test_kept_sums_are_the_recomputed_ones_after_every_sweep(energy, gamma):
+    instance, margin = random_patterns(N=201, P=130, seed=1), 0.3
+    least = smallest_allowed(margin, 201)
+    table = energy_table(energy, 201, least, gamma)
+    weights, stream = start(201, 3)
+    sums, errors = instance.sums(weights).astype(np.int32), np.zeros(1, np.int64)
+    patterns = np.ascontiguousarray(instance.signed_patterns.T)
+    for sweep in range(20):
+        before = weights.copy()
+        beta = np.array([0.2 * sweep]) * table.unit
+        energy_sweeps(patterns, table.odd, table.even, least, sums, weights, stream, beta, False, errors)
+        assert (weights != before).any() or sweep > 2
+        np.testing.assert_array_equal(sums, instance.sums(weights))
+        assert errors[0] == round(instance.train_error(weights, margin) * 130)
+
+
+@pytest.mark.parametrize("N", [1, 5, 63, 1001])
+@pytest.mark.parametrize("margin", [0.0, 0.4])
+@pytest.mark.parametrize("energy, gamma", [*CASES, ("cross_entropy", 1e-3), ("cross_entropy", 1e6)])
+def test_the_table_is_the_energy_and_its_differences(N, margin, energy, gamma):
+    least = smallest_allowed(margin, N)
+    table = energy_table(energy, N, least, gamma)
+    sums = np.arange(-N, N + 1, 2)
+    expected = np.array([pattern_energy(energy, gamma, int(s), least, N) for s in sums])
+    # Rounded to 2⁻³⁰ of the largest change by two flips.
+    np.testing.assert_allclose(table.values[1:-1] * table.unit, expected, rtol=1e-12, atol=table.unit)
+    for place in range(len(sums)):
+        below, here, above = table.values[place : place + 3].tolist()
+        assert table.odd[place] == below - above and table.even[place] == below + above - 2 * here
+    several = sums[:, None].repeat(3, axis=1)
+    np.testing.assert_allclose(table.of(several), 3 * table.values[1:-1] * table.unit)
+
+
+@pytest.mark.parametrize("energy, gamma, beta, margin", [("linear", 1, 0.5, 0), ("cross_entropy", 2, 1.5, 0.9)])
+def test_states_are_drawn_from_the_gibbs_distribution(energy, gamma, beta, margin):
+    instance = random_patterns(N=7, P=9, seed=2)
+    least = smallest_allowed(margin, 7)
+    configurations = np.array(list(itertools.product([-1, 1], repeat=7)))
+    sums = configurations @ instance.signed_patterns.T.astype(int)
+    energies = [sum(pattern_energy(energy, gamma, int(s), least, 7) for s in row) for row in sums]
+    expected = np.exp(-beta * np.array(energies))
+    expected /= expected.sum()
+    weights, stream = start(7, 11)
+    run = energy_sweeper(instance, margin, weights, stream, energy, gamma)
+    betas, errors, powers = np.full(20, beta), np.zeros(20, np.int64), 2 ** np.arange(7)[::-1]
+    states = np.empty(40_000, np.int64)
+    for t in range(len(states)):
+        run(betas, False, errors)
+        states[t] = ((weights > 0) * powers).sum()
+    counts = np.bincount(states, minlength=128)
+    # Twenty sweeps apart the states are independent; χ² over those that are expected often enough.
+    often = len(states) * expected > 5
+    assert often.sum() > 40
+    theory = np.append(len(states) * expected[often], len(states) * expected[~often].sum() + 1e-9)
+    measured = np.append(counts[often], counts[~often].sum())
+    chi_squared = ((measured - theory) ** 2 / theory)[theory > 5].sum()
+    bins = (theory > 5).sum() - 1
+    assert abs(chi_squared - bins) < 4 * math.sqrt(2 * bins)
+
+
+def test_moves_are_in_detailed_balance():
+    instance = random_patterns(N=5, P=7, seed=4)
+    weights, stream = start(5, 11)
+    run = energy_sweeper(instance, 0.0, weights, stream, "cross_entropy", 1.0)
+    betas, errors, states = np.full(1, 1.5), np.zeros(1, np.int64), np.empty(100_000, np.int64)
+    for t in range(len(states)):
+        run(betas, False, errors)
+        states[t] = ((weights > 0) * 2 ** np.arange(5)).sum()
+    moves = np.zeros((32, 32))
+    np.add.at(moves, (states[10:-1], states[11:]), 1)
+    pairs = [(a, b) for a in range(32) for b in range(a) if moves[a, b] + moves[b, a] >= 10]
+    z = [(moves[a, b] - moves[b, a]) / math.sqrt(moves[a, b] + moves[b, a]) for a, b in pairs]
+    assert len(pairs) > 300
+    assert abs(np.square(z).sum() - len(z)) < 4 * math.sqrt(2 * len(z))
+
+
+def test_cross_entropy_leads_where_the_number_of_errors_does_not():
+    """Same schedule, same random numbers (`shaping`): the errors freeze early, the cross-entropy solves."""
+    instance = random_patterns(N=1001, P=400, seed=0)
+    errors = anneal(instance, seed=0)
+    entropy = anneal(instance, seed=0, energy="cross_entropy")
+    assert not errors.solved and errors.best_train_error > 0.05
+    assert entropy.solved and entropy.train_errors[-1] == 0 and instance.train_error(entropy.weights) == 0
+    np.testing.assert_array_equal(errors.train_errors[0], entropy.train_errors[0])
+    strict = anneal(instance, seed=0, energy="cross_entropy", margin=0.05, sweeps=100)
+    assert not strict.solved and strict.train_errors[-1] == instance.train_error(strict.weights, 0.05)
+
+
+def test_an_interrupted_run_goes_on_to_the_same_bits_and_not_into_another(tmp_path, monkeypatch):
+    instance, file = random_patterns(N=201, P=80, seed=0), tmp_path / "state.npz"
+    options: dict[str, Any] = {"seed": 0, "energy": "cross_entropy", "sweeps": 600, "beta_step": 0.01}
+    whole = anneal(instance, gamma=2.0, **options)
+    assert whole.iterations > 128
+    save = Checkpoint.save
+
+    class Killed(Exception):
+        pass
+
+    def save_and_die(self, **state):
+        self.seconds = 0
+        save(self, **state)
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Checkpoint, "save", save_and_die)
+        with pytest.raises(Killed):
+            anneal(instance, gamma=2.0, checkpoint=file, **options)
+    with np.load(file) as stored:
+        assert len(stored["errors"]) == 65
+    # Not the state of a run with another energy.
+    other = anneal(instance, gamma=3.0, checkpoint=shutil.copy(file, tmp_path / "other.npz"), **options)
+    np.testing.assert_array_equal(other.train_errors, anneal(instance, gamma=3.0, **options).train_errors)
+    resumed = anneal(instance, gamma=2.0, checkpoint=file, **options)
+    np.testing.assert_array_equal(resumed.train_errors, whole.train_errors)
+    np.testing.assert_array_equal(resumed.weights, whole.weights)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"energy": "entropy"}, "nearest is 'cross_entropy'"),
+        ({"energy": None}, "energy = None"),
+        ({"energy": "cross_entropy", "gamma": 0.0}, "gamma = 0"),
+        ({"energy": "cross_entropy", "gamma": math.inf}, "gamma = inf"),
+        ({"energy": "cross_entropy", "gamma": "1"}, "gamma = '1'"),
+        ({"energy": "linear", "margin": 99.0}, "margin = 99"),
+    ],
+)
+def test_wrong_arguments_are_refused(options, message):
+    with pytest.raises(DomainError, match=message) as refused:
+        anneal(random_patterns(N=33, P=9, seed=0), seed=0, **options)
+    assert "\n" not in str(refused.value)
+
+
+def test_other_energies_need_the_lattice():
+    with pytest.raises(DomainError, match="needs ±1 patterns"):
+        anneal(hidden_manifold(D=5, P=9, N=33, seed=0, activation="tanh"), seed=0, energy="linear")
+    with pytest.raises(DomainError, match="N = 32 is even"):
+        anneal(random_patterns(N=32, P=9, seed=0), seed=0, energy="linear")
