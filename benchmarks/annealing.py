@@ -41,7 +41,7 @@ def product_loop(patterns: np.ndarray, slopes: np.ndarray, attempts: int) -> flo
         row = np.float32(0.0)
         for mu in range(slopes.size):
             row += slopes[mu] * patterns[i, mu]
-        total += row
+        total += float(row)
     return total
 
 

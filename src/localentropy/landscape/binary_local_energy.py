@@ -118,18 +118,30 @@ def expected_flip_energy(
         DomainError: real patterns, weights other than ±1 or of another length, a distance outside [0, 1], a margin
             outside [0, √N].
     """
-    from scipy.stats import hypergeom
-
     if not instance.binary:
         raise DomainError("the exact local energy needs ±1 patterns; take activation = 'sign', or flip_energy")
     weights = _signs(instance, weights)
-    flips = numbers_of_flips(distances, instance.N)[:, None]
-    least = smallest_allowed(margin, instance.N)
+    flips = numbers_of_flips(distances, instance.N)
     sums, counts = np.unique(instance.sums(weights).astype(np.int64), return_counts=True)
+    return energy_of_sums(sums, counts, flips, instance.N, smallest_allowed(margin, instance.N)) / instance.P
+
+
+def energy_of_sums(sums: np.ndarray, counts: np.ndarray, flips: np.ndarray, N: int, least: int) -> np.ndarray:
+    """Mean number of errors after flips, from the sums before: [flips].
+
+    Args:
+        sums: s = Σ_i w_i y ξ_i, integers of the parity of N, [sums].
+        counts: patterns with each sum, [sums]; with probabilities in their place the result is the train error.
+        flips: numbers k of weights flipped at random, [flips].
+        N: number of weights.
+        least: h_min, the smallest sum that is no error.
+    """
+    from scipy.stats import hypergeom
+
+    flips = np.asarray(flips)[:, None]
     # An error is s + 2k − 4j < h_min.
     most = (sums + 2 * flips - least) // 4
-    wrong = hypergeom.sf(most, instance.N, (instance.N + sums) // 2, flips)
-    return wrong @ counts / instance.P
+    return hypergeom.sf(most, N, (N + sums) // 2, flips) @ counts
 
 
 def numbers_of_flips(distances: ArrayLike, N: int) -> np.ndarray:

@@ -8,8 +8,9 @@ import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 
+from localentropy.plots.agreement import agreement_by_size, in_words
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import averages, draw_points, one_two_five, series, with_theory
+from localentropy.plots.perceptron_points import averages, deviations, draw_points, one_two_five, series, with_theory
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -19,11 +20,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     line = typical[(typical["line"] == "inv_alpha") & (typical["reference"] == "0.0")].sort_values("inv_alpha")
     train = averages(runs, "train_error_best", solved_only=False)
     test = with_theory(averages(runs, "test_error"), theory, "error_typical")
+    agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     sizes = sorted(runs["D"].unique())
     frames = [
+        agreement,
         pd.DataFrame(
             {"panel": "b", "series": "theory", "x": line["inv_alpha"], "y": line["error_typical"], "y_err": 0.0}
-        )
+        ),
     ]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, axes = panels(2, 6.8, 2.9)
@@ -35,7 +38,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             draw_points(axes[1], test[test["D"] == D], style)
             frames += [series(here, "a", f"D = {D}"), series(test[test["D"] == D], "b", f"D = {D}")]
         for axis in axes:
-            one_two_five(axis, (1, 2, 5, 10), (1.0, 12.0))
+            one_two_five(axis, (1, 2, 5, 10, 20), (1.0, 24.0))
         axes[0].set(ylabel="train error of SA (best)")
         axes[1].set(ylabel="test error of solutions")
         axes[1].set_ylim(0.22, 0.36)
@@ -46,7 +49,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"Figure 10. Simulated annealing, α_T = {p['alpha_T']:g}, inverse temperature from {p['beta_start']:g} by "
         f"{p['beta_step']:g} a sweep, at most {p['sweeps']} sweeps. (a) Smallest train error of a run, mean over all "
         "instances. (b) Test error of solutions and the replica theory of typical ones; hollow: fewer than 90 % of the "
-        "instances solved, where only the easier ones are averaged. Error bars: standard errors over instances. Sizes, "
+        f"instances solved, where only the easier ones are averaged. {in_words(agreement, 'test error')} "
+        "Error bars: standard errors over instances. Sizes, "
         "schedule and α_T are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)

@@ -8,8 +8,9 @@ import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 
+from localentropy.plots.agreement import agreement_by_size, in_words
 from localentropy.plots.drawing import STYLE, Drawing, panels
-from localentropy.plots.perceptron_points import averages, draw_points, one_two_five, series, with_theory
+from localentropy.plots.perceptron_points import averages, deviations, draw_points, one_two_five, series, with_theory
 
 MARKERS = ("o", "s", "D")
 
@@ -19,8 +20,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     runs, theory, typical = tables["solve_mct0"], tables["typical_points"], tables["typical"]
     p = runs.attrs["parameters"]
     points = with_theory(averages(runs, "test_error"), theory, "error_typical")
+    agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     margins = sorted(runs["margin"].unique())
-    frames = []
+    frames = [agreement]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, (axis,) = panels(1, 3.8, 3.2)
         for margin, color in zip(margins, sns.color_palette("viridis", len(margins)), strict=True):
@@ -39,7 +41,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                 frames.append(series(here, "a", f"MCT0, margin {margin:g}, D = {D}"))
         for D, marker in zip(sorted(runs["D"].unique()), MARKERS, strict=False):
             axis.plot([], [], marker, color="black", label=f"$D = {D}$")
-        one_two_five(axis, (2, 5, 10, 20), (3.0, 25.0))
+        one_two_five(axis, (5, 10, 20, 30), (4.0, 36.0))
         axis.set_ylabel("test error of solutions")
         axis.set_ylim(0.21, 0.34)
         axis.legend(ncols=2)
@@ -47,6 +49,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"Figure 11. Test error of solutions of margin κ found by zero-temperature Monte Carlo (at most {p['sweeps']} "
         f"sweeps), α_T = {p['alpha_T']:g}; lines: typical solutions, replica theory; dashes: the theory at each point's "
         "effective margin, half-way to the first sum that the margin forbids. Hollow: fewer than 90 % of the instances "
-        "solved. Error bars: standard errors over instances. Sizes, margins and α_T are chosen here: the text lost them."
+        f"solved. {in_words(agreement, 'test error')} Error bars: standard errors over instances. Sizes, margins and α_T are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)

@@ -1,4 +1,4 @@
-"""Figure 13: local energy of solutions of three algorithms at several overparameterizations."""
+"""Figure 13: local energy of solutions of three algorithms, and how close to each other solutions are."""
 
 from __future__ import annotations
 
@@ -7,25 +7,42 @@ from collections.abc import Mapping
 import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
 
+from localentropy.plots.agreement import agreement_by_size, in_words, normal_score
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import averages, series
+from localentropy.plots.perceptron_points import (
+    MOST_SOLVED,
+    SOLVERS,
+    averages,
+    deviations,
+    draw_points,
+    one_two_five,
+    series,
+    with_theory,
+)
 
 PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs of the magnetizations"}
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """One panel per algorithm; dashed: the theory line of typical solutions."""
+    """One panel per algorithm, dashed the theory line of typical solutions; and one with overlaps."""
     lines = tables["stability_density"]
     lines = lines[lines["quantity"] == "local_energy"]
-    frames = []
+    lattice = tables["typical_lattice"]
+    lattice = lattice[(lattice["quantity"] == "local_energy") & (lattice["margin"] == 0.0)]
+    lattice = lattice.rename(columns={"value": "energy"})
+    agreement = agreement_by_size(deviations(tables["solve_mct0"], "local_energy", lattice, "energy", ("x",)), ["x"])
+    frames = [agreement]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(3, 7.2, 2.7)
-        for panel, (axis, (solver, title)) in zip("abc", zip(axes, PANELS.items(), strict=True), strict=False):
+        figure, axes = panels(4, 9.4, 2.7)
+        for panel, (axis, (solver, title)) in zip("abc", zip(axes, PANELS.items(), strict=False), strict=True):
             runs = tables[f"solve_{solver}"]
             # BP is no solver near the threshold: its curves start at the train error it leaves.
             energies = averages(runs, "local_energy", solved_only=solver != "belief_propagation", by=("x",))
             energies = _main_sizes(energies[energies["margin"] == 0.0], solver, tables)
+            if solver == "mct0":
+                energies = with_theory(energies, lattice, "energy", ("x",))
             values = sorted(energies["inv_alpha"].unique())
             for inv_alpha, color in zip(values, sns.color_palette("viridis", len(values)), strict=True):
                 here = energies[energies["inv_alpha"] == inv_alpha]
@@ -40,16 +57,65 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             axis.set(xlabel="distance $d$", xlim=(0.0, 0.1), ylim=(0.0, 0.2))
             axis.legend(title=rf"{title}; $1/\alpha$", fontsize=6, title_fontsize=7, loc="upper left", ncols=2)
         axes[0].set_ylabel("train error after random flips")
+        overlaps = _overlaps(axes[3], tables)
+        frames += overlaps
         letter(axes)
     p = tables["solve_sbpi"].attrs["parameters"]
     caption = (
         "Figure 13. Train error after round(dN) random flips of the weights, exact mean over the flips, at κ = 0 and "
         f"α_T = {p['alpha_T']:g}, for solutions of (a) zero-temperature Monte Carlo and (b) SBPI, and for (c) the signs of "
         "belief propagation's magnetizations, which solve only at large 1/α: elsewhere the curve starts at the train error "
-        "they leave. Dashed: typical solutions, replica theory, at the values of 1/α of figure 12. Error bars: standard "
-        "errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen here."
+        "they leave. Dashed: typical solutions, replica theory, at the values of 1/α of figure 12. MCT0 is compared with the theory "
+        f"on the lattice of its sums and flips. {in_words(agreement, 'local energy')} (d) Mean overlap of two solutions of one "
+        f"instance, found by one solver from different seeds; line: typical solutions, replica theory. {_words(overlaps)} Error "
+        "bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen here."
     )
     return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
+
+
+def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
+    """Overlaps between the solutions of one instance, on the line of the theory."""
+    line = tables["typical"]
+    line = line[(line["line"] == "inv_alpha") & (line["reference"] == "0.0")].sort_values("inv_alpha")
+    axis.plot(line["inv_alpha"], line["q"], color="black")
+    frames = [pd.DataFrame({"panel": "d", "series": "typical", "x": line["inv_alpha"], "y": line["q"], "y_err": 0.0})]
+    largest = tables["solution_overlaps"]["D"].max()
+    for (solver, D), here in tables["solution_overlaps"].groupby(["solver", "D"], sort=False):
+        points = here.groupby(["D", "N", "inv_alpha"])
+        known = points["overlap"].agg(y="mean", y_err="sem", n="count")
+        known["solved"] = points["solved"].sum() / points["runs"].sum()
+        known["theory"] = points["overlap_typical"].first()
+        known = known.reset_index()
+        compared = (known["n"] > 1) & (known["solved"] >= MOST_SOLVED)
+        z = ((known["y"] - known["theory"]) / known["y_err"]).where(compared)
+        known = known.assign(z=z, score=normal_score(z.to_numpy(), known["n"].to_numpy()))
+        # Sizes side by side: the smaller one a little paler and smaller.
+        small = largest > D
+        draw_points(axis, known, SOLVERS[solver] | {"markersize": 3 if small else 5, "alpha": 0.6 if small else 1.0})
+        frames.append(series(known, "d", f"{solver}, D = {D}"))
+        axis.plot(
+            [],
+            [],
+            SOLVERS[solver]["marker"],
+            color=SOLVERS[solver]["color"],
+            markersize=3 if small else 5,
+            label=f"{SOLVERS[solver]['label']}, $D = {D}$",
+        )
+    one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0))
+    axis.set(ylabel="overlap of two solutions", ylim=(0.0, 1.0))
+    axis.legend(fontsize=6)
+    return frames
+
+
+def _words(overlaps: list[pd.DataFrame]) -> str:
+    """The z-scores of the overlaps at the largest size of the solvers that find typical solutions."""
+    rows = pd.concat(overlaps).dropna(subset="z")
+    rows = rows[~rows["series"].str.startswith("sbpi")]
+    found = [
+        f"{row.series}, 1/α = {row.x:.1f}: {row.y:.4f} ± {row.y_err:.4f}, theory {row.theory:.4f}, z = {row.z:.1f}"
+        for row in rows.itertuples()
+    ]
+    return "; ".join(found) + "." if found else "Too few are solved to compare."
 
 
 def _main_sizes(energies: pd.DataFrame, solver: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

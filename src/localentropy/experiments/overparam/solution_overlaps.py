@@ -1,0 +1,96 @@
+"""Overlaps between solutions of one instance: several runs of a solver, each with a seed of its own (figure 13)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from localentropy import seeds
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    IncreasingValues,
+    Overdetermination,
+    Task,
+)
+from localentropy.experiments.perceptron_runs import sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from localentropy.solvers.solution import Solution
+
+DATASETS: tuple[str, ...] = ()
+
+
+class OverlapGrid(BaseModel):
+    """Instances of one latent dimension for one solver."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    solver: Literal["anneal", "mct0", "sbpi"] = Field(description="with its default settings")
+    D: int = Field(ge=3, le=10_000, description="latent dimension")
+    inv_alphas: IncreasingValues = Field(description="N/P, with N the nearest odd number")
+    samples: int = Field(ge=1, le=10_000, description="instances of each size")
+    runs: int = Field(ge=2, le=1000, description="runs on each instance")
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the overlaps, all at margin 0."""
+
+    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
+    grids: tuple[OverlapGrid, ...] = Field(
+        min_length=1, description="solvers, sizes, samples and runs", json_schema_extra=SIZE
+    )
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One solver and size each."""
+    return [
+        {"solver": grid.solver, "D": grid.D, "inv_alpha": inv_alpha, "samples": grid.samples, "runs": grid.runs}
+        for grid in parameters.grids
+        for inv_alpha in grid.inv_alphas
+    ]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """The instances of one solver and size, the same as in the runs of figures 10 to 13.
+
+    Returns:
+        One row for each instance: solver, D, P, N, inv_alpha (N/P), sample, runs, solved (number of runs), overlap
+        (mean over the pairs of solved runs; missing with fewer than two), overlap_typical (q of the replica theory).
+    """
+    import numpy as np
+    import pandas as pd
+    import torch
+
+    from localentropy.instances.perceptron import hidden_manifold
+    from localentropy.landscape.binary_overlaps import overlaps
+    from localentropy.replica import random_features as rf
+    from localentropy.solvers.anneal import anneal, mct0
+    from localentropy.solvers.sbpi import sbpi
+
+    torch.set_num_threads(parameters.threads)
+    name = task["solver"]
+    solvers: dict[str, Callable[..., Solution]] = {"anneal": anneal, "mct0": mct0, "sbpi": sbpi}
+    P, N = sizes(parameters.alpha_T, task["D"], task["inv_alpha"])
+    rows = []
+    for sample in range(task["samples"]):
+        seed = seeds.entropy(context.seed, "instance", sample=sample) % 2**63
+        instance = hidden_manifold(task["D"], P, N, seed=seed, activation=parameters.activation)
+        solutions = []
+        for run in range(task["runs"]):
+            place = {"D": task["D"], "P": P, "N": N, "sample": sample, "run": run}
+            seed = seeds.entropy(context.seed, f"overlaps/{name}", **place) % 2**63
+            solutions.append(solvers[name](instance, seed=seed))
+        solved = [one.weights for one in solutions if one.solved]
+        mean = float(overlaps(np.stack(solved))[2].mean()) if len(solved) > 1 else np.nan
+        rows.append({"sample": sample, "runs": task["runs"], "solved": len(solved), "overlap": mean})
+    table = pd.DataFrame(rows)
+    context.report(f"{name}, D = {task['D']}, 1/α = {N / P:.3f}: mean overlap {table['overlap'].mean():.4f}")
+    typical = rf.typical(parameters.alpha_T, N / P, 0.0, parameters.activation)
+    return table.assign(solver=name, D=task["D"], P=P, N=N, inv_alpha=N / P, overlap_typical=typical.q)
