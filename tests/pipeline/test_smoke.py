@@ -85,6 +85,29 @@ def test_figure6_shows_thresholds_overlaps_and_flatter_wide_networks(smoke: Chec
         assert np.allclose(noiseless["y"], final.loc[noiseless["width"]], atol=1e-9)
 
 
+def test_figure7_shows_thresholds_falling_test_errors_and_flat_minima(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "figure7", ".csv"))
+    for _, networks in data[data["series"] != "untrained"].groupby("optimizer"):
+        train = networks[networks["series"] == "train error"].set_index("width").sort_index()
+        assert train["y"].iloc[0] > 0.02 and (train["solved"] == train["samples"]).iloc[-1]
+        test = networks[networks["series"] == "test error"].sort_values("width")
+        errors = test["y_err"].to_numpy()
+        assert (np.diff(test["y"]) < 2 * np.hypot(errors[1:], errors[:-1])).all()
+        overlaps = networks[networks["series"] == "trained"]
+        assert (overlaps["y"] + 3 * overlaps["y_err"] < 1).all()
+        near = networks[(networks["panel"] == "c") & (networks["x"] < 0.03)]
+        assert len(near) and (near["y"] < 0.02).all()
+
+
+def test_figure14_layers_move_away_from_their_start_the_first_convolution_least(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "figure14", ".csv"))
+    for _, layers in data[data["panel"] != "c"].groupby("optimizer"):
+        curves = layers.pivot_table(index="epoch", columns="layer", values="y")
+        assert (curves.loc[0] == 1).all() and (curves.iloc[-1] < curves.loc[2]).all()
+        convolutions = curves.iloc[-1][:4].to_numpy()
+        assert (np.diff(convolutions) < 0).all()
+
+
 def test_figure1_shows_a_gap_between_the_thresholds_and_the_storage_limits(smoke: Checkout) -> None:
     data = pd.read_csv(figure(smoke, "figure1", ".csv"))
     lines = {str(name): line.set_index("x")["y"] for name, line in data[data["panel"] == "a"].groupby("series")}

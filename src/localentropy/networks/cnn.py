@@ -1,0 +1,197 @@
+"""Ensembles of five-layer convolutional networks of one width, stacked so that one program serves all of them.
+
+Four times a 3×3 convolution (padding 1, no bias, which batch norm would undo), batch norm, ReLU and max-pooling, with
+k, 2k, 4k and 8k filters and pools of 1, 2, 2 and 8, then a linear layer from the 8k channels that are left of a 32×32
+image to the ten classes. Source: overparam, §III "Convolutional networks"; the pools are those of Nakkiran et al.
+2021, whose network the paper takes.
+
+The networks lie side by side in the channels, each a group of the convolutions: of networks × c channels, network m
+has those from m c to (m + 1) c. Images are [patterns, networks × 3, 32, 32] or, where all networks see the same ones,
+[patterns, 3, 32, 32], in channels-last memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from localentropy.errors import DomainError
+
+POOLS = (1, 2, 2, 8)
+COLOURS, CLASSES, TAPS = 3, 10, 9
+EPSILON = 1e-5  # batch norm's usual constant
+
+
+def channels(width: int) -> list[tuple[int, int]]:
+    """(outputs, inputs) of the four convolutions and the linear layer.
+
+    Raises:
+        DomainError: no filters.
+    """
+    if width < 1:
+        raise DomainError(f"width must be at least 1, got {width}")
+    sizes = [COLOURS, width, 2 * width, 4 * width, 8 * width, CLASSES]
+    return [(after, before) for before, after in pairwise(sizes)]
+
+
+def parameter_count(width: int) -> int:
+    """Number of trainable parameters of one network."""
+    *convolutions, (classes, features) = channels(width)
+    return sum(TAPS * after * before + 2 * after for after, before in convolutions) + classes * (features + 1)
+
+
+@dataclass(frozen=True)
+class CNN:
+    """Networks of one width k.
+
+    Attributes:
+        convolutions: filters of each convolution, [networks, outputs, inputs, 3, 3].
+        scales: γ of each batch norm, [networks, channels].
+        shifts: β of each batch norm, [networks, channels].
+        linear: weights of the linear layer, [networks, classes, 8k].
+        bias: its biases, [networks, classes].
+    """
+
+    convolutions: tuple[Tensor, ...]
+    scales: tuple[Tensor, ...]
+    shifts: tuple[Tensor, ...]
+    linear: Tensor
+    bias: Tensor
+
+    @property
+    def networks(self) -> int:
+        """Number of networks."""
+        return len(self.linear)
+
+    @property
+    def width(self) -> int:
+        """Filters of the first convolution, k."""
+        return self.convolutions[0].shape[1]
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """All parameters, in the order of the attributes."""
+        return [*self.convolutions, *self.scales, *self.shifts, self.linear, self.bias]
+
+    @staticmethod
+    def of_tensors(tensors: Sequence[Tensor]) -> CNN:
+        """Networks from parameters in the order of `tensors`."""
+        layers = len(POOLS)
+        convolutions, scales, shifts = (tuple(tensors[layers * kind : layers * (kind + 1)]) for kind in range(3))
+        linear, bias = tensors[3 * layers :]
+        return CNN(convolutions, scales, shifts, linear, bias)
+
+    def select(self, networks: Sequence[int]) -> CNN:
+        """Copy of the networks with these indices, in this order; an index may repeat."""
+        index = torch.as_tensor(networks, device=self.linear.device)
+        return CNN.of_tensors([tensor[index] for tensor in self.tensors])
+
+    def to(self, device: str, dtype: torch.dtype | None = None) -> CNN:
+        """The same networks on a device, in a floating-point type."""
+        return CNN.of_tensors([tensor.to(device, dtype) for tensor in self.tensors])
+
+    def layer_weights(self) -> list[Tensor]:
+        """Weights of each layer, from the first convolution to the linear layer, [networks, weights] each."""
+        return [weights.flatten(1) for weights in (*self.convolutions, self.linear)]
+
+    def scores(self, images: Tensor, over: Statistics | None = None) -> Tensor:
+        """Class scores [networks, patterns, 10], with the statistics `over` a set of images in batch norm.
+
+        Without them batch norm takes the batch's own, as in training.
+        """
+        activations = _side_by_side(images, self.networks)
+        for layer in range(len(POOLS)):
+            activations = self._above(self._before_norm(activations, layer), layer, over)
+        features = activations.flatten(1).unflatten(1, (self.networks, -1)).transpose(0, 1)
+        return torch.baddbmm(self.bias[:, None, :], features, self.linear.mT)
+
+    def _before_norm(self, activations: Tensor, layer: int) -> Tensor:
+        filters = self.convolutions[layer].flatten(0, 1)
+        return functional.conv2d(activations, filters, padding=1, groups=self.networks)
+
+    def _above(self, activations: Tensor, layer: int, over: Statistics | None) -> Tensor:
+        """Batch norm, ReLU and max-pooling."""
+        scale, shift = self.scales[layer].flatten(), self.shifts[layer].flatten()
+        mean = variance = None
+        if over is not None:
+            mean, variance = (m[layer].flatten().to(self.linear) for m in (over.means, over.variances))
+        normal = functional.batch_norm(activations, mean, variance, scale, shift, training=over is None, eps=EPSILON)
+        return pooled(normal.relu(), POOLS[layer])
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Mean and variance of each batch norm's inputs over a set of images, float64, [networks, channels] each."""
+
+    means: tuple[Tensor, ...]
+    variances: tuple[Tensor, ...]
+
+
+def pooled(activations: Tensor, pool: int) -> Tensor:
+    """Max-pooling over squares of `pool` pixels."""
+    return functional.max_pool2d(activations, pool) if pool > 1 else activations
+
+
+@torch.no_grad()
+def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
+    """Statistics of the inputs of each batch norm over all images, for use in evaluation.
+
+    The layers below are in evaluation mode too, so that the result is that of one batch of all images, whatever their
+    order and the blocks that bound the memory. Each layer takes a pass over the images through those below it.
+
+    Args:
+        cnn: the networks.
+        images: [patterns, 3, 32, 32].
+        block: images worked on at once.
+    """
+    found = Statistics((), ())
+    for layer, outputs in enumerate(cnn.scales):
+        total, squares = (torch.zeros(outputs.numel(), dtype=torch.float64, device=images.device) for _ in range(2))
+        count = 0
+        for part in images.split(block):
+            activations = cnn._before_norm(_side_by_side(part, cnn.networks), 0)
+            for below in range(layer):
+                activations = cnn._before_norm(cnn._above(activations, below, found), below + 1)
+            total += activations.sum((0, 2, 3), dtype=torch.float64)
+            squares += activations.double().square().sum((0, 2, 3))
+            count += activations[:, 0].numel()
+        mean = (total / count).view_as(outputs)
+        variance = ((squares / count).view_as(outputs) - mean.square()).clamp_min(0)
+        found = Statistics((*found.means, mean), (*found.variances, variance))
+    return found
+
+
+def standard_initialization(width: int, generators: Sequence[np.random.Generator]) -> CNN:
+    """Networks as PyTorch initializes them, one from each generator, float32 on the CPU.
+
+    Filters, linear weights and its biases are uniform in ±1/√(fan-in); batch norms begin with γ = 1, β = 0. Source:
+    overparam, appendix F ("standard PyTorch initialization").
+    """
+    layers = channels(width)
+    drawn: list[list[np.ndarray]] = []
+    for generator in generators:
+        weights = [
+            generator.uniform(-1, 1, (after, before, 3, 3)) / np.sqrt(before * TAPS) for after, before in layers[:-1]
+        ]
+        classes, features = layers[-1]
+        last = [generator.uniform(-1, 1, shape) / np.sqrt(features) for shape in ((classes, features), (classes,))]
+        drawn.append([*weights, *last])
+    *convolutions, linear, bias = (
+        torch.from_numpy(np.stack(tensor).astype(np.float32)) for tensor in zip(*drawn, strict=True)
+    )
+    ones = [torch.ones(len(generators), after) for after, _ in layers[:-1]]
+    zeros = [torch.zeros_like(scale) for scale in ones]
+    # Channels last, as the convolutions want them: the filters' inputs are innermost in memory.
+    filters = [tensor.permute(0, 1, 3, 4, 2).contiguous().permute(0, 1, 4, 2, 3) for tensor in convolutions]
+    return CNN.of_tensors([*filters, *ones, *zeros, linear, bias])
+
+
+def _side_by_side(images: Tensor, networks: int) -> Tensor:
+    """Images [patterns, networks × 3, 32, 32] for all networks, from their own or from shared ones."""
+    return images if images.shape[1] == networks * COLOURS else images.repeat(1, networks, 1, 1)

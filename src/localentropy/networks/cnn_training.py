@@ -1,0 +1,175 @@
+"""Training of an ensemble of convolutional networks by SGD with momentum or by Adam on the cross-entropy.
+
+Networks in one ensemble do not see each other: training them together or one by one gives the same result up to the
+rounding of sums. Images, parameters and the optimizer's state stay on the device; nothing waits for it inside an epoch.
+Source: overparam, appendix F "Numerical Experiments on CNNs".
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from localentropy.errors import ConvergenceError
+from localentropy.networks.checkpoint import Checkpoint
+from localentropy.networks.cnn import CLASSES, CNN
+
+Optimizer = Literal["sgd", "adam"]
+Precision = Literal["float32", "bfloat16"]
+
+_REPORT_EVERY = 10  # epochs
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Result of `train`.
+
+    Attributes:
+        cnn: the trained networks.
+        loss: mean cross-entropy (nats) over the batches of each epoch, float64, [epochs, networks].
+        start_overlaps: cosine of each layer's weights (of convolutions before batch norm) with their initial values,
+            after 0, 1, … epochs, float64, [epochs + 1, networks, 5].
+    """
+
+    cnn: CNN
+    loss: Tensor
+    start_overlaps: Tensor
+
+
+def train(
+    start: CNN,
+    images: Tensor,
+    labels: Tensor,
+    *,
+    optimizer: Optimizer,
+    learning_rate: float,
+    momentum: float,
+    batch: int,
+    epochs: int,
+    generators: Sequence[np.random.Generator],
+    precision: Precision = "float32",
+    checkpoint: Checkpoint | None = None,
+    report: Callable[[str], None] | None = None,
+) -> Trained:
+    """Minimise the mean cross-entropy for a fixed number of epochs, on the device that the images are on.
+
+    Args:
+        start: initial networks; not modified.
+        images: [patterns, 3, 32, 32], float.
+        labels: classes from 0 to 9, int64, [patterns].
+        optimizer: SGD with momentum, or Adam with PyTorch's other constants.
+        learning_rate: step size.
+        momentum: of SGD; Adam has its own.
+        batch: patterns in a mini-batch; the last one of an epoch may be shorter.
+        epochs: passes over the patterns, each in a fresh random order.
+        generators: one for each network, for its orders.
+        precision: floating-point type of activations and their gradients; parameters are float32 in any case.
+        checkpoint: where to save the state, and to go on from; the finished state is saved too.
+        report: receives a line of progress now and then.
+
+    Raises:
+        ConvergenceError: the loss is not finite: the learning rate is too large.
+    """
+    networks, device = start.networks, images.device
+    # Clones keep channels-last memory, where the convolutions are fastest.
+    cnn = CNN.of_tensors([tensor.clone().requires_grad_() for tensor in start.tensors])
+    stepper = _optimizer(optimizer, cnn, learning_rate, momentum)
+    losses = torch.zeros(epochs, networks, dtype=torch.float64, device=device)
+    overlaps = torch.ones(epochs + 1, networks, len(start.layer_weights()), dtype=torch.float64, device=device)
+    state = {"losses": losses, "overlaps": overlaps}
+    pixels = images.permute(0, 2, 3, 1).contiguous()  # channels last, so that a batch is gathered image by image
+    first = _restore(checkpoint, cnn, stepper, state, generators)
+    for epoch in range(first, epochs):
+        if checkpoint is not None and checkpoint.due():
+            _save(checkpoint, epoch, cnn, stepper, state, generators)
+        orders = np.stack([generator.permutation(len(images)) for generator in generators], 1)
+        for chosen in torch.from_numpy(orders).to(device).split(batch):
+            stepper.zero_grad()
+            with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
+                scores = cnn.scores(_gather(pixels, chosen))
+            loss = functional.cross_entropy(
+                scores.float().reshape(-1, CLASSES), labels[chosen.T].flatten(), reduction="none"
+            )
+            loss = loss.view(networks, -1).mean(1)
+            loss.sum().backward()
+            stepper.step()
+            losses[epoch] += loss.detach() * len(chosen) / len(images)
+        overlaps[epoch + 1] = _cosines(cnn, start)
+        if epoch % _REPORT_EVERY == 0:
+            _require_finite(losses[epoch], epoch)
+            if report is not None:
+                report(f"epoch {epoch}: mean loss {losses[epoch].mean():.4f}")
+    _require_finite(losses[-1], epochs)
+    if checkpoint is not None and first < epochs:
+        _save(checkpoint, epochs, cnn, stepper, state, generators)
+    return Trained(CNN.of_tensors([tensor.detach() for tensor in cnn.tensors]), losses, overlaps)
+
+
+def _optimizer(name: Optimizer, cnn: CNN, learning_rate: float, momentum: float) -> torch.optim.Optimizer:
+    # Fused: one kernel for all parameters, and its step counters live on the device.
+    if name == "sgd":
+        return torch.optim.SGD(cnn.tensors, learning_rate, momentum, fused=True)
+    return torch.optim.Adam(cnn.tensors, learning_rate, fused=True)
+
+
+def _gather(pixels: Tensor, chosen: Tensor) -> Tensor:
+    """Images [patterns, networks × 3, 32, 32] in channels-last memory, network m's being `chosen[:, m]`."""
+    side_by_side = pixels[chosen].permute(0, 2, 3, 1, 4).flatten(3)
+    return side_by_side.permute(0, 3, 1, 2)
+
+
+@torch.no_grad()
+def _cosines(cnn: CNN, start: CNN) -> Tensor:
+    pairs = zip(cnn.layer_weights(), start.layer_weights(), strict=True)
+    return torch.stack([functional.cosine_similarity(a.double(), b.double()) for a, b in pairs], 1)
+
+
+def _save(
+    checkpoint: Checkpoint,
+    epoch: int,
+    cnn: CNN,
+    stepper: torch.optim.Optimizer,
+    state: dict[str, Tensor],
+    generators: Sequence[np.random.Generator],
+) -> None:
+    saved: dict[str, Any] = {
+        "epoch": epoch,
+        "generators": json.dumps([generator.bit_generator.state for generator in generators]),
+        "parameters": [tensor.detach() for tensor in cnn.tensors],
+        "optimizer": stepper.state_dict(),
+    }
+    checkpoint.save(saved | state)
+
+
+def _restore(
+    checkpoint: Checkpoint | None,
+    cnn: CNN,
+    stepper: torch.optim.Optimizer,
+    state: dict[str, Tensor],
+    generators: Sequence[np.random.Generator],
+) -> int:
+    """Copy a checkpoint into networks, optimizer, state and generators; returns the epoch to go on from."""
+    saved = None if checkpoint is None else checkpoint.load(cnn.linear.device)
+    if saved is None:
+        return 0
+    with torch.no_grad():
+        for tensor, values in zip(cnn.tensors, saved["parameters"], strict=True):
+            tensor.copy_(values)
+    stepper.load_state_dict(saved["optimizer"])
+    for name, tensor in state.items():
+        tensor.copy_(saved[name])
+    for generator, drawn in zip(generators, json.loads(saved["generators"]), strict=True):
+        generator.bit_generator.state = drawn
+    return saved["epoch"]
+
+
+def _require_finite(loss: Tensor, epoch: int) -> None:
+    if not bool(torch.isfinite(loss).all()):
+        raise ConvergenceError("training of the CNN", {"epoch": epoch}, float("nan"))

@@ -1,0 +1,48 @@
+"""What the figures of the convolutional networks share: the look of the optimizers and what captions say of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from localentropy.plots.drawing import COLORS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LABELS = {"sgd": "SGD", "adam": "Adam"}
+STYLES: dict[str, dict[str, Any]] = {
+    "sgd": {"color": COLORS[0], "marker": "o"},
+    "adam": {"color": COLORS[3], "marker": "s"},
+}
+
+
+def training(table: pd.DataFrame) -> str:
+    """What was trained on what, and what a solution is."""
+    p = table.attrs["parameters"]
+    part = "" if p["training_patterns"] == 50_000 else " (a class-balanced part)"
+    return (
+        f"Five-layer convolutional networks with k, 2k, 4k and 8k filters on CIFAR-10: {p['training_patterns']} "
+        f"training images{part}, {p['test_patterns']} test images, cross-entropy, {p['epochs']} epochs in batches of "
+        f"{p['batch']}, SGD (learning rate {p['sgd_learning_rate']:g}, momentum {p['sgd_momentum']:g}) and Adam "
+        f"(learning rate {p['adam_learning_rate']:g}); a solution misclassifies at most {p['solution_errors']} "
+        "training image."
+    )
+
+
+def below_paper(table: pd.DataFrame, scale: str) -> str:
+    """What was chosen here, and how far the sizes are below the paper's."""
+    chosen = (
+        "The text lost widths, pools, learning rates, batch size, momentum and noise levels: these are chosen here."
+    )
+    if scale == "paper":
+        return chosen
+    p = table.attrs["parameters"]
+    return (
+        f"{chosen} Scale {scale}: below the paper's size (50 000 training images, 200 epochs, 5 networks; here "
+        f"{p['training_patterns']}, {p['epochs']} and {p['samples']})."
+    )
+
+
+def powers_of_two(widths: pd.Series) -> list[int]:
+    """Those within the widths: ticks of a logarithmic axis."""
+    return [2**power for power in range(20) if widths.min() <= 2**power <= widths.max()]
