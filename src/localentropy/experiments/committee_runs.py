@@ -1,0 +1,169 @@
+"""What the runs of both solvers of the tree committee machine share: the same instances, the same measurements.
+
+A task has all training sets of one overparameterization. Table: one row for each number, in column `value`.
+
+| column | |
+|---|---|
+| quantity | see below |
+| D, P, N, inv_alpha | sizes; inv_alpha = N/P of these sizes |
+| sample | number of the training set |
+| start | number of the run on this training set; 0 for a deterministic solver |
+| other | second run of a pair, else missing |
+| sigma | level of noise, else missing |
+
+| quantity | |
+|---|---|
+| solved | 1 if the weights make no error on the training set, else 0 |
+| train_error, test_error | of the weights; on fresh patterns |
+| iterations | in the solver's unit |
+| overlap | cosine of two solutions of one training set, mean over units; no alignment |
+| noise_distance | of solutions: distance to the perturbed ones per unit, mean over draws |
+| noise_train_error | of solutions: train error of the perturbed ones, mean over draws |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from localentropy import seeds
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    IncreasingValues,
+    OddSize,
+    Overdetermination,
+    Task,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from localentropy.instances.committee import TreeCommittee
+    from localentropy.solvers.committee_solution import CommitteeSolution
+
+COLUMNS = {
+    "quantity": "str",
+    "D": "int64",
+    "P": "int64",
+    "N": "int64",
+    "inv_alpha": "float64",
+    "sample": "int64",
+    "start": "int64",
+    "other": "Int64",
+    "sigma": "float64",
+    "value": "float64",
+}
+
+
+class CommitteeParameters(ExperimentParameters):
+    """Parameters of every solver's runs."""
+
+    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D: large (T), value (C)")
+    activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns (T)")
+    units: OddSize = Field(le=99, description="hidden units K (C)")
+    noise_levels: IncreasingValues = Field(
+        description="standard deviations of the relative noise on the weights of solutions (C)"
+    )
+    D: int = Field(ge=3, le=10_000, description="latent dimension", json_schema_extra=SIZE)
+    inv_alphas: IncreasingValues = Field(description="N/P, with N the nearest multiple of K", json_schema_extra=SIZE)
+    samples: int = Field(ge=2, le=10_000, description="training sets of each size", json_schema_extra=SIZE)
+    test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
+    noise_draws: int = Field(
+        ge=1, le=10_000, description="perturbations of each solution at each noise level", json_schema_extra=SIZE
+    )
+
+
+def grid_tasks(parameters: CommitteeParameters) -> list[Task]:
+    """One overparameterization each."""
+    return [{"inv_alpha": inv_alpha} for inv_alpha in parameters.inv_alphas]
+
+
+def run_committees(
+    solve: Callable[[list[TreeCommittee], list[int]], list[list[CommitteeSolution]]],
+    parameters: CommitteeParameters,
+    task: Task,
+    context: Context,
+) -> pd.DataFrame:
+    """Rows of one overparameterization.
+
+    Args:
+        solve: takes all training sets and their numbers, returns the runs on each.
+        parameters: of the experiment.
+        task: one of `grid_tasks`.
+        context: of the experiment.
+    """
+    import pandas as pd
+
+    from localentropy.instances.committee import nearest_divisible, tree_committee
+
+    P = round(parameters.alpha_T * parameters.D)
+    N = nearest_divisible(task["inv_alpha"] * P, parameters.units)
+    numbers = list(range(parameters.samples))
+    instances = [
+        tree_committee(
+            D=parameters.D,
+            P=P,
+            N=N,
+            K=parameters.units,
+            seed=seeds.entropy(context.seed, "instance", sample=sample) % 2**63,
+            activation=parameters.activation,
+        )
+        for sample in numbers
+    ]
+    rows: list[dict[str, Any]] = []
+    for sample, instance, runs in zip(numbers, instances, solve(instances, numbers), strict=True):
+        stream = seeds.entropy(context.seed, "overparam/committee/noise", P=P, N=N, sample=sample)
+        rows += [{"sample": sample, **row} for row in _measurements(instance, runs, parameters, stream)]
+    table = pd.DataFrame(rows).assign(D=parameters.D, P=P, N=N, inv_alpha=N / P).reindex(columns=list(COLUMNS))
+    solved = table.loc[table["quantity"] == "solved", "value"]
+    context.report(f"N/P = {N / P:.3f}: {int(solved.sum())} of {len(solved)} runs solved")
+    return table.astype(COLUMNS)
+
+
+def _measurements(
+    instance: TreeCommittee, runs: list[CommitteeSolution], parameters: CommitteeParameters, stream: int
+) -> list[dict[str, Any]]:
+    """Rows of the runs on one training set."""
+    import numpy as np
+
+    from localentropy.landscape.committee import committee_local_energy, committee_overlap
+
+    rows: list[dict[str, Any]] = []
+    weights = np.stack([run.weights for run in runs])
+    test = instance.test_error(weights, parameters.test_patterns)
+    for start, run in enumerate(runs):
+        numbers = {
+            "solved": float(run.solved),
+            "train_error": instance.train_error(run.weights),
+            "test_error": test[start],
+            "iterations": run.iterations,
+        }
+        rows += [{"quantity": quantity, "start": start, "value": value} for quantity, value in numbers.items()]
+    solutions = [start for start, run in enumerate(runs) if run.solved]
+    for start, other in combinations(solutions, 2):
+        overlap = committee_overlap(weights[start], weights[other])
+        rows.append({"quantity": "overlap", "start": start, "other": other, "value": overlap})
+    if solutions:
+        # The same noise for all solutions of one training set, of whatever solver.
+        energy = committee_local_energy(
+            instance,
+            weights[solutions],
+            sigmas=parameters.noise_levels,
+            draws=parameters.noise_draws,
+            generators=[np.random.Generator(np.random.PCG64(stream)) for _ in solutions],
+        )
+        for level, sigma in enumerate(parameters.noise_levels):
+            for quantity, values in (
+                ("noise_distance", energy.distance_per_unit[level].mean(1)),
+                ("noise_train_error", energy.train_error[level].mean(1)),
+            ):
+                rows += [
+                    {"quantity": quantity, "start": start, "sigma": sigma, "value": value}
+                    for start, value in zip(solutions, values, strict=True)
+                ]
+    return rows

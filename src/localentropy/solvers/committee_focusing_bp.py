@@ -1,0 +1,225 @@
+"""Focusing belief propagation on the tree committee machine with continuous weights.
+
+Weights are Gaussian in every message; with ±1 inputs and many of them per unit the messages collapse to approximate
+message passing (AMP): means and one variance for each unit, and what each pattern answers to each unit.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from localentropy.arguments import require_choice, require_integer, require_number
+from localentropy.errors import DomainError
+from localentropy.instances.committee import TreeCommittee
+from localentropy.solvers.committee_focusing_kernels import update_patterns, update_weights
+from localentropy.solvers.committee_kernels import count_errors
+from localentropy.solvers.committee_solution import CommitteeSolution, unit_norm
+
+RESTART_DAMPING = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class CommitteeFocusingRecord:
+    """What each step of the protocol ended with; all arrays are [steps made].
+
+    Attributes:
+        coupling: λ.
+        iterations: updates of all messages, those of a run of the step that diverged included.
+        train_error: fraction of errors of the sign machine with the means as weights.
+        residual: largest change of a mean in the last update, before damping.
+        damping: share of the old messages kept.
+        overlap: q = Σ_i m_i²/N of the means, 1 when the replicas are one.
+    """
+
+    coupling: np.ndarray
+    iterations: np.ndarray
+    train_error: np.ndarray
+    residual: np.ndarray
+    damping: np.ndarray
+    overlap: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class FocusedCommittee(CommitteeSolution):
+    """The normalised means of the last step.
+
+    Attributes:
+        steps: the record of the protocol.
+    """
+
+    steps: CommitteeFocusingRecord
+
+
+def committee_focusing_bp(
+    instance: TreeCommittee,
+    *,
+    coupling_start: float = 0.5,
+    coupling_end: float = 30.0,
+    steps: int = 30,
+    replicas: float = 10.0,
+    damping: float = 0.5,
+    max_iterations: int = 200,
+    tolerance: float = 1e-3,
+    stop: str = "end",
+) -> FocusedCommittee:
+    """A solution in a wide flat region by focusing belief propagation: deterministic, without a random start.
+
+    y replicas of weights w^a, w_l^a·w_l^a = N/K, are tied to a centre by λ/2 Σ_a |w^a − w⋆|², and λ grows. With
+    X_l = y ξ_l √(K/N), one update is
+
+    1. z_l = X_l m_l, ω_l = z_l − v_l g_l, probability Φ(ω/√v) of each unit to be on the side of the label;
+    2. Z, the probability that most units are, and C_l, that unit l decides: exact convolutions;
+    3. g_l = C_l φ(ω_l/√v_l)/(√v_l Z), Γ_l = g_l² + g_l ω_l/v_l, A_l = K/N Σ_μ Γ_μl, B_l = X_lᵀ g_l + A_l m_l;
+    4. m = B/x, v = 1/(x + Λ), Λ = 1/[(1/x + 1/λ)/(y − 1) + 1/λ], with x such that the mean of m² and v add up to 1.
+
+    Source: `shaping`, Methods and SI (algorithm, λ from 0.5 to 30 in 30 steps, y = 10, 200 iterations); `overparam`,
+    §III and Methods (random features). The multiplier of the norm, tolerance and damping are chosen.
+
+    Each unit's pre-activations are taken as independent of the other units' and of variance v. Random features of one
+    latent pattern are correlated within and between units, so there the messages are approximate: they find solutions,
+    but neither q nor v are those of a posterior.
+
+    Args:
+        instance: ±1 patterns.
+        coupling_start: first λ.
+        coupling_end: last λ; the values between are a geometric sequence.
+        steps: values of λ.
+        replicas: y, larger than 1, not necessarily an integer.
+        damping: share of the old g, Γ, m, v kept in an update, in [0, 1). A step that ends farther from its fixed point
+            than it began is made again with damping 0.8 if this is more.
+        max_iterations: updates in each step.
+        tolerance: a step ends when no mean would change by more in an undamped update.
+        stop: "end", after all steps; "first", after the first step that ends without errors.
+
+    Returns:
+        The means of the last step, each unit normalised; `iterations` are updates, and `train_errors` are those after
+        each step.
+
+    Raises:
+        DomainError: not a tree committee with ±1 patterns, or an argument out of range.
+    """
+    _check(instance, coupling_start, coupling_end, steps, replicas, damping, max_iterations, tolerance)
+    require_choice("stop", stop, ("end", "first"))
+    clock = time.thread_time()
+    messages = _Messages(instance)
+    errors = [messages.errors()]
+    rows: list[tuple[float, int, float, float, float, float]] = []
+    for coupling in np.geomspace(coupling_start, coupling_end, steps):
+        before = messages.state()
+        used = damping
+        first, residual, made = messages.converge(coupling, replicas, used, max_iterations, tolerance)
+        if not residual <= max(first, tolerance) and damping < RESTART_DAMPING:
+            messages.restore(before)
+            used = RESTART_DAMPING
+            _, residual, more = messages.converge(coupling, replicas, used, max_iterations, tolerance)
+            made += more
+        errors.append(messages.errors())
+        rows.append((coupling, made, errors[-1], residual, used, float(np.mean(messages.means**2))))
+        if stop == "first" and errors[-1] == 0.0:
+            break
+    record = CommitteeFocusingRecord(*(np.array(column) for column in zip(*rows, strict=True)))
+    weights = unit_norm(messages.means)
+    return FocusedCommittee(
+        weights=weights,
+        solved=instance.train_error(weights) == 0.0,
+        iterations=int(record.iterations.sum()),
+        train_errors=np.array(errors),
+        cpu_seconds=time.thread_time() - clock,
+        steps=record,
+    )
+
+
+class _Messages:
+    """The messages of one machine.
+
+    Attributes:
+        means: m, [K, N/K].
+        variances: v, [K].
+        slopes: g, [P, K].
+        curvatures: Γ, [P, K].
+    """
+
+    def __init__(self, instance: TreeCommittee) -> None:
+        P, K, size = instance.P, instance.units, instance.inputs_per_unit
+        self._patterns = instance.data.signed_patterns
+        # Below, the product of the (K + 1)/2 smallest probabilities of a pattern is a normal number.
+        self._steepest = math.sqrt(2600.0 / (K + 1))
+        self.means = np.zeros((K, size))
+        self.variances = np.ones(K)
+        self.slopes = np.zeros((P, K))
+        self.curvatures = np.zeros((P, K))
+        self._fields = np.empty((K, size))
+        self._precisions = np.empty(K)
+
+    def errors(self) -> float:
+        """Train error of the sign machine with the means as weights."""
+        return count_errors(self._patterns, self.means) / len(self._patterns)
+
+    def state(self) -> tuple[np.ndarray, ...]:
+        """A copy of all messages."""
+        return tuple(one.copy() for one in (self.means, self.variances, self.slopes, self.curvatures))
+
+    def restore(self, state: tuple[np.ndarray, ...]) -> None:
+        """Go back to a state."""
+        for one, saved in zip((self.means, self.variances, self.slopes, self.curvatures), state, strict=True):
+            one[:] = saved
+
+    def converge(
+        self, coupling: float, replicas: float, damping: float, max_iterations: int, tolerance: float
+    ) -> tuple[float, float, int]:
+        """Update until nothing changes; returns the first and the last residual and the number of updates."""
+        first = residual = math.inf
+        made = 0
+        for made in range(1, max_iterations + 1):
+            update_patterns(
+                self._patterns,
+                self.means,
+                self.variances,
+                damping,
+                self._steepest,
+                self.slopes,
+                self.curvatures,
+                self._fields,
+                self._precisions,
+            )
+            residual = update_weights(self._fields, coupling, replicas, damping, self.means, self.variances)
+            if made == 1:
+                first = residual
+            if residual <= tolerance:
+                break
+        return first, residual, made
+
+
+def _check(
+    instance: object,
+    coupling_start: float,
+    coupling_end: float,
+    steps: int,
+    replicas: float,
+    damping: float,
+    max_iterations: int,
+    tolerance: float,
+) -> None:
+    if not isinstance(instance, TreeCommittee):
+        raise DomainError(
+            f"instance = {type(instance).__name__} object: allowed is a TreeCommittee, as tree_committee and "
+            "random_tree_committee of localentropy.instances.committee make it"
+        )
+    if not instance.data.binary:
+        raise DomainError("focusing belief propagation on the committee needs ±1 patterns: activation 'sign'")
+    require_integer("steps", steps, 1)
+    require_integer("max_iterations", max_iterations, 1)
+    if not 0.0 < require_number("coupling_start", coupling_start) <= require_number("coupling_end", coupling_end):
+        raise DomainError(
+            f"couplings from {coupling_start} to {coupling_end}: allowed is 0 < coupling_start <= coupling_end"
+        )
+    if require_number("replicas", replicas) <= 1.0:
+        raise DomainError(f"replicas = {replicas} is out of range: it must be larger than 1")
+    if not 0.0 <= require_number("damping", damping) < 1.0:
+        raise DomainError(f"damping = {damping} is out of range: allowed is 0 <= damping < 1")
+    if require_number("tolerance", tolerance) <= 0.0:
+        raise DomainError(f"tolerance = {tolerance} is out of range: it must be positive")

@@ -1,0 +1,216 @@
+"""Kernels of focusing belief propagation on the tree committee machine.
+
+One update goes through the patterns once: the pre-activations of their units, the majority nodes, what they send back.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from localentropy.numerics.compiled import kernel
+from localentropy.solvers.committee_kernels import add, preactivations
+from localentropy.solvers.gaussian_kernels import (
+    FUSED,
+    SQRT_HALF,
+    SQRT_TWO_OVER_PI,
+    erfcx,
+    exp,
+)
+
+_BLOCK = 32  # patterns worked on together: their majority nodes stay in the fastest cache and are computed side by side
+
+
+@kernel(fastmath=FUSED)
+def majority(
+    plus: np.ndarray,
+    minus: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+    decisive: np.ndarray,
+    total: np.ndarray,
+) -> None:
+    """Probability that most of K independent units are +, and for each unit that it decides, for several patterns.
+
+    Exact, by convolution: O(K²) for all units of a pattern.
+
+    Args:
+        plus: probability of each unit to be +, [K, patterns], K odd.
+        minus: of each to be −, [K, patterns]; given apart because 1 − plus may have lost its digits.
+        before: work space, [K + 1, K + 1, patterns]: in row l, the distribution of the number of + among the first l.
+        after: the same among the units from l on.
+        decisive: set to the probability that exactly (K − 1)/2 of the other units are +, [K, patterns].
+        total: set to the probability that at least (K + 1)/2 units are +, [patterns].
+    """
+    K, patterns = plus.shape
+    half = (K - 1) // 2
+    for b in range(patterns):
+        before[0, 0, b] = 1.0
+        after[K, 0, b] = 1.0
+        total[b] = 0.0
+    for unit in range(K):
+        for b in range(patterns):
+            before[unit + 1, 0, b] = before[unit, 0, b] * minus[unit, b]
+            before[unit + 1, unit + 1, b] = before[unit, unit, b] * plus[unit, b]
+        for count in range(1, unit + 1):
+            for b in range(patterns):
+                before[unit + 1, count, b] = (
+                    before[unit, count, b] * minus[unit, b] + before[unit, count - 1, b] * plus[unit, b]
+                )
+    for unit in range(K - 1, -1, -1):
+        others = K - 1 - unit
+        for b in range(patterns):
+            after[unit, 0, b] = after[unit + 1, 0, b] * minus[unit, b]
+            after[unit, others + 1, b] = after[unit + 1, others, b] * plus[unit, b]
+        for count in range(1, others + 1):
+            for b in range(patterns):
+                after[unit, count, b] = (
+                    after[unit + 1, count, b] * minus[unit, b] + after[unit + 1, count - 1, b] * plus[unit, b]
+                )
+    for unit in range(K):
+        for b in range(patterns):
+            decisive[unit, b] = 0.0
+        for count in range(max(0, half - (K - 1 - unit)), min(unit, half) + 1):
+            for b in range(patterns):
+                decisive[unit, b] += before[unit, count, b] * after[unit + 1, half - count, b]
+    for count in range(half + 1, K + 1):
+        for b in range(patterns):
+            total[b] += before[K, count, b]
+
+
+@kernel(fastmath=FUSED)
+def update_patterns(
+    patterns: np.ndarray,
+    means: np.ndarray,
+    variances: np.ndarray,
+    damping: float,
+    steepest: float,
+    slopes: np.ndarray,
+    curvatures: np.ndarray,
+    fields: np.ndarray,
+    precisions: np.ndarray,
+) -> None:
+    """Update what all patterns answer to the weights: steps 1–3 of `committee_focusing_bp`.
+
+    Args:
+        patterns: labels times patterns, int8 of ±1, [P, N].
+        means: m, [K, N/K].
+        variances: v of each unit, [K].
+        damping: share of the old slopes and curvatures kept.
+        steepest: bound on |ω|/√v: beyond it the probabilities of all units could underflow together.
+        slopes: g = ∂ ln Z/∂ω, [P, K]; updated.
+        curvatures: Γ = −∂² ln Z/∂ω², [P, K]; updated.
+        fields: set to B_l = X_lᵀ g_l + A_l m_l, [K, N/K].
+        precisions: set to A_l = K/N Σ_μ Γ_μl, [K].
+    """
+    P = patterns.shape[0]
+    K, size = means.shape
+    scale = 1.0 / math.sqrt(size)
+    x, tail = np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK))
+    plus, minus, decisive = np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK))
+    before, after = np.zeros((K + 1, K + 1, _BLOCK)), np.zeros((K + 1, K + 1, _BLOCK))
+    total, factors = np.zeros(_BLOCK), np.zeros(K)
+    fields[:] = 0.0
+    precisions[:] = 0.0
+    for start in range(0, P, _BLOCK):
+        here = min(_BLOCK, P - start)
+        for b in range(here):
+            preactivations(patterns[start + b], means, factors)
+            for unit in range(K):
+                x[unit, b] = scale * factors[unit] - variances[unit] * slopes[start + b, unit]
+        for unit in range(K):
+            root = math.sqrt(variances[unit])
+            for b in range(_BLOCK):
+                t = min(max(x[unit, b] / root, -steepest), steepest)
+                density = exp(-0.5 * t * t)
+                smaller = 0.5 * erfcx(abs(t) * SQRT_HALF) * density
+                x[unit, b] = t
+                tail[unit, b] = density
+                plus[unit, b] = 1.0 - smaller if t > 0.0 else smaller
+                minus[unit, b] = smaller if t > 0.0 else 1.0 - smaller
+        majority(plus, minus, before, after, decisive, total)
+        for unit in range(K):
+            root = math.sqrt(variances[unit])
+            for b in range(_BLOCK):
+                g = 0.5 * SQRT_TWO_OVER_PI * tail[unit, b] * decisive[unit, b] / (root * total[b])
+                plus[unit, b] = g
+                minus[unit, b] = g * (g + x[unit, b] / root)
+        for b in range(here):
+            for unit in range(K):
+                g = damping * slopes[start + b, unit] + (1.0 - damping) * plus[unit, b]
+                gamma = damping * curvatures[start + b, unit] + (1.0 - damping) * minus[unit, b]
+                slopes[start + b, unit] = g
+                curvatures[start + b, unit] = gamma
+                precisions[unit] += gamma / size
+                factors[unit] = scale * g
+            add(factors, patterns[start + b], fields)
+    for unit in range(K):
+        for i in range(size):
+            fields[unit, i] += precisions[unit] * means[unit, i]
+
+
+@kernel(fastmath=FUSED)
+def replica_precision(square: float, coupling: float, replicas: float) -> float:
+    """Precision x without the coupling at which a unit has norm 1: root of square/x² + 1/(x + Λ(x)) = 1.
+
+    Λ = 1/[(1/x + 1/λ)/(y − 1) + 1/λ] is the precision that comes back from the y − 1 other replicas. Both terms fall
+    with x. The root lies above that of each term alone, max(√square, 1 − Λ), and below the one without coupling.
+
+    Args:
+        square: mean of B².
+        coupling: λ, positive.
+        replicas: y, larger than 1.
+    """
+    low, high = math.sqrt(square), 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * square))
+    for _ in range(60):
+        x = 0.5 * (low + high)
+        if square / (x * x) + 1.0 / (x + returned_precision(x, coupling, replicas)) > 1.0:
+            low = x
+        else:
+            high = x
+    return 0.5 * (low + high)
+
+
+@kernel(fastmath=FUSED)
+def returned_precision(x: float, coupling: float, replicas: float) -> float:
+    """Λ, the precision of the message that the y − 1 other replicas send back through the centre."""
+    return 1.0 / ((1.0 / x + 1.0 / coupling) / (replicas - 1.0) + 1.0 / coupling)
+
+
+@kernel(fastmath=FUSED)
+def update_weights(
+    fields: np.ndarray,
+    coupling: float,
+    replicas: float,
+    damping: float,
+    means: np.ndarray,
+    variances: np.ndarray,
+) -> float:
+    """Update the weights from the fields on them (`shaping`, SI; step 5 of `committee_focusing_bp`).
+
+    Args:
+        fields: B, [K, N/K].
+        coupling: λ.
+        replicas: y.
+        damping: share of the old means and variances kept.
+        means: m, [K, N/K]; updated.
+        variances: v, [K]; updated.
+
+    Returns:
+        The largest change of a mean, without damping.
+    """
+    K, size = means.shape
+    largest = 0.0
+    for unit in range(K):
+        square = 0.0
+        for i in range(size):
+            square += fields[unit, i] * fields[unit, i]
+        x = replica_precision(square / size, coupling, replicas)
+        variance = 1.0 / (x + returned_precision(x, coupling, replicas))
+        variances[unit] = damping * variances[unit] + (1.0 - damping) * variance
+        for i in range(size):
+            change = fields[unit, i] / x - means[unit, i]
+            largest = max(largest, abs(change))
+            means[unit, i] += (1.0 - damping) * change
+    return largest

@@ -1,0 +1,46 @@
+"""Kernels that the solvers of the tree committee machine share: patterns are int8 of ±1, labels included."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from localentropy.numerics.compiled import kernel
+from localentropy.solvers.gaussian_kernels import FUSED, REORDERED
+
+
+@kernel(fastmath=REORDERED)
+def preactivations(pattern: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
+    """Set out to w_l·ξ_l of every unit, [K]: a pattern [N], weights [K, N/K]."""
+    K, size = weights.shape
+    for unit in range(K):
+        total = 0.0
+        for i in range(size):
+            total += np.float64(pattern[unit * size + i]) * weights[unit, i]
+        out[unit] = total
+
+
+@kernel(fastmath=FUSED)
+def add(factors: np.ndarray, pattern: np.ndarray, total: np.ndarray) -> None:
+    """Add to each unit its factor times its inputs: factors [K], a pattern [N], total [K, N/K]."""
+    K, size = total.shape
+    for unit in range(K):
+        factor = factors[unit]
+        for i in range(size):
+            total[unit, i] += factor * np.float64(pattern[unit * size + i])
+
+
+@kernel(fastmath=FUSED)
+def count_errors(patterns: np.ndarray, weights: np.ndarray) -> int:
+    """Patterns [P, N] without a majority of the units, weights [K, N/K], above zero."""
+    fields = np.empty(weights.shape[0])
+    errors = 0
+    for mu in range(patterns.shape[0]):
+        preactivations(patterns[mu], weights, fields)
+        votes = 0
+        for field in fields:
+            if field > 0.0:
+                votes += 1
+            elif field < 0.0:
+                votes -= 1
+        errors += votes <= 0
+    return errors

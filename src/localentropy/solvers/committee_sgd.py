@@ -1,0 +1,304 @@
+"""Stochastic gradient descent on the tree committee machine: cross-entropy, tanh units that sharpen into signs.
+
+On a processor every run is made by compiled loops (`committee_sgd_kernels`) whose patterns stay in the cache; on an
+accelerator all runs are made at once by batched products (`CommitteeBatch`). Both follow the same random streams.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from localentropy.arguments import require_integer, require_number
+from localentropy.errors import DomainError
+from localentropy.instances.committee import TreeCommittee
+from localentropy.seeds import generator
+from localentropy.solvers.committee_kernels import count_errors
+from localentropy.solvers.committee_sgd_kernels import epoch as compiled_epoch
+from localentropy.solvers.committee_solution import CommitteeSolution, unit_norm
+
+_LOOK_EVERY = 50  # epochs between two looks at which runs have ended: an accelerator has to be waited for
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How the runs are trained.
+
+    Attributes:
+        learning_rate: η; the gradient is summed, not averaged, over a mini-batch.
+        beta: β of the first epoch, the slope of the units tanh(βx).
+        beta_growth: β₁; β is multiplied by 1 + β₁ after each epoch.
+        gamma: γ of the first epoch, the scale of the loss.
+        gamma_growth: γ₁, likewise.
+        batch: patterns in a mini-batch; the last one of an epoch may be shorter.
+        epochs: most passes over the patterns, each in a fresh random order.
+    """
+
+    learning_rate: float = 1e-2
+    beta: float = 1.0
+    beta_growth: float = 1e-3
+    gamma: float = 3.0
+    gamma_growth: float = 0.0
+    batch: int = 100
+    epochs: int = 3000
+
+    def __post_init__(self) -> None:
+        for name in ("learning_rate", "beta", "gamma"):
+            if require_number(name, getattr(self, name)) <= 0.0:
+                raise DomainError(f"{name} = {getattr(self, name)} is out of range: it must be positive")
+        for name in ("beta_growth", "gamma_growth"):
+            if require_number(name, getattr(self, name)) < 0.0:
+                raise DomainError(f"{name} = {getattr(self, name)} is out of range: it must not be negative")
+        require_integer("batch", self.batch, 1)
+        require_integer("epochs", self.epochs, 1)
+
+
+def committee_sgd(
+    instance: TreeCommittee, *, seed: int, schedule: Schedule | None = None, device: str = "cpu"
+) -> CommitteeSolution:
+    """Mini-batch descent on the cross-entropy until the machine of signs makes no error.
+
+    With x_l = y w_l·ξ_l, ‖w_l‖ = 1, and Δ = Σ_l tanh(βx_l)/√K, the loss of a pattern is
+    f(Δ) = −Δ/2 + ln(2 cosh γΔ)/(2γ) = ln(1 + e^{−2γΔ})/(2γ). After every step each unit is divided by its norm. Weights
+    start uniform in [−1, 1], then normalised.
+
+    Source: `overparam`, §III and Methods; `shaping`, Methods, whose "ceSGD-fast" on random patterns is the default
+    schedule: 770 ± 150 epochs at N = 999, K = 9, P = 1000. The scales of x_l and Δ, and that the gradient is summed
+    over a mini-batch, are not in the texts; they reproduce these epochs.
+
+    Args:
+        instance: the problem.
+        seed: root seed of the initial weights and of the orders of the patterns.
+        schedule: default: ceSGD-fast.
+        device: "cpu" or "cuda".
+
+    Returns:
+        The weights of the first epoch without errors; if there is none, those of the epoch with the fewest.
+        `train_errors` are of the machine of signs, at the start and after every epoch.
+
+    Raises:
+        DomainError: not a tree committee, a parameter out of range or a device that is not available.
+    """
+    return committee_sgd_many([instance], seeds=[seed], schedule=schedule, device=device)[0]
+
+
+def committee_sgd_many(
+    instances: Sequence[TreeCommittee],
+    *,
+    seeds: Sequence[int],
+    schedule: Schedule | None = None,
+    device: str = "cpu",
+) -> list[CommitteeSolution]:
+    """Descent on many training sets, or from many starts on the same one; see `committee_sgd`.
+
+    Runs do not see each other. On a processor they are made one by one, in double precision, and no bit depends on
+    their grouping. On an accelerator they are made at once, in single precision, with the patterns on the device: sums
+    are rounded otherwise, which after some hundred epochs makes other, equally good runs.
+
+    Args:
+        instances: one for each run, all of one size; the same object for several starts on one training set.
+        seeds: one for each run.
+        schedule: default: ceSGD-fast.
+        device: "cpu" or "cuda".
+
+    Raises:
+        DomainError: not one seed for each instance, instances of unequal sizes, or see `committee_sgd`.
+    """
+    schedule = schedule or Schedule()
+    if len(seeds) != len(instances):
+        raise DomainError(f"committee_sgd_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
+    for instance, seed in zip(instances, seeds, strict=True):
+        _check(instance, instances[0], seed)
+    place = _device(device)
+    if place.type == "cpu":
+        return [_run(instance, seed, schedule) for instance, seed in zip(instances, seeds, strict=True)]
+    return _run_at_once(instances, seeds, schedule, place) if instances else []
+
+
+def start(instance: TreeCommittee, seed: int) -> tuple[np.ndarray, np.random.Generator]:
+    """Initial weights of a run, [K, N/K], and the generator of its orders."""
+    K, size = instance.units, instance.inputs_per_unit
+    stream = generator(seed, "algorithm/committee_sgd", K=K, N=instance.N, P=instance.P)
+    return unit_norm(stream.uniform(-1.0, 1.0, (K, size))), stream
+
+
+def _run(instance: TreeCommittee, seed: int, schedule: Schedule) -> CommitteeSolution:
+    """One run by compiled loops."""
+    clock = time.thread_time()
+    weights, stream = start(instance, seed)
+    # A kernel must see one type of patterns only: real ones are not for it.
+    patterns = instance.data.signed_patterns
+    errors = [count_errors(patterns, weights)]
+    best = weights.copy()
+    beta, gamma = schedule.beta, schedule.gamma
+    for _ in range(schedule.epochs):
+        if errors[-1] == 0:
+            break
+        order = stream.permutation(instance.P)
+        wrong = compiled_epoch(patterns, order, schedule.batch, schedule.learning_rate, beta, gamma, weights)
+        if wrong < min(errors):
+            best[:] = weights
+        errors.append(wrong)
+        beta *= 1.0 + schedule.beta_growth
+        gamma *= 1.0 + schedule.gamma_growth
+    return _solution(instance, best, np.array(errors), time.thread_time() - clock)
+
+
+class CommitteeBatch:
+    """Many runs at once, with everything on one device.
+
+    Attributes:
+        patterns: labels times patterns of all different training sets, [sets K P, N/K].
+        weights: [runs, K, N/K].
+        best: those with the fewest errors so far, and `least` their number of errors, [runs].
+        errors: of the machine of signs, [runs], at the last `count`.
+    """
+
+    def __init__(
+        self,
+        instances: Sequence[TreeCommittee],
+        weights: np.ndarray,
+        *,
+        device: torch.device | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        first = instances[0]
+        self.P, self.K, self.size = first.P, first.units, first.inputs_per_unit
+        sets = list({id(one): one for one in instances}.values())
+        self.patterns = torch.empty((len(sets), self.K, self.P, self.size), dtype=dtype, device=device)
+        for one, patterns in zip(sets, self.patterns, strict=True):
+            blocks = torch.from_numpy(one.data.signed_patterns).view(self.P, self.K, self.size)
+            patterns.copy_(blocks.transpose(0, 1))
+        self.patterns = self.patterns.view(-1, self.size)
+        number = {id(one): place for place, one in enumerate(sets)}
+        rows = np.array([number[id(one)] for one in instances])[:, None] * self.K + np.arange(self.K)
+        # First row of every run and unit in `patterns`.
+        self._rows = torch.from_numpy(rows * self.P)[:, :, None].to(self.patterns.device)
+        self.weights = torch.from_numpy(weights).to(self.patterns)
+        self.best = self.weights.clone()
+        self.errors = self.least = self.count()
+
+    def fields(self, order: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs [runs K, patterns, N/K] and pre-activations [runs, K, patterns] of the patterns `order`, [runs, …]."""
+        inputs = self.patterns.index_select(0, (self._rows + order[:, None]).flatten())
+        inputs = inputs.view(-1, order.shape[1], self.size)
+        fields = torch.bmm(inputs, self.weights.view(-1, self.size, 1))
+        return inputs, fields.view(len(self.weights), self.K, -1)
+
+    def gradient(self, order: Tensor, beta: float, gamma: float) -> Tensor:
+        """Gradient of the loss summed over the patterns `order` [runs, patterns], of the size of the weights."""
+        inputs, fields = self.fields(order)
+        outputs = torch.tanh(beta * fields)
+        root = math.sqrt(self.K)
+        slope = torch.sigmoid(outputs.sum(1, keepdim=True) * (-2.0 * gamma / root)) * (-beta / root)
+        factors = slope * (1.0 - outputs.square())
+        return torch.bmm(factors.view(-1, 1, factors.shape[2]), inputs).view_as(self.weights)
+
+    def epoch(self, order: Tensor, schedule: Schedule, beta: float, gamma: float) -> None:
+        """All mini-batches of an epoch, in the order of the patterns [runs, P]; then count errors.
+
+        Runs without errors stay as they are.
+        """
+        done = (self.least == 0)[:, None, None]
+        for batch in order.split(schedule.batch, 1):
+            moved = self.weights - schedule.learning_rate * self.gradient(batch, beta, gamma)
+            moved /= moved.norm(dim=2, keepdim=True)
+            self.weights = torch.where(done, self.weights, moved)
+        self.errors = self.count()
+        better = self.errors < self.least
+        self.best = torch.where(better[:, None, None], self.weights, self.best)
+        self.least = torch.minimum(self.errors, self.least)
+
+    def count(self) -> Tensor:
+        """Patterns without a majority of units above zero, [runs]."""
+        wrong = torch.zeros(len(self.weights), dtype=torch.int64, device=self.weights.device)
+        everything = torch.arange(self.P, device=self.weights.device).expand(len(self.weights), -1)
+        for part in everything.split(max(1, 2**26 // self.weights.numel()), 1):
+            wrong += (self.fields(part)[1].sign().sum(1) <= 0).sum(1)
+        return wrong
+
+    def keep(self, runs: Tensor) -> None:
+        """Go on with these runs only."""
+        self._rows, self.weights, self.best = self._rows[runs], self.weights[runs], self.best[runs]
+        self.errors, self.least = self.errors[runs], self.least[runs]
+
+
+def _run_at_once(
+    instances: Sequence[TreeCommittee], seeds: Sequence[int], schedule: Schedule, device: torch.device
+) -> list[CommitteeSolution]:
+    """All runs by batched products; those that have ended are left out at the next look."""
+    clock = time.process_time()
+    starts = [start(instance, seed) for instance, seed in zip(instances, seeds, strict=True)]
+    batch = CommitteeBatch(instances, np.stack([weights for weights, _ in starts]), device=device)
+    errors = [[count] for count in batch.errors.tolist()]
+    best = [weights for weights, _ in starts]
+    P, going = instances[0].P, np.arange(len(instances))
+    beta, gamma = schedule.beta, schedule.gamma
+    for made in range(0, schedule.epochs, _LOOK_EVERY):
+        left = (batch.least > 0).cpu().numpy()
+        if not left.all():
+            going = going[left]
+            batch.keep(torch.from_numpy(np.flatnonzero(left)).to(device))
+        if not going.size:
+            break
+        epochs = min(_LOOK_EVERY, schedule.epochs - made)
+        orders = np.stack([[starts[run][1].permutation(P) for run in going] for _ in range(epochs)])
+        counts = torch.empty((epochs, len(going)), dtype=torch.int64, device=device)
+        for index, order in enumerate(torch.from_numpy(orders).to(device)):
+            batch.epoch(order, schedule, beta, gamma)
+            counts[index] = batch.errors
+            beta *= 1.0 + schedule.beta_growth
+            gamma *= 1.0 + schedule.gamma_growth
+        for run, found, weights in zip(going, counts.T.tolist(), batch.best.cpu().numpy(), strict=True):
+            errors[run] += found[: found.index(0) + 1] if 0 in found else found
+            best[run] = weights
+    spent = (time.process_time() - clock) / len(instances)
+    return [
+        _solution(instance, weights, np.array(counts_of_run), spent)
+        for instance, weights, counts_of_run in zip(instances, best, errors, strict=True)
+    ]
+
+
+def _solution(
+    instance: TreeCommittee, weights: np.ndarray, errors: np.ndarray, cpu_seconds: float
+) -> CommitteeSolution:
+    weights = unit_norm(weights.astype(np.float64))
+    return CommitteeSolution(
+        weights=weights,
+        solved=instance.train_error(weights) == 0.0,
+        iterations=len(errors) - 1,
+        train_errors=errors / instance.P,
+        cpu_seconds=cpu_seconds,
+    )
+
+
+def _check(instance: object, first: TreeCommittee, seed: object) -> None:
+    if not isinstance(instance, TreeCommittee):
+        raise DomainError(
+            f"instance = {type(instance).__name__} object: allowed is a TreeCommittee, as tree_committee and "
+            "random_tree_committee of localentropy.instances.committee make it"
+        )
+    if not instance.data.binary:
+        raise DomainError("descent on the committee needs ±1 patterns: activation 'sign'")
+    if (instance.P, instance.N, instance.units) != (first.P, first.N, first.units):
+        raise DomainError(
+            f"committee_sgd_many needs instances of one size, got P = {first.P}, N = {first.N}, K = {first.units} and "
+            f"P = {instance.P}, N = {instance.N}, K = {instance.units}"
+        )
+    require_integer("seed", seed)
+
+
+def _device(device: str) -> torch.device:
+    try:
+        place = torch.device(device)
+        torch.empty(0, device=place)
+    except (RuntimeError, AssertionError, TypeError):
+        allowed = "'cpu' or 'cuda'" if torch.cuda.is_available() else "'cpu'"
+        raise DomainError(f"device = {device!r} is not available: allowed here is {allowed}") from None
+    return place
