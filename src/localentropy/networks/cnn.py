@@ -116,13 +116,14 @@ class CNN:
         return functional.conv2d(activations, filters, padding=1, groups=self.networks)
 
     def _above(self, activations: Tensor, layer: int, over: Statistics | None) -> Tensor:
-        """Batch norm, ReLU and max-pooling."""
+        """Batch norm, max-pooling and ReLU."""
         scale, shift = self.scales[layer].flatten(), self.shifts[layer].flatten()
         mean = variance = None
         if over is not None:
             mean, variance = (m[layer].flatten().to(self.linear) for m in (over.means, over.variances))
         normal = functional.batch_norm(activations, mean, variance, scale, shift, training=over is None, eps=EPSILON)
-        return pooled(normal.relu(), POOLS[layer])
+        # The order of ReLU and maximum changes nothing, also in the gradient, and what is pooled is smaller.
+        return pooled(normal, POOLS[layer]).relu_()
 
 
 @dataclass(frozen=True)

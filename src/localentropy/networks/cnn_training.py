@@ -24,7 +24,7 @@ from localentropy.networks.cnn import CLASSES, CNN
 Optimizer = Literal["sgd", "adam"]
 Precision = Literal["float32", "bfloat16"]
 
-_REPORT_EVERY = 10  # epochs
+_REPORT_EVERY = 10  # epochs between two looks at the loss: on a GPU each one waits for the device
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def train(
         batch: patterns in a mini-batch; the last one of an epoch may be shorter.
         epochs: passes over the patterns, each in a fresh random order.
         generators: one for each network, for its orders.
-        precision: floating-point type of activations and their gradients; parameters are float32 in any case.
+        precision: floating-point type of activations and their gradients; parameters and statistics are float32.
         checkpoint: where to save the state, and to go on from; the finished state is saved too.
         report: receives a line of progress now and then.
 
