@@ -47,3 +47,10 @@ rule notebook:
     shell:
         "jupytext --to ipynb --output - {input.source:q} 2> {log:q} | "
         "jupyter nbconvert --to html --execute --stdin --output {wildcards.name} --output-dir notebooks >> {log:q} 2>&1"
+
+
+rule scorecard:
+    input:
+        pipeline.scorecard_files(),
+    message:
+        "the scorecard is up to date"

@@ -77,3 +77,27 @@ rule plot:
         "drawing {params.target}"
     shell:
         "python -m localentropy plot {params.target} --job {params.job:q} --log {log:q}"
+
+
+rule claims:
+    input:
+        code=pipeline.scorecard_code,
+        tables=pipeline.scorecard_tables,
+    output:
+        pipeline.scorecard_files(),
+    log:
+        f"logs/{FOLDER}/scorecard.log",
+    benchmark:
+        f"logs/{FOLDER}/scorecard.benchmark.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=5,
+    params:
+        job=pipeline.scorecard_parameters,
+    message:
+        "testing the papers' claims"
+    shell:
+        "python -m localentropy scorecard --job {params.job:q} --log {log:q}"

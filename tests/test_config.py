@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from localentropy import reference
-from localentropy.config import ROOT, experiment_key, read_figures, resolve, split_figure
+from localentropy.config import (
+    ROOT,
+    experiment_key,
+    experiment_names,
+    read_claims,
+    read_figures,
+    resolve,
+    split_figure,
+)
 from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import IncreasingSizes, OddSize
 
@@ -30,8 +38,7 @@ def root(tmp_path: Path) -> Path:
 def test_the_shipped_configuration_is_valid(scale: str) -> None:
     configuration = resolve(scale)
     assert configuration.folder == scale
-    names = {name for figure in read_figures().values() for name in figure.experiments}
-    assert set(configuration.experiments) == names
+    assert list(configuration.experiments) == experiment_names(read_figures(), read_claims())
 
 
 @pytest.mark.parametrize(

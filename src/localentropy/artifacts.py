@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _METADATA_KEY = b"localentropy"
-FIGURE_SUFFIXES = (".png", ".pdf", ".csv")
 
 
 @dataclass(frozen=True)
@@ -136,13 +135,13 @@ def read_table(file: Path) -> Table:
     return Table(rows, stamp, versions)
 
 
-def write_figure(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, caption: str, started: datetime) -> None:
-    """Write a figure's PNG, PDF and CSV, then the JSON that vouches for them.
+def write_output(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, caption: str, started: datetime) -> None:
+    """Write the files of a figure or scorecard, then the JSON that vouches for them.
 
     Args:
         stem: path without suffix.
-        contents: suffix (one of `FIGURE_SUFFIXES`) → bytes.
-        stamp: what the figure was made from.
+        contents: suffix → bytes.
+        stamp: what they were made from.
         caption: one paragraph.
         started: when the making began.
     """
@@ -161,8 +160,8 @@ def write_figure(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, captio
         temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def read_figure(stem: Path) -> tuple[Stamp, dict[str, Any]]:
-    """Stamp and whole record of a figure, its files checked against the record.
+def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
+    """Stamp and whole record of a figure or scorecard, its files checked against the record.
 
     Raises:
         ArtifactError: a file is missing, truncated or altered.
@@ -171,11 +170,11 @@ def read_figure(stem: Path) -> tuple[Stamp, dict[str, Any]]:
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
         stamp = Stamp(**record["stamp"])
-        hashes = {suffix: record["files"][suffix] for suffix in FIGURE_SUFFIXES}
+        hashes = dict(record["files"])
     except FileNotFoundError:
-        raise ArtifactError(f"{file}: no such figure record") from None
+        raise ArtifactError(f"{file}: no such record") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArtifactError(f"{file}: not a readable figure record ({_first_line(error)})") from None
+        raise ArtifactError(f"{file}: not a readable record ({_first_line(error)})") from None
     for suffix, expected in hashes.items():
         part = stem.with_suffix(suffix)
         if not part.is_file():

@@ -41,8 +41,6 @@ def run(
     job: Job = None,
 ) -> None:
     """Compute an experiment's table; parts that are there and current are kept."""
-    from localentropy.pipeline import problem
-
     request = _experiment_job(experiment, job, scale, config, set_, run_name)
     if part is not None:
         if not 0 <= part < request.parts:
@@ -50,7 +48,7 @@ def run(
         request.compute_part(part, log)
         return
     for index in range(request.parts):
-        if not request.part(index).exists() or problem(request, index):
+        if not request.part(index).exists() or request.problem(index):
             request.compute_part(index, log)
     request.merge(log)
 
@@ -99,7 +97,7 @@ def plot(
     job: Job = None,
 ) -> None:
     """Draw a figure from the tables of its experiments."""
-    from localentropy.pipeline import FigureJob
+    from localentropy.outputs import FigureJob
 
     if job is not None:
         request = FigureJob.from_json(figure, job)
@@ -107,11 +105,30 @@ def plot(
         configuration = _configuration(scale, config, set_, run_name)
         _known(figure, list(configuration.figures), "figure")
         request = FigureJob.from_configuration(configuration, figure)
-    request.draw(log)
+    request.make(log)
 
 
 @app.command()
-def show(file: Annotated[Path, typer.Argument(help="a table, or any file of a figure")]) -> None:
+def scorecard(
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Test every claim of the papers on the tables of the experiments."""
+    from localentropy.scorecard import TARGET, ScorecardJob
+
+    if job is not None:
+        request = ScorecardJob.from_json(TARGET, job)
+    else:
+        request = ScorecardJob.from_configuration(_configuration(scale, config, set_, run_name))
+    request.make(log)
+
+
+@app.command()
+def show(file: Annotated[Path, typer.Argument(help="a table, or any file of a figure or scorecard")]) -> None:
     """Print how a file was made."""
     from localentropy.inspection import describe
 

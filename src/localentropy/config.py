@@ -70,6 +70,26 @@ class Figure(BaseModel):
     )
 
 
+class Claim(BaseModel):
+    """One entry of `config/claims.yaml`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    claim: str = Field(min_length=1, description="what the paper says, in one sentence of our own")
+    source: str = Field(min_length=1, description="where it says so: section, figure")
+    printed: str | None = Field(description="the number that the paper prints, where it prints one")
+    test: str = Field(
+        pattern=r"^[a-z]+\.[a-z0-9_]+\.[a-z0-9_]+$",
+        description="<paper>.<module>.<function> below localentropy.claims, which turns the tables into a finding",
+    )
+    experiments: tuple[str, ...] = Field(min_length=1, description="the experiments whose tables it is tested on")
+
+    @property
+    def paper(self) -> str:
+        """Key of the paper."""
+        return self.test.partition(".")[0]
+
+
 @dataclass(frozen=True)
 class Configuration:
     """A resolved configuration.
@@ -80,6 +100,7 @@ class Configuration:
         seed: root seed.
         data: where real datasets come from.
         figures: target name → figure.
+        claims: identifier → claim.
         experiments: `<paper>/<name>` → its typed parameters.
     """
 
@@ -88,6 +109,7 @@ class Configuration:
     seed: int
     data: DataSettings
     figures: dict[str, Figure]
+    claims: dict[str, Claim]
     experiments: dict[str, ExperimentParameters]
 
 
@@ -114,12 +136,12 @@ def resolve(
     user.append(Layer(option, _parsed(overrides or {})))
     scale = _take_scale(scale, user)
     run = _take_run(user)
-    figures = read_figures(root)
+    figures, claims = read_figures(root), read_claims(root)
     shipped = [
         Layer("config/default.yaml", read_yaml(root / "config/default.yaml")),
         Layer(f"config/scales/{scale}.yaml", read_yaml(root / f"config/scales/{scale}.yaml")),
     ]
-    keys = {experiment_key(name): name for figure in figures.values() for name in figure.experiments}
+    keys = {experiment_key(name): name for name in experiment_names(figures, claims)}
     layers = [*shipped, *(Layer(layer.name, _without(layer.values, "scale", "run")) for layer in user)]
     _check_top_level(layers, [*General.model_fields, *keys], ["scale", "run"])
     models = {key: load_experiment(name).Parameters for key, name in keys.items()}
@@ -131,6 +153,7 @@ def resolve(
         seed=general.seed,
         data=general.data,
         figures=figures,
+        claims=claims,
         experiments={keys[key]: _validate(model, key, layers) for key, model in models.items()},
     )
 
@@ -143,14 +166,36 @@ def read_figures(root: Path = ROOT) -> dict[str, Figure]:
     """
     layer = Layer("config/figures.yaml", read_yaml(root / "config/figures.yaml"))
     figures = {name: _validate(Figure, name, [layer]) for name in layer.values}
-    for target, figure in figures.items():
-        for name in figure.experiments:
+    _check_experiment_names(layer, figures)
+    return figures
+
+
+def read_claims(root: Path = ROOT) -> dict[str, Claim]:
+    """The claims of `config/claims.yaml`, by identifier.
+
+    Raises:
+        ConfigError: an entry is malformed, or its experiments belong to no known paper.
+    """
+    layer = Layer("config/claims.yaml", read_yaml(root / "config/claims.yaml"))
+    claims = {name: _validate(Claim, name, [layer]) for name in layer.values}
+    _check_experiment_names(layer, claims)
+    return claims
+
+
+def experiment_names(figures: Mapping[str, Figure], claims: Mapping[str, Claim]) -> list[str]:
+    """Every experiment, `<paper>/<name>`: the figures' in their order, then those that only claims ask for."""
+    entries: list[Figure | Claim] = [*figures.values(), *claims.values()]
+    return list(dict.fromkeys(name for entry in entries for name in entry.experiments))
+
+
+def _check_experiment_names(layer: Layer, entries: Mapping[str, Figure | Claim]) -> None:
+    for key, entry in entries.items():
+        for name in entry.experiments:
             if not re.fullmatch(rf"({'|'.join(PAPERS)})/[a-z][a-z0-9_]*", name):
                 raise ConfigError(
-                    f"{layer.name}: {target}.experiments = {name}: allowed: <paper>/<name>, "
+                    f"{layer.name}: {key}.experiments = {name}: allowed: <paper>/<name>, "
                     f"paper one of {', '.join(PAPERS)}"
                 )
-    return figures
 
 
 def load_experiment(name: str) -> Experiment:
@@ -164,7 +209,7 @@ def load_experiment(name: str) -> Experiment:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name and module.startswith(error.name):
-            raise ConfigError(f"config/figures.yaml: no experiment {name}: {module} does not exist") from None
+            raise ConfigError(f"config/: no experiment {name}: {module} does not exist") from None
         raise
 
 

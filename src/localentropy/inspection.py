@@ -6,13 +6,16 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from localentropy import artifacts, pipeline
+from localentropy import artifacts
 from localentropy.config import Configuration
 from localentropy.errors import ArtifactError
+from localentropy.jobs import output_jobs, table_jobs
+from localentropy.outputs import FigureJob
+from localentropy.scorecard import ScorecardJob
 
 
 def describe(file: Path) -> str:
-    """How a table, or any file of a figure, was made: indented text.
+    """How a table, or any file of a figure or scorecard, was made: indented text.
 
     Raises:
         ArtifactError: it is missing, corrupt, or no file of this package.
@@ -22,24 +25,23 @@ def describe(file: Path) -> str:
         circumstances = artifacts.read_circumstances(file).get("circumstances", {})
         head = [f"{file}: {len(table.rows)} rows, columns {', '.join(table.rows.columns)}"]
         return "\n".join(head + _lines(table.stamp, table.versions, circumstances))
-    if file.suffix in (*artifacts.FIGURE_SUFFIXES, ".json"):
-        stamp, record = artifacts.read_figure(file.with_suffix(""))
+    if file.suffix in (*FigureJob.SUFFIXES, *ScorecardJob.SUFFIXES, ".json"):
+        stamp, record = artifacts.read_output(file.with_suffix(""))
         head = [f"{file}: part of {stamp.name}", record["caption"]]
         return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
-    raise ArtifactError(f"{file}: nothing to show; allowed: a .parquet table or a figure's .png, .pdf, .csv, .json")
+    raise ArtifactError(f"{file}: nothing to show; allowed: a table (.parquet), a file of a figure or of the scorecard")
 
 
 def findings(configuration: Configuration) -> Iterator[tuple[Path, str | None]]:
     """Each file of the configuration that exists, and what is wrong with it (None: it is current)."""
-    for name in configuration.experiments:
-        job = pipeline.ExperimentJob.from_configuration(configuration, name)
+    for job in table_jobs(configuration):
         for part in [None, *range(job.parts)]:
-            if pipeline.files_of(job, part)[0].exists():
-                yield pipeline.files_of(job, part)[0], pipeline.problem(job, part)
-    for target in configuration.figures:
-        figure = pipeline.FigureJob.from_configuration(configuration, target)
-        if any(file.exists() for file in pipeline.files_of(figure)):
-            yield pipeline.files_of(figure)[0], pipeline.problem(figure)
+            file = job.files(part)[0]
+            if file.exists():
+                yield file, job.problem(part)
+    for output in output_jobs(configuration):
+        if any(file.exists() for file in output.files()):
+            yield output.files()[0], output.problem()
 
 
 def _lines(stamp: artifacts.Stamp, versions: dict[str, str], circumstances: dict[str, object]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The pipeline's jobs as plain functions: compute part of an experiment, merge its parts, draw a figure.
+"""The pipeline's jobs on data: prepare a dataset, compute part of an experiment, merge its parts.
 
 The Snakefile and the command line both call these; what a job will be stamped with is known before it runs, so a
 file on disk can be held against what is wanted now.
@@ -6,17 +6,15 @@ file on disk can be held against what is wanted now.
 
 from __future__ import annotations
 
-import importlib
-import io
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from localentropy import artifacts, provenance
-from localentropy.config import Configuration, load_experiment, split_figure
+from localentropy.config import Configuration, load_experiment
 from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
 from localentropy.progress import reporting
@@ -24,18 +22,12 @@ from localentropy.progress import reporting
 if TYPE_CHECKING:
     import pandas as pd
 
-RESULTS, FIGURES, LOGS, PREPARED = Path("results"), Path("figures"), Path("logs"), Path("data/prepared")
+RESULTS, PREPARED = Path("results"), Path("data/prepared")
 
 
 def table_path(folder: str, name: str) -> Path:
     """Where the whole table of the experiment `<paper>/<name>` lies."""
     return RESULTS / folder / f"{name}.parquet"
-
-
-def figure_stem(folder: str, target: str) -> Path:
-    """Where a figure lies, without suffix."""
-    paper, module = split_figure(target)
-    return FIGURES / folder / paper / module
 
 
 def prepared_path(dataset: str, source: str) -> Path:
@@ -80,7 +72,11 @@ class DatasetJob:
         """Where the prepared dataset lies."""
         return prepared_path(self.name, self.source)
 
-    def problem(self) -> str | None:
+    def files(self, part: int | None = None) -> list[Path]:
+        """What it writes."""
+        return [self.file]
+
+    def problem(self, part: int | None = None) -> str | None:
         """Why the prepared file cannot serve; None where it can, or is not there."""
         from localentropy.instances.prepared import load
 
@@ -173,6 +169,21 @@ class ExperimentJob:
         """Where the table of one part lies."""
         return RESULTS / self.folder / self.name / f"{index}-of-{self.parts}.parquet"
 
+    def files(self, part: int | None = None) -> list[Path]:
+        """What it, or one part of it, writes."""
+        return [self.table if part is None else self.part(part)]
+
+    def problem(self, part: int | None = None) -> str | None:
+        """Why its table (or one part) cannot serve as it is; None where it can, or is not there."""
+        file = self.files(part)[0]
+        if not file.exists():
+            return None
+        try:
+            stamp = artifacts.read_table(file).stamp
+        except ArtifactError as error:
+            return str(error).partition(": ")[2]
+        return without_missing(stamp, self.inputs).difference(self.stamp(part))
+
     def stamp(self, part: int | None = None) -> artifacts.Stamp:
         """What its table (or one part) is stamped with; a data file that is not there yet is left out."""
         dumped = self.parameters.model_dump(mode="json", exclude={"chunks"})
@@ -226,138 +237,6 @@ class ExperimentJob:
         return table.rows
 
 
-@dataclass(frozen=True)
-class FigureJob:
-    """One figure to draw.
-
-    Attributes:
-        target: its target name, as in `config/figures.yaml`.
-        scale: smoke, default or paper: the caption says so.
-        folder: path component of the scale or named run.
-        tables: experiment `<paper>/<name>` → its table.
-        origins: experiment → what its table must have been made from (`Stamp.origin`), known before it exists.
-        datasets: dataset → prepared file that some table depends on.
-    """
-
-    target: str
-    scale: str
-    folder: str
-    tables: dict[str, Path]
-    origins: dict[str, str]
-    datasets: dict[str, Path]
-
-    @classmethod
-    def from_configuration(cls, configuration: Configuration, target: str) -> FigureJob:
-        """The job of one figure of a resolved configuration."""
-        names = configuration.figures[target].experiments
-        jobs = {name: ExperimentJob.from_configuration(configuration, name) for name in names}
-        return cls(
-            target,
-            configuration.scale,
-            configuration.folder,
-            tables={name: job.table for name, job in jobs.items()},
-            origins={name: job.stamp().origin for name, job in jobs.items()},
-            datasets={dataset: file for job in jobs.values() for dataset, file in job.inputs.items()},
-        )
-
-    @classmethod
-    def from_json(cls, target: str, text: str) -> FigureJob:
-        """The job that `to_json` wrote."""
-        values = json.loads(text)
-        for key in ("tables", "datasets"):
-            values[key] = {name: Path(file) for name, file in values[key].items()}
-        return cls(target, **values)
-
-    def to_json(self) -> str:
-        """Everything of the job but its target, on one line."""
-        values = {key: value for key, value in asdict(self).items() if key != "target"}
-        for key in ("tables", "datasets"):
-            values[key] = {name: str(file) for name, file in values[key].items()}
-        return provenance.canonical_json(values)
-
-    @property
-    def inputs(self) -> dict[str, Path]:
-        """Files that the figure depends on."""
-        return self.tables | self.datasets
-
-    @property
-    def module(self) -> str:
-        """Dotted name of the module that draws it."""
-        return "localentropy.plots." + ".".join(split_figure(self.target))
-
-    @property
-    def stem(self) -> Path:
-        """Where it lies, without suffix."""
-        return figure_stem(self.folder, self.target)
-
-    def stamp(self) -> artifacts.Stamp:
-        """What the figure is stamped with; a table that is not there yet is left out."""
-        return artifacts.Stamp(
-            name=self.target,
-            parameters={"scale": self.scale},
-            code=provenance.code_hash(self.module),
-            inputs={f"{name} made from": origin for name, origin in self.origins.items()}
-            | {name: provenance.file_hash(file) for name, file in self.inputs.items() if file.exists()},
-        )
-
-    def draw(self, log: Path | None = None) -> None:
-        """Read the tables, draw, and write PNG, PDF, CSV and the record that vouches for them."""
-        started = datetime.now(UTC)
-        with reporting(self.target, 1, log) as reporter:
-            tables = {name.partition("/")[2]: self._read(name) for name in self.tables}
-            drawing = importlib.import_module(self.module).draw(tables, self.scale)
-            stamp = self.stamp()
-            metadata = {
-                "Title": self.target,
-                "Description": drawing.caption,
-                "Source": f"localentropy {stamp.code[:12]}",
-            }
-            contents = {
-                ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
-                ".pdf": _save(drawing.figure, "pdf", {"Title": self.target, "CreationDate": None}),
-                ".csv": _csv(drawing.data),
-            }
-            artifacts.write_figure(self.stem, contents, stamp, drawing.caption, started)
-            reporter.summary(f"{len(drawing.data)} plotted numbers → {self.stem}.png")
-
-    def _read(self, name: str) -> pd.DataFrame:
-        table = read_checked(self.tables[name])
-        if table.stamp.origin != self.origins[name]:
-            raise ArtifactError(f"{self.tables[name]}: made from other parameters or code; run {name} again")
-        return table.rows
-
-
-def problem(job: DatasetJob | ExperimentJob | FigureJob, part: int | None = None) -> str | None:
-    """Why the file of a job (or of one part of it) cannot serve as it is; None where it can, or is not there."""
-    try:
-        if isinstance(job, DatasetJob):
-            return job.problem()
-        if isinstance(job, FigureJob):
-            if not any(file.exists() for file in files_of(job)):
-                return None
-            stamp, wanted = artifacts.read_figure(job.stem)[0], job.stamp()
-        else:
-            file = job.table if part is None else job.part(part)
-            if not file.exists():
-                return None
-            stamp, wanted = artifacts.read_table(file).stamp, job.stamp(part)
-    except ArtifactError as error:
-        return str(error).partition(": ")[2]
-    # An input that is gone cannot be compared; where it matters it is remade, and its users with it.
-    gone = {name for name, file in job.inputs.items() if not file.exists()}
-    inputs = {name: value for name, value in stamp.inputs.items() if name not in gone}
-    return replace(stamp, inputs=inputs).difference(wanted)
-
-
-def files_of(job: DatasetJob | ExperimentJob | FigureJob, part: int | None = None) -> list[Path]:
-    """The files that a job (or one part of it) writes."""
-    if isinstance(job, DatasetJob):
-        return [job.file]
-    if isinstance(job, FigureJob):
-        return [job.stem.with_suffix(suffix) for suffix in (*artifacts.FIGURE_SUFFIXES, ".json")]
-    return [job.table if part is None else job.part(part)]
-
-
 def read_checked(file: Path) -> artifacts.Table:
     """A table whose content is intact; a corrupt one is set aside, so that the next run remakes it.
 
@@ -373,22 +252,7 @@ def read_checked(file: Path) -> artifacts.Table:
         raise
 
 
-def all_jobs(configuration: Configuration) -> Iterator[ExperimentJob | FigureJob]:
-    """Every job of a configuration, experiments first."""
-    for name in configuration.experiments:
-        yield ExperimentJob.from_configuration(configuration, name)
-    for target in configuration.figures:
-        yield FigureJob.from_configuration(configuration, target)
-
-
-def _csv(data: pd.DataFrame) -> bytes:
-    """The plotted numbers: the columns that all figures share, then the figure's own."""
-    shared = ["panel", "series", "x", "y", "y_err"]
-    own = [column for column in data.columns if column not in shared]
-    return data[shared + own].to_csv(index=False, float_format="%.10g").encode()
-
-
-def _save(figure: Any, kind: str, metadata: Mapping[str, str | None]) -> bytes:
-    stream = io.BytesIO()
-    figure.savefig(stream, format=kind, metadata=metadata)
-    return stream.getvalue()
+def without_missing(stamp: artifacts.Stamp, inputs: Mapping[str, Path]) -> artifacts.Stamp:
+    """The stamp without inputs whose file is gone: where one matters it is remade, and its users with it."""
+    gone = {name for name, file in inputs.items() if not file.exists()}
+    return replace(stamp, inputs={name: value for name, value in stamp.inputs.items() if name not in gone})

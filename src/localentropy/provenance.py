@@ -53,10 +53,10 @@ def script_closure(script: Path) -> tuple[Path, ...]:
 
 
 @functools.cache
-def code_hash(module: str) -> str:
-    """SHA-256 over the names and contents of the module's import closure."""
+def code_hash(*modules: str) -> str:
+    """SHA-256 over the names and contents of the modules' import closures."""
     digest = hashlib.sha256()
-    for file in code_closure(module):
+    for file in sorted({file for module in modules for file in code_closure(module)}):
         digest.update(f"{file.relative_to(SOURCE).as_posix()}\0{file_hash(file)}\n".encode())
     return digest.hexdigest()
 

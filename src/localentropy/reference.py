@@ -15,7 +15,9 @@ from localentropy.config import (
     DataSettings,
     General,
     experiment_key,
+    experiment_names,
     load_experiment,
+    read_claims,
     read_figures,
 )
 
@@ -39,8 +41,8 @@ Without `run=NAME` the results of an override replace those of the scale, and th
 
 
 def models() -> dict[str, type[BaseModel]]:
-    """Configuration key → model, experiments in the order of `config/figures.yaml`."""
-    names = dict.fromkeys(name for figure in read_figures().values() for name in figure.experiments)
+    """Configuration key → model, experiments in the order of the figures and claims."""
+    names = experiment_names(read_figures(), read_claims())
     return {"data": DataSettings} | {experiment_key(name): load_experiment(name).Parameters for name in names}
 
 

@@ -16,7 +16,10 @@ from typing import Any, NoReturn
 from localentropy import artifacts, provenance
 from localentropy.config import MAIN_PAPER, resolve
 from localentropy.errors import LocalEntropyError
-from localentropy.pipeline import DatasetJob, ExperimentJob, FigureJob, files_of, problem
+from localentropy.jobs import Job
+from localentropy.outputs import FigureJob
+from localentropy.pipeline import DatasetJob, ExperimentJob
+from localentropy.scorecard import ScorecardJob
 
 LOCK = Path(".snakemake/localentropy.lock")
 
@@ -35,8 +38,7 @@ class Pipeline:
 
     def figure_files(self, target: str) -> list[str]:
         """All files of a figure."""
-        job = FigureJob.from_configuration(self.configuration, target)
-        return [str(file) for file in files_of(job)]
+        return [str(file) for file in FigureJob.from_configuration(self.configuration, target).files()]
 
     def dataset_code(self, wildcards: Any) -> list[str]:
         """Source files that preparing a dataset depends on; the guard of the prepared file."""
@@ -80,7 +82,7 @@ class Pipeline:
         """Source files that a figure's drawing depends on; the guard of the figure."""
         job = self._figure(wildcards)
         self._guard(job)
-        return _relative(provenance.code_closure(job.module))
+        return _relative(job.code)
 
     def figure_tables(self, wildcards: Any) -> list[str]:
         """Tables that a figure is drawn from."""
@@ -94,6 +96,24 @@ class Pipeline:
         """A figure's target name."""
         return self._figure(wildcards).target
 
+    def scorecard_files(self) -> list[str]:
+        """All files of the scorecard."""
+        return [str(file) for file in self._scorecard().files()]
+
+    def scorecard_code(self, wildcards: Any) -> list[str]:
+        """Source files that the scorecard depends on; its guard."""
+        job = self._scorecard()
+        self._guard(job)
+        return _relative(job.code)
+
+    def scorecard_tables(self, wildcards: Any) -> list[str]:
+        """Tables that the claims are tested on."""
+        return [str(file) for file in self._scorecard().tables.values()]
+
+    def scorecard_parameters(self, wildcards: Any) -> str:
+        """The scorecard's job as JSON."""
+        return self._scorecard().to_json()
+
     def notebook_code(self, wildcards: Any) -> list[str]:
         """Source files that a notebook's imports depend on."""
         return _relative(provenance.script_closure(Path("notebooks", f"{wildcards.name}.py")))
@@ -105,16 +125,19 @@ class Pipeline:
         prefix = "" if wildcards.paper == MAIN_PAPER else f"{wildcards.paper}_"
         return FigureJob.from_configuration(self.configuration, prefix + wildcards.module)
 
-    def _guard(self, job: DatasetJob | ExperimentJob | FigureJob, part: int | None = None) -> None:
+    def _scorecard(self) -> ScorecardJob:
+        return ScorecardJob.from_configuration(self.configuration)
+
+    def _guard(self, job: Job, part: int | None = None) -> None:
         """Set the job's files aside unless they are what is wanted; a dry run only says so."""
         executing = self._workflow.executor_plugin is not None and self._workflow.is_main_process
-        files = files_of(job, part)
+        files = job.files(part)
         if not executing or files[0] in self._checked:
             return
         self._checked.add(files[0])
         if not self._workflow.dryrun:
             self._acquire_lock()
-        difference = problem(job, part)
+        difference = job.problem(part)
         if difference is None:
             return
         if self._workflow.dryrun:

@@ -157,6 +157,7 @@ def write_toys(checkout: Path, seconds: float = 0.0) -> None:
     for number in (91, 92, 93):
         (source / f"plots/overparam/figure{number}.py").write_text(PLOT)
     (checkout / "config/figures.yaml").write_text(FIGURES)
+    (checkout / "config/claims.yaml").write_text("{}\n")
     physics = f"seed: 1\ndata: {{source: embedded, mirror: null}}\ntoy_a: {{offset: 1, seconds: {seconds}}}\n"
     (checkout / "config/default.yaml").write_text(physics + f"toy_b: {{offset: 2, seconds: {seconds}}}\n")
     for scale, points in (("smoke", 3), ("default", 5), ("paper", 7)):

@@ -1,0 +1,1 @@
+"""The papers' claims as functions of the experiments' tables: `claims.<paper>.<module>.<function>`."""

@@ -1,0 +1,67 @@
+"""What a claim's test returns, and the statistics that several tests share.
+
+A test is a function whose arguments are experiment tables by name (`def falls(thresholds): …`). It computes one number
+that the claim is about, its error, and whether the claim holds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+FEWEST = 5
+"""Solved samples below which nothing is said about the solutions."""
+
+
+class Verdict(StrEnum):
+    """What a claim comes to."""
+
+    REPRODUCED = "reproduced"
+    NOT_REPRODUCED = "not reproduced"
+    NOT_TESTABLE = "not testable at this scale"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The outcome of a claim's test.
+
+    Attributes:
+        quantity: what was measured, with the condition it is held to.
+        value: our number; missing (NaN) where there is none.
+        holds: whether the claim holds; None where the tables cannot tell.
+        detail: further numbers, or why nothing can be said.
+        error: standard error of the value; zero for exact theory.
+    """
+
+    quantity: str
+    value: float
+    holds: bool | None
+    detail: str
+    error: float = 0.0
+
+    @classmethod
+    def untestable(cls, quantity: str, why: str) -> Finding:
+        """Nothing can be said at this scale."""
+        return cls(quantity, math.nan, None, why, math.nan)
+
+    @property
+    def verdict(self) -> Verdict:
+        """In words."""
+        if self.holds is None:
+            return Verdict.NOT_TESTABLE
+        return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
+
+
+def finite_size(D: np.ndarray | float) -> np.ndarray | float:
+    """What the latent dimension leaves of the errors of solutions found: 0.5/D (measured, docs/solvers)."""
+    return 0.5 / D
+
+
+def numbers(values: object, form: str = ".4g") -> str:
+    """A few numbers for a sentence."""
+    return ", ".join(format(float(value), form) for value in values)  # type: ignore[attr-defined]

@@ -1,0 +1,1 @@
+"""Claims of the main paper, arXiv:2110.00683."""

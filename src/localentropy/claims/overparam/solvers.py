@@ -1,0 +1,338 @@
+"""Claims about the solvers of the binary perceptron (figures 1, 2, 10, 11 and 13)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from localentropy.claims.finding import FEWEST, Finding, finite_size, numbers
+from localentropy.claims.overparam.typical import along
+from localentropy.plots.perceptron_points import MOST_SOLVED, SOLVERS, averages, with_theory
+
+NEAR = 0.02
+"""Sizes are odd: a 1/α stands for all within this relative distance."""
+
+
+def nothing_is_solved_on_the_hard_side(
+    thresholds: pd.DataFrame,
+    solve_anneal: pd.DataFrame,
+    solve_focusing_bp: pd.DataFrame,
+    solve_sbpi: pd.DataFrame,
+    solve_binarynet: pd.DataFrame,
+) -> Finding:
+    """At the largest size no solver solves left of the local-entropy threshold."""
+    runs = {"anneal": solve_anneal, "focusing_bp": solve_focusing_bp, "sbpi": solve_sbpi, "binarynet": solve_binarynet}
+    threshold = inv_alpha_le(thresholds, solve_sbpi)
+    quantity = "largest upper 95 % bound of the fraction solved at 0.9/α_LE, < 0.15; half solved not before 0.97/α_LE"
+    bounds, halves, missing = {}, {}, []
+    for name, table in runs.items():
+        label = SOLVERS[name]["label"]
+        points = fractions(table[table["margin"] == 0.0])
+        here = points[(points["inv_alpha"] / (0.9 * threshold) - 1).abs() < NEAR]
+        if here.empty or here["n"].max() < 19:
+            missing.append(label)
+            continue
+        here = here.loc[here["D"].idxmax()]
+        bounds[label] = stats.binomtest(int(here["solved"]), int(here["n"])).proportion_ci(0.90, "exact").high
+        largest = points[points["D"] == here["D"]]
+        halves[label] = half_point(largest) / threshold
+    detail = "; ".join(
+        f"{label}: bound {bounds[label]:.3f}, half solved at {halves[label]:.3f}/α_LE" for label in bounds
+    )
+    if missing:
+        return Finding.untestable(quantity, f"fewer than 19 runs at 0.9/α_LE: {', '.join(missing)}. {detail}")
+    holds = max(bounds.values()) < 0.15 and min(halves.values()) >= 0.97
+    return Finding(quantity, max(bounds.values()), holds, detail)
+
+
+def solutions_left_of_the_threshold_disappear(solve_focusing_bp: pd.DataFrame, solve_sbpi: pd.DataFrame) -> Finding:
+    """At 1/α = 1, left of 1/α_LE, the fraction solved falls with the size."""
+    quantity = "larger of the p-values (fBP, SBPI) that the fraction solved does not fall with D, < 0.05"
+    values, words = [], []
+    for name, table in {"focusing_bp": solve_focusing_bp, "sbpi": solve_sbpi}.items():
+        points = fractions(table[table["margin"] == 0.0])
+        points = points[(points["inv_alpha"] - 1.0).abs() < NEAR / 2].sort_values("D")
+        if len(points) < 2:
+            return Finding.untestable(quantity, f"{SOLVERS[name]['label']} at one size only")
+        small, large = points.iloc[0], points.iloc[-1]
+        cells = [[large["solved"], large["n"] - large["solved"]], [small["solved"], small["n"] - small["solved"]]]
+        values.append(float(stats.fisher_exact(cells, alternative="less").pvalue))
+        counts = ", ".join(f"{row.solved:.0f} of {row.n:.0f} at D = {row.D:.0f}" for row in points.itertuples())
+        words.append(f"{SOLVERS[name]['label']}: {counts} (p = {values[-1]:.2g})")
+    return Finding(quantity, max(values), max(values) < 0.05, "; ".join(words))
+
+
+def efficient_solvers_solve(
+    solve_focusing_bp: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_binarynet: pd.DataFrame
+) -> Finding:
+    """fBP and SBPI solve at 1/α = 1.2, BinaryNet at 3."""
+    wanted = {"focusing_bp": (solve_focusing_bp, 1.2), "sbpi": (solve_sbpi, 1.2), "binarynet": (solve_binarynet, 3.0)}
+    found = {}
+    for name, (table, inv_alpha) in wanted.items():
+        points = fractions(table[table["margin"] == 0.0])
+        points = points[(points["inv_alpha"] / inv_alpha - 1).abs() < NEAR]
+        found[name] = points.loc[points["D"].idxmax()] if len(points) else pd.Series({"solved": 0, "n": 0, "D": 0})
+    quantity = "smallest fraction solved: fBP, SBPI at 1/α = 1.2, BinaryNet at 3, ≥ 0.9"
+    detail = ", ".join(
+        f"{SOLVERS[name]['label']} {p['solved']:.0f} of {p['n']:.0f} at D = {p['D']:.0f}" for name, p in found.items()
+    )
+    if min(point["n"] for point in found.values()) < FEWEST:
+        return Finding.untestable(quantity, f"fewer than {FEWEST} runs: {detail}")
+    worst = min(point["solved"] / point["n"] for point in found.values())
+    return Finding(quantity, worst, worst >= MOST_SOLVED, detail)
+
+
+def solving_time_grows_mildly(solve_sbpi: pd.DataFrame) -> Finding:
+    """The passes that SBPI needs grow slower than the size."""
+    quantity = "log-log slope of SBPI's passes in N at 1/α = 2, < 0.75"
+    points = averages(solve_sbpi[solve_sbpi["margin"] == 0.0], "iterations")
+    points = points[(points["inv_alpha"] / 2.0 - 1).abs() < NEAR].sort_values("N")
+    if len(points) < 3 or points["n"].min() < FEWEST:
+        return Finding.untestable(quantity, f"{len(points)} sizes with at least {FEWEST} solved runs; 3 needed")
+    fit = stats.linregress(np.log(points["N"]), np.log(points["y"]))
+    passes, sizes = numbers(points["y"], ".1f"), numbers(points["N"], ".0f")
+    detail = f"{passes} passes at N = {sizes}; fraction solved {numbers(points['solved'], '.2f')}"
+    holds = bool(fit.slope < 0.75 and (points["solved"] == 1.0).all())
+    return Finding(quantity, float(fit.slope), holds, detail, float(fit.stderr))
+
+
+def annealing_is_typical(solve_anneal: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
+    """The solutions of annealing have the error of typical ones."""
+    return _on_the_line(with_theory(averages(solve_anneal, "test_error"), typical_points, "error_typical"))
+
+
+def annealing_has_typical_observables(solve_anneal: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
+    """So are their mean stability and the norm of their projection on the latent space."""
+    quantity = "largest |measured − RS| / (3 SE + 2 %) of mean stability and p_d, ≤ 1"
+    ratios, words = [], []
+    for column in ("mean_stability", "p_d"):
+        points = _mostly_solved(with_theory(averages(solve_anneal, column), typical_points, column))
+        if points.empty:
+            return Finding.untestable(quantity, f"no point where {MOST_SOLVED:.0%} and at least {FEWEST} are solved")
+        ratio = (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + 0.02 * points["theory"])
+        ratios.append(float(ratio.max()))
+        words.append(f"{column}: {ratios[-1]:.2f} over {len(points)} points")
+    return Finding(quantity, max(ratios), max(ratios) <= 1, ", ".join(words))
+
+
+def efficient_solvers_generalise_better(
+    typical: pd.DataFrame, solve_focusing_bp: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_binarynet: pd.DataFrame
+) -> Finding:
+    """fBP, SBPI and BinaryNet err less than typical solutions by at least 0.03."""
+    quantity = "smallest ε_typ − ε for 1/α ≥ 1.5, ≥ 0.03"
+    line = along(typical, "0.0")["error_typical"]
+    gaps, words = [], []
+    for name, table in _efficient(solve_focusing_bp, solve_sbpi, solve_binarynet).items():
+        points = _mostly_solved(averages(table[table["margin"] == 0.0], "test_error"))
+        points = points[points["inv_alpha"] > 1.5 * (1 - NEAR / 2)]
+        if points.empty:
+            return Finding.untestable(quantity, f"{SOLVERS[name]['label']}: no point with {FEWEST} solved runs")
+        gap = np.interp(points["inv_alpha"], line.index, line) - points["y"]
+        gaps.append(float(gap.min()))
+        words.append(f"{SOLVERS[name]['label']} {gaps[-1]:.4f} over {len(points)} points")
+    return Finding(quantity, min(gaps), min(gaps) >= 0.03, ", ".join(words))
+
+
+def barycentre_is_a_lower_line(
+    optimal_margin: pd.DataFrame,
+    solve_focusing_bp: pd.DataFrame,
+    solve_sbpi: pd.DataFrame,
+    solve_binarynet: pd.DataFrame,
+) -> Finding:
+    """No solver errs less than the barycentre at its optimal margin."""
+    quantity = "smallest (ε − ε_B(κ_opt)) / SE over all points, ≥ −3"
+    line = optimal_margin.sort_values("inv_alpha")
+    scores, words = [], []
+    for name, table in _efficient(solve_focusing_bp, solve_sbpi, solve_binarynet).items():
+        points = averages(table[table["margin"] == 0.0], "test_error")
+        points = points[(points["n"] >= FEWEST) & (points["inv_alpha"] >= line["inv_alpha"].iloc[0])]
+        if points.empty:
+            return Finding.untestable(quantity, f"{SOLVERS[name]['label']}: no point with {FEWEST} solved runs")
+        barycentre = np.interp(points["inv_alpha"], line["inv_alpha"], line["error_barycenter"])
+        score = (points["y"] - barycentre) / points["y_err"]
+        scores.append(float(score.min()))
+        words.append(f"{SOLVERS[name]['label']}: {scores[-1]:.1f}, over {len(points)} points")
+    return Finding(quantity, min(scores), min(scores) >= -3, "; ".join(words))
+
+
+def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
+    """The 1/α at which annealing solves half of the instances grows with the size."""
+    quantity = "smallest step of SA's half-solved 1/α from one D to the next, > 0"
+    points = fractions(solve_anneal[solve_anneal["margin"] == 0.0])
+    halves = {int(D): half_point(here) for D, here in points.groupby("D")}
+    if len(halves) < 2 or not np.isfinite(list(halves.values())).all():
+        return Finding.untestable(quantity, f"half-solved 1/α inside the grid for {halves}")
+    values = np.array(list(halves.values()))
+    P = points.groupby("D")["P"].first().to_numpy()
+    ratio = values / P
+    detail = (
+        f"half solved at 1/α = {numbers(values, '.2f')} for D = {numbers(halves, '.0f')}; "
+        f"in units of P: {numbers(100 * ratio, '.2f')}·10⁻²"
+    )
+    return Finding(quantity, float(np.diff(values).min()), bool((np.diff(values) > 0).all()), detail)
+
+
+def zero_temperature_is_typical(solve_mct0: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
+    """Zero-temperature Monte Carlo at several margins lies on the lines of the theory."""
+    return _on_the_line(with_theory(averages(solve_mct0, "test_error"), typical_points, "error_typical"))
+
+
+def larger_margins_are_found_later(solve_mct0: pd.DataFrame) -> Finding:
+    """A larger margin takes more sweeps, and fails more often."""
+    quantity = "smallest increase of mean sweeps of solved runs from one margin to the next, > 0"
+    points = averages(solve_mct0, "iterations")
+    steps: list[float] = []
+    for _, here in points[points["n"] >= FEWEST].groupby(["D", "N"]):
+        steps += np.diff(here.sort_values("margin")["y"]).tolist()
+    if not steps:
+        return Finding.untestable(quantity, f"no size with two margins solved at least {FEWEST} times")
+    counts = fractions(solve_mct0, by=("margin",))
+    counts = counts[counts.groupby(["D", "N"])["margin"].transform("nunique") > 1]
+    least, most = (counts[counts["margin"] == margin] for margin in (counts["margin"].min(), counts["margin"].max()))
+    rarer = pooled_score(least, most)
+    detail = (
+        f"over {len(steps)} pairs; z of fewer runs solved at the largest margin than at the smallest {rarer:.1f}, > 2"
+    )
+    return Finding(quantity, min(steps), bool(min(steps) > 0 and rarer > 2), detail)
+
+
+def larger_margins_generalise_better(solve_mct0: pd.DataFrame) -> Finding:
+    """Where they are found, solutions of larger margin err less."""
+    quantity = "smallest z of ε(κ) − ε(κ') for neighbouring κ < κ', averaged over sizes, > 3"
+    points = averages(solve_mct0, "test_error")
+    points = points[points["n"] >= FEWEST]
+    scores = {}
+    for low, high in pairwise(sorted(points["margin"].unique())):
+        pair = [points[points["margin"] == margin].set_index(["D", "N"])[["y", "y_err"]] for margin in (low, high)]
+        both = pair[0].join(pair[1], rsuffix="_high", how="inner")
+        difference = both["y"] - both["y_high"]
+        error = np.sqrt((both["y_err"] ** 2 + both["y_err_high"] ** 2).sum())
+        if len(both):
+            scores[f"{low:g} to {high:g}"] = float(difference.sum() / error)
+    if not scores:
+        return Finding.untestable(quantity, f"no size with two margins solved at least {FEWEST} times")
+    worst = min(scores.values())
+    return Finding(quantity, worst, worst > 3, ", ".join(f"κ = {pair}: {z:.1f}" for pair, z in scores.items()))
+
+
+def only_moments_of_the_features_matter(equivalent_features: pd.DataFrame) -> Finding:
+    """Binary and Gaussian feature matrices give the same errors (SBPI)."""
+    return _equal_features(equivalent_features, "sbpi")
+
+
+def covariate_model_is_equivalent(equivalent_features: pd.DataFrame) -> Finding:
+    """So does the Gaussian covariate model (annealing)."""
+    return _equal_features(equivalent_features, "anneal")
+
+
+def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame) -> Finding:
+    """The posterior mean has the barycentre's error, and the right message passing the theory's overlap."""
+    quantity = "largest |measured − RS| / (3 SE + finite size) of overlap and barycentre's error, ≤ 1"
+    runs = two_level_amp[two_level_amp["converged"] == 1]
+    groups = runs.groupby(["D", "N"])
+    if runs.empty or groups.size().min() < FEWEST:
+        return Finding.untestable(quantity, f"fewer than {FEWEST} converged runs at some size")
+    ratios = {}
+    for name, column, theory in (
+        ("overlap", "overlap", "overlap_theory"),
+        ("error", "test_error_barycenter", "error_barycenter_theory"),
+    ):
+        means = groups[[column, theory]].mean()
+        drift = finite_size(means.index.get_level_values("D").to_numpy()) if name == "error" else 0.0
+        allowed = 3 * groups[column].sem() + drift
+        ratios[name] = float(((means[column] - means[theory]).abs() / allowed).max())
+    detail = f"overlap {ratios['overlap']:.2f}, error {ratios['error']:.2f}, over {len(groups)} sizes"
+    return Finding(quantity, max(ratios.values()), max(ratios.values()) <= 1, detail)
+
+
+def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focusing_bp: pd.DataFrame) -> Finding:
+    """How far the true local-entropy threshold lies from this estimate needs large deviations: only a bound."""
+    words = []
+    for name, table in {"sbpi": solve_sbpi, "focusing_bp": solve_focusing_bp}.items():
+        points = fractions(table[table["margin"] == 0.0])
+        largest = points[(points["D"] == points["D"].max()) & (points["solved"] > 0)]
+        lowest = largest["inv_alpha"].min() if len(largest) else np.nan
+        words.append(f"{SOLVERS[name]['label']} {lowest:.3f} (D = {points['D'].max():.0f})")
+    threshold = inv_alpha_le(thresholds, solve_sbpi)
+    why = (
+        f"needs a large-deviation calculation. Lowest 1/α solved at the largest size: {', '.join(words)}; "
+        f"1/α_LE = {threshold:.4f}"
+    )
+    return Finding.untestable("lowest 1/α solved at the largest size, against 1/α_LE", why)
+
+
+def fractions(table: pd.DataFrame, by: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Solved runs and runs at each size: columns D, P, N, inv_alpha, *by, solved (number), n."""
+    rows = table[table["quantity"] == "solved"]
+    counts = rows.groupby(["D", "P", "N", "inv_alpha", *by])["value"].agg(solved="sum", n="size")
+    return counts.reset_index().sort_values(["D", "inv_alpha"])
+
+
+def pooled_score(more: pd.DataFrame, fewer: pd.DataFrame) -> float:
+    """z that fewer runs are solved in the second table of `fractions`, pooled over sizes (Cochran–Mantel–Haenszel)."""
+    both = more.set_index(["D", "N"])[["solved", "n"]].join(
+        fewer.set_index(["D", "N"])[["solved", "n"]], rsuffix="_fewer", how="inner"
+    )
+    total, solved = both["n"] + both["n_fewer"], both["solved"] + both["solved_fewer"]
+    variance = (both["n"] * both["n_fewer"] * solved * (total - solved) / (total**2 * (total - 1))).sum()
+    expected = (both["n_fewer"] * solved / total).sum()
+    return float((expected - both["solved_fewer"].sum()) / np.sqrt(variance)) if variance > 0 else 0.0
+
+
+def half_point(points: pd.DataFrame) -> float:
+    """The 1/α at which half of the runs of one size are solved, by linear interpolation; missing outside the grid."""
+    ordered = points.sort_values("inv_alpha")
+    x, y = ordered["inv_alpha"].to_numpy(), (ordered["solved"] / ordered["n"]).to_numpy()
+    above = np.flatnonzero((y[1:] >= 0.5) & (y[:-1] < 0.5))
+    if not len(above):
+        return float("nan")
+    at = above[-1]
+    return float(x[at] + (0.5 - y[at]) * (x[at + 1] - x[at]) / (y[at + 1] - y[at]))
+
+
+def inv_alpha_le(thresholds: pd.DataFrame, runs: pd.DataFrame) -> float:
+    """Local-entropy threshold at the α_T of the runs."""
+    rows = thresholds[np.isclose(thresholds["alpha_T"], runs.attrs["parameters"]["alpha_T"])]
+    return float(rows["inv_alpha_le"].iloc[0])
+
+
+def _efficient(focusing_bp: pd.DataFrame, sbpi: pd.DataFrame, binarynet: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {"focusing_bp": focusing_bp, "sbpi": sbpi, "binarynet": binarynet}
+
+
+def _mostly_solved(points: pd.DataFrame) -> pd.DataFrame:
+    return points[(points["solved"] >= MOST_SOLVED) & (points["n"] >= FEWEST)]
+
+
+def _on_the_line(points: pd.DataFrame) -> Finding:
+    quantity = "largest |ε − ε_RS| / (3 SE + 0.5/D), ≤ 1, where 90 % are solved"
+    points = _mostly_solved(points).dropna(subset="theory")
+    if points.empty:
+        return Finding.untestable(quantity, f"no point where {MOST_SOLVED:.0%} and at least {FEWEST} are solved")
+    ratio = (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + finite_size(points["D"].to_numpy()))
+    bias = (points["y"] - points["theory"]).groupby(points["D"]).mean()
+    detail = f"{len(points)} points; mean ε − ε_RS " + ", ".join(f"{b:+.4f} at D = {D}" for D, b in bias.items())
+    return Finding(quantity, float(ratio.max()), bool(ratio.max() <= 1), detail)
+
+
+def _equal_features(table: pd.DataFrame, solver: str) -> Finding:
+    quantity = "largest difference of ε between the two kinds of features / (3 SE + 0.5/D), ≤ 1"
+    runs = table[(table["solver"] == solver) & (table["solved"] == 1)]
+    means = runs.groupby(["D", "N", "features"])["test_error"].agg(["mean", "sem", "size"]).unstack()
+    if (
+        means.empty
+        or means["size"].shape[1] < 2
+        or means["size"].min(axis=None) < FEWEST
+        or means.isna().any(axis=None)
+    ):
+        return Finding.untestable(quantity, f"fewer than {FEWEST} solved runs of a kind")
+    D = means.index.get_level_values("D").to_numpy()
+    difference = means["mean"].diff(axis=1).iloc[:, -1]
+    allowed = 3 * np.sqrt((means["sem"] ** 2).sum(axis=1)) + finite_size(D)
+    ratio = (difference.abs() / allowed).max()
+    detail = ", ".join(f"{value:+.4f} at D = {at}" for at, value in zip(D, difference, strict=True))
+    detail = f"differences {detail}; {means['size'].min(axis=None):.0f} runs each at least"
+    return Finding(quantity, float(ratio), bool(ratio <= 1), detail)

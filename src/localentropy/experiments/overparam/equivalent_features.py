@@ -1,0 +1,83 @@
+"""Solutions on features of equal moments (overparam, appendices B.1 and F).
+
+SBPI on binary feature matrices beside Gaussian ones; simulated annealing on the Gaussian covariate model, whose
+patterns are real, beside the ±1 features that it stands for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field
+
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Overdetermination, Task
+from localentropy.experiments.perceptron_runs import Grid, sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from localentropy.instances.perceptron import Instance
+    from localentropy.solvers.solution import Solution
+
+DATASETS: tuple[str, ...] = ()
+
+VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
+    "sbpi": {"gaussian": {}, "binary": {"features": "binary"}},
+    "anneal": {"gaussian": {}, "gaussian_covariate": {"gaussian_covariate": True}},
+}
+"""Solver → name of the kind of features → what makes them so."""
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the comparison."""
+
+    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps of the annealing (C)")
+    passes: int = Field(ge=1, le=10_000_000, description="most passes of SBPI (C)")
+    sbpi: tuple[Grid, ...] = Field(min_length=1, description="sizes and samples of SBPI", json_schema_extra=SIZE)
+    anneal: tuple[Grid, ...] = Field(min_length=1, description="sizes and samples of annealing", json_schema_extra=SIZE)
+    test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One solver, kind of features, size and sample each."""
+    return [
+        {"solver": solver, "features": features, "D": grid.D, "inv_alpha": inv_alpha, "sample": sample}
+        for solver, kinds in VARIANTS.items()
+        for features in kinds
+        for grid in getattr(parameters, solver)
+        for inv_alpha in grid.inv_alphas
+        for sample in range(grid.samples)
+    ]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """One run.
+
+    Returns:
+        Columns solver, features, D, P, N, inv_alpha (N/P), sample, solved, test_error.
+    """
+    import pandas as pd
+
+    from localentropy import seeds
+    from localentropy.instances.perceptron import hidden_manifold
+
+    D, solver, features, sample = task["D"], task["solver"], task["features"], task["sample"]
+    P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
+    # Independent instances for each kind of features: their means are compared with independent errors.
+    seed = seeds.entropy(context.seed, f"instance/{solver}/{features}", sample=sample) % 2**63
+    instance = hidden_manifold(D, P, N, seed=seed, **VARIANTS[solver][features])
+    solution = _solve(parameters, solver, instance, seed)
+    error = instance.test_error(solution.weights, parameters.test_patterns)
+    row = task | {"P": P, "N": N, "inv_alpha": N / P, "solved": float(solution.solved), "test_error": error}
+    return pd.DataFrame([row])
+
+
+def _solve(parameters: Parameters, solver: str, instance: Instance, seed: int) -> Solution:
+    if solver == "sbpi":
+        from localentropy.solvers.sbpi import sbpi
+
+        return sbpi(instance, seed=seed, passes=parameters.passes)
+    from localentropy.solvers.anneal import anneal
+
+    return anneal(instance, seed=seed, sweeps=parameters.sweeps)

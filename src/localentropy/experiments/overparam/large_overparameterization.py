@@ -1,0 +1,57 @@
+"""Typical solutions at large 1/α, beside the reduced problem of the limit 1/α → ∞ (overparam, appendix B.3.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from localentropy.experiments.parameters import (
+    Context,
+    ExperimentParameters,
+    IncreasingValues,
+    Overdetermination,
+    Task,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DATASETS: tuple[str, ...] = ()
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the approach to the limit."""
+
+    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    inv_alphas: IncreasingValues = Field(description="student weights per pattern, 1/α = N/P (C)")
+    margins: IncreasingValues = Field(description="margins κ (C)")
+    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One margin and 1/α each."""
+    return [
+        {"margin": margin, "inv_alpha": inv_alpha}
+        for margin in parameters.margins
+        for inv_alpha in parameters.inv_alphas
+    ]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """One point.
+
+    Returns:
+        Columns margin, inv_alpha, q, r, error_typical, error_barycenter, limit_typical, limit_barycenter.
+    """
+    import pandas as pd
+    import torch
+
+    from localentropy.replica import random_features as rf
+
+    torch.set_num_threads(parameters.threads)
+    s = rf.typical(parameters.alpha_T, task["inv_alpha"], task["margin"], parameters.activation)
+    limit = rf.overparameterized_limit(parameters.alpha_T, task["margin"], parameters.activation)
+    values = {"q": s.q, "r": s.r, "error_typical": s.error_typical, "error_barycenter": s.error_barycenter}
+    limits = {"limit_typical": limit.error_typical, "limit_barycenter": limit.error_barycenter}
+    return pd.DataFrame([task | values | limits])

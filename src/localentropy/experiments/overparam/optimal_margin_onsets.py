@@ -1,0 +1,41 @@
+"""Overparameterization from which a positive margin is best for the barycentre (overparam, section II)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from localentropy.experiments.parameters import Context, ExperimentParameters, IncreasingValues, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DATASETS: tuple[str, ...] = ()
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the onsets."""
+
+    alphas_T: IncreasingValues = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One α_T each."""
+    return [{"alpha_T": alpha_T} for alpha_T in parameters.alphas_T]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """The onset at one α_T.
+
+    Returns:
+        Columns alpha_T, onset (1/α).
+    """
+    import pandas as pd
+    import torch
+
+    from localentropy.replica import random_features as rf
+
+    torch.set_num_threads(parameters.threads)
+    return pd.DataFrame([task | {"onset": rf.optimal_margin_onset(task["alpha_T"], parameters.activation)}])

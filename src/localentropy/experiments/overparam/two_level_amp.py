@@ -1,0 +1,83 @@
+"""Approximate message passing that resolves the features' correlations, on the instances of the solvers' runs.
+
+Its fixed points obey the replica theory of typical solutions, which belief propagation's do not (overparam, figures 2
+and 9; docs/solvers).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Overdetermination, Task
+from localentropy.experiments.perceptron_runs import Grid, sizes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DATASETS: tuple[str, ...] = ()
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the runs."""
+
+    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    damping: float = Field(ge=0, lt=1, description="share of the old fields that an update keeps (C)")
+    max_iterations: int = Field(ge=1, le=1_000_000, description="most iterations (C)")
+    tolerance: float = Field(gt=0, lt=1, description="largest change of a magnetization at convergence (C)")
+    grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)
+    test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One size, margin and sample each."""
+    return [
+        {"D": grid.D, "inv_alpha": inv_alpha, "margin": margin, "sample": sample}
+        for grid in parameters.grids
+        for inv_alpha in grid.inv_alphas
+        for margin in grid.margins
+        for sample in range(grid.samples)
+    ]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """One run.
+
+    Returns:
+        Columns D, P, N, inv_alpha (N/P), margin, margin_effective, sample, converged, overlap (the mean squared
+        magnetization q), test_error_barycenter, and the replica theory's overlap_theory, error_barycenter_theory.
+    """
+    import pandas as pd
+    import torch
+
+    from localentropy import seeds
+    from localentropy.instances.perceptron import effective_margin, hidden_manifold
+    from localentropy.replica import random_features as rf
+    from localentropy.solvers.amp import two_level_amp
+
+    torch.set_num_threads(parameters.threads)
+    D, margin, sample = task["D"], task["margin"], task["sample"]
+    P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
+    # The stream of the solvers' runs: the same instances.
+    seed = seeds.entropy(context.seed, "instance", sample=sample) % 2**63
+    instance = hidden_manifold(D, P, N, seed=seed)
+    solution = two_level_amp(
+        instance,
+        margin=margin,
+        seed=seed,
+        damping=parameters.damping,
+        max_iterations=parameters.max_iterations,
+        tolerance=parameters.tolerance,
+    )
+    effective = effective_margin(margin, N)
+    theory = rf.typical(parameters.alpha_T, N / P, effective)
+    assert solution.magnetizations is not None
+    measured = {
+        "converged": float(bool(solution.converged)),
+        "overlap": solution.overlap,
+        "test_error_barycenter": instance.test_error(solution.magnetizations, parameters.test_patterns),
+    }
+    expected = {"overlap_theory": theory.q, "error_barycenter_theory": theory.error_barycenter}
+    point = task | {"P": P, "N": N, "inv_alpha": N / P, "margin_effective": effective}
+    return pd.DataFrame([point | measured | expected])
