@@ -90,7 +90,8 @@ def committee_focusing_bp(
         steps: values of λ.
         replicas: y, larger than 1, not necessarily an integer.
         damping: share of the old g, Γ, m, v kept in an update, in [0, 1). A step that ends farther from its fixed point
-            than it began is made again with damping 0.8 if this is more.
+            than it began is made again with damping 0.8 if this is more. If its messages overflow even then, it is
+            skipped.
         max_iterations: updates in each step.
         tolerance: a step ends when no mean would change by more in an undamped update.
         stop: "end", after all steps; "first", after the first step that ends without errors.
@@ -112,11 +113,13 @@ def committee_focusing_bp(
         before = messages.state()
         used = damping
         first, residual, made = messages.converge(coupling, replicas, used, max_iterations, tolerance)
-        if not residual <= max(first, tolerance) and damping < RESTART_DAMPING:
+        if residual > max(first, tolerance) and damping < RESTART_DAMPING:
             messages.restore(before)
             used = RESTART_DAMPING
             _, residual, more = messages.converge(coupling, replicas, used, max_iterations, tolerance)
             made += more
+        if math.isinf(residual):
+            messages.restore(before)
         errors.append(messages.errors())
         rows.append((coupling, made, errors[-1], residual, used, float(np.mean(messages.means**2))))
         if stop == "first" and errors[-1] == 0.0:
@@ -172,8 +175,7 @@ class _Messages:
         self, coupling: float, replicas: float, damping: float, max_iterations: int, tolerance: float
     ) -> tuple[float, float, int]:
         """Update until nothing changes; returns the first and the last residual and the number of updates."""
-        first = residual = math.inf
-        made = 0
+        first, residual, made = math.inf, math.inf, 0
         for made in range(1, max_iterations + 1):
             update_patterns(
                 self._patterns,
@@ -189,7 +191,7 @@ class _Messages:
             residual = update_weights(self._fields, coupling, replicas, damping, self.means, self.variances)
             if made == 1:
                 first = residual
-            if residual <= tolerance:
+            if residual <= tolerance or math.isinf(residual):
                 break
         return first, residual, made
 

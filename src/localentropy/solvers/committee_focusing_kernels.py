@@ -198,7 +198,7 @@ def update_weights(
         variances: v, [K]; updated.
 
     Returns:
-        The largest change of a mean, without damping.
+        The largest change of a mean, without damping; infinity if the fields overflowed.
     """
     K, size = means.shape
     largest = 0.0
@@ -206,6 +206,8 @@ def update_weights(
         square = 0.0
         for i in range(size):
             square += fields[unit, i] * fields[unit, i]
+        if not math.isfinite(square):
+            return math.inf
         x = replica_precision(square / size, coupling, replicas)
         variance = 1.0 / (x + returned_precision(x, coupling, replicas))
         variances[unit] = damping * variances[unit] + (1.0 - damping) * variance
