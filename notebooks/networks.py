@@ -1,0 +1,178 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Networks with continuous weights: trained, aligned, compared
+#
+# A tree committee machine and a small convolutional network. Each is trained several times from different starts on one
+# training set; then we ask how far apart the solutions are, and how flat the landscape around them is.
+
+# %%
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+
+from localentropy.instances.committee import tree_committee
+from localentropy.instances.prepare import prepare
+from localentropy.instances.selection import class_balanced
+from localentropy.landscape.local_energy import local_energy
+from localentropy.networks.cnn import standard_initialization, statistics
+from localentropy.networks.cnn_folding import Folded, align, fold, normalise, overlap
+from localentropy.networks.cnn_training import train
+from localentropy.solvers.committee_focusing_bp import committee_focusing_bp
+from localentropy.solvers.committee_sgd import Schedule, committee_sgd_many
+
+torch.set_num_threads(1)
+sigmas = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0]
+
+# %% [markdown]
+# ## A committee of nine perceptrons
+#
+# Each unit sees its own ninth of the inputs, and the majority of their signs is the answer. Focusing belief propagation
+# is deterministic; gradient descent finds another solution from every start. No unit can take another's place, because
+# each has its own inputs: the overlap needs no alignment.
+
+# %%
+machine = tree_committee(D=60, P=300, N=306, K=9, seed=0)
+schedule = Schedule(learning_rate=3e-3, beta=1.5, gamma=5.0)
+descents = committee_sgd_many([machine] * 3, seeds=[0, 1, 2], schedule=schedule)
+runs = {f"SGD, start {number}": run for number, run in enumerate(descents)}
+runs["focusing BP"] = committee_focusing_bp(machine, stop="first")
+for name, run in runs.items():
+    error = machine.test_error(run.weights)
+    print(f"{name:12} solved {run.solved!s:5} after {run.iterations:4} steps, test error {error:.3f}")
+
+units = np.stack([run.weights for run in runs.values()])
+print("overlaps between the solutions, mean cosine over units:")
+print(np.einsum("aki,bki->ab", units, units).round(3) / machine.units)
+
+
+# %%
+def evaluate(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Weights with units of norm 1 again, and their train error."""
+    renormalised = weights.view(1, machine.units, -1)
+    renormalised = renormalised / renormalised.norm(dim=2, keepdim=True)
+    return renormalised.flatten(1), torch.from_numpy(machine.train_error(renormalised.numpy()))
+
+
+for name, run in runs.items():
+    energy = local_energy(
+        torch.from_numpy(run.weights).view(1, -1),
+        evaluate,
+        units=machine.units,
+        sigmas=sigmas,
+        draws=5,
+        generators=[np.random.default_rng(0)],
+    )
+    distance, error, _ = energy.curve()
+    plt.plot(distance, error, marker="o", color="C1" if name == "focusing BP" else "C0", label=name)
+plt.gca().set(xlabel="distance per unit", ylabel="train error of perturbed machines")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## Convolutional networks on CIFAR-10
+#
+# 160 images of the part that comes with the repository, three starts, SGD and Adam.
+
+# %%
+with TemporaryDirectory() as folder:
+    part = prepare("cifar10", Path(folder, "cifar10.npz")).train
+part = part.take(class_balanced(part.labels, 16, "notebook"))
+images = torch.from_numpy(part.inputs).float()
+images = (images - images.mean((0, 2, 3), keepdim=True)) / images.std((0, 2, 3), keepdim=True)
+images = images.contiguous(memory_format=torch.channels_last)
+labels = torch.from_numpy(part.labels).long()
+
+
+def streams(first: int) -> list[np.random.Generator]:
+    """Random streams of three networks."""
+    return [np.random.default_rng(first + network) for network in range(3)]
+
+
+start = standard_initialization(4, streams(0))
+trained = {
+    name: train(
+        start,
+        images,
+        labels,
+        optimizer=name,
+        learning_rate=rate,
+        momentum=0.9,
+        batch=32,
+        epochs=50,
+        generators=streams(10),
+    )
+    for name, rate in (("sgd", 0.01), ("adam", 1e-3))
+}
+for name, result in trained.items():
+    plt.plot(np.arange(50) + 1, result.loss.mean(1), label=name)
+plt.gca().set(xlabel="epoch", ylabel="cross-entropy (nats)", yscale="log")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# How far did the layers move? The first convolution keeps most of its initial weights, the fourth least.
+
+# %%
+for layer, name in enumerate(("conv 1", "conv 2", "conv 3", "conv 4", "linear")):
+    plt.plot(trained["adam"].start_overlaps[:, :, layer].mean(1), label=name)
+plt.gca().set(xlabel="epoch", ylabel="overlap with epoch 0 (Adam)")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# Batch norm is folded into the convolutions, norms are pushed up through the layers, and the channels of one network
+# are permuted to match another's. Untrained networks, treated alike, say how much of the overlap is the matching's own.
+
+# %%
+networks = {"untrained": start} | {name: result.cnn for name, result in trained.items()}
+folded = {name: fold(cnn, statistics(cnn, images)) for name, cnn in networks.items()}
+normalised = {name: normalise(one)[0] for name, one in folded.items()}
+for name, one in normalised.items():
+    reference, other = one.select([0, 0, 1]), one.select([1, 2, 2])
+    aligned, _ = align(reference, other)
+    wrong = (folded[name].errors(images, labels) * len(labels)).round().int().tolist()
+    print(f"{name:10} errors {wrong}, overlap as they come {overlap(reference, other).mean():+.3f}, ", end="")
+    print(f"aligned {overlap(reference, aligned).mean():+.3f}")
+
+
+# %%
+def evaluate_networks(weights: torch.Tensor, solutions: Folded) -> tuple[torch.Tensor, torch.Tensor]:
+    """Networks with filters of norm 1 again, and their train error."""
+    perturbed, _ = normalise(solutions.with_weights(weights))
+    return perturbed.flat_weights(), perturbed.errors(images, labels)
+
+
+for name in trained:
+    solutions = normalised[name]
+    energy = local_energy(
+        solutions.flat_weights(),
+        partial(evaluate_networks, solutions=solutions),
+        units=solutions.units,
+        sigmas=sigmas,
+        draws=3,
+        generators=streams(20),
+    )
+    distance, error, deviation = energy.curve()
+    plt.errorbar(distance, error, deviation, marker="o", capsize=2, label=name)
+plt.gca().set(xlabel="distance per unit", ylabel="train error of perturbed networks")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# Flat at short distance for both algorithms. Figures 7 and 14 do this for many widths:
+# `make figure7 figure14 SCALE=smoke`.
