@@ -25,11 +25,12 @@ def describe(file: Path) -> str:
         circumstances = artifacts.read_circumstances(file).get("circumstances", {})
         head = [f"{file}: {len(table.rows)} rows, columns {', '.join(table.rows.columns)}"]
         return "\n".join(head + _lines(table.stamp, table.versions, circumstances))
-    if file.suffix in (*FigureJob.SUFFIXES, *ScorecardJob.SUFFIXES, ".json"):
-        stamp, record = artifacts.read_output(file.with_suffix(""))
-        head = [f"{file}: part of {stamp.name}", record["caption"]]
-        return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
-    raise ArtifactError(f"{file}: nothing to show; allowed: a table (.parquet), a file of a figure or of the scorecard")
+    outputs = (*FigureJob.SUFFIXES, *ScorecardJob.SUFFIXES, ".json")
+    if file.suffix not in outputs or not file.with_suffix(".json").exists():
+        raise ArtifactError(f"{file}: nothing to show; allowed: a table (.parquet), a file of a figure or scorecard")
+    stamp, record = artifacts.read_output(file.with_suffix(""))
+    head = [f"{file}: part of {stamp.name}", record["caption"]]
+    return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
 
 
 def findings(configuration: Configuration) -> Iterator[tuple[Path, str | None]]:

@@ -171,4 +171,4 @@ def test_show_and_verify(toys: Checkout) -> None:
     stale = toys.python("verify")
     assert stale.status == 1
     assert "toy_a.parquet: made from other code" in stale.output
-    assert toys.python("show", "README.md").output.startswith("error: README.md: no")
+    assert toys.python("show", "README.md").output.startswith("error: README.md: nothing to show")

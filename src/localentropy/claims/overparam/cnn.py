@@ -1,0 +1,132 @@
+"""Claims about convolutional networks trained by two optimizers (figures 7 and 14)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from localentropy.claims.finding import Finding, numbers
+from localentropy.landscape.pairs import pair_mean
+
+COMPARED_AT = 0.1
+"""Distance per unit at which the profiles of the two optimizers are compared."""
+
+
+def both_optimizers_solve(cnn: pd.DataFrame) -> Finding:
+    """SGD and Adam make at most one error from some width on."""
+    quantity = "smallest width k from which on all networks of both optimizers solve"
+    firsts = {optimizer: _first_solved(cnn, optimizer) for optimizer in _optimizers(cnn)}
+    widths = sorted(cnn["width"].unique())
+    detail = ", ".join(f"{name}: {first}" for name, first in firsts.items()) + f"; k = {numbers(widths, '.0f')}"
+    found = [first for first in firsts.values() if first is not None]
+    if len(found) < len(firsts):
+        return Finding(quantity, np.nan, False, detail)
+    if max(found) == widths[0]:
+        return Finding.untestable(quantity, f"all solve at the smallest width: {detail}")
+    return Finding(quantity, float(max(found)), True, detail)
+
+
+def error_falls_with_width(cnn: pd.DataFrame) -> Finding:
+    """The test error falls monotonically with the width."""
+    quantity = "largest step of the test error from one k to the next, in standard errors, < 2; lower at the end"
+    steps, words, fell = [], [], True
+    for optimizer in _optimizers(cnn):
+        rows = cnn[(cnn["quantity"] == "test_error") & (cnn["optimizer"] == optimizer)]
+        points = rows.groupby("width")["value"].agg(["mean", "sem"])
+        errors = np.hypot(points["sem"].to_numpy()[1:], points["sem"].to_numpy()[:-1])
+        steps.append(float((np.diff(points["mean"]) / errors).max()))
+        fell &= bool(points["mean"].iloc[-1] < points["mean"].iloc[0])
+        words.append(f"{optimizer}: {numbers(points['mean'], '.3f')} at k = {numbers(points.index, '.0f')}")
+    return Finding(quantity, max(steps), max(steps) < 2 and fell, "; ".join(words))
+
+
+def minima_are_distinct_and_alike(cnn: pd.DataFrame) -> Finding:
+    """Solutions overlap by less than 1 at the threshold; the minima of both optimizers are alike, and flat at zero."""
+    quantity = f"ratio of the optimizers' train errors at distance {COMPARED_AT}, in (1/2, 2); overlap + 3 SE < 1"
+    optimizers = _optimizers(cnn)
+    firsts = [_first_solved(cnn, optimizer) for optimizer in optimizers]
+    if len(optimizers) != 2 or None in firsts:
+        return Finding.untestable(quantity, "no width from which on all networks of both optimizers solve")
+    tops, words = [], []
+    for optimizer, first in zip(optimizers, firsts, strict=True):
+        (trained, error), (untrained, noise) = (
+            _overlap(cnn, name, optimizer, first) for name in ("overlap", "overlap_untrained")
+        )
+        tops.append(trained + 3 * error)
+        words.append(f"{optimizer}, k = {first}: {trained:.3f} ± {error:.3f}, untrained {untrained:.3f} ± {noise:.3f}")
+    width = int(cnn["width"].max())
+    profiles = [_profile(cnn, optimizer, width) for optimizer in optimizers]
+    if any(len(profile) < 3 for profile in profiles):
+        return Finding.untestable(quantity, f"no perturbed solutions of both optimizers at k = {width}")
+    energies = [float(np.interp(COMPARED_AT, p["distance"], p["energy"])) for p in profiles]
+    near = [float(p["energy"].iloc[1]) for p in profiles]
+    ratio = max(energies) / min(energies) if min(energies) > 0 else np.inf
+    words.append(
+        f"train errors {numbers(energies)} there, {numbers(near, '.2g')} at the smallest noise, at k = {width}"
+    )
+    holds = bool(ratio < 2 and max(tops) < 1 and max(near) < 0.01)
+    return Finding(quantity, ratio, holds, "; ".join(words))
+
+
+def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
+    """The overlap with the initial weights falls during training: first layer least, later ones progressively more."""
+    quantity = "share of layers whose overlap with the start never grows by 10⁻³, ≥ 0.95; layers in order"
+    rows = cnn[cnn["quantity"] == "overlap_start"]
+    keys = ["optimizer", "width", "sample", "layer"]
+    falls = rows.sort_values("epoch").groupby(keys)["value"].agg(lambda v: bool((np.diff(v) <= 1e-3).all()))
+    final = _final(rows).groupby(["optimizer", "layer"])["value"].mean().unstack()
+    ordered = {optimizer: bool((np.diff(layers.to_numpy()) < 0).all()) for optimizer, layers in final.iterrows()}
+    detail = "; ".join(f"{optimizer}: {numbers(layers, '.3f')} in the end" for optimizer, layers in final.iterrows())
+    share = float(falls.mean())
+    return Finding(
+        quantity, share, bool(share >= 0.95 and all(ordered.values())), f"{detail} (layers from the input on)"
+    )
+
+
+def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
+    """The distance from the initial weights does not vanish as the width grows."""
+    quantity = "smallest (1 − overlap with the start) / SE of a layer at the two largest k, > 3"
+    final = _final(cnn[cnn["quantity"] == "overlap_start"])
+    points = final.groupby(["optimizer", "layer", "width"])["value"].agg(["mean", "sem"]).reset_index()
+    largest = sorted(points["width"].unique())[-2:]
+    last = points[points["width"].isin(largest)]
+    scores = (1.0 - last["mean"]) / last["sem"]
+    ratios = []
+    for _, layer in points.groupby(["optimizer", "layer"]):
+        distance = 1.0 - layer.sort_values("width")["mean"].to_numpy()
+        ratios.append(float(distance[-1] / distance[-2]))
+    detail = (
+        f"smallest 1 − overlap at k = {largest[-1]}: {(1 - last.loc[last['width'] == largest[-1], 'mean']).min():.3f}; "
+        f"ratios to k = {largest[0]}: {min(ratios):.2f} to {max(ratios):.2f}"
+    )
+    return Finding(quantity, float(scores.min()), bool((scores > 3).all()), detail)
+
+
+def _optimizers(cnn: pd.DataFrame) -> list[str]:
+    return list(cnn["optimizer"].unique())
+
+
+def _first_solved(cnn: pd.DataFrame, optimizer: str) -> int | None:
+    """The smallest width from which on every network solves."""
+    rows = cnn[(cnn["quantity"] == "solved") & (cnn["optimizer"] == optimizer)]
+    every = rows.groupby("width")["value"].min().sort_index(ascending=False)
+    above = every[(every == 1.0).cummin()]
+    return int(above.index[-1]) if len(above) else None
+
+
+def _overlap(cnn: pd.DataFrame, quantity: str, optimizer: str, width: int | None) -> tuple[float, float]:
+    rows = cnn[(cnn["quantity"] == quantity) & (cnn["optimizer"] == optimizer) & (cnn["width"] == width)]
+    rows = rows[rows["layer"].isna()]
+    return pair_mean(rows["sample"], rows["other"], rows["value"])
+
+
+def _profile(cnn: pd.DataFrame, optimizer: str, width: int) -> pd.DataFrame:
+    """Mean local energy against mean distance, in the order of the noise; its first row is without noise."""
+    rows = cnn[(cnn["optimizer"] == optimizer) & (cnn["width"] == width)]
+    columns = {"distance": "noise_distance", "energy": "noise_train_error"}
+    return pd.DataFrame({c: rows[rows["quantity"] == q].groupby("sigma")["value"].mean() for c, q in columns.items()})
+
+
+def _final(rows: pd.DataFrame) -> pd.DataFrame:
+    """The last recorded epoch of every network."""
+    return rows[rows["epoch"] == rows.groupby(["optimizer", "width", "sample"])["epoch"].transform("max")]
