@@ -104,12 +104,16 @@ def annealing_is_typical(solve_anneal: pd.DataFrame, typical_points: pd.DataFram
     return _on_the_line(with_theory(averages(solve_anneal, "test_error"), typical_points, "error_typical"))
 
 
-def annealing_has_typical_observables(solve_anneal: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
+def annealing_has_typical_observables(
+    solve_anneal: pd.DataFrame, typical_points: pd.DataFrame, typical_lattice: pd.DataFrame
+) -> Finding:
     """So are their mean stability and the norm of their projection on the latent space."""
+    stability = typical_lattice[typical_lattice["quantity"] == "mean_stability"].rename(columns={"value": "mean_stability"})
+    theory = {"mean_stability": stability, "p_d": typical_points}
     quantity = "largest |measured − RS| / (3 SE + 2 %) of mean stability and p_d, ≤ 1"
     ratios, words = [], []
-    for column in ("mean_stability", "p_d"):
-        points = _mostly_solved(with_theory(averages(solve_anneal, column), typical_points, column))
+    for column, table in theory.items():
+        points = _mostly_solved(with_theory(averages(solve_anneal, column), table, column).dropna(subset="theory"))
         if points.empty:
             return Finding.untestable(quantity, f"no point where {MOST_SOLVED:.0%} and at least {FEWEST} are solved")
         ratio = (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + 0.02 * points["theory"])
