@@ -1,0 +1,142 @@
+"""The experiments behind figure 5 on few patterns: what their tables hold."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from localentropy.experiments.committee_runs import COLUMNS
+from localentropy.experiments.overparam import committee_focusing_bp, committee_sgd
+from localentropy.experiments.parameters import Context
+
+COMMON: dict[str, Any] = {
+    "chunks": 1,
+    "threads": 1,
+    "alpha_T": 5.0,
+    "activation": "sign",
+    "units": 9,
+    "noise_levels": (0.0, 0.5),
+    "D": 20,
+    "inv_alphas": (0.2, 2.0),
+    "samples": 2,
+    "test_patterns": 500,
+    "noise_draws": 3,
+}
+FOCUSING: dict[str, Any] = COMMON | {
+    "coupling_start": 0.5,
+    "coupling_end": 30.0,
+    "steps": 5,
+    "replicas": 10.0,
+    "damping": 0.5,
+    "max_iterations": 50,
+    "tolerance": 1e-3,
+    "stop": "first",
+}
+DESCENT: dict[str, Any] = COMMON | {
+    "learning_rate": 0.02,
+    "batch": 30,
+    "beta": 1.0,
+    "beta_growth": 1e-3,
+    "gamma": 5.0,
+    "gamma_growth": 0.0,
+    "epochs": 600,
+    "starts": 3,
+    "device": "cpu",
+}
+
+
+def table(module, values, task=1, seed=1, **changes):
+    parameters = module.Parameters(**values | changes)
+    context = Context(seed=seed, data={}, report=lambda line: None)
+    return module.compute(parameters, module.tasks(parameters)[task], context)
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return {module: table(module, values) for module, values in PAIRS}
+
+
+PAIRS = ((committee_focusing_bp, FOCUSING), (committee_sgd, DESCENT))
+
+
+def test_tasks():
+    parameters = committee_sgd.Parameters(**DESCENT)
+    assert committee_sgd.tasks(parameters) == [{"inv_alpha": 0.2}, {"inv_alpha": 2.0}]
+
+
+def test_rows(tables):
+    for (module, values), starts in zip(PAIRS, (1, 3), strict=True):
+        found = tables[module]
+        assert dict(found.dtypes.astype(str)) == COLUMNS
+        assert set(found["P"]) == {100} and set(found["N"]) == {198} and set(found["inv_alpha"]) == {1.98}
+        counts = found.groupby("quantity").size().to_dict()
+        solved = int(found.loc[found["quantity"] == "solved", "value"].sum())
+        assert solved == 2 * starts  # far above the threshold
+        assert counts["train_error"] == counts["test_error"] == counts["iterations"] == 2 * starts
+        assert counts["noise_train_error"] == counts["noise_distance"] == solved * len(values["noise_levels"])
+        assert counts.get("overlap", 0) == 2 * math.comb(starts, 2)
+        quiet = found[(found["quantity"] == "noise_train_error") & (found["sigma"] == 0)]["value"]
+        assert (quiet == 0).all()
+        test = found.loc[found["quantity"] == "test_error", "value"]
+        assert test.between(0.05, 0.5).all()
+
+
+def test_below_the_threshold_nothing_is_a_solution():
+    for module, values in PAIRS:
+        found = table(module, values, task=0)
+        assert (found.loc[found["quantity"] == "solved", "value"] == 0).all()
+        assert (found.loc[found["quantity"] == "train_error", "value"] > 0).all()
+        assert not found["quantity"].isin(["overlap", "noise_train_error"]).any()
+
+
+def test_starts_are_different_and_tables_repeat(tables):
+    descent = tables[committee_sgd]
+    overlaps = descent.loc[descent["quantity"] == "overlap", "value"]
+    assert (overlaps < 0.99).all() and overlaps.nunique() == len(overlaps)
+    for module, values in PAIRS:
+        pd.testing.assert_frame_equal(table(module, values), tables[module])
+    assert not table(committee_sgd, DESCENT, seed=2)["value"].equals(descent["value"])
+
+
+def test_more_samples_and_starts_change_no_old_row(tables):
+    more = table(committee_sgd, DESCENT, samples=3, starts=4)
+    keys = ["quantity", "sample", "start", "other", "sigma"]
+    joined = tables[committee_sgd].merge(more, on=keys, how="left", suffixes=("", "_more"))
+    np.testing.assert_array_equal(joined["value"], joined["value_more"])
+
+
+def test_both_solvers_have_the_same_training_sets(monkeypatch):
+    seen: list[np.ndarray] = []
+
+    def solver(instance, **_):
+        seen.append(instance.data.signed_patterns)
+        raise StopIteration
+
+    def many(instances, **_):
+        solver(instances[0])
+
+    monkeypatch.setattr("localentropy.solvers.committee_focusing_bp.committee_focusing_bp", solver)
+    monkeypatch.setattr("localentropy.solvers.committee_sgd.committee_sgd_many", many)
+    for module, values in PAIRS:
+        with pytest.raises(StopIteration):
+            table(module, values)
+    np.testing.assert_array_equal(seen[0], seen[1])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"units": 4}, "odd"),
+        ({"samples": 1}, "greater than or equal to 2"),
+        ({"inv_alphas": (2.0, 1.0)}, "increase"),
+        ({"starts": 1}, "greater than or equal to 2"),
+        ({"activation": "tanh"}, "sign"),
+        ({"lr": 1.0}, "not permitted"),
+    ],
+)
+def test_parameters_are_checked(change, message):
+    with pytest.raises(ValidationError, match=message):
+        committee_sgd.Parameters(**DESCENT | change)

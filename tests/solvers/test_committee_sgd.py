@@ -1,0 +1,187 @@
+"""Descent on the tree committee machine: its gradient, its two programs, and how long it takes."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from localentropy.errors import DomainError
+from localentropy.instances.committee import random_tree_committee, tree_committee
+from localentropy.solvers import committee_sgd as module
+from localentropy.solvers.committee_sgd import CommitteeBatch, Schedule, committee_sgd, committee_sgd_many, start
+from localentropy.solvers.committee_sgd_kernels import epoch
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def loss(weights, patterns, beta, gamma):
+    """Summed over patterns, in the words of the text: −Δ/2 + ln(2 cosh γΔ)/(2γ)."""
+    K, size = weights.shape
+    delta = np.zeros(len(patterns))
+    for unit in range(K):
+        delta += np.tanh(beta * patterns[:, unit * size : (unit + 1) * size] @ weights[unit]) / math.sqrt(K)
+    return (-delta / 2 + np.log(2 * np.cosh(gamma * delta)) / (2 * gamma)).sum()
+
+
+@pytest.mark.parametrize(("K", "beta", "gamma"), [(3, 0.5, 0.1), (3, 2.0, 3.0), (9, 1.0, 5.0)])
+def test_gradient_is_the_finite_difference_of_the_loss(K, beta, gamma):
+    instance = random_tree_committee(N=5 * K, P=12, K=K, seed=0)
+    weights, _ = start(instance, 0)
+    patterns = instance.data.signed_patterns.astype(float)
+    expected, step = np.empty_like(weights), 1e-4
+    for place in np.ndindex(*weights.shape):
+        values = []
+        for shift in (-2, -1, 1, 2):
+            moved = weights.copy()
+            moved[place] += shift * step
+            values.append(loss(moved, patterns, beta, gamma))
+        expected[place] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step)
+    batch = CommitteeBatch([instance], weights[None], dtype=torch.float64)
+    gradient = batch.gradient(torch.arange(12)[None], beta, gamma)[0].numpy()
+    np.testing.assert_allclose(gradient, expected, atol=1e-9)
+    # The compiled program shows its gradient in one step over all patterns.
+    moved = weights.copy()
+    epoch(instance.data.signed_patterns, np.arange(12), 12, 1e-2, beta, gamma, moved)
+    wanted = weights - 1e-2 * expected
+    np.testing.assert_allclose(moved, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-10)
+
+
+def test_large_arguments_of_the_loss_overflow_nowhere():
+    instance = random_tree_committee(N=27, P=30, K=3, seed=0)
+    weights, _ = start(instance, 0)
+    for beta, gamma in ((1e3, 1e3), (1e-3, 1e3), (1e3, 1e-3)):
+        epoch(instance.data.signed_patterns, np.arange(30), 7, 1e-2, beta, gamma, weights)
+        assert np.isfinite(weights).all()
+
+
+def test_both_programs_make_the_same_epochs():
+    """Compiled loops run by run; batched products over all runs, two starts of them on one training set."""
+    instances = [random_tree_committee(N=63, P=70, K=9, seed=seed) for seed in (0, 0, 1)]
+    instances[1] = instances[0]
+    starts = [start(instance, seed) for seed, instance in enumerate(instances)]
+    schedule = Schedule(learning_rate=0.02, batch=30)  # the last mini-batch is shorter
+    weights = [one.copy() for one, _ in starts]
+    batch = CommitteeBatch(instances, np.stack(weights), dtype=torch.float64)
+    assert len(batch.patterns) == 2 * 9 * 70
+    beta = 1.0
+    for _ in range(40):
+        orders = np.stack([stream.permutation(70) for _, stream in starts])
+        wrong = [
+            epoch(instance.data.signed_patterns, order, 30, 0.02, beta, 3.0, one)
+            for instance, order, one in zip(instances, orders, weights, strict=True)
+        ]
+        batch.epoch(torch.from_numpy(orders), schedule, beta, 3.0)
+        assert batch.errors.tolist() == wrong
+        torch.testing.assert_close(batch.weights, torch.from_numpy(np.stack(weights)), rtol=0, atol=1e-10)
+        beta *= 1.05
+    assert (np.linalg.norm(weights, axis=2) == pytest.approx(1.0, rel=1e-12)) and min(wrong) > 0
+
+
+def test_runs_made_at_once_are_those_made_one_by_one():
+    instances = [random_tree_committee(N=99, P=60, K=9, seed=seed) for seed in range(3)]
+    instances += [instances[0], random_tree_committee(N=99, P=60, K=9, seed=9)]
+    schedule = Schedule(epochs=160)  # some are solved, at different epochs, and some are not
+    alone = committee_sgd_many(instances, seeds=range(5), schedule=schedule)
+    assert {run.solved for run in alone} == {False, True}
+    together = module._run_at_once(instances, list(range(5)), schedule, torch.device("cpu"))
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one.train_errors, other.train_errors)
+        assert one.solved == other.solved and one.iterations == other.iterations
+        np.testing.assert_allclose(one.weights, other.weights, atol=1e-5)
+
+
+def test_no_bit_depends_on_the_company():
+    instances = [random_tree_committee(N=99, P=60, K=9, seed=seed) for seed in range(2)]
+    together = committee_sgd_many(instances, seeds=[5, 6])
+    np.testing.assert_array_equal(committee_sgd(instances[1], seed=6).weights, together[1].weights)
+
+
+def test_epochs_to_a_solution_are_those_of_the_paper():
+    """ceSGD-fast on random patterns, N = 999, K = 9, P = 1000: 770 ± 150 epochs (`shaping`, Methods)."""
+    epochs = []
+    for seed in range(6):
+        run = committee_sgd(random_tree_committee(N=999, P=1000, K=9, seed=seed), seed=seed)
+        assert run.solved
+        epochs.append(run.iterations)
+    assert abs(np.mean(epochs) - 770) < 150
+
+
+def test_solutions_have_no_recomputed_error_and_units_of_norm_one():
+    instance = tree_committee(D=60, P=300, N=225, K=9, seed=0)
+    run = committee_sgd(instance, seed=0, schedule=Schedule(learning_rate=3e-3, gamma=5.0))
+    assert run.solved and instance.train_error(run.weights) == 0
+    assert run.train_errors[-1] == 0 and (run.train_errors[:-1] > 0).all()
+    assert len(run.train_errors) == run.iterations + 1
+    np.testing.assert_allclose(np.linalg.norm(run.weights, axis=1), 1.0, rtol=1e-12)
+
+
+def test_what_is_not_solved_ends_with_the_fewest_errors():
+    instance = random_tree_committee(N=45, P=200, K=9, seed=0)
+    run = committee_sgd(instance, seed=0, schedule=Schedule(epochs=60))
+    assert not run.solved and run.iterations == 60
+    assert instance.train_error(run.weights) == run.train_errors.min() < run.train_errors[-1]
+
+
+def test_a_start_without_errors_needs_no_epoch():
+    instance = random_tree_committee(N=99, P=1, K=9, seed=0)
+    seed = next(s for s in range(20) if instance.train_error(start(instance, s)[0]) == 0)
+    run = committee_sgd(instance, seed=seed)
+    assert run.solved and run.iterations == 0 and run.train_errors.tolist() == [0]
+    both = module._run_at_once([instance], [seed], Schedule(), torch.device("cpu"))[0]
+    assert both.iterations == 0 and both.solved
+
+
+def test_starts_are_uniform_and_normalised():
+    weights, _ = start(random_tree_committee(N=9000, P=2, K=9, seed=0), 0)
+    np.testing.assert_allclose(np.linalg.norm(weights, axis=1), 1.0, rtol=1e-12)
+    assert np.abs(weights).max() == pytest.approx(math.sqrt(3 / 1000), rel=0.05)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_an_accelerator_finds_solutions_too():
+    instances = [random_tree_committee(N=999, P=1000, K=9, seed=seed) for seed in range(8)]
+    runs = committee_sgd_many(instances, seeds=range(8), device="cuda")
+    assert all(run.solved for run in runs)
+    assert abs(np.mean([run.iterations for run in runs]) - 770) < 150
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"learning_rate": 0.0}, "learning_rate = 0.0"),
+        ({"beta": math.nan}, "beta = nan"),
+        ({"gamma": -1.0}, "gamma = -1.0"),
+        ({"beta_growth": -0.1}, "beta_growth = -0.1"),
+        ({"batch": 0}, "batch = 0"),
+        ({"epochs": 1.5}, "epochs = 1.5"),
+    ],
+)
+def test_wrong_schedules_are_refused_in_one_line(wrong, message):
+    with pytest.raises(DomainError, match=message) as error:
+        replace(Schedule(), **wrong)
+    assert "\n" not in str(error.value)
+
+
+def test_wrong_runs_are_refused():
+    instance = random_tree_committee(N=27, P=5, K=3, seed=0)
+    assert committee_sgd_many([], seeds=[]) == []
+    cases: list[tuple[Any, Any, str, str]] = [
+        ([instance], [0, 1], "cpu", "one seed"),
+        ([instance], [0.5], "cpu", "seed = 0.5"),
+        ([instance], [0], "gpu", "device = 'gpu'"),
+        ([instance, random_tree_committee(N=27, P=6, K=3, seed=0)], [0, 1], "cpu", "one size"),
+        ([tree_committee(D=5, P=5, N=27, K=3, seed=0, activation="tanh")], [0], "cpu", "±1"),
+        ([instance.data], [0], "cpu", "TreeCommittee"),
+    ]
+    for instances, seeds, device, message in cases:
+        with pytest.raises(DomainError, match=message):
+            committee_sgd_many(instances, seeds=seeds, device=device)
