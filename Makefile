@@ -8,12 +8,14 @@ STAMP := $(VENV)/.installed-from-lock
 SNAKEMAKE := $(BIN)/snakemake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup all notebooks test test-slow lint docs gallery clean
+.PHONY: help setup all scorecard report dag notebooks test test-slow lint docs gallery clean
 .NOTPARALLEL:
 
 help:
 	@echo "make figure3 | figure6     one figure, into figures/$(SCALE)/  (SCALE=smoke|default|paper)"
 	@echo "make all                   every figure"
+	@echo "make scorecard | report    every claim with its verdict | Snakemake's HTML report of everything"
+	@echo "make dag                   a picture of what is made from what"
 	@echo "make notebooks             run the notebooks, render them as HTML"
 	@echo "make test | test-slow      the tests | the long ones"
 	@echo "make lint | docs           style checks | rewrite generated documentation"
@@ -28,7 +30,7 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-all notebooks: setup
+all scorecard report dag notebooks: setup
 	$(SNAKEMAKE) $@ --config scale=$(SCALE)
 
 # Figures of any paper: figure3, margins_figure2, glm_perceptron, …

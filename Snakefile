@@ -29,6 +29,13 @@ except LocalEntropyError as error:
 
 FOLDER = pipeline.configuration.folder
 
+# What the templates of the report show.
+config["captions"] = pipeline.captions()
+config["scale_of_report"] = pipeline.configuration.scale
+
+
+report: "docs/report/workflow.rst"
+
 
 wildcard_constraints:
     paper=r"[a-z]+",

@@ -51,6 +51,60 @@ rule notebook:
 
 rule scorecard:
     input:
-        pipeline.scorecard_files(),
+        pipeline.scorecard_files(".csv", ".md", ".html", ".json"),
     message:
         "the scorecard is up to date"
+
+
+rule dag:
+    input:
+        "figures/dag.svg",
+
+
+# What is made from what, as a picture.
+rule graph:
+    input:
+        figures="config/figures.yaml",
+        claims="config/claims.yaml",
+    output:
+        "figures/dag.svg",
+    log:
+        "logs/dag.log",
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    message:
+        "drawing what is made from what"
+    shell:
+        "python -m localentropy dag {output:q} > {log:q} 2>&1"
+
+
+rule report:
+    input:
+        f"figures/{FOLDER}/report.html",
+
+
+# Snakemake's own report, of the figures and the scorecard.
+rule html_report:
+    input:
+        rules.all.input,
+        rules.scorecard.input,
+    output:
+        f"figures/{FOLDER}/report.html",
+    log:
+        f"logs/{FOLDER}/report.log",
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        configuration=pipeline.configuration_arguments(),
+    message:
+        "writing the report"
+    shell:
+        "snakemake all scorecard --report {output:q} {params.configuration} > {log:q} 2>&1"

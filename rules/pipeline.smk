@@ -56,9 +56,19 @@ rule plot:
         code=pipeline.figure_code,
         tables=pipeline.figure_tables,
     output:
-        png=f"figures/{FOLDER}/{{paper}}/{{module}}.png",
+        png=report(
+            f"figures/{FOLDER}/{{paper}}/{{module}}.png",
+            caption="../docs/report/figure.rst",
+            category="{paper}",
+            labels={"figure": "{module}", "file": "picture"},
+        ),
         pdf=f"figures/{FOLDER}/{{paper}}/{{module}}.pdf",
-        csv=f"figures/{FOLDER}/{{paper}}/{{module}}.csv",
+        csv=report(
+            f"figures/{FOLDER}/{{paper}}/{{module}}.csv",
+            caption="../docs/report/figure.rst",
+            category="{paper}",
+            labels={"figure": "{module}", "file": "numbers"},
+        ),
         record=f"figures/{FOLDER}/{{paper}}/{{module}}.json",
     log:
         f"logs/{FOLDER}/{{paper}}/plot-{{module}}.log",
@@ -84,7 +94,13 @@ rule claims:
         code=pipeline.scorecard_code,
         tables=pipeline.scorecard_tables,
     output:
-        pipeline.scorecard_files(),
+        report(
+            pipeline.scorecard_files(".html"),
+            caption="../docs/report/scorecard.rst",
+            category="scorecard",
+            labels={"figure": "scorecard", "file": "page"},
+        ),
+        pipeline.scorecard_files(".csv", ".md", ".json"),
     log:
         f"logs/{FOLDER}/scorecard.log",
     benchmark:

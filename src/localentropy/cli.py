@@ -164,6 +164,21 @@ def gallery() -> None:
 
 
 @app.command()
+def dag(
+    file: Annotated[Path, typer.Argument(help="the picture to write: .png, .svg or .pdf")],
+    config: Files = None,
+    set_: Overrides = None,
+) -> None:
+    """Draw what is made from what: datasets, experiments, figures."""
+    from localentropy.graph import draw
+
+    _known(file.suffix, [".png", ".svg", ".pdf"], "kind of picture")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(_configuration(None, config, set_, None), file)
+    print(file)
+
+
+@app.command()
 def docs() -> None:
     """Rewrite the files that are generated from the code: config/schema.json and docs/configuration.md."""
     from localentropy.reference import write

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
+import shlex
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from localentropy import artifacts, provenance
 from localentropy.config import MAIN_PAPER, resolve
-from localentropy.errors import LocalEntropyError
-from localentropy.jobs import Job
+from localentropy.errors import ArtifactError, LocalEntropyError
+from localentropy.jobs import Job, output_jobs
 from localentropy.outputs import FigureJob
 from localentropy.pipeline import DatasetJob, ExperimentJob
 from localentropy.scorecard import ScorecardJob
@@ -96,9 +99,9 @@ class Pipeline:
         """A figure's target name."""
         return self._figure(wildcards).target
 
-    def scorecard_files(self) -> list[str]:
-        """All files of the scorecard."""
-        return [str(file) for file in self._scorecard().files()]
+    def scorecard_files(self, *suffixes: str) -> list[str]:
+        """Files of the scorecard."""
+        return [str(self._scorecard().stem.with_suffix(suffix)) for suffix in suffixes]
 
     def scorecard_code(self, wildcards: Any) -> list[str]:
         """Source files that the scorecard depends on; its guard."""
@@ -113,6 +116,22 @@ class Pipeline:
     def scorecard_parameters(self, wildcards: Any) -> str:
         """The scorecard's job as JSON."""
         return self._scorecard().to_json()
+
+    def captions(self) -> dict[str, str]:
+        """File of a figure or of the scorecard → its caption as reStructuredText, where there is one already."""
+        captions: dict[str, str] = {}
+        for job in output_jobs(self.configuration):
+            with suppress(ArtifactError):
+                caption = re.sub(r"([\\*`|_])", r"\\\1", artifacts.read_output(job.stem)[1]["caption"])
+                captions |= {str(file): caption for file in job.files()}
+        return captions
+
+    def configuration_arguments(self) -> str:
+        """The options that make another Snakemake take this configuration."""
+        settings = self._workflow.config_settings
+        files = ["--configfile", *map(str, settings.configfiles)] if settings.configfiles else []
+        overrides = [f"{key}={provenance.canonical_json(value)}" for key, value in settings.config.items()]
+        return shlex.join([*files, *(["--config", *overrides] if overrides else [])])
 
     def notebook_code(self, wildcards: Any) -> list[str]:
         """Source files that a notebook's imports depend on."""
