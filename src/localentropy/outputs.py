@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from localentropy import artifacts, provenance
 from localentropy.config import Configuration, split_figure
 from localentropy.errors import ArtifactError
-from localentropy.pipeline import ExperimentJob, read_checked, without_missing
+from localentropy.pipeline import COMMITTED, ExperimentJob, read_checked, without_missing
 from localentropy.progress import reporting
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class OutputJob(ABC):
         folder: path component of the scale or named run.
         tables: experiment `<paper>/<name>` → its table.
         origins: experiment → what its table must have been made from (`Stamp.origin`), known before it exists.
+            A table that comes with the repository (`ExperimentJob.committed`) goes before one that would be computed.
         datasets: dataset → prepared file that some table depends on.
     """
 
@@ -52,13 +53,15 @@ class OutputJob(ABC):
     ) -> Self:
         """The job on the tables of the named experiments of a resolved configuration; `own` are a subclass's fields."""
         jobs = {name: ExperimentJob.from_configuration(configuration, name) for name in names}
+        sources = {name: job.committed or (job.table, job.stamp()) for name, job in jobs.items()}
+        computed = [job for job in jobs.values() if job.committed is None]
         return cls(
             target,
             configuration.scale,
             configuration.folder,
-            tables={name: job.table for name, job in jobs.items()},
-            origins={name: job.stamp().origin for name, job in jobs.items()},
-            datasets={dataset: file for job in jobs.values() for dataset, file in job.inputs.items()},
+            tables={name: file for name, (file, _) in sources.items()},
+            origins={name: stamp.origin for name, (_, stamp) in sources.items()},
+            datasets={dataset: file for job in computed for dataset, file in job.inputs.items()},
             **own,
         )
 
@@ -133,8 +136,19 @@ class OutputJob(ABC):
         started = datetime.now(UTC)
         with reporting(self.target, 1, log) as reporter:
             contents, caption, summary = self.render({name: self._read(name) for name in self.tables})
-            artifacts.write_output(self.stem, contents, self.stamp(), caption, started)
+            artifacts.write_output(self.stem, contents, self.stamp(), caption + self.committed_note(), started)
             reporter.summary(f"{summary} → {self.files()[0]}")
+
+    def committed_note(self) -> str:
+        """What a caption says of tables that come with the repository; empty where there are none."""
+        notes = []
+        for name, file in self.tables.items():
+            if COMMITTED in file.parents:
+                stamp = artifacts.read_table(file).stamp
+                circumstances = artifacts.read_circumstances(file).get("circumstances", {})
+                date = str(circumstances.get("finished", "an unknown date"))[:10]
+                notes.append(f"{name} (made on {date} by code {stamp.code[:12]})")
+        return f" Not computed here but taken from {COMMITTED}: {', '.join(notes)}." if notes else ""
 
     @abstractmethod
     def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
@@ -174,7 +188,8 @@ class FigureJob(OutputJob):
         by_name = {name.partition("/")[2]: rows for name, rows in tables.items()}
         drawing = importlib.import_module(self.modules[0]).draw(by_name, self.scale)
         source = f"localentropy {provenance.code_hash(*self.modules)[:12]}"
-        metadata = {"Title": self.target, "Description": drawing.caption, "Source": source}
+        description = drawing.caption + self.committed_note()
+        metadata = {"Title": self.target, "Description": description, "Source": source}
         contents = {
             ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
             ".pdf": _save(drawing.figure, "pdf", {"Title": self.target, "CreationDate": None}),

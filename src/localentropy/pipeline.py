@@ -6,7 +6,9 @@ file on disk can be held against what is wanted now.
 
 from __future__ import annotations
 
+import functools
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,7 +24,7 @@ from localentropy.progress import reporting
 if TYPE_CHECKING:
     import pandas as pd
 
-RESULTS, PREPARED = Path("results"), Path("data/prepared")
+RESULTS, PREPARED, COMMITTED = Path("results"), Path("data/prepared"), Path("data/paper_scale")
 
 
 def table_path(folder: str, name: str) -> Path:
@@ -165,6 +167,19 @@ class ExperimentJob:
         """Where its whole table lies."""
         return table_path(self.folder, self.name)
 
+    @property
+    def committed(self) -> tuple[Path, artifacts.Stamp] | None:
+        """The table of these parameters that comes with the repository, and its stamp; None where there is none.
+
+        Its code may be older than today's: what the machines that made it cost is why it is committed.
+        """
+        file = COMMITTED / f"{self.name}.parquet"
+        stamp = _committed_stamp(file)
+        wanted = self.stamp()
+        if stamp is None or (stamp.name, stamp.parameter_hash) != (wanted.name, wanted.parameter_hash):
+            return None
+        return file, stamp
+
     def part(self, index: int) -> Path:
         """Where the table of one part lies."""
         return RESULTS / self.folder / self.name / f"{index}-of-{self.parts}.parquet"
@@ -250,6 +265,18 @@ def read_checked(file: Path) -> artifacts.Table:
             artifacts.set_aside(file)
             raise ArtifactError(f"{error}; set aside as {file.name}.aside, run again to remake it") from None
         raise
+
+
+@functools.cache
+def _committed_stamp(file: Path) -> artifacts.Stamp | None:
+    """Stamp of a committed table; one that is damaged is named on standard error and not used."""
+    if not file.exists():
+        return None
+    try:
+        return artifacts.read_table(file).stamp
+    except ArtifactError as error:
+        print(f"{error}; it is not used, restore it from the repository", file=sys.stderr)
+        return None
 
 
 def without_missing(stamp: artifacts.Stamp, inputs: Mapping[str, Path]) -> artifacts.Stamp:

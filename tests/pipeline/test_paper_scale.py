@@ -1,0 +1,48 @@
+"""Tables of the paper's scale that come with the repository: used where they match, named in the caption."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+from tests.pipeline.conftest import Checkout
+
+TABLE = "overparam/toy_a.parquet"
+
+
+def caption(toys: Checkout, folder: str) -> str:
+    return json.loads((toys.folder / f"figures/{folder}/overparam/figure91.json").read_text())["caption"]
+
+
+def test_a_committed_table_serves_the_parameters_that_it_was_made_from(toys: Checkout) -> None:
+    first = toys.snakemake("figure91", "--config", "scale=paper")
+    assert first.status == 0, first.output
+    assert "Not computed here" not in caption(toys, "paper")
+    committed = toys.folder / "data/paper_scale/overparam"
+    committed.mkdir(parents=True)
+    for suffix in (".parquet", ".json"):
+        shutil.copy((toys.folder / "results/paper" / TABLE).with_suffix(suffix), committed)
+    drawn = toys.contents("figures/paper/overparam/*.csv")
+    for name in ("results", "figures"):
+        shutil.rmtree(toys.folder / name)
+
+    # Code may have changed since it was made, and it is what is drawn: nothing is computed.
+    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text.replace("* 1", "* 5"))
+    run = toys.snakemake("figure91", "--config", "scale=paper")
+    assert run.did == {"drawing figure91"}, run.output
+    assert toys.contents("figures/paper/overparam/*.csv") == drawn
+    assert "Not computed here but taken from data/paper_scale: overparam/toy_a (made on 20" in caption(toys, "paper")
+    assert toys.snakemake("figure91", "--config", "scale=paper").did == set()
+    assert toys.python("verify", "--scale", "paper").status == 0
+
+    # Other parameters are computed.
+    run = toys.snakemake("figure91", "--config", "scale=paper", "run=other", "toy_a={offset: 9}")
+    assert len(run.did) == 4, run.output
+    assert "Not computed here" not in caption(toys, "paper-other")
+
+    # A damaged table is named in one line and not used: the figure is made from what is computed.
+    (committed / "toy_a.parquet").write_bytes((committed / "toy_a.parquet").read_bytes()[:-20])
+    run = toys.snakemake("figure91", "--config", "scale=paper")
+    assert "toy_a.parquet: not a readable result table" in run.output
+    assert len(run.did) == 4, run.output
+    assert "Not computed here" not in caption(toys, "paper")
