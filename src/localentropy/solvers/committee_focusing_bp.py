@@ -45,7 +45,7 @@ class CommitteeFocusingRecord:
 
 @dataclass(frozen=True, eq=False)
 class FocusedCommittee(CommitteeSolution):
-    """The normalised means of the last step.
+    """The normalised means of one step.
 
     Attributes:
         steps: the record of the protocol.
@@ -97,8 +97,8 @@ def committee_focusing_bp(
         stop: "end", after all steps; "first", after the first step that ends without errors.
 
     Returns:
-        The means of the last step, each unit normalised; `iterations` are updates, and `train_errors` are those after
-        each step.
+        The means of the last step, each unit normalised; of a run with stop="first" that finds no solution, those of
+        the step with the fewest errors. `iterations` are updates, and `train_errors` are those after each step.
 
     Raises:
         DomainError: not a tree committee with ±1 patterns, or an argument out of range.
@@ -109,6 +109,7 @@ def committee_focusing_bp(
     messages = _Messages(instance)
     errors = [messages.errors()]
     rows: list[tuple[float, int, float, float, float, float]] = []
+    means, least = messages.means, math.inf
     for coupling in np.geomspace(coupling_start, coupling_end, steps):
         before = messages.state()
         used = damping
@@ -122,10 +123,12 @@ def committee_focusing_bp(
             messages.restore(before)
         errors.append(messages.errors())
         rows.append((coupling, made, errors[-1], residual, used, float(np.mean(messages.means**2))))
-        if stop == "first" and errors[-1] == 0.0:
+        if stop == "end" or errors[-1] < least:
+            means, least = messages.means.copy(), errors[-1]
+        if stop == "first" and least == 0.0:
             break
     record = CommitteeFocusingRecord(*(np.array(column) for column in zip(*rows, strict=True)))
-    weights = unit_norm(messages.means)
+    weights = unit_norm(means)
     return FocusedCommittee(
         weights=weights,
         solved=instance.train_error(weights) == 0.0,
