@@ -83,15 +83,25 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
     Raises:
         ConfigError: there is no such test, or it takes other tables than the claim names.
     """
+    from localentropy.claims.finding import Finding, Untestable
+
     module, _, name = claim.test.rpartition(".")
     where = f"config/claims.yaml: {key}"
     try:
-        test = getattr(importlib.import_module(f"localentropy.claims.{module}"), name)
-    except (ModuleNotFoundError, AttributeError):
-        raise ConfigError(f"{where}.test = {claim.test}: no such function below localentropy.claims") from None
+        test = getattr(importlib.import_module(f"localentropy.claims.{module}"), name, None)
+    except ModuleNotFoundError:
+        test = None
+    if not inspect.isfunction(test):
+        raise ConfigError(f"{where}.test = {claim.test}: no such function below localentropy.claims")
     arguments = {experiment.partition("/")[2]: tables[experiment] for experiment in claim.experiments}
     wanted = list(inspect.signature(test).parameters)
     if set(wanted) != set(arguments):
         raise ConfigError(f"{where}.experiments = {', '.join(claim.experiments)}: allowed: {', '.join(wanted)}")
-    finding: Finding = test(**arguments)
+    try:
+        for experiment in claim.experiments:
+            if tables[experiment].empty:
+                raise Untestable(f"no rows of {experiment}")
+        finding: Finding = test(**arguments)
+    except Untestable as reason:
+        return Finding.untestable(str(inspect.getdoc(test)).splitlines()[0], str(reason))
     return finding

@@ -7,15 +7,18 @@ that the claim is about, its error, and whether the claim holds.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 FEWEST = 5
 """Solved samples below which nothing is said about the solutions."""
+
+
+class Untestable(Exception):
+    """The tables cannot tell, and why; the scorecard makes a finding of it."""
 
 
 class Verdict(StrEnum):
@@ -51,15 +54,34 @@ class Finding:
 
     @property
     def verdict(self) -> Verdict:
-        """In words."""
+        """In words; what has no number is not reproduced."""
         if self.holds is None:
             return Verdict.NOT_TESTABLE
-        return Verdict.REPRODUCED if self.holds else Verdict.NOT_REPRODUCED
+        return Verdict.REPRODUCED if self.holds and not math.isnan(self.value) else Verdict.NOT_REPRODUCED
 
 
 def finite_size(D: np.ndarray | float) -> np.ndarray | float:
     """What the latent dimension leaves of the errors of solutions found: 0.5/D (measured, docs/solvers)."""
     return 0.5 / D
+
+
+def largest(values: Iterable[float]) -> float:
+    """The largest number; missing (NaN), so that it is within no bound, where one of them is.
+
+    `max` and pandas would pass over a missing number.
+
+    Raises:
+        Untestable: there are none.
+    """
+    array = np.fromiter(values, dtype=float)
+    if not array.size:
+        raise Untestable("too few rows to compare")
+    return float(array.max())
+
+
+def smallest(values: Iterable[float]) -> float:
+    """The smallest number, as `largest`."""
+    return -largest(-value for value in values)
 
 
 def numbers(values: object, form: str = ".4g") -> str:

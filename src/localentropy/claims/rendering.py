@@ -61,7 +61,7 @@ def markdown(card: pd.DataFrame, scale: str) -> str:
         lines.append("|---|---|---|---|---|---|---|---|")
         for row in rows.to_dict("records"):
             symbol = SYMBOLS[Verdict(row.pop("verdict"))]
-            lines.append("| " + " | ".join([symbol, *(str(cell).replace("|", "\\|") for cell in row.values())]) + " |")
+            lines.append("| " + " | ".join([symbol, *map(_cell, row.values())]) + " |")
         lines.append("")
     legend = "; ".join(f"{symbol} {verdict.value}" for verdict, symbol in SYMBOLS.items())
     return "\n".join([*lines, f"{legend}."]) + "\n"
@@ -96,6 +96,11 @@ def html(card: pd.DataFrame, scale: str, code: str) -> str:
 
 def _shown(card: pd.DataFrame) -> pd.DataFrame:
     return card.assign(ours=[_number(row.value, row.error) for row in card.itertuples()])[SHOWN]
+
+
+def _cell(value: object) -> str:
+    """A text in one cell of a Markdown table, shown as it is."""
+    return " ".join(str(value).split()).replace("|", "\\|").replace("<", "\\<")
 
 
 def _number(value: float, error: float) -> str:

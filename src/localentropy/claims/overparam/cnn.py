@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.claims.finding import Finding, numbers
+from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 from localentropy.landscape.pairs import pair_mean
 
 COMPARED_AT = 0.1
@@ -28,16 +28,19 @@ def both_optimizers_solve(cnn: pd.DataFrame) -> Finding:
 
 def error_falls_with_width(cnn: pd.DataFrame) -> Finding:
     """The test error falls monotonically with the width."""
-    quantity = "largest step of the test error from one k to the next, in standard errors, < 2; lower at the end"
-    steps, words, fell = [], [], True
+    quantity = "largest step of the test error from one k to the next in standard errors, < 2; all together < −2"
+    steps, falls, words = [], [], []
     for optimizer in _optimizers(cnn):
         rows = cnn[(cnn["quantity"] == "test_error") & (cnn["optimizer"] == optimizer)]
         points = rows.groupby("width")["value"].agg(["mean", "sem"])
+        if len(points) < 2 or points["sem"].isna().any():
+            raise Untestable("two widths and two networks of each needed")
         errors = np.hypot(points["sem"].to_numpy()[1:], points["sem"].to_numpy()[:-1])
-        steps.append(float((np.diff(points["mean"]) / errors).max()))
-        fell &= bool(points["mean"].iloc[-1] < points["mean"].iloc[0])
+        steps.append(largest(np.diff(points["mean"]) / errors))
+        falls.append((points["mean"].iloc[-1] - points["mean"].iloc[0]) / np.hypot(*points["sem"].iloc[[0, -1]]))
         words.append(f"{optimizer}: {numbers(points['mean'], '.3f')} at k = {numbers(points.index, '.0f')}")
-    return Finding(quantity, max(steps), max(steps) < 2 and fell, "; ".join(words))
+    step = largest(steps)
+    return Finding(quantity, step, step < 2 and largest(falls) < -2, "; ".join(words))
 
 
 def minima_are_distinct_and_alike(cnn: pd.DataFrame) -> Finding:
@@ -45,7 +48,7 @@ def minima_are_distinct_and_alike(cnn: pd.DataFrame) -> Finding:
     quantity = f"ratio of the optimizers' train errors at distance {COMPARED_AT}, in (1/2, 2); overlap + 3 SE < 1"
     optimizers = _optimizers(cnn)
     firsts = [_first_solved(cnn, optimizer) for optimizer in optimizers]
-    if len(optimizers) != 2 or None in firsts:
+    if None in firsts:
         return Finding.untestable(quantity, "no width from which on all networks of both optimizers solve")
     tops, words = [], []
     for optimizer, first in zip(optimizers, firsts, strict=True):
@@ -56,15 +59,15 @@ def minima_are_distinct_and_alike(cnn: pd.DataFrame) -> Finding:
         words.append(f"{optimizer}, k = {first}: {trained:.3f} ± {error:.3f}, untrained {untrained:.3f} ± {noise:.3f}")
     width = int(cnn["width"].max())
     profiles = [_profile(cnn, optimizer, width) for optimizer in optimizers]
-    if any(len(profile) < 3 for profile in profiles):
-        return Finding.untestable(quantity, f"no perturbed solutions of both optimizers at k = {width}")
+    if any(len(profile) < 3 or profile["distance"].max() < COMPARED_AT for profile in profiles):
+        return Finding.untestable(quantity, f"no noise that reaches that distance for both optimizers at k = {width}")
     energies = [float(np.interp(COMPARED_AT, p["distance"], p["energy"])) for p in profiles]
     near = [float(p["energy"].iloc[1]) for p in profiles]
     ratio = max(energies) / min(energies) if min(energies) > 0 else np.inf
     words.append(
         f"train errors {numbers(energies)} there, {numbers(near, '.2g')} at the smallest noise, at k = {width}"
     )
-    holds = bool(ratio < 2 and max(tops) < 1 and max(near) < 0.01)
+    holds = bool(ratio < 2 and largest(tops) < 1 and largest(near) < 0.01)
     return Finding(quantity, ratio, holds, "; ".join(words))
 
 
@@ -85,25 +88,30 @@ def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
 
 def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     """The distance from the initial weights does not vanish as the width grows."""
-    quantity = "smallest (1 − overlap with the start) / SE of a layer at the two largest k, > 3"
+    quantity = "smallest exponent of k in 1 − overlap with the start of a layer, three largest k, > −1/2"
     final = _final(cnn[cnn["quantity"] == "overlap_start"])
-    points = final.groupby(["optimizer", "layer", "width"])["value"].agg(["mean", "sem"]).reset_index()
-    largest = sorted(points["width"].unique())[-2:]
-    last = points[points["width"].isin(largest)]
-    scores = (1.0 - last["mean"]) / last["sem"]
-    ratios = []
-    for _, layer in points.groupby(["optimizer", "layer"]):
-        distance = 1.0 - layer.sort_values("width")["mean"].to_numpy()
-        ratios.append(float(distance[-1] / distance[-2]))
+    points = final.groupby(["optimizer", "layer", "width"])["value"].agg(["mean", "sem"])
+    points = pd.DataFrame({"distance": 1.0 - points["mean"], "error": points["sem"]}).unstack()
+    widths = points["distance"].columns[-3:]
+    if len(widths) < 3 or points["error"].isna().any(axis=None):
+        raise Untestable("three widths and two networks of each needed")
+    distances = points["distance"][widths]
+    score = smallest((distances / points["error"][widths]).to_numpy()[:, -2:].ravel())
+    # Weights that no longer move with the width (lazy training) have 1 − overlap ∝ 1/k.
+    exponents = np.polyfit(np.log(widths), np.log(np.maximum(distances, 1e-12).to_numpy().T), 1)[0]
     detail = (
-        f"smallest 1 − overlap at k = {largest[-1]}: {(1 - last.loc[last['width'] == largest[-1], 'mean']).min():.3f}; "
-        f"ratios to k = {largest[0]}: {min(ratios):.2f} to {max(ratios):.2f}"
+        f"1 − overlap from {distances[widths[-1]].min():.3f} to {distances[widths[-1]].max():.3f} at k = {widths[-1]}, "
+        f"at least {score:.1f} standard errors (> 3) at the two largest k; exponents up to {exponents.max():+.2f}"
     )
-    return Finding(quantity, float(scores.min()), bool((scores > 3).all()), detail)
+    exponent = smallest(exponents)
+    return Finding(quantity, exponent, exponent > -0.5 and score > 3, detail)
 
 
 def _optimizers(cnn: pd.DataFrame) -> list[str]:
-    return list(cnn["optimizer"].unique())
+    names = list(cnn["optimizer"].unique())
+    if len(names) != 2:
+        raise Untestable(f"two optimizers needed, found {', '.join(names)}")
+    return names
 
 
 def _first_solved(cnn: pd.DataFrame, optimizer: str) -> int | None:
@@ -117,6 +125,8 @@ def _first_solved(cnn: pd.DataFrame, optimizer: str) -> int | None:
 def _overlap(cnn: pd.DataFrame, quantity: str, optimizer: str, width: int | None) -> tuple[float, float]:
     rows = cnn[(cnn["quantity"] == quantity) & (cnn["optimizer"] == optimizer) & (cnn["width"] == width)]
     rows = rows[rows["layer"].isna()]
+    if len(rows) < 3:
+        raise Untestable("three networks of a width needed for the error of an overlap")
     return pair_mean(rows["sample"], rows["other"], rows["value"])
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
-from localentropy.claims.finding import FEWEST, Finding, numbers
+from localentropy.claims.finding import FEWEST, Finding, Untestable, largest, numbers
 from localentropy.claims.overparam.mlp import first_solved_parameters
 
 FLAT = 2e-3
@@ -18,9 +16,14 @@ COMPARED_AT = 0.3
 
 def both_fail_below_one_threshold(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
     """Below one N/P neither algorithm solves; their thresholds lie within one step of the grid."""
-    quantity = "grid steps between the first N/P where half of the runs solve (fBP, SGD), ≤ 1; none solved below"
+    quantity = (
+        "grid steps between the first N/P where half of the runs solve (fBP, SGD), ≤ 1; none solve at the smallest"
+    )
     solved = [_solved(table) for table in (committee_focusing_bp, committee_sgd)]
     grid = sorted(set(solved[0].index) & set(solved[1].index))
+    solved = [fractions.loc[grid] for fractions in solved]
+    if not grid:
+        raise Untestable("no N/P at which both ran")
     halves = [_from(fractions, 0.5) for fractions in solved]
     if None in halves or any(half == grid[0] for half in halves):
         return Finding.untestable(quantity, f"half solved from N/P = {halves} on; the grid starts at {grid[0]:.2f}")
@@ -52,14 +55,11 @@ def solutions_stay_apart(committee_sgd: pd.DataFrame) -> Finding:
 def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
     """Test errors fall monotonically with N/P; SGD's are slightly larger."""
     quantity = "ε_SGD − ε_fBP on the same training sets, averaged over N/P where both solve, > 2 SE; both falling"
-    keys = ["inv_alpha", "sample"]
-    errors = [
-        table[table["quantity"] == "test_error"].groupby(keys)["value"].mean()
-        for table in (committee_focusing_bp, committee_sgd)
-    ]
-    both = pd.concat([_solved(table) for table in (committee_focusing_bp, committee_sgd)], axis=1).min(axis=1)
+    tables = committee_focusing_bp, committee_sgd
+    errors = [_each(_of_solutions(table, "test_error")) for table in tables]
+    both = pd.concat([_solved(table) for table in tables], axis=1, join="inner").min(axis=1)
     used = both[both >= 0.9].index
-    gap = (errors[1] - errors[0]).loc[used]
+    gap = (errors[1] - errors[0]).dropna().loc[used]
     if len(used) < 2 or gap.groupby("inv_alpha").size().min() < FEWEST:
         return Finding.untestable(
             quantity, f"fewer than two N/P where both solve, or fewer than {FEWEST} training sets"
@@ -67,16 +67,20 @@ def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_s
     # The same training sets' latent patterns recur along N/P: average over N/P first.
     each = gap.groupby("sample").mean()
     mean, error = float(each.mean()), float(each.sem())
-    worst = max(_largest_step(table, used) for table in (committee_focusing_bp, committee_sgd))
-    detail = f"z = {mean / error:.1f} over {len(used)} values of N/P; largest step of an error {worst:+.1f} SE (< 2)"
-    return Finding(quantity, mean, bool(mean > 2 * error and worst < 2), detail, error)
+    steps, falls = zip(*(_steps(each.loc[used]) for each in errors), strict=True)
+    detail = (
+        f"z = {mean / error:.1f} over {len(used)} values of N/P; largest step of an error {largest(steps):+.1f} SE "
+        f"(< 2), of all steps together {largest(falls):+.1f} SE (< −2)"
+    )
+    holds = mean > 2 * error and largest(steps) < 2 and largest(falls) < -2
+    return Finding(quantity, mean, bool(holds), detail, error)
 
 
 def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
     """Minima are flat, sharper near the threshold, and fBP's flatter than SGD's."""
     quantity = f"largest train error at the smallest noise, < {FLAT}; at distance {COMPARED_AT} near > far, SGD > fBP"
     tables = {"fBP": committee_focusing_bp, "SGD": committee_sgd}
-    both = pd.concat([_solved(table) for table in tables.values()], axis=1).min(axis=1)
+    both = pd.concat([_solved(table) for table in tables.values()], axis=1, join="inner").min(axis=1)
     near, far = _from(both, 1.0), float(both.index.max())
     if near is None or near == far:
         return Finding.untestable(quantity, "no two values of N/P at which all runs of both solve")
@@ -88,13 +92,17 @@ def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.Dat
                 here[here["quantity"] == quantity].groupby("sigma")["value"].mean().to_numpy()
                 for quantity in ("noise_distance", "noise_train_error")
             )
+            if len(energy) < 2 or distance.max() < COMPARED_AT:
+                raise Untestable(f"{name}: no noise that reaches the distance {COMPARED_AT}")
             smallest.append(float(energy[1]))
             energies[name, place] = float(np.interp(COMPARED_AT, distance, energy))
     sharper = all(energies[name, "near"] > energies[name, "far"] for name in tables)
     flatter = all(energies["SGD", place] > energies["fBP", place] for place in ("near", "far"))
     detail = ", ".join(f"{name} {place} {energy:.4f}" for (name, place), energy in energies.items())
-    holds = max(smallest) < FLAT and sharper and flatter
-    return Finding(quantity, max(smallest), holds, f"{detail} (near: N/P = {near:.2f}, far: {far:.2f})")
+    top = largest(smallest)
+    return Finding(
+        quantity, top, top < FLAT and sharper and flatter, f"{detail} (near: N/P = {near:.2f}, far: {far:.2f})"
+    )
 
 
 def inputs_exceed_the_latent_dimension(
@@ -130,11 +138,24 @@ def _from(fractions: pd.Series, least: float) -> float | None:
 
 def _points(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Mean and standard error over training sets of the mean over runs, by N/P."""
-    each = table[table["quantity"] == quantity].groupby(["inv_alpha", "sample"])["value"].mean()
+    each = _each(table[table["quantity"] == quantity])
     return each.groupby("inv_alpha").agg(y="mean", y_err="sem", samples="size")
 
 
-def _largest_step(table: pd.DataFrame, used: Sequence[float]) -> float:
-    points = _points(table, "test_error").loc[list(used)]
-    errors = np.hypot(points["y_err"].to_numpy()[1:], points["y_err"].to_numpy()[:-1])
-    return float((np.diff(points["y"]) / errors).max())
+def _each(rows: pd.DataFrame) -> pd.Series:
+    """Mean over the runs on one training set, by N/P and training set."""
+    return rows.groupby(["inv_alpha", "sample"])["value"].mean()
+
+
+def _of_solutions(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Rows of a quantity in the runs that solved."""
+    run = ["inv_alpha", "sample", "start"]
+    solved = table.loc[(table["quantity"] == "solved") & (table["value"] == 1.0), run]
+    return table[table["quantity"] == quantity].merge(solved, on=run)
+
+
+def _steps(each: pd.Series) -> tuple[float, float]:
+    """Largest step of the mean over training sets along N/P, and from the first N/P to the last, in standard errors."""
+    means, errors = (each.groupby("inv_alpha").agg(how).to_numpy() for how in ("mean", "sem"))
+    steps = np.diff(means) / np.hypot(errors[1:], errors[:-1])
+    return largest(steps), float((means[-1] - means[0]) / np.hypot(errors[-1], errors[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.claims.finding import Finding, numbers
+from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 
 NEAR = 0.02
 """Distances that count as next to the reference."""
@@ -17,20 +17,18 @@ def typical_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataF
     """No other solutions next to typical ones of κ̃ = 0."""
     zero = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["margin_ref"] == 0.0)]
     isolated = franz_parisi_text[franz_parisi_text["curve"] == "isolated"]
-    curves = pd.concat([zero, isolated]).dropna(subset="entropy")
-    near = curves[curves["distance"] < NEAR].groupby("inv_alpha")["entropy"].min()
-    detail = ", ".join(f"{value:.4f} at 1/α = {at:g}" for at, value in near.items())
-    return Finding("largest over 1/α of min φ_FP on d < 0.02, < 0", float(near.max()), bool((near < 0).all()), detail)
+    nearest = _nearest(pd.concat([zero, isolated]), "inv_alpha")
+    detail = ", ".join(f"{value:.2g} at 1/α = {at:g}" for at, value in nearest.items())
+    value = largest(nearest)
+    return Finding("largest over 1/α of φ_FP next to d = 0, < 0", value, value < 0, detail)
 
 
 def small_margins_have_a_gap(franz_parisi: pd.DataFrame) -> Finding:
     """Small margins: negative in a shell, then positive and not monotonic."""
     shell, hill = (_reference(franz_parisi, margin) for margin in (0.03, 0.05))
-    if shell.empty or hill.empty:
-        return Finding.untestable("references of margins 0.03 and 0.05", "their curves are not in the table")
     positive_inside = bool(shell["entropy"].iloc[0] > 0 and shell["entropy"].min() < 0)
     inside = hill[hill["distance"] < END * hill["distance_typical"]]
-    not_monotonic = bool(hill["entropy"].min() > 0 and inside["slope"].min() < 0)
+    not_monotonic = bool(smallest(hill["entropy"]) > 0 and inside["slope"].min() < 0)
     at = shell.loc[shell["entropy"].idxmin(), "distance"]
     detail = (
         f"κ̃ = 0.03: min φ = {shell['entropy'].min():.5f} at d = {at:.4f}, {shell['entropy'].iloc[0]:.2e} next to 0; "
@@ -43,7 +41,7 @@ def small_margins_have_a_gap(franz_parisi: pd.DataFrame) -> Finding:
 def large_margins_are_monotonic(franz_parisi: pd.DataFrame) -> Finding:
     """From some margin on, the entropy grows all the way to the typical distance."""
     slopes = {name: _smallest_slope(_reference(franz_parisi, name)) for name in (0.1, "max")}
-    value = min(slopes.values())
+    value = smallest(slopes.values())
     detail = ", ".join(f"κ̃ = {name}: {slope:.4f}" for name, slope in slopes.items())
     return Finding("smallest slope on (10⁻⁴, d_typ) at κ̃ = 0.1 and κ_max, > 0", value, value > 0, detail)
 
@@ -56,9 +54,10 @@ def largest_margin_is_highest(franz_parisi: pd.DataFrame) -> Finding:
     others = rows.pivot(index="distance", columns="reference", values="entropy").reindex(best.index)
     gaps = others.rsub(best["entropy"], axis=0)
     inside = gaps[(gaps.index >= 1e-3) & (gaps.index <= d_typ)]
-    value = float(inside.min().min())
+    # Where there are no solutions around the other reference, its entropy is missing; that of κ_max may not be.
+    value = smallest(inside.min()) if best.loc[inside.index, "entropy"].notna().all() else np.nan
     beyond = gaps[gaps.index > 1.05 * d_typ].max().max()
-    detail = f"beyond d_typ = {d_typ:.4f} it is the lowest (largest difference {beyond:.2e})"
+    detail = f"largest difference beyond d_typ = {d_typ:.4f}: {beyond:+.2e}"
     return Finding("smallest φ(κ_max) − φ(κ̃) for 10⁻³ ≤ d ≤ d_typ(κ_max), > 0", value, value > 0, detail)
 
 
@@ -66,6 +65,8 @@ def monotonic_above_the_threshold(franz_parisi_text: pd.DataFrame) -> Finding:
     """At 1/α_LE the curve of the largest margin loses its monotonicity."""
     curves = franz_parisi_text[franz_parisi_text["curve"] == "threshold"]
     slopes = pd.Series({at: _smallest_slope(curve) for at, curve in curves.groupby("inv_alpha")}).sort_index()
+    if len(slopes) < 2:
+        raise Untestable("curves on both sides of 1/α_LE needed")
     below, above = float(slopes.iloc[0]), float(slopes.iloc[-1])
     detail = ", ".join(f"{slope:.4f} at 1/α = {at:.4f}" for at, slope in slopes.items())
     return Finding("smallest slope just above 1/α_LE, > 0, and < 0 below", above, below < 0 < above, detail)
@@ -74,17 +75,27 @@ def monotonic_above_the_threshold(franz_parisi_text: pd.DataFrame) -> Finding:
 def same_margin_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
     """Solutions of one margin are isolated from each other, however large it is."""
     curves = pd.concat([t[t["curve"] == "same_margin"] for t in (franz_parisi, franz_parisi_text)])
-    near = curves[curves["distance"] < NEAR].groupby("margin_ref")["entropy"].min()
-    detail = f"per margin κ = κ̃ = {numbers(near.index)}: {numbers(near)}"
-    quantity = "largest over margins of min φ_FP on d < 0.02, < 0"
-    return Finding(quantity, float(near.max()), bool((near < 0).all()), detail)
+    nearest = _nearest(curves, "margin_ref")
+    detail = f"per margin κ = κ̃ = {numbers(nearest.index)}: {numbers(nearest)}"
+    value = largest(nearest)
+    return Finding("largest over margins of φ_FP next to d = 0, < 0", value, value < 0, detail)
+
+
+def _nearest(curves: pd.DataFrame, by: str) -> pd.Series:
+    """The entropy at the smallest distance that has a replica-symmetric solution; missing if that is not near zero.
+
+    Closer to an isolated reference the curve has ended: there are no solutions at all.
+    """
+    solved = curves[curves["distance"] < NEAR].sort_values("distance")
+    return solved.groupby(by)["entropy"].first().reindex(sorted(curves[by].unique()))
 
 
 def _reference(franz_parisi: pd.DataFrame, margin: float | str) -> pd.DataFrame:
     rows = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["reference"] == str(margin))]
-    return rows.dropna(subset="entropy").sort_values("distance")
+    if rows.empty:
+        raise Untestable(f"no curve around references of margin {margin}")
+    return rows.sort_values("distance")
 
 
 def _smallest_slope(curve: pd.DataFrame) -> float:
-    inside = curve[curve["distance"] < END * curve["distance_typical"]]
-    return float(np.min(inside["slope"]))
+    return smallest(curve.loc[curve["distance"] < END * curve["distance_typical"], "slope"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.claims.finding import Finding, numbers
+from localentropy.claims.finding import Finding, Untestable, largest, numbers
 from localentropy.landscape.pairs import pair_mean
 
 STARTS = ("random_orthogonal", "adversarial")
@@ -22,6 +22,8 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
     variance = n["adversarial"] * n["random_orthogonal"] * both * (total - both) / (total**2 * (total - 1))
     fewer = float((expected - k["adversarial"]).sum() / np.sqrt(variance.sum())) if variance.sum() > 0 else np.nan
     errors = mlp[mlp["quantity"] == "test_error"].groupby(["initialization", "width"])["value"].agg(["mean", "sem"])
+    if n.to_numpy().min() < 2 or len(n) < 2:
+        raise Untestable("two widths and two networks of each needed")
     widest = int(mlp["width"].max())
     plain, adverse = errors.loc[(STARTS[0], widest)], errors.loc[(STARTS[1], widest)]
     worse = float((adverse["mean"] - plain["mean"]) / np.hypot(adverse["sem"], plain["sem"]))
@@ -53,7 +55,8 @@ def overlap_below_one(mlp: pd.DataFrame) -> Finding:
         words.append(
             f"{start}, width {width}: {trained:.3f} ± {error:.3f} against {untrained:.3f} ± {noise:.3f} untrained"
         )
-    return Finding(quantity, max(tops), bool(max(tops) < 1 and all(above)), "; ".join(words))
+    top = largest(tops)
+    return Finding(quantity, top, bool(top < 1 and all(above)), "; ".join(words))
 
 
 def solutions_grow_apart(mlp: pd.DataFrame) -> Finding:
@@ -78,7 +81,8 @@ def solutions_grow_apart(mlp: pd.DataFrame) -> Finding:
 def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
     """Solutions withstand noise even near the threshold, and more so when they are wider."""
     quantity = (
-        "slope of E(d) at d = 0, first width where all solve, in standard errors, < 2; lower E at the largest width"
+        "slope of E(d) at d = 0, first width where all solve, in standard errors, < 2, and E < 0.01 at the smallest "
+        "noise; lower E at the largest width"
     )
     solved = _solved(mlp)
     scores, holds, words = [], True, []
@@ -91,15 +95,21 @@ def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
         d = float(min(near["distance"].max(), 0.2))
         sharp, flat = (float(np.interp(d, p["distance"], p["energy"])) for p in (near, wide))
         scores.append(slope / error)
-        holds &= scores[-1] < 2 and flat < sharp
+        holds &= scores[-1] < 2 and float(near["energy"].iloc[1]) < 0.01 and flat < sharp
         words.append(
             f"{start}: slope {slope:.3f} ± {error:.3f}; E({d:.1f}) = {sharp:.3f}, {flat:.3f} at the largest width"
         )
-    return Finding(quantity, max(scores), holds, "; ".join(words))
+    return Finding(quantity, largest(scores), holds, "; ".join(words))
 
 
 def initial_slope(profiles: pd.DataFrame, points: int = 4) -> tuple[float, float]:
-    """Slope at zero distance and its error over samples: E = a d + b d² through each sample's first points."""
+    """Slope at zero distance and its error over samples: E = a d + b d² through each sample's first points.
+
+    Raises:
+        Untestable: fewer than two samples, or fewer than two points with noise.
+    """
+    if profiles["sample"].nunique() < 2 or profiles["sigma"].nunique() < 3:
+        raise Untestable("perturbed solutions of two networks at two levels of noise needed")
     slopes = []
     for _, profile in profiles.groupby("sample"):
         near = profile.sort_values("distance").iloc[1 : points + 1]
@@ -116,8 +126,15 @@ def first_solved_parameters(mlp: pd.DataFrame) -> dict[str, int]:
 
 
 def _solved(mlp: pd.DataFrame) -> pd.DataFrame:
-    """Width × initialization: which networks make no train error."""
+    """Width × initialization: which networks make no train error.
+
+    Raises:
+        Untestable: an initialization has no networks.
+    """
     rows = mlp[mlp["quantity"] == "train_error"]
+    absent = set(STARTS) - set(rows["initialization"])
+    if absent:
+        raise Untestable(f"no networks from {', '.join(sorted(absent))} starts")
     return rows.groupby(["width", "initialization"])["value"].agg(lambda v: v.to_numpy() == 0.0).unstack()
 
 
@@ -138,6 +155,8 @@ def _parameters(mlp: pd.DataFrame, width: int | None) -> int | None:
 def _overlap(mlp: pd.DataFrame, quantity: str, start: str, width: int) -> tuple[float, float]:
     rows = mlp[(mlp["quantity"] == quantity) & (mlp["initialization"] == start) & (mlp["width"] == width)]
     rows = rows[rows["layer"].isna()]
+    if len(rows) < 3:
+        raise Untestable("three networks of a width needed for the error of an overlap")
     return pair_mean(rows["sample"], rows["other"], rows["value"])
 
 

@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from localentropy.claims.finding import FEWEST, Finding, finite_size, numbers
+from localentropy.claims.finding import FEWEST, Finding, Untestable, finite_size, largest, numbers, smallest
 from localentropy.claims.overparam.typical import along
 from localentropy.plots.perceptron_points import MOST_SOLVED, SOLVERS, averages, with_theory
 
 NEAR = 0.02
 """Sizes are odd: a 1/α stands for all within this relative distance."""
+ENOUGH = 19
+"""Runs of which none may be solved for a bound below 0.15."""
 
 
 def nothing_is_solved_on_the_hard_side(
@@ -32,7 +34,8 @@ def nothing_is_solved_on_the_hard_side(
         label = SOLVERS[name]["label"]
         points = fractions(table[table["margin"] == 0.0])
         here = points[(points["inv_alpha"] / (0.9 * threshold) - 1).abs() < NEAR]
-        if here.empty or here["n"].max() < 19:
+        here = here[here["n"] >= ENOUGH]
+        if here.empty:
             missing.append(label)
             continue
         here = here.loc[here["D"].idxmax()]
@@ -43,26 +46,31 @@ def nothing_is_solved_on_the_hard_side(
         f"{label}: bound {bounds[label]:.3f}, half solved at {halves[label]:.3f}/α_LE" for label in bounds
     )
     if missing:
-        return Finding.untestable(quantity, f"fewer than 19 runs at 0.9/α_LE: {', '.join(missing)}. {detail}")
-    holds = max(bounds.values()) < 0.15 and min(halves.values()) >= 0.97
-    return Finding(quantity, max(bounds.values()), holds, detail)
+        return Finding.untestable(quantity, f"fewer than {ENOUGH} runs at 0.9/α_LE: {', '.join(missing)}. {detail}")
+    bound = largest(bounds.values())
+    return Finding(quantity, bound, bound < 0.15 and smallest(halves.values()) >= 0.97, detail)
 
 
 def solutions_left_of_the_threshold_disappear(solve_focusing_bp: pd.DataFrame, solve_sbpi: pd.DataFrame) -> Finding:
     """At 1/α = 1, left of 1/α_LE, the fraction solved falls with the size."""
     quantity = "larger of the p-values (fBP, SBPI) that the fraction solved does not fall with D, < 0.05"
-    values, words = [], []
+    values, words, blind, rises = [], [], False, False
     for name, table in {"focusing_bp": solve_focusing_bp, "sbpi": solve_sbpi}.items():
         points = fractions(table[table["margin"] == 0.0])
         points = points[(points["inv_alpha"] - 1.0).abs() < NEAR / 2].sort_values("D")
         if len(points) < 2:
             return Finding.untestable(quantity, f"{SOLVERS[name]['label']} at one size only")
         small, large = points.iloc[0], points.iloc[-1]
-        cells = [[large["solved"], large["n"] - large["solved"]], [small["solved"], small["n"] - small["solved"]]]
-        values.append(float(stats.fisher_exact(cells, alternative="less").pvalue))
+        values.append(_fewer(large["solved"], large["n"], small))
         counts = ", ".join(f"{row.solved:.0f} of {row.n:.0f} at D = {row.D:.0f}" for row in points.itertuples())
         words.append(f"{SOLVERS[name]['label']}: {counts} (p = {values[-1]:.2g})")
-    return Finding(quantity, max(values), max(values) < 0.05, "; ".join(words))
+        # Too few runs, or too few of them solved at the smallest size, to see any fall.
+        blind |= _fewer(0, large["n"], small) >= 0.05
+        rises |= large["solved"] / large["n"] > small["solved"] / small["n"]
+    if blind and not rises:
+        return Finding.untestable(quantity, "; ".join(words))
+    worst = largest(values)
+    return Finding(quantity, worst, worst < 0.05, "; ".join(words))
 
 
 def efficient_solvers_solve(
@@ -108,7 +116,9 @@ def annealing_has_typical_observables(
     solve_anneal: pd.DataFrame, typical_points: pd.DataFrame, typical_lattice: pd.DataFrame
 ) -> Finding:
     """So are their mean stability and the norm of their projection on the latent space."""
-    stability = typical_lattice[typical_lattice["quantity"] == "mean_stability"].rename(columns={"value": "mean_stability"})
+    stability = typical_lattice[typical_lattice["quantity"] == "mean_stability"].rename(
+        columns={"value": "mean_stability"}
+    )
     theory = {"mean_stability": stability, "p_d": typical_points}
     quantity = "largest |measured − RS| / (3 SE + 2 %) of mean stability and p_d, ≤ 1"
     ratios, words = [], []
@@ -117,9 +127,10 @@ def annealing_has_typical_observables(
         if points.empty:
             return Finding.untestable(quantity, f"no point where {MOST_SOLVED:.0%} and at least {FEWEST} are solved")
         ratio = (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + 0.02 * points["theory"])
-        ratios.append(float(ratio.max()))
+        ratios.append(largest(ratio))
         words.append(f"{column}: {ratios[-1]:.2f} over {len(points)} points")
-    return Finding(quantity, max(ratios), max(ratios) <= 1, ", ".join(words))
+    worst = largest(ratios)
+    return Finding(quantity, worst, worst <= 1, ", ".join(words))
 
 
 def efficient_solvers_generalise_better(
@@ -135,9 +146,10 @@ def efficient_solvers_generalise_better(
         if points.empty:
             return Finding.untestable(quantity, f"{SOLVERS[name]['label']}: no point with {FEWEST} solved runs")
         gap = np.interp(points["inv_alpha"], line.index, line) - points["y"]
-        gaps.append(float(gap.min()))
+        gaps.append(smallest(gap))
         words.append(f"{SOLVERS[name]['label']} {gaps[-1]:.4f} over {len(points)} points")
-    return Finding(quantity, min(gaps), min(gaps) >= 0.03, ", ".join(words))
+    least = smallest(gaps)
+    return Finding(quantity, least, least >= 0.03, ", ".join(words))
 
 
 def barycentre_is_a_lower_line(
@@ -157,9 +169,10 @@ def barycentre_is_a_lower_line(
             return Finding.untestable(quantity, f"{SOLVERS[name]['label']}: no point with {FEWEST} solved runs")
         barycentre = np.interp(points["inv_alpha"], line["inv_alpha"], line["error_barycenter"])
         score = (points["y"] - barycentre) / points["y_err"]
-        scores.append(float(score.min()))
+        scores.append(smallest(score))
         words.append(f"{SOLVERS[name]['label']}: {scores[-1]:.1f}, over {len(points)} points")
-    return Finding(quantity, min(scores), min(scores) >= -3, "; ".join(words))
+    least = smallest(scores)
+    return Finding(quantity, least, least >= -3, "; ".join(words))
 
 
 def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
@@ -176,12 +189,13 @@ def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
         f"half solved at 1/α = {numbers(values, '.2f')} for D = {numbers(halves, '.0f')}; "
         f"in units of P: {numbers(100 * ratio, '.2f')}·10⁻²"
     )
-    return Finding(quantity, float(np.diff(values).min()), bool((np.diff(values) > 0).all()), detail)
+    step = smallest(np.diff(values))
+    return Finding(quantity, step, step > 0, detail)
 
 
 def zero_temperature_is_typical(solve_mct0: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
     """Zero-temperature Monte Carlo at several margins lies on the lines of the theory."""
-    return _on_the_line(with_theory(averages(solve_mct0, "test_error"), typical_points, "error_typical"))
+    return _on_the_line(with_theory(averages(solve_mct0, "test_error"), typical_points, "error_typical"), margins=2)
 
 
 def larger_margins_are_found_later(solve_mct0: pd.DataFrame) -> Finding:
@@ -200,7 +214,10 @@ def larger_margins_are_found_later(solve_mct0: pd.DataFrame) -> Finding:
     detail = (
         f"over {len(steps)} pairs; z of fewer runs solved at the largest margin than at the smallest {rarer:.1f}, > 2"
     )
-    return Finding(quantity, min(steps), bool(min(steps) > 0 and rarer > 2), detail)
+    if np.isnan(rarer):
+        return Finding.untestable(quantity, "no size at which some runs of both margins are solved and some are not")
+    least_step = smallest(steps)
+    return Finding(quantity, least_step, least_step > 0 and rarer > 2, detail)
 
 
 def larger_margins_generalise_better(solve_mct0: pd.DataFrame) -> Finding:
@@ -218,7 +235,7 @@ def larger_margins_generalise_better(solve_mct0: pd.DataFrame) -> Finding:
             scores[f"{low:g} to {high:g}"] = float(difference.sum() / error)
     if not scores:
         return Finding.untestable(quantity, f"no size with two margins solved at least {FEWEST} times")
-    worst = min(scores.values())
+    worst = smallest(scores.values())
     return Finding(quantity, worst, worst > 3, ", ".join(f"κ = {pair}: {z:.1f}" for pair, z in scores.items()))
 
 
@@ -247,9 +264,10 @@ def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame) -> Finding:
         means = groups[[column, theory]].mean()
         drift = finite_size(means.index.get_level_values("D").to_numpy()) if name == "error" else 0.0
         allowed = 3 * groups[column].sem() + drift
-        ratios[name] = float(((means[column] - means[theory]).abs() / allowed).max())
+        ratios[name] = largest((means[column] - means[theory]).abs() / allowed)
     detail = f"overlap {ratios['overlap']:.2f}, error {ratios['error']:.2f}, over {len(groups)} sizes"
-    return Finding(quantity, max(ratios.values()), max(ratios.values()) <= 1, detail)
+    worst = largest(ratios.values())
+    return Finding(quantity, worst, worst <= 1, detail)
 
 
 def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focusing_bp: pd.DataFrame) -> Finding:
@@ -276,30 +294,44 @@ def fractions(table: pd.DataFrame, by: tuple[str, ...] = ()) -> pd.DataFrame:
 
 
 def pooled_score(more: pd.DataFrame, fewer: pd.DataFrame) -> float:
-    """z that fewer runs are solved in the second table of `fractions`, pooled over sizes (Cochran–Mantel–Haenszel)."""
+    """z that fewer runs are solved in the second table of `fractions`, pooled over sizes (Cochran–Mantel–Haenszel).
+
+    Missing where every size has all its runs solved, or none.
+    """
     both = more.set_index(["D", "N"])[["solved", "n"]].join(
         fewer.set_index(["D", "N"])[["solved", "n"]], rsuffix="_fewer", how="inner"
     )
     total, solved = both["n"] + both["n_fewer"], both["solved"] + both["solved_fewer"]
     variance = (both["n"] * both["n_fewer"] * solved * (total - solved) / (total**2 * (total - 1))).sum()
     expected = (both["n_fewer"] * solved / total).sum()
-    return float((expected - both["solved_fewer"].sum()) / np.sqrt(variance)) if variance > 0 else 0.0
+    return float((expected - both["solved_fewer"].sum()) / np.sqrt(variance)) if variance > 0 else np.nan
 
 
 def half_point(points: pd.DataFrame) -> float:
-    """The 1/α at which half of the runs of one size are solved, by linear interpolation; missing outside the grid."""
+    """The 1/α from which on half of the runs of one size are solved, by linear interpolation.
+
+    −∞ where they are from the smallest 1/α on, ∞ where they nowhere are.
+    """
     ordered = points.sort_values("inv_alpha")
     x, y = ordered["inv_alpha"].to_numpy(), (ordered["solved"] / ordered["n"]).to_numpy()
-    above = np.flatnonzero((y[1:] >= 0.5) & (y[:-1] < 0.5))
-    if not len(above):
-        return float("nan")
-    at = above[-1]
+    if not (y >= 0.5).any():
+        return np.inf
+    at = int(np.argmax(y >= 0.5)) - 1
+    if at < 0:
+        return -np.inf
     return float(x[at] + (0.5 - y[at]) * (x[at + 1] - x[at]) / (y[at + 1] - y[at]))
 
 
 def inv_alpha_le(thresholds: pd.DataFrame, runs: pd.DataFrame) -> float:
-    """Local-entropy threshold at the α_T of the runs."""
-    rows = thresholds[np.isclose(thresholds["alpha_T"], runs.attrs["parameters"]["alpha_T"])]
+    """Local-entropy threshold at the α_T of the runs.
+
+    Raises:
+        Untestable: it is not in the table.
+    """
+    alpha_T = runs.attrs["parameters"]["alpha_T"]
+    rows = thresholds[np.isclose(thresholds["alpha_T"], alpha_T)]
+    if rows.empty:
+        raise Untestable(f"no thresholds at α_T = {alpha_T:g}")
     return float(rows["inv_alpha_le"].iloc[0])
 
 
@@ -311,15 +343,27 @@ def _mostly_solved(points: pd.DataFrame) -> pd.DataFrame:
     return points[(points["solved"] >= MOST_SOLVED) & (points["n"] >= FEWEST)]
 
 
-def _on_the_line(points: pd.DataFrame) -> Finding:
+def _fewer(solved: float, n: float, small: pd.Series) -> float:
+    """Fisher's p-value of `solved` of n runs, or fewer, given those of a smaller size."""
+    cells = [[solved, n - solved], [small["solved"], small["n"] - small["solved"]]]
+    return float(stats.fisher_exact(cells, alternative="less").pvalue)
+
+
+def _on_the_line(points: pd.DataFrame, margins: int = 1) -> Finding:
     quantity = "largest |ε − ε_RS| / (3 SE + 0.5/D), ≤ 1, where 90 % are solved"
     points = _mostly_solved(points).dropna(subset="theory")
-    if points.empty:
-        return Finding.untestable(quantity, f"no point where {MOST_SOLVED:.0%} and at least {FEWEST} are solved")
-    ratio = (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + finite_size(points["D"].to_numpy()))
+    if points["margin"].nunique() < margins:
+        return Finding.untestable(
+            quantity, f"fewer than {margins} margins with a point where {MOST_SOLVED:.0%} and {FEWEST} runs are solved"
+        )
+    worst = largest(
+        (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + finite_size(points["D"].to_numpy()))
+    )
     bias = (points["y"] - points["theory"]).groupby(points["D"]).mean()
-    detail = f"{len(points)} points; mean ε − ε_RS " + ", ".join(f"{b:+.4f} at D = {D}" for D, b in bias.items())
-    return Finding(quantity, float(ratio.max()), bool(ratio.max() <= 1), detail)
+    detail = f"{len(points)} points, κ = {numbers(sorted(points['margin'].unique()))}; mean ε − ε_RS " + ", ".join(
+        f"{b:+.4f} at D = {D}" for D, b in bias.items()
+    )
+    return Finding(quantity, worst, worst <= 1, detail)
 
 
 def _equal_features(table: pd.DataFrame, solver: str) -> Finding:

@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.claims.finding import Finding, numbers
+from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 
 
 def largest_margin_grows(typical: pd.DataFrame) -> Finding:
     """κ_max increases with 1/α from 0 at the interpolation threshold."""
     rows = along(typical, "max")
-    first, smallest = float(rows["margin"].iloc[0]), float(np.diff(rows["margin"]).min())
-    detail = f"smallest step {smallest:.3g}; κ_max = {rows['margin'].iloc[-1]:.4f} at 1/α = {rows.index[-1]:g}"
-    return Finding("κ_max at 1/α_c, < 1e-6, and growing", first, first < 1e-6 and smallest > 0, detail)
+    first, step = float(rows["margin"].iloc[0]), smallest(np.diff(rows["margin"]))
+    detail = f"smallest step {step:.3g}; κ_max = {rows['margin'].iloc[-1]:.4f} at 1/α = {rows.index[-1]:g}"
+    return Finding("κ_max at 1/α_c, < 1e-6, and growing", first, first < 1e-6 and step > 0, detail)
 
 
 def overlap_at_largest_margin(typical: pd.DataFrame) -> Finding:
@@ -24,7 +24,7 @@ def overlap_at_largest_margin(typical: pd.DataFrame) -> Finding:
     q = along(typical, "max")["q"]
     return Finding(
         "largest typical overlap q at κ_max, all in (0.5, 0.95)",
-        float(q.max()),
+        largest(q),
         bool(q.between(0.5, 0.95).all()),
         f"smallest {q.min():.4f}",
     )
@@ -37,8 +37,7 @@ def typical_error_falls(typical: pd.DataFrame) -> Finding:
 
 def other_errors_fall(typical: pd.DataFrame) -> Finding:
     """So do those at fixed margins and at κ_max, and the barycentre's at κ = 0."""
-    references = [name for name in typical["reference"].unique() if name != "0.0"]
-    curves = {f"κ = {name}": along(typical, name)["error_typical"] for name in references}
+    curves = {f"κ = {name}": along(typical, name)["error_typical"] for name in _references(typical) if name != "0.0"}
     return _falls(curves | {"barycentre": along(typical, "0.0")["error_barycenter"]})
 
 
@@ -46,14 +45,12 @@ def barycentre_is_best(typical: pd.DataFrame) -> Finding:
     """The barycentre at κ = 0 errs less than typical solutions of any margin."""
     barycentre = _interpolated(along(typical, "0.0")["error_barycenter"])
     gaps = {}
-    for reference in typical["reference"].unique():
+    for reference in _references(typical):
         curve = along(typical, reference)["error_typical"]
-        gaps[f"κ = {reference}"] = float((curve - barycentre(curve.index)).min())
-    smallest = min(gaps, key=lambda name: gaps[name])
+        gaps[f"κ = {reference}"] = smallest(curve - barycentre(curve.index))
+    least = smallest(gaps.values())
     detail = ", ".join(f"{name}: {gap:.4f}" for name, gap in gaps.items())
-    return Finding(
-        "smallest ε(κ) − ε_B(0) over 1/α and margins, > 0", gaps[smallest], gaps[smallest] > 0, f"per margin {detail}"
-    )
+    return Finding("smallest ε(κ) − ε_B(0) over 1/α and margins, > 0", least, least > 0, f"per margin {detail}")
 
 
 def optimal_margin_has_an_onset(optimal_margin: pd.DataFrame, optimal_margin_onsets: pd.DataFrame) -> Finding:
@@ -64,12 +61,14 @@ def optimal_margin_has_an_onset(optimal_margin: pd.DataFrame, optimal_margin_ons
     once = not positive[:first].any() and positive[first:].all() and first > 0
     alpha_T = optimal_margin.attrs["parameters"]["alpha_T"]
     onsets = optimal_margin_onsets.set_index("alpha_T")["onset"]
+    if alpha_T not in onsets.index or rows["inv_alpha"].max() < onsets[alpha_T]:
+        raise Untestable(f"the line at α_T = {alpha_T:g} ends before its onset, or the onset is not computed")
     low, high = rows["inv_alpha"].iloc[first - 1], rows["inv_alpha"].iloc[first]
     between = bool(low <= onsets[alpha_T] <= high)
     detail = f"κ_opt turns positive between 1/α = {low:.3f} and {high:.3f}; onsets " + ", ".join(
         f"{onset:.4f} at α_T = {at:g}" for at, onset in onsets.items()
     )
-    holds = bool(once and between and np.isfinite(onsets).all())
+    holds = bool(once and between and np.isfinite(onsets).all() and np.isfinite(rows["kappa_opt"]).all())
     return Finding("onset of a positive optimal margin, 1/α, once and at every α_T", onsets[alpha_T], holds, detail)
 
 
@@ -77,7 +76,8 @@ def barycentre_curves_cross(typical: pd.DataFrame) -> Finding:
     """A margin worsens the barycentre at small 1/α and improves it at large."""
     zero = _interpolated(along(typical, "0.0")["error_barycenter"])
     crossings, right = [], True
-    for reference in [name for name in typical["reference"].unique() if name not in ("0.0", "max")]:
+    fixed = [name for name in _references(typical) if name not in ("0.0", "max")]
+    for reference in fixed:
         curve = along(typical, reference)["error_barycenter"]
         # Linear interpolation: the first points of the curve may lie closer together than rounding.
         gap = (curve - zero(curve.index)).to_numpy()
@@ -87,8 +87,10 @@ def barycentre_curves_cross(typical: pd.DataFrame) -> Finding:
             at, x = changes[0], curve.index.to_numpy()
             crossings.append(float(x[at] + (x[at + 1] - x[at]) * gap[at] / (gap[at] - gap[at + 1])))
     detail = f"crossings at 1/α = {numbers(crossings)}"
-    value = min(crossings, default=np.nan)
-    return Finding("smallest 1/α where ε_B(κ) crosses ε_B(0), once for each κ", value, right, detail)
+    quantity = "smallest 1/α where ε_B(κ) crosses ε_B(0), once for each κ"
+    if not fixed:
+        raise Untestable("no line at a fixed margin above 0")
+    return Finding(quantity, min(crossings, default=np.nan), right, detail)
 
 
 def overlap_vanishes(large_overparameterization: pd.DataFrame) -> Finding:
@@ -96,10 +98,12 @@ def overlap_vanishes(large_overparameterization: pd.DataFrame) -> Finding:
     rows = large_overparameterization
     thousand = rows[np.isclose(rows["inv_alpha"], 1000.0)]
     farthest = rows[rows["inv_alpha"] == rows["inv_alpha"].max()]
+    if thousand.empty or not farthest["inv_alpha"].min() >= 1e6:
+        raise Untestable("1/α = 10³ and a value from 10⁶ on needed")
     errors, limits = ["error_typical", "error_barycenter"], ["limit_typical", "limit_barycenter"]
     off = float(np.abs(farthest[errors].to_numpy() - farthest[limits].to_numpy()).max())
     q = float(thousand.loc[thousand["margin"].idxmin(), "q"])
-    holds = bool(q < 1e-3 and thousand["r"].min() > 0.5 and off < 1e-5)
+    holds = bool(q < 1e-3 and smallest(thousand["r"]) > 0.5 and off < 1e-5)
     detail = (
         f"{numbers(thousand['q'])} at κ = {numbers(thousand['margin'])}, r at least {thousand['r'].min():.4f}; "
         f"errors at 1/α = {rows['inv_alpha'].max():g} differ from the reduced problem's by {off:.1e} at most (< 1e-5)"
@@ -110,7 +114,7 @@ def overlap_vanishes(large_overparameterization: pd.DataFrame) -> Finding:
 def plateau_falls(overparameterized_limit: pd.DataFrame) -> Finding:
     """The error at 1/α → ∞ is finite and falls with α_T and with κ."""
     table = overparameterized_limit.pivot(index="alpha_T", columns="margin", values="error_typical").sort_index()
-    steps = max(np.diff(table.to_numpy(), axis=0).max(), np.diff(table.to_numpy(), axis=1).max())
+    steps = largest(np.concatenate([np.diff(table.to_numpy(), axis=axis).ravel() for axis in (0, 1)]))
     value = float(_interpolated(table[0.0])(3.0))
     detail = f"largest step along α_T or κ {steps:.2e}; {numbers(table.iloc[-1])} at α_T = {table.index[-1]:g}"
     return Finding("plateau at α_T = 3, κ = 0; all steps < 0", value, bool(steps < 0 and 0 < value < 0.5), detail)
@@ -119,37 +123,50 @@ def plateau_falls(overparameterized_limit: pd.DataFrame) -> Finding:
 def entropy_falls_with_margin(typical: pd.DataFrame) -> Finding:
     """The entropy decreases with κ, grows with 1/α and with α_T, and vanishes at α_c(κ)."""
     problems, roots = [], []
-    margins = [name for name in typical["reference"].unique() if name != "max"]
     for axis in ("inv_alpha", "alpha_T"):
-        lines = {m: along(typical, m, axis)["entropy"] for m in margins if len(along(typical, m, axis)) > 1}
+        margins = [name for name in _references(typical, axis) if name != "max"]
+        lines = {m: along(typical, m, axis)["entropy"] for m in margins}
         for name, line in lines.items():
-            if np.diff(line).min() <= 0:
+            if not smallest(np.diff(line)) > 0:
                 problems.append(f"κ = {name} along {axis}")
             if axis == "inv_alpha":
                 roots.append(float(abs(line.iloc[0])))
         ordered = sorted(lines, key=float)
         for lower, higher in pairwise(ordered):
             shared = lines[higher].index[1:]
-            if (lines[higher][shared] - _interpolated(lines[lower])(shared)).max() >= 0:
+            if not largest(lines[higher][shared] - _interpolated(lines[lower])(shared)) < 0:
                 problems.append(f"κ = {higher} not below κ = {lower} along {axis}")
     detail = f"monotone on every line but {'; '.join(problems)}" if problems else "monotone on every line"
-    largest = max(roots)
-    return Finding("largest |entropy| at 1/α_c(κ), < 1e-6", largest, largest < 1e-6 and not problems, detail)
+    root = largest(roots)
+    return Finding("largest |entropy| at 1/α_c(κ), < 1e-6", root, root < 1e-6 and not problems, detail)
 
 
 def along(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.DataFrame:
-    """One line of the table of typical solutions, indexed and sorted by its abscissa."""
+    """One line of the table of typical solutions, indexed and sorted by its abscissa.
+
+    Raises:
+        Untestable: it is not in the table, or has one point only.
+    """
     rows = typical[(typical["line"] == line) & (typical["reference"] == reference)]
+    if len(rows) < 2:
+        raise Untestable(f"no line of typical solutions of margin {reference} along {line}")
     return rows.set_index(line, drop=False).sort_index()
+
+
+def _references(typical: pd.DataFrame, line: str = "inv_alpha") -> list[str]:
+    """The margins of the lines along one axis, as written."""
+    points = typical.loc[typical["line"] == line, "reference"].value_counts(sort=False)
+    return list(points.index[points > 1])
 
 
 def _interpolated(curve: pd.Series) -> PchipInterpolator:
     """The curve between and, a little, beyond its points."""
+    if curve.isna().any():
+        raise Untestable(f"{curve.name} is missing at {numbers(curve.index[curve.isna()])}")
     return PchipInterpolator(curve.index.to_numpy(dtype=float), curve.to_numpy(), extrapolate=True)
 
 
 def _falls(curves: dict[str, pd.Series]) -> Finding:
-    steps = {name: float(np.diff(curve).max()) for name, curve in curves.items() if len(curve) > 1}
-    worst = max(steps, key=lambda name: steps[name])
+    step = largest(largest(np.diff(curve)) for curve in curves.values())
     detail = ", ".join(f"{name}: from {c.iloc[0]:.4f} to {c.iloc[-1]:.4f}" for name, c in curves.items())
-    return Finding("largest step of the error along 1/α, < 0", steps[worst], steps[worst] < 0, detail)
+    return Finding("largest step of the error along 1/α, < 0", step, step < 0, detail)
