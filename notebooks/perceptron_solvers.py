@@ -22,6 +22,7 @@ import numpy as np
 from localentropy import solvers
 from localentropy.instances import hidden_manifold
 from localentropy.landscape.binary_local_energy import expected_flip_energy
+from localentropy.landscape.binary_overlaps import overlaps
 from localentropy.replica import random_features as rf
 
 instance = hidden_manifold(D=67, P=201, N=2011, seed=0, activation="sign")
@@ -67,6 +68,17 @@ plt.plot(distances, rf.local_energy(distances, 3.0, inv_alpha), "k--", label="ty
 plt.gca().set(xlabel="fraction of flipped weights $d$", ylabel="train error")
 plt.legend()
 plt.show()
+
+# %% [markdown]
+# Several runs on one instance end in different places. Typical solutions are nearly orthogonal, at the overlap $q$ of the
+# theory; those of SBPI share a region.
+
+# %%
+for name, solver in (("SA", solvers.anneal), ("SBPI", solvers.sbpi)):
+    found = np.stack([solver(instance, seed=seed).weights for seed in range(1, 6)])
+    values = overlaps(found)[2]
+    print(f"{name:5} overlap of two solutions {values.mean():.3f} ± {values.std():.3f} over the pairs")
+print(f"theory, typical solutions: {typical.q:.3f}")
 
 # %%
 for name in ("MCT0", "SBPI"):

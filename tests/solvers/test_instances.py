@@ -59,6 +59,12 @@ def test_patterns_and_labels_follow_their_definitions():
     np.testing.assert_array_equal(binary.patterns, np.sign(fields))
 
 
+def test_integers_of_numpy_are_integers():
+    one = hidden_manifold(D=np.int64(5), P=np.int32(4), N=np.uint8(7), seed=np.int64(0))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(one.patterns, hidden_manifold(D=5, P=4, N=7, seed=0).patterns)
+    assert one.test_error(np.ones(7), n=np.int64(10)) == one.test_error([1] * 7, n=10)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("activation", [math.tanh, np.tanh])
 def test_an_activation_may_be_a_function(activation):
     given_by_name = hidden_manifold(D=5, P=4, N=7, seed=0, activation="tanh")
@@ -183,6 +189,15 @@ def test_packed_signs_come_back(length, rows):
         (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, activation="sing"), "nearest is 'sign'"),
         (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, features="uniform"), "allowed are 'gaussian' and 'binary'"),
         (lambda: random_patterns(N=5, P=0, seed=0), "P = 0"),
+        (lambda: hidden_manifold(D=2.5, P=3, N=5, seed=0), "D = 2.5 is not an integer"),  # type: ignore[arg-type]
+        (lambda: hidden_manifold(D=2, P=True, N=5, seed=0), "P = True is not an integer"),
+        (lambda: hidden_manifold(D=2, P=3, N=5, seed=None), "seed = None is not an integer"),  # type: ignore[arg-type]
+        (lambda: random_patterns(N=5, P=3, seed=0.5), "seed = 0.5 is not an integer"),  # type: ignore[arg-type]
+        (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, activation=lambda z: 1 / 0), "fails at 0.5 .ZeroDivisionError"),
+        (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, activation=lambda z: None), "fails at 0.5 .TypeError"),  # type: ignore[arg-type,return-value]
+        (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.full(5, np.nan)), "finite real numbers"),
+        (lambda: random_patterns(N=5, P=3, seed=0).stabilities(np.full(5, 1j)), "finite real numbers"),
+        (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.ones(5), margin="0"), "margin = '0' is not a number"),  # type: ignore[arg-type]
         (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.ones(4)), r"allowed are \(5,\)"),
         (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.ones(5), margin=-0.1), "margin = -0.1"),
         (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.ones(5), margin=2.3), "margin = 2.3"),

@@ -152,6 +152,8 @@ class Instance:
         weights = np.asarray(weights)
         if weights.ndim not in (1, 2) or weights.shape[-1] != self.N:
             raise DomainError(f"weights of shape {weights.shape}: allowed are ({self.N},) and (students, {self.N})")
+        if weights.dtype.kind not in "iuf" or not np.isfinite(weights).all():
+            raise DomainError(f"weights of type {weights.dtype} must be finite real numbers")
         return weights
 
     def sums(self, weights: np.ndarray) -> np.ndarray:
@@ -171,9 +173,9 @@ def random_patterns(N: int, P: int, seed: int) -> Instance:
     Raises:
         DomainError: N or P not an integer or below 1, a seed that is no integer.
     """
-    _check_sizes(N=N, P=P)
+    sizes = _sizes(N=N, P=P)
     require_integer("seed", seed)
-    stream = seeds.generator(seed, "instance", N=N, P=P)
+    stream = seeds.generator(seed, "instance", **sizes)
     labels = _random_signs(stream, P)
     return Instance(patterns=_random_signs(stream, (P, N)), labels=labels, seed=seed)
 
@@ -207,12 +209,11 @@ def hidden_manifold(
         DomainError: a size that is no integer or below 1, a seed that is no integer, an unknown activation or kind of
             features, an activation that fails or gives no number.
     """
-    _check_sizes(D=D, P=P, N=N)
+    sizes = _sizes(D=D, P=P, N=N)
     require_integer("seed", seed)
     if features not in ("gaussian", "binary"):
         raise DomainError(f"features = {features!r} is not known: allowed are 'gaussian' and 'binary'")
     _function(activation)
-    sizes = {"D": D, "P": P, "N": N}
     stream = seeds.generator(seed, "instance", **sizes)
     teacher = _random_signs(stream, D)
     latent = stream.standard_normal((P, D))
@@ -294,11 +295,11 @@ def _function(activation: Activation) -> Callable[[np.ndarray], np.ndarray]:
         try:
             if np.shape(activation(np.zeros(2))) == (2,):
                 return activation
-        except (TypeError, ValueError):
+        except Exception:  # a user's function may raise anything
             pass
         try:
             float(activation(np.float64(0.5)))  # type: ignore[arg-type]
-        except Exception as failure:  # a user's function may raise anything
+        except Exception as failure:
             raise DomainError(
                 f"activation = {activation!r} fails at 0.5 ({type(failure).__name__}: {failure}): "
                 "allowed are functions of arrays or of one number"
@@ -347,6 +348,6 @@ def _random_signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> 
     return 2 * stream.integers(0, 2, shape, dtype=np.int8) - 1
 
 
-def _check_sizes(**sizes: int) -> None:
-    for name, size in sizes.items():
-        require_integer(name, size, 1)
+def _sizes(**sizes: int) -> dict[str, int]:
+    """The sizes as Python's integers, which the names of random streams are made of."""
+    return {name: require_integer(name, size, 1) for name, size in sizes.items()}
