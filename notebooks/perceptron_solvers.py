@@ -70,8 +70,8 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# Several runs on one instance end in different places. Typical solutions are nearly orthogonal, at the overlap $q$ of the
-# theory; those of SBPI share a region.
+# Several runs on one instance end in different places. Typical solutions are nearly orthogonal, at the overlap $q$ of
+# the theory; those of SBPI share a region.
 
 # %%
 for name, solver in (("SA", solvers.anneal), ("SBPI", solvers.sbpi)):
