@@ -163,6 +163,9 @@ class Pipeline:
             print(f"{files[0]}: {difference}; a real run sets it aside and remakes it", file=sys.stderr)
         else:
             artifacts.set_aside(*files)
+            for file in files:
+                # Snakemake may have listed the folder on the way to another target.
+                self._workflow.iocache.exists_local[str(file)] = False
             print(f"{files[0]}: {difference}; set aside, remaking it", file=sys.stderr)
 
     def _acquire_lock(self) -> None:

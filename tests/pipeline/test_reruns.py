@@ -52,6 +52,14 @@ def test_edits_rerun_exactly_what_depends_on_them(toys: Checkout) -> None:
     assert toys.snakemake("all").did == set()
 
 
+def test_several_targets_at_once_are_remade(toys: Checkout) -> None:
+    assert toys.snakemake("figure91", "figure93").status == 0
+    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text + "\n# edited\n")
+    run = toys.snakemake("figure91", "figure93")
+    assert run.status == 0, run.output
+    assert run.did == ALL_A | {"drawing figure91", "drawing figure93"}
+
+
 def test_scales_do_not_disturb_each_other(toys: Checkout) -> None:
     assert toys.snakemake("figure91").status == 0
     before = toys.contents("figures/default/**/*") | toys.contents("results/default/**/*.parquet")
