@@ -41,9 +41,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         ):
             style = STYLES[str(optimizer)] | SERIES[str(series)]
             axes["abc".index(str(panel))].errorbar(points["x"], points["y"], points["y_err"], points["x_err"], **style)
-        for optimizer, width in _thresholds(table).items():
+        for index, (optimizer, width) in enumerate(_thresholds(table).items()):
             for axis in axes[:2]:
-                axis.axvline(width, color=STYLES[optimizer]["color"], linewidth=0.8, alpha=0.5)
+                # Dashes of the one fill the gaps of the other where both have the same threshold.
+                axis.axvline(width, color=STYLES[optimizer]["color"], linewidth=0.8, linestyle=(5 * index, (5, 5)))
         for axis in axes[:2]:
             axis.set(xscale="log", xlabel="width $k$", xticks=powers_of_two(data["width"]))
             axis.xaxis.set_major_formatter(ScalarFormatter())
