@@ -108,6 +108,25 @@ def test_figure14_layers_move_away_from_their_start_the_first_convolution_least(
         assert (np.diff(convolutions) < 0).all()
 
 
+def test_figure5_has_one_threshold_for_both_solvers_and_flat_solutions_above_it(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "figure5", ".csv"))
+    train = data[data["series"] == "train error"].pivot_table(index="x", columns="solver", values="y")
+    assert (train.iloc[0] > 0).all() and (train.iloc[1:] == 0).all(axis=None)
+    marks = data[data["series"].str.startswith("threshold")]
+    assert len(marks) == 4 and (marks["x"] == train.index[1]).all()
+    test = data[data["series"] == "test error"].pivot_table(index="x", columns="solver", values="y")
+    assert (np.diff(test, axis=0) < 0).all()
+    assert test["committee_sgd"].iloc[-1] > test["committee_focusing_bp"].iloc[-1] + 0.02
+    overlaps = data[data["panel"] == "b"].sort_values("x")
+    assert (overlaps["y"] + 3 * overlaps["y_err"] < 0.9).all() and overlaps["y"].iloc[0] > overlaps["y"].iloc[-1] + 0.1
+    energies = data[data["panel"] == "c"].pivot_table(index="sigma", columns=["series", "solver"], values="y")
+    assert (energies.loc[0.0] == 0).all() and (energies.loc[0.01] < 5e-3).all()
+    near, far = energies["near threshold"].loc[0.3], energies["far above"].loc[0.3]
+    assert (near > far).all()
+    for curves in (near, far):
+        assert curves["committee_sgd"] > curves["committee_focusing_bp"]
+
+
 def test_figure1_shows_a_gap_between_the_thresholds_and_the_storage_limits(smoke: Checkout) -> None:
     data = pd.read_csv(figure(smoke, "figure1", ".csv"))
     lines = {str(name): line.set_index("x")["y"] for name, line in data[data["panel"] == "a"].groupby("series")}
