@@ -1,6 +1,7 @@
 """Results on disk: Parquet tables and figure files that say what they were made from and are checked on reading.
 
-Everything is written under a name unique to the process and renamed, so a file is either whole or absent.
+Everything is written under a name that no other writer has and renamed, so a file is either whole or absent, also
+where an orphaned job of a killed pipeline writes it at the same time as its successor.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -17,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from localentropy import provenance
 from localentropy.errors import ArtifactError
+from localentropy.machine import refusals
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +91,6 @@ def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime)
         "versions": provenance.versions(),
     }
     table = table.replace_schema_metadata({_METADATA_KEY: provenance.canonical_json(record)})
-    file.parent.mkdir(parents=True, exist_ok=True)
     with atomic(file) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_statistics=False)
     side = {"sha256": provenance.file_hash(file), "circumstances": provenance.circumstances(started)}
@@ -145,7 +147,6 @@ def write_output(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, captio
         caption: one paragraph.
         started: when the making began.
     """
-    stem.parent.mkdir(parents=True, exist_ok=True)
     record = {
         "caption": caption,
         "stamp": asdict(stamp),
@@ -185,23 +186,35 @@ def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
 
 
 def set_aside(*files: Path) -> None:
-    """Rename files to `<file>.aside`, over an earlier one; files that are not there are passed over."""
+    """Rename files to `<file>.aside`, over an earlier one; files that are not there are passed over.
+
+    Raises:
+        MachineError: the folder cannot be written.
+    """
     for file in files:
-        with suppress(FileNotFoundError):
+        with refusals(), suppress(FileNotFoundError):
             file.replace(file.with_name(file.name + ".aside"))
 
 
 @contextmanager
 def atomic(file: Path) -> Iterator[Path]:
-    """A path to write to, unique to this process: renamed to `file` on success, removed on failure."""
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    """A path to write to, that no other call on any machine has: renamed to `file` on success, removed on failure.
+
+    Raises:
+        ArtifactError: the folder cannot be made or written, or the disk is full.
+    """
+    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.tmp")
     try:
+        file.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         with temporary.open("rb+") as stream:
             os.fsync(stream.fileno())
         temporary.replace(file)
+    except OSError as error:
+        raise ArtifactError(f"{file}: cannot be written ({error.strerror or _first_line(error)})") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def _content_hash(rows: pd.DataFrame) -> str:

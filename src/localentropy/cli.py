@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from localentropy.errors import ConfigError, LocalEntropyError
+from localentropy.machine import refusals
 
 if TYPE_CHECKING:
     from localentropy.config import Configuration
@@ -179,6 +180,31 @@ def dag(
 
 
 @app.command()
+def golden() -> None:
+    """Copy the current numbers and verdicts of the smoke scale to tests/golden/."""
+    from localentropy.gallery import collect_golden
+
+    for file in collect_golden():
+        print(file)
+
+
+@app.command()
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="a directory with <paper>/<figure>.csv, or a git revision")],
+    b: Annotated[str, typer.Argument(metavar="B", help="the other one; of a revision, its figures/gallery is meant")],
+    sigmas: Annotated[float, typer.Option(min=0, help="threshold of a move, in standard errors")] = 3.0,
+    relative: Annotated[float, typer.Option(min=0, help="threshold where there is no error")] = 1e-6,
+) -> None:
+    """Which plotted numbers moved between A and B: status 1 where any did beyond the threshold, or rows are missing."""
+    from localentropy.comparison import compare_sources, show
+
+    comparisons = compare_sources(a, b, sigmas, relative)
+    show(comparisons)
+    if not all(comparison.same for comparison in comparisons):
+        raise typer.Exit(1)
+
+
+@app.command()
 def docs() -> None:
     """Rewrite the files that are generated from the code: config/schema.json and docs/configuration.md."""
     from localentropy.reference import write
@@ -190,7 +216,8 @@ def docs() -> None:
 def main() -> None:
     """Run the command line; an error made for the user is one line on standard error, and exit status 1."""
     try:
-        app()
+        with refusals():
+            app()
     except LocalEntropyError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

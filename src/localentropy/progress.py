@@ -10,10 +10,11 @@ import sys
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from localentropy.errors import LocalEntropyError
+from localentropy.machine import refusals
 
 TERMINAL_SECONDS = 10.0
 
@@ -78,17 +79,21 @@ class Reporter:
 
 @contextmanager
 def reporting(title: str, total: int, log: Path | None) -> Iterator[Reporter]:
-    """A reporter for one job; an exception that ends the job is written to its log."""
-    reporter = Reporter(title, total, log)
+    """A reporter for one job; an exception that ends the job is written to its log, where the log can be written.
+
+    Raises:
+        MachineError: the log, or another file of the job, cannot be read or written.
+    """
+    with refusals():
+        reporter = Reporter(title, total, log)
     try:
-        yield reporter
-    except LocalEntropyError as error:
+        with refusals():
+            yield reporter
+    except BaseException as error:
+        expected = isinstance(error, LocalEntropyError)
         if log is not None:
-            reporter.append(f"error: {error}")
-        raise
-    except BaseException:
-        if log is not None:
-            reporter.append(traceback.format_exc())
+            with suppress(OSError):
+                reporter.append(f"error: {error}" if expected else traceback.format_exc())
         raise
     finally:
         reporter.close()

@@ -7,8 +7,10 @@ say. And a kernel lock, which a killed process cannot leave behind, keeps a seco
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import platform
 import re
 import shlex
 import sys
@@ -161,25 +163,35 @@ class Pipeline:
             return
         if self._workflow.dryrun:
             print(f"{files[0]}: {difference}; a real run sets it aside and remakes it", file=sys.stderr)
-        else:
+            return
+        try:
             artifacts.set_aside(*files)
-            for file in files:
-                # Snakemake may have listed the folder on the way to another target.
-                self._workflow.iocache.exists_local[str(file)] = False
-            print(f"{files[0]}: {difference}; set aside, remaking it", file=sys.stderr)
+        except LocalEntropyError as error:
+            stop(LocalEntropyError(f"{files[0]}: {difference}, and cannot be set aside: {error}"))
+        for file in files:
+            # Snakemake may have listed the folder on the way to another target.
+            self._workflow.iocache.exists_local[str(file)] = False
+        print(f"{files[0]}: {difference}; set aside, remaking it", file=sys.stderr)
 
     def _acquire_lock(self) -> None:
         if self._lock is not None:
             return
-        LOCK.parent.mkdir(exist_ok=True)
-        self._lock = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o644)
         try:
+            LOCK.parent.mkdir(exist_ok=True)
+            self._lock = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o644)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(self._lock, 0)
+            # For those whom it keeps off; on a cluster they may sit at another machine.
+            os.write(self._lock, f"{os.getpid()} on {platform.node()}\n".encode())
         except BlockingIOError:
             holder = LOCK.read_text().strip() or "unknown"
             stop(LocalEntropyError(f"another pipeline (process {holder}) is running on this checkout; wait for it"))
-        os.ftruncate(self._lock, 0)
-        os.write(self._lock, f"{os.getpid()}\n".encode())
+        except OSError as error:
+            # Some cluster file systems have no locks: no guard there, and the user must know.
+            if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+                print(f"{LOCK}: {error.strerror}: start no second pipeline on this checkout", file=sys.stderr)
+            elif error.errno != errno.ENOSPC:  # then the lock is held, only its holder is not written down
+                stop(LocalEntropyError(f"{LOCK}: {error.strerror}"))
 
 
 def stop(error: LocalEntropyError) -> NoReturn:
