@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed-from-lock
 SNAKEMAKE := $(BIN)/snakemake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup all scorecard report dag notebooks test test-slow lint docs gallery clean
+.PHONY: help setup all scorecard report dag notebooks test test-slow lint docs gallery golden clean
 .NOTPARALLEL:
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make test | test-slow      the tests | the long ones"
 	@echo "make lint | docs           style checks | rewrite generated documentation"
 	@echo "make gallery               draw every figure at default scale, copy them to figures/gallery/"
+	@echo "make golden                renew the smoke figures' numbers in tests/golden/ (look at their git diff)"
 	@echo "make clean                 remove results, figures and logs (not the gallery, not .venv)"
 
 setup: $(STAMP)
@@ -53,8 +54,12 @@ docs: setup
 	$(BIN)/python -m localentropy docs
 
 gallery: setup
-	$(BIN)/snakemake all --config scale=default
+	$(BIN)/snakemake all scorecard --config scale=default
 	$(BIN)/python -m localentropy gallery
+
+golden: setup
+	$(BIN)/snakemake all scorecard --config scale=smoke
+	$(BIN)/python -m localentropy golden
 
 clean:
 	rm -rf results logs data/prepared notebooks/*.html notebooks/*.ipynb .snakemake

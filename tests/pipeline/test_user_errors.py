@@ -40,7 +40,10 @@ def test_snakemake_refuses_a_wrong_configuration_in_one_line(
         (["plot", "figure91"], "results/default/overparam/toy_a.parquet: no such table"),
         (["show", "absent.parquet"], "absent.parquet: no such table"),
         (["prepare", "mnits"], "mnits"),
-        (["gallery"], "missing; run `make all`"),
+        (["gallery"], "missing; run `make all scorecard SCALE=default`"),
+        (["golden"], "missing; run `make all scorecard SCALE=smoke`"),
+        (["diff", "figures/absent", "HEAD"], "figures/absent: neither a directory nor a git revision"),
+        (["diff", "src", "src"], "src: no <paper>/<figure>.csv in it"),
     ],
 )
 def test_our_commands_refuse_in_one_line(toys: Checkout, arguments: list[str], message: str) -> None:
