@@ -80,7 +80,7 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
     axis.plot(line["inv_alpha"], line["q"], color="black")
     frames = [pd.DataFrame({"panel": "d", "series": "typical", "x": line["inv_alpha"], "y": line["q"], "y_err": 0.0})]
     largest = tables["solution_overlaps"]["D"].max()
-    for (solver, D), here in tables["solution_overlaps"].groupby(["solver", "D"], sort=False):
+    for (solver, D), here in tables["solution_overlaps"].groupby(["solver", "D"]):
         points = here.groupby(["D", "N", "inv_alpha"])
         known = points["overlap"].agg(y="mean", y_err="sem", n="count")
         known["solved"] = points["solved"].sum() / points["runs"].sum()
@@ -103,7 +103,7 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
         )
     one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0))
     axis.set(ylabel="overlap of two solutions", ylim=(0.0, 1.0))
-    axis.legend(fontsize=6)
+    axis.legend(fontsize=6, loc="center right", bbox_to_anchor=(1.0, 0.39))
     return frames
 
 
