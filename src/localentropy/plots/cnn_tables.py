@@ -1,19 +1,11 @@
-"""What the figures of the convolutional networks share: the look of the optimizers and what captions say of them."""
+"""What the figures of the convolutional networks share: what captions say, and the axis of widths."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from localentropy.plots.drawing import COLORS
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
-
-LABELS = {"sgd": "SGD", "adam": "Adam"}
-STYLES: dict[str, dict[str, Any]] = {
-    "sgd": {"color": COLORS[0], "marker": "o"},
-    "adam": {"color": COLORS[3], "marker": "s"},
-}
 
 
 def training(table: pd.DataFrame) -> str:

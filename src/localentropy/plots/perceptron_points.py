@@ -1,4 +1,4 @@
-"""Simulation points of the binary perceptron's solvers: one look for each solver, one way to average."""
+"""Simulation points of the binary perceptron's solvers: one way to average, one way to draw."""
 
 from __future__ import annotations
 
@@ -9,16 +9,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.plots.agreement import normal_score
-from localentropy.plots.drawing import COLORS
 
-SOLVERS: dict[str, dict[str, Any]] = {
-    "anneal": {"label": "SA", "color": COLORS[3], "marker": "o"},
-    "mct0": {"label": "MCT0", "color": COLORS[1], "marker": "v"},
-    "sbpi": {"label": "SBPI", "color": COLORS[2], "marker": "s"},
-    "focusing_bp": {"label": "fBP", "color": COLORS[0], "marker": "D"},
-    "belief_propagation": {"label": "BP", "color": COLORS[7], "marker": "P"},
-    "binarynet": {"label": "BinaryNet", "color": COLORS[4], "marker": "^"},
-}
 POINT = ["D", "N", "inv_alpha", "margin", "margin_effective"]
 MOST_SOLVED = 0.9
 """Points at which a smaller fraction of the instances is solved are drawn hollow and enter no z-score."""

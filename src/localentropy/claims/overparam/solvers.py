@@ -10,7 +10,8 @@ from scipy import stats
 
 from localentropy.claims.finding import FEWEST, Finding, Untestable, finite_size, largest, numbers, smallest
 from localentropy.claims.overparam.typical import along
-from localentropy.plots.perceptron_points import MOST_SOLVED, SOLVERS, averages, with_theory
+from localentropy.plots.algorithms import ALGORITHMS
+from localentropy.plots.perceptron_points import MOST_SOLVED, averages, with_theory
 
 NEAR = 0.02
 """Sizes are odd: a 1/α stands for all within this relative distance."""
@@ -31,7 +32,7 @@ def nothing_is_solved_on_the_hard_side(
     quantity = "largest upper 95 % bound of the fraction solved at 0.9/α_LE, < 0.15; half solved not before 0.97/α_LE"
     bounds, halves, missing = {}, {}, []
     for name, table in runs.items():
-        label = SOLVERS[name]["label"]
+        label = ALGORITHMS[name]["label"]
         points = fractions(table[table["margin"] == 0.0])
         here = points[(points["inv_alpha"] / (0.9 * threshold) - 1).abs() < NEAR]
         here = here[here["n"] >= ENOUGH]
@@ -59,11 +60,11 @@ def solutions_left_of_the_threshold_disappear(solve_focusing_bp: pd.DataFrame, s
         points = fractions(table[table["margin"] == 0.0])
         points = points[(points["inv_alpha"] - 1.0).abs() < NEAR / 2].sort_values("D")
         if len(points) < 2:
-            return Finding.untestable(quantity, f"{SOLVERS[name]['label']} at one size only")
+            return Finding.untestable(quantity, f"{ALGORITHMS[name]['label']} at one size only")
         small, large = points.iloc[0], points.iloc[-1]
         values.append(_fewer(large["solved"], large["n"], small))
         counts = ", ".join(f"{row.solved:.0f} of {row.n:.0f} at D = {row.D:.0f}" for row in points.itertuples())
-        words.append(f"{SOLVERS[name]['label']}: {counts} (p = {values[-1]:.2g})")
+        words.append(f"{ALGORITHMS[name]['label']}: {counts} (p = {values[-1]:.2g})")
         # Too few runs, or too few of them solved at the smallest size, to see any fall.
         blind |= _fewer(0, large["n"], small) >= 0.05
         rises |= large["solved"] / large["n"] > small["solved"] / small["n"]
@@ -85,7 +86,8 @@ def efficient_solvers_solve(
         found[name] = points.loc[points["D"].idxmax()] if len(points) else pd.Series({"solved": 0, "n": 0, "D": 0})
     quantity = "smallest fraction solved: fBP, SBPI at 1/α = 1.2, BinaryNet at 3, ≥ 0.9"
     detail = ", ".join(
-        f"{SOLVERS[name]['label']} {p['solved']:.0f} of {p['n']:.0f} at D = {p['D']:.0f}" for name, p in found.items()
+        f"{ALGORITHMS[name]['label']} {p['solved']:.0f} of {p['n']:.0f} at D = {p['D']:.0f}"
+        for name, p in found.items()
     )
     if min(point["n"] for point in found.values()) < FEWEST:
         return Finding.untestable(quantity, f"fewer than {FEWEST} runs: {detail}")
@@ -144,10 +146,10 @@ def efficient_solvers_generalise_better(
         points = _mostly_solved(averages(table[table["margin"] == 0.0], "test_error"))
         points = points[points["inv_alpha"] > 1.5 * (1 - NEAR / 2)]
         if points.empty:
-            return Finding.untestable(quantity, f"{SOLVERS[name]['label']}: no point with {FEWEST} solved runs")
+            return Finding.untestable(quantity, f"{ALGORITHMS[name]['label']}: no point with {FEWEST} solved runs")
         gap = np.interp(points["inv_alpha"], line.index, line) - points["y"]
         gaps.append(smallest(gap))
-        words.append(f"{SOLVERS[name]['label']} {gaps[-1]:.4f} over {len(points)} points")
+        words.append(f"{ALGORITHMS[name]['label']} {gaps[-1]:.4f} over {len(points)} points")
     least = smallest(gaps)
     return Finding(quantity, least, least >= 0.03, ", ".join(words))
 
@@ -166,11 +168,11 @@ def barycentre_is_a_lower_line(
         points = averages(table[table["margin"] == 0.0], "test_error")
         points = points[(points["n"] >= FEWEST) & (points["inv_alpha"] >= line["inv_alpha"].iloc[0])]
         if points.empty:
-            return Finding.untestable(quantity, f"{SOLVERS[name]['label']}: no point with {FEWEST} solved runs")
+            return Finding.untestable(quantity, f"{ALGORITHMS[name]['label']}: no point with {FEWEST} solved runs")
         barycentre = np.interp(points["inv_alpha"], line["inv_alpha"], line["error_barycenter"])
         score = (points["y"] - barycentre) / points["y_err"]
         scores.append(smallest(score))
-        words.append(f"{SOLVERS[name]['label']}: {scores[-1]:.1f}, over {len(points)} points")
+        words.append(f"{ALGORITHMS[name]['label']}: {scores[-1]:.1f}, over {len(points)} points")
     least = smallest(scores)
     return Finding(quantity, least, least >= -3, "; ".join(words))
 
@@ -277,7 +279,7 @@ def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focu
         points = fractions(table[table["margin"] == 0.0])
         largest = points[(points["D"] == points["D"].max()) & (points["solved"] > 0)]
         lowest = largest["inv_alpha"].min() if len(largest) else np.nan
-        words.append(f"{SOLVERS[name]['label']} {lowest:.3f} (D = {points['D'].max():.0f})")
+        words.append(f"{ALGORITHMS[name]['label']} {lowest:.3f} (D = {points['D'].max():.0f})")
     threshold = inv_alpha_le(thresholds, solve_sbpi)
     why = (
         f"needs a large-deviation calculation. Lowest 1/α solved at the largest size: {', '.join(words)}; "

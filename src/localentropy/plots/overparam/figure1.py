@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
+from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import SOLVERS, averages, one_two_five, series
+from localentropy.plots.perceptron_points import averages, one_two_five, series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -93,7 +94,7 @@ def _train_errors(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.Dat
             rows.append(series(points, "b" if quantity == "train_error_best" else "data", f"{solver}, {quantity}"))
             if quantity == "train_error_best":
                 here = points[points["D"] == _main_size(tables)]
-                axis.errorbar(here["inv_alpha"], here["y"], here["y_err"], **SOLVERS[solver])
+                axis.errorbar(here["inv_alpha"], here["y"], here["y_err"], **ALGORITHMS[solver])
     return rows
 
 

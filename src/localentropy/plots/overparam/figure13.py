@@ -10,10 +10,10 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from localentropy.plots.agreement import agreement_by_size, in_words, normal_score
+from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
 from localentropy.plots.perceptron_points import (
     MOST_SOLVED,
-    SOLVERS,
     averages,
     deviations,
     draw_points,
@@ -91,19 +91,19 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
         known = known.assign(z=z, score=normal_score(z.to_numpy(), known["n"].to_numpy()))
         # Sizes side by side: the smaller one a little paler and smaller.
         small = largest > D
-        draw_points(axis, known, SOLVERS[solver] | {"markersize": 3 if small else 5, "alpha": 0.6 if small else 1.0})
+        draw_points(axis, known, ALGORITHMS[solver] | {"markersize": 3 if small else 5, "alpha": 0.6 if small else 1.0})
         frames.append(series(known, "d", f"{solver}, D = {D}"))
         axis.plot(
             [],
             [],
-            SOLVERS[solver]["marker"],
-            color=SOLVERS[solver]["color"],
+            ALGORITHMS[solver]["marker"],
+            color=ALGORITHMS[solver]["color"],
             markersize=3 if small else 5,
-            label=f"{SOLVERS[solver]['label']}, $D = {D}$",
+            label=f"{ALGORITHMS[solver]['label']}, $D = {D}$",
         )
     one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0))
     axis.set(ylabel="overlap of two solutions", ylim=(0.0, 1.0))
-    axis.legend(fontsize=6, loc="center right", bbox_to_anchor=(1.0, 0.39))
+    axis.legend(fontsize=6, loc="center right", bbox_to_anchor=(1.0, 0.35))
     return frames
 
 

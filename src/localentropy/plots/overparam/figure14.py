@@ -11,7 +11,8 @@ import seaborn as sns
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
-from localentropy.plots.cnn_tables import LABELS, below_paper, powers_of_two, training
+from localentropy.plots.algorithms import ALGORITHMS
+from localentropy.plots.cnn_tables import below_paper, powers_of_two, training
 from localentropy.plots.drawing import GREY, STYLE, Drawing, letter, panels
 
 LAYERS = ("conv 1", "conv 2", "conv 3", "conv 4", "linear")
@@ -54,7 +55,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             axis.set_xscale("symlog", linthresh=1)
             axis.set_xticks([0, *(10**power for power in range(6) if 10**power <= last)])
             axis.xaxis.set_minor_locator(NullLocator())
-            axis.set_title(f"{LABELS[optimizer]}, $k = {points['width'].max()}$", loc="right")
+            axis.set_title(f"{ALGORITHMS[optimizer]['label']}, $k = {points['width'].max()}$", loc="right")
         axes[2].set(xscale="log", xlabel="width $k$", ylabel=f"overlap of epochs {last} and 0")
         axes[2].set_xticks(powers_of_two(points["width"]))
         axes[2].xaxis.set_minor_formatter(NullFormatter())
@@ -64,7 +65,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         layers = [Line2D([], [], color=color, marker=marker) for color, marker in zip(COLORS, MARKERS, strict=True)]
         axes[0].legend(layers, LAYERS, loc="lower left")
         filled, empty = (Line2D([], [], color="black", marker="o", **extra) for extra in ({}, OPEN))
-        axes[2].legend([filled, empty], [LABELS[optimizer] for optimizer in optimizers], loc="lower left")
+        axes[2].legend([filled, empty], [ALGORITHMS[optimizer]["label"] for optimizer in optimizers], loc="lower left")
         letter(axes)
     return Drawing(figure, data, _caption(table, scale))
 

@@ -9,9 +9,9 @@ import matplotlib as mpl
 import pandas as pd
 
 from localentropy.plots.agreement import agreement_by_size, in_words
+from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import COLORS, STYLE, Drawing, panels
 from localentropy.plots.perceptron_points import (
-    SOLVERS,
     averages,
     deviations,
     draw_points,
@@ -50,8 +50,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             )
         for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
             points = _points(tables, solver)
-            draw_points(axis, points, SOLVERS[solver])
-            axis.plot([], [], SOLVERS[solver]["marker"], color=SOLVERS[solver]["color"], label=SOLVERS[solver]["label"])
+            draw_points(axis, points, ALGORITHMS[solver])
+            axis.plot(
+                [],
+                [],
+                ALGORITHMS[solver]["marker"],
+                color=ALGORITHMS[solver]["color"],
+                label=ALGORITHMS[solver]["label"],
+            )
             frames.append(series(points, "a", solver))
         one_two_five(axis, (1, 2, 5, 10, 20), (lines["inv_alpha"].min(), lines["inv_alpha"].max()))
         axis.set(ylabel=r"generalization error $\epsilon_g$", ylim=(0.13, 0.46))

@@ -10,15 +10,16 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from localentropy.plots.drawing import COLORS, STYLE, Drawing, letter, panels
+from localentropy.plots.algorithms import ALGORITHMS
+from localentropy.plots.drawing import STYLE, Drawing, letter, panels
 from localentropy.plots.perceptron_points import one_two_five
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SOLVERS: dict[str, dict[str, Any]] = {
-    "committee_focusing_bp": {"label": "fBP", "color": COLORS[0], "marker": "D"},
-    "committee_sgd": {"label": "SGD", "color": COLORS[3], "marker": "o"},
+    "committee_focusing_bp": ALGORITHMS["focusing_bp"],
+    "committee_sgd": ALGORITHMS["sgd"],
 }
 OPEN = {"linestyle": "--", "markerfacecolor": "white"}
 SERIES: dict[str, dict[str, Any]] = {

@@ -11,7 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from localentropy.landscape.pairs import pair_mean
-from localentropy.plots.cnn_tables import LABELS, STYLES, below_paper, powers_of_two, training
+from localentropy.plots.algorithms import ALGORITHMS
+from localentropy.plots.cnn_tables import below_paper, powers_of_two, training
 from localentropy.plots.drawing import GREY, STYLE, Drawing, letter, panels
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         for (panel, series, optimizer, _), points in data.groupby(
             ["panel", "series", "optimizer", "width_drawn"], sort=False
         ):
-            style = STYLES[str(optimizer)] | SERIES[str(series)]
+            style = ALGORITHMS[str(optimizer)] | SERIES[str(series)]
             axes["abc".index(str(panel))].errorbar(points["x"], points["y"], points["y_err"], points["x_err"], **style)
         for index, (optimizer, width) in enumerate(_thresholds(table).items()):
             for axis in axes[:2]:
                 # Dashes of the one fill the gaps of the other where both have the same threshold.
-                axis.axvline(width, color=STYLES[optimizer]["color"], linewidth=0.8, linestyle=(5 * index, (5, 5)))
+                axis.axvline(width, color=ALGORITHMS[optimizer]["color"], linewidth=0.8, linestyle=(5 * index, (5, 5)))
         for axis in axes[:2]:
             axis.set(xscale="log", xlabel="width $k$", xticks=powers_of_two(data["width"]))
             axis.xaxis.set_major_formatter(ScalarFormatter())
@@ -63,9 +64,10 @@ def _legends(axes: Sequence[Axes], data: pd.DataFrame) -> None:
     black: dict[str, Any] = {"color": "black", "marker": "o"}
     test, train = (Line2D([], [], **(black | SERIES[name])) for name in ("test error", "train error"))
     axes[0].legend([test, train], ["test", "train"], loc="upper right")
-    lines = [Line2D([], [], **STYLES[name]) for name in LABELS]
+    styles = [ALGORITHMS[str(name)] for name in data["optimizer"].dropna().unique()]
+    lines = [Line2D([], [], **style) for style in styles]
     grey = Line2D([], [], **SERIES["untrained"])
-    axes[1].legend([*lines, grey], [*LABELS.values(), "both, untrained"], loc="upper right")
+    axes[1].legend([*lines, grey], [*(style["label"] for style in styles), "both, untrained"], loc="upper right")
     widths = data[data["panel"] == "c"].groupby("series", sort=False)["width"].unique()
     axes[2].legend(
         [Line2D([], [], **(black | SERIES[str(series)])) for series in widths.index],
@@ -144,7 +146,7 @@ def _thresholds(table: pd.DataFrame) -> dict[str, int]:
 
 def _caption(table: pd.DataFrame, scale: str) -> str:
     p = table.attrs["parameters"]
-    thresholds = [f"k = {width} ({LABELS[name]})" for name, width in _thresholds(table).items()]
+    thresholds = [f"k = {width} ({ALGORITHMS[name]['label']})" for name, width in _thresholds(table).items()]
     found = f"Vertical lines: first width from which on all networks are solutions, {' and '.join(thresholds)}. "
     return (
         f"Figure 7. {training(table)} Mean and standard error of {p['samples']} networks per point (overlaps: "
