@@ -11,14 +11,14 @@ from localentropy.replica import random_features as rf
 GOOD: dict[str, Any] = {"alpha_T": 3.0, "inv_alpha": 1.2}
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, "three", None, [1.0, 2.0]])
+@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, "three", "3", True, None, [1.0, 2.0], 1e-10, 10**400])
 @pytest.mark.parametrize("name", ["alpha_T", "inv_alpha"])
 def test_ratios_must_be_positive_and_finite(name, value):
     with pytest.raises(DomainError, match=name):
         rf.typical(**(GOOD | {name: value}))
 
 
-@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, "large"])
+@pytest.mark.parametrize("value", [-0.1, math.nan, math.inf, "large", "0.1", False, 1e300])
 def test_margin_must_be_finite_and_not_negative(value):
     with pytest.raises(DomainError, match="margin"):
         rf.typical(**GOOD, margin=value)
@@ -46,7 +46,7 @@ def test_no_solutions_above_the_maximum_margin():
     rf.typical(**GOOD, margin=rf.kappa_max(**GOOD))
 
 
-@pytest.mark.parametrize("distance", [0.0, 1.0, -0.1, 1.5, math.nan, "near"])
+@pytest.mark.parametrize("distance", [0.0, 1.0, -0.1, 1.5, math.nan, "near", "0.1", 1e-300])
 def test_distances_must_lie_between_0_and_1(distance):
     with pytest.raises(DomainError, match="distance"):
         rf.franz_parisi([0.1, distance], **GOOD, margin_ref=0.1)
@@ -65,3 +65,14 @@ def test_activation_and_mode_by_name():
         rf.franz_parisi([0.1], **GOOD, margin_ref=0.1, unsolved="ignore")
     with pytest.raises(DomainError, match="without linear part"):
         rf.franz_parisi([0.1], **GOOD, margin_ref=0.0, activation=lambda z: z * z - 1)
+
+
+def failing(z):
+    raise KeyError("no value here")
+
+
+@pytest.mark.parametrize("function", [failing, lambda z: None, lambda z: "one"])
+def test_an_activation_that_fails_is_named(function):
+    with pytest.raises(DomainError, match=r"activation = <function .* fails at") as refused:
+        rf.typical(**GOOD, activation=function)
+    assert "\n" not in str(refused.value)

@@ -89,11 +89,16 @@ def _moments_by_quadrature(function: Callable[[float], float]) -> ActivationMome
 
 def _evaluate(function: Callable[[float], float], z: float) -> float:
     try:
-        return float(function(z))
-    except TypeError:
-        import torch
+        try:
+            return float(function(z))
+        except TypeError:
+            import torch
 
-        return float(function(torch.tensor(z, dtype=torch.float64)))  # type: ignore[arg-type]
+            return float(function(torch.tensor(z, dtype=torch.float64)))  # type: ignore[arg-type]
+    except Exception as failure:  # a user's function may raise anything
+        raise DomainError(
+            f"activation = {function!r} fails at {z:.6g} ({type(failure).__name__}: {failure}): it must give a number"
+        ) from None
 
 
 def _gaussian_average(integrand: Callable[[float], float]) -> float:

@@ -29,11 +29,7 @@ from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.special import binary_entropy
 from localentropy.replica import random_features_thresholds as thresholds
 from localentropy.replica.activations import Activation, activation_moments
-from localentropy.replica.arguments import (
-    require_array,
-    require_non_negative,
-    require_positive,
-)
+from localentropy.replica.arguments import require_array, require_between
 from localentropy.replica.random_features_curve import CurvePoint, FranzParisiCurve
 from localentropy.replica.random_features_limit import overparameterized_point
 from localentropy.replica.random_features_monotonicity import (
@@ -63,6 +59,13 @@ __all__ = [
     "typical",
     "typical_distance",
 ]
+
+RATIOS = (1e-9, 1e9)
+"""Ends of the range of alpha_T and inv_alpha in which double precision keeps seven digits of the thresholds."""
+LARGEST_MARGIN = 1e3
+"""Far above every kappa_max that can be reached."""
+SMALLEST_DISTANCE = 1e-9
+"""Of the Franz-Parisi entropy: nearer, rounding decides the order parameters."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,7 @@ def typical(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
     Source: `overparam`, eqs. 50-55 and 81; docs/theory/overparam.md sections 2 and 4.
 
     Args:
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold of this margin.
         margin: kappa, in [0, kappa_max].
         activation: see the module.
@@ -159,7 +162,7 @@ def alpha_c(alpha_T: float, margin: float = 0.0, activation: Activation = "sign"
     Source: `overparam`, appendix B.3; docs/theory/overparam.md section 3.
 
     Args:
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         margin: kappa, not negative.
         activation: see the module.
 
@@ -175,7 +178,7 @@ def kappa_max(alpha_T: float, inv_alpha: float, activation: Activation = "sign")
     Source: `overparam`, section II; docs/theory/overparam.md section 3.
 
     Args:
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold.
         activation: see the module.
     """
@@ -190,7 +193,7 @@ def kappa_opt(alpha_T: float, inv_alpha: float, activation: Activation = "sign")
     Source: `overparam`, section II and appendix D; docs/theory/overparam.md section 4.
 
     Args:
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold.
         activation: see the module.
     """
@@ -203,7 +206,7 @@ def optimal_margin_onset(alpha_T: float, activation: Activation = "sign") -> flo
     Source: `overparam`, appendix D; docs/theory/overparam.md section 4.
 
     Args:
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         activation: see the module.
     """
     return thresholds.optimal_margin_onset(_ensemble(alpha_T, 1.0, 0.0, activation))
@@ -217,7 +220,7 @@ def overparameterized_limit(
     Source: `overparam`, eqs. 59-60; docs/theory/overparam.md section 5.
 
     Args:
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         margin: kappa, not negative.
         activation: see the module.
     """
@@ -241,7 +244,7 @@ def stability_density(
 
     Args:
         stabilities: finite numbers, any shape.
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold of this margin.
         margin: kappa, in [0, kappa_max].
         activation: see the module.
@@ -267,7 +270,7 @@ def local_energy(
 
     Args:
         distances: fractions of flipped weights in [0, 1], any shape.
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold of this margin.
         margin: kappa, in [0, kappa_max].
         activation: see the module.
@@ -298,8 +301,8 @@ def franz_parisi(
     Source: `overparam`, eqs. 82-96; docs/theory/overparam.md section 7.
 
     Args:
-        distances: Hamming distances per weight, each in (0, 1), in any order.
-        alpha_T: P / D, positive.
+        distances: Hamming distances per weight, each in [1e-9, 1), in any order.
+        alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold of both margins.
         margin_ref: margin of the reference in [0, kappa_max], or "max" for kappa_max.
         margin: margin of the solutions counted, in [0, kappa_max].
@@ -317,6 +320,7 @@ def franz_parisi(
     if unsolved not in ("raise", "nan"):
         raise DomainError(f"unsolved = {unsolved!r} is not known: allowed are 'raise', 'nan'")
     requested = require_array("distance", distances, 0.0, 1.0, inclusive=False).reshape(-1).tolist()
+    require_between("distance", min(requested), SMALLEST_DISTANCE, 1.0)
     curve = _curve(alpha_T, inv_alpha, margin_ref, margin, activation)
     rows: dict[float, CurvePoint] = {}
     # Outwards from the maximum, so that each point starts from its neighbour.
@@ -362,7 +366,7 @@ def kappa_u(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
     Source: `overparam`, section II; docs/theory/overparam.md section 8.
 
     Args:
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the local-entropy threshold `inv_alpha_le`.
         margin: margin of the solutions counted, in [0, kappa_max].
         activation: see the module.
@@ -378,7 +382,7 @@ def inv_alpha_le(alpha_T: float, activation: Activation = "sign") -> float:
     Source: `overparam`, eq. 16; docs/theory/overparam.md section 8.
 
     Args:
-        alpha_T: P / D, positive.
+        alpha_T: P / D, in [1e-9, 1e9].
         activation: see the module.
     """
     return local_entropy_threshold(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
@@ -386,9 +390,9 @@ def inv_alpha_le(alpha_T: float, activation: Activation = "sign") -> float:
 
 def _ensemble(alpha_T: float, inv_alpha: float, margin: float, activation: Activation) -> Ensemble:
     return Ensemble(
-        1.0 / require_positive("inv_alpha", inv_alpha),
-        require_positive("alpha_T", alpha_T),
-        require_non_negative("margin", margin),
+        1.0 / require_between("inv_alpha", inv_alpha, *RATIOS),
+        require_between("alpha_T", alpha_T, *RATIOS),
+        require_between("margin", margin, 0.0, LARGEST_MARGIN),
         activation_moments(activation),
     )
 
@@ -408,7 +412,7 @@ def _curve(
             raise DomainError(f"margin_ref = {margin_ref!r} is not known: allowed are numbers and 'max'")
         margin_ref = thresholds.largest_margin(replace(student, margin=0.0))
     else:
-        margin_ref = require_non_negative("margin_ref", margin_ref)
+        margin_ref = require_between("margin_ref", margin_ref, 0.0, LARGEST_MARGIN)
     thresholds.typical_point(replace(student, margin=margin_ref), "margin_ref")
     return FranzParisiCurve(student, thresholds.typical_point(student).parameters, margin_ref)
 
