@@ -1,9 +1,10 @@
-"""What a configuration key allows, in words, read off its JSON schema."""
+"""What a configuration key allows, in words, read off its JSON schema; and how a refused value is shown."""
 
 from __future__ import annotations
 
 import difflib
 import math
+import reprlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +19,15 @@ _NOUNS = {
     "boolean": "true or false",
     "null": "null",
 }
+_LONGEST = 160
 _BOUNDS = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
+
+
+def shown(value: object) -> str:
+    """A key or value as error messages print it: one line of bounded length, whatever it holds."""
+    text = value if isinstance(value, str) else reprlib.repr(value)
+    text = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def field_schema(model: type[BaseModel], location: Sequence[str | int]) -> Schema:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.exceptions import TyperException
 
 from localentropy.errors import ConfigError, LocalEntropyError
 from localentropy.machine import refusals
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Wide flat minima: compute experiments, draw figures, see how a file was made.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -67,7 +68,7 @@ def prepare(
     from localentropy.pipeline import DatasetJob
 
     if job is not None:
-        request = DatasetJob.from_json(dataset, job)
+        request = _decoded(DatasetJob.from_json, dataset, job)
     else:
         request = DatasetJob.from_configuration(_configuration(scale, config, set_, None), dataset)
     request.prepare(log)
@@ -101,7 +102,7 @@ def plot(
     from localentropy.outputs import FigureJob
 
     if job is not None:
-        request = FigureJob.from_json(figure, job)
+        request = _decoded(FigureJob.from_json, figure, job)
     else:
         configuration = _configuration(scale, config, set_, run_name)
         _known(figure, list(configuration.figures), "figure")
@@ -122,7 +123,7 @@ def scorecard(
     from localentropy.scorecard import TARGET, ScorecardJob
 
     if job is not None:
-        request = ScorecardJob.from_json(TARGET, job)
+        request = _decoded(ScorecardJob.from_json, TARGET, job)
     else:
         request = ScorecardJob.from_configuration(_configuration(scale, config, set_, run_name))
     request.make(log)
@@ -214,13 +215,28 @@ def docs() -> None:
 
 
 def main() -> None:
-    """Run the command line; an error made for the user is one line on standard error, and exit status 1."""
+    """Run the command line; an error made for the user is one line on standard error, exit status 1 or (usage) 2."""
     try:
         with refusals():
-            app()
+            sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
     except LocalEntropyError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
+    except TyperException as error:
+        print(f"error: {' '.join(error.format_message().split()).rstrip('.')}; see --help", file=sys.stderr)
+        sys.exit(2)
+
+
+AnyJob = TypeVar("AnyJob")
+
+
+def _decoded(read: Callable[[str, str], AnyJob], name: str, job: str) -> AnyJob:
+    """The job that `--job` holds. A cluster's queue may still hold one of an earlier version of the code."""
+    try:
+        return read(name, job)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ConfigError(f"--job: no job of this version of the pipeline ({what})") from None
 
 
 def _experiment_job(
@@ -234,7 +250,7 @@ def _experiment_job(
     from localentropy.pipeline import ExperimentJob
 
     if job is not None:
-        return ExperimentJob.from_json(name, job)
+        return _decoded(ExperimentJob.from_json, name, job)
     configuration = _configuration(scale, files, overrides, run_name)
     _known(name, list(configuration.experiments), "experiment")
     return ExperimentJob.from_configuration(configuration, name)
@@ -245,7 +261,7 @@ def _configuration(
 ) -> Configuration:
     from localentropy.config import resolve
 
-    tree: dict[str, Any] = {} if run_name is None else {"run": run_name}
+    tree: dict[str, Any] = {}
     for item in overrides or []:
         path, equals, value = item.partition("=")
         if not equals or not all(path.split(".")):
@@ -257,7 +273,7 @@ def _configuration(
             if not isinstance(branch, dict):
                 raise ConfigError(f"--set {item}: {parent} was set to a value by an earlier --set")
         branch[last] = value
-    return resolve(scale, files or [], tree, option="--set")
+    return resolve(scale, files or [], tree, run_name, option="--set")
 
 
 def _known(name: str, choices: list[str], what: str) -> None:

@@ -13,12 +13,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from localentropy.allowed import allowed, field_schema, nearest
+from localentropy.allowed import allowed, field_schema, nearest, shown
 from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import Experiment, ExperimentParameters
 
@@ -26,6 +26,10 @@ ROOT = Path(__file__).resolve().parents[2]
 SCALES = ("smoke", "default", "paper")
 PAPERS = ("overparam", "margins", "shaping", "glm")
 MAIN_PAPER = "overparam"
+
+# What PyYAML raises besides its own errors: for a day that no month has, a number of thousands of digits, and
+# brackets nested a thousand deep.
+_SCALAR_ERRORS = (ValueError, OverflowError, RecursionError)
 
 Tree = Mapping[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
@@ -39,6 +43,12 @@ class Layer:
     values: Tree
 
 
+def _nameable(path: Path) -> Path:
+    if "\0" in str(path):
+        raise ValueError("no file system has such a name")
+    return path
+
+
 class DataSettings(BaseModel):
     """Where real datasets come from."""
 
@@ -47,7 +57,7 @@ class DataSettings(BaseModel):
     source: Literal["embedded", "mirror", "download"] = Field(
         description="`embedded` (in the repository), `mirror` (a directory with the official files) or `download`"
     )
-    mirror: Path | None = Field(description="the directory that `mirror` reads")
+    mirror: Annotated[Path, AfterValidator(_nameable)] | None = Field(description="the directory that `mirror` reads")
 
 
 class General(BaseModel):
@@ -117,6 +127,7 @@ def resolve(
     scale: str | None = None,
     files: Sequence[Path] = (),
     overrides: Tree | None = None,
+    run: str | None = None,
     root: Path = ROOT,
     option: str = "--config",
 ) -> Configuration:
@@ -126,6 +137,7 @@ def resolve(
         scale: smoke, default or paper; `scale` in `files` or `overrides` serves when it is None.
         files: the user's YAML files, later ones win.
         overrides: values of the command line; strings in it are read as YAML.
+        run: name of the run; `run` in `files` or `overrides` serves when it is None.
         root: the repository's root.
         option: what error messages call the overrides.
 
@@ -135,7 +147,7 @@ def resolve(
     user = [Layer(str(file), read_yaml(file)) for file in files]
     user.append(Layer(option, _parsed(overrides or {})))
     scale = _take_scale(scale, user)
-    run = _take_run(user)
+    run = _take_run([*user, Layer("--run", {"run": run})])
     figures, claims = read_figures(root), read_claims(root)
     shipped = [
         Layer("config/default.yaml", read_yaml(root / "config/default.yaml")),
@@ -165,6 +177,9 @@ def read_figures(root: Path = ROOT) -> dict[str, Figure]:
         ConfigError: an entry is malformed, or its experiments or name belong to no known paper.
     """
     layer = Layer("config/figures.yaml", read_yaml(root / "config/figures.yaml"))
+    for name in layer.values:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+            raise ConfigError(f"{layer.name}: {shown(name)}: a figure is named by lower-case letters, digits and '_'")
     figures = {name: _validate(Figure, name, [layer]) for name in layer.values}
     _check_experiment_names(layer, figures)
     return figures
@@ -193,7 +208,7 @@ def _check_experiment_names(layer: Layer, entries: Mapping[str, Figure | Claim])
         for name in entry.experiments:
             if not re.fullmatch(rf"({'|'.join(PAPERS)})/[a-z][a-z0-9_]*", name):
                 raise ConfigError(
-                    f"{layer.name}: {key}.experiments = {name}: allowed: <paper>/<name>, "
+                    f"{layer.name}: {shown(key)}.experiments = {shown(name)}: allowed: <paper>/<name>, "
                     f"paper one of {', '.join(PAPERS)}"
                 )
 
@@ -237,10 +252,10 @@ def read_yaml(file: Path) -> Tree:
         raise ConfigError(f"{file}: no such configuration file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: cannot be read ({error})") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, *_SCALAR_ERRORS) as error:
         mark = getattr(error, "problem_mark", None)
         where = f" line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{file}:{where} not valid YAML ({getattr(error, 'problem', error)})") from None
+        raise ConfigError(f"{file}:{where} not valid YAML ({shown(str(getattr(error, 'problem', error)))})") from None
     if values is None:
         return {}
     if not isinstance(values, dict):
@@ -261,7 +276,7 @@ def _take_scale(scale: str | None, user: Sequence[Layer]) -> str:
         chosen = next((layer for layer in reversed(user) if "scale" in layer.values), Layer("", {"scale": "default"}))
     value = chosen.values["scale"]
     if value not in SCALES:
-        raise ConfigError(f"{chosen.name}: scale = {value}: {did_you_mean(value, SCALES)}")
+        raise ConfigError(f"{chosen.name}: scale = {shown(value)}: {did_you_mean(value, SCALES)}")
     return str(value)
 
 
@@ -273,7 +288,7 @@ def _take_run(user: Sequence[Layer]) -> str | None:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
         valid = re.sub(r"[^A-Za-z0-9_.-]+", "-", value).strip("-.")[:64] or "my-run"
         raise ConfigError(
-            f"{layer.name}: run = {value}: allowed: up to 64 letters, digits, '_', '-', '.'; nearest: {valid}"
+            f"{layer.name}: run = {shown(value)}: allowed: up to 64 letters, digits, '_', '-', '.'; nearest: {valid}"
         )
     return value
 
@@ -291,7 +306,7 @@ def _parsed(value: Any) -> Any:
     if isinstance(value, str):
         try:
             return yaml.safe_load(value)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, *_SCALAR_ERRORS):
             return value
     return value
 
@@ -301,7 +316,7 @@ def _check_top_level(layers: Sequence[Layer], keys: Sequence[str], user_keys: Se
         choices = [*keys, *user_keys] if not layer.name.startswith("config/") else keys
         for key in layer.values:
             if key not in keys:
-                raise ConfigError(f"{layer.name}: {key}: unknown key; {did_you_mean(key, sorted(choices))}")
+                raise ConfigError(f"{layer.name}: {shown(key)}: unknown key; {did_you_mean(key, sorted(choices))}")
 
 
 def _check_sizes_only(scale: Layer, models: Mapping[str, type[ExperimentParameters]]) -> None:
@@ -327,7 +342,8 @@ def _validate(model: type[Model], key: str, layers: Sequence[Layer], only: tuple
             values = {}
         if not isinstance(values, Mapping):
             raise ConfigError(
-                f"{layer.name}: {key} = {values}: must be a mapping with keys {', '.join(model.model_fields)}"
+                f"{layer.name}: {shown(key)} = {shown(values)}: "
+                f"must be a mapping with keys {', '.join(model.model_fields)}"
             )
         merged = _merge(merged, values)
     try:
@@ -357,20 +373,21 @@ def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged:
             continue
         location.append(part)
     path = ([key] if key else []) + location
-    dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    dotted = shown("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip("."))
+    refused = f"{dotted} = {shown(value)}"
     layer = _setter(layers, path)
     schema = field_schema(model, location)
     if problem["type"] == "extra_forbidden":
         siblings = field_schema(model, location[:-1]).get("properties", {})
-        return f"{layer}: {dotted} = {value}: unknown key; {did_you_mean(location[-1], list(siblings))}"
+        return f"{layer}: {refused}: unknown key; {did_you_mean(location[-1], list(siblings))}"
     if problem["type"] == "missing":
         return f"{layer}: {dotted}: missing; allowed: {allowed(schema)}"
     if problem["type"] == "value_error" and not location:
         return f"{layer}: {dotted}: {problem['ctx']['error']}"
     if problem["type"] == "value_error":
-        return f"{layer}: {dotted} = {value}: {problem['ctx']['error']}; allowed: {allowed(schema)}"
+        return f"{layer}: {refused}: {problem['ctx']['error']}; allowed: {allowed(schema)}"
     choice = nearest(value, schema)
-    return f"{layer}: {dotted} = {value}: allowed: {allowed(schema)}" + (f"; nearest: {choice}" if choice else "")
+    return f"{layer}: {refused}: allowed: {allowed(schema)}" + (f"; nearest: {choice}" if choice else "")
 
 
 def _setter(layers: Sequence[Layer], path: Sequence[str | int]) -> str:
