@@ -102,6 +102,7 @@ def _errors(solver: str, table: pd.DataFrame) -> pd.DataFrame:
 
 def _overlaps(table: pd.DataFrame) -> pd.DataFrame:
     points = _by_training_set(table[table["quantity"] == "overlap"], ["inv_alpha"])
+    points = points[points["samples"] >= 3]  # of fewer training sets an error says nothing
     points = points.assign(panel="b", series="overlap", solver="committee_sgd", x=points["inv_alpha"])
     return points.assign(solved=points["inv_alpha"].map(_solved(table)))
 
@@ -170,7 +171,7 @@ def _caption(runs: Mapping[str, pd.DataFrame], thresholds: pd.DataFrame, near: f
         "(a) Train (dashed, open) and test error of focusing BP and of SGD on the cross-entropy; of an unsolved run, the "
         "weights with the fewest errors. Vertical lines: from where on half (dotted) and all (solid) runs are "
         f"solved: {'; '.join(found) or 'nowhere'}. (b) Cosine of two solutions of SGD for one training set, mean over "
-        "units. Focusing BP is deterministic and has one solution. (c) Train error under multiplicative noise on the "
+        "units, where at least three training sets have two. Focusing BP is deterministic and has one solution. (c) Train error under multiplicative noise on the "
         f"weights, units normalised again, {energies}. Both solvers stop at the first solution they meet"
         f"{'' if fbp['stop'] == 'first' else ' (focusing BP: after all couplings)'}. Correlated features make "
         "focusing BP approximate. The text lost K, P, D, the damping and number of iterations of focusing BP and all "
@@ -181,4 +182,6 @@ def _caption(runs: Mapping[str, pd.DataFrame], thresholds: pd.DataFrame, near: f
 def _below_paper(scale: str, smallest: int) -> str:
     if scale == "paper":
         return ""
-    return f"Scale {scale}: below the paper's size (fewer patterns; units have {smallest} inputs or more)."
+    return (
+        f"Scale {scale}: below the paper's size (fewer training sets and starts; units have {smallest} inputs or more)."
+    )
