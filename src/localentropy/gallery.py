@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
+from localentropy.artifacts import read_output
 from localentropy.config import resolve
 from localentropy.errors import ArtifactError
 from localentropy.jobs import Job, output_jobs, table_jobs
@@ -13,14 +13,13 @@ from localentropy.outputs import FigureJob, OutputJob
 
 GALLERY = Path("figures/gallery")
 GOLDEN = Path("tests/golden")
-README = Path("README.md")
-COUNTS = re.compile(r"(<!-- scorecard -->).*?(<!-- /scorecard -->)", re.DOTALL)
+README, PAGE = Path("README.md"), Path("docs/gallery.md")
 
 
 def collect() -> list[Path]:
     """Copy PNG and CSV of every figure of the default scale, and the scorecard, to `figures/gallery/`.
 
-    The counts of verdicts in the README are brought up to date too.
+    The captions in docs/gallery.md and the counts of verdicts in the README are brought up to date too.
 
     Returns:
         The files written.
@@ -33,9 +32,12 @@ def collect() -> list[Path]:
     for output in _current_outputs("default"):
         if isinstance(output, FigureJob):
             folder, suffixes = GALLERY / output.stem.parent.name, (".png", ".csv")
+            _put(PAGE, output.target, read_output(output.stem)[1]["caption"])
         else:
             folder, suffixes = GALLERY, (".md", ".csv")
-            _state_counts(output.stem.with_suffix(".md"))
+            counts = output.stem.with_suffix(".md").read_text(encoding="utf-8").splitlines()[2]
+            for page in (README, PAGE):
+                _put(page, output.target, counts)
         copies += [(output.stem.with_suffix(s), folder / f"{output.stem.name}{s}") for s in suffixes]
     return _copied(copies)
 
@@ -87,8 +89,15 @@ def _copied(copies: list[tuple[Path, Path]]) -> list[Path]:
     return [target for _, target in copies]
 
 
-def _state_counts(scorecard: Path) -> None:
-    """Put the scorecard's line of counts between the README's marks."""
-    counts = scorecard.read_text(encoding="utf-8").splitlines()[2]
-    readme = README.read_text(encoding="utf-8")
-    README.write_text(COUNTS.sub(rf"\g<1>{counts}\g<2>", readme), encoding="utf-8")
+def _put(page: Path, mark: str, text: str) -> None:
+    """Replace what stands between `<!-- mark -->` and `<!-- /mark -->`.
+
+    Raises:
+        ArtifactError: the page has no such marks.
+    """
+    opening, closing = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    before, found, after = page.read_text(encoding="utf-8").partition(opening)
+    _, ended, rest = after.partition(closing)
+    if not (found and ended):
+        raise ArtifactError(f"{page}: no marks {opening} … {closing}; put them where the text belongs")
+    page.write_text(f"{before}{opening}{text}{closing}{rest}", encoding="utf-8")

@@ -139,7 +139,7 @@ def copy_checkout(target: Path) -> Path:
     for name in ("Snakefile", "pyproject.toml", "requirements.lock", "environment.yml", "README.md"):
         target.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, target / name)
-    for name in ("config", "profiles", "rules", "src", "notebooks"):
+    for name in ("config", "docs/report", "profiles", "rules", "src", "notebooks"):
         ignore = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.html", "*.ipynb")
         shutil.copytree(ROOT / name, target / name, ignore=ignore)
     (target / "data").mkdir()
