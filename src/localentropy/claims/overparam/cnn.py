@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.errors import DomainError
 from localentropy.landscape.pairs import pair_mean
 
 COMPARED_AT = 0.1
@@ -75,9 +76,9 @@ def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
     """The overlap with the initial weights falls during training: first layer least, later ones progressively more."""
     quantity = "share of layers whose overlap with the start never grows by 10⁻³, ≥ 0.95; layers in order"
     rows = cnn[cnn["quantity"] == "overlap_start"]
+    final = _final(rows).groupby(["optimizer", "layer"])["value"].mean().unstack()
     keys = ["optimizer", "width", "sample", "layer"]
     falls = rows.sort_values("epoch").groupby(keys)["value"].agg(lambda v: bool((np.diff(v) <= 1e-3).all()))
-    final = _final(rows).groupby(["optimizer", "layer"])["value"].mean().unstack()
     ordered = {optimizer: bool((np.diff(layers.to_numpy()) < 0).all()) for optimizer, layers in final.iterrows()}
     detail = "; ".join(f"{optimizer}: {numbers(layers, '.3f')} in the end" for optimizer, layers in final.iterrows())
     share = float(falls.mean())
@@ -125,9 +126,10 @@ def _first_solved(cnn: pd.DataFrame, optimizer: str) -> int | None:
 def _overlap(cnn: pd.DataFrame, quantity: str, optimizer: str, width: int | None) -> tuple[float, float]:
     rows = cnn[(cnn["quantity"] == quantity) & (cnn["optimizer"] == optimizer) & (cnn["width"] == width)]
     rows = rows[rows["layer"].isna()]
-    if len(rows) < 3:
-        raise Untestable("three networks of a width needed for the error of an overlap")
-    return pair_mean(rows["sample"], rows["other"], rows["value"])
+    try:
+        return pair_mean(rows["sample"], rows["other"], rows["value"])
+    except DomainError as error:
+        raise Untestable(str(error)) from None
 
 
 def _profile(cnn: pd.DataFrame, optimizer: str, width: int) -> pd.DataFrame:
@@ -138,5 +140,11 @@ def _profile(cnn: pd.DataFrame, optimizer: str, width: int) -> pd.DataFrame:
 
 
 def _final(rows: pd.DataFrame) -> pd.DataFrame:
-    """The last recorded epoch of every network."""
+    """The last recorded epoch of every network.
+
+    Raises:
+        Untestable: there is none.
+    """
+    if rows.empty:
+        raise Untestable("no overlaps with the initial weights")
     return rows[rows["epoch"] == rows.groupby(["optimizer", "width", "sample"])["epoch"].transform("max")]

@@ -59,8 +59,9 @@ def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_s
     errors = [_each(_of_solutions(table, "test_error")) for table in tables]
     both = pd.concat([_solved(table) for table in tables], axis=1, join="inner").min(axis=1)
     used = both[both >= 0.9].index
-    gap = (errors[1] - errors[0]).dropna().loc[used]
-    if len(used) < 2 or gap.groupby("inv_alpha").size().min() < FEWEST:
+    gap = (errors[1] - errors[0]).dropna()
+    gap = gap[gap.index.isin(used, level="inv_alpha")]
+    if len(used) < 2 or gap.groupby("inv_alpha").size().reindex(used, fill_value=0).min() < FEWEST:
         return Finding.untestable(
             quantity, f"fewer than two N/P where both solve, or fewer than {FEWEST} training sets"
         )
@@ -125,8 +126,15 @@ def inputs_exceed_the_latent_dimension(
 
 
 def _solved(table: pd.DataFrame) -> pd.Series:
-    """Fraction of the runs solved, by N/P."""
-    return table[table["quantity"] == "solved"].groupby("inv_alpha")["value"].mean().sort_index()
+    """Fraction of the runs solved, by N/P.
+
+    Raises:
+        Untestable: fewer than `FEWEST` runs at some N/P.
+    """
+    runs = table[table["quantity"] == "solved"].groupby("inv_alpha")["value"]
+    if runs.size().min() < FEWEST:
+        raise Untestable(f"fewer than {FEWEST} runs at some N/P")
+    return runs.mean().sort_index()
 
 
 def _from(fractions: pd.Series, least: float) -> float | None:

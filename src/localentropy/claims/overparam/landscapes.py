@@ -21,7 +21,7 @@ def stabilities_peak_near_zero(stability_density: pd.DataFrame) -> Finding:
     if (modes > 0).sum() < 2:
         raise Untestable("two values of 1/α with a mode away from zero needed")
     # Next to the interpolation threshold the mode is at zero itself.
-    grows = bool(((np.diff(modes) > 0) | (modes.to_numpy()[1:] == 0)).all())
+    grows = bool(((np.diff(modes) > 0) | (modes.cummax().to_numpy()[1:] == 0)).all())
     detail = ", ".join(f"{mode:.3f} at 1/α = {at:g}" for at, mode in modes.items())
     value = largest(modes)
     return Finding("largest mode of P(Δ), < 0.35, growing with 1/α", value, value < 0.35 and grows, detail)
@@ -120,9 +120,14 @@ def efficient_minima_are_flatter(
 
 
 def _mode(density: pd.DataFrame) -> float:
-    """Where the density is largest: the top of a parabola through three points, or the first point itself."""
+    """Where the density is largest: the top of a parabola through three points, or the first point itself.
+
+    Missing where a value of the density is.
+    """
     line = density.sort_values("x")
     x, y = line["x"].to_numpy(), line["value"].to_numpy()
+    if np.isnan(y).any():
+        return np.nan
     top = int(np.argmax(y))
     if not 0 < top < len(x) - 1:
         return float(x[top])

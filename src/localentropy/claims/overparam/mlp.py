@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.claims.finding import Finding, Untestable, largest, numbers
+from localentropy.errors import DomainError
 from localentropy.landscape.pairs import pair_mean
 
 STARTS = ("random_orthogonal", "adversarial")
@@ -155,9 +156,10 @@ def _parameters(mlp: pd.DataFrame, width: int | None) -> int | None:
 def _overlap(mlp: pd.DataFrame, quantity: str, start: str, width: int) -> tuple[float, float]:
     rows = mlp[(mlp["quantity"] == quantity) & (mlp["initialization"] == start) & (mlp["width"] == width)]
     rows = rows[rows["layer"].isna()]
-    if len(rows) < 3:
-        raise Untestable("three networks of a width needed for the error of an overlap")
-    return pair_mean(rows["sample"], rows["other"], rows["value"])
+    try:
+        return pair_mean(rows["sample"], rows["other"], rows["value"])
+    except DomainError as error:
+        raise Untestable(str(error)) from None
 
 
 def _profiles(mlp: pd.DataFrame, start: str, width: int) -> pd.DataFrame:

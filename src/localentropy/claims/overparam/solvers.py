@@ -41,8 +41,7 @@ def nothing_is_solved_on_the_hard_side(
             continue
         here = here.loc[here["D"].idxmax()]
         bounds[label] = stats.binomtest(int(here["solved"]), int(here["n"])).proportion_ci(0.90, "exact").high
-        largest = points[points["D"] == here["D"]]
-        halves[label] = half_point(largest) / threshold
+        halves[label] = half_point(points[points["D"] == here["D"]]) / threshold
     detail = "; ".join(
         f"{label}: bound {bounds[label]:.3f}, half solved at {halves[label]:.3f}/α_LE" for label in bounds
     )
@@ -181,6 +180,8 @@ def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
     """The 1/α at which annealing solves half of the instances grows with the size."""
     quantity = "smallest step of SA's half-solved 1/α from one D to the next, > 0"
     points = fractions(solve_anneal[solve_anneal["margin"] == 0.0])
+    if points["n"].min() < FEWEST:
+        return Finding.untestable(quantity, f"fewer than {FEWEST} runs at some size")
     halves = {int(D): half_point(here) for D, here in points.groupby("D")}
     if len(halves) < 2 or not np.isfinite(list(halves.values())).all():
         return Finding.untestable(quantity, f"half-solved 1/α inside the grid for {halves}")
@@ -230,7 +231,7 @@ def larger_margins_generalise_better(solve_mct0: pd.DataFrame) -> Finding:
     scores = {}
     for low, high in pairwise(sorted(points["margin"].unique())):
         pair = [points[points["margin"] == margin].set_index(["D", "N"])[["y", "y_err"]] for margin in (low, high)]
-        both = pair[0].join(pair[1], rsuffix="_high", how="inner")
+        both = pair[0].join(pair[1], suffixes=("", "_high"), how="inner")
         difference = both["y"] - both["y_high"]
         error = np.sqrt((both["y_err"] ** 2 + both["y_err_high"] ** 2).sum())
         if len(both):
@@ -277,8 +278,8 @@ def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focu
     words = []
     for name, table in {"sbpi": solve_sbpi, "focusing_bp": solve_focusing_bp}.items():
         points = fractions(table[table["margin"] == 0.0])
-        largest = points[(points["D"] == points["D"].max()) & (points["solved"] > 0)]
-        lowest = largest["inv_alpha"].min() if len(largest) else np.nan
+        found = points[(points["D"] == points["D"].max()) & (points["solved"] > 0)]
+        lowest = found["inv_alpha"].min() if len(found) else np.nan
         words.append(f"{ALGORITHMS[name]['label']} {lowest:.3f} (D = {points['D'].max():.0f})")
     threshold = inv_alpha_le(thresholds, solve_sbpi)
     why = (
@@ -289,8 +290,14 @@ def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focu
 
 
 def fractions(table: pd.DataFrame, by: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Solved runs and runs at each size: columns D, P, N, inv_alpha, *by, solved (number), n."""
+    """Solved runs and runs at each size: columns D, P, N, inv_alpha, *by, solved (number), n.
+
+    Raises:
+        Untestable: it is not known of some run whether it solved.
+    """
     rows = table[table["quantity"] == "solved"]
+    if rows["value"].isna().any():
+        raise Untestable("runs without an outcome")
     counts = rows.groupby(["D", "P", "N", "inv_alpha", *by])["value"].agg(solved="sum", n="size")
     return counts.reset_index().sort_values(["D", "inv_alpha"])
 
@@ -301,7 +308,7 @@ def pooled_score(more: pd.DataFrame, fewer: pd.DataFrame) -> float:
     Missing where every size has all its runs solved, or none.
     """
     both = more.set_index(["D", "N"])[["solved", "n"]].join(
-        fewer.set_index(["D", "N"])[["solved", "n"]], rsuffix="_fewer", how="inner"
+        fewer.set_index(["D", "N"])[["solved", "n"]], suffixes=("", "_fewer"), how="inner"
     )
     total, solved = both["n"] + both["n_fewer"], both["solved"] + both["solved_fewer"]
     variance = (both["n"] * both["n_fewer"] * solved * (total - solved) / (total**2 * (total - 1))).sum()

@@ -1,0 +1,195 @@
+"""Cases of the claims about the committee machine, multi-layer perceptrons and convolutional networks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.claims.cases import Case, add, below, every, few, only, other_than, put, times
+
+NETWORKS: dict[str, Case] = {}
+
+FBP, SGD = "committee_focusing_bp", "committee_sgd"
+solved, error, overlap = {"quantity": "solved"}, {"quantity": "test_error"}, {"quantity": "overlap"}
+train, energy = {"quantity": "train_error"}, {"quantity": "noise_train_error"}
+
+NETWORKS["O42"] = Case(
+    wrong={
+        "SGD much later": put(SGD, "value", 0.0, inv_alpha=below(0.6), **solved),
+        "some solve at the smallest N/P": put(FBP, "value", 1.0, inv_alpha=0.25, sample=0, **solved),
+        "some fail at the largest": put(SGD, "value", 0.0, inv_alpha=2.0, sample=0, **solved),
+    },
+    small={
+        "three sets": few(FBP),
+        "never solved": put(SGD, "value", 0.0, **solved),
+        "always solved": put(FBP, "value", 1.0, **solved),
+        "no N/P in common": every(only(FBP, inv_alpha=below(0.45)), only(SGD, inv_alpha=lambda x: x > 0.45)),
+    },
+)
+NETWORKS["O43"] = Case(
+    wrong={
+        "equal at the threshold": put(SGD, "value", 0.99, inv_alpha=0.4, **overlap),
+        "closer with more inputs": add(SGD, "value", 0.3, inv_alpha=2.0, **overlap),
+        "no fall": put(SGD, "value", lambda rows: 0.5 + 0.001 * rows["sample"], **overlap),
+    },
+    small={
+        "two sets": few(SGD, samples=2),
+        "two N/P": only(SGD, inv_alpha=lambda x: x >= 1),
+        "no pairs": only(SGD, quantity=other_than("overlap")),
+    },
+    missing={"overlaps": put(SGD, "value", np.nan, inv_alpha=0.4, **overlap)},
+)
+
+
+def _flat(rows):
+    return rows["value"] + 0.05 * np.log(rows["inv_alpha"] / 0.25)
+
+
+NETWORKS["O44"] = Case(
+    wrong={
+        "SGD better": add(SGD, "value", -0.02, **error),
+        "both equal": add(SGD, "value", -0.006, **error),
+        "a rise": add(FBP, "value", 0.2, inv_alpha=2.0, **error),
+        "no fall": every(put(FBP, "value", _flat, **error), put(SGD, "value", _flat, **error)),
+    },
+    small={"four sets": few(FBP, SGD, samples=4), "one N/P": only(FBP, inv_alpha=below(0.6))},
+    missing={"errors": put(SGD, "value", np.nan, **error)},
+)
+NETWORKS["O45"] = Case(
+    wrong={
+        "not flat": put(SGD, "value", 0.01, sigma=0.01, inv_alpha=0.5, **energy),
+        "sharper far away": times(FBP, "value", 4, inv_alpha=2.0, **energy),
+        "fBP sharper": times(FBP, "value", 3, **energy),
+    },
+    small={
+        "one N/P": put(SGD, "value", 0.0, inv_alpha=below(1.5), **solved),
+        "little noise": only(FBP, sigma=lambda sigma: ~(sigma > 0.2)),
+        "no noise": only(FBP, sigma=lambda sigma: sigma.isna()),
+    },
+    missing={"energies": put(SGD, "value", np.nan, sigma=0.01, **energy)},
+)
+NETWORKS["O46"] = Case(
+    wrong={"few inputs": put(SGD, "D", 600), "few parameters": put("mlp", "parameters", 5)},
+    small={
+        "never solved": put(SGD, "value", 0.0, **solved),
+        "MLP never solves": put("mlp", "value", 0.1, **train),
+        "three sets": few(FBP),
+    },
+)
+adversarial = {"initialization": "adversarial"}
+NETWORKS["O47"] = Case(
+    wrong={
+        "closer in the end": add("mlp", "value", 0.2, width=80, **overlap),
+        "still falling": add("mlp", "value", -0.2, width=80, **overlap),
+        "never falling": put("mlp", "value", lambda rows: 0.6 + 0.01 * (rows["sample"] + rows["other"]), **overlap),
+        "no closer than untrained": add("mlp", "value", 0.3, quantity="overlap_untrained"),
+    },
+    small={
+        "two networks": only("mlp", sample=below(2), other=lambda other: ~(other > 1)),
+        "never solved": put("mlp", "value", 0.1, **train),
+        "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
+    },
+    missing={"overlaps": put("mlp", "value", np.nan, width=80, **overlap)},
+)
+NETWORKS["O48"] = Case(
+    wrong={
+        "the same plateau": add("mlp", "value", -0.02, **adversarial, **error),
+        "a better plateau": add("mlp", "value", -0.05, **adversarial, **error),
+        "the other way": every(
+            put("mlp", "value", 0.0, **adversarial, **train),
+            put("mlp", "value", 0.1, initialization="random_orthogonal", width=12, **train),
+        ),
+        "the same threshold": every(
+            put("mlp", "value", 0.0, width=12, sample=below(3), **train),
+            put("mlp", "value", 0.1, width=12, sample=lambda sample: sample >= 3, **train),
+        ),
+    },
+    small={
+        "one network": few("mlp", samples=1),
+        "all solved": put("mlp", "value", 0.0, **train),
+        "one width": only("mlp", width=12),
+    },
+    missing={"errors": put("mlp", "value", np.nan, width=80, **adversarial, **error)},
+)
+NETWORKS["O49"] = Case(
+    wrong={
+        "all the same": put("mlp", "value", 1.0, width=12, **overlap),
+        "no closer than untrained": add("mlp", "value", 0.6, width=12, quantity="overlap_untrained"),
+        "one start: all the same": put("mlp", "value", 1.0, width=20, **adversarial, **overlap),
+    },
+    small={
+        "two networks": only("mlp", sample=below(2), other=lambda other: ~(other > 1)),
+        "never solved": put("mlp", "value", 0.1, **train),
+    },
+    missing={"overlaps": put("mlp", "value", np.nan, width=20, **adversarial, **overlap)},
+)
+NETWORKS["O50"] = Case(
+    wrong={
+        "a cusp": put("mlp", "value", lambda rows: rows["value"] + 0.5 * rows["sigma"], **energy),
+        "a step": add("mlp", "value", 0.02, sigma=lambda sigma: sigma > 0, width=12, **energy),
+        "wide ones sharper": times("mlp", "value", 20, width=80, **energy),
+    },
+    small={
+        "one network": few("mlp", samples=1),
+        "never solved": put("mlp", "value", 0.1, **train),
+        "only the widest solve": put("mlp", "value", 0.1, width=below(50), **train),
+    },
+    missing={"energies": put("mlp", "value", np.nan, width=12, **energy)},
+)
+adam = {"optimizer": "adam"}
+NETWORKS["O51"] = Case(
+    wrong={
+        "Adam never": put("cnn", "value", 0.0, **adam, **solved),
+        "not the widest": put("cnn", "value", 0.0, width=16, sample=0, **solved),
+    },
+    small={"all solve": put("cnn", "value", 1.0, **solved), "Adam alone": only("cnn", **adam)},
+)
+NETWORKS["O52"] = Case(
+    wrong={
+        "a rise": add("cnn", "value", 0.1, width=16, **adam, **error),
+        "no fall": put("cnn", "value", lambda rows: rows["value"] - 0.5 / rows["width"], **error),
+    },
+    small={"one network": few("cnn", samples=1), "one width": only("cnn", width=8), "Adam alone": only("cnn", **adam)},
+    missing={"errors": put("cnn", "value", np.nan, width=16, **adam, **error)},
+)
+NETWORKS["O53"] = Case(
+    wrong={
+        "all the same": put("cnn", "value", 1.0, width=8, **overlap),
+        "Adam much sharper": times("cnn", "value", 3, **adam, **energy),
+        "neither flat": add("cnn", "value", 0.02, sigma=lambda sigma: sigma > 0, **energy),
+    },
+    small={
+        "never solved": put("cnn", "value", 0.0, **solved),
+        "little noise": only("cnn", sigma=lambda sigma: ~(sigma > 0.05)),
+        "two networks": only("cnn", sample=below(2), other=lambda other: ~(other > 1)),
+    },
+    missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
+)
+start = {"quantity": "overlap_start"}
+NETWORKS["O54"] = Case(
+    wrong={
+        "back to the start": add("cnn", "value", 0.3, epoch=40, layer=4, **start),
+        "the first layer most": put("cnn", "layer", lambda rows: 4 - rows["layer"], **start),
+        "no layer moves": put("cnn", "value", 1.0, **start),
+    },
+    small={"no snapshots": only("cnn", quantity=other_than("overlap_start"))},
+    missing={"overlaps": put("cnn", "value", np.nan, layer=2, **start)},
+)
+
+
+def _lazy(rows):
+    return 1.0 - (1.0 - rows["value"]) * 2 / rows["width"]
+
+
+NETWORKS["O55"] = Case(
+    wrong={
+        "lazy": put("cnn", "value", _lazy, **start),
+        "one lazy layer": put("cnn", "value", _lazy, layer=1, **adam, **start),
+        "no distance": put("cnn", "value", lambda rows: 1.0 - 1e-3 * rows["sample"], layer=0, **start),
+    },
+    small={
+        "one network": few("cnn", samples=1),
+        "two widths": only("cnn", width=below(5)),
+        "no snapshots": only("cnn", quantity=other_than("overlap_start")),
+    },
+    missing={"overlaps": put("cnn", "value", np.nan, layer=2, width=16, **start)},
+)

@@ -1,0 +1,206 @@
+"""Cases of the claims about the solvers of the binary perceptron."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.claims.cases import Case, Spoiling, above, add, below, every, few, near, only, other_than, put, times
+
+RUNS: dict[str, Case] = {}
+
+error, solved = {"quantity": "test_error"}, {"quantity": "solved"}
+energy, sweeps = {"quantity": "local_energy"}, {"quantity": "iterations"}
+
+
+def features(solver: str, kind: str) -> Case:
+    return Case(
+        wrong={"a difference": add("equivalent_features", "test_error", 0.02, features=kind)},
+        small={
+            "three runs": few("equivalent_features"),
+            "none solved": put("equivalent_features", "solved", 0.0, solver=solver),
+            "one kind": only("equivalent_features", features=other_than(kind)),
+        },
+        missing={"errors": put("equivalent_features", "test_error", np.nan, features=kind)},
+    )
+
+
+RUNS["O23"] = features("sbpi", "binary")
+RUNS["O24"] = features("anneal", "gaussian covariate")
+
+
+def solves(name: str, D: int, inv_alpha: float, value: float = 1.0, samples: int = 20) -> Spoiling:
+    return put(name, "value", value, D=D, inv_alpha=near(inv_alpha), sample=below(samples), **solved)
+
+
+RUNS["O25"] = Case(
+    wrong={
+        "annealing solves there": solves("solve_anneal", 201, 0.9),
+        "fBP solves there": solves("solve_focusing_bp", 201, 0.9),
+        "SBPI solves there once": solves("solve_sbpi", 467, 0.9, samples=1),
+        "BinaryNet solves there": solves("solve_binarynet", 201, 0.9),
+        "half solved too early": solves("solve_sbpi", 467, 1.0),
+    },
+    small={
+        "18 runs": few("solve_sbpi", samples=18),
+        "no such point": only("solve_binarynet", inv_alpha=above(0.95)),
+        "no threshold": only("thresholds", alpha_T=other_than(3.0)),
+    },
+    missing={"threshold": put("thresholds", "inv_alpha_le", np.nan, alpha_T=3.0)},
+)
+RUNS["O26"] = Case(
+    wrong={
+        "fBP: no fall": solves("solve_focusing_bp", 201, 1.0),
+        "SBPI: no fall": solves("solve_sbpi", 467, 1.0, samples=13),
+        "a rise, among few": every(few("solve_focusing_bp", samples=14), solves("solve_focusing_bp", 201, 1.0)),
+    },
+    small={
+        "one size": only("solve_sbpi", D=467),
+        "three runs": few("solve_focusing_bp", "solve_sbpi"),
+        "none solved anywhere": put("solve_focusing_bp", "value", 0.0, **solved),
+    },
+)
+RUNS["O27"] = Case(
+    wrong={
+        "fBP fails": solves("solve_focusing_bp", 201, 1.2, 0.0, samples=3),
+        "SBPI fails": solves("solve_sbpi", 467, 1.2, 0.0, samples=3),
+        "BinaryNet fails": solves("solve_binarynet", 201, 3.0, 0.0, samples=3),
+    },
+    small={"four runs": few("solve_binarynet", samples=4), "no such point": only("solve_sbpi", inv_alpha=below(1.1))},
+)
+RUNS["O28"] = Case(
+    wrong={
+        "in proportion": put("solve_sbpi", "value", lambda rows: rows["N"] / 40.0, **sweeps),
+        "one failure": solves("solve_sbpi", 467, 2.0, 0.0, samples=1),
+    },
+    small={"two sizes": only("solve_sbpi", D=above(100)), "three runs": few("solve_sbpi")},
+    missing={"times": put("solve_sbpi", "value", np.nan, D=467, **sweeps)},
+)
+RUNS["O29"] = Case(
+    wrong={
+        "better than typical": add("solve_anneal", "value", -0.06, **error),
+        "one point off": add("solve_anneal", "value", 0.03, D=201, inv_alpha=near(10.0), **error),
+        "another theory": add("typical_points", "error_typical", 0.05),
+    },
+    small={"three runs": few("solve_anneal"), "none solved": put("solve_anneal", "value", 0.0, **solved)},
+    missing={
+        "errors": put("solve_anneal", "value", np.nan, D=201, **error),
+        "theory": put("typical_points", "error_typical", np.nan),
+    },
+)
+RUNS["O30"] = Case(
+    wrong={
+        "BinaryNet is typical": add("solve_binarynet", "value", 0.08, **error),
+        "fBP is typical": add("solve_focusing_bp", "value", 0.06, **error),
+        "SBPI is typical once": add("solve_sbpi", "value", 0.05, D=201, inv_alpha=near(15.0), **error),
+    },
+    small={"four runs": few("solve_binarynet", samples=4), "only small 1/α": only("solve_sbpi", inv_alpha=below(1.3))},
+    missing={"errors": put("solve_sbpi", "value", np.nan, D=201, inv_alpha=near(5.0), **error)},
+)
+RUNS["O31"] = Case(
+    wrong={
+        "SBPI below": add("solve_sbpi", "value", -0.15, D=201, inv_alpha=near(15.0), **error),
+        "BinaryNet below": add("solve_binarynet", "value", -0.1, **error),
+        "a higher barycentre": add("optimal_margin", "error_barycenter", 0.1),
+    },
+    small={"four runs": few("solve_binarynet", samples=4)},
+    missing={"barycentre": put("optimal_margin", "error_barycenter", np.nan, inv_alpha=above(4))},
+)
+RUNS["O32"] = Case(
+    wrong={
+        "as easy for the largest": put("solve_anneal", "value", 1.0, D=201, inv_alpha=above(1.3), **solved),
+        "easier for the middle": put("solve_anneal", "value", 1.0, D=134, inv_alpha=above(1.8), **solved),
+    },
+    small={
+        "one size": only("solve_anneal", D=33),
+        "three runs": few("solve_anneal"),
+        "never half solved": put("solve_anneal", "value", 0.0, D=201, **solved),
+        "always half solved": put("solve_anneal", "value", 1.0, D=33, **solved),
+    },
+)
+RUNS["O33"] = Case(
+    wrong={
+        "norm off": add("solve_anneal", "value", 0.2, quantity="p_d"),
+        "stability off at one point": add(
+            "solve_anneal", "value", 0.2, quantity="mean_stability", D=201, inv_alpha=near(10.0)
+        ),
+        "another theory": times("typical_lattice", "value", 1.3),
+    },
+    small={"three runs": few("solve_anneal"), "none solved": put("solve_anneal", "value", 0.0, **solved)},
+    missing={"stabilities": put("solve_anneal", "value", np.nan, quantity="mean_stability", D=201)},
+)
+RUNS["O34"] = Case(
+    wrong={
+        "off at one margin": add("solve_mct0", "value", 0.03, margin=0.25, **error),
+        "all off": add("solve_mct0", "value", -0.05, **error),
+    },
+    small={"three runs": few("solve_mct0"), "one margin": only("solve_mct0", margin=0.0)},
+    missing={"errors": put("solve_mct0", "value", np.nan, margin=0.25, D=67, **error)},
+)
+RUNS["O35"] = Case(
+    wrong={
+        "sooner": put("solve_mct0", "value", 50.0, margin=0.5, **sweeps),
+        "sooner at one size": put("solve_mct0", "value", 150.0, margin=0.5, D=134, inv_alpha=near(30.0), **sweeps),
+        "not more rarely": every(
+            put("solve_mct0", "value", 1.0, margin=0.5, **solved),
+            put("solve_mct0", "value", 0.0, margin=0.0, sample=below(8), **solved),
+        ),
+    },
+    small={
+        "three runs": few("solve_mct0"),
+        "one margin": only("solve_mct0", margin=0.0),
+        "all solved": put("solve_mct0", "value", 1.0, **solved),
+    },
+    missing={"times": put("solve_mct0", "value", np.nan, margin=0.5, **sweeps)},
+)
+RUNS["O36"] = Case(
+    wrong={
+        "worse": add("solve_mct0", "value", 0.05, margin=0.5, **error),
+        "no better": add("solve_mct0", "value", 0.0125, margin=0.5, **error),
+        "κ = 0.25 worse": add("solve_mct0", "value", 0.05, margin=0.25, **error),
+    },
+    small={"three runs": few("solve_mct0"), "one margin": only("solve_mct0", margin=0.0)},
+    missing={"errors": put("solve_mct0", "value", np.nan, margin=0.25, **error)},
+)
+
+
+def _no_flatter(rows):
+    return rows["value"] * (rows["inv_alpha"] / 1.2) ** 0.8
+
+
+def _scattered(rows):
+    return rows["value"] * np.random.default_rng(0).lognormal(0.0, 1.5, len(rows))
+
+
+RUNS["O39"] = Case(
+    wrong={
+        "sharper in the end": times("solve_sbpi", "value", 10, inv_alpha=above(12), **energy),
+        "SBPI equally sharp": put("solve_sbpi", "value", _no_flatter, **energy),
+        "BP equally sharp": put("solve_belief_propagation", "value", _no_flatter, **energy),
+    },
+    small={
+        "three runs": few("solve_belief_propagation"),
+        "one 1/α": only("solve_sbpi", inv_alpha=near(5.0)),
+        "scattered energies": put("solve_belief_propagation", "value", _scattered, **energy),
+    },
+    missing={"energies": put("solve_sbpi", "value", np.nan, inv_alpha=near(5.0), **energy)},
+)
+RUNS["O40"] = Case(
+    wrong={
+        "BP as sharp": times("solve_belief_propagation", "value", 5, inv_alpha=near(10.0), **energy),
+        "SBPI as sharp": times("solve_sbpi", "value", 5, **energy),
+        "all flat": times("solve_mct0", "value", 0.1, **energy),
+    },
+    small={
+        "three runs": few("solve_mct0"),
+        "BP nowhere beside it": only("solve_belief_propagation", inv_alpha=below(3)),
+    },
+    missing={"energies": put("solve_sbpi", "value", np.nan, inv_alpha=near(5.0), **energy)},
+)
+RUNS["O41"] = Case(
+    wrong={
+        "another overlap": add("two_level_amp", "overlap", 0.05, inv_alpha=near(2.0)),
+        "another error": add("two_level_amp", "test_error_barycenter", 0.03, inv_alpha=near(2.0)),
+    },
+    small={"three runs": few("two_level_amp"), "none converged": put("two_level_amp", "converged", 0.0)},
+    missing={"theory": put("two_level_amp", "overlap_theory", np.nan, inv_alpha=near(2.0))},
+)

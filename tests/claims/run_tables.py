@@ -1,0 +1,173 @@
+"""Tables of the solvers' runs, made by hand with seeded noise so that every claim about them holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tests.claims.theory_tables import ALPHA_T, error_barycenter, error_typical, local_energy, stability_density
+
+D_NOISE = [0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1]
+
+
+def sizes(D: int, inv_alpha: float) -> dict[str, Any]:
+    P = round(ALPHA_T * D)
+    N = 2 * round((inv_alpha * P - 1) / 2) + 1
+    return {"D": D, "P": P, "N": N, "inv_alpha": N / P}
+
+
+def norm(inv_alpha: float) -> float:
+    return 0.6 + 0.1 * np.log(inv_alpha)
+
+
+def mean_stability(inv_alpha: float) -> float:
+    return 0.7 + 0.05 * np.log(inv_alpha)
+
+
+def point(
+    stream: np.random.Generator,
+    D: int,
+    inv_alpha: float,
+    n: int,
+    solved: int,
+    values: Mapping[str, tuple[float, float]],
+    margin: float = 0.0,
+    flatness: float = 1.0,
+) -> pd.DataFrame:
+    """The runs of one size and margin, the first `solved` of n solved; `values` are means and spreads.
+
+    Local energies are `flatness` times those of typical solutions.
+    """
+    rows: list[tuple[str, int, float, float]] = []
+    for sample in range(n):
+        rows.append(("solved", sample, np.nan, float(sample < solved)))
+        rows += [(name, sample, np.nan, stream.normal(mean, spread)) for name, (mean, spread) in values.items()]
+        levels = flatness * local_energy(np.array(D_NOISE)) * stream.normal(1.0, 0.03)
+        rows += [("local_energy", sample, d, level) for d, level in zip(D_NOISE, levels, strict=True)]
+    table = pd.DataFrame(rows, columns=["quantity", "sample", "x", "value"])
+    return table.assign(**sizes(D, inv_alpha), margin=margin, margin_effective=margin)
+
+
+def runs(points: list[pd.DataFrame]) -> pd.DataFrame:
+    table = pd.concat(points, ignore_index=True)
+    table.attrs["parameters"] = {"alpha_T": ALPHA_T}
+    return table
+
+
+def solve_anneal() -> pd.DataFrame:
+    """Typical solutions; half of the runs solve from a 1/α on that grows with the size."""
+    stream, points = np.random.default_rng(1), []
+    for D, half in {33: 1.6, 67: 2.5, 134: 3.7, 201: 5.5}.items():
+        for x in (0.9, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0):
+            solved = round(20 / (1 + np.exp(-(x - half) / 0.2)))
+            at = sizes(D, x)["inv_alpha"]
+            spreads = {"test_error": 0.01, "p_d": 0.03, "mean_stability": 0.03}
+            means = {"test_error": error_typical(at), "p_d": norm(at), "mean_stability": mean_stability(at)}
+            points.append(point(stream, D, x, 20, solved, {name: (means[name], spreads[name]) for name in means}))
+    return runs(points)
+
+
+def _efficient(seed: int, grid: Mapping[int, Mapping[float, int]], better: float) -> pd.DataFrame:
+    """Runs that err less than typical solutions, in minima that get flatter; grid: D → 1/α → solved of 20."""
+    stream, points = np.random.default_rng(seed), []
+    for D, line in grid.items():
+        for x, solved in line.items():
+            size = sizes(D, x)
+            values = {
+                "test_error": (error_typical(size["inv_alpha"]) - better, 0.008),
+                "iterations": (11.0 * np.sqrt(size["N"] / 403), 1.0),
+            }
+            points.append(point(stream, D, x, 20, solved, values, flatness=0.57 * (1.2 / x) ** 0.8))
+    return runs(points)
+
+
+def solve_focusing_bp() -> pd.DataFrame:
+    easy = {1.2: 20, 1.5: 20, 2.0: 20, 5.0: 20}
+    return _efficient(2, {67: {0.9: 1, 1.0: 12} | easy, 201: {0.9: 0, 1.0: 2} | easy}, better=0.06)
+
+
+def solve_sbpi() -> pd.DataFrame:
+    easy = {1.2: 20, 1.5: 20, 2.0: 20, 5.0: 20, 10.0: 20, 15.0: 20}
+    grid = {67: {0.9: 2, 1.0: 13} | easy, 201: {0.9: 0, 1.0: 6} | easy, 467: {0.9: 0, 1.0: 1, 1.2: 20, 2.0: 20}}
+    return _efficient(3, grid, better=0.05)
+
+
+def solve_belief_propagation() -> pd.DataFrame:
+    return _efficient(4, {201: {1.2: 20, 2.0: 20, 5.0: 20, 10.0: 20, 15.0: 20}}, better=0.06)
+
+
+def solve_binarynet() -> pd.DataFrame:
+    return _efficient(5, {201: {0.9: 0, 1.0: 0, 1.2: 2, 2.0: 19, 3.0: 20, 5.0: 20}}, better=0.08)
+
+
+def solve_mct0() -> pd.DataFrame:
+    """Typical solutions of three margins, sharp everywhere, the larger margins later and more rarely."""
+    stream, points = np.random.default_rng(6), []
+    for D in (67, 134):
+        for x in (5.0, 10.0, 15.0, 20.0, 30.0):
+            for margin, sweeps, solved in ((0.0, 100.0, 20), (0.25, 160.0, 19), (0.5, 300.0, 12)):
+                at = sizes(D, x)["inv_alpha"]
+                values = {"test_error": (error_typical(at, margin), 0.01), "iterations": (sweeps, 0.1 * sweeps)}
+                points.append(point(stream, D, x, 20, solved, values, margin))
+    return runs(points)
+
+
+def stability_counts(shift: float = 0.0, n: int = 20) -> pd.DataFrame:
+    """Runs of zero-temperature Monte Carlo whose stabilities follow the density, moved by `shift`."""
+    stream, points = np.random.default_rng(7), []
+    theory = stability_density()
+    for x in (5.0, 10.0):
+        size = sizes(201, x)
+        line = theory[(theory["quantity"] == "density") & (theory["inv_alpha"] == x)]
+        sums = np.arange(1, 3.9 * np.sqrt(size["N"]), 2) / np.sqrt(size["N"])
+        weights = np.interp(sums - shift, line["x"], line["value"], left=0.0)
+        points.append(point(stream, 201, x, n, n, {}))
+        for sample, counts in enumerate(stream.multinomial(size["P"], weights / weights.sum(), size=n)):
+            rows = {"quantity": "stability_count", "sample": sample, "x": sums, "value": counts.astype(float)}
+            table = pd.DataFrame(rows).assign(**size, margin=0.0, margin_effective=0.0)
+            points.append(table[table["value"] > 0])
+    return runs(points)
+
+
+def _points(table: pd.DataFrame) -> pd.DataFrame:
+    return table[["D", "N", "inv_alpha", "margin", "margin_effective"]].drop_duplicates()
+
+
+def typical_points() -> pd.DataFrame:
+    """The theory at every point of the runs."""
+    points = _points(pd.concat([solve_anneal(), solve_mct0()]))
+    x = points["inv_alpha"]
+    return points.assign(error_typical=error_typical(x, points["margin"]), p_d=norm(x))
+
+
+def typical_lattice() -> pd.DataFrame:
+    points = _points(solve_anneal())
+    return points.assign(quantity="mean_stability", x=np.nan, value=mean_stability(points["inv_alpha"]))
+
+
+def equivalent_features() -> pd.DataFrame:
+    stream, rows = np.random.default_rng(8), []
+    kinds = {"sbpi": (201, 2.0, ("gaussian", "binary")), "anneal": (67, 10.0, ("sign", "gaussian covariate"))}
+    for solver, (D, x, features) in kinds.items():
+        for kind in features:
+            for sample in range(20):
+                error = stream.normal(error_typical(x), 0.01)
+                run = {"solver": solver, "features": kind, "sample": sample, "solved": 1.0, "test_error": error}
+                rows.append(sizes(D, x) | run)
+    return pd.DataFrame(rows)
+
+
+def two_level_amp() -> pd.DataFrame:
+    stream, rows = np.random.default_rng(9), []
+    for x in (1.2, 2.0, 5.0):
+        for sample in range(10):
+            theory = {"overlap_theory": 0.7, "error_barycenter_theory": error_barycenter(x)}
+            measured = {
+                "overlap": stream.normal(0.7, 0.01),
+                "test_error_barycenter": stream.normal(error_barycenter(x), 0.01),
+            }
+            rows.append(sizes(201, x) | {"sample": sample, "converged": 1.0} | theory | measured)
+    return pd.DataFrame(rows)

@@ -1,0 +1,167 @@
+"""Tables of the theory's experiments, made by hand so that every claim about them holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+THRESHOLDS = {"0.0": 0.8775, "0.25": 1.2, "0.5": 1.68, "1.0": 2.9, "max": 0.8775}
+"""Margin as written → 1/α at which its solutions begin."""
+ALPHA_T = 3.0
+DISTANCES = np.geomspace(1e-4, 0.5, 60)
+
+
+def error_typical(inv_alpha, margin: Any = 0.0):
+    return 0.29 - 0.05 * margin + 0.03 / inv_alpha
+
+
+def error_barycenter(inv_alpha, margin: Any = 0.0):
+    """Worse with a margin below 1/α = 4 + 2κ, better above."""
+    return 0.15 + 0.11 / inv_alpha + 0.02 * margin * (1 / inv_alpha - 1 / (4 + 2 * margin))
+
+
+def thresholds() -> pd.DataFrame:
+    alpha_T = np.array([1e-3, 0.05, 0.5, 1.0, 3.0, 10.0])
+    inv_alpha_c = np.array([1 / 0.83315, 1.19, 1.08, 1.0, 0.87748, 0.618])
+    inv_alpha_le = inv_alpha_c + np.array([1 / 0.72911 - 1 / 0.83315, 0.17, 0.16, 0.15, 0.1386, 0.11])
+    return pd.DataFrame({"alpha_T": alpha_T, "inv_alpha_c": inv_alpha_c, "inv_alpha_le": inv_alpha_le})
+
+
+def storage_limit() -> pd.DataFrame:
+    activations, values = ["sign", "tanh", "erf"], [0.83319, 0.83322, 0.83321]
+    return pd.DataFrame({"activation": activations, "alpha_T": 1e-3, "alpha_c": values})
+
+
+def typical(points: int = 20) -> pd.DataFrame:
+    lines = []
+    for reference, start in THRESHOLDS.items():
+        x = np.geomspace(start, 20.0, points)
+        grown = np.log(x / start)
+        largest = reference == "max"
+        margin = 1.1 * grown if largest else np.full(points, float(reference))
+        line = {
+            "line": "inv_alpha",
+            "reference": reference,
+            "alpha_T": ALPHA_T,
+            "inv_alpha": x,
+            "margin": margin,
+            "entropy": np.zeros(points) if largest else 0.3 * grown,
+            "q": 0.9 - 0.1 * grown,
+            "error_typical": 0.15 + 0.15 / x if largest else error_typical(x, margin),
+            "error_barycenter": error_barycenter(x, margin),
+        }
+        lines.append(pd.DataFrame(line))
+    for reference in ("0.0", "0.25", "0.5"):
+        x = np.geomspace(0.05, 10.0, points)
+        entropy = 0.3 * np.log(2.0 / THRESHOLDS[reference]) + 0.02 * np.log(x / 0.05)
+        line = {"line": "alpha_T", "reference": reference, "alpha_T": x, "inv_alpha": 2.0, "entropy": entropy}
+        lines.append(pd.DataFrame(line | {"margin": float(reference)}))
+    return pd.concat(lines, ignore_index=True)
+
+
+def optimal_margin() -> pd.DataFrame:
+    x = np.geomspace(0.8775, 20.0, 40)
+    margin = 0.3 * np.maximum(0.0, x - 3.3721)
+    table = pd.DataFrame(
+        {"inv_alpha": x, "kappa_opt": margin, "error_barycenter": error_barycenter(x) - 0.001 * margin}
+    )
+    table.attrs["parameters"] = {"alpha_T": ALPHA_T}
+    return table
+
+
+def optimal_margin_onsets() -> pd.DataFrame:
+    return pd.DataFrame({"alpha_T": [1.0, 2.0, 3.0, 5.0], "onset": [4.68, 3.53, 3.3721, 3.63]})
+
+
+def large_overparameterization() -> pd.DataFrame:
+    rows = []
+    for margin in (0.0, 0.5):
+        for x in (10.0, 100.0, 1000.0, 1e6):
+            typical, barycenter = 0.29 - 0.05 * margin, 0.2
+            errors = {"error_typical": typical + 0.1 / x, "error_barycenter": barycenter + 0.1 / x}
+            limits = {"limit_typical": typical, "limit_barycenter": barycenter}
+            rows.append({"margin": margin, "inv_alpha": x, "q": 0.46 / x, "r": 0.82} | errors | limits)
+    return pd.DataFrame(rows)
+
+
+def overparameterized_limit() -> pd.DataFrame:
+    alpha_T = np.geomspace(0.05, 20.0, 12)
+    lines = [
+        pd.DataFrame(
+            {"alpha_T": alpha_T, "margin": k, "error_typical": 0.45 - 0.05 * np.log(alpha_T / 0.05) - 0.05 * k}
+        )
+        for k in (0.0, 0.25, 0.5, 1.0)
+    ]
+    return pd.concat(lines, ignore_index=True)
+
+
+def _curve(name: str, margin, places, heights, d_typ=0.3, missing_below=0.0, x=DISTANCES, inv_alpha=1.2):
+    """A polygon of entropies; missing where the replica-symmetric solution has ended."""
+    entropy = np.interp(x, places, heights)
+    slope = np.diff(heights)[np.clip(np.searchsorted(places, x, side="right") - 1, 0, len(places) - 2)]
+    slope = slope / np.diff(places)[np.clip(np.searchsorted(places, x, side="right") - 1, 0, len(places) - 2)]
+    ended = x < missing_below
+    return pd.DataFrame(
+        {
+            "curve": name,
+            "reference": str(margin),
+            "margin_ref": 0.238 if margin == "max" else margin,
+            "inv_alpha": inv_alpha,
+            "distance": x,
+            "entropy": np.where(ended, np.nan, entropy),
+            "slope": np.where(ended, np.nan, slope),
+            "distance_typical": d_typ,
+        }
+    )
+
+
+def franz_parisi() -> pd.DataFrame:
+    bound = pd.DataFrame({"curve": "bound", "reference": "bound", "distance": DISTANCES, "entropy": 0.69})
+    return pd.concat(
+        [
+            bound,
+            _curve("reference", 0.0, [0, 0.019, 0.3, 0.5], [-0.02, 0, 0.24, 0.15], missing_below=1e-3),
+            _curve("reference", 0.03, [0, 5e-4, 2e-3, 0.012, 0.3, 0.5], [6e-4, -1e-3, -5e-3, 1e-3, 0.24, 0.15]),
+            _curve("reference", 0.05, [0, 5e-3, 0.01, 0.3, 0.5], [2e-3, 4e-3, 1e-3, 0.24, 0.15]),
+            _curve("reference", 0.1, [0, 0.3, 0.5], [5e-3, 0.24, 0.15]),
+            _curve("reference", "max", [0, 0.26, 0.5], [0.01, 0.25, 0.1], d_typ=0.26),
+            _curve("same_margin", 0.1, [0, 0.03, 0.3, 0.5], [-0.05, 0, 0.15, 0.1], missing_below=2e-3),
+        ],
+        ignore_index=True,
+    )
+
+
+def franz_parisi_text() -> pd.DataFrame:
+    x = np.geomspace(1e-4, 0.3, 40)
+    return pd.concat(
+        [
+            _curve("isolated", 0.0, [0, 2e-3, 0.3], [-5e-3, 0, 0.15], missing_below=2e-4, x=x, inv_alpha=2.0),
+            _curve("isolated", 0.0, [0, 3e-4, 0.3], [-3e-4, 0, 0.15], x=x, inv_alpha=5.0),
+            _curve("same_margin", 0.117, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x),
+            _curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.045, 0.15], x=x, inv_alpha=1.011),
+            _curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.055, 0.15], x=x, inv_alpha=1.021),
+        ],
+        ignore_index=True,
+    )
+
+
+MODES = {1.5: 0.0, 2.0: 0.11, 3.0: 0.21, 5.0: 0.26, 10.0: 0.29, 15.0: 0.30, 20.0: 0.31, 30.0: 0.315}
+"""1/α → where the density of stabilities is largest."""
+
+
+def local_energy(distance):
+    return 0.5 * np.sqrt(distance)
+
+
+def stability_density() -> pd.DataFrame:
+    tables = []
+    x, d = np.linspace(0.0, 4.0, 400), np.linspace(0.0, 0.1, 400)
+    for inv_alpha, mode in MODES.items():
+        density = np.exp(-0.5 * (x - mode) ** 2)
+        density /= np.trapezoid(density, x)
+        for quantity, place, value in (("density", x, density), ("local_energy", d, local_energy(d))):
+            rows = {"quantity": quantity, "inv_alpha": inv_alpha, "margin": 0.0, "x": place, "value": value}
+            tables.append(pd.DataFrame(rows))
+    return pd.concat(tables, ignore_index=True)
