@@ -8,7 +8,7 @@ STAMP := $(VENV)/.installed-from-lock
 SNAKEMAKE := $(BIN)/snakemake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup all scorecard report dag notebooks test test-slow lint docs gallery golden clean
+.PHONY: help setup all scorecard report dag notebooks test test-slow test-slurm lint docs gallery golden clean
 .NOTPARALLEL:
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo "make dag                   a picture of what is made from what"
 	@echo "make notebooks             run the notebooks, render them as HTML"
 	@echo "make test | test-slow      the tests | the long ones"
+	@echo "make test-slurm            the pipeline on a Slurm of one node, which it installs (Debian, root)"
 	@echo "make lint | docs           style checks | rewrite generated documentation"
 	@echo "make gallery               draw every figure at default scale, copy them to figures/gallery/"
 	@echo "make golden                renew the smoke figures' numbers in tests/golden/ (look at their git diff)"
@@ -39,10 +40,13 @@ figure% margins_% shaping_% glm_%: setup
 	$(SNAKEMAKE) $@ --config scale=$(SCALE)
 
 test: setup
-	$(BIN)/python -m pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow and not slurm" -n 2 --dist loadfile
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
+
+test-slurm: setup
+	$(BIN)/python -m pytest -m slurm
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -15,8 +15,9 @@ rule experiment:
         "../environment.yml"
     threads: pipeline.experiment_threads
     resources:
-        mem_mb=4000,
+        mem_mb=2000,
         runtime=120,
+        gpu=pipeline.experiment_gpus,
     params:
         job=pipeline.experiment_parameters,
     message:

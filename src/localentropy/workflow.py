@@ -83,6 +83,10 @@ class Pipeline:
         """Threads that an experiment's jobs use."""
         return self._experiment(wildcards).parameters.threads
 
+    def experiment_gpus(self, wildcards: Any) -> int:
+        """GPUs that an experiment's jobs use: one where its parameters name that device."""
+        return int(getattr(self._experiment(wildcards).parameters, "device", "cpu") == "cuda")
+
     def figure_code(self, wildcards: Any) -> list[str]:
         """Source files that a figure's drawing depends on; the guard of the figure."""
         job = self._figure(wildcards)

@@ -1,0 +1,101 @@
+"""The pipeline on a real Slurm of one node, which these tests install and start: the bytes of a local run.
+
+Root on Debian only, and opt-in: `make test-slurm`. `LOCALENTROPY_SLURM_TARGETS="all scorecard"` runs everything.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.pipeline.conftest import copy_checkout
+from tests.robustness.conftest import Pipeline
+
+pytestmark = pytest.mark.slurm
+TARGETS = os.environ.get("LOCALENTROPY_SLURM_TARGETS", "figure8 figure9").split()
+# This cluster keeps no accounts to ask, and its jobs are short.
+SLURM = (
+    *("--profile", "profiles/slurm", "--slurm-status-command", "squeue"),
+    *("--slurm-init-seconds-before-status-checks", "5"),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    folder = tmp_path_factory.mktemp("slurm")
+    script = Path(__file__).with_name("cluster.sh")
+    subprocess.run([script, "start", folder], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run([script, "stop", folder], check=True)
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Pipeline:
+    """A run of the same sources on this machine, without Slurm."""
+    pipeline = Pipeline(copy_checkout(tmp_path_factory.mktemp("local") / "checkout"))
+    run = pipeline.run(*TARGETS)
+    assert run.status == 0, run.output
+    return pipeline
+
+
+def fresh(local: Pipeline, folder: Path) -> Pipeline:
+    """A checkout of the same sources without results."""
+    pipeline = local.copy_to(folder)
+    subprocess.run(["rm", "-rf", "results", "figures", "logs", "data/prepared", ".snakemake"], cwd=folder, check=True)
+    return pipeline
+
+
+def queue() -> str:
+    return subprocess.run(["squeue", "--noheader"], check=True, capture_output=True, text=True).stdout
+
+
+def test_the_bytes_are_those_of_a_local_run(local: Pipeline, tmp_path: Path) -> None:
+    pipeline = fresh(local, tmp_path / "checkout")
+    run = pipeline.run(*TARGETS, *SLURM)
+    assert run.status == 0, run.output
+    assert len(re.findall("submitted with SLURM jobid", run.output)) == len(run.did)
+    assert pipeline.products() == local.products() and pipeline.parts() == local.parts()
+    again = pipeline.run(*TARGETS, *SLURM)
+    assert again.status == 0 and again.did == set(), again.output
+    assert pipeline.run(*TARGETS).did == set()
+
+
+def test_a_killed_submitter_leaves_its_jobs_to_the_next_one(local: Pipeline, tmp_path: Path) -> None:
+    pipeline = fresh(local, tmp_path / "checkout")
+    running = pipeline.start("figure8", *SLURM)
+    while " R " not in queue():
+        assert running.alive(), running.finish().output
+        time.sleep(0.2)
+    second = pipeline.run("figure8")
+    assert second.status == 1 and "another pipeline" in second.output, second.output
+    running.kill(group=True)
+    assert queue(), "the jobs went with their submitter: nothing to meet"
+    run = pipeline.run("figure8", *SLURM)
+    assert run.status == 0, run.output
+    while queue():
+        time.sleep(0.5)
+    drawn = {name: content for name, content in local.products().items() if "figure8" in name or "typical." in name}
+    assert pipeline.products() == drawn
+    assert pipeline.run("figure8").did == set()
+
+
+def test_jobs_of_a_gpu_ask_for_one_and_fail_in_one_line_without(local: Pipeline, tmp_path: Path) -> None:
+    # The cluster's GPU is one in name only, so the job is started, and PyTorch finds none.
+    pipeline = fresh(local, tmp_path / "checkout")
+    (pipeline.folder / "mine.yaml").write_text("mlp: {device: cuda, chunks: 1}\n")
+    table = "results/smoke/overparam/mlp.parquet"
+    run = pipeline.run(table, *SLURM, "--retries", "0", "--configfile", "mine.yaml")
+    assert run.status != 0 and not (pipeline.folder / table).exists()
+    assert "error: device: cuda was asked for, but PyTorch finds no GPU" in run.output, run.output
+    number = re.search(r"submitted with SLURM jobid (\d+) \(log: \S*overparam_mlp", run.output)
+    assert number, run.output
+    job = subprocess.run(["scontrol", "show", "job", number[1]], check=True, capture_output=True, text=True).stdout
+    assert "gres/gpu=1" in job, job
