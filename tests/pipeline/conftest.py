@@ -90,7 +90,7 @@ class Run:
     def did(self) -> set[str]:
         """Messages of the jobs that ran, without the target rules'."""
         messages = re.findall(r"^(?:Job \d+|localrule.*?): (.*)$", self.output, re.MULTILINE)
-        return {m for m in messages if m.startswith(("computing", "joining", "drawing", "preparing"))}
+        return {m for m in messages if m.startswith(("computing", "joining", "drawing", "preparing", "testing"))}
 
 
 class Checkout:
