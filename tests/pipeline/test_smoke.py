@@ -9,8 +9,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.config import read_figures, split_figure
-from tests.pipeline.conftest import Checkout, copy_checkout
+from localentropy.config import MAIN_PAPER, read_claims, read_figures, split_figure
+from tests.pipeline.conftest import ROOT, Checkout, copy_checkout
+from tests.pipeline.golden import difference, verdict_differences
+
+GOLDEN = ROOT / "tests/golden"
+NUMBERS = {
+    (f.stem if f.parent.name == MAIN_PAPER else f"{f.parent.name}_{f.stem}"): f for f in sorted(GOLDEN.glob("*/*.csv"))
+}
+"""Figure → its committed numbers; `make golden` renews them."""
 
 
 @pytest.fixture(scope="session")
@@ -189,3 +196,21 @@ def test_figures_10_to_13_hold_their_theory_beside_the_simulation(smoke: Checkou
     sharp = energies[energies["series"].str.startswith("mct0") & (energies["x"] == 0.02)]["y"]
     flat = energies[energies["series"].str.startswith("sbpi, 1/α = 5") & (energies["x"] == 0.02)]["y"]
     assert sharp.min() > 3 * flat.max()
+
+
+@pytest.mark.parametrize("target", NUMBERS)
+def test_numbers_are_the_golden_ones(smoke: Checkout, target: str) -> None:
+    fresh = pd.read_csv(figure(smoke, target, ".csv"))
+    assert difference(target, pd.read_csv(NUMBERS[target]), fresh) is None
+
+
+@pytest.mark.parametrize("file", list(GOLDEN.glob("verdicts.csv")))
+def test_verdicts_are_the_golden_ones(smoke: Checkout, file: Path) -> None:
+    run = smoke.snakemake("scorecard", "--config", "scale=smoke")
+    assert run.status == 0, run.output
+    fresh = pd.read_csv(smoke.folder / "figures/smoke/scorecard.csv")
+    assert verdict_differences(pd.read_csv(file), fresh, read_claims()) == []
+
+
+def test_every_figure_has_golden_numbers() -> None:
+    assert sorted(NUMBERS) == [] and not (GOLDEN / "verdicts.csv").exists()

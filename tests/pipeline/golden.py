@@ -1,0 +1,58 @@
+"""What may differ between the committed numbers of the smoke figures, `tests/golden/`, and those computed here.
+
+Theory and compiled solvers give the same numbers everywhere, to rounding. Networks trained by PyTorch take another way
+on another processor: they end up elsewhere within the errors. Those errors are of few samples, so a few points lie
+further out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from localentropy.comparison import compare
+from localentropy.config import Claim
+
+TRAINED = {"figure1": "binarynet", "figure2": "binarynet"} | dict.fromkeys(
+    ["figure5", "figure6", "figure7", "figure14"], ""
+)
+"""Figure → how the names of its trained series begin; nothing stands for all of them."""
+EXPERIMENTS = {"solve_binarynet", "committee_focusing_bp", "committee_sgd", "mlp", "cnn"}
+"""Experiments that train with PyTorch."""
+SAME_ERRORS = 1e-4
+"""Exact numbers may move by this part of their error bar, as others by 10⁻⁶ of themselves."""
+FAR_OUT = 0.1
+"""Share of trained points that may move by more than three standard errors, appear or vanish."""
+
+
+def difference(target: str, golden: pd.DataFrame, fresh: pd.DataFrame) -> str | None:
+    """What is wrong with freshly computed numbers of a figure, in words; None where nothing is."""
+    start = TRAINED.get(target)
+    trained = [t["series"].str.startswith(start) if start is not None else t["series"].isna() for t in (golden, fresh)]
+    exact = compare(target, golden[~trained[0]], fresh[~trained[1]], SAME_ERRORS)
+    if not exact.same:
+        return f"{exact.only_a} rows lost, {exact.only_b} new, {exact.beyond} moved; most: {exact.worst}"
+    noisy = compare(target, golden[trained[0]], fresh[trained[1]])
+    far = noisy.only_a + noisy.only_b + noisy.beyond
+    if far > FAR_OUT * (noisy.rows + noisy.only_a):
+        return f"{far} trained points of {noisy.rows} moved, were lost or are new; most: {noisy.worst}"
+    return None
+
+
+def verdict_differences(golden: pd.DataFrame, fresh: pd.DataFrame, claims: Mapping[str, Claim]) -> list[str]:
+    """Claims with another verdict, but for those on trained networks; claims on one side only.
+
+    Args:
+        golden: columns id, verdict.
+        fresh: the same of the scorecard made here.
+        claims: every claim, by id.
+    """
+    old, new = (dict(zip(card["id"], card["verdict"], strict=True)) for card in (golden, fresh))
+    lost = [f"{key}: on one side only" for key in sorted(old.keys() ^ new.keys())]
+    exact = [
+        key
+        for key in old.keys() & new.keys()
+        if EXPERIMENTS.isdisjoint(name.partition("/")[2] for name in claims[key].experiments)
+    ]
+    return lost + [f"{key}: {old[key]} → {new[key]}" for key in sorted(exact) if old[key] != new[key]]

@@ -1,0 +1,90 @@
+"""The golden comparison sees what it must see, and no more; `golden` writes what it compares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from localentropy.config import read_claims
+from tests.pipeline.conftest import Checkout
+from tests.pipeline.golden import difference, verdict_differences
+from tests.pipeline.test_scorecard import CLAIMS, ENTRIES
+
+
+def rows(series: str, points: int = 40) -> pd.DataFrame:
+    x = np.arange(points, dtype=float)
+    return pd.DataFrame({"panel": "a", "series": series, "x": x, "y": 0.2 + 0.01 * x, "y_err": 0.01})
+
+
+def moved(table: pd.DataFrame, step: float, count: int = 1) -> pd.DataFrame:
+    return table.assign(y=table["y"] + step * (table["x"] < count))
+
+
+def test_exact_numbers_may_move_by_rounding_only() -> None:
+    line = rows("sbpi").assign(y_err=0.0)
+    for table, rounding in ((line, 1e-8), (rows("sbpi"), 1e-7)):
+        assert difference("figure1", table, table) is None
+        assert difference("figure1", table, moved(table, rounding)) is None
+        found = difference("figure1", table, moved(table, 1e-4))
+        assert found is not None and "1 moved; most:" in found and "sbpi" in found
+        assert "1 rows lost" in str(difference("figure1", table, table[1:]))
+        assert "1 new" in str(difference("figure1", table[1:], table))
+
+
+@pytest.mark.parametrize(("target", "series"), [("figure1", "binarynet, solved"), ("figure6", "test error")])
+def test_trained_numbers_may_move_within_their_errors(target: str, series: str) -> None:
+    table = rows(series)
+    assert difference(target, table, moved(table, 0.02, count=40)) is None
+    assert difference(target, table, moved(table, 0.1, count=4)) is None
+    assert "5 trained points of 40" in str(difference(target, table, moved(table, 0.1, count=5)))
+    assert difference(target, table, table[4:]) is None
+    assert "moved, were lost or are new" in str(difference(target, table, table[5:]))
+    assert difference(target, table, table[:0]) is not None
+
+
+def test_exact_numbers_beside_trained_ones_stay_exact() -> None:
+    table = pd.concat([rows("sbpi"), rows("binarynet")], ignore_index=True)
+    assert difference("figure2", table, table) is None
+    assert difference("figure2", table, pd.concat([rows("sbpi"), moved(rows("binarynet"), 0.02)])) is None
+    assert difference("figure2", table, pd.concat([moved(rows("sbpi"), 0.02), rows("binarynet")])) is not None
+
+
+def test_verdicts_of_exact_claims_may_not_change() -> None:
+    claims = read_claims()
+    golden = pd.DataFrame({"id": list(claims), "verdict": "reproduced"})
+
+    def changed(key: str) -> pd.DataFrame:
+        return golden.assign(verdict=golden["verdict"].where(golden["id"] != key, "not reproduced"))
+
+    assert verdict_differences(golden, golden, claims) == []
+    assert verdict_differences(golden, changed("O01"), claims) == ["O01: reproduced → not reproduced"]
+    assert verdict_differences(golden, changed("O50"), claims) == []
+    assert verdict_differences(golden, golden[1:], claims) == ["O01: on one side only"]
+    assert verdict_differences(golden[1:], golden, claims) == ["O01: on one side only"]
+
+
+def test_the_golden_command_copies_numbers_and_verdicts(toys: Checkout) -> None:
+    (toys.folder / "src/localentropy/claims/overparam/toy.py").write_text(CLAIMS)
+    (toys.folder / "config/claims.yaml").write_text(ENTRIES)
+    assert toys.snakemake("all", "scorecard", "--config", "scale=smoke").status == 0
+    copied = toys.python("golden")
+    assert copied.status == 0, copied.output
+    names = [f"tests/golden/overparam/figure{number}.csv" for number in (91, 92, 93)]
+    assert copied.output.split() == [*names, "tests/golden/verdicts.csv"]
+    for name in names:
+        source = name.replace("tests/golden", "figures/smoke")
+        assert (toys.folder / name).read_bytes() == (toys.folder / source).read_bytes()
+    verdicts = (toys.folder / "tests/golden/verdicts.csv").read_text()
+    assert verdicts == "id,verdict\nT01,reproduced\nT02,not reproduced\n"
+    assert toys.python("diff", "tests/golden", "figures/smoke").status == 0
+
+    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text.replace("* 1", "* 3"))
+    refused = toys.python("golden")
+    assert refused.status == 1 and "toy_a.parquet: made from other code" in refused.output
+    assert toys.snakemake("all", "scorecard", "--config", "scale=smoke").status == 0
+    found = toys.python("diff", "tests/golden", "figures/smoke")
+    assert found.status == 1
+    # The toys' figures have one series and no errors: every square of the first kind has moved.
+    assert "overparam/figure91: 3 rows, 0 only in A, 0 only in B, 3 moved, 3 beyond" in found.output
+    assert "overparam/figure92: 3 rows, 0 only in A, 0 only in B, 0 moved, 0 beyond" in found.output
