@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-import yaml
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from localentropy import reference
@@ -144,35 +141,6 @@ def test_generated_files_are_current() -> None:
     assert (ROOT / reference.SCHEMA).read_text() == reference.schema_text(), "run `make docs`"
     assert (ROOT / reference.TABLE).read_text() == reference.table_text(), "run `make docs`"
     json.loads(reference.schema_text())
-
-
-KEYS = st.sampled_from(["franz_parisi", "data", "seed", "scale", "run", "mlp", "alpha", ""])
-INNER = st.sampled_from(["inv_alpha", "margins_ref", "points", "activation", "source", "threads", "widths", "x"])
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["max", "sign"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(INNER, inner, max_size=2),
-    max_leaves=4,
-)
-
-
-@settings(max_examples=300, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-@given(st.dictionaries(KEYS, VALUES, max_size=2) | st.dictionaries(KEYS, st.dictionaries(INNER, VALUES, max_size=2)))
-def test_any_configuration_is_valid_or_refused_in_one_line(tree: dict[str, Any]) -> None:
-    try:
-        resolve(overrides=tree)
-    except ConfigError as error:
-        assert len(str(error).splitlines()) == 1
-
-
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(st.dictionaries(KEYS, VALUES, max_size=2))
-def test_any_configuration_file_is_valid_or_refused_in_one_line(tmp_path_factory: Any, tree: dict[str, Any]) -> None:
-    file = tmp_path_factory.mktemp("config") / "mine.yaml"
-    file.write_text(yaml.safe_dump(tree))
-    try:
-        resolve(files=[file])
-    except ConfigError as error:
-        assert len(str(error).splitlines()) == 1
 
 
 def test_the_readme_lists_every_figure() -> None:

@@ -1,0 +1,46 @@
+"""Mutated configurations through the real Snakemake: a plan, or one line."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.pipeline.conftest import Checkout
+from tests.robustness.conftest import Pipeline
+from tests.test_config_mutations import SHIPPED, many, mutated_texts, mutated_trees
+
+pytestmark = pytest.mark.slow
+
+TREES = [
+    mutated_trees(yaml.safe_load(text)).map(lambda tree, name=name: (name, yaml.safe_dump(tree, allow_unicode=True)))
+    for name, text in SHIPPED.items()
+]
+TEXTS = [mutated_texts(text).map(lambda text, name=name: (name, text)) for name, text in SHIPPED.items()]
+OWN = mutated_trees(yaml.safe_load(SHIPPED["config/default.yaml"])).map(
+    lambda tree: ("mine.yaml", yaml.safe_dump(tree, allow_unicode=True))
+)
+
+
+@many(20)
+@given(change=st.one_of(*TREES, *TEXTS, OWN))
+def test_twenty_mutated_configurations_through_snakemake(pristine: Pipeline, change: tuple[str, str]) -> None:
+    name, text = change
+    file = pristine.folder / name
+    file.write_text(text, encoding="utf-8")
+    own = ("--configfile", name) if name == "mine.yaml" else ()
+    try:
+        run = Checkout(pristine.folder).snakemake("-n", "all", *own, "--config", "scale=smoke")
+    finally:
+        if name in SHIPPED:
+            file.write_text(SHIPPED[name], encoding="utf-8")
+    assert_plan_or_one_line(run.status, run.output)
+
+
+def assert_plan_or_one_line(status: int, output: str) -> None:
+    assert "Traceback" not in output, output
+    if status == 0:
+        return
+    own = [line for line in output.splitlines() if not line.startswith("Using workflow specific profile")]
+    assert len(own) == 1 and own[0].startswith("error: "), output
