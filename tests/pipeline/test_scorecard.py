@@ -83,7 +83,7 @@ def test_the_scorecard_is_made_once_and_again_only_for_what_it_depends_on(claims
     assert claims.snakemake("scorecard").did == {CARD}
     assert "Squares never fall." in (claims.folder / "figures/default/scorecard.html").read_text()
 
-    claims.edit("src/localentropy/numerics/toy_kernel_b.py", lambda text: text.replace("* 2", "* 1"))
+    claims.edit("src/localentropy/numerics/toy_kernel_b.py", lambda text: text.replace("** 2 * 2", "** 2 * 1"))
     assert {CARD, "joining the parts of overparam/toy_b"} <= claims.snakemake("scorecard").did
     card = pd.read_csv(claims.folder / "figures/default/scorecard.csv").set_index("id")
     assert card.loc["T02", "value"] == 6.0**2 - 5.0**2
