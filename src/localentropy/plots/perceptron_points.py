@@ -67,6 +67,12 @@ def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
     return ranked.drop(columns=["near", "most"])
 
 
+def shared_size(tables: Mapping[str, pd.DataFrame]) -> int:
+    """The largest D that every solver among the tables was run at."""
+    sizes = [set(table["D"]) for name, table in tables.items() if name.startswith("solve_")]
+    return int(max(set.intersection(*sizes)))
+
+
 def with_theory(points: pd.DataFrame, theory: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> pd.DataFrame:
     """Add the theory's value, and where most instances are solved z and score.
 

@@ -12,7 +12,7 @@ import seaborn as sns
 
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import averages, one_two_five, series
+from localentropy.plots.perceptron_points import averages, one_two_five, series, shared_size
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"margin is monotonic; replica-symmetric theory, {p['activation']} features. Dots at α_T = 0: the storage problem "
         f"(computed at α_T = {p['alpha_T_storage']:g}), {storage['inv_alpha_c']:.4f} and {storage['inv_alpha_le']:.4f}. "
         f"(b): train error, smallest of a run and mean over instances, of four solvers at α_T = {runs['alpha_T']:g} (the "
-        f"inset of the paper), D = {_main_size(tables)}; lines: the two thresholds. The plane of the figure, the "
+        f"inset of the paper), D = {shared_size(tables)}; lines: the two thresholds. The plane of the figure, the "
         "range of α_T, sizes and settings of the solvers are chosen here: the text lost them."
     )
     return Drawing(figure, data, caption)
@@ -93,14 +93,9 @@ def _train_errors(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.Dat
             points = averages(runs, quantity, solved_only=False)
             rows.append(series(points, "b" if quantity == "train_error_best" else "data", f"{solver}, {quantity}"))
             if quantity == "train_error_best":
-                here = points[points["D"] == _main_size(tables)]
+                here = points[points["D"] == shared_size(tables)]
                 axis.errorbar(here["inv_alpha"], here["y"], here["y_err"], **ALGORITHMS[solver])
     return rows
-
-
-def _main_size(tables: Mapping[str, pd.DataFrame]) -> int:
-    """The size that all solvers share."""
-    return int(tables["solve_focusing_bp"]["D"].max())
 
 
 def _reciprocal(values):  # type: ignore[no-untyped-def]

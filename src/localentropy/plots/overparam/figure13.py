@@ -50,11 +50,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                     here["x"], here["y"], here["y_err"], color=color, marker="o", markersize=3, label=f"{inv_alpha:.1f}"
                 )
                 frames.append(series(here, panel, f"{solver}, 1/α = {inv_alpha:.2f}", x="x"))
-            for inv_alpha, line in lines.groupby("inv_alpha"):
+            for inv_alpha, line in lines[lines["inv_alpha"] >= 5.0].groupby("inv_alpha"):
                 axis.plot(line["x"], line["value"], color="black", linestyle="--", linewidth=0.7, zorder=1)
                 name = f"typical, 1/α = {inv_alpha:g}"
                 frames.append(pd.DataFrame({"panel": panel, "series": name, "x": line["x"], "y": line["value"]}))
-            axis.set(xlabel="distance $d$", xlim=(0.0, 0.1), ylim=(0.0, 0.2))
+            axis.set(xlabel="distance $d$", xlim=(0.0, 0.1), ylim=(0.0, 0.24))
             axis.legend(title=rf"{title}; $1/\alpha$", fontsize=6, title_fontsize=7, loc="upper left", ncols=2)
         axes[0].set_ylabel("train error after random flips")
         overlaps = _overlaps(axes[3], tables)
@@ -65,7 +65,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Figure 13. Train error after round(dN) random flips of the weights, exact mean over the flips, at κ = 0 and "
         f"α_T = {p['alpha_T']:g}, for solutions of (a) zero-temperature Monte Carlo and (b) SBPI, and for (c) the signs of "
         "belief propagation's magnetizations, which solve only at large 1/α: elsewhere the curve starts at the train error "
-        "they leave. Dashed: typical solutions, replica theory, at the values of 1/α of figure 12. MCT0 is compared with the theory "
+        "they leave. Dashed: typical solutions, replica theory, at 1/α = 5 and the larger values of figure 12. MCT0 is compared with the theory "
         f"on the lattice of its sums and flips. {in_words(agreement, 'local energy')} (d) Mean overlap of two solutions of one "
         f"instance, found by one solver from different seeds; line: typical solutions, replica theory. {_words(overlaps)} Error "
         "bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen here."

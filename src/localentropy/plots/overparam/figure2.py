@@ -18,6 +18,7 @@ from localentropy.plots.perceptron_points import (
     largest_solved,
     one_two_five,
     series,
+    shared_size,
     with_theory,
 )
 
@@ -96,4 +97,4 @@ def _points(tables: Mapping[str, pd.DataFrame], solver: str) -> pd.DataFrame:
     points = averages(tables[f"solve_{solver}"], "test_error")
     if solver == "anneal":
         return with_theory(largest_solved(points), tables["typical_points"], "error_typical")
-    return points[points["D"] == int(tables["solve_focusing_bp"]["D"].max())]
+    return points[points["D"] == shared_size(tables)]
