@@ -275,13 +275,13 @@ def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame) -> Finding:
 
 def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focusing_bp: pd.DataFrame) -> Finding:
     """How far the true local-entropy threshold lies from this estimate needs large deviations: only a bound."""
-    words = []
+    threshold, words = inv_alpha_le(thresholds, solve_sbpi), []
     for name, table in {"sbpi": solve_sbpi, "focusing_bp": solve_focusing_bp}.items():
         points = fractions(table[table["margin"] == 0.0])
-        found = points[(points["D"] == points["D"].max()) & (points["solved"] > 0)]
-        lowest = found["inv_alpha"].min() if len(found) else np.nan
-        words.append(f"{ALGORITHMS[name]['label']} {lowest:.3f} (D = {points['D'].max():.0f})")
-    threshold = inv_alpha_le(thresholds, solve_sbpi)
+        # The largest size that was tried next to the threshold.
+        D = points.loc[points["inv_alpha"] < threshold, "D"].max()
+        lowest = points.loc[(points["D"] == D) & (points["solved"] > 0), "inv_alpha"].min()
+        words.append(f"{ALGORITHMS[name]['label']} {lowest:.3f} (D = {D:.0f})")
     why = (
         f"needs a large-deviation calculation. Lowest 1/α solved at the largest size: {', '.join(words)}; "
         f"1/α_LE = {threshold:.4f}"
