@@ -37,7 +37,7 @@ def test_local_entropy_threshold():
     assert 1 / rf.inv_alpha_le(1e-4) == pytest.approx(0.729033, abs=2e-5)
 
 
-@pytest.mark.parametrize("alpha_T", [0.3, 3.0])
+@pytest.mark.parametrize("alpha_T", [pytest.param(0.3, marks=pytest.mark.slow), 3.0])
 def test_monotonic_above_the_threshold_and_not_below(alpha_T):
     threshold = rf.inv_alpha_le(alpha_T)
     assert threshold > 1.1 / rf.alpha_c(alpha_T)
