@@ -203,13 +203,29 @@ def atomic(file: Path) -> Iterator[Path]:
     Raises:
         ArtifactError: the folder cannot be made or written, or the disk is full.
     """
-    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+    with _beside(file) as temporary:
         yield temporary
         with temporary.open("rb+") as stream:
             os.fsync(stream.fileno())
         temporary.replace(file)
+
+
+def require_writable(file: Path) -> None:
+    """Find out whether a file could be written, before hours are spent on what it is to hold.
+
+    Raises:
+        ArtifactError: the folder cannot be made or written.
+    """
+    with _beside(file) as temporary:
+        temporary.touch()
+
+
+@contextmanager
+def _beside(file: Path) -> Iterator[Path]:
+    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
     except OSError as error:
         raise ArtifactError(f"{file}: cannot be written ({error.strerror or _first_line(error)})") from None
     finally:

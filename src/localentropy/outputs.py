@@ -134,9 +134,11 @@ class OutputJob(ABC):
     def make(self, log: Path | None = None) -> None:
         """Read the tables, and write every file and the record that vouches for them."""
         started = datetime.now(UTC)
+        # Before the code is loaded and the tables are read that it vouches for.
+        stamp = self.stamp()
         with reporting(self.target, 1, log) as reporter:
             contents, caption, summary = self.render({name: self._read(name) for name in self.tables})
-            artifacts.write_output(self.stem, contents, self.stamp(), caption + self.committed_note(), started)
+            artifacts.write_output(self.stem, contents, stamp, caption + self.committed_note(), started)
             reporter.summary(f"{summary} → {self.files()[0]}")
 
     def committed_note(self) -> str:

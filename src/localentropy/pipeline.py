@@ -217,6 +217,9 @@ class ExperimentJob:
         missing = [name for name, file in self.inputs.items() if not file.exists()]
         if missing:
             raise DataError(f"{self.inputs[missing[0]]}: not prepared yet; run `localentropy prepare {missing[0]}`")
+        artifacts.require_writable(self.part(index))
+        # Before the first task loads the code that it will run with, and reads the data.
+        stamp = self.stamp(index)
         started = datetime.now(UTC)
         tasks = list(enumerate(self.experiment.tasks(self.parameters)))[index :: self.parts]
         rows = []
@@ -229,7 +232,9 @@ class ExperimentJob:
                 reporter.advance(", ".join(f"{key}={value}" for key, value in task.items()))
             table = pd.concat(rows, ignore_index=True)
             file = self.part(index)
-            artifacts.write_table(file, table, self.stamp(index), started)
+            if provenance.edited(self.module):
+                raise ArtifactError(f"{file}: not written, for the code was edited while it was computed; run again")
+            artifacts.write_table(file, table, stamp, started)
             seconds = (datetime.now(UTC) - started).total_seconds()
             reporter.summary(f"{len(tasks)} tasks, {len(table)} rows, {seconds:.1f} s → {file}")
 

@@ -54,7 +54,16 @@ def script_closure(script: Path) -> tuple[Path, ...]:
 
 @functools.cache
 def code_hash(*modules: str) -> str:
-    """SHA-256 over the names and contents of the modules' import closures."""
+    """SHA-256 over the names and contents of the modules' import closures, as this process first met them."""
+    return _hash_code(modules)
+
+
+def edited(*modules: str) -> bool:
+    """Whether the files behind `code_hash` have other contents by now."""
+    return _hash_code(modules) != code_hash(*modules)
+
+
+def _hash_code(modules: Iterable[str]) -> str:
     digest = hashlib.sha256()
     for file in sorted({file for module in modules for file in code_closure(module)}):
         digest.update(f"{file.relative_to(SOURCE).as_posix()}\0{file_hash(file)}\n".encode())

@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from localentropy import artifacts
 from tests.pipeline.conftest import Checkout, write_toys
 
 ALL_A = {
@@ -142,6 +143,25 @@ def test_a_killed_run_completes_and_a_second_pipeline_is_refused(toys: Checkout,
     again = toys.snakemake("all")
     assert again.status == 0, again.output
     assert toys.contents("figures/**/*.csv") | toys.contents("figures/**/*.png") == wanted
+
+
+def test_code_edited_while_a_job_runs_never_signs_its_result(toys: Checkout) -> None:
+    write_toys(toys.folder, seconds=2.0)
+    process = subprocess.Popen(
+        toys.command("figure91"), cwd=toys.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    log = toys.folder / "logs/default/overparam/toy_a/0-of-2.log"
+    while not (log.exists() and "[1/" in log.read_text()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text.replace("* 1", "* 5"))
+    output, _ = process.communicate()
+    assert process.returncode != 0
+    assert "0-of-2.parquet: not written, for the code was edited while it was computed; run again" in output
+    again = toys.snakemake("figure91")
+    assert again.status == 0, again.output
+    table = artifacts.read_table(toys.folder / "results/default/overparam/toy_a.parquet").rows
+    assert list(table["y"]) == [5 * (1 + x) ** 2 for x in table["x"]]
 
 
 def test_the_number_of_chunks_changes_no_bit(toys: Checkout) -> None:

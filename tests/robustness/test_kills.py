@@ -77,7 +77,7 @@ def test_twenty_kills_change_no_byte(pristine: Pipeline, reference: Reference, t
 
 
 def test_an_orphaned_job_and_its_successor_write_the_same_file(reference: Reference, finished: Pipeline) -> None:
-    forget(finished, "typical")
+    forget(finished, "typical", "figure8")
     first = finished.start("figure8")
     orphans = wait_for_job(finished, first)
     first.kill(group=False)
