@@ -65,7 +65,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         layers = [Line2D([], [], color=color, marker=marker) for color, marker in zip(COLORS, MARKERS, strict=True)]
         axes[0].legend(layers, LAYERS, loc="lower left")
         filled, empty = (Line2D([], [], color="black", marker="o", **extra) for extra in ({}, OPEN))
-        axes[2].legend([filled, empty], [ALGORITHMS[optimizer]["label"] for optimizer in optimizers], loc="lower left")
+        axes[2].legend([filled, empty], [ALGORITHMS[optimizer]["label"] for optimizer in optimizers], loc="lower right")
         letter(axes)
     return Drawing(figure, data, _caption(table, scale))
 
