@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from localentropy import cli
 from localentropy.config import ROOT, resolve
 from localentropy.errors import ConfigError
-from localentropy.jobs import output_jobs, table_jobs
+from localentropy.jobs import Job, output_jobs, table_jobs
 
 SHIPPED = {
     name: (ROOT / name).read_text()
@@ -89,7 +89,8 @@ def mutated_texts(draw: Any, text: str) -> str:
 def resolves_or_says_why(scale: str, root: Path, **arguments: Any) -> None:
     try:
         configuration = resolve(scale, root=root, **arguments)
-        for job in [*table_jobs(configuration), *output_jobs(configuration)]:
+        jobs: list[Job] = [*table_jobs(configuration), *output_jobs(configuration)]
+        for job in jobs:
             job.to_json()
     except ConfigError as error:
         message = str(error)

@@ -13,18 +13,18 @@ from tests.test_config_mutations import SHIPPED, many, mutated_texts, mutated_tr
 
 pytestmark = pytest.mark.slow
 
-TREES = [
-    mutated_trees(yaml.safe_load(text)).map(lambda tree, name=name: (name, yaml.safe_dump(tree, allow_unicode=True)))
-    for name, text in SHIPPED.items()
+MUTANTS = [
+    *(
+        st.tuples(st.just(name), mutated_trees(yaml.safe_load(text)).map(yaml.safe_dump))
+        for name, text in SHIPPED.items()
+    ),
+    *(st.tuples(st.just(name), mutated_texts(text)) for name, text in SHIPPED.items()),
+    st.tuples(st.just("mine.yaml"), mutated_trees(yaml.safe_load(SHIPPED["config/default.yaml"])).map(yaml.safe_dump)),
 ]
-TEXTS = [mutated_texts(text).map(lambda text, name=name: (name, text)) for name, text in SHIPPED.items()]
-OWN = mutated_trees(yaml.safe_load(SHIPPED["config/default.yaml"])).map(
-    lambda tree: ("mine.yaml", yaml.safe_dump(tree, allow_unicode=True))
-)
 
 
 @many(20)
-@given(change=st.one_of(*TREES, *TEXTS, OWN))
+@given(change=st.one_of(MUTANTS))
 def test_twenty_mutated_configurations_through_snakemake(pristine: Pipeline, change: tuple[str, str]) -> None:
     name, text = change
     file = pristine.folder / name
