@@ -98,4 +98,5 @@ def test_jobs_of_a_gpu_ask_for_one_and_fail_in_one_line_without(local: Pipeline,
     number = re.search(r"submitted with SLURM jobid (\d+) \(log: \S*overparam_mlp", run.output)
     assert number, run.output
     job = subprocess.run(["scontrol", "show", "job", number[1]], check=True, capture_output=True, text=True).stdout
-    assert "gres/gpu=1" in job, job
+    # Slurm 22 separates with a colon, later ones with a slash.
+    assert re.search(r"TresPerJob=gres[:/]gpu:1\b", job), job
