@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from localentropy.numerics.compiled import kernel
-
-# Sums over patterns may be taken in any order; NaN and infinity keep their meaning.
-_compiled = kernel(fastmath={"reassoc", "contract", "nsz"})
+from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 
 
-@_compiled
+@subroutine(fastmath=REORDERED)
 def _product(w: np.ndarray, h: np.ndarray, out: np.ndarray) -> None:
     """out = w h, with w [rows, inner], h [inner, patterns]."""
     for i in range(0, w.shape[0], 4):
@@ -44,7 +41,7 @@ def _product(w: np.ndarray, h: np.ndarray, out: np.ndarray) -> None:
                     o3[b] += w30 * x0 + w31 * x1 + w32 * x2 + w33 * x3
 
 
-@_compiled
+@subroutine(fastmath=REORDERED)
 def _add_outer(d: np.ndarray, h: np.ndarray, gradient: np.ndarray) -> None:
     """gradient += d hᵀ, with d [rows, patterns], h [columns, patterns]."""
     zero = d.dtype.type(0)
@@ -80,7 +77,7 @@ def _add_outer(d: np.ndarray, h: np.ndarray, gradient: np.ndarray) -> None:
                     gradient[i + row, j + column] += total
 
 
-@_compiled
+@subroutine(fastmath=REORDERED)
 def _relu(values: np.ndarray) -> None:
     """Set negative values to zero."""
     zero = values.dtype.type(0)
@@ -90,7 +87,7 @@ def _relu(values: np.ndarray) -> None:
             v[b] = max(v[b], zero)
 
 
-@_compiled
+@subroutine(fastmath=REORDERED)
 def _gate(values: np.ndarray, activations: np.ndarray) -> None:
     """Set `values` to zero where `activations` are: the derivative of ReLU. A product, because a branch is slow."""
     kind = values.dtype.type
@@ -101,7 +98,7 @@ def _gate(values: np.ndarray, activations: np.ndarray) -> None:
             v[b] *= kind(a[b] > zero)
 
 
-@_compiled
+@kernel(fastmath=REORDERED)
 def square_hinge(
     parameters: tuple[np.ndarray, np.ndarray, np.ndarray],
     inputs: np.ndarray,
@@ -118,10 +115,10 @@ def square_hinge(
     """Add up mean loss, its gradient and the number of errors over all blocks, for networks begin … end − 1.
 
     Networks that are not active are passed over.
-    Parameters and gradients are of the first layer [models, units, columns], of the others
-    [models, layers − 1, units, units], and of the output [models, 4, units], whose row 0 is the network's output.
-    Inputs are [blocks, 1 or models, columns, length], labels [blocks, 1 or models, length] with 0 at places without a
-    pattern. `patterns` is the number by which sums over patterns are divided. active, loss, wrong: [models].
+    Parameters and gradients are of the first layer [networks, units, columns], of the others
+    [networks, layers − 1, units, units], and of the output [networks, 4, units], whose row 0 is the network's output.
+    Inputs are [blocks, 1 or networks, columns, length], labels [blocks, 1 or networks, length] with 0 at places without
+    a pattern. `patterns` is the number by which sums over patterns are divided. active, loss, wrong: [networks].
     """
     first, hidden, output = parameters
     gradient_first, gradient_hidden, gradient_output = gradients

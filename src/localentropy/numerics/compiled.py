@@ -1,7 +1,13 @@
-"""The decorator of every compiled kernel, with a disk cache that notices an edited callee.
+"""The decorators of everything compiled: `kernel` is called from Python, `subroutine` from kernels only.
 
-numba looks only at the file of the function itself: a kernel that calls another file's kernel would go on using the old
-one. So the folder of the cache is named by the contents of all files of this package that the kernel's module uses.
+Kernels have a disk cache that notices an edited subroutine. numba looks only at the file of the function itself, and
+would go on using the old one. So the folder of the cache is named by the contents of all files of this package that the
+kernel's module uses.
+
+Subroutines are inlined, always, and are not on disk. A call that is left in a kernel's machine code is bound, when that
+is loaded, to whichever copy of the callee the process has already, and copies round differently: which product is joined
+with which sum depends on what else was compiled with them. The last bits of a result would depend on which kernels come
+from the disk, and so on which files an earlier run, perhaps a killed one, has left there.
 """
 
 from __future__ import annotations
@@ -22,12 +28,19 @@ from llvmlite import binding  # type: ignore[import-untyped]
 PACKAGE = __name__.partition(".")[0]
 _config: Any = numba.config
 
+FUSED = {"contract", "nsz"}
+"""Floating-point option: a multiplication and an addition may become one instruction."""
+
+REORDERED = {"contract", "nsz", "reassoc"}
+"""The same, and sums may be taken in any (fixed) order. NaN and infinity keep their meaning."""
+
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function at its first call and keep the machine code on disk.
 
-    It runs without the interpreter's lock, so threads may run several; divisions follow IEEE instead of raising. A
-    kernel must be called with one signature only: then two processes that compile it at the same time write the same.
+    It runs without the interpreter's lock, so threads may run several; divisions follow IEEE instead of raising. It
+    must be called with one signature only: then two processes that compile it at the same time write the same. It calls
+    subroutines, no kernel.
 
     Args:
         function: takes arrays and numbers, uses no global state.
@@ -35,15 +48,27 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda decorated: kernel(decorated, **options)
-    # Said explicitly: a kernel that does not say it is compiled with the option of whichever kernel calls it first.
-    options = {"fastmath": False} | options
     # numba reads this setting when a function is decorated.
     before = _config.CACHE_DIR
     _config.CACHE_DIR = str(_cache_root() / _code_name(function.__module__))
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+        return subroutine(function, cache=True, forceinline=False, **options)
     finally:
         _config.CACHE_DIR = before
+
+
+def subroutine(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function as a part of each kernel that calls it.
+
+    Args:
+        function: as for `kernel`.
+        options: further options of `numba.njit`.
+    """
+    if function is None:
+        return lambda decorated: subroutine(decorated, **options)
+    # Said explicitly: a function that does not say it is compiled with the option of whichever one calls it first.
+    settings = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": True}
+    return numba.njit(function, **settings | options)
 
 
 def _code_name(module: str) -> str:

@@ -6,20 +6,11 @@ import math
 
 import numpy as np
 
-from localentropy.numerics.compiled import kernel
-from localentropy.solvers.gaussian_kernels import (
-    FUSED,
-    REORDERED,
-    SQRT_HALF,
-    SQRT_TWO_OVER_PI,
-    erfcx,
-    exp,
-    hazard,
-    log_tail,
-)
+from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
+from localentropy.solvers.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 
 
-@kernel(fastmath=REORDERED)
+@subroutine(fastmath=REORDERED)
 def _product(pattern: np.ndarray, means: np.ndarray) -> float:
     """Σ_i ξ_i m_i."""
     total = 0.0
@@ -28,7 +19,7 @@ def _product(pattern: np.ndarray, means: np.ndarray) -> float:
     return total
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def _add(pattern: np.ndarray, factor: float, incoming: np.ndarray) -> None:
     """incoming += factor · ξ."""
     for i in range(pattern.size):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from localentropy.numerics.compiled import kernel
+from localentropy.numerics.compiled import kernel, subroutine
 from localentropy.solvers.bit_kernels import count_bits, high_index, low_half, random_word
 
 _ZERO, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@kernel
+@subroutine
 def _fill_thresholds(boltzmann: float, thresholds: np.ndarray) -> None:
     """thresholds[d] = floor(2³² x^d); every lower half of a word is below thresholds[0]."""
     power = 4294967296.0
@@ -27,7 +27,7 @@ def _fill_thresholds(boltzmann: float, thresholds: np.ndarray) -> None:
     thresholds[d:] = _ZERO
 
 
-@kernel
+@subroutine
 def _refresh_edge(planes: np.ndarray, valid: np.ndarray, edge: np.ndarray) -> tuple[np.int64, np.int64, np.int64]:
     """Recompute `edge` from the counters: (patterns just above the margin, just below it, errors)."""
     above = below = errors = _ZERO
@@ -45,7 +45,7 @@ def _refresh_edge(planes: np.ndarray, valid: np.ndarray, edge: np.ndarray) -> tu
     return np.int64(above), np.int64(below), np.int64(errors)
 
 
-@kernel
+@subroutine
 def _flip(
     bits: np.ndarray, i: np.uint64, inverted: np.uint64, planes: np.ndarray, valid: np.ndarray, edge: np.ndarray
 ) -> tuple[np.int64, np.int64]:

@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from localentropy.numerics.compiled import kernel
+from localentropy.numerics.compiled import subroutine
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -27,7 +27,7 @@ count_bits: Any = intrinsic(_count_bits)
 """Number of ones in a uint64: the processor's instruction, also on vectors."""
 
 
-@kernel
+@subroutine
 def random_word(key: np.uint64, counter: np.uint64) -> np.uint64:
     """Word number `counter` of the stream `key`: SplitMix64, which depends on nothing but its arguments."""
     word = key + counter * _STEP
@@ -36,13 +36,13 @@ def random_word(key: np.uint64, counter: np.uint64) -> np.uint64:
     return word ^ (word >> np.uint64(31))
 
 
-@kernel
+@subroutine
 def high_index(word: np.uint64, size: np.uint64) -> np.uint64:
     """An index below `size` < 2³² from the upper half of a random word, biased by less than size / 2³²."""
     return ((word >> _32) * size) >> _32
 
 
-@kernel
+@subroutine
 def low_half(word: np.uint64) -> np.uint64:
     """The lower half of a random word, uniform below 2³²."""
     return word & _LOW_32

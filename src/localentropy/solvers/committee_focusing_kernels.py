@@ -9,20 +9,14 @@ import math
 
 import numpy as np
 
-from localentropy.numerics.compiled import kernel
+from localentropy.numerics.compiled import FUSED, kernel, subroutine
 from localentropy.solvers.committee_kernels import add, preactivations
-from localentropy.solvers.gaussian_kernels import (
-    FUSED,
-    SQRT_HALF,
-    SQRT_TWO_OVER_PI,
-    erfcx,
-    exp,
-)
+from localentropy.solvers.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp
 
 _BLOCK = 32  # patterns worked on together: their majority nodes stay in the fastest cache and are computed side by side
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def majority(
     plus: np.ndarray,
     minus: np.ndarray,
@@ -150,7 +144,7 @@ def update_patterns(
             fields[unit, i] += precisions[unit] * means[unit, i]
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def replica_precision(square: float, coupling: float, replicas: float) -> float:
     """Precision x without the coupling at which a unit has norm 1: root of square/x² + 1/(x + Λ(x)) = 1.
 
@@ -172,7 +166,7 @@ def replica_precision(square: float, coupling: float, replicas: float) -> float:
     return 0.5 * (low + high)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def returned_precision(x: float, coupling: float, replicas: float) -> float:
     """Λ, the precision of the message that the y − 1 other replicas send back through the centre."""
     return 1.0 / ((1.0 / x + 1.0 / coupling) / (replicas - 1.0) + 1.0 / coupling)

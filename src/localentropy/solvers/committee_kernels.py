@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from localentropy.numerics.compiled import kernel
-from localentropy.solvers.gaussian_kernels import FUSED, REORDERED
+from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
 
 
-@kernel(fastmath=REORDERED)
+@subroutine(fastmath=REORDERED)
 def preactivations(pattern: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
     """Set out to w_l·ξ_l of every unit, [K]: a pattern [N], weights [K, N/K]."""
     K, size = weights.shape
@@ -19,7 +18,7 @@ def preactivations(pattern: np.ndarray, weights: np.ndarray, out: np.ndarray) ->
         out[unit] = total
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def add(factors: np.ndarray, pattern: np.ndarray, total: np.ndarray) -> None:
     """Add to each unit its factor times its inputs: factors [K], a pattern [N], total [K, N/K]."""
     K, size = total.shape
@@ -32,6 +31,12 @@ def add(factors: np.ndarray, pattern: np.ndarray, total: np.ndarray) -> None:
 @kernel(fastmath=FUSED)
 def count_errors(patterns: np.ndarray, weights: np.ndarray) -> int:
     """Patterns [P, N] without a majority of the units, weights [K, N/K], above zero."""
+    return errors_of(patterns, weights)
+
+
+@subroutine(fastmath=FUSED)
+def errors_of(patterns: np.ndarray, weights: np.ndarray) -> int:
+    """See `count_errors`."""
     fields = np.empty(weights.shape[0])
     errors = 0
     for mu in range(patterns.shape[0]):

@@ -10,12 +10,12 @@ import math
 
 import numpy as np
 
-from localentropy.numerics.compiled import kernel
-from localentropy.solvers.committee_kernels import add, count_errors, preactivations
-from localentropy.solvers.gaussian_kernels import FUSED, REORDERED, exp
+from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
+from localentropy.solvers.committee_kernels import add, errors_of, preactivations
+from localentropy.solvers.gaussian_kernels import exp
 
 
-@kernel(fastmath=REORDERED)
+@subroutine(fastmath=REORDERED)
 def _step(weights: np.ndarray, gradient: np.ndarray, learning_rate: float) -> None:
     """Go down the gradient and back to norm 1."""
     square = 0.0
@@ -74,4 +74,4 @@ def epoch(
             add(outputs[b], patterns[order[start + b]], gradient)
         for unit in range(K):
             _step(weights[unit], gradient[unit], learning_rate)
-    return count_errors(patterns, weights)
+    return errors_of(patterns, weights)

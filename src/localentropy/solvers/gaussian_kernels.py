@@ -13,15 +13,10 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from localentropy.numerics.compiled import kernel
+from localentropy.numerics.compiled import FUSED, subroutine
 
 SQRT_HALF = math.sqrt(0.5)
 SQRT_TWO_OVER_PI = math.sqrt(2.0 / math.pi)
-
-# Stated for every kernel, because a callee without options of its own inherits those of the first kernel that calls it:
-# a multiplication and an addition may become one instruction; and sums may be taken in any (fixed) order.
-FUSED = {"contract", "nsz"}
-REORDERED = {"contract", "nsz", "reassoc"}
 
 _LOG_2_HIGH, _LOG_2_LOW = 0.6931471805598903, 5.497923018708371e-14
 _ROUND = 6755399441055744.0  # 1.5 · 2⁵²: adding it leaves the nearest integer in the last bits.
@@ -50,7 +45,7 @@ _as_float: Any = intrinsic(_float_of_bits)
 _as_bits: Any = intrinsic(_bits_of_float)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def exp(x: float) -> float:
     """eˣ for −708 ≤ x ≤ 709: 2ᵏ times the Taylor series of the remainder, |r| ≤ ½ ln 2, to order 12."""
     shifted = x * 1.4426950408889634 + _ROUND
@@ -71,7 +66,7 @@ def exp(x: float) -> float:
     return p * _as_float((_as_bits(shifted) + 1023) << 52)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def log(x: float) -> float:
     """ln x for normal x > 0: the exponent, and 2 artanh((m − 1)/(m + 1)) of the mantissa √½ ≤ m < √2 to order 21."""
     bits = _as_bits(x)
@@ -92,7 +87,7 @@ def log(x: float) -> float:
     return s * p + float(exponent) * 0.6931471805599453
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def erfcx(z: float) -> float:
     """exp(z²) erfc(z) for z ≥ 0.
 
@@ -125,21 +120,21 @@ def erfcx(z: float) -> float:
     return p / (1.0 + 2.0 * z)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def tail_mantissa(x: float, scaled: float) -> float:
     """M with H(x) = M exp(−x²/2) for x > 0 and H(x) = M otherwise, H(x) the Gaussian tail; `scaled` = erfcx(|x|/√2)."""
     square = min(0.5 * x * x, 700.0)
     return 0.5 * scaled if x > 0.0 else 1.0 - 0.5 * scaled * exp(-square)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def log_tail(x: float) -> float:
     """ln H(x), H(x) = ∫ₓ^∞ Dz: absolute error below 1e-15 for x < 0, relative for x > 0."""
     mantissa = tail_mantissa(x, erfcx(abs(x) * SQRT_HALF))
     return log(mantissa) - (0.5 * x * x if x > 0.0 else 0.0)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def hazard(x: float) -> float:
     """N(x)/H(x) = −d ln H/dx, relative error below 1e-14; 0 below x = −37."""
     scaled = erfcx(abs(x) * SQRT_HALF)

@@ -11,18 +11,8 @@ import math
 
 import numpy as np
 
-from localentropy.numerics.compiled import kernel
-from localentropy.solvers.gaussian_kernels import (
-    FUSED,
-    REORDERED,
-    SQRT_HALF,
-    erfcx,
-    exp,
-    hazard,
-    log,
-    log_tail,
-    tail_mantissa,
-)
+from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
+from localentropy.solvers.gaussian_kernels import SQRT_HALF, erfcx, exp, hazard, log, log_tail, tail_mantissa
 
 LOG_2 = math.log(2.0)
 
@@ -37,7 +27,7 @@ SERIES_LIMIT = 20.0
 """Largest centre for the series: beyond, its coefficients lose digits."""
 
 
-@kernel(fastmath=REORDERED)
+@subroutine(fastmath=REORDERED)
 def _signed_sum(pattern: np.ndarray, weights: np.ndarray) -> float:
     """Σ_i w_i ξ_i."""
     total = 0.0
@@ -56,14 +46,14 @@ def count_errors(patterns: np.ndarray, threshold: float, weights: np.ndarray) ->
     return errors
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def _tanh(x: float) -> float:
     """tanh x, absolute error below 1e-15."""
     tail = exp(-2.0 * min(abs(x), 300.0))
     return math.copysign((1.0 - tail) / (1.0 + tail), x)
 
 
-@kernel(fastmath=REORDERED)
+@subroutine(fastmath=REORDERED)
 def _send(
     pattern: np.ndarray, total: np.ndarray, fields: np.ndarray, mean: np.ndarray, variance: np.ndarray
 ) -> tuple[float, float]:
@@ -83,7 +73,7 @@ def _send(
     return omega, spread
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def _series(x: float, c: np.ndarray) -> None:
     """c[k] = coefficient of δᵏ in −ln H(x + δ), k ≥ 1, from G' = G(G − x) for G = −d ln H/dx."""
     g = np.empty(SERIES_ORDER)
@@ -98,7 +88,7 @@ def _series(x: float, c: np.ndarray) -> None:
         c[k + 1] = g[k] / (k + 1)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def _answer_series(
     pattern: np.ndarray,
     mean: np.ndarray,
@@ -144,7 +134,7 @@ def _answer_series(
         out[i] = 0.5 * (q * high - p * low)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def _answer_direct(
     pattern: np.ndarray,
     mean: np.ndarray,
@@ -167,7 +157,7 @@ def _answer_direct(
         out[i] = min(max(0.5 * (log(a / b) + squares), -bound), bound)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def _answer_expanded(pattern: np.ndarray, mean: np.ndarray, gap: float, spread: float, out: np.ndarray) -> None:
     """Fields to the weights to order 1/V: one hazard function for the pattern."""
     s = 1.0 / math.sqrt(spread)
@@ -179,7 +169,7 @@ def _answer_expanded(pattern: np.ndarray, mean: np.ndarray, gap: float, spread: 
         out[i] = xi * (pull + reaction * mean[i])
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def _mix(
     new: np.ndarray, damping: float, live: float, fields: np.ndarray, incoming: np.ndarray, total: np.ndarray
 ) -> None:
@@ -243,13 +233,13 @@ def update_messages(
         _mix(new, damping, live, fields[mu], incoming, total)
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def _log_cosh(x: float) -> float:
     """ln cosh x."""
     return abs(x) + log(1.0 + exp(-2.0 * min(abs(x), 300.0))) - LOG_2
 
 
-@kernel(fastmath=FUSED)
+@subroutine(fastmath=FUSED)
 def add_centre(coupling: float, replicas: float, fields: np.ndarray) -> None:
     """Add to each field h that of the centre, artanh{tanh γ tanh[(y − 1) artanh(tanh γ tanh h)]} (margins, SM II.3).
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from localentropy.numerics.compiled import kernel
+from localentropy.numerics.compiled import kernel, subroutine
 from localentropy.solvers.bit_kernels import count_bits, high_index, low_half, random_word
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 
 
-@kernel
+@subroutine
 def _disagreements(pattern: np.ndarray, weights: np.ndarray) -> np.int64:
     count = _ZERO
     for j in range(weights.size):
@@ -23,7 +23,7 @@ def _disagreements(pattern: np.ndarray, weights: np.ndarray) -> np.int64:
     return np.int64(count)
 
 
-@kernel
+@subroutine
 def _learn(pattern: np.ndarray, hidden: np.ndarray, weights: np.ndarray) -> None:
     """h_i ← h_i + 2 y ξ_i for all i, and the signs packed anew."""
     for j in range(weights.size):
@@ -36,7 +36,7 @@ def _learn(pattern: np.ndarray, hidden: np.ndarray, weights: np.ndarray) -> None
         weights[j] = word
 
 
-@kernel
+@subroutine
 def _reinforce(pattern: np.ndarray, hidden: np.ndarray, weights: np.ndarray) -> None:
     """h_i ← h_i + 2 w_i where w_i = y ξ_i: no weight changes sign."""
     for j in range(weights.size):
