@@ -29,9 +29,11 @@ from localentropy.instances.committee import tree_committee
 from localentropy.instances.prepare import prepare
 from localentropy.instances.selection import class_balanced
 from localentropy.landscape.local_energy import local_energy
+from localentropy.networks.align import align, overlap
 from localentropy.networks.cnn import standard_initialization, statistics
-from localentropy.networks.cnn_folding import Folded, align, fold, normalise, overlap
+from localentropy.networks.cnn_folding import Folded, fold
 from localentropy.networks.cnn_training import train
+from localentropy.networks.normalise import normalise
 from localentropy.solvers.committee_focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee_sgd import Schedule, committee_sgd_many
 

@@ -7,7 +7,6 @@ import torch
 from localentropy.errors import DomainError
 from localentropy.landscape.local_energy import local_energy
 from localentropy.landscape.pairs import pair_mean
-from localentropy.networks.align import units
 from localentropy.networks.mlp import Ensemble, Shape, random_orthogonal
 from localentropy.networks.normalise import normalise
 
@@ -34,10 +33,10 @@ def energy(ensemble, draws=2):
     result = local_energy(
         ensemble.flat_weights(),
         evaluate_on(ensemble, inputs, labels),
-        units=units(ensemble),
+        units=ensemble.units,
         sigmas=SIGMAS,
         draws=draws,
-        generators=[np.random.default_rng(seed) for seed in range(ensemble.models)],
+        generators=[np.random.default_rng(seed) for seed in range(ensemble.networks)],
     )
     return result, ensemble.errors(inputs, labels).numpy()
 

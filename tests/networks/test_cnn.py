@@ -6,8 +6,10 @@ import torch
 from torch.nn import functional
 
 from localentropy.errors import DomainError
+from localentropy.networks.align import align, distance, layer_overlaps, overlap, permute
 from localentropy.networks.cnn import CNN, POOLS, Statistics, parameter_count, standard_initialization, statistics
-from localentropy.networks.cnn_folding import align, distance, fold, layer_overlaps, normalise, overlap, permute
+from localentropy.networks.cnn_folding import fold
+from localentropy.networks.normalise import normalise
 
 
 @pytest.fixture(autouse=True)

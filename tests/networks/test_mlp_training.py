@@ -40,8 +40,8 @@ def adam(ensemble, count=600, **options):
 
 def sgd(ensemble, epochs=3, streams=None, checkpoint=None):
     inputs, _ = patterns(230)
-    coins = np.random.default_rng(5).choice([-1.0, 1.0], (ensemble.models, 230)).astype(np.float32)
-    streams = generators(ensemble.models, 100) if streams is None else streams
+    coins = np.random.default_rng(5).choice([-1.0, 1.0], (ensemble.networks, 230)).astype(np.float32)
+    streams = generators(ensemble.networks, 100) if streams is None else streams
     return train_sgd(
         ensemble,
         inputs,
@@ -69,7 +69,7 @@ def assert_same_bits(first, second):
 def test_batched_equals_sequential(width):
     start = networks(width)
     together = adam(start).ensemble
-    for model in range(start.models):
+    for model in range(start.networks):
         assert_close(together.select([model]), adam(start.select([model])).ensemble, 1e-5)
 
 
@@ -114,13 +114,13 @@ def test_sgd_batched_equals_sequential():
 
 def test_training_reaches_zero_errors_and_stops_there():
     start = networks(20)
-    trained = adam(start, count=200, epochs=3000)
+    trained = adam(start, count=200, epochs=6000)
     inputs, labels = patterns(200)
     assert (trained.ensemble.errors(inputs, labels) == 0).all()
     assert (trained.loss == 0).all()
     assert (trained.zero_error_epoch > 0).all()
     assert (trained.zero_error_epoch <= trained.stop_epoch).all()
-    assert (trained.stop_epoch < 3000).all()
+    assert (trained.stop_epoch < 6000).all()
     stopped = int(trained.stop_epoch.min())
     before = adam(start, count=200, epochs=int(trained.zero_error_epoch.min()) - 1)
     assert (before.zero_error_epoch == -1).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from localentropy.networks.align import align, distance, layer_overlaps, overlap, permute, units
+from localentropy.networks.align import align, distance, layer_overlaps, overlap, permute
 from localentropy.networks.mlp import Ensemble, Shape, random_orthogonal
 from localentropy.networks.normalise import normalise
 
@@ -96,7 +96,7 @@ def test_alignment_keeps_the_function_and_does_not_lower_the_first_overlap():
 def test_overlap_of_normalised_networks():
     first, second = normalise(networks())[0], normalise(networks(first=20))[0]
     q = overlap(first, second)
-    assert units(first) == 81
+    assert first.units == 81
     sizes = torch.tensor([16.0] * 5 + [1.0]).double()
     torch.testing.assert_close(q, layer_overlaps(first, second) @ sizes / 81, rtol=1e-6, atol=1e-8)
     torch.testing.assert_close(distance(first, second), (2 * (1 - q)).sqrt(), rtol=1e-6, atol=1e-8)

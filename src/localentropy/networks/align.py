@@ -1,82 +1,91 @@
 """Order of units that does not matter: permute one network's hidden units to match another's, and compare them.
 
-Source: overparam, §III.
+Units are those of a perceptron, or the channels of convolutions. Source: overparam, §III.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
 
 import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from localentropy.networks.mlp import Ensemble
+from localentropy.networks.layers import Layers
+
+Networks = TypeVar("Networks", bound=Layers)
 
 
-def permute(ensemble: Ensemble, permutations: list[Tensor]) -> Ensemble:
+def permute(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
     """The same functions with hidden units in another order.
 
-    Unit i of hidden layer l becomes the old unit `permutations[l][model, i]`; each tensor is [models, width].
+    Unit i of hidden layer l becomes the old unit `permutations[l][network, i]`; each tensor is [networks, units].
     """
-    weights, biases = list(ensemble.weights), list(ensemble.biases)
+    weights, biases = list(networks.weights), list(networks.biases)
     for layer, order in enumerate(permutations):
-        weights[layer] = weights[layer].take_along_dim(order[:, :, None], 1)
-        biases[layer] = biases[layer].take_along_dim(order, 1)
-        weights[layer + 1] = weights[layer + 1].take_along_dim(order[:, None, :], 2)
-    return Ensemble(tuple(weights), tuple(biases))
+        weights[layer] = _reordered(weights[layer], order, 1)
+        biases[layer] = _reordered(biases[layer], order, 1)
+        weights[layer + 1] = _reordered(weights[layer + 1], order, 2)
+    return replace(networks, weights=tuple(weights), biases=tuple(biases))
 
 
-def align(reference: Ensemble, other: Ensemble) -> tuple[Ensemble, list[Tensor]]:
+def align(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor]]:
     """Permute the hidden units of each network of `other` to match the network of `reference` with the same index.
 
     Layer by layer, starting at the inputs and with the permutation of the layer below applied, the matching maximises
     the sum of cosines between incoming weights; for normalised networks (see `normalise`) it is the one of least
-    distance. Biases do not enter it.
+    distance. Biases and the outputs' weights do not enter it.
 
     Returns:
-        The permuted networks, and for each hidden layer the permutation [models, width] (see `permute`).
+        The permuted networks, and for each hidden layer the permutation [networks, units] (see `permute`).
     """
     permutations: list[Tensor] = []
+    permuted = other
     for layer in range(len(other.weights) - 1):
-        identity = torch.arange(other.shape.width, device=other.weights[0].device).expand(other.models, -1)
-        permuted = permute(other, [*permutations, identity]).weights[layer]
-        cosines = normalize(reference.weights[layer].double(), dim=2) @ normalize(permuted.double(), dim=2).mT
+        own, others = (normalize(n.weights[layer].double().flatten(2), dim=2) for n in (reference, permuted))
+        cosines = own @ others.mT
         matched = [linear_sum_assignment(matrix.cpu().numpy(), maximize=True)[1] for matrix in cosines]
-        permutations.append(torch.stack([torch.from_numpy(columns) for columns in matched]).to(identity))
-    return permute(other, permutations), permutations
+        permutations.append(torch.stack([torch.from_numpy(columns) for columns in matched]).to(cosines.device))
+        permuted = permute(other, permutations)
+    return permuted, permutations
 
 
-def overlap(first: Ensemble, second: Ensemble) -> Tensor:
-    """Cosine between the weights of networks with the same index, float64 [models].
+def overlap(first: Layers, second: Layers) -> Tensor:
+    """Cosine between the weights of networks with the same index, float64 [networks].
 
-    q = Σ w w' / (‖w‖ ‖w'‖) over the weights of all layers, biases excluded. For normalised networks every unit, the
-    output included, counts the same: q is the mean over units of the cosine between incoming weights.
+    q = Σ w w' / (‖w‖ ‖w'‖) over the weights of all layers, biases excluded. For normalised networks every unit counts
+    the same, the outputs included.
     """
     norms = _products(first, first).sum(1) * _products(second, second).sum(1)
     return _products(first, second).sum(1) / norms.sqrt()
 
 
-def layer_overlaps(first: Ensemble, second: Ensemble) -> Tensor:
-    """Cosine between the weights of each layer, from the inputs to the output, float64 [models, layers]."""
+def layer_overlaps(first: Layers, second: Layers) -> Tensor:
+    """Cosine between the weights of each layer, from the inputs to the outputs, float64 [networks, layers]."""
     norms = _products(first, first) * _products(second, second)
     return _products(first, second) / norms.sqrt()
 
 
-def distance(first: Ensemble, second: Ensemble) -> Tensor:
-    """Euclidean distance between all weights, biases excluded, over √(number of units), float64 [models].
+def distance(first: Layers, second: Layers) -> Tensor:
+    """Euclidean distance between all weights, biases excluded, over √(number of units), float64 [networks].
 
     For normalised networks it is √(2 (1 − q)) with q their `overlap`.
     """
     difference = first.flat_weights().double() - second.flat_weights().double()
-    return difference.norm(dim=1) / units(first) ** 0.5
+    return difference.norm(dim=1) / first.units**0.5
 
 
-def units(ensemble: Ensemble) -> int:
-    """Number of units with incoming weights: all hidden ones and the output."""
-    return sum(weight.shape[1] for weight in ensemble.weights)
-
-
-def _products(first: Ensemble, second: Ensemble) -> Tensor:
-    """Scalar products of the weights of each layer, [models, layers]."""
+def _products(first: Layers, second: Layers) -> Tensor:
+    """Scalar products of the weights of each layer, [networks, layers]."""
     pairs = zip(first.weights, second.weights, strict=True)
-    return torch.stack([(a.double() * b.double()).sum((1, 2)) for a, b in pairs], 1)
+    return torch.stack([(a.double() * b.double()).flatten(1).sum(1) for a, b in pairs], 1)
+
+
+def _reordered(tensor: Tensor, order: Tensor, dimension: int) -> Tensor:
+    """The tensor with its dimension in each network's own order [networks, units]."""
+    shape = [len(order)] + [1] * (tensor.ndim - 1)
+    shape[dimension] = -1
+    return tensor.take_along_dim(order.reshape(shape), dimension)

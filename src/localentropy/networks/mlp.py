@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from localentropy.errors import DomainError
+from localentropy.networks.layers import Layers
 
 
 @dataclass(frozen=True)
@@ -43,21 +44,8 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Ensemble:
-    """Networks of one shape.
-
-    Attributes:
-        weights: for each layer a tensor [models, outputs, inputs].
-        biases: for each layer a tensor [models, outputs].
-    """
-
-    weights: tuple[Tensor, ...]
-    biases: tuple[Tensor, ...]
-
-    @property
-    def models(self) -> int:
-        """Number of networks."""
-        return self.weights[0].shape[0]
+class Ensemble(Layers):
+    """Networks of one shape: weights [networks, outputs, inputs] and biases [networks, outputs] of each layer."""
 
     @property
     def shape(self) -> Shape:
@@ -65,30 +53,9 @@ class Ensemble:
         width, inputs = self.weights[0].shape[1:]
         return Shape(inputs, width, len(self.weights) - 1)
 
-    def select(self, models: Sequence[int]) -> Ensemble:
-        """Copy of the networks with these indices, in this order; an index may repeat."""
-        index = torch.as_tensor(models, device=self.weights[0].device)
-        return Ensemble(tuple(w[index] for w in self.weights), tuple(b[index] for b in self.biases))
-
-    def to(self, device: str, dtype: torch.dtype | None = None) -> Ensemble:
-        """The same networks on a device, in a floating-point type."""
-        return Ensemble(
-            tuple(w.to(device, dtype) for w in self.weights), tuple(b.to(device, dtype) for b in self.biases)
-        )
-
-    def flat_weights(self) -> Tensor:
-        """All weights of each network, without the biases, [models, weights]."""
-        return torch.cat([weight.flatten(1) for weight in self.weights], 1)
-
-    def with_weights(self, flat: Tensor) -> Ensemble:
-        """Networks with the weights given in the order of `flat_weights` and these biases."""
-        parts = flat.split([weight[0].numel() for weight in self.weights], 1)
-        weights = tuple(part.view_as(weight) for part, weight in zip(parts, self.weights, strict=True))
-        return Ensemble(weights, self.biases)
-
     def __call__(self, inputs: Tensor) -> Tensor:
-        """Outputs f [models, patterns] at inputs [patterns, inputs]."""
-        activations = inputs.T.expand(self.models, -1, -1)
+        """Outputs f [networks, patterns] at inputs [patterns, inputs]."""
+        activations = inputs.T.expand(self.networks, -1, -1)
         last = len(self.weights) - 1
         for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
             activations = torch.baddbmm(bias[:, :, None], weight, activations)
@@ -97,12 +64,12 @@ class Ensemble:
         return activations[:, 0]
 
     def errors(self, inputs: Tensor, labels: Tensor, block: int = 2000) -> Tensor:
-        """Fraction of patterns with label × f ≤ 0, float64 [models].
+        """Fraction of patterns with label × f ≤ 0, float64 [networks].
 
-        Inputs are [patterns, inputs]; labels ±1 are [patterns], or [models, patterns] if each network has its own.
+        Inputs are [patterns, inputs]; labels ±1 are [patterns], or [networks, patterns] if each network has its own.
         Patterns are evaluated in blocks, which bounds the memory and keeps the activations in cache.
         """
-        wrong = torch.zeros(self.models, dtype=torch.float64, device=inputs.device)
+        wrong = torch.zeros(self.networks, dtype=torch.float64, device=inputs.device)
         for start in range(0, len(inputs), block):
             part = slice(start, start + block)
             wrong += (self(inputs[part]) * labels[..., part] <= 0).sum(1)

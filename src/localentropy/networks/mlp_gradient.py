@@ -40,12 +40,12 @@ class Packed:
 
     def __init__(self, ensemble: Ensemble) -> None:
         self.shape = shape = ensemble.shape
-        self.models = ensemble.models
+        self.networks = ensemble.networks
         units, columns = _multiple_of_4(shape.width + 1), _multiple_of_4(shape.inputs + 1)
         self._sizes = (
-            torch.Size((self.models, units, columns)),
-            torch.Size((self.models, shape.hidden_layers - 1, units, units)),
-            torch.Size((self.models, 4, units)),
+            torch.Size((self.networks, units, columns)),
+            torch.Size((self.networks, shape.hidden_layers - 1, units, units)),
+            torch.Size((self.networks, 4, units)),
         )
         self.flat = ensemble.weights[0].new_zeros(sum(size.numel() for size in self._sizes))
         self.trainable = torch.zeros_like(self.flat)
@@ -67,8 +67,8 @@ class Packed:
     def parts(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Views of a vector laid out like `flat`: matrices of the first layer, the hidden layers, the output.
 
-        Their shapes are [models, units, inputs + 1 filled up], [models, hidden layers − 1, units, units] and
-        [models, 4, units].
+        Their shapes are [networks, units, inputs + 1 filled up], [networks, hidden layers − 1, units, units] and
+        [networks, 4, units].
         """
         first, hidden, output = torch.split(flat, [size.numel() for size in self._sizes])
         return first.view(self._sizes[0]), hidden.view(self._sizes[1]), output.view(self._sizes[2])
@@ -83,9 +83,9 @@ class Packed:
         return [first, *hidden.unbind(1), output]
 
     def outputs(self, flat: Tensor, inputs: Tensor) -> Tensor:
-        """Outputs f [models, patterns] of parameters laid out like `flat` at one block of `Patterns.inputs`."""
+        """Outputs f [networks, patterns] of parameters laid out like `flat` at one block of `Patterns.inputs`."""
         *below, last = self._layers(flat)
-        activations = inputs.expand(self.models, -1, -1)
+        activations = inputs.expand(self.networks, -1, -1)
         for layer in below:
             activations = torch.bmm(layer, activations).relu()
         return torch.bmm(last[:, :1], activations)[:, 0]
@@ -104,9 +104,9 @@ class Patterns:
     """A training set in blocks of equal length.
 
     Attributes:
-        inputs: [blocks, 1 or models, columns, length], where a 1 follows the network's inputs and zeros fill up to a
+        inputs: [blocks, 1 or networks, columns, length], where a 1 follows the network's inputs and zeros fill up to a
             multiple of 4.
-        labels: ±1, [blocks, 1 or models, length]; 0 where the last block is filled up.
+        labels: ±1, [blocks, 1 or networks, length]; 0 where the last block is filled up.
         count: number of patterns.
     """
 
@@ -118,7 +118,7 @@ class Patterns:
     def blocked(inputs: Tensor, labels: Tensor, length: int | None = None) -> Patterns:
         """Blocks of `length` patterns from inputs [patterns, inputs] and labels ±1 [patterns].
 
-        Both may have a leading dimension [models] if each network has its own. Without a length, blocks are short
+        Both may have a leading dimension [networks] if each network has its own. Without a length, blocks are short
         enough for the cache on a CPU; elsewhere there is one block.
         """
         inputs = inputs if inputs.dim() == 3 else inputs[None]
@@ -155,9 +155,9 @@ class SquareHinge:
 
     Attributes:
         gradient: gradient of the mean loss, laid out like `packed.flat`; entries at fixed places mean nothing.
-        loss: mean loss [models], float64.
-        wrong: number of patterns with y f ≤ 0 [models].
-        active: set to False for a network whose loss is 0 and that does not change: its work is saved, [models].
+        loss: mean loss [networks], float64.
+        wrong: number of patterns with y f ≤ 0 [networks].
+        active: set to False for a network whose loss is 0 and that does not change: its work is saved, [networks].
     """
 
     def __init__(self, packed: Packed, margin: float) -> None:
@@ -167,12 +167,12 @@ class SquareHinge:
         self.margin = margin
         device = packed.flat.device
         self.gradient = torch.zeros_like(packed.flat)
-        self.loss = torch.zeros(packed.models, dtype=torch.float64, device=device)
-        self.wrong = torch.zeros(packed.models, dtype=torch.int64, device=device)
-        self.active = torch.ones(packed.models, dtype=torch.bool, device=device)
+        self.loss = torch.zeros(packed.networks, dtype=torch.float64, device=device)
+        self.wrong = torch.zeros(packed.networks, dtype=torch.int64, device=device)
+        self.active = torch.ones(packed.networks, dtype=torch.bool, device=device)
         if device.type == "cpu":
-            threads = min(torch.get_num_threads(), packed.models)
-            edges = [packed.models * thread // threads for thread in range(threads + 1)]
+            threads = min(torch.get_num_threads(), packed.networks)
+            edges = [packed.networks * thread // threads for thread in range(threads + 1)]
             self._shares = list(pairwise(edges))
             self._pool = ThreadPoolExecutor(threads)
             self._parameters = packed.arrays(packed.flat)

@@ -29,10 +29,10 @@ class Trained:
 
     Attributes:
         ensemble: the trained networks.
-        loss: mean loss [models] at the last gradient.
+        loss: mean loss [networks] at the last gradient.
         zero_error_epoch: number of updates after which there was no training error for the first time, −1 if
-            there always was one, [models].
-        stop_epoch: number of updates made, [models].
+            there always was one, [networks].
+        stop_epoch: number of updates made, [networks].
     """
 
     ensemble: Ensemble
@@ -83,8 +83,8 @@ def train_adam(
         "rate": rate,
         "mean": torch.zeros_like(packed.flat),
         "square": torch.zeros_like(packed.flat),
-        "zero_error_epoch": torch.full((packed.models,), -1, device=device),
-        "stop_epoch": torch.zeros(packed.models, dtype=torch.int64, device=device),
+        "zero_error_epoch": torch.full((packed.networks,), -1, device=device),
+        "stop_epoch": torch.zeros(packed.networks, dtype=torch.int64, device=device),
     }
     start = _restore(state, checkpoint)
     mean, square, zero_error_epoch, stop_epoch = list(state.values())[2:]
@@ -133,7 +133,7 @@ def train_sgd(
     Args:
         ensemble: initial networks; not modified.
         inputs: [patterns, inputs].
-        labels: ±1, [models, patterns]: each network has its own.
+        labels: ±1, [networks, patterns]: each network has its own.
         margin: margin of the loss, in units of the output.
         learning_rate: step size; the loss is a mean over the mini-batch.
         batch: patterns in a mini-batch; the last one of an epoch may be shorter.

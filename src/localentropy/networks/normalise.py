@@ -1,40 +1,54 @@
 """Norms that do not matter: scale every unit's incoming weights to norm 1 without changing what a network answers.
 
-ReLU(n z) = n ReLU(z) for n > 0, so the norm of a hidden unit can be moved to the weights that leave it, layer by layer
-up to the output, whose own norm does not change the sign of f. Source: overparam, §III.
+ReLU(n z) = n ReLU(z) for n > 0, and max-pooling lets a positive factor pass too, so the norm of a unit or filter can be
+moved to the weights that leave it, layer by layer up to the outputs, whose common factor does not change the sign of
+the only one or the order of several. Source: overparam, §III.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TypeVar
+
 import torch
 from torch import Tensor
 
-from localentropy.networks.mlp import Ensemble
+from localentropy.networks.layers import Layers
+
+Networks = TypeVar("Networks", bound=Layers)
 
 
-def normalise(ensemble: Ensemble) -> tuple[Ensemble, Tensor]:
-    """Networks with unit-norm rows in every layer, and the number of dead units in each hidden layer.
+def normalise(networks: Networks) -> tuple[Networks, Tensor]:
+    """Networks whose hidden units have incoming weights of norm 1, and the number of dead units.
 
     For each hidden unit, from the first layer on, n is the norm of its incoming weights, without the bias; weights and
-    bias are divided by n and the weights to the next layer are multiplied by n. The output's weights and bias are
-    divided by the norm of its weights. The output f is divided by a positive number, so its sign stays.
+    bias are divided by n and the weights that leave the unit are multiplied by n. Weights and biases of the outputs
+    are divided by one number, which makes the mean square norm of their incoming weights 1.
 
     A dead unit has n = 0, sends on a constant, and is left as it is.
 
     Returns:
-        The networks, in the floating-point type of the given ones, and dead units [models, hidden layers].
+        The networks, in the floating-point type of the given ones, and dead units [networks, hidden layers].
     """
-    dtype = ensemble.weights[0].dtype
-    weights = [weight.double() for weight in ensemble.weights]  # norms multiply up: keep their rounding out
-    biases = [bias.double() for bias in ensemble.biases]
+    dtype = networks.weights[0].dtype
+    weights = [weight.double() for weight in networks.weights]  # norms multiply up: keep their rounding out
+    biases = [bias.double() for bias in networks.biases]
     dead = []
-    for layer in range(len(weights)):
-        norm = weights[layer].norm(dim=2)
+    for layer in range(len(weights) - 1):
+        norm = weights[layer].flatten(2).norm(dim=2)
         dead.append((norm == 0).sum(1))
         norm = torch.where(norm == 0, 1.0, norm)
-        weights[layer] = weights[layer] / norm[:, :, None]
+        weights[layer] = weights[layer] / _spread(norm[:, :, None], weights[layer])
         biases[layer] = biases[layer] / norm
-        if layer + 1 < len(weights):
-            weights[layer + 1] = weights[layer + 1] * norm[:, None, :]
-    normalised = Ensemble(tuple(w.to(dtype) for w in weights), tuple(b.to(dtype) for b in biases))
-    return normalised, torch.stack(dead[:-1], 1)
+        weights[layer + 1] = weights[layer + 1] * _spread(norm[:, None, :], weights[layer + 1])
+    norm = weights[-1].flatten(1).norm(dim=1) / weights[-1].shape[1] ** 0.5
+    norm = torch.where(norm == 0, 1.0, norm)
+    weights[-1] = weights[-1] / _spread(norm[:, None, None], weights[-1])
+    biases[-1] = biases[-1] / norm[:, None]
+    scaled = replace(networks, weights=tuple(w.to(dtype) for w in weights), biases=tuple(b.to(dtype) for b in biases))
+    return scaled, torch.stack(dead, 1)
+
+
+def _spread(factors: Tensor, weights: Tensor) -> Tensor:
+    """[networks, outputs, inputs] with the dimensions of weights that may have taps too."""
+    return factors.reshape(*factors.shape, *[1] * (weights.ndim - 3))

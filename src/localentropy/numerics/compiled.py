@@ -4,10 +4,10 @@ Kernels have a disk cache that notices an edited subroutine. numba looks only at
 would go on using the old one. So the folder of the cache is named by the contents of all files of this package that the
 kernel's module uses.
 
-Subroutines are inlined, always, and are not on disk. A call that is left in a kernel's machine code is bound, when that
-is loaded, to whichever copy of the callee the process has already, and copies round differently: which product is joined
-with which sum depends on what else was compiled with them. The last bits of a result would depend on which kernels come
-from the disk, and so on which files an earlier run, perhaps a killed one, has left there.
+Subroutines are always inlined and never on disk. A call that is left in the machine code of a kernel is bound, when
+that is loaded, to whichever copy of the callee the process has already, and copies round differently: which product
+is joined with which sum depends on what else was compiled with them. The last bits of a result would depend on which
+kernels come from the disk, and so on which files an earlier run, perhaps a killed one, has left there.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ def subroutine(function: Callable[..., Any] | None = None, **options: Any) -> An
     if function is None:
         return lambda decorated: subroutine(decorated, **options)
     # Said explicitly: a function that does not say it is compiled with the option of whichever one calls it first.
-    settings = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": True}
-    return numba.njit(function, **settings | options)
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": False, "forceinline": True}
+    return numba.njit(function, **(settings | options))
 
 
 def _code_name(module: str) -> str:

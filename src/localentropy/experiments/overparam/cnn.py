@@ -25,7 +25,6 @@ Table: one row for each number, in column `value`; which number is said by
 | dead_channels | channels of a convolution with no weight after training |
 | overlap_start | cosine of a layer's weights with their initial values: neither folded nor aligned |
 | overlap, overlap_untrained | cosine of a pair, normalised and aligned: of trained networks, and of the initial ones |
-| distance | of a pair of trained networks, per unit: √(2 (1 − overlap)) |
 | noise_distance, noise_distance_raw | of solutions: distance to the perturbed one, per unit and not; mean over draws |
 | noise_train_error | of solutions: train error of the perturbed one; mean over draws |
 
@@ -34,12 +33,11 @@ All errors are those of evaluation mode, on all images. Both optimizers start fr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from localentropy.experiments.network_runs import NOISE_LEVELS, Distinct, NetworkTable
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -83,12 +81,6 @@ def _balanced(value: int) -> int:
     return value
 
 
-def _distinct(values: tuple[Optimizer, ...]) -> tuple[Optimizer, ...]:
-    if len(set(values)) < len(values):
-        raise ValueError(f"must differ from each other, got {', '.join(values)}")
-    return values
-
-
 ClassBalanced = Annotated[int, Field(ge=10), AfterValidator(_balanced)]
 
 
@@ -98,9 +90,7 @@ class Parameters(ExperimentParameters):
     widths: IncreasingSizes = Field(
         description="k, the filters of the first of four convolutions (C)", json_schema_extra=SIZE
     )
-    optimizers: Annotated[tuple[Optimizer, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
-        description="training algorithms: SGD with momentum, Adam (T)"
-    )
+    optimizers: Distinct[tuple[Optimizer, ...]] = Field(description="training algorithms: SGD with momentum, Adam (T)")
     training_patterns: ClassBalanced = Field(
         le=50_000, description="training images, as many of each class; all 50,000 (T)", json_schema_extra=SIZE
     )
@@ -114,9 +104,7 @@ class Parameters(ExperimentParameters):
     sgd_momentum: float = Field(ge=0, lt=1, description="momentum of SGD (C)")
     adam_learning_rate: float = Field(gt=0, le=10, description="step size of Adam (C)")
     solution_errors: int = Field(ge=0, description="most misclassified training images of a solution; 1 (T)")
-    noise_levels: IncreasingValues = Field(
-        description="standard deviations of the relative noise on the weights of solutions (C)"
-    )
+    noise_levels: IncreasingValues = Field(description=NOISE_LEVELS)
     noise_draws: int = Field(
         ge=1, le=10_000, description="perturbations of each solution at each noise level (C)", json_schema_extra=SIZE
     )
@@ -154,16 +142,18 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     import torch
 
     from localentropy.networks.cnn import parameter_count, statistics
-    from localentropy.networks.cnn_folding import fold, normalise
+    from localentropy.networks.cnn_folding import fold
+    from localentropy.networks.normalise import normalise
 
     torch.set_num_threads(parameters.threads)
     images, labels, test_images, test_labels = _patterns(parameters, context)
     optimizer, width = task["optimizer"], task["width"]
-    table = _Table(optimizer, parameter_count(width), width)
+    table = NetworkTable(COLUMNS, optimizer=optimizer, width=width, parameters=parameter_count(width))
     run = _Run(parameters, width, optimizer, context)
 
-    solutions: list[Folded] = []
+    networks: list[Folded] = []
     untrained: list[Folded] = []
+    solutions: list[int] = []
     for samples in run.groups():
         start = run.start(samples)
         trained = run.train(start, images, labels, samples)
@@ -171,28 +161,37 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         train_error = folded.errors(images, labels)
         # A fraction of the patterns in floating point: half an error of slack decides nothing else.
         solved = train_error * len(labels) < parameters.solution_errors + 0.5
-        table.samples("train_error", train_error, samples)
-        table.samples("test_error", folded.errors(test_images, test_labels), samples)
-        table.samples("solved", solved, samples)
-        table.samples("loss", trained.loss[-1], samples)
+        for quantity, values in {
+            "train_error": train_error,
+            "test_error": folded.errors(test_images, test_labels),
+            "solved": solved,
+            "loss": trained.loss[-1],
+        }.items():
+            table.samples(quantity, samples, values)
         for epoch, overlaps in enumerate(trained.start_overlaps.cpu()):
-            for layer, values in enumerate(overlaps.unbind(1)):
-                table.samples("overlap_start", values, samples, layer=layer, epoch=epoch)
+            table.layers("overlap_start", samples, overlaps, epoch=epoch)
         normalised, dead = normalise(folded)
-        for layer, count in enumerate(dead.unbind(1)):
-            table.samples("dead_channels", count, samples, layer=layer)
-        solutions.append(normalised)
+        table.layers("dead_channels", samples, dead)
+        networks.append(normalised)
         untrained.append(normalise(fold(start, statistics(start, images)))[0])
+        solutions += [sample for sample, found in zip(samples, solved, strict=True) if found]
         context.report(
             f"{optimizer} width {width} sample {', '.join(map(str, samples))}: "
             f"train error {train_error.mean():.5f}, {int(solved.sum())} of {len(samples)} solved"
         )
-    networks = _joined(solutions)
-    _compare("overlap", networks, table)
-    _compare("overlap_untrained", _joined(untrained), table)
-    found = table.select("solved", 1.0)
-    if found:
-        _perturb(networks.select(found), found, images, labels, parameters, run, table)
+    every = _joined(networks)
+    table.compare("overlap", every)
+    table.compare("overlap_untrained", _joined(untrained))
+    if solutions:
+        # The same noise for both optimizers.
+        table.perturb(
+            solutions,
+            every.select(solutions),
+            lambda folded: folded.errors(images, labels),
+            sigmas=parameters.noise_levels,
+            draws=parameters.noise_draws,
+            generators=run.streams("noise", solutions),
+        )
     run.finish()
     return table.frame()
 
@@ -288,35 +287,6 @@ class _Run:
             checkpoint.remove()
 
 
-class _Table:
-    """Rows of one task."""
-
-    def __init__(self, optimizer: Optimizer, parameters: int, width: int) -> None:
-        self.common = {"optimizer": optimizer, "width": width, "parameters": parameters}
-        self.rows: list[dict[str, Any]] = []
-
-    def samples(self, quantity: str, values: Iterable[Any], samples: list[int], **where: float) -> None:
-        """One row for each of these samples."""
-        for sample, value in zip(samples, values, strict=True):
-            self.rows.append({"quantity": quantity, "sample": sample, **where, "value": float(value)})
-
-    def pairs(self, quantity: str, pairs: list[tuple[int, int]], values: Iterable[Any], **where: float) -> None:
-        """One row for each pair of samples."""
-        for (sample, other), value in zip(pairs, values, strict=True):
-            self.rows.append({"quantity": quantity, "sample": sample, "other": other, **where, "value": float(value)})
-
-    def select(self, quantity: str, value: float) -> list[int]:
-        """Samples at which a quantity has this value."""
-        return [row["sample"] for row in self.rows if row["quantity"] == quantity and row["value"] == value]
-
-    def frame(self) -> pd.DataFrame:
-        """The table, with all columns whatever rows there are."""
-        import pandas as pd
-
-        frame = pd.DataFrame(self.rows).assign(**self.common).reindex(columns=list(COLUMNS))
-        return frame.astype(COLUMNS)
-
-
 def _joined(parts: list[Folded]) -> Folded:
     """All networks of several ensembles as one."""
     import torch
@@ -328,48 +298,3 @@ def _joined(parts: list[Folded]) -> Folded:
         for tensors in ([part.weights for part in parts], [part.biases for part in parts])
     )
     return Folded(weights, biases)
-
-
-def _compare(quantity: str, networks: Folded, table: _Table) -> None:
-    """Overlaps of all pairs of normalised networks after alignment; distances too if they are trained."""
-    from localentropy.networks.cnn_folding import align, distance, layer_overlaps, overlap
-
-    pairs = list(combinations(range(networks.networks), 2))
-    reference = networks.select([sample for sample, _ in pairs])
-    aligned, _ = align(reference, networks.select([other for _, other in pairs]))
-    table.pairs(quantity, pairs, overlap(reference, aligned))
-    for layer, values in enumerate(layer_overlaps(reference, aligned).unbind(1)):
-        table.pairs(quantity, pairs, values, layer=layer)
-    if quantity == "overlap":
-        table.pairs("distance", pairs, distance(reference, aligned))
-
-
-def _perturb(
-    solutions: Folded,
-    samples: list[int],
-    images: torch.Tensor,
-    labels: torch.Tensor,
-    parameters: Parameters,
-    run: _Run,
-    table: _Table,
-) -> None:
-    """Local energy of normalised solutions, with the same noise for both optimizers."""
-    from localentropy.landscape.local_energy import local_energy
-    from localentropy.networks.cnn_folding import normalise
-
-    def evaluate(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        perturbed, _ = normalise(solutions.with_weights(weights))
-        return perturbed.flat_weights(), perturbed.errors(images, labels)
-
-    energy = local_energy(
-        solutions.flat_weights(),
-        evaluate,
-        units=solutions.units,
-        sigmas=parameters.noise_levels,
-        draws=parameters.noise_draws,
-        generators=run.streams("noise", samples),
-    )
-    for level, sigma in enumerate(parameters.noise_levels):
-        table.samples("noise_distance", energy.distance_per_unit[level].mean(1), samples, sigma=sigma)
-        table.samples("noise_distance_raw", energy.distance[level].mean(1), samples, sigma=sigma)
-        table.samples("noise_train_error", energy.train_error[level].mean(1), samples, sigma=sigma)

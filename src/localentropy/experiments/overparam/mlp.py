@@ -25,7 +25,6 @@ Table: one row for each number, in column `value`; which number is said by
 | dead_units | hidden units of a layer with no incoming weight after training |
 | overlap, overlap_untrained | cosine of a pair, normalised and aligned: of solutions, and of their starting points |
 | overlap_start | cosine of a solution and its own starting point, normalised, not aligned |
-| distance | of a pair of solutions, per unit: √(2 (1 − overlap)) |
 | noise_distance, noise_distance_raw | distance to the perturbed solution, per unit and not; mean over draws |
 | noise_train_error | train error of the perturbed solution; mean over draws |
 
@@ -34,12 +33,11 @@ The starting points of the adversarial initialization are the networks at the en
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from localentropy.experiments.network_runs import NOISE_LEVELS, Distinct, NetworkTable
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -83,17 +81,11 @@ def _even(value: int) -> int:
     return value
 
 
-def _distinct(values: tuple[Initialization, ...]) -> tuple[Initialization, ...]:
-    if len(set(values)) < len(values):
-        raise ValueError(f"must differ from each other, got {', '.join(values)}")
-    return values
-
-
 class Parameters(ExperimentParameters):
     """Parameters of the MLP experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
 
     widths: IncreasingSizes = Field(description="units in each hidden layer (C)", json_schema_extra=SIZE)
-    initializations: Annotated[tuple[Initialization, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
+    initializations: Distinct[tuple[Initialization, ...]] = Field(
         description="starting points: random orthogonal; adversarial, first trained on random labels (T)"
     )
     hidden_layers: int = Field(ge=1, le=20, description="hidden layers (C)")
@@ -122,9 +114,7 @@ class Parameters(ExperimentParameters):
     )
     random_label_learning_rate: float = Field(gt=0, le=1, description="step size of SGD on random labels (C)")
     random_label_batch: int = Field(ge=1, le=60_000, description="patterns in a mini-batch of SGD on random labels (C)")
-    noise_levels: IncreasingValues = Field(
-        description="standard deviations of the relative noise on the weights of solutions (C)"
-    )
+    noise_levels: IncreasingValues = Field(description=NOISE_LEVELS)
     noise_draws: int = Field(
         ge=1, le=10_000, description="perturbations of each solution at each noise level (C)", json_schema_extra=SIZE
     )
@@ -158,34 +148,42 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     torch.set_num_threads(parameters.threads)
     inputs, labels, test_inputs, test_labels = _patterns(parameters, context)
-    run = _Run(parameters, task["width"], task["initialization"], context)
-    table = _Table(task["initialization"], run.shape.parameters, task["width"])
+    width, initialization, samples = task["width"], task["initialization"], range(parameters.samples)
+    run = _Run(parameters, width, initialization, context)
+    table = NetworkTable(COLUMNS, initialization=initialization, width=width, parameters=run.shape.parameters)
 
     start = run.start(inputs, table)
     trained = run.train(start, inputs, labels)
     train_error = trained.ensemble.errors(inputs, labels)
     test_error = trained.ensemble.errors(test_inputs, test_labels)
-    table.samples("train_error", train_error)
-    table.samples("test_error", test_error)
-    table.samples("loss", trained.loss)
     first = trained.zero_error_epoch.double()
-    table.samples("zero_error_epoch", first.masked_fill(first < 0, float("nan")))
-    table.samples("stop_epoch", trained.stop_epoch)
+    for quantity, values in {
+        "train_error": train_error,
+        "test_error": test_error,
+        "loss": trained.loss,
+        "zero_error_epoch": first.masked_fill(first < 0, float("nan")),
+        "stop_epoch": trained.stop_epoch,
+    }.items():
+        table.samples(quantity, samples, values)
 
     solutions, dead = normalise(trained.ensemble)
-    for layer, count in enumerate(dead.unbind(1)):
-        table.samples("dead_units", count, layer=layer)
     untrained, _ = normalise(start)
-    table.samples("overlap_start", overlap(untrained, solutions))
-    for layer, values in enumerate(layer_overlaps(untrained, solutions).unbind(1)):
-        table.samples("overlap_start", values, layer=layer)
-    _compare("overlap", solutions, table)
-    _compare("overlap_untrained", untrained, table)
-    _perturb(solutions, inputs, labels, parameters, run.streams("noise", width=task["width"]), table)
-
+    table.layers("dead_units", samples, dead)
+    table.samples("overlap_start", samples, overlap(untrained, solutions))
+    table.layers("overlap_start", samples, layer_overlaps(untrained, solutions))
+    table.compare("overlap", solutions)
+    table.compare("overlap_untrained", untrained)
+    table.perturb(
+        samples,
+        solutions,
+        lambda networks: networks.errors(inputs, labels),
+        sigmas=parameters.noise_levels,
+        draws=parameters.noise_draws,
+        generators=run.streams("noise", width=width),
+    )
     run.finish()
     context.report(
-        f"{task['initialization']} width {task['width']}: train error {train_error.mean():.4f}, "
+        f"{initialization} width {width}: train error {train_error.mean():.4f}, "
         f"test error {test_error.mean():.4f}, {int((train_error == 0).sum())} of {parameters.samples} solved"
     )
     return table.frame()
@@ -240,7 +238,7 @@ class _Run:
             for sample in range(self.parameters.samples)
         ]
 
-    def start(self, inputs: torch.Tensor, table: _Table) -> Ensemble:
+    def start(self, inputs: torch.Tensor, table: NetworkTable) -> Ensemble:
         """Starting points. Both initializations use the same random orthogonal networks."""
         import numpy as np
         import torch
@@ -267,7 +265,7 @@ class _Run:
             checkpoint=self.checkpoints.get("random_labels"),
         )
         errors = networks.errors(inputs, labels)
-        table.samples("random_label_error", errors)
+        table.samples("random_label_error", range(self.parameters.samples), errors)
         self.report(f"{self.initialization} width {width}: random-label error {errors.mean():.3f}")
         return networks
 
@@ -290,73 +288,3 @@ class _Run:
         """Delete the checkpoints."""
         for checkpoint in self.checkpoints.values():
             checkpoint.remove()
-
-
-class _Table:
-    """Rows of one task."""
-
-    def __init__(self, initialization: Initialization, parameters: int, width: int) -> None:
-        self.common = {"initialization": initialization, "width": width, "parameters": parameters}
-        self.rows: list[dict[str, Any]] = []
-
-    def samples(self, quantity: str, values: Iterable[Any], **where: float) -> None:
-        """One row for each sample."""
-        for sample, value in enumerate(values):
-            self.rows.append({"quantity": quantity, "sample": sample, **where, "value": float(value)})
-
-    def pairs(self, quantity: str, pairs: list[tuple[int, int]], values: Iterable[Any], **where: float) -> None:
-        """One row for each pair of samples."""
-        for (sample, other), value in zip(pairs, values, strict=True):
-            self.rows.append({"quantity": quantity, "sample": sample, "other": other, **where, "value": float(value)})
-
-    def frame(self) -> pd.DataFrame:
-        """The table, with all columns whatever rows there are."""
-        import pandas as pd
-
-        frame = pd.DataFrame(self.rows).assign(**self.common).reindex(columns=list(COLUMNS))
-        return frame.astype(COLUMNS)
-
-
-def _compare(quantity: str, networks: Ensemble, table: _Table) -> None:
-    """Overlaps of all pairs of normalised networks after alignment; distances too if they are solutions."""
-    from localentropy.networks.align import align, distance, layer_overlaps, overlap
-
-    pairs = list(combinations(range(networks.models), 2))
-    reference = networks.select([sample for sample, _ in pairs])
-    aligned, _ = align(reference, networks.select([other for _, other in pairs]))
-    table.pairs(quantity, pairs, overlap(reference, aligned))
-    for layer, values in enumerate(layer_overlaps(reference, aligned).unbind(1)):
-        table.pairs(quantity, pairs, values, layer=layer)
-    if quantity == "overlap":
-        table.pairs("distance", pairs, distance(reference, aligned))
-
-
-def _perturb(
-    solutions: Ensemble,
-    inputs: torch.Tensor,
-    labels: torch.Tensor,
-    parameters: Parameters,
-    streams: list[np.random.Generator],
-    table: _Table,
-) -> None:
-    """Local energy of normalised solutions."""
-    from localentropy.landscape.local_energy import local_energy
-    from localentropy.networks.align import units
-    from localentropy.networks.normalise import normalise
-
-    def evaluate(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        perturbed, _ = normalise(solutions.with_weights(weights))
-        return perturbed.flat_weights(), perturbed.errors(inputs, labels)
-
-    energy = local_energy(
-        solutions.flat_weights(),
-        evaluate,
-        units=units(solutions),
-        sigmas=parameters.noise_levels,
-        draws=parameters.noise_draws,
-        generators=streams,
-    )
-    for level, sigma in enumerate(parameters.noise_levels):
-        table.samples("noise_distance", energy.distance_per_unit[level].mean(1), sigma=sigma)
-        table.samples("noise_distance_raw", energy.distance[level].mean(1), sigma=sigma)
-        table.samples("noise_train_error", energy.train_error[level].mean(1), sigma=sigma)
