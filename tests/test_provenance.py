@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy import artifacts, provenance, seeds
+from localentropy import artifacts, closure, seeds
 from localentropy.config import experiment_names, read_claims, read_figures
 from localentropy.errors import ArtifactError
 
@@ -27,36 +27,36 @@ OUTSIDE = {
 
 
 def names(module: str) -> set[str]:
-    return {file.relative_to(provenance.SOURCE / "localentropy").as_posix() for file in provenance.code_closure(module)}
+    return {file.relative_to(closure.SOURCE / "localentropy").as_posix() for file in closure.code_closure(module)}
 
 
 def test_the_closure_follows_imports_inside_functions() -> None:
-    closure = names("localentropy.experiments.overparam.franz_parisi")
+    files = names("localentropy.experiments.overparam.franz_parisi")
     assert {
         "__init__.py",
         "experiments/parameters.py",
         "replica/random_features.py",
         "numerics/quadrature.py",
-    } <= closure
+    } <= files
 
 
 def test_no_experiment_depends_on_the_pipeline_on_plots_or_on_another_experiment() -> None:
     for name in experiment_names(read_figures(), read_claims()):
-        closure = names(f"localentropy.experiments.{name.replace('/', '.')}")
-        assert not closure & OUTSIDE
-        assert not any(file.startswith(("plots/", "claims/")) for file in closure)
+        files = names(f"localentropy.experiments.{name.replace('/', '.')}")
+        assert not files & OUTSIDE
+        assert not any(file.startswith(("plots/", "claims/")) for file in files)
         # What several experiments share lies directly in experiments/; each paper's folder holds experiments.
-        modules = {file for file in closure if file.count("/") > 1 and file.startswith("experiments/")}
+        modules = {file for file in files if file.count("/") > 1 and file.startswith("experiments/")}
         assert {file for file in modules if "__init__" not in file} == {f"experiments/{name}.py"}
 
 
 def test_a_solver_depends_on_no_other_solver() -> None:
     algorithms = {"anneal", "sbpi", "belief_propagation", "focusing_bp", "binarynet"}
     for name in algorithms | {"mct0"}:
-        closure = names(f"localentropy.experiments.overparam.solve_{name}")
+        files = names(f"localentropy.experiments.overparam.solve_{name}")
         others = algorithms - {name} - ({"anneal"} if name == "mct0" else set())
-        assert not closure & {f"solvers/{other}.py" for other in others}
-        assert not any(file.startswith("replica/") for file in closure)
+        assert not files & {f"solvers/{other}.py" for other in others}
+        assert not any(file.startswith("replica/") for file in files)
 
 
 def test_the_package_and_its_help_load_no_heavy_library() -> None:

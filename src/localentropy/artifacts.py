@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -17,7 +16,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localentropy import provenance
+from localentropy import closure, provenance
+from localentropy.atomic import replacing
 from localentropy.errors import ArtifactError
 from localentropy.machine import refusals
 
@@ -35,7 +35,7 @@ class Stamp:
         name: `<paper>/<name>` of an experiment, or a figure's target.
         part: which tasks of the experiment it holds, as `k/n`; empty for a whole table or a figure.
         parameters: everything the numbers depend on besides code and inputs, as JSON values.
-        code: hash of the code that made it (`provenance.code_hash`).
+        code: hash of the code that made it (`closure.code_hash`).
         inputs: name → SHA-256 of each file that was read, and of what its makers' inputs were made from.
     """
 
@@ -93,7 +93,7 @@ def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime)
     table = table.replace_schema_metadata({_METADATA_KEY: provenance.canonical_json(record)})
     with atomic(file) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_statistics=False)
-    side = {"sha256": provenance.file_hash(file), "circumstances": provenance.circumstances(started)}
+    side = {"sha256": closure.file_hash(file), "circumstances": provenance.circumstances(started)}
     with atomic(file.with_suffix(".json")) as temporary:
         temporary.write_text(json.dumps(side, indent=1) + "\n", encoding="utf-8")
 
@@ -130,7 +130,7 @@ def read_table(file: Path) -> Table:
     if (
         _content_hash(rows) != content
         or stamp.parameter_hash != hashed
-        or beside not in (None, provenance.file_hash(file))
+        or beside not in (None, closure.file_hash(file))
     ):
         raise ArtifactError(f"{file}: its content does not match its own checksum")
     rows.attrs["parameters"] = stamp.parameters
@@ -180,7 +180,7 @@ def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
         part = stem.with_suffix(suffix)
         if not part.is_file():
             raise ArtifactError(f"{part}: missing beside {file.name}")
-        if provenance.file_hash(part) != expected:
+        if closure.file_hash(part) != expected:
             raise ArtifactError(f"{part}: its content does not match the checksum in {file.name}")
     return stamp, record
 
@@ -198,16 +198,13 @@ def set_aside(*files: Path) -> None:
 
 @contextmanager
 def atomic(file: Path) -> Iterator[Path]:
-    """A path to write to, that no other call on any machine has: renamed to `file` on success, removed on failure.
+    """As `localentropy.atomic.replacing`, with an error made for the user.
 
     Raises:
         ArtifactError: the folder cannot be made or written, or the disk is full.
     """
-    with _beside(file) as temporary:
+    with _named(file), replacing(file) as temporary:
         yield temporary
-        with temporary.open("rb+") as stream:
-            os.fsync(stream.fileno())
-        temporary.replace(file)
 
 
 def require_writable(file: Path) -> None:
@@ -216,21 +213,18 @@ def require_writable(file: Path) -> None:
     Raises:
         ArtifactError: the folder cannot be made or written.
     """
-    with _beside(file) as temporary:
-        temporary.touch()
+    with _named(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=file.parent):
+            pass
 
 
 @contextmanager
-def _beside(file: Path) -> Iterator[Path]:
-    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.tmp")
+def _named(file: Path) -> Iterator[None]:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
+        yield
     except OSError as error:
         raise ArtifactError(f"{file}: cannot be written ({error.strerror or _first_line(error)})") from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink()
 
 
 def _content_hash(rows: pd.DataFrame) -> str:

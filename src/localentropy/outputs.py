@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from localentropy import artifacts, provenance
+from localentropy import artifacts, closure, provenance
 from localentropy.config import Configuration, split_figure
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import COMMITTED, ExperimentJob, read_checked, without_missing
@@ -103,7 +103,7 @@ class OutputJob(ABC):
     @property
     def code(self) -> tuple[Path, ...]:
         """Source files that it depends on."""
-        return tuple(sorted({file for module in self.modules for file in provenance.code_closure(module)}))
+        return tuple(sorted({file for module in self.modules for file in closure.code_closure(module)}))
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
@@ -126,9 +126,9 @@ class OutputJob(ABC):
         return artifacts.Stamp(
             name=self.target,
             parameters=self.parameters,
-            code=provenance.code_hash(*self.modules),
+            code=closure.code_hash(*self.modules),
             inputs={f"{name} made from": origin for name, origin in self.origins.items()}
-            | {name: provenance.file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            | {name: closure.file_hash(file) for name, file in self.inputs.items() if file.exists()},
         )
 
     def make(self, log: Path | None = None) -> None:
@@ -189,7 +189,7 @@ class FigureJob(OutputJob):
         """PNG, PDF and the plotted numbers."""
         by_name = {name.partition("/")[2]: rows for name, rows in tables.items()}
         drawing = importlib.import_module(self.modules[0]).draw(by_name, self.scale)
-        source = f"localentropy {provenance.code_hash(*self.modules)[:12]}"
+        source = f"localentropy {closure.code_hash(*self.modules)[:12]}"
         description = drawing.caption + self.committed_note()
         metadata = {"Title": self.target, "Description": description, "Source": source}
         contents = {

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localentropy import artifacts, provenance
+from localentropy import artifacts, closure, provenance
 from localentropy.config import Configuration, load_experiment
 from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
@@ -205,8 +205,8 @@ class ExperimentJob:
         return artifacts.Stamp(
             name=self.name,
             parameters={"seed": self.seed, **dumped},
-            code=provenance.code_hash(self.module),
-            inputs={name: provenance.file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            code=closure.code_hash(self.module),
+            inputs={name: closure.file_hash(file) for name, file in self.inputs.items() if file.exists()},
             part="" if part is None else f"{part}/{self.parts}",
         )
 
@@ -220,19 +220,20 @@ class ExperimentJob:
         artifacts.require_writable(self.part(index))
         # Before the first task loads the code that it will run with, and reads the data.
         stamp = self.stamp(index)
+        identity = provenance.canonical_json({"code": stamp.code, "inputs": stamp.inputs})
         started = datetime.now(UTC)
         tasks = list(enumerate(self.experiment.tasks(self.parameters)))[index :: self.parts]
         rows = []
         with reporting(f"{self.name} {index + 1}/{self.parts}", len(tasks), log) as reporter:
             for position, task in tasks:
                 checkpoint = self.part(index).with_suffix(f".task{position}")
-                context = Context(self.seed, self.inputs, reporter.line, checkpoint)
+                context = Context(self.seed, self.inputs, reporter.line, checkpoint, identity)
                 frame = self.experiment.compute(self.parameters, task, context)
                 rows.append(frame.assign(task=position))
                 reporter.advance(", ".join(f"{key}={value}" for key, value in task.items()))
             table = pd.concat(rows, ignore_index=True)
             file = self.part(index)
-            if provenance.edited(self.module):
+            if closure.edited(self.module):
                 raise ArtifactError(f"{file}: not written, for the code was edited while it was computed; run again")
             artifacts.write_table(file, table, stamp, started)
             seconds = (datetime.now(UTC) - started).total_seconds()

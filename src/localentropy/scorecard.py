@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localentropy import provenance
+from localentropy import closure
 from localentropy.config import Claim, Configuration
 from localentropy.errors import ConfigError
 from localentropy.outputs import FIGURES, OutputJob
@@ -67,7 +67,7 @@ class ScorecardJob(OutputJob):
         contents = {
             ".csv": card.to_csv(index=False, float_format="%.10g").encode(),
             ".md": rendering.markdown(card, self.scale).encode(),
-            ".html": rendering.html(card, self.scale, provenance.code_hash(*self.modules)).encode(),
+            ".html": rendering.html(card, self.scale, closure.code_hash(*self.modules)).encode(),
         }
         return contents, f"Scorecard at scale {self.scale}. {rendering.counts(card)}", rendering.counts(card)
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from localentropy import artifacts, provenance
+from localentropy import artifacts, closure, provenance
 from localentropy.config import MAIN_PAPER, resolve
 from localentropy.errors import ArtifactError, LocalEntropyError
 from localentropy.jobs import Job, output_jobs
@@ -49,7 +49,7 @@ class Pipeline:
         """Source files that preparing a dataset depends on; the guard of the prepared file."""
         job = DatasetJob.from_configuration(self.configuration, wildcards.name)
         self._guard(job)
-        return _relative(provenance.code_closure(job.MODULE))
+        return _relative(closure.code_closure(job.MODULE))
 
     def dataset_embedded(self, wildcards: Any) -> list[str]:
         """The embedded file that a dataset is taken from, where it is."""
@@ -64,7 +64,7 @@ class Pipeline:
         """Source files that an experiment depends on; the guard of the file it makes."""
         job = self._experiment(wildcards)
         self._guard(job, int(wildcards.part) if hasattr(wildcards, "part") else None)
-        return _relative(provenance.code_closure(job.module))
+        return _relative(closure.code_closure(job.module))
 
     def experiment_data(self, wildcards: Any) -> list[str]:
         """Prepared datasets that an experiment reads."""
@@ -141,7 +141,7 @@ class Pipeline:
 
     def notebook_code(self, wildcards: Any) -> list[str]:
         """Source files that a notebook's imports depend on."""
-        return _relative(provenance.script_closure(Path("notebooks", f"{wildcards.name}.py")))
+        return _relative(closure.script_closure(Path("notebooks", f"{wildcards.name}.py")))
 
     def _experiment(self, wildcards: Any) -> ExperimentJob:
         return ExperimentJob.from_configuration(self.configuration, f"{wildcards.paper}/{wildcards.name}")
@@ -210,5 +210,5 @@ def _shortest(file: Path) -> Path:
 
 
 def _relative(files: tuple[Path, ...]) -> list[str]:
-    root = provenance.SOURCE.parent
+    root = closure.SOURCE.parent
     return [str(file.relative_to(root)) if Path.cwd() == root else str(file) for file in files]

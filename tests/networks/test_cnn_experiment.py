@@ -35,9 +35,9 @@ TINY: dict[str, Any] = {
 }
 
 
-def table(task=1, checkpoint=None, **changes):
+def table(task=1, checkpoint=None, identity="", report=lambda line: None, **changes):
     parameters = cnn.Parameters(**TINY | changes)
-    context = Context(seed=1, data=DATA, report=lambda line: None, checkpoint=checkpoint)
+    context = Context(seed=1, data=DATA, report=report, checkpoint=checkpoint, identity=identity)
     return cnn.compute(parameters, cnn.tasks(parameters)[task], context)
 
 
@@ -85,6 +85,20 @@ def test_networks_that_are_no_solutions_are_not_perturbed():
 
 def test_the_same_table_again_and_with_checkpoints(sgd, tmp_path):
     pd.testing.assert_frame_equal(table(checkpoint=tmp_path / "run"), sgd)
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_the_same_code_and_data_go_on_from_a_checkpoint(sgd, tmp_path):
+    def interrupt(line):
+        if "solved" in line:
+            raise KeyboardInterrupt
+
+    for identity, words in (("code A", "going on from checkpoint"), ("code B", "belongs to another run")):
+        with pytest.raises(KeyboardInterrupt):
+            table(checkpoint=tmp_path / "run", identity="code A", report=interrupt)
+        lines: list[str] = []
+        pd.testing.assert_frame_equal(table(checkpoint=tmp_path / "run", identity=identity, report=lines.append), sgd)
+        assert sum(words in line for line in lines) == 1
     assert not list(tmp_path.iterdir())
 
 

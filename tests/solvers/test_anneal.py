@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
+from localentropy.closure import code_closure
 from localentropy.errors import DomainError
 from localentropy.instances.bits import pack_signs
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns, smallest_allowed
-from localentropy.provenance import code_closure
 from localentropy.solvers.anneal import anneal, counter_planes, mct0, sweeper
 from localentropy.solvers.annealing_kernels import lattice_sweeps
 from localentropy.solvers.batch import solve_many

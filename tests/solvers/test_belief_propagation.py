@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy.special import erfcx, log_ndtr
 
+from localentropy.closure import code_closure
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, effective_margin, hidden_manifold, random_patterns
-from localentropy.provenance import code_closure
 from localentropy.solvers import gaussian_kernels
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.belief_propagation import BeliefSolution, belief_propagation

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import localentropy
 
+PACKAGE = Path(localentropy.__file__).parent
+
 CALLEE = """
 from localentropy.numerics.compiled import subroutine
 
@@ -18,8 +20,9 @@ def value():
 CALLER = """
 from localentropy.numerics.compiled import kernel
 from localentropy.callee import value
+from localentropy.flags import FLAGS
 
-@kernel
+@kernel(fastmath=FLAGS)
 def twice():
     return 2 * value()
 """
@@ -35,20 +38,19 @@ def run(folder: Path) -> str:
 
 
 def test_an_edited_callee_in_another_file_is_compiled_anew(tmp_path):
-    from localentropy.numerics import compiled
-
-    numerics = tmp_path / "localentropy" / "numerics"
-    numerics.mkdir(parents=True)
-    assert compiled.__file__ is not None
-    (numerics / "compiled.py").write_bytes(Path(compiled.__file__).read_bytes())
-    package = numerics.parent
-    for folder in (package, numerics):
-        (folder / "__init__.py").touch()
+    package = tmp_path / "localentropy"
+    for name in ("__init__.py", "closure.py", "numerics/__init__.py", "numerics/compiled.py"):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_bytes((PACKAGE / name).read_bytes())
+    (package / "flags.py").write_text("FLAGS = {'nsz'}")
     (package / "caller.py").write_text(CALLER)
     (package / "callee.py").write_text(CALLEE.format(value=3))
     assert run(tmp_path) == "6 0"
     assert run(tmp_path) == "6 1"
     (package / "callee.py").write_text(CALLEE.format(value=5))
+    assert run(tmp_path) == "10 0"
+    assert run(tmp_path) == "10 1"
+    (package / "flags.py").write_text("FLAGS = {'contract'}")
     assert run(tmp_path) == "10 0"
     assert not list(package.rglob("*.nbi"))
 
@@ -63,10 +65,9 @@ def is_on_disk(function) -> bool:
 
 
 def test_kernels_call_subroutines_only():
-    root = Path(localentropy.__file__).parent
     found = 0
-    for file in root.rglob("*_kernels.py"):
-        module = importlib.import_module(".".join(("localentropy", *file.relative_to(root).with_suffix("").parts)))
+    for file in PACKAGE.rglob("*_kernels.py"):
+        module = importlib.import_module(".".join(("localentropy", *file.relative_to(PACKAGE).with_suffix("").parts)))
         reached = dispatchers(module)
         for name, function in reached.items():
             if is_on_disk(function):

@@ -57,12 +57,15 @@ class Context:
         report: logs one line of progress.
         checkpoint: a path that names the task; one that takes more than ten minutes keeps its state in files whose
             names begin with it, and removes them at the end.
+        identity: names the code and the data that the task's rows depend on besides parameters and seed: a state
+            saved with another identity must not be gone on from.
     """
 
     seed: int
     data: Mapping[str, Path]
     report: Callable[[str], None]
     checkpoint: Path | None = None
+    identity: str = ""
 
 
 class Experiment(Protocol):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import uuid
-from contextlib import suppress
 from pathlib import Path
 
+from localentropy.atomic import replacing
 from localentropy.errors import DataError
 
 
@@ -32,21 +30,12 @@ def write_atomically(path: Path, content: bytes | memoryview) -> None:
     Raises:
         DataError: the folder cannot be made or written, or the disk is full.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("xb", buffering=0) as stream:
-            rest = memoryview(content)
-            while rest:
-                rest = rest[stream.write(rest) :]
-            os.fsync(stream.fileno())
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            temporary.write_bytes(content)
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataError(
             f"{path}: cannot be written ({reason}, {len(content)} bytes needed); "
             "free some space or choose another folder"
         ) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink()

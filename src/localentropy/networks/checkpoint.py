@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import pickle
 import time
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 
 import torch
 
+from localentropy.atomic import replacing
 from localentropy.errors import ArtifactError
 
 State = dict[str, Any]
@@ -27,7 +27,7 @@ class Checkpoint:
 
     Args:
         path: the side file; the previous one has `.previous` appended.
-        key: names the run (its parameters and code): a file with another key is refused.
+        key: all that determines the run (code, parameters, data): a file with another key is refused.
         seconds: time between two saves. Runs shorter than that leave no file.
         report: receives one line when a file is refused or a run goes on.
     """
@@ -49,15 +49,10 @@ class Checkpoint:
         buffer = io.BytesIO()
         torch.save({"key": self.key, "state": state}, buffer)
         content = buffer.getvalue()
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.partial")
-        with partial.open("wb") as file:
-            file.write(hashlib.sha256(content).digest() + content)
-            file.flush()
-            os.fsync(file.fileno())
-        if self.path.exists():
-            self.path.replace(self.previous)
-        partial.replace(self.path)
+        with replacing(self.path) as temporary:
+            temporary.write_bytes(hashlib.sha256(content).digest() + content)
+            if self.path.exists():
+                self.path.replace(self.previous)
         self._last = time.monotonic()
 
     def load(self, device: str | torch.device = "cpu") -> State | None:
@@ -91,5 +86,5 @@ def _read(path: Path, key: str, device: str | torch.device) -> State:
     except (RuntimeError, pickle.UnpicklingError, TypeError, KeyError) as error:
         raise ArtifactError(f"checkpoint {path} cannot be read ({type(error).__name__}); it is not used") from error
     if found != key:
-        raise ArtifactError(f"checkpoint {path} belongs to other parameters; it is not used")
+        raise ArtifactError(f"checkpoint {path} belongs to another run (code, parameters or data); it is not used")
     return state

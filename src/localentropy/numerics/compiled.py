@@ -2,7 +2,7 @@
 
 Kernels have a disk cache that notices an edited subroutine. numba looks only at the file of the function itself, and
 would go on using the old one. So the folder of the cache is named by the contents of all files of this package that the
-kernel's module uses.
+kernel's module imports.
 
 Subroutines are always inlined and never on disk. A call that is left in the machine code of a kernel is bound, when
 that is loaded, to whichever copy of the callee the process has already, and copies round differently: which product
@@ -19,13 +19,13 @@ import tempfile
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numba
 from llvmlite import binding  # type: ignore[import-untyped]
 
-PACKAGE = __name__.partition(".")[0]
+from localentropy.closure import PACKAGE, code_hash
+
 _config: Any = numba.config
 
 FUSED = {"contract", "nsz"}
@@ -73,29 +73,7 @@ def subroutine(function: Callable[..., Any] | None = None, **options: Any) -> An
 
 def _code_name(module: str) -> str:
     """Hash of the sources behind a module, of numba, and of the processor that the code is made for."""
-    digest = hashlib.sha256(_machine().encode())
-    for name in sorted(_used_modules(sys.modules[module])):
-        file = sys.modules[name].__file__
-        if file is not None:
-            digest.update(f"\0{name}\0".encode() + Path(file).read_bytes())
-    return digest.hexdigest()[:20]
-
-
-def _used_modules(module: ModuleType) -> set[str]:
-    """Names of the modules of this package whose functions or values a module can reach."""
-    found, waiting = {module.__name__}, [module]
-    while waiting:
-        for value in list(vars(waiting.pop()).values()):
-            name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
-            if (
-                isinstance(name, str)
-                and name.partition(".")[0] == PACKAGE
-                and name in sys.modules
-                and name not in found
-            ):
-                found.add(name)
-                waiting.append(sys.modules[name])
-    return found
+    return hashlib.sha256(f"{_machine()}\0{code_hash(module)}".encode()).hexdigest()[:20]
 
 
 @lru_cache(maxsize=1)

@@ -239,7 +239,7 @@ class _Run:
         self.seed = context.seed
         self.report = context.report
         path = context.checkpoint
-        key = f"{parameters.model_dump_json()} {optimizer} {width} {context.seed}"
+        key = f"{context.identity} {parameters.model_dump_json()} {optimizer} {width} {context.seed}"
         self.checkpoints = {
             samples[0]: Checkpoint(path.with_name(f"{path.name}.sample{samples[0]}"), key, report=context.report)
             for samples in self.groups()

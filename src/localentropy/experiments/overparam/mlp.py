@@ -224,7 +224,7 @@ class _Run:
         self.seed = context.seed
         self.report = context.report
         path = context.checkpoint
-        key = f"{parameters.model_dump_json()} {initialization} {width} {context.seed}"
+        key = f"{context.identity} {parameters.model_dump_json()} {initialization} {width} {context.seed}"
         self.checkpoints = {
             phase: Checkpoint(path.with_name(f"{path.name}.{phase}"), key, report=context.report)
             for phase in ("random_labels", "adam")

@@ -1,0 +1,28 @@
+"""Files that are whole or absent, whatever ends their writing."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+@contextmanager
+def replacing(file: Path) -> Iterator[Path]:
+    """A path to write to, that no other call on any machine has: renamed to `file` on success, removed on failure.
+
+    Raises:
+        OSError: the folder cannot be made or written, or the disk is full.
+    """
+    temporary = file.with_name(f".{file.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        yield temporary
+        with temporary.open("rb+") as stream:
+            os.fsync(stream.fileno())
+        temporary.replace(file)
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
