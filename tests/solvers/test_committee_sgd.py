@@ -15,14 +15,6 @@ from localentropy.solvers.committee_sgd import CommitteeBatch, Schedule, committ
 from localentropy.solvers.committee_sgd_kernels import epoch
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def loss(weights, patterns, beta, gamma):
     """Summed over patterns, in the words of the text: −Δ/2 + ln(2 cosh γΔ)/(2γ)."""
     K, size = weights.shape
