@@ -113,8 +113,8 @@ plt.show()
 # ## The Franz–Parisi potential
 #
 # How many solutions lie at distance $d$ from a typical one of the largest margin? Above $1/\alpha_{LE}$ their entropy
-# grows up to the distance where most solutions are. Below, it falls again on the way: the slope drawn here becomes negative.
-# The entropy itself need not: at $1/\alpha = 1$ it is still positive at every distance.
+# grows up to the distance where most solutions are. Below, it falls again on the way: the slope drawn here becomes
+# negative. The entropy itself need not: at $1/\alpha = 1$ it is still positive at every distance.
 
 # %%
 distances = np.geomspace(2e-3, 0.25, 12)

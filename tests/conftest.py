@@ -1,4 +1,4 @@
-"""Every test computes on one thread, as the shipped scales do: on tiny tensors a second one costs more than it gives."""
+"""Every test computes on one thread, as the shipped scales do: on tiny tensors a second one costs time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What a GPU would run, on the CPU: no step waits for the device, and without written-out kernels the MLP trains alike.
 
-A program waits for a GPU where it asks for the value of a tensor. Most such operations pass PyTorch's dispatcher whatever
-the device; those that on a CPU read the memory and pass nothing are seen where they are called. What neither shows is
-`.to(device)` of a tensor that is on the CPU already.
+A program waits for a GPU where it asks for the value of a tensor. Most such operations pass PyTorch's dispatcher
+whatever the device; those that on a CPU read the memory and pass nothing are seen where they are called. What neither
+shows is `.to(device)` of a tensor that is on the CPU already.
 """
 
 import warnings
@@ -78,7 +78,7 @@ class Waits:
         lambda t: bool((t > 0).any()),
         lambda t: t.tolist(),
         lambda t: t.numpy(),
-        lambda t: np.asarray(t),
+        np.asarray,
         lambda t: t.cpu(),
         lambda t: t.to("cpu"),
         lambda t: t[t > 0],
