@@ -35,9 +35,21 @@ $(STAMP): requirements.lock pyproject.toml
 all scorecard report dag notebooks: setup
 	$(SNAKEMAKE) $@ --config scale=$(SCALE)
 
-# Figures of any paper: figure3, margins_figure2, glm_perceptron, …
-figure% margins_% shaping_% glm_%: setup
-	$(SNAKEMAKE) $@ --config scale=$(SCALE)
+# Figures of any paper: figure3, margins_figure2, glm_perceptron, … One rule with several patterns would make them all at
+# once in the eyes of make, and run for the first one only.
+DRAW = $(SNAKEMAKE) $@ --config scale=$(SCALE)
+
+figure%: setup
+	$(DRAW)
+
+margins_%: setup
+	$(DRAW)
+
+shaping_%: setup
+	$(DRAW)
+
+glm_%: setup
+	$(DRAW)
 
 test: setup
 	$(BIN)/python -m pytest -m "not slow and not slurm" -n 2 --dist loadfile

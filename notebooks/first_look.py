@@ -23,11 +23,13 @@ from tempfile import TemporaryDirectory
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import torch
 from IPython.display import display
 
 from localentropy.config import resolve
 from localentropy.replica import random_features as rf
 
+torch.set_num_threads(1)  # many small operations: a second thread slows them down
 configuration = resolve("smoke")
 
 # %% [markdown]

@@ -59,7 +59,7 @@ for name, run in runs.items():
 
 units = np.stack([run.weights for run in runs.values()])
 print("overlaps between the solutions, mean cosine over units:")
-print(np.einsum("aki,bki->ab", units, units).round(3) / machine.units)
+print((np.einsum("aki,bki->ab", units, units) / machine.units).round(3))
 
 
 # %%

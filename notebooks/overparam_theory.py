@@ -20,10 +20,12 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import torch
 from IPython.display import display
 
 from localentropy.replica import random_features as rf
 
+torch.set_num_threads(1)  # many small operations: a second thread slows them down
 alpha_T = 3.0
 
 # %% [markdown]
@@ -90,7 +92,8 @@ for N in (9, 15):
 # %% [markdown]
 # ## The phase diagram
 #
-# Solutions exist above $1/\alpha_c$, but up to $1/\alpha_{LE}$ they are isolated from each other.
+# Solutions exist above $1/\alpha_c$. Typical ones of margin zero are isolated at every $1/\alpha$; from $1/\alpha_{LE}$
+# on, those of the largest margin lie in a region whose entropy grows with the distance, without a break.
 
 # %%
 loads = [1e-3, 1.0, 3.0, 10.0]
@@ -109,8 +112,9 @@ plt.show()
 # %% [markdown]
 # ## The Franz–Parisi potential
 #
-# How many solutions lie at distance $d$ from a typical one of the largest margin? Across $1/\alpha_{LE}$ the curve
-# stops being monotonic: a gap opens around the reference.
+# How many solutions lie at distance $d$ from a typical one of the largest margin? Above $1/\alpha_{LE}$ their entropy
+# grows up to the distance where most solutions are. Below, it falls again on the way: the slope drawn here becomes
+# negative. The entropy itself need not: at $1/\alpha = 1$ it is still positive at every distance.
 
 # %%
 distances = np.geomspace(2e-3, 0.25, 12)

@@ -18,6 +18,7 @@
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 
 from localentropy import solvers
 from localentropy.instances import hidden_manifold
@@ -25,6 +26,7 @@ from localentropy.landscape.binary_local_energy import expected_flip_energy
 from localentropy.landscape.binary_overlaps import overlaps
 from localentropy.replica import random_features as rf
 
+torch.set_num_threads(1)  # many small operations: a second thread slows them down
 instance = hidden_manifold(D=67, P=201, N=2011, seed=0, activation="sign")
 inv_alpha = instance.N / instance.P
 runs = {

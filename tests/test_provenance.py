@@ -142,3 +142,13 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(table: Path) -> Non
         temporary.write_bytes(b"half")
         raise RuntimeError("interrupted")
     assert {file.name: file.read_bytes() for file in table.parent.iterdir()} == before
+
+
+def test_writers_of_one_file_never_share_a_temporary_name(tmp_path: Path) -> None:
+    file = tmp_path / "table.parquet"
+    with artifacts.atomic(file) as one, artifacts.atomic(file) as other:
+        assert one != other and one.parent == other.parent == tmp_path
+        one.write_bytes(b"same")
+        other.write_bytes(b"same")
+    assert file.read_bytes() == b"same"
+    assert list(tmp_path.iterdir()) == [file]

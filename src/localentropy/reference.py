@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import BaseModel
 
-from localentropy.allowed import allowed, field_schema
+from localentropy.allowed import Schema, allowed, field_schema
 from localentropy.config import (
     ROOT,
     SCALES,
@@ -20,8 +22,13 @@ from localentropy.config import (
     read_claims,
     read_figures,
 )
+from localentropy.experiments.parameters import ExperimentParameters
 
 SCHEMA, TABLE = Path("config/schema.json"), Path("docs/configuration.md")
+
+_PHYSICS = "config/default.yaml"
+_LONGEST_VALUE = 100
+_HEAD = ["| key | meaning | allowed | value |", "|---|---|---|---|"]
 
 _INTRODUCTION = """\
 # Configuration
@@ -36,6 +43,7 @@ nothing else). Lay your own values over them:
     snakemake figure3 --configfile mine.yaml                              # a file of values
 
 Without `run=NAME` the results of an override replace those of the scale, and the gallery refuses them.
+`key[].name` stands for the key `name` of each entry of the list `key`.
 (T): from the paper's text. (C): chosen here, because the text lost the number.
 """
 
@@ -63,22 +71,25 @@ def schema_text() -> str:
 
 def table_text() -> str:
     """Markdown: every key with what it means, what it allows and its value at each scale."""
-    shipped = _yaml("config/default.yaml")
+    shipped = _yaml(_PHYSICS)
     scales = {scale: _yaml(f"config/scales/{scale}.yaml") for scale in SCALES}
-    lines = [_INTRODUCTION, "## General\n", "| key | meaning | allowed | value |", "|---|---|---|---|"]
+    lines = [_INTRODUCTION, "## General\n", *_HEAD]
     seed = field_schema(General, ["seed"])
     lines.append(f"| `scale` | sizes of everything | one of {', '.join(SCALES)} | `default` |")
     lines.append("| `run` | name of the run: results go to `<scale>-<run>` | letters, digits, `_`, `-`, `.` | |")
     lines.append(f"| `seed` | {seed['description']} | {allowed(seed)} | `{shipped['seed']}` |")
-    for key, model in models().items():
-        lines += ["", f"## `{key}`\n", "| key | meaning | allowed | value |", "|---|---|---|---|"]
-        for name in model.model_fields:
-            schema = field_schema(model, [name])
-            meaning = schema["description"] + (" — *size*" if schema.get("size") else "")
-            values = {
-                scale: tree.get(key, {}).get(name, shipped.get(key, {}).get(name)) for scale, tree in scales.items()
-            }
-            lines.append(f"| `{key}.{name}` | {meaning} | {allowed(schema)} | {_values(values)} |")
+
+    def values(key: str, name: str) -> dict[str, object]:
+        return {scale: tree.get(key, {}).get(name, shipped.get(key, {}).get(name)) for scale, tree in scales.items()}
+
+    described = models()
+    lines += ["", *_common([key for key in described if key != "data"], values)]
+    for key, model in described.items():
+        lines += ["", f"## `{key}`\n", *_HEAD]
+        own = [name for name in model.model_fields if key == "data" or name not in ExperimentParameters.model_fields]
+        for name in own:
+            sizes = any(name in tree.get(key, {}) for tree in scales.values())
+            lines += _rows(f"{key}.{name}", _schema(model, name), _values(values(key, name), sizes))
     return "\n".join(lines) + "\n"
 
 
@@ -93,8 +104,56 @@ def _yaml(path: str) -> dict[str, dict[str, object]]:
     return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
 
 
-def _values(values: dict[str, object]) -> str:
+def _common(keys: list[str], values: Callable[[str, str], dict[str, object]]) -> list[str]:
+    """The section on what every experiment has: the keys once, and the values that differ as a table."""
+    lines, differing = ["## Every experiment\n", *_HEAD], []
+    for name in ExperimentParameters.model_fields:
+        everywhere = {json.dumps(value) for key in keys for value in values(key, name).values()}
+        differing += [name] if len(everywhere) > 1 else []
+        text = "below" if len(everywhere) > 1 else f"`{everywhere.pop()}`"
+        lines += _rows(f"<experiment>.{name}", _schema(ExperimentParameters, name), text)
+    for name in differing:
+        lines += ["", f"| `{name}` of | {' | '.join(SCALES)} |", "|---|" + "---|" * len(SCALES)]
+        lines += [
+            f"| `{key}` | {' | '.join(json.dumps(value) for value in values(key, name).values())} |" for key in keys
+        ]
+    return lines
+
+
+def _schema(model: type[BaseModel], name: str) -> Schema:
+    """JSON schema of a field with everything that it refers to in its place."""
+    root = model.model_json_schema()
+    return _inlined(root["properties"][name], root.get("$defs", {}))
+
+
+def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inlined(item, definitions) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        named = definitions[schema["$ref"].rpartition("/")[2]]
+        schema = {**named, **{key: value for key, value in schema.items() if key != "$ref"}}
+    return {key: _inlined(value, definitions) for key, value in schema.items()}
+
+
+def _rows(key: str, schema: Schema, value: str = "") -> list[str]:
+    """The row of a key, and those of the keys that each of its entries has."""
+    meaning = schema.get("description", "") + (" — *size*" if schema.get("size") else "")
+    rows = [f"| `{key}` | {meaning} | {allowed(schema)} | {value} |"]
+    for branch in schema.get("anyOf", [schema]):
+        entry, mark = (branch["items"], "[]") if "items" in branch else (branch, "")
+        for name, inner in entry.get("properties", {}).items():
+            rows += _rows(f"{key}{mark}.{name}", inner)
+    return rows
+
+
+def _values(values: dict[str, object], sizes: bool) -> str:
+    """A value, those of the scales, or where they are when they are long."""
     texts = {scale: json.dumps(value) for scale, value in values.items()}
+    if max(map(len, texts.values())) > _LONGEST_VALUE:
+        files = [f"config/scales/{scale}.yaml" for scale in SCALES] if sizes else [_PHYSICS]
+        return "in " + ", ".join(f"[{Path(file).stem}](../{file})" for file in files)
     if len(set(texts.values())) == 1:
         return f"`{next(iter(texts.values()))}`"
     return ", ".join(f"{scale} `{text}`" for scale, text in texts.items())

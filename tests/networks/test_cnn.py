@@ -12,14 +12,6 @@ from localentropy.networks.cnn_folding import fold
 from localentropy.networks.normalise import normalise
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def networks(width=3, count=2, dtype=torch.float64):
     """Networks whose batch norms do something, negative factors included."""
     cnn = standard_initialization(width, [np.random.default_rng(seed) for seed in range(count)]).to("cpu", dtype)

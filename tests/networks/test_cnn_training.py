@@ -9,7 +9,7 @@ from localentropy.errors import ConvergenceError
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn import standard_initialization
 from localentropy.networks.cnn_training import train
-from tests.networks.test_cnn import one_thread, reference  # noqa: F401 (a fixture)
+from tests.networks.test_cnn import reference
 
 
 def networks(count=2, width=2):

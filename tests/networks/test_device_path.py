@@ -1,21 +1,31 @@
 """What a GPU would run, on the CPU: no step waits for the device, and without written-out kernels the MLP trains alike.
 
-A program waits for a GPU where it asks for the value of a tensor, which every operation below shows to PyTorch's
-dispatcher, whatever the device.
+A program waits for a GPU where it asks for the value of a tensor. Most such operations pass PyTorch's dispatcher
+whatever the device; those that on a CPU read the memory and pass nothing are seen where they are called. What neither
+shows is `.to(device)` of a tensor that is on the CPU already.
 """
+
+import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from localentropy.networks import cnn, cnn_training, mlp, mlp_gradient, mlp_training
-from tests.networks.test_cnn import one_thread  # noqa: F401 (a fixture)
 
-WAITING = {"_local_scalar_dense", "nonzero", "masked_select", "unique_dim", "_unique2"}
+WAITING = {
+    *("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "bincount", "repeat_interleave"),
+    *("unique_dim", "_unique", "_unique2", "unique_consecutive", "unique_dim_consecutive"),
+}
+CALLS = {torch.Tensor.tolist, torch.Tensor.numpy, torch.Tensor.__array__, torch.Tensor.cpu}
+INDEXING = {"index", "index_put", "index_put_", "_unsafe_index", "_unsafe_index_put", "_index_put_impl_"}
+MASKS = {torch.bool, torch.uint8}
 
 
-class Waits(TorchDispatchMode):
+class Operations(TorchDispatchMode):
     """Counts the operations for whose result a program waits."""
 
     def __init__(self):
@@ -23,30 +33,105 @@ class Waits(TorchDispatchMode):
         self.count = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.count += func.overloadpacket.__name__ in WAITING
+        name = func.overloadpacket.__name__
+        # An index by a mask has as many entries as the mask has ones.
+        masked = name in INDEXING and any(index is not None and index.dtype in MASKS for index in args[1])
+        self.count += masked or name in WAITING
         return func(*args, **(kwargs or {}))
+
+
+class Calls(TorchFunctionMode):
+    """Counts the calls that fetch values without an operation where the device is the CPU."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        # A device that is passed as such is the images' own; a word is a wish to look.
+        self.count += func in CALLS or (func is torch.Tensor.to and args[1:2] == ("cpu",))
+        return func(*args, **(kwargs or {}))
+
+
+class Waits:
+    """Counts both inside a block."""
+
+    def __enter__(self):
+        self.modes = Calls(), Operations()
+        for mode in self.modes:
+            mode.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        for mode in reversed(self.modes):
+            mode.__exit__(*error)
+
+    @property
+    def count(self):
+        return sum(mode.count for mode in self.modes)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda t: t[0].item(),
+        lambda t: bool((t > 0).any()),
+        lambda t: t.tolist(),
+        lambda t: t.numpy(),
+        np.asarray,
+        lambda t: t.cpu(),
+        lambda t: t.to("cpu"),
+        lambda t: t[t > 0],
+        lambda t: t.index_put_((t > 0,), torch.zeros(())),
+        lambda t: t.__setitem__(t > 0, torch.ones(2)),
+        lambda t: torch.equal(t, t + 1),
+        lambda t: t.nonzero(),
+        lambda t: t.masked_select(t > 0),
+        lambda t: t.unique(),
+    ],
+)
+def test_the_counter_sees_what_waits(look):
+    values = torch.tensor([1.0, -1.0, 2.0])
+    with Waits() as waits:
+        look(values)
+    assert waits.count
+
+
+def test_the_counter_sees_nothing_else():
+    values, places = torch.tensor([1.0, -1.0, 2.0]), torch.tensor([0, 2])
+    with Waits() as waits:
+        values[places] = values[places] + 1
+        values.masked_fill_(values > 0, 0.0).to(values.device, torch.float64)
+    assert waits.count == 0
+
+
+def cnn_run(optimizer, batch, device="cpu"):
+    """A training that is ready to be started."""
+    random = np.random.default_rng(0)
+    images = torch.from_numpy(random.standard_normal((12, 3, 32, 32)).astype(np.float32)).to(device)
+    labels = torch.from_numpy(random.integers(0, 10, 12)).to(device)
+    start = cnn.standard_initialization(2, [np.random.default_rng(1), np.random.default_rng(2)])
+    return partial(
+        cnn_training.train,
+        start.to(device),
+        images,
+        labels,
+        optimizer=optimizer,
+        learning_rate=1e-3,
+        momentum=0.9,
+        batch=batch,
+        epochs=8,
+        generators=[np.random.default_rng(3), np.random.default_rng(4)],
+    )
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
 def test_the_cnn_waits_once_in_ten_epochs_however_many_batches(optimizer):
-    random = np.random.default_rng(0)
-    images = torch.from_numpy(random.standard_normal((12, 3, 32, 32)).astype(np.float32))
-    labels = torch.from_numpy(random.integers(0, 10, 12))
     counts = []
     for batch in (12, 2):
-        start = cnn.standard_initialization(2, [np.random.default_rng(1), np.random.default_rng(2)])
+        run = cnn_run(optimizer, batch)
         with Waits() as waits:
-            cnn_training.train(
-                start,
-                images,
-                labels,
-                optimizer=optimizer,
-                learning_rate=1e-3,
-                momentum=0.9,
-                batch=batch,
-                epochs=8,
-                generators=[np.random.default_rng(3), np.random.default_rng(4)],
-            )
+            run()
         counts.append(waits.count)
     # The first epoch's loss is looked at, and the last one's.
     assert counts == [2, 2]
@@ -57,18 +142,27 @@ def without_kernels(monkeypatch):
     monkeypatch.setattr(mlp_gradient.SquareHinge, "_kernel", mlp_gradient.SquareHinge._autograd)
 
 
-def mlp_run(epochs=60):
+def mlp_run(epochs=60, device="cpu"):
+    """A training that is ready to be started."""
     random = np.random.default_rng(0)
     inputs = torch.from_numpy(random.standard_normal((200, 10)).astype(np.float32))
     labels = torch.sign(inputs[:, 0] * inputs[:, 1] + 0.1)
     start = mlp.random_orthogonal(mlp.Shape(10, 8, 3), [np.random.default_rng(seed) for seed in range(2)])
-    return mlp_training.train_adam(start, inputs, labels, margin=1.0, learning_rate=1e-3, epochs=epochs)
+    return partial(
+        mlp_training.train_adam,
+        start.to(device),
+        inputs.to(device),
+        labels.to(device),
+        margin=1.0,
+        learning_rate=1e-3,
+        epochs=epochs,
+    )
 
 
 def test_the_mlp_trains_alike_without_kernels(request):
-    expected = mlp_run()
+    expected = mlp_run()()
     request.getfixturevalue("without_kernels")
-    found = mlp_run()
+    found = mlp_run()()
     torch.testing.assert_close(found.loss, expected.loss, rtol=1e-4, atol=0)
     for one, two in zip(found.ensemble.weights, expected.ensemble.weights, strict=True):
         torch.testing.assert_close(one, two, rtol=1e-3, atol=1e-4)
@@ -78,7 +172,36 @@ def test_the_mlp_trains_alike_without_kernels(request):
 def test_the_mlp_waits_once_in_a_hundred_epochs():
     counts = []
     for epochs in (20, 90, 150):
+        run = mlp_run(epochs)
         with Waits() as waits:
-            mlp_run(epochs)
+            run()
         counts.append(waits.count)
     assert counts[0] == counts[1] < counts[2] <= 2 * counts[0]
+
+
+def synchronisations(run):
+    """How often the host waited for the GPU, as PyTorch itself counts."""
+    run()  # what is done once in a process
+    torch.cuda.synchronize()
+    torch.cuda.set_sync_debug_mode("warn")
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            run()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    return sum("synchronizing CUDA operation" in str(warning.message) for warning in caught)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no GPU")
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_on_a_gpu_the_cnn_waits_as_often_however_many_batches(optimizer):
+    # Counted and not forbidden: the orders of an epoch are copied to the GPU at its begin, which waits.
+    few, many = (synchronisations(cnn_run(optimizer, batch, "cuda")) for batch in (12, 2))
+    assert 0 < few == many
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no GPU")
+def test_on_a_gpu_the_mlp_waits_once_in_a_hundred_epochs():
+    few, many, more = (synchronisations(mlp_run(epochs, "cuda")) for epochs in (20, 90, 150))
+    assert 0 < few == many < more <= 2 * few

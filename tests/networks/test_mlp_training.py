@@ -10,14 +10,6 @@ from localentropy.networks.mlp import Shape, random_orthogonal
 from localentropy.networks.mlp_training import train_adam, train_sgd
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def generators(models=4, first=0):
     return [np.random.default_rng(first + seed) for seed in range(models)]
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pipeline.conftest import Checkout
+from tests.helpers import own_lines
+from tests.pipeline.conftest import Checkout, copy_checkout, write_toys
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout with the small experiments, for commands that are refused: one for all of them."""
+    folder = copy_checkout(tmp_path_factory.mktemp("untouched") / "checkout")
+    write_toys(folder)
+    (folder / "mine.yaml").write_text("toy_b: {points: 0}\n")
+    return Checkout(folder)
 
 
 @pytest.mark.parametrize(
@@ -19,12 +29,11 @@ from tests.pipeline.conftest import Checkout
     ],
 )
 def test_snakemake_refuses_a_wrong_configuration_in_one_line(
-    toys: Checkout, arguments: list[str], message: str
+    untouched: Checkout, arguments: list[str], message: str
 ) -> None:
-    (toys.folder / "mine.yaml").write_text("toy_b: {points: 0}\n")
-    run = toys.snakemake("figure91", *arguments)
+    run = untouched.snakemake("figure91", *arguments)
     assert run.status == 1
-    lines = [line for line in run.output.splitlines() if not line.startswith("Using workflow specific profile")]
+    lines = own_lines(run.output)
     assert len(lines) == 1, run.output
     assert message in lines[0]
 
@@ -46,8 +55,8 @@ def test_snakemake_refuses_a_wrong_configuration_in_one_line(
         (["diff", "src", "src"], "src: no <paper>/<figure>.csv in it"),
     ],
 )
-def test_our_commands_refuse_in_one_line(toys: Checkout, arguments: list[str], message: str) -> None:
-    run = toys.python(*arguments)
+def test_our_commands_refuse_in_one_line(untouched: Checkout, arguments: list[str], message: str) -> None:
+    run = untouched.python(*arguments)
     assert run.status == 1
     assert run.output.startswith("error: ") and run.output.count("\n") == 1, run.output
     assert message in run.output

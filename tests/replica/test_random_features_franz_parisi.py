@@ -15,6 +15,7 @@ from localentropy.numerics.special import log_tail, tail
 from localentropy.replica import random_features as rf
 from localentropy.replica.random_features_curve import FranzParisiCurve
 from localentropy.replica.random_features_franz_parisi import FranzParisiFreeEntropy
+from tests.helpers import FIVE_POINTS, five_point_slope
 
 MODEL: dict[str, Any] = {"alpha_T": 3.0, "inv_alpha": 1.2}
 CURVES = [
@@ -45,8 +46,8 @@ def test_stationary_by_finite_differences_of_the_free_entropy(case):
         room = float(np.min(problem.positive(x)))
         for index, scale in enumerate(problem.scales):
             step = 3e-3 * min(room, max(abs(x[index]), room)) * np.eye(15)[index]
-            values = [value_and_gradient(problem, x + n * step)[0] for n in (-2, -1, 1, 2)]
-            slope = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step[index])
+            values = [value_and_gradient(problem, x + n * step)[0] for n in FIVE_POINTS]
+            slope = five_point_slope(values, step[index])
             assert abs(slope) / scale < 2e-6 + 3e-15 / step[index] / scale
 
 
@@ -209,8 +210,8 @@ def test_slope_is_the_derivative_of_the_entropy(case):
     curve = curve_of(*case[:5])
     for distance in case[5]:
         step = 1e-3 * distance
-        values = [curve.at(distance + n * step).entropy for n in (-2, -1, 1, 2)]
-        slope = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step)
+        values = [curve.at(distance + n * step).entropy for n in FIVE_POINTS]
+        slope = five_point_slope(values, step)
         assert curve.at(distance).slope == pytest.approx(slope, rel=1e-6, abs=1e-6)
 
 

@@ -8,6 +8,7 @@ from localentropy.replica import random_features as rf
 from localentropy.replica.activations import activation_moments
 from localentropy.replica.random_features_limit import LimitFreeEntropy, overparameterized_point
 from localentropy.replica.random_features_typical import NODES, Ensemble
+from tests.helpers import FIVE_POINTS, five_point_slope
 
 CASES = [(3.0, 0.0, "sign"), (0.1, 0.5, "tanh"), (10.0, 1.0, "erf"), (2.0, 0.3, "identity")]
 
@@ -32,8 +33,8 @@ def test_stationary_and_stable_under_node_doubling(alpha_T, margin, activation):
     for index in range(3):
         step = 1e-4 * np.eye(3)[index]
         # Rounding of the values limits the difference to about 1e-11.
-        values = [value_and_gradient(problem, point.parameters + n * step)[0] for n in (-2, -1, 1, 2)]
-        slope = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * 1e-4)
+        values = [value_and_gradient(problem, point.parameters + n * step)[0] for n in FIVE_POINTS]
+        slope = five_point_slope(values, 1e-4)
         assert abs(slope) / problem.scales[index] < 5e-8
     fine = solve(LimitFreeEntropy(ensemble, 2 * NODES), point.parameters)
     np.testing.assert_allclose(fine.parameters, point.parameters, rtol=1e-10)

@@ -9,6 +9,7 @@ from localentropy.numerics.saddle_point import solve, value_and_gradient
 from localentropy.replica import random_features as rf
 from localentropy.replica.activations import activation_moments
 from localentropy.replica.random_features_typical import NODES, Ensemble, TypicalFreeEntropy
+from tests.helpers import FIVE_POINTS, five_point_slope
 
 POINTS = [
     # alpha_T, 1/alpha, margin, activation
@@ -77,8 +78,8 @@ def test_stationary_by_finite_differences_of_the_free_entropy(point):
     for index, scale in enumerate(problem.scales):
         # The step is limited by the distance to the border of the domain.
         step = 1e-4 * min(1.0, abs(x[index]), float(problem.positive(x).min())) * np.eye(8)[index]
-        values = [value_and_gradient(problem, x + n * step)[0] for n in (-2, -1, 1, 2)]
-        slope = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step[index])
+        values = [value_and_gradient(problem, x + n * step)[0] for n in FIVE_POINTS]
+        slope = five_point_slope(values, step[index])
         assert abs(slope) / scale < 1e-6 + 1e-15 / step[index] / scale
 
 

@@ -7,6 +7,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.helpers import own_lines
 from tests.pipeline.conftest import Checkout
 from tests.robustness.conftest import Pipeline
 from tests.test_config_mutations import SHIPPED, many, mutated_texts, mutated_trees
@@ -42,5 +43,5 @@ def assert_plan_or_one_line(status: int, output: str) -> None:
     assert "Traceback" not in output, output
     if status == 0:
         return
-    own = [line for line in output.splitlines() if not line.startswith("Using workflow specific profile")]
+    own = own_lines(output)
     assert len(own) == 1 and own[0].startswith("error: "), output

@@ -7,7 +7,6 @@ import random
 import shutil
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -101,15 +100,3 @@ def test_of_two_pipelines_started_at_once_one_runs(reference: Reference, finishe
     assert "error: another pipeline" in refused[0].output and "Traceback" not in refused[0].output
     assert reference.same(finished)
     assert finished.run().did == set()
-
-
-def test_writers_of_one_file_never_share_a_temporary_name(tmp_path: Path) -> None:
-    from localentropy.artifacts import atomic
-
-    file = tmp_path / "table.parquet"
-    with atomic(file) as one, atomic(file) as other:
-        assert one != other and one.parent == other.parent == tmp_path
-        one.write_bytes(b"same")
-        other.write_bytes(b"same")
-    assert file.read_bytes() == b"same"
-    assert list(tmp_path.iterdir()) == [file]

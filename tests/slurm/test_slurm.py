@@ -18,6 +18,7 @@ from tests.pipeline.conftest import copy_checkout
 from tests.robustness.conftest import Pipeline
 
 pytestmark = pytest.mark.slurm
+LONGEST = 600.0  # s, for the queue to move
 TARGETS = os.environ.get("LOCALENTROPY_SLURM_TARGETS", "figure8 figure9").split()
 # This cluster keeps no accounts to ask, and its jobs are short.
 SLURM = (
@@ -71,8 +72,10 @@ def test_the_bytes_are_those_of_a_local_run(local: Pipeline, tmp_path: Path) -> 
 def test_a_killed_submitter_leaves_its_jobs_to_the_next_one(local: Pipeline, tmp_path: Path) -> None:
     pipeline = fresh(local, tmp_path / "checkout")
     running = pipeline.start("figure8", *SLURM)
+    end = time.monotonic() + LONGEST
     while " R " not in queue():
         assert running.alive(), running.finish().output
+        assert time.monotonic() < end, queue()
         time.sleep(0.2)
     second = pipeline.run("figure8")
     assert second.status == 1 and "another pipeline" in second.output, second.output
@@ -80,7 +83,9 @@ def test_a_killed_submitter_leaves_its_jobs_to_the_next_one(local: Pipeline, tmp
     assert queue(), "the jobs went with their submitter: nothing to meet"
     run = pipeline.run("figure8", *SLURM)
     assert run.status == 0, run.output
+    end = time.monotonic() + LONGEST
     while queue():
+        assert time.monotonic() < end, queue()
         time.sleep(0.5)
     drawn = {name: content for name, content in local.products().items() if "figure8" in name or "typical." in name}
     assert pipeline.products() == drawn

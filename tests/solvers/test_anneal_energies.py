@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import shutil
 from typing import Any
@@ -16,8 +15,8 @@ from localentropy.solvers.anneal import anneal, energy_sweeper
 from localentropy.solvers.checkpoint import Checkpoint
 from localentropy.solvers.energies import energy_table
 from localentropy.solvers.energy_kernels import energy_sweeps
+from tests.helpers import all_signs, random_word, start
 
-MASK = 2**64 - 1
 CASES = [("linear", 1.0), ("cross_entropy", 0.5), ("cross_entropy", 20.0)]
 
 
@@ -27,18 +26,6 @@ def pattern_energy(energy, gamma, s, least, N):
         return max(0, least - s) / 2
     x = (s - least + 1) / math.sqrt(N)
     return math.log1p(math.exp(-2 * gamma * x)) / (2 * gamma) if x > -300 / gamma else -x
-
-
-def start(N, key, seed=0):
-    weights = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), N)
-    return weights, np.array([key, 0], np.uint64)
-
-
-def twin_word(key, counter):
-    word = (key + counter * 0x9E3779B97F4A7C15) & MASK
-    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
-    return word ^ (word >> 31)
 
 
 def twin_sweeps(instance, margin, energy, gamma, weights, key, betas, stop):
@@ -59,7 +46,7 @@ def twin_sweeps(instance, margin, energy, gamma, weights, key, betas, stop):
             break
         for _ in range(instance.N):
             counter += 1
-            word = twin_word(key, counter)
+            word = random_word(key, counter)
             i = ((word >> 32) * instance.N) >> 32
             before = total(weights)
             weights[i] *= -1
@@ -131,7 +118,7 @@ def test_the_table_is_the_energy_and_its_differences(N, margin, energy, gamma):
 def test_states_are_drawn_from_the_gibbs_distribution(energy, gamma, beta, margin):
     instance = random_patterns(N=7, P=9, seed=2)
     least = smallest_allowed(margin, 7)
-    configurations = np.array(list(itertools.product([-1, 1], repeat=7)))
+    configurations = all_signs(7, int)
     sums = configurations @ instance.signed_patterns.T.astype(int)
     energies = [sum(pattern_energy(energy, gamma, int(s), least, 7) for s in row) for row in sums]
     expected = np.exp(-beta * np.array(energies))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import Any
 
@@ -17,6 +16,7 @@ from localentropy.solvers import gaussian_kernels
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.belief_propagation import BeliefSolution, belief_propagation
 from localentropy.solvers.messages import Messages, Update, threshold_of
+from tests.helpers import all_signs
 
 
 class TwinMessages:
@@ -88,10 +88,6 @@ def krauth_mezard(alpha: float, margin: float) -> tuple[float, float]:
         q = float(weight @ np.tanh(math.sqrt(q_hat) * z) ** 2)
     entropy = -0.5 * q_hat * (1 - q) + weight @ np.log(2 * np.cosh(math.sqrt(q_hat) * z)) + alpha * weight @ log_tail
     return float(entropy), q
-
-
-def all_weights(N: int) -> np.ndarray:
-    return np.array(list(itertools.product((-1, 1), repeat=N)), np.int8)
 
 
 def z_score(values: list[float], theory: float) -> float:
@@ -195,7 +191,7 @@ def test_one_pattern_halves_the_configurations():
 
 
 def test_entropy_and_marginals_against_enumeration():
-    weights = all_weights(15)
+    weights = all_signs(15)
     entropy_gap, marginal_gap = [], []
     for seed in range(25):
         instance = random_patterns(N=15, P=5, seed=seed)
@@ -216,7 +212,7 @@ def test_entropy_and_marginals_against_enumeration():
 def test_entropy_against_enumeration_grows_more_exact():
     gaps: dict[int, list[float]] = {}
     for N in (11, 21):
-        weights = all_weights(N)
+        weights = all_signs(N)
         gaps[N] = []
         for seed in range(25):
             instance = random_patterns(N=N, P=(N - 1) // 3, seed=seed)

@@ -14,14 +14,6 @@ from localentropy.solvers.binarynet import StraightThrough, binarynet, binarynet
 OPTIONS: dict[str, Any] = {"margin": 0.0, "logit_scale": 1.0, "learning_rate": 1e-3, "spread": 0.1}
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 class Twin:
     """One run, pattern by pattern, in double precision."""
 

@@ -13,14 +13,7 @@ from localentropy.instances.committee import random_tree_committee, tree_committ
 from localentropy.solvers import committee_sgd as module
 from localentropy.solvers.committee_sgd import CommitteeBatch, Schedule, committee_sgd, committee_sgd_many, start
 from localentropy.solvers.committee_sgd_kernels import epoch
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from tests.helpers import FIVE_POINTS, five_point_slope
 
 
 def loss(weights, patterns, beta, gamma):
@@ -40,11 +33,11 @@ def test_gradient_is_the_finite_difference_of_the_loss(K, beta, gamma):
     expected, step = np.empty_like(weights), 1e-4
     for place in np.ndindex(*weights.shape):
         values = []
-        for shift in (-2, -1, 1, 2):
+        for shift in FIVE_POINTS:
             moved = weights.copy()
             moved[place] += shift * step
             values.append(loss(moved, patterns, beta, gamma))
-        expected[place] = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * step)
+        expected[place] = five_point_slope(values, step)
     batch = CommitteeBatch([instance], weights[None], dtype=torch.float64)
     gradient = batch.gradient(torch.arange(12)[None], beta, gamma)[0].numpy()
     np.testing.assert_allclose(gradient, expected, atol=1e-9)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -16,6 +15,7 @@ from localentropy.landscape.local_entropy import field_for_overlap, local_entrop
 from localentropy.numerics.special import binary_entropy
 from localentropy.solvers.belief_propagation import belief_propagation
 from localentropy.solvers.focusing_bp import focusing_bp
+from tests.helpers import all_signs
 
 
 @settings(max_examples=50)
@@ -80,7 +80,7 @@ def test_no_patterns_in_the_way():
 
 def test_against_enumeration():
     N = 15
-    weights = np.array(list(itertools.product((-1, 1), repeat=N)), np.int8)
+    weights = all_signs(N)
     gaps, distance_gaps = [], []
     for seed in range(12):
         instance = random_patterns(N, 5, seed)

@@ -9,8 +9,7 @@ from localentropy.instances.perceptron import hidden_manifold, random_patterns, 
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.sbpi import sbpi
 from localentropy.solvers.sbpi_kernels import sbpi_passes
-
-MASK = 2**64 - 1
+from tests.helpers import random_word
 
 
 class Twin:
@@ -26,10 +25,7 @@ class Twin:
 
     def word(self):
         self.counter += 1
-        word = (self.key + self.counter * 0x9E3779B97F4A7C15) & MASK
-        word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-        word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
-        return word ^ (word >> 31)
+        return random_word(self.key, self.counter)
 
     def run(self):
         """One pass; returns the number of errors after it."""

@@ -1,0 +1,18 @@
+"""Every test computes on one thread, as the shipped scales do: on tiny tensors a second one costs time."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+
+# Before any test module imports numpy or PyTorch. Snakemake sets it for its jobs anew, from their `threads`.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    """Also where the variable says otherwise, or an earlier test has changed it. PyTorch is not imported for it."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)

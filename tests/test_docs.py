@@ -1,0 +1,34 @@
+"""The pages name what there is to use: every command, every option, every public function of the theory."""
+
+from __future__ import annotations
+
+import re
+
+import typer.main
+
+from localentropy.cli import app
+from localentropy.config import ROOT
+from localentropy.replica import random_features
+
+COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+
+
+def test_every_command_and_option_is_on_the_page() -> None:
+    page = (ROOT / "docs/commands.md").read_text()
+    named = set(re.findall(r"^\| `([a-z]+)", page, re.MULTILINE))
+    assert set(COMMANDS) <= named
+    options = {
+        option
+        for command in COMMANDS.values()
+        for parameter in command.params
+        if not getattr(parameter, "hidden", False)
+        for option in parameter.opts
+        if option.startswith("--") and option != "--help"
+    }
+    assert options and all(f"`{option}" in page for option in options), options
+
+
+def test_the_readme_names_every_function_of_the_theory() -> None:
+    text = (ROOT / "README.md").read_text()
+    functions = [name for name in random_features.__all__ if name[0].islower()]
+    assert [name for name in functions if not re.search(rf"(rf\.|`){name}\b", text)] == []
