@@ -1,6 +1,4 @@
 import math
-import signal
-import subprocess
 import sys
 
 import numpy as np
@@ -13,11 +11,23 @@ from localentropy.instances.perceptron import Instance, hidden_manifold, random_
 from localentropy.solvers.anneal import anneal, counter_planes, mct0, sweeper
 from localentropy.solvers.annealing_kernels import lattice_sweeps
 from localentropy.solvers.batch import solve_many
+<<<<<<< HEAD
 from localentropy.solvers.checkpoint import Checkpoint
 from tests.helpers import all_signs, random_word, start
+=======
+
+MASK = 2**64 - 1
 
 
-def twin_sweeps(instance, margin, weights, key, boltzmann, stop):
+def twin_word(key, counter):
+    word = (key + counter * 0x9E3779B97F4A7C15) & MASK
+    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
+    return word ^ (word >> 31)
+>>>>>>> 56d11e4a780e6a890ca24e58dc1a7ec897193598
+
+
+def twin_sweeps(instance, margin, weights, key, betas, stop):
     """The chain in plain Python, with all sums computed afresh for every attempt."""
     least = smallest_allowed(margin, instance.N) if instance.binary else max(margin * math.sqrt(instance.N), 5e-324)
     patterns = instance.signed_patterns.astype(float)
@@ -26,9 +36,10 @@ def twin_sweeps(instance, margin, weights, key, boltzmann, stop):
         return int((patterns @ w < least).sum())
 
     weights, counter, now, errors = weights.copy(), 0, energy(weights), []
-    for x in boltzmann:
+    for beta in betas:
         if stop and now == 0:
             break
+        x = math.exp(-beta)
         for _ in range(instance.N):
             counter += 1
             word = random_word(key, counter)
@@ -48,10 +59,19 @@ def twin_sweeps(instance, margin, weights, key, boltzmann, stop):
     return weights, counter, errors
 
 
+<<<<<<< HEAD
 def run_kernel(instance, margin, key, boltzmann, stop):
+=======
+def start(N, key, seed=0):
+    weights = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), N)
+    return weights, np.array([key, 0], np.uint64)
+
+
+def run_kernel(instance, margin, key, betas, stop):
+>>>>>>> 56d11e4a780e6a890ca24e58dc1a7ec897193598
     weights, stream = start(instance.N, key)
-    errors = np.zeros(len(boltzmann), np.int64)
-    done = sweeper(instance, margin, weights, stream)(np.array(boltzmann), stop, errors)
+    errors = np.zeros(len(betas), np.int64)
+    done = sweeper(instance, margin, weights, stream)(np.array(betas), stop, errors)
     return weights, int(stream[1]), errors[:done].tolist()
 
 
@@ -72,9 +92,9 @@ REAL = [
 @pytest.mark.parametrize("margin", [0.0, 0.6])
 @pytest.mark.parametrize("beta, stop", [(0.0, False), (0.4, False), (2.0, True), (math.inf, True)])
 def test_kernels_make_the_moves_of_the_plain_chain(instance, margin, beta, stop):
-    boltzmann = [math.exp(-beta - 0.05 * t) for t in range(8)]
-    expected = twin_sweeps(instance, margin, start(instance.N, 77)[0], 77, boltzmann, stop)
-    weights, counter, errors = run_kernel(instance, margin, 77, boltzmann, stop)
+    betas = [beta + 0.05 * t for t in range(8)]
+    expected = twin_sweeps(instance, margin, start(instance.N, 77)[0], 77, betas, stop)
+    weights, counter, errors = run_kernel(instance, margin, 77, betas, stop)
     np.testing.assert_array_equal(weights, expected[0])
     assert (counter, errors) == expected[1:]
 
@@ -84,9 +104,9 @@ def test_both_kernels_make_the_same_moves(margin):
     lattice = hidden_manifold(D=67, P=201, N=603, seed=0)
     least = smallest_allowed(margin, 603)
     real = Instance(patterns=lattice.patterns.astype(np.float32), labels=lattice.labels, seed=0)
-    boltzmann = [math.exp(-0.5 - 0.1 * t) for t in range(30)]
-    one = run_kernel(lattice, margin, 5, boltzmann, True)
-    two = run_kernel(real, (least - 0.5) / math.sqrt(603), 5, boltzmann, True)
+    betas = [0.5 + 0.1 * t for t in range(30)]
+    one = run_kernel(lattice, margin, 5, betas, True)
+    two = run_kernel(real, (least - 0.5) / math.sqrt(603), 5, betas, True)
     np.testing.assert_array_equal(one[0], two[0])
     assert one[1:] == two[1:]
 
@@ -117,11 +137,11 @@ def sampled_states(instance, beta, margin, samples, sweeps_between, key=11):
     weights, stream = start(instance.N, key)
     powers = 2 ** np.arange(instance.N)[::-1]
     run = sweeper(instance, margin, weights, stream)
-    boltzmann = np.full(sweeps_between, math.exp(-beta))
+    betas = np.full(sweeps_between, beta)
     errors = np.zeros(sweeps_between, np.int64)
     states = np.empty(samples, np.int64)
     for t in range(samples):
-        run(boltzmann, False, errors)
+        run(betas, False, errors)
         states[t] = ((weights > 0) * powers).sum()
     return states[10:]
 
@@ -190,69 +210,6 @@ def test_solvers_and_seeds_have_streams_of_their_own():
     starts = {anneal(instance, seed=seed, sweeps=1).train_errors[0] for seed in range(5)}
     assert len(starts) > 1
     assert (anneal(instance, seed=0, sweeps=1).weights != mct0(instance, seed=0, sweeps=1).weights).any()
-
-
-INTERRUPTED = """
-import os, signal, sys
-from pathlib import Path
-from localentropy.instances.perceptron import hidden_manifold
-from localentropy.solvers.anneal import anneal
-from localentropy.solvers.checkpoint import Checkpoint
-
-saves, save = 0, Checkpoint.save
-def save_and_die(self, **arrays):
-    global saves
-    self.seconds = 0
-    save(self, **arrays)
-    saves += 1
-    if saves == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
-
-Checkpoint.save = save_and_die
-anneal(hidden_manifold(D=67, P=201, N=603, seed=1), seed=0, checkpoint=Path(sys.argv[1]))
-"""
-
-
-def test_a_killed_annealing_goes_on_to_the_same_bits(tmp_path, monkeypatch):
-    file = tmp_path / "run" / "anneal.npz"
-    died = subprocess.run([sys.executable, "-c", INTERRUPTED, str(file)], check=False)
-    assert died.returncode == -signal.SIGKILL
-    assert list(file.parent.iterdir()) == [file]
-    with np.load(file) as stored:
-        assert len(stored["errors"]) == 3 * 64 + 1
-
-    instance = hidden_manifold(D=67, P=201, N=603, seed=1)
-    whole = anneal(instance, seed=0)
-    begun = []
-    module = sys.modules["localentropy.solvers.anneal"]
-
-    def counted(*arguments):
-        run = sweeper(*arguments)
-
-        def run_and_count(*state):
-            begun.append(1)
-            return run(*state)
-
-        return run_and_count
-
-    monkeypatch.setattr(module, "sweeper", counted)
-    resumed = anneal(instance, seed=0, checkpoint=file)
-    assert len(begun) == math.ceil(whole.iterations / 64) - 3
-    np.testing.assert_array_equal(resumed.weights, whole.weights)
-    np.testing.assert_array_equal(resumed.train_errors, whole.train_errors)
-    assert not file.exists()
-
-
-def test_a_checkpoint_of_another_run_or_a_damaged_one_is_not_used(tmp_path):
-    file = tmp_path / "state.npz"
-    Checkpoint(file, "anneal", 0.0, 1, np.arange(3), seconds=0).save(weights=np.ones(2))
-    same = Checkpoint(file, "anneal", 0.0, 1, np.arange(3)).load()
-    assert same is not None and same["weights"].tolist() == [1, 1]
-    assert Checkpoint(file, "anneal", 0.0, 2, np.arange(3)).load() is None
-    assert Checkpoint(file, "anneal", 0.0, 1, np.arange(4)).load() is None
-    file.write_bytes(file.read_bytes()[:-30])
-    assert Checkpoint(file, "anneal", 0.0, 1, np.arange(3)).load() is None
-    assert Checkpoint(None).load() is None
 
 
 @pytest.mark.parametrize(

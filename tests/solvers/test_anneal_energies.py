@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ import pytest
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import hidden_manifold, random_patterns, smallest_allowed
 from localentropy.solvers.anneal import anneal, energy_sweeper
-from localentropy.solvers.checkpoint import Checkpoint
 from localentropy.solvers.energies import energy_table
 from localentropy.solvers.energy_kernels import energy_sweeps
 from tests.helpers import all_signs, random_word, start
@@ -167,36 +164,6 @@ def test_cross_entropy_leads_where_the_number_of_errors_does_not():
     np.testing.assert_array_equal(errors.train_errors[0], entropy.train_errors[0])
     strict = anneal(instance, seed=0, energy="cross_entropy", margin=0.05, sweeps=100)
     assert not strict.solved and strict.train_errors[-1] == instance.train_error(strict.weights, 0.05)
-
-
-def test_an_interrupted_run_goes_on_to_the_same_bits_and_not_into_another(tmp_path, monkeypatch):
-    instance, file = random_patterns(N=201, P=80, seed=0), tmp_path / "state.npz"
-    options: dict[str, Any] = {"seed": 0, "energy": "cross_entropy", "sweeps": 600, "beta_step": 0.01}
-    whole = anneal(instance, gamma=2.0, **options)
-    assert whole.iterations > 128
-    save = Checkpoint.save
-
-    class Killed(Exception):
-        pass
-
-    def save_and_die(self, **state):
-        self.seconds = 0
-        save(self, **state)
-        raise Killed
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Checkpoint, "save", save_and_die)
-        with pytest.raises(Killed):
-            anneal(instance, gamma=2.0, checkpoint=file, **options)
-    with np.load(file) as stored:
-        assert len(stored["errors"]) == 65
-    # Not the state of a run with another energy.
-    other = anneal(instance, gamma=3.0, checkpoint=shutil.copy(file, tmp_path / "other.npz"), **options)
-    np.testing.assert_array_equal(other.train_errors, anneal(instance, gamma=3.0, **options).train_errors)
-    resumed = anneal(instance, gamma=2.0, checkpoint=file, **options)
-    np.testing.assert_array_equal(resumed.train_errors, whole.train_errors)
-    np.testing.assert_array_equal(resumed.weights, whole.weights)
-    assert not file.exists()
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,20 @@ def test_gradient_is_the_finite_difference_of_the_loss(K, beta, gamma):
     np.testing.assert_allclose(moved, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), atol=1e-10)
 
 
+def test_a_steep_loss_has_the_gradient_of_the_batched_program():
+    """All units wrong on one pattern: 2γΔ = −900, beyond the range of the kernel's exp."""
+    instance = random_tree_committee(N=45, P=40, K=9, seed=0)
+    weights, _ = start(instance, 0)
+    weights -= instance.data.signed_patterns[0].reshape(9, 5)
+    weights /= np.linalg.norm(weights, axis=1, keepdims=True)
+    batch = CommitteeBatch([instance], weights[None], dtype=torch.float64)
+    gradient = batch.gradient(torch.arange(40)[None], 5.0, 150.0)[0].numpy()
+    moved = weights.copy()
+    epoch(instance.data.signed_patterns, np.arange(40), 40, 1.0, 5.0, 150.0, moved)
+    wanted = weights - gradient
+    np.testing.assert_allclose(moved, wanted / np.linalg.norm(wanted, axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
+
+
 def test_large_arguments_of_the_loss_overflow_nowhere():
     instance = random_tree_committee(N=27, P=30, K=3, seed=0)
     weights, _ = start(instance, 0)

@@ -95,6 +95,17 @@ def test_every_variant_solves(option):
         assert run.first_solved == run.iterations
 
 
+def test_a_start_without_errors_is_returned_as_it_is():
+    instance = random_patterns(N=101, P=1, seed=0)
+    runs = [focusing_bp(instance, seed=seed, stop="first", steps=3) for seed in range(8)]
+    ready = [run for run in runs if run.iterations == 0]
+    assert ready and len(ready) < len(runs)
+    for run in runs:
+        assert run.solved and len(run.steps.coupling) == (0 if run.iterations == 0 else 1)
+        assert run.steps.iterations.dtype == np.int64 and run.steps.iterations.sum() == run.iterations
+    assert all(run.first_solved == 0 and not run.converged for run in ready)
+
+
 def test_the_way_to_the_end_widens_the_solution():
     instance = random_patterns(N=401, P=160, seed=1)
     first = focusing_bp(instance, seed=0, stop="first")

@@ -24,10 +24,10 @@ A task has all training sets of one overparameterization. Table: one row for eac
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from localentropy import seeds
 from localentropy.experiments.parameters import (
@@ -77,10 +77,25 @@ class CommitteeParameters(ExperimentParameters):
         ge=1, le=10_000, description="perturbations of each solution at each noise level", json_schema_extra=SIZE
     )
 
+    @model_validator(mode="after")
+    def _distinct_sizes(self) -> CommitteeParameters:
+        # The same training sets would be counted as others.
+        for one, other in pairwise(self.inv_alphas):
+            if (N := weights_of(self, one)) == weights_of(self, other):
+                raise ValueError(f"inv_alphas: {one} and {other} are the same size, N = {N}: drop one")
+        return self
+
 
 def grid_tasks(parameters: CommitteeParameters) -> list[Task]:
     """One overparameterization each."""
     return [{"inv_alpha": inv_alpha} for inv_alpha in parameters.inv_alphas]
+
+
+def weights_of(parameters: CommitteeParameters, inv_alpha: float) -> int:
+    """The N of an overparameterization: the nearest multiple of K."""
+    from localentropy.instances.committee import nearest_divisible
+
+    return nearest_divisible(inv_alpha * round(parameters.alpha_T * parameters.D), parameters.units)
 
 
 def run_committees(
@@ -88,37 +103,39 @@ def run_committees(
     parameters: CommitteeParameters,
     task: Task,
     context: Context,
+    at_once: int = 1,
 ) -> pd.DataFrame:
     """Rows of one overparameterization.
 
     Args:
-        solve: takes all training sets and their numbers, returns the runs on each.
+        solve: takes training sets and their numbers, returns the runs on each.
         parameters: of the experiment.
         task: one of `grid_tasks`.
         context: of the experiment.
+        at_once: training sets that are made and given to `solve` together; large ones fill the memory.
     """
     import pandas as pd
 
-    from localentropy.instances.committee import nearest_divisible, tree_committee
+    from localentropy.instances.committee import tree_committee
 
-    P = round(parameters.alpha_T * parameters.D)
-    N = nearest_divisible(task["inv_alpha"] * P, parameters.units)
-    numbers = list(range(parameters.samples))
-    instances = [
-        tree_committee(
-            D=parameters.D,
-            P=P,
-            N=N,
-            K=parameters.units,
-            seed=seeds.entropy(context.seed, "instance", sample=sample) % 2**63,
-            activation=parameters.activation,
-        )
-        for sample in numbers
-    ]
+    P, N = round(parameters.alpha_T * parameters.D), weights_of(parameters, task["inv_alpha"])
     rows: list[dict[str, Any]] = []
-    for sample, instance, runs in zip(numbers, instances, solve(instances, numbers), strict=True):
-        stream = seeds.entropy(context.seed, "overparam/committee/noise", P=P, N=N, sample=sample)
-        rows += [{"sample": sample, **row} for row in _measurements(instance, runs, parameters, stream)]
+    for first in range(0, parameters.samples, at_once):
+        numbers = list(range(first, min(first + at_once, parameters.samples)))
+        instances = [
+            tree_committee(
+                D=parameters.D,
+                P=P,
+                N=N,
+                K=parameters.units,
+                seed=seeds.entropy(context.seed, "instance", sample=sample) % 2**63,
+                activation=parameters.activation,
+            )
+            for sample in numbers
+        ]
+        for sample, instance, runs in zip(numbers, instances, solve(instances, numbers), strict=True):
+            stream = seeds.entropy(context.seed, "overparam/committee/noise", P=P, N=N, sample=sample)
+            rows += [{"sample": sample, **row} for row in _measurements(instance, runs, parameters, stream)]
     table = pd.DataFrame(rows).assign(D=parameters.D, P=P, N=N, inv_alpha=N / P).reindex(columns=list(COLUMNS))
     solved = table.loc[table["quantity"] == "solved", "value"]
     context.report(f"N/P = {N / P:.3f}: {int(solved.sum())} of {len(solved)} runs solved")

@@ -21,16 +21,17 @@ code of that solver alone. Table: one row for each number, in column `value`.
 | p_d, r | squared norm and teacher overlap of the projected weights, per latent dimension |
 | local_energy | mean train error at exactly round(dN) random flips |
 | stability_count | patterns at a value of the lattice of stabilities, final weights of solved runs |
+| converged | message passing: 1 if the messages reached their tolerance, else 0 |
 | test_error_barycenter, overlap, entropy | belief propagation: of the magnetizations |
 | test_error_first | BinaryNet: of the first weights without training error |
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from localentropy import seeds
 from localentropy.experiments.parameters import (
@@ -49,15 +50,28 @@ if TYPE_CHECKING:
     from localentropy.solvers.solution import Solution
 
 
-class Grid(BaseModel):
+class SizeGrid(BaseModel):
     """Instances of one latent dimension."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     D: int = Field(ge=3, le=10_000, description="latent dimension")
     inv_alphas: IncreasingValues = Field(description="N/P, with N the nearest odd number")
-    margins: IncreasingValues = Field(description="margins κ")
     samples: int = Field(ge=1, le=10_000, description="instances of each size")
+
+    def points(self) -> list[Task]:
+        """The sizes."""
+        return [{"D": self.D, "inv_alpha": inv_alpha} for inv_alpha in self.inv_alphas]
+
+
+class Grid(SizeGrid):
+    """Instances of one latent dimension, at several margins."""
+
+    margins: IncreasingValues = Field(description="margins κ")
+
+    def points(self) -> list[Task]:
+        """The sizes and margins."""
+        return [point | {"margin": margin} for point in super().points() for margin in self.margins]
 
 
 class PerceptronParameters(ExperimentParameters):
@@ -70,19 +84,50 @@ class PerceptronParameters(ExperimentParameters):
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
     grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)
 
+    @model_validator(mode="after")
+    def _distinct_sizes(self) -> PerceptronParameters:
+        require_distinct(self.alpha_T, self.grids)
+        return self
+
     def options(self) -> dict[str, Any]:
         """The fields that a solver's own parameters add: arguments of the solver."""
         return self.model_dump(exclude=set(PerceptronParameters.model_fields))
 
 
-def grid_tasks(parameters: PerceptronParameters) -> list[Task]:
-    """One size and margin each."""
-    return [
-        {"D": grid.D, "inv_alpha": inv_alpha, "margin": margin, "samples": grid.samples}
-        for grid in parameters.grids
-        for inv_alpha in grid.inv_alphas
-        for margin in grid.margins
-    ]
+def grid_tasks(grids: Iterable[SizeGrid]) -> list[Task]:
+    """One size, margin and sample each."""
+    return [point | {"sample": sample} for grid in grids for point in grid.points() for sample in range(grid.samples)]
+
+
+def distinct_points(alpha_T: float, grids: Iterable[SizeGrid]) -> list[Task]:
+    """One size and margin each; where grids overlap, the first."""
+    points: dict[tuple[Any, ...], Task] = {}
+    for grid in grids:
+        for point in grid.points():
+            points.setdefault(_identity(alpha_T, point), point)
+    return list(points.values())
+
+
+def require_distinct(alpha_T: float, grids: Iterable[SizeGrid]) -> None:
+    """Refuse grids with one size and margin twice: the same instances would be counted as others.
+
+    Raises:
+        ValueError: naming both entries.
+    """
+    points: dict[tuple[Any, ...], str] = {}
+    for number, grid in enumerate(grids):
+        for point in grid.points():
+            entry = f"grids[{number}] {', '.join(f'{key} = {value}' for key, value in point.items())}"
+            identity = _identity(alpha_T, point)
+            if identity in points:
+                raise ValueError(f"{points[identity]} and {entry} are the same instances, N = {identity[0]}: drop one")
+            points[identity] = entry
+
+
+def _identity(alpha_T: float, point: Task) -> tuple[Any, ...]:
+    """N, then all that tells points apart but 1/α, of which several can give one N."""
+    others = {key: value for key, value in point.items() if key != "inv_alpha"}
+    return sizes(alpha_T, point["D"], point["inv_alpha"])[1], *others.values()
 
 
 def sizes(alpha_T: float, D: int, inv_alpha: float) -> tuple[int, int]:
@@ -94,33 +139,27 @@ def sizes(alpha_T: float, D: int, inv_alpha: float) -> tuple[int, int]:
 def run_solver(
     name: str, solver: Callable[..., Solution], parameters: PerceptronParameters, task: Task, context: Context
 ) -> pd.DataFrame:
-    """Rows of one size and margin."""
+    """Rows of one run."""
     import pandas as pd
-    import torch
 
     from localentropy.instances.perceptron import effective_margin, hidden_manifold
 
-    torch.set_num_threads(parameters.threads)
-    D, margin = task["D"], task["margin"]
+    D, margin, sample = task["D"], task["margin"], task["sample"]
     P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
-    frames = []
-    for sample in range(task["samples"]):
-        instance = hidden_manifold(
-            D, P, N, seed=_seed(context.seed, "instance", sample=sample), activation=parameters.activation
-        )
-        solution = solver(
-            instance,
-            margin=margin,
-            seed=_seed(context.seed, f"algorithm/{name}", D=D, P=P, N=N, margin=margin, sample=sample),
-            **parameters.options(),
-        )
-        rows = _measurements(instance, solution, parameters, margin)
-        frames.append(pd.DataFrame(rows, columns=["quantity", "x", "value"]).assign(sample=sample))
-    table = pd.concat(frames, ignore_index=True)
-    solved = int(table.loc[table["quantity"] == "solved", "value"].sum())
-    context.report(f"D = {D}, 1/α = {N / P:.3f}, κ = {margin:g}: {solved} of {task['samples']} solved")
+    instance = hidden_manifold(
+        D, P, N, seed=_seed(context.seed, "instance", sample=sample), activation=parameters.activation
+    )
+    solution = solver(
+        instance,
+        margin=margin,
+        seed=_seed(context.seed, f"algorithm/{name}", D=D, P=P, N=N, margin=margin, sample=sample),
+        **parameters.options(),
+    )
+    table = pd.DataFrame(_measurements(instance, solution, parameters, margin), columns=["quantity", "x", "value"])
+    outcome = "solved" if solution.solved else "not solved"
+    context.report(f"D = {D}, 1/α = {N / P:.3f}, κ = {margin:g}, sample {sample}: {outcome}")
     effective = effective_margin(margin, N)
-    return table.assign(D=D, P=P, N=N, inv_alpha=N / P, margin=margin, margin_effective=effective)
+    return table.assign(sample=sample, D=D, P=P, N=N, inv_alpha=N / P, margin=margin, margin_effective=effective)
 
 
 def _seed(root: int, stream: str, **values: float) -> int:
@@ -149,6 +188,8 @@ def _measurements(
         "p_d": float(projected @ projected / len(projected)),
         "r": float(instance.teacher @ projected / len(projected)),
     }
+    if solution.converged is not None:
+        numbers["converged"] = float(solution.converged)
     # One pass over the test patterns for all weights of interest.
     students = {"test_error": weights}
     if solution.magnetizations is not None and solution.entropy is not None:

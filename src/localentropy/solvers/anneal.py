@@ -1,9 +1,9 @@
 """Simulated annealing, and its zero-temperature version MCT0.
 
-Both are single-flip Metropolis dynamics on the number of training patterns below the margin (`overparam`, §E.1). They
-find typical solutions, and cannot descend where too many patterns sit at the margin: MCT0 above P/√N ≈ 6, annealing
-with the default schedule above ≈ 10. Then `solved` is False. Annealing of an energy that sees every pattern, as the
-cross-entropy (`shaping`), finds other solutions, and where the number of errors leads nowhere.
+Both are single-flip Metropolis dynamics on the number of training patterns below the margin (`overparam`, appendix F).
+They find typical solutions, and cannot descend where too many patterns sit at the margin: MCT0 above P/√N ≈ 6,
+annealing with the default schedule above ≈ 10. Then `solved` is False. Annealing of an energy that sees every pattern,
+as the cross-entropy (`shaping`), finds other solutions, and where the number of errors leads nowhere.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
@@ -21,19 +20,15 @@ from localentropy.errors import DomainError
 from localentropy.instances.bits import pack_signs
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.solvers.annealing_kernels import lattice_sweeps, real_sweeps
-from localentropy.solvers.checkpoint import Checkpoint
 from localentropy.solvers.energies import ENERGIES, energy_table
 from localentropy.solvers.energy_kernels import energy_sweeps
 from localentropy.solvers.solution import Solution, check_run
 
-_CHUNK = 64  # sweeps between two looks at the clock
+_CHUNK = 64  # sweeps in one call of a kernel; between two the interpreter can be interrupted
 _MOST_SWEEPS = 10**8
 
 Sweeps = Callable[[np.ndarray, bool, np.ndarray], int]
-"""(temperature of each sweep, stop at zero errors, receives the errors after each sweep) → sweeps begun.
-
-The temperature is given as exp(−β) to the dynamics of `sweeper`, as β to that of `energy_sweeper`.
-"""
+"""(β of each sweep, stop at zero errors, receives the errors after each sweep) → sweeps begun."""
 
 
 def anneal(
@@ -46,7 +41,6 @@ def anneal(
     sweeps: int = 4000,
     energy: str = "errors",
     gamma: float = 1.0,
-    checkpoint: Path | None = None,
 ) -> Solution:
     """Simulated annealing with an inverse temperature that grows linearly, until the first solution.
 
@@ -56,15 +50,13 @@ def anneal(
         instance: ±1 patterns with N odd, or real ones.
         margin: κ; on ±1 patterns the lattice makes it `effective_margin(margin, N)` in effect.
         seed: of the initial weights and the moves, on streams of its own.
-        beta_start: inverse temperature of the first sweep, per error (schedule: `overparam`, §E.1; values chosen).
+        beta_start: inverse temperature of the first sweep, per error (`overparam`, appendix F; values chosen).
         beta_step: its increase from one sweep to the next.
         sweeps: at most, of N attempted flips each.
         energy: what is annealed, a sum over the patterns: "errors", their number; "linear", the number of flips that
             each is away from the margin; "cross_entropy", ln(1 + exp(−2 γ Δ))/(2 γ) of the stability Δ (`shaping`),
             see `localentropy.solvers.energies`. The last two need ±1 patterns.
         gamma: γ of the cross-entropy.
-        checkpoint: side file from which an interrupted run goes on to the same bits; written once a minute, removed at
-            the end.
 
     Returns:
         Iterations are sweeps.
@@ -78,21 +70,17 @@ def anneal(
             raise DomainError(f"{name} = {value} must not be negative")
     sweeps = require_integer("sweeps", sweeps, 1, _MOST_SWEEPS)
     require_choice("energy", energy, ENERGIES)
+    betas = beta_start + np.arange(sweeps) * beta_step
     if energy == "errors":
-        # exp by the C library, one by one: a vectorised one may round differently at another position.
-        boltzmann = np.array([math.exp(-beta_start - t * beta_step) for t in range(sweeps)])
-        return _descend("anneal", instance, margin, seed, boltzmann, checkpoint, sweeper)
+        return _descend("anneal", instance, margin, seed, betas, sweeper)
 
     def dynamics(instance: Instance, margin: float, weights: np.ndarray, stream: np.ndarray) -> Sweeps:
         return energy_sweeper(instance, margin, weights, stream, energy, gamma)
 
-    betas = beta_start + np.arange(sweeps) * beta_step
-    return _descend("anneal", instance, margin, seed, betas, checkpoint, dynamics, energy, gamma)
+    return _descend("anneal", instance, margin, seed, betas, dynamics)
 
 
-def mct0(
-    instance: Instance, *, margin: float = 0.0, seed: int, sweeps: int = 1000, checkpoint: Path | None = None
-) -> Solution:
+def mct0(instance: Instance, *, margin: float = 0.0, seed: int, sweeps: int = 1000) -> Solution:
     """Metropolis at zero temperature: every flip that makes no more errors is accepted, until the first solution.
 
     Args:
@@ -100,7 +88,6 @@ def mct0(
         margin: κ, see `anneal`.
         seed: of the initial weights and the moves, on streams of its own.
         sweeps: at most, of N attempted flips each. A run that solves needs 10 to 300; others freeze.
-        checkpoint: side file, see `anneal`.
 
     Returns:
         Iterations are sweeps.
@@ -109,7 +96,7 @@ def mct0(
         DomainError: N even with ±1 patterns, a margin outside [0, √N], sweeps < 1.
     """
     sweeps = require_integer("sweeps", sweeps, 1, _MOST_SWEEPS)
-    return _descend("mct0", instance, margin, seed, np.zeros(sweeps), checkpoint, sweeper)
+    return _descend("mct0", instance, margin, seed, np.full(sweeps, np.inf), sweeper)
 
 
 def _descend(
@@ -117,30 +104,21 @@ def _descend(
     instance: Instance,
     margin: float,
     seed: int,
-    schedule: np.ndarray,
-    checkpoint: Path | None,
+    betas: np.ndarray,
     dynamics: Callable[[Instance, float, np.ndarray, np.ndarray], Sweeps],
-    *identity: object,
 ) -> Solution:
     check_run(instance, seed)
     started = time.thread_time()
     initial = seeds.generator(seed, f"algorithm/{name}")
     weights = 2 * initial.integers(0, 2, instance.N, dtype=np.int8) - 1
     stream = np.array([seeds.entropy(seed, f"algorithm/{name}/moves") % 2**64, 0], np.uint64)
-    errors = np.zeros(len(schedule) + 1, np.int64)
+    errors = np.zeros(len(betas) + 1, np.int64)
     errors[0] = round(float(instance.train_error(weights, margin)) * instance.P)
     done = 0
-    file = Checkpoint(checkpoint, name, margin, seed, schedule, instance.signed_patterns, *identity)
-    if (state := file.load()) is not None:
-        weights, stream, earlier = state["weights"], state["stream"], state["errors"]
-        done = len(earlier) - 1
-        errors[: done + 1] = earlier
     run = dynamics(instance, margin, weights, stream)
-    while done < len(schedule) and errors[done] > 0:
+    while done < len(betas) and errors[done] > 0:
         chunk = slice(done, done + _CHUNK)
-        done += run(schedule[chunk], True, errors[1:][chunk])
-        file.save(weights=weights, stream=stream, errors=errors[: done + 1])
-    file.remove()
+        done += run(betas[chunk], True, errors[1:][chunk])
     return Solution(
         weights=weights,
         solved=instance.train_error(weights, margin) == 0.0,
@@ -206,8 +184,8 @@ def _lattice_sweeper(instance: Instance, least: int, weights: np.ndarray, stream
     valid = pack_signs(np.ones(instance.P, np.int8))
     planes = counter_planes(instance, least, weights)
 
-    def run(boltzmann: np.ndarray, stop: bool, errors: np.ndarray) -> int:
-        return lattice_sweeps(bits, valid, planes, weights, stream, boltzmann, stop, errors)
+    def run(betas: np.ndarray, stop: bool, errors: np.ndarray) -> int:
+        return lattice_sweeps(bits, valid, planes, weights, stream, _boltzmann(betas), stop, errors)
 
     return run
 
@@ -222,8 +200,13 @@ def counter_planes(instance: Instance, least: int, weights: np.ndarray) -> np.nd
 def _real_sweeper(instance: Instance, least: float, weights: np.ndarray, stream: np.ndarray) -> Sweeps:
     patterns = np.ascontiguousarray(instance.signed_patterns.T)
 
-    def run(boltzmann: np.ndarray, stop: bool, errors: np.ndarray) -> int:
+    def run(betas: np.ndarray, stop: bool, errors: np.ndarray) -> int:
         # Afresh at every call: the kernel's sums gather rounding errors.
-        return real_sweeps(patterns, least, instance.sums(weights), weights, stream, boltzmann, stop, errors)
+        return real_sweeps(patterns, least, instance.sums(weights), weights, stream, _boltzmann(betas), stop, errors)
 
     return run
+
+
+def _boltzmann(betas: np.ndarray) -> np.ndarray:
+    """exp(−β) by the C library, one by one: a vectorised one may round differently at another position."""
+    return np.array([math.exp(-beta) for beta in betas])

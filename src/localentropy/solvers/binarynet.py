@@ -1,7 +1,7 @@
 """BinaryNet: gradient descent on real weights whose signs are the weights of the perceptron.
 
 The gradient with respect to the signs is applied to the real weights as it is: the straight-through estimator
-(`overparam`, §E.1, "BNet"; Hubara et al. 2016).
+(`overparam`, appendix F, "BNet"; Hubara et al. 2016).
 """
 
 from __future__ import annotations

@@ -66,7 +66,8 @@ def epoch(
                 slopes[b] += outputs[b, unit]
         for b in range(count):
             # f'(Δ) β/√K
-            slopes[b] = -beta / (root * (1.0 + exp(min(2.0 * gamma * slopes[b] / root, 700.0))))
+            argument = min(max(2.0 * gamma * slopes[b] / root, -700.0), 700.0)
+            slopes[b] = -beta / (root * (1.0 + exp(argument)))
         gradient[:] = 0.0
         for b in range(count):
             for unit in range(K):

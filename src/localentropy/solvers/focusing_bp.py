@@ -168,6 +168,8 @@ def focusing_bp(
         rows.append(
             (coupling, y, len(errors) - before, errors[-1] / instance.P, residual, messages.damping, messages.overlap)
         )
+    # A start without errors makes no step at all.
+    coupling_of, replicas_of, iterations, train_error, residuals, kept, overlap = np.array(rows).reshape(-1, 7).T
     solved_at = np.flatnonzero(np.array(errors) == 0)
     return FocusedSolution(
         weights=messages.weights.copy(),
@@ -177,6 +179,14 @@ def focusing_bp(
         cpu_seconds=time.thread_time() - start,
         converged=residual < tolerance,
         magnetizations=messages.magnetizations.copy(),
-        steps=FocusingRecord(*(np.array(column) for column in zip(*rows, strict=True))),
+        steps=FocusingRecord(
+            coupling=coupling_of,
+            replicas=replicas_of,
+            iterations=iterations.astype(np.int64),
+            train_error=train_error,
+            residual=residuals,
+            damping=kept,
+            overlap=overlap,
+        ),
         first_solved=int(solved_at[0]) if len(solved_at) else None,
     )

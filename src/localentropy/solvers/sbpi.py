@@ -25,7 +25,7 @@ def sbpi(
     reinforcement: float = 0.3,
     passes: int = 3000,
 ) -> Solution:
-    """Stochastic-BP-inspired learning (`overparam`, §E.1; Baldassi 2009), until the first solution.
+    """Stochastic-BP-inspired learning (`overparam`, appendix F; Baldassi 2009), until the first solution.
 
     Weights are the signs of odd hidden integers h_i, ±1 at first. Each pass presents all patterns in a fresh random
     order. With s = Σ_i w_i y ξ_i of the current weights, less h_min − 1 at a margin, a presentation does

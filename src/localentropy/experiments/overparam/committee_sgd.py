@@ -64,4 +64,6 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         )
         return [runs[first : first + starts] for first in range(0, len(runs), starts)]
 
-    return run_committees(solve, parameters, task, context)
+    # An accelerator is filled by the runs on all training sets; a processor makes one run after the other anyhow.
+    at_once = 1 if parameters.device == "cpu" else parameters.samples
+    return run_committees(solve, parameters, task, context, at_once)

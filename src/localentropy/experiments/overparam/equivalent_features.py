@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Overdetermination, Task
-from localentropy.experiments.perceptron_runs import Grid, sizes
+from localentropy.experiments.perceptron_runs import SizeGrid, grid_tasks, require_distinct, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,25 +29,31 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 
 
 class Parameters(ExperimentParameters):
-    """Parameters of the comparison."""
+    """Parameters of the comparison, all at margin 0."""
 
     alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
     sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps of the annealing (C)")
     passes: int = Field(ge=1, le=10_000_000, description="most passes of SBPI (C)")
-    sbpi: tuple[Grid, ...] = Field(min_length=1, description="sizes and samples of SBPI", json_schema_extra=SIZE)
-    anneal: tuple[Grid, ...] = Field(min_length=1, description="sizes and samples of annealing", json_schema_extra=SIZE)
+    sbpi: tuple[SizeGrid, ...] = Field(min_length=1, description="sizes and samples of SBPI", json_schema_extra=SIZE)
+    anneal: tuple[SizeGrid, ...] = Field(
+        min_length=1, description="sizes and samples of annealing", json_schema_extra=SIZE
+    )
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
+
+    @model_validator(mode="after")
+    def _distinct_sizes(self) -> Parameters:
+        for solver in VARIANTS:
+            require_distinct(self.alpha_T, getattr(self, solver))
+        return self
 
 
 def tasks(parameters: Parameters) -> list[Task]:
     """One solver, kind of features, size and sample each."""
     return [
-        {"solver": solver, "features": features, "D": grid.D, "inv_alpha": inv_alpha, "sample": sample}
+        {"solver": solver, "features": features} | task
         for solver, kinds in VARIANTS.items()
         for features in kinds
-        for grid in getattr(parameters, solver)
-        for inv_alpha in grid.inv_alphas
-        for sample in range(grid.samples)
+        for task in grid_tasks(getattr(parameters, solver))
     ]
 
 

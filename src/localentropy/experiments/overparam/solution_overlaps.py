@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field, model_validator
 
 from localentropy import seeds
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingValues,
     Overdetermination,
     Task,
 )
-from localentropy.experiments.perceptron_runs import sizes
+from localentropy.experiments.perceptron_runs import SizeGrid, require_distinct, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,16 +25,15 @@ if TYPE_CHECKING:
 DATASETS: tuple[str, ...] = ()
 
 
-class OverlapGrid(BaseModel):
+class OverlapGrid(SizeGrid):
     """Instances of one latent dimension for one solver."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
     solver: Literal["anneal", "mct0", "sbpi"] = Field(description="with its default settings")
-    D: int = Field(ge=3, le=10_000, description="latent dimension")
-    inv_alphas: IncreasingValues = Field(description="N/P, with N the nearest odd number")
-    samples: int = Field(ge=1, le=10_000, description="instances of each size")
     runs: int = Field(ge=2, le=1000, description="runs on each instance")
+
+    def points(self) -> list[Task]:
+        """The solver and its sizes."""
+        return [{"solver": self.solver} | point for point in super().points()]
 
 
 class Parameters(ExperimentParameters):
@@ -47,13 +45,16 @@ class Parameters(ExperimentParameters):
         min_length=1, description="solvers, sizes, samples and runs", json_schema_extra=SIZE
     )
 
+    @model_validator(mode="after")
+    def _distinct_sizes(self) -> Parameters:
+        require_distinct(self.alpha_T, self.grids)
+        return self
+
 
 def tasks(parameters: Parameters) -> list[Task]:
     """One solver and size each."""
     return [
-        {"solver": grid.solver, "D": grid.D, "inv_alpha": inv_alpha, "samples": grid.samples, "runs": grid.runs}
-        for grid in parameters.grids
-        for inv_alpha in grid.inv_alphas
+        point | {"samples": grid.samples, "runs": grid.runs} for grid in parameters.grids for point in grid.points()
     ]
 
 

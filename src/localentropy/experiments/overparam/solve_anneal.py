@@ -24,12 +24,12 @@ class Parameters(PerceptronParameters):
 
 
 def tasks(parameters: Parameters) -> list[Task]:
-    """One size and margin each."""
-    return grid_tasks(parameters)
+    """One size, margin and sample each."""
+    return grid_tasks(parameters.grids)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
-    """Rows of one size and margin, in the columns of `localentropy.experiments.perceptron_runs`."""
+    """Rows of one run, in the columns of `localentropy.experiments.perceptron_runs`."""
     from localentropy.solvers.anneal import anneal
 
     return run_solver("anneal", anneal, parameters, task, context)

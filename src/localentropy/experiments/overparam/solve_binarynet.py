@@ -25,12 +25,15 @@ class Parameters(PerceptronParameters):
 
 
 def tasks(parameters: Parameters) -> list[Task]:
-    """One size and margin each."""
-    return grid_tasks(parameters)
+    """One size, margin and sample each."""
+    return grid_tasks(parameters.grids)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
-    """Rows of one size and margin, in the columns of `localentropy.experiments.perceptron_runs`."""
+    """Rows of one run, in the columns of `localentropy.experiments.perceptron_runs`."""
+    import torch
+
     from localentropy.solvers.binarynet import binarynet
 
+    torch.set_num_threads(parameters.threads)
     return run_solver("binarynet", binarynet, parameters, task, context)

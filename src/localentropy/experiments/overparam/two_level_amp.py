@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Overdetermination, Task
-from localentropy.experiments.perceptron_runs import Grid, sizes
+from localentropy.experiments.perceptron_runs import Grid, grid_tasks, require_distinct, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,16 +29,15 @@ class Parameters(ExperimentParameters):
     grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
 
+    @model_validator(mode="after")
+    def _distinct_sizes(self) -> Parameters:
+        require_distinct(self.alpha_T, self.grids)
+        return self
+
 
 def tasks(parameters: Parameters) -> list[Task]:
     """One size, margin and sample each."""
-    return [
-        {"D": grid.D, "inv_alpha": inv_alpha, "margin": margin, "sample": sample}
-        for grid in parameters.grids
-        for inv_alpha in grid.inv_alphas
-        for margin in grid.margins
-        for sample in range(grid.samples)
-    ]
+    return grid_tasks(parameters.grids)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -19,7 +19,7 @@ from localentropy.experiments.parameters import (
     Overdetermination,
     Task,
 )
-from localentropy.experiments.perceptron_runs import Grid, sizes
+from localentropy.experiments.perceptron_runs import Grid, distinct_points, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,13 +39,8 @@ class Parameters(ExperimentParameters):
 
 
 def tasks(parameters: Parameters) -> list[Task]:
-    """One size and margin each."""
-    return [
-        {"D": grid.D, "inv_alpha": inv_alpha, "margin": margin}
-        for grid in parameters.grids
-        for inv_alpha in grid.inv_alphas
-        for margin in grid.margins
-    ]
+    """One size and margin each; the grids of several solvers overlap."""
+    return distinct_points(parameters.alpha_T, parameters.grids)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -1,0 +1,143 @@
+"""The grids of the perceptron's runs: one task for each run, and no instance counted twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from localentropy.config import resolve
+from localentropy.errors import ConfigError
+from localentropy.experiments.overparam import (
+    solve_belief_propagation,
+    solve_mct0,
+    typical_lattice,
+    typical_points,
+)
+from localentropy.experiments.parameters import Context
+from localentropy.experiments.perceptron_runs import Grid, grid_tasks
+
+CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
+COMMON: dict[str, Any] = {"alpha_T": 3.0, "chunks": 1, "threads": 1}
+RUNS: dict[str, Any] = COMMON | {
+    "activation": "sign",
+    "distances": (0.0, 0.1),
+    "stabilities": True,
+    "test_patterns": 50,
+}
+
+SIZES: dict[str, Any] = {"D": 9, "inv_alphas": [5], "samples": 1}
+
+
+def test_a_task_is_one_run():
+    grid = Grid(D=9, inv_alphas=(3.0, 5.0), margins=(0.0, 0.25), samples=2)
+    assert grid_tasks([grid])[:3] == [
+        {"D": 9, "inv_alpha": 3.0, "margin": 0.0, "sample": 0},
+        {"D": 9, "inv_alpha": 3.0, "margin": 0.0, "sample": 1},
+        {"D": 9, "inv_alpha": 3.0, "margin": 0.25, "sample": 0},
+    ]
+    assert len(grid_tasks([grid])) == 8
+    parameters = solve_mct0.Parameters(**RUNS, grids=(grid,), sweeps=20)
+    table = solve_mct0.compute(parameters, solve_mct0.tasks(parameters)[1], CONTEXT)
+    assert set(table["sample"]) == {1} and set(table["N"]) == {81} and set(table["margin"]) == {0.0}
+    assert "converged" not in set(table["quantity"])
+
+
+@pytest.mark.parametrize(("iterations", "converged"), [(1, 0.0), (500, 1.0)])
+def test_message_passing_says_whether_it_converged(iterations, converged):
+    grid = Grid(D=9, inv_alphas=(3.0,), margins=(0.0,), samples=1)
+    options = {"damping": 0.3, "max_iterations": iterations, "tolerance": 1e-3, "epsilon": 0.1}
+    parameters = solve_belief_propagation.Parameters(**RUNS, grids=(grid,), **options)
+    (task,) = solve_belief_propagation.tasks(parameters)
+    table = solve_belief_propagation.compute(parameters, task, CONTEXT)
+    assert table.loc[table["quantity"] == "converged", "value"].tolist() == [converged]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "parts"),
+    [
+        (
+            "solve_mct0",
+            {"grids": [{"D": 9, "inv_alphas": [3, 3.01], "margins": [0], "samples": 2}]},
+            ["grids[0] D = 9, inv_alpha = 3.0, margin = 0.0 and grids[0] D = 9, inv_alpha = 3.01", "N = 81"],
+        ),
+        (
+            "two_level_amp",
+            {
+                "grids": [
+                    {"D": 9, "inv_alphas": [3], "margins": [0, 0.5], "samples": 2},
+                    {"D": 9, "inv_alphas": [2, 3], "margins": [0.5], "samples": 2},
+                ]
+            },
+            ["grids[0] D = 9, inv_alpha = 3.0, margin = 0.5 and grids[1]"],
+        ),
+        ("equivalent_features", {"sbpi": [{"D": 9, "inv_alphas": [3, 3.01], "samples": 2}]}, ["3.01", "N = 81"]),
+        (
+            "solution_overlaps",
+            {"grids": [{"solver": "sbpi", "D": 9, "inv_alphas": [3, 3.01], "samples": 2, "runs": 2}]},
+            ["solver = sbpi", "N = 81"],
+        ),
+        ("committee_sgd", {"inv_alphas": [0.3, 0.301]}, ["0.3 and 0.301 are the same size, N = 90"]),
+        ("committee_focusing_bp", {"inv_alphas": [0.3, 0.301]}, ["0.3 and 0.301 are the same size, N = 90"]),
+    ],
+)
+def test_an_instance_that_would_be_counted_twice_is_refused_in_one_line(name, values, parts):
+    with pytest.raises(ConfigError) as caught:
+        resolve("smoke", overrides={name: values})
+    message = str(caught.value)
+    assert message.startswith(f"--config: {name}: ") and "\n" not in message
+    for part in parts:
+        assert part in message
+
+
+def test_the_same_sizes_at_other_margins_and_for_other_solvers_are_allowed():
+    twice = [{"D": 9, "inv_alphas": [3], "margins": [margin], "samples": 2} for margin in (0, 0.5)]
+    resolve("smoke", overrides={"solve_mct0": {"grids": twice}})
+    grids = [{"solver": s, "D": 9, "inv_alphas": [3], "samples": 2, "runs": 2} for s in ("sbpi", "mct0")]
+    resolve("smoke", overrides={"solution_overlaps": {"grids": grids}})
+
+
+@pytest.mark.parametrize("module", [typical_points, typical_lattice])
+def test_the_theory_of_overlapping_grids_has_every_point_once(module):
+    grids = (
+        Grid(D=33, inv_alphas=(5.0, 10.0), margins=(0.0,), samples=1),
+        Grid(D=33, inv_alphas=(5.001, 20.0), margins=(0.0, 0.5), samples=3),
+    )
+    distances = {"distances": (0.0, 0.01)} if module is typical_lattice else {}
+    parameters = module.Parameters(**COMMON, activation="sign", grids=grids, **distances)
+    tasks = module.tasks(parameters)
+    assert [(task["inv_alpha"], task["margin"]) for task in tasks] == [
+        (5.0, 0.0),
+        (10.0, 0.0),
+        (5.001, 0.5),
+        (20.0, 0.0),
+        (20.0, 0.5),
+    ]
+    table = pd.concat([module.compute(parameters, task, CONTEXT) for task in tasks])
+    keys = [name for name in ("D", "N", "margin", "quantity", "x") if name in table]
+    assert not table.duplicated(keys).any()
+    assert not pd.DataFrame(tasks).duplicated().any()
+
+
+def test_features_of_equal_moments_have_no_margins():
+    with pytest.raises(ConfigError, match="margins"):
+        resolve("smoke", overrides={"equivalent_features": {"sbpi": [SIZES | {"margins": [0.5]}]}})
+    resolve("smoke", overrides={"equivalent_features": {"sbpi": [SIZES]}})
+
+
+def test_only_binarynet_imports_pytorch():
+    values = RUNS | {"theta": 1, "reinforcement": 0.3, "passes": 9, "grids": [SIZES | {"margins": [0]}]}
+    program = f"""
+import sys
+from localentropy.experiments.overparam import solve_sbpi
+from localentropy.experiments.parameters import Context
+parameters = solve_sbpi.Parameters(**{values!r})
+solve_sbpi.compute(parameters, solve_sbpi.tasks(parameters)[0], Context(1, dict(), print))
+assert "torch" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
