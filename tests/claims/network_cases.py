@@ -68,10 +68,13 @@ NETWORKS["O45"] = Case(
     missing={"energies": put(SGD, "value", np.nan, sigma=0.01, **energy)},
 )
 NETWORKS["O46"] = Case(
-    wrong={"few inputs": put(SGD, "D", 600), "few parameters": put("mlp", "parameters", 5)},
+    wrong={
+        "few inputs": put(SGD, "D", 600),
+        "solved from few inputs on": every(put(FBP, "D", 600), put(FBP, "value", 1.0, **solved)),
+    },
     small={
         "never solved": put(SGD, "value", 0.0, **solved),
-        "MLP never solves": put("mlp", "value", 0.1, **train),
+        "half solved from the start": put(SGD, "value", 1.0, inv_alpha=below(0.5), sample=below(4), **solved),
         "three sets": few(FBP),
     },
 )
@@ -113,7 +116,6 @@ NETWORKS["O48"] = Case(
 NETWORKS["O49"] = Case(
     wrong={
         "all the same": put("mlp", "value", 1.0, width=12, **overlap),
-        "no closer than untrained": add("mlp", "value", 0.6, width=12, quantity="overlap_untrained"),
         "one start: all the same": put("mlp", "value", 1.0, width=20, **adversarial, **overlap),
     },
     small={
@@ -136,6 +138,18 @@ NETWORKS["O50"] = Case(
     missing={"energies": put("mlp", "value", np.nan, width=12, **energy)},
 )
 adam = {"optimizer": "adam"}
+NETWORKS["O56"] = Case(
+    wrong={
+        "no better in the end": put("mlp", "value", lambda rows: 0.1 + 0.001 * rows["sample"], **error),
+        "adversarial ones no better": add("mlp", "value", 0.02, width=80, **adversarial, **error),
+    },
+    small={
+        "one network": few("mlp", samples=1),
+        "never solved": put("mlp", "value", 0.1, **train),
+        "only the widest solve": put("mlp", "value", 0.1, width=below(50), **train),
+    },
+    missing={"errors": put("mlp", "value", np.nan, width=80, **adversarial, **error)},
+)
 NETWORKS["O51"] = Case(
     wrong={
         "Adam never": put("cnn", "value", 0.0, **adam, **solved),
@@ -161,6 +175,19 @@ NETWORKS["O53"] = Case(
         "never solved": put("cnn", "value", 0.0, **solved),
         "little noise": only("cnn", sigma=lambda sigma: ~(sigma > 0.05)),
         "two networks": only("cnn", sample=below(2), other=lambda other: ~(other > 1)),
+    },
+    missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
+)
+NETWORKS["O57"] = Case(
+    wrong={
+        "as sharp": times("cnn", "value", 2, width=16, **adam, **energy),
+        "sharper": times("cnn", "value", 6, width=16, **energy),
+    },
+    small={
+        "one network": few("cnn", samples=1),
+        "never solved": put("cnn", "value", 0.0, **solved),
+        "only the widest solve": put("cnn", "value", 0.0, width=below(16), **adam, **solved),
+        "little noise": only("cnn", sigma=lambda sigma: ~(sigma > 0.05)),
     },
     missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
 )

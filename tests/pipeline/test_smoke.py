@@ -90,6 +90,9 @@ def test_figure6_shows_thresholds_overlaps_and_flatter_wide_networks(smoke: Chec
         noiseless = networks[(networks["panel"] == "c") & (networks["sigma"] == 0)]
         final = networks[(networks["series"] == "train error")].set_index("width")["y"]
         assert np.allclose(noiseless["y"], final.loc[noiseless["width"]], atol=1e-9)
+        profiles = networks[networks["panel"] == "c"].sort_values("x").groupby("series")
+        energies = {name: np.interp(0.15, profile["x"], profile["y"]) for name, profile in profiles}
+        assert energies["near threshold"] > 1.2 * energies["far above"]
 
 
 def test_figure7_shows_thresholds_falling_test_errors_and_flat_minima(smoke: Checkout) -> None:
@@ -177,8 +180,9 @@ def test_figure9_limits_fall_with_the_load_and_curves_stay_above_them(smoke: Che
     data = pd.read_csv(figure(smoke, "figure9", ".csv"))
     for _, line in data[data["panel"] == "b"].groupby(["series", "margin"]):
         assert (np.diff(line.sort_values("x")["y"]) < 0).all()
-    barycenter = data[data["panel"] == "a"]
-    assert (barycenter["y"] > 0.144).all()
+    curves = data[data["panel"] == "a"].groupby("series")
+    barycenter, plateaus = curves.get_group("barycenter"), curves.get_group("plateau").set_index("margin")["y"]
+    assert (barycenter["y"] > barycenter["margin"].map(plateaus)).all()
     left = barycenter.groupby("margin")["x"].min()
     assert left.is_monotonic_increasing
 
@@ -192,6 +196,11 @@ def test_figures_10_to_13_hold_their_theory_beside_the_simulation(smoke: Checkou
         assert ((points["y"] - points["theory"]).abs() < 3 * points["y_err"] + 0.5 / 33 + 1e-9).all()
     stabilities = pd.read_csv(figure(smoke, "figure12", ".csv"))
     assert {"theory, 1/α = 20", "MCT0, 1/α = 20"} <= set(stabilities["series"])
+    for name, histogram in stabilities[stabilities["series"].str.startswith("MCT0")].groupby("series"):
+        width = np.diff(histogram["x"]).mean()
+        # Of the theory, what lies beyond the largest stability found is missing.
+        assert abs((histogram["y"] * width).sum() - 1) < 1e-6, name
+        assert 0.97 < (histogram["theory"] * width).sum() < 1 + 1e-6, name
     energies = pd.read_csv(figure(smoke, "figure13", ".csv"))
     sharp = energies[energies["series"].str.startswith("mct0") & (energies["x"] == 0.02)]["y"]
     flat = energies[energies["series"].str.startswith("sbpi, 1/α = 5") & (energies["x"] == 0.02)]["y"]

@@ -6,132 +6,98 @@ Source: overparam, §C, the distribution of the stabilities of MCT0 solutions.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
-from localentropy.errors import DomainError
-from localentropy.instances.perceptron import Instance, smallest_allowed
+from localentropy.landscape.solver_runs import MOST_SOLVED, averages
+
+COMPARED_BINS = 0.5
+"""Width of the bins of χ², about: few enough for their covariance over the instances to be known."""
+COMPARED = 6
+"""Number of these; what is beyond follows from the others."""
 
 
 @dataclass(frozen=True)
 class StabilityHistogram:
-    """Counts of the stabilities Δ = s/√N of several samples, s = Σ_i w_i y ξ_i; bins lie next to each other.
+    """Fractions of the patterns in bins [2k·steps/√N, 2(k + 1)·steps/√N), k = 0, 1, …, at one size.
 
     Attributes:
-        edges: of the bins, half-way between values of the lattice, [bins + 1].
-        counts: patterns in each bin, int64, [samples, bins].
+        fractions: of each run, [samples × bins].
+        theory: the same of typical solutions, [bins]; missing where the theory has none.
+        width: of a bin.
     """
 
-    edges: np.ndarray
-    counts: np.ndarray
+    fractions: pd.DataFrame
+    theory: pd.Series
+    width: float
 
     @property
-    def stability(self) -> np.ndarray:
-        """Centres of the bins, [bins]; with one value of the lattice in a bin, this value."""
-        return (self.edges[1:] + self.edges[:-1]) / 2
-
-    @property
-    def probability(self) -> np.ndarray:
-        """Fraction of the patterns in each bin, mean over samples, [bins]."""
-        return self._fractions.mean(0)
-
-    @property
-    def probability_error(self) -> np.ndarray:
-        """Standard error over samples of `probability`, [bins]; NaN with one sample."""
-        samples = len(self.counts)
-        if samples < 2:
-            return np.full(self.counts.shape[1], np.nan)
-        return self._fractions.std(0, ddof=1) / math.sqrt(samples)
-
-    @property
-    def density(self) -> np.ndarray:
-        """`probability` over the widths of the bins, to be compared with P(Δ) of the theory, [bins]."""
-        return self.probability / np.diff(self.edges)
-
-    @property
-    def density_error(self) -> np.ndarray:
-        """Standard error over samples of `density`, [bins]."""
-        return self.probability_error / np.diff(self.edges)
-
-    @property
-    def _fractions(self) -> np.ndarray:
-        return self.counts / self.counts.sum(1, keepdims=True)
+    def centres(self) -> np.ndarray:
+        """Of the bins, [bins]."""
+        return (self.fractions.columns.to_numpy() + 0.5) * self.width
 
 
 def stability_histogram(
-    instances: Sequence[Instance], weights: Sequence[np.ndarray], *, margin: float = 0.0, width: int = 1
+    runs: pd.DataFrame, lattice: pd.DataFrame, D: int, N: int, *, steps: int = 1, least_bins: int = 0
 ) -> StabilityHistogram:
-    """Histogram of the training stabilities of one solution of each instance.
-
-    The first bin begins half a step below the smallest allowed sum h_min. With N odd this edge is
-    κ_eff = (h_min − 1)/√N, where the density of the theory begins, so that no bin is cut by the margin. Weights with
-    errors have further bins on the left, an integer number of widths away.
+    """Histogram of the solved runs of margin zero at one size, and of typical solutions.
 
     Args:
-        instances: ±1 patterns, all with the same N.
-        weights: ±1, [N], one for each instance.
-        margin: κ.
-        width: values of the lattice in a bin.
-
-    Raises:
-        DomainError: no instances, not one weight vector for each, unequal N, real patterns, weights other than ±1 or
-            of another length, width < 1, a margin outside [0, √N].
+        runs: of one solver, with the quantity `stability_count`.
+        lattice: typical solutions, with the quantity `stability_probability`; a size that occurs twice (where grids of
+            the simulations overlap) counts once.
+        D: latent dimension.
+        N: inputs, odd.
+        steps: values of the lattice in a bin.
+        least_bins: bins returned at least, empty ones on the right.
     """
-    if not instances or len(weights) != len(instances):
-        raise DomainError(f"a histogram needs one solution for each instance, got {len(weights)} for {len(instances)}")
-    if width < 1:
-        raise DomainError(f"width = {width} must be at least 1 value of the lattice")
-    N = instances[0].N
-    sums = []
-    for instance, solution in zip(instances, weights, strict=True):
-        if not instance.binary or instance.N != N or not (np.abs(solution) == 1).all():
-            raise DomainError("a histogram on the lattice needs ±1 patterns, ±1 weights and the same N in all samples")
-        sums.append(instance.sums(solution).astype(np.int64))
-    least = smallest_allowed(margin, N)
-    # Number of the bin of each sum, counted from the one that begins at h_min.
-    places = [(one - least) // (2 * width) for one in sums]
-    first = min(0, *(int(one.min()) for one in places))
-    bins = max(0, *(int(one.max()) for one in places)) - first + 1
-    counts = np.stack([np.bincount(one - first, minlength=bins) for one in places])
-    edges = (least - 1 + 2 * width * (first + np.arange(counts.shape[1] + 1))) / math.sqrt(N)
-    return StabilityHistogram(edges, counts)
+    counts, cells = (
+        table[(table["quantity"] == quantity) & (table["D"] == D) & (table["N"] == N) & (table["margin"] == 0.0)]
+        for table, quantity in ((runs, "stability_count"), (lattice, "stability_probability"))
+    )
+    patterns = counts.pivot_table(
+        index="sample", columns=_bins(counts["x"], N, steps), values="value", aggfunc="sum", fill_value=0.0
+    )
+    every = range(max(int(patterns.columns.max()) + 1, least_bins))
+    cells = cells.drop_duplicates(["D", "N", "x", "margin"])
+    theory = cells["value"].groupby(_bins(cells["x"], N, steps)).agg(lambda values: values.sum(skipna=False))
+    fractions = patterns.div(patterns.sum(axis=1), axis=0)
+    return StabilityHistogram(
+        fractions.reindex(columns=every, fill_value=0.0),
+        theory.reindex(every, fill_value=0.0 if len(cells) else np.nan),
+        2 * steps / math.sqrt(N),
+    )
 
 
-def chi_squared_per_bin(
-    histogram: StabilityHistogram, probabilities: np.ndarray, *, skip: int = 1, least_count: float = 10.0
-) -> tuple[float, int]:
-    """Mean over bins of the squared deviation from a theory in units of its standard error over samples.
-
-    As the standard errors are estimated from S samples, the mean of a squared deviation that is due to chance would be
-    (S − 1)/(S − 3); it is divided by this, so that 1 is what a right theory gives.
+def histogram_deviations(runs: pd.DataFrame, lattice: pd.DataFrame) -> pd.DataFrame:
+    """Fractions in wide bins less their theory, in each run, at the sizes where most instances are solved.
 
     Args:
-        histogram: of at least four samples.
-        probabilities: of the bins according to the theory (the integral of P(Δ) between the edges), [bins].
-        skip: bins left out on the left. At the margin, where the density jumps from 0, single flips decide and a finite
-            system differs most from the theory.
-        least_count: bins with fewer expected patterns, all samples together, are left out: their deviations are not
-            Gaussian. So are those with equal counts in all samples, whose standard error is 0.
+        runs: of one solver at margin zero.
+        lattice: as in `stability_histogram`.
 
     Returns:
-        Chi squared per bin, and the number of bins.
-
-    Raises:
-        DomainError: fewer than four samples, not one probability for each bin, or no bin left.
+        Columns D, N, sample, x (centre of the bin), deviation.
     """
-    samples, bins = histogram.counts.shape
-    probabilities = np.asarray(probabilities, np.float64)
-    if samples < 4 or probabilities.shape != (bins,):
-        raise DomainError(
-            f"chi squared needs at least 4 samples and one probability for each of {bins} bins, got {samples} samples "
-            f"and {probabilities.size} probabilities"
-        )
-    error = histogram.probability_error
-    varying = np.ptp(histogram.counts, axis=0) > 0
-    kept = (probabilities * histogram.counts.sum() >= least_count) & varying & (np.arange(bins) >= skip)
-    if not kept.any():
-        raise DomainError(f"no bin is left of {bins} with at least {least_count} expected patterns: take more samples")
-    deviations = (histogram.probability[kept] - probabilities[kept]) / error[kept]
-    return float((deviations**2).mean() * (samples - 3) / (samples - 1)), int(kept.sum())
+    sizes = averages(runs, "mean_stability")
+    frames = [pd.DataFrame({"D": [], "N": [], "sample": [], "x": [], "deviation": []})]
+    for size in sizes[sizes["solved"] >= MOST_SOLVED].itertuples():
+        D, N = int(size.D), int(size.N)
+        wide = stability_histogram(runs, lattice, D, N, steps=steps_of(COMPARED_BINS, N), least_bins=COMPARED)
+        kept = (wide.fractions - wide.theory).set_axis(wide.centres, axis=1).iloc[:, :COMPARED]
+        long = kept.rename_axis(columns="x").stack().rename("deviation").reset_index()
+        frames.append(long.assign(D=D, N=N))
+    return pd.concat(frames[1:] or frames)
+
+
+def steps_of(width: float, N: int) -> int:
+    """Values of the lattice in a bin of about this width, at least one."""
+    return max(1, round(width * math.sqrt(N) / 2))
+
+
+def _bins(stabilities: pd.Series, N: int, steps: int) -> pd.Series:
+    """Number of the bin of each stability of the lattice."""
+    # The sums are odd integers 1, 3, 5, …: number them before dividing, so that no rounding moves one across an edge.
+    return (np.rint((stabilities * math.sqrt(N) - 1) / 2).astype(int) // steps).rename("bin")

@@ -1,115 +1,15 @@
-"""How well the simulation points of a whole figure agree with the theory, and how that changes with the size."""
+"""What figures say of the agreement between simulation and theory: rows of the CSV, a sentence of the caption."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
-from scipy import stats
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Deviations from a theory, all points together.
-
-    Attributes:
-        chi_squared: sum of the squares of the normal scores of all points.
-        points: their number, the degrees of freedom of χ².
-        p_value: probability of a larger χ² if the theory is right.
-        drift: mean deviation, simulation less theory.
-        drift_error: its standard error.
-    """
-
-    chi_squared: float
-    points: int
-    p_value: float
-    drift: float
-    drift_error: float
-
-
-def normal_score(z: ArrayLike, samples: ArrayLike) -> np.ndarray:
-    """The standard normal number with the same probability below it as z has, t-distributed.
-
-    Args:
-        z: (mean − theory)/(standard error of the mean over the samples).
-        samples: number of them, so that z has samples − 1 degrees of freedom; missing below 2.
-    """
-    z = np.asarray(z, np.float64)
-    # On the negative side, where probabilities do not round to 1.
-    return -np.sign(z) * stats.norm.ppf(stats.t.cdf(-np.abs(z), np.asarray(samples, np.float64) - 1.0))
-
-
-def agreement(groups: Sequence[np.ndarray]) -> Agreement:
-    """χ² over all points of several groups that share no samples.
-
-    Points of one group are measured on the same samples and so are correlated: their common deviation is measured by
-    Hotelling's T² = S m̄ᵀ C⁻¹ m̄, with m̄ the mean and C the covariance over S samples, which for one point is the square
-    of t. (S − k) T²/(k (S − 1)) has the F distribution with k and S − k degrees of freedom; χ² of a group is the value
-    that is as improbable with k degrees of freedom. So one point counts with the square of its normal score.
-
-    At most half as many points as samples are used of a group, evenly spaced: more would leave too few degrees of
-    freedom. Points without any scatter, and groups of fewer than three samples, say nothing and are left out.
-
-    Args:
-        groups: simulation less theory, [samples, points] each.
-    """
-    chi_squared, points = 0.0, 0
-    drifts, variances = [], []
-    for group in groups:
-        if len(group) < 3:
-            continue
-        varying = group[:, np.ptp(group, axis=0) > 0]
-        samples, width = varying.shape
-        used = min(width, samples // 2)
-        if not used:
-            continue
-        kept = varying[:, np.unique(np.linspace(0, width - 1, used).round().astype(int))]
-        mean = kept.mean(0)
-        covariance = np.atleast_2d(np.cov(kept, rowvar=False))
-        hotelling = samples * mean @ np.linalg.solve(covariance, mean)
-        ratio = (samples - used) / (used * (samples - 1)) * hotelling
-        chi_squared += float(stats.chi2.isf(stats.f.sf(ratio, used, samples - used), used))
-        points += used
-        of_samples = varying.mean(1)
-        drifts.append(of_samples.mean())
-        variances.append(of_samples.var(ddof=1) / samples)
-    if not points:
-        return Agreement(np.nan, 0, np.nan, np.nan, np.nan)
-    return Agreement(
-        chi_squared,
-        points,
-        float(stats.chi2.sf(chi_squared, points)),
-        float(np.mean(drifts)),
-        float(np.sqrt(np.sum(variances)) / len(drifts)),
-    )
-
-
-def agreement_by_size(deviations: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Agreement at each latent dimension.
-
-    Args:
-        deviations: columns D, N, sample, deviation, and those of `by`, which tell the points of one size apart. Runs of
-            equal D, N and sample are on the same instance. A sample that lacks one of a size's points is left out.
-
-    Returns:
-        Rows of a figure's CSV: panel "agreement", series "D = …", x (D), y (p-value), y_err (0), chi_squared, points,
-        drift, drift_err; D increases.
-    """
-    rows = []
-    for D, here in deviations.groupby("D"):
-        groups = [
-            size.pivot_table(index="sample", columns=list(by), values="deviation").dropna().to_numpy()
-            for _, size in here.groupby("N")
-        ]
-        found = agreement(groups)
-        rows.append((D, found.p_value, found.chi_squared, found.points, found.drift, found.drift_error))
-    table = pd.DataFrame(rows, columns=["D", "y", "chi_squared", "points", "drift", "drift_err"])
-    table = table[table["points"] > 0]
-    names = [f"D = {D}" for D in table["D"]]
-    return table.assign(panel="agreement", series=names, x=table["D"], y_err=0.0)
+def csv_rows(sizes: pd.DataFrame, panel: str = "agreement") -> pd.DataFrame:
+    """Of `agreement_by_size`: series "D = …", x the size, y the p-value, and the rest as it is."""
+    names = [f"D = {D}" for D in sizes["D"]]
+    table = sizes.rename(columns={"p_value": "y"})
+    return table.assign(panel=panel, series=names, x=table["D"], y_err=0.0)
 
 
 def in_words(sizes: pd.DataFrame, what: str, drift: bool = True) -> str:
@@ -125,10 +25,10 @@ def in_words(sizes: pd.DataFrame, what: str, drift: bool = True) -> str:
     largest = sizes.iloc[-1]
     sentence = (
         f"All points of the largest size, D = {largest['D']:.0f}, against the theory: χ² = {largest['chi_squared']:.1f} "
-        f"for {largest['points']:.0f}, p = {largest['y']:.2g} (t-distributed z-scores turned into normal ones)"
+        f"for {largest['points']:.0f}, p = {largest['p_value']:.2g} (t-distributed z-scores turned into normal ones)"
     )
     if drift:
         drifts = ", ".join(f"{row.drift:+.4f} ± {row.drift_err:.4f} at D = {row.D}" for row in sizes.itertuples())
         return f"{sentence}; mean deviation of the {what}: {drifts}."
-    others = ", ".join(f"p = {row.y:.2g} at D = {row.D}" for row in sizes.iloc[:-1].itertuples())
+    others = ", ".join(f"p = {row.p_value:.2g} at D = {row.D}" for row in sizes.iloc[:-1].itertuples())
     return f"{sentence}; {others or 'no smaller size'}."

@@ -6,19 +6,28 @@ import numpy as np
 import pandas as pd
 
 from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
-from localentropy.errors import DomainError
-from localentropy.landscape.pairs import pair_mean
-
-COMPARED_AT = 0.3
-"""Distance per unit at which the profiles of the two optimizers are compared."""
+from localentropy.claims.overparam.trained_networks import (
+    COMPARED_AT,
+    FLAT,
+    all_flat,
+    energy,
+    initial_slope,
+    overlap,
+    profiles,
+    slope_in_words,
+)
+from localentropy.landscape.thresholds import first_solved
 
 
 def both_optimizers_solve(cnn: pd.DataFrame) -> Finding:
     """SGD and Adam make at most one error from some width on."""
     quantity = "smallest width k from which on all networks of both optimizers solve"
-    firsts = {optimizer: _first_solved(cnn, optimizer) for optimizer in _optimizers(cnn)}
+    firsts = {optimizer: first_solved(_solved(cnn, optimizer)) for optimizer in _optimizers(cnn)}
     widths = sorted(cnn["width"].unique())
-    detail = ", ".join(f"{name}: {first}" for name, first in firsts.items()) + f"; k = {numbers(widths, '.0f')}"
+    detail = (
+        ", ".join(f"{name}: {'nowhere' if first is None else f'{first:.0f}'}" for name, first in firsts.items())
+        + f"; k = {numbers(widths, '.0f')}"
+    )
     found = [first for first in firsts.values() if first is not None]
     if len(found) < len(firsts):
         return Finding(quantity, np.nan, False, detail)
@@ -44,32 +53,50 @@ def error_falls_with_width(cnn: pd.DataFrame) -> Finding:
     return Finding(quantity, step, step < 2 and largest(falls) < -2, "; ".join(words))
 
 
+def wide_minima_are_flatter(cnn: pd.DataFrame) -> Finding:
+    """The train error after noise is smaller at the largest width than where all networks first solve."""
+    quantity = f"smaller z of the fall of E({COMPARED_AT}) from the first width where all solve to the largest, > 2"
+    width = cnn["width"].max()
+    scores, words = [], []
+    for optimizer in _optimizers(cnn):
+        first = first_solved(_solved(cnn, optimizer))
+        if first is None or first == width:
+            return Finding.untestable(quantity, f"{optimizer}: no width where all networks solve below the largest")
+        (sharp, error), (flat, noise) = (energy(profiles(_networks(cnn, optimizer, k))) for k in (first, width))
+        if np.isnan(error) or np.isnan(noise):
+            return Finding.untestable(quantity, f"{optimizer}: two networks of each width needed")
+        scores.append(float((sharp - flat) / np.hypot(error, noise)))
+        words.append(f"{optimizer}: {sharp:.3f} ± {error:.3f} at k = {first:.0f}, {flat:.3f} ± {noise:.3f} at {width}")
+    least = smallest(scores)
+    return Finding(quantity, least, least > 2, "; ".join(words))
+
+
 def minima_are_distinct_and_alike(cnn: pd.DataFrame) -> Finding:
     """Solutions overlap by less than 1 at the threshold; the minima of both optimizers are alike, and flat at zero."""
-    quantity = f"ratio of the optimizers' train errors at distance {COMPARED_AT}, in (1/2, 2); overlap + 3 SE < 1"
+    quantity = (
+        f"ratio of the optimizers' train errors at distance {COMPARED_AT}, largest k, < 2; slopes there at d = 0 "
+        f"+ 2 SE < {FLAT}; overlap + 3 SE < 1 at the first k where all solve"
+    )
     optimizers = _optimizers(cnn)
-    firsts = [_first_solved(cnn, optimizer) for optimizer in optimizers]
-    if None in firsts:
-        return Finding.untestable(quantity, "no width from which on all networks of both optimizers solve")
+    firsts = [first_solved(_solved(cnn, optimizer)) for optimizer in optimizers]
     tops, words = [], []
     for optimizer, first in zip(optimizers, firsts, strict=True):
-        (trained, error), (untrained, noise) = (
-            _overlap(cnn, name, optimizer, first) for name in ("overlap", "overlap_untrained")
-        )
+        if first is None:
+            return Finding.untestable(quantity, f"{optimizer}: no width from which on all networks solve")
+        here = _networks(cnn, optimizer, first)
+        (trained, error), (untrained, noise) = (overlap(here, name) for name in ("overlap", "overlap_untrained"))
         tops.append(trained + 3 * error)
-        words.append(f"{optimizer}, k = {first}: {trained:.3f} ± {error:.3f}, untrained {untrained:.3f} ± {noise:.3f}")
+        words.append(
+            f"{optimizer}, k = {first:.0f}: {trained:.3f} ± {error:.3f}, untrained {untrained:.3f} ± {noise:.3f}"
+        )
     width = int(cnn["width"].max())
-    profiles = [_profile(cnn, optimizer, width) for optimizer in optimizers]
-    if any(len(profile) < 3 or profile["distance"].max() < COMPARED_AT for profile in profiles):
-        return Finding.untestable(quantity, f"no noise that reaches that distance for both optimizers at k = {width}")
-    energies = [float(np.interp(COMPARED_AT, p["distance"], p["energy"])) for p in profiles]
-    near = [float(p["energy"].iloc[1]) for p in profiles]
+    found = [profiles(_networks(cnn, optimizer, width)) for optimizer in optimizers]
+    energies = [energy(each)[0] for each in found]
+    slopes = [initial_slope(each) for each in found]
     ratio = max(energies) / min(energies) if min(energies) > 0 else np.inf
-    words.append(
-        f"train errors {numbers(energies)} there, {numbers(near, '.2g')} at the smallest noise, at k = {width}"
-    )
-    holds = bool(ratio < 2 and largest(tops) < 1 and largest(near) < 0.01)
-    return Finding(quantity, ratio, holds, "; ".join(words))
+    flatness = "; ".join(slope_in_words(slope) for slope in slopes)
+    words.append(f"train errors {numbers(energies)} there, {flatness}, at k = {width}")
+    return Finding(quantity, ratio, ratio < 2 and largest(tops) < 1 and all_flat(slopes), "; ".join(words))
 
 
 def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
@@ -116,28 +143,14 @@ def _optimizers(cnn: pd.DataFrame) -> list[str]:
     return names
 
 
-def _first_solved(cnn: pd.DataFrame, optimizer: str) -> int | None:
-    """The smallest width from which on every network solves."""
+def _solved(cnn: pd.DataFrame, optimizer: str) -> pd.Series:
+    """Fraction of the networks that are solutions, by width."""
     rows = cnn[(cnn["quantity"] == "solved") & (cnn["optimizer"] == optimizer)]
-    every = rows.groupby("width")["value"].min().sort_index(ascending=False)
-    above = every[(every == 1.0).cummin()]
-    return int(above.index[-1]) if len(above) else None
+    return rows.groupby("width")["value"].mean()
 
 
-def _overlap(cnn: pd.DataFrame, quantity: str, optimizer: str, width: int | None) -> tuple[float, float]:
-    rows = cnn[(cnn["quantity"] == quantity) & (cnn["optimizer"] == optimizer) & (cnn["width"] == width)]
-    rows = rows[rows["layer"].isna()]
-    try:
-        return pair_mean(rows["sample"], rows["other"], rows["value"])
-    except DomainError as error:
-        raise Untestable(str(error)) from None
-
-
-def _profile(cnn: pd.DataFrame, optimizer: str, width: int) -> pd.DataFrame:
-    """Mean local energy against mean distance, in the order of the noise; its first row is without noise."""
-    rows = cnn[(cnn["optimizer"] == optimizer) & (cnn["width"] == width)]
-    columns = {"distance": "noise_distance", "energy": "noise_train_error"}
-    return pd.DataFrame({c: rows[rows["quantity"] == q].groupby("sigma")["value"].mean() for c, q in columns.items()})
+def _networks(cnn: pd.DataFrame, optimizer: str, width: float) -> pd.DataFrame:
+    return cnn[(cnn["optimizer"] == optimizer) & (cnn["width"] == width)]
 
 
 def _final(rows: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from scipy import stats
 from scipy.integrate import cumulative_trapezoid
 
 from localentropy.claims.finding import FEWEST, Finding, Untestable, largest, numbers
-from localentropy.plots.perceptron_points import averages
+from localentropy.landscape.solver_runs import averages
 
 DISTANCE = 0.02
 """The distance at which sharpness is compared."""

@@ -10,8 +10,8 @@ from scipy import stats
 
 from localentropy.claims.finding import FEWEST, Finding, Untestable, finite_size, largest, numbers, smallest
 from localentropy.claims.overparam.typical import along
+from localentropy.landscape.solver_runs import MOST_SOLVED, averages, with_theory
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.perceptron_points import MOST_SOLVED, averages, with_theory
 
 NEAR = 0.02
 """Sizes are odd: a 1/α stands for all within this relative distance."""

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
+from localentropy.landscape.solver_runs import averages, shared_size
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import averages, one_two_five, series, shared_size
+from localentropy.plots.perceptron_points import one_two_five, series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

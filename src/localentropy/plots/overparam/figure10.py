@@ -8,9 +8,11 @@ import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 
-from localentropy.plots.agreement import agreement_by_size, in_words
+from localentropy.landscape.agreement import agreement_by_size
+from localentropy.landscape.solver_runs import averages, deviations, with_theory
+from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import averages, deviations, draw_points, one_two_five, series, with_theory
+from localentropy.plots.perceptron_points import draw_points, one_two_five, series
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -23,7 +25,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     sizes = sorted(runs["D"].unique())
     frames = [
-        agreement,
+        csv_rows(agreement),
         pd.DataFrame(
             {"panel": "b", "series": "theory", "x": line["inv_alpha"], "y": line["error_typical"], "y_err": 0.0}
         ),

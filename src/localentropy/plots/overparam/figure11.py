@@ -8,9 +8,11 @@ import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 
-from localentropy.plots.agreement import agreement_by_size, in_words
+from localentropy.landscape.agreement import agreement_by_size
+from localentropy.landscape.solver_runs import averages, deviations, with_theory
+from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import STYLE, Drawing, panels
-from localentropy.plots.perceptron_points import averages, deviations, draw_points, one_two_five, series, with_theory
+from localentropy.plots.perceptron_points import draw_points, one_two_five, series
 
 MARKERS = ("o", "s", "D")
 
@@ -22,7 +24,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     points = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     margins = sorted(runs["margin"].unique())
-    frames = [agreement]
+    frames = [csv_rows(agreement)]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, (axis,) = panels(1, 3.8, 3.2)
         for margin, color in zip(margins, sns.color_palette("viridis", len(margins)), strict=True):

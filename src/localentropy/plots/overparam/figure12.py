@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from localentropy.plots.agreement import agreement_by_size, in_words, normal_score
+from localentropy.landscape.agreement import agreement_by_size, normal_score
+from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations
+from localentropy.landscape.stability_histogram import (
+    COMPARED,
+    COMPARED_BINS,
+    histogram_deviations,
+    stability_histogram,
+    steps_of,
+)
+from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import STYLE, Drawing, panels
-from localentropy.plots.perceptron_points import MOST_SOLVED, averages, deviations
 
 DRAWN_BINS = 0.12
 """Width of the drawn bins, about: a whole number of steps 2/√N of the lattice."""
-COMPARED_BINS = 0.5
-"""Width of the bins of χ², about: few enough for their covariance over the instances to be known."""
-COMPARED = 6
-"""Number of these; what is beyond follows from the others."""
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -30,8 +33,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     inv_alphas = sorted(lines["inv_alpha"].unique())
     means = lattice[lattice["quantity"] == "mean_stability"].rename(columns={"value": "theory"})
     of_means = agreement_by_size(deviations(runs, "mean_stability", means, "theory"), ["margin"])
-    of_bins = agreement_by_size(_deviations(runs, lattice), ["x"])
-    frames = [of_bins, of_means.assign(panel="agreement, mean stability")]
+    of_bins = agreement_by_size(histogram_deviations(runs, lattice), ["x"])
+    frames = [csv_rows(of_bins), csv_rows(of_means, "agreement, mean stability")]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, (axis,) = panels(1, 3.8, 3.2)
         for inv_alpha, color in zip(inv_alphas, sns.color_palette("viridis", len(inv_alphas)), strict=True):
@@ -71,55 +74,20 @@ def _histogram(runs: pd.DataFrame, lattice: pd.DataFrame, inv_alpha: float) -> p
     if sizes.empty:
         return pd.DataFrame({"x": [], "y": [], "y_err": [], "solved": []})
     size = sizes.assign(most=sizes["solved"] >= MOST_SOLVED).sort_values(["most", "D"]).iloc[-1]
-    fractions, theory, width = _fractions(runs, lattice, int(size["D"]), int(size["N"]), DRAWN_BINS)
+    D, N = int(size["D"]), int(size["N"])
+    drawn = stability_histogram(runs, lattice, D, N, steps=steps_of(DRAWN_BINS, N))
     table = pd.DataFrame(
         {
-            "x": (fractions.columns.to_numpy() + 0.5) * width,
-            "y": fractions.mean().to_numpy() / width,
-            "y_err": fractions.sem().to_numpy() / width,
-            "n": len(fractions),
-            "D": size["D"],
-            "N": size["N"],
+            "x": drawn.centres,
+            "y": drawn.fractions.mean().to_numpy() / drawn.width,
+            "y_err": drawn.fractions.sem().to_numpy() / drawn.width,
+            "n": len(drawn.fractions),
+            "D": D,
+            "N": N,
             "solved": size["solved"],
-            "theory": theory.to_numpy() / width,
+            "theory": drawn.theory.to_numpy() / drawn.width,
         }
     )
     known = (table["y_err"] > 0) & (table["solved"] >= MOST_SOLVED)
     z = ((table["y"] - table["theory"]) / table["y_err"]).where(known)
     return table.assign(z=z, score=normal_score(z.to_numpy(), table["n"].to_numpy()))
-
-
-def _deviations(runs: pd.DataFrame, lattice: pd.DataFrame) -> pd.DataFrame:
-    """Fractions in wide bins less their theory, in each run, at the sizes where most instances are solved."""
-    sizes = averages(runs, "mean_stability")
-    frames = [pd.DataFrame({"D": [], "N": [], "sample": [], "x": [], "deviation": []})]
-    for _, size in sizes[sizes["solved"] >= MOST_SOLVED].iterrows():
-        fractions, theory, width = _fractions(runs, lattice, int(size["D"]), int(size["N"]), COMPARED_BINS)
-        kept = (fractions - theory).iloc[:, :COMPARED]
-        kept.columns = (kept.columns + 0.5) * width
-        long = kept.rename_axis(columns="x").stack().rename("deviation").reset_index()
-        frames.append(long.assign(D=int(size["D"]), N=int(size["N"])))
-    return pd.concat(frames[1:] or frames)
-
-
-def _fractions(
-    runs: pd.DataFrame, lattice: pd.DataFrame, D: int, N: int, about: float
-) -> tuple[pd.DataFrame, pd.Series, float]:
-    """Fractions of the patterns in bins of one size: of each run [samples × bins], of the theory, and the width."""
-    root = np.sqrt(N)
-    steps = max(1, round(about * root / 2))
-    counts = runs[(runs["quantity"] == "stability_count") & (runs["D"] == D) & (runs["N"] == N)]
-    table = counts.assign(bin=_bins(counts["x"], root, steps)).pivot_table(
-        index="sample", columns="bin", values="value", aggfunc="sum", fill_value=0
-    )
-    cells = lattice[(lattice["quantity"] == "stability_probability") & (lattice["D"] == D) & (lattice["N"] == N)]
-    theory = cells.groupby(_bins(cells["x"], root, steps))["value"].sum()
-    fractions = table.div(table.sum(axis=1), axis=0)
-    every = range(max(int(fractions.columns.max()) + 1, COMPARED))
-    return fractions.reindex(columns=every, fill_value=0.0), theory.reindex(every, fill_value=0.0), 2 * steps / root
-
-
-def _bins(stabilities: pd.Series, root: float, steps: int) -> pd.Series:
-    """Number of the bin of each stability of the lattice."""
-    # The sums are odd integers 1, 3, 5, …: number them before dividing, so that no rounding moves one across an edge.
-    return np.rint((stabilities * root - 1) / 2).astype(int) // steps

@@ -9,18 +9,12 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from localentropy.plots.agreement import agreement_by_size, in_words, normal_score
+from localentropy.landscape.agreement import agreement_by_size, normal_score
+from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations, with_theory
+from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import (
-    MOST_SOLVED,
-    averages,
-    deviations,
-    draw_points,
-    one_two_five,
-    series,
-    with_theory,
-)
+from localentropy.plots.perceptron_points import draw_points, one_two_five, series
 
 PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs of the magnetizations"}
 
@@ -33,7 +27,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     lattice = lattice[(lattice["quantity"] == "local_energy") & (lattice["margin"] == 0.0)]
     lattice = lattice.rename(columns={"value": "energy"})
     agreement = agreement_by_size(deviations(tables["solve_mct0"], "local_energy", lattice, "energy", ("x",)), ["x"])
-    frames = [agreement]
+    frames = [csv_rows(agreement)]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, axes = panels(4, 9.4, 2.7)
         for panel, (axis, (solver, title)) in zip("abc", zip(axes, PANELS.items(), strict=False), strict=True):

@@ -8,19 +8,12 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 
-from localentropy.plots.agreement import agreement_by_size, in_words
+from localentropy.landscape.agreement import agreement_by_size
+from localentropy.landscape.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
+from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import COLORS, STYLE, Drawing, panels
-from localentropy.plots.perceptron_points import (
-    averages,
-    deviations,
-    draw_points,
-    largest_solved,
-    one_two_five,
-    series,
-    shared_size,
-    with_theory,
-)
+from localentropy.plots.perceptron_points import draw_points, one_two_five, series
 
 TYPICAL = ("0.0", "0.5", "max")
 LINES: dict[tuple[str, str], dict[str, Any]] = {
@@ -39,7 +32,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     agreement = agreement_by_size(
         deviations(tables["solve_anneal"], "test_error", tables["typical_points"], "error_typical"), ["margin"]
     )
-    frames = [agreement]
+    frames = [csv_rows(agreement)]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, (axis,) = panels(1, 4.4, 3.8)
         for (column, reference), style in LINES.items():

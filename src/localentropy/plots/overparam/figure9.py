@@ -33,6 +33,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             axes[1].plot(limit["alpha_T"], limit["error_barycenter"], color=color, linestyle="--")
             x, y = line["inv_alpha"], line["error_barycenter"]
             frames.append(pd.DataFrame({"panel": "a", "series": "barycenter", "x": x, "y": y, "margin": margin}))
+            frames.append(pd.DataFrame({"panel": "a", "series": "plateau", "y": [plateau], "margin": margin}))
             for column in ("error_typical", "error_barycenter"):
                 x, y = limit["alpha_T"], limit[column]
                 series = f"limit of {column.removeprefix('error_')}"

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from localentropy.plots.agreement import agreement, agreement_by_size, in_words, normal_score
-from localentropy.plots.perceptron_points import averages, deviations, largest_solved, with_theory
+from localentropy.landscape.agreement import agreement, agreement_by_size, normal_score
+from localentropy.landscape.solver_runs import averages, deviations, largest_solved, with_theory
+from localentropy.plots.agreement import csv_rows, in_words
 
 
 def figure(stream, samples, points, shift=0.0, correlation=0.0, groups=1):
@@ -102,9 +103,14 @@ def test_a_table_of_runs_is_compared_with_its_theory():
         agreement_by_size(deviations(table, "test_error", theory(value), "error_typical"), ["margin"]).iloc[0]
         for value in (0.3, 0.31)
     )
-    assert right["y"] == pytest.approx(stats.ttest_1samp(errors, 0.3).pvalue) and right["y"] > 1e-3 > wrong["y"]
+    assert (
+        right["p_value"] == pytest.approx(stats.ttest_1samp(errors, 0.3).pvalue)
+        and right["p_value"] > 1e-3 > wrong["p_value"]
+    )
     assert wrong["drift"] == pytest.approx(errors.mean() - 0.31)
-    assert (right["series"], right["x"], right["points"]) == ("D = 67", 67, 1)
+    assert (right["D"], right["points"]) == (67, 1)
+    row = csv_rows(right.to_frame().T).iloc[0]
+    assert (row["panel"], row["series"], row["x"], row["y"]) == ("agreement", "D = 67.0", 67, right["p_value"])
 
 
 def test_a_point_with_few_solved_runs_is_not_compared():
@@ -125,9 +131,9 @@ def test_margins_of_one_instance_are_one_group_and_sizes_are_apart():
     sizes = pd.concat([runs(first), runs(first, D=201, N=603)])
     known = pd.concat([theory(0.32), theory(0.3, D=201, N=603)])
     found = agreement_by_size(deviations(sizes, "test_error", known, "error_typical"), ["margin"])
-    assert found["D"].tolist() == [67, 201] and found["y"].iloc[0] < 1e-3 < found["y"].iloc[1]
+    assert found["D"].tolist() == [67, 201] and found["p_value"].iloc[0] < 1e-3 < found["p_value"].iloc[1]
     words = in_words(found, "test error")
-    assert "D = 201" in words and f"p = {found['y'].iloc[1]:.2g}" in words and "at D = 67" in words
+    assert "D = 201" in words and f"p = {found['p_value'].iloc[1]:.2g}" in words and "at D = 67" in words
 
 
 def test_sizes_near_the_same_overparameterization_are_one_point():

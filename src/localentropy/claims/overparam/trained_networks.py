@@ -1,0 +1,93 @@
+"""Overlaps and local energies of trained networks, for the claims about all three architectures.
+
+Flatness, one rule for all of them. The text: "flat profiles for small distances", "the first derivative at short
+distances is essentially zero" (Section III). So the derivative of the local energy at zero distance is held against 0,
+up to a tenth of the slope of order 1 with which a profile would rise straight to the error of guessing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from localentropy.claims.finding import Untestable
+from localentropy.errors import DomainError
+from localentropy.landscape.pairs import pair_mean
+
+FLAT = 0.1
+"""Train error per unit of distance below which a profile counts as flat at zero."""
+COMPARED_AT = 0.3
+"""Distance per unit at which the sharpness of two profiles is compared."""
+
+
+def overlap(table: pd.DataFrame, quantity: str) -> tuple[float, float]:
+    """Mean overlap of whole networks over pairs, and its error.
+
+    Raises:
+        Untestable: fewer than three networks.
+    """
+    rows = table[(table["quantity"] == quantity) & table["layer"].isna()]
+    try:
+        return pair_mean(rows["sample"], rows["other"], rows["value"])
+    except DomainError as error:
+        raise Untestable(str(error)) from None
+
+
+def profiles(table: pd.DataFrame) -> pd.DataFrame:
+    """Local energies of every sample, mean over its runs: columns sample, sigma, distance, energy.
+
+    Raises:
+        Untestable: there are none, or they do not reach `COMPARED_AT`.
+    """
+    columns = {"noise_distance": "distance", "noise_train_error": "energy"}
+    rows = table[table["quantity"].isin(columns)]
+    found = rows.pivot_table(index=["sample", "sigma"], columns="quantity", values="value", dropna=False)
+    found = found.reindex(columns=list(columns)).rename(columns=columns).reset_index()
+    if found.empty or not found.groupby("sigma")["distance"].mean().max() >= COMPARED_AT:
+        raise Untestable(f"no noise that reaches the distance {COMPARED_AT}")
+    return found
+
+
+def energy(profiles: pd.DataFrame) -> tuple[float, float]:
+    """Local energy at `COMPARED_AT`, mean over samples, and its error."""
+    each = [
+        np.interp(COMPARED_AT, profile["distance"], profile["energy"])
+        for _, profile in profiles.sort_values("sigma").groupby("sample")
+    ]
+    return float(np.mean(each)), float(np.std(each, ddof=1) / np.sqrt(len(each))) if len(each) > 1 else np.nan
+
+
+def initial_slope(profiles: pd.DataFrame, points: int = 4) -> tuple[float, float]:
+    """Slope at zero distance and its error over samples: E = a d + b d² through each sample's first points with noise.
+
+    Raises:
+        Untestable: fewer than two samples, or fewer than two points with noise.
+    """
+    noisy = profiles[profiles["sigma"] > 0].sort_values(["sample", "sigma"])
+    if noisy["sample"].nunique() < 2 or noisy["sigma"].nunique() < 2:
+        raise Untestable("perturbed solutions of two networks at two levels of noise needed")
+    slopes = []
+    for _, profile in noisy.groupby("sample"):
+        near = profile.head(points)
+        basis = np.stack([near["distance"], near["distance"] ** 2], axis=1)
+        slopes.append(float(np.linalg.lstsq(basis, near["energy"].to_numpy(), rcond=None)[0][0]))
+    return float(np.mean(slopes)), float(np.std(slopes, ddof=1) / np.sqrt(len(slopes)))
+
+
+def all_flat(slopes: list[tuple[float, float]]) -> bool:
+    """Whether all initial slopes are below `FLAT` by two standard errors.
+
+    Raises:
+        Untestable: none is above by as much, but not all are below.
+    """
+    values, errors = np.array(slopes).T
+    if (values - 2 * errors > FLAT).any():
+        return False
+    if not (values + 2 * errors < FLAT).all():
+        raise Untestable(f"slopes at zero {values.round(3).tolist()} ± {errors.round(3).tolist()}: too near {FLAT}")
+    return True
+
+
+def slope_in_words(slope: tuple[float, float]) -> str:
+    """With its error."""
+    return f"slope at 0 {slope[0]:.3f} ± {slope[1]:.3f}"

@@ -1,0 +1,17 @@
+"""Where along an axis everything is solved."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+
+def first_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
+    """The smallest abscissa from which on at least a given fraction is solved; None where there is none.
+
+    Args:
+        fractions: solved at each abscissa, the index, in any order; a missing one counts as unsolved.
+        least: the fraction asked for.
+    """
+    downwards = fractions.sort_index(ascending=False)
+    above = downwards[(downwards >= least).cummin()]
+    return float(above.index[-1]) if len(above) else None
