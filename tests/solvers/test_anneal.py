@@ -11,20 +11,7 @@ from localentropy.instances.perceptron import Instance, hidden_manifold, random_
 from localentropy.solvers.anneal import anneal, counter_planes, mct0, sweeper
 from localentropy.solvers.annealing_kernels import lattice_sweeps
 from localentropy.solvers.batch import solve_many
-<<<<<<< HEAD
-from localentropy.solvers.checkpoint import Checkpoint
 from tests.helpers import all_signs, random_word, start
-=======
-
-MASK = 2**64 - 1
-
-
-def twin_word(key, counter):
-    word = (key + counter * 0x9E3779B97F4A7C15) & MASK
-    word = ((word ^ (word >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & MASK
-    return word ^ (word >> 31)
->>>>>>> 56d11e4a780e6a890ca24e58dc1a7ec897193598
 
 
 def twin_sweeps(instance, margin, weights, key, betas, stop):
@@ -59,16 +46,7 @@ def twin_sweeps(instance, margin, weights, key, betas, stop):
     return weights, counter, errors
 
 
-<<<<<<< HEAD
-def run_kernel(instance, margin, key, boltzmann, stop):
-=======
-def start(N, key, seed=0):
-    weights = np.random.default_rng(seed).choice(np.array([-1, 1], np.int8), N)
-    return weights, np.array([key, 0], np.uint64)
-
-
 def run_kernel(instance, margin, key, betas, stop):
->>>>>>> 56d11e4a780e6a890ca24e58dc1a7ec897193598
     weights, stream = start(instance.N, key)
     errors = np.zeros(len(betas), np.int64)
     done = sweeper(instance, margin, weights, stream)(np.array(betas), stop, errors)
