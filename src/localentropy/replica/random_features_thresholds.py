@@ -52,7 +52,8 @@ def branch_in_margin(ensemble: Ensemble) -> Branch:
     point = typical_point(ensemble)
     return Branch(
         lambda margin: TypicalFreeEntropy(replace(ensemble, margin=margin)),
-        "margin", [(ensemble.margin, point.parameters)], step=0.05 * math.sqrt(ensemble.moments.variance), inverse_hessian=point.inverse_hessian,
+        "margin", [(ensemble.margin, point.parameters)], step=0.05 * math.sqrt(ensemble.moments.variance),
+        inverse_hessian=point.inverse_hessian,
     )  # fmt: skip
 
 
