@@ -53,13 +53,15 @@ def test_probabilities_are_integrals_of_the_density_over_the_cells(margin):
     assert mean == pytest.approx(exact, abs=2 / N)  # a cell's centre stands for its inside
 
 
-def test_the_local_energy_tends_to_that_of_the_continuum():
+@pytest.mark.parametrize("margin", [0.0, 0.4])
+def test_the_local_energy_tends_to_that_of_the_continuum(margin):
     gaps = []
     for D in (33, 134, 536):
-        table = lattice(D, 10.0, 0.0)
+        table = lattice(D, 10.0, margin)
         energies = table[table["quantity"] == "local_energy"]["value"].to_numpy()
         assert energies[0] == 0
-        gaps.append(np.abs(energies - rf.local_energy(np.array(DISTANCES), 3.0, table["inv_alpha"].iloc[0]))[1:].max())
+        model = 3.0, table["inv_alpha"].iloc[0], table["margin_effective"].iloc[0]
+        gaps.append(np.abs(energies - rf.local_energy(np.array(DISTANCES), *model))[1:].max())
     assert gaps[0] > 2 * gaps[1] > 4 * gaps[2] and gaps[2] < 0.003
 
 

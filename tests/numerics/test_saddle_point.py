@@ -6,6 +6,7 @@ import torch
 from scipy.optimize import brentq
 
 from localentropy.errors import ConvergenceError
+from localentropy.numerics import saddle_point
 from localentropy.numerics.continuation import Branch, bracket_root, find_root
 from localentropy.numerics.saddle_point import FreeEntropy, hessian, response, solve
 
@@ -61,6 +62,48 @@ def test_a_known_inverse_hessian_saves_gradients():
 def test_hessian_is_symmetric_and_right():
     matrix = hessian(Magnet(1.5).value, np.array([0.7, 1.1]))
     np.testing.assert_allclose(matrix, [[1.5, -1.0], [-1.0, 1 - np.tanh(1.1) ** 2]], rtol=1e-13)
+
+
+class NearlyCancelling(FreeEntropy):
+    """phi = -(x - 1)^2 / 2 - s (y - x - 1e-7)^2 / 2 in x and ln(y - x): a stiff equation for a small difference."""
+
+    names = ("x", "y")
+    scales = np.array([1.0, 1.0])
+
+    def value(self, parameters):
+        x, y = parameters.unbind()
+        return -0.5 * (x - 1) ** 2 - 0.5e16 * (y - x - 1e-7) ** 2
+
+    def positive(self, parameters):
+        return np.array([parameters[0], parameters[1] - parameters[0]])
+
+    def parameters(self, coordinates):
+        return torch.stack([coordinates[0], coordinates[0] + torch.exp(coordinates[1])])
+
+    def coordinates(self, parameters):
+        return np.array([parameters[0], np.log(parameters[1] - parameters[0])])
+
+
+class NearlyCancellingExactly(NearlyCancelling):
+    rounding = 0.0
+
+
+def test_what_rounding_of_the_parameters_leaves_of_an_equation_is_no_violation():
+    start = np.array([0.9, 0.9 + 1.1e-7])
+    point = solve(NearlyCancelling(), start)
+    assert 1e-3 < point.residual < 10  # a unit in the last place of y makes 2 of it
+    np.testing.assert_allclose(point.parameters, 1.0, rtol=1e-6)
+    with pytest.raises(ConvergenceError):
+        solve(NearlyCancellingExactly(), start)
+
+
+@pytest.mark.parametrize("units", [100, -1000])
+def test_a_violation_beyond_rounding_of_the_parameters_is_one(units):
+    problem = NearlyCancelling()
+    x = solve(problem, np.array([0.9, 0.9 + 1.1e-7])).parameters
+    beside = problem.coordinates(x + np.array([0.0, units * np.finfo(float).eps]))
+    assert saddle_point._solved(problem, saddle_point._evaluate(problem, problem.coordinates(x)))
+    assert not saddle_point._solved(problem, saddle_point._evaluate(problem, beside))
 
 
 def test_response_is_the_susceptibility():

@@ -66,17 +66,30 @@ def test_local_energy_quoted_and_limits():
     ends = rf.local_energy([0.0, 1e-8, 0.5, 1.0], 3.0, 15.0)
     edge = rf.stability_density(0.0, 3.0, 15.0)
     np.testing.assert_allclose(ends, [0, np.sqrt(2 / np.pi) * edge * 1e-4, 0.5, 1], rtol=1e-3, atol=1e-15)
-    assert rf.local_energy([0.001], 3.0, 5.0, 1.0)[0] < 1e-12  # a margin protects
+    # The same law at the border of any margin.
+    edge = rf.stability_density(0.5, 3.0, 5.0, 0.5)
+    assert rf.local_energy(1e-8, 3.0, 5.0, 0.5) == pytest.approx(np.sqrt(2 / np.pi) * edge * 1e-4, rel=1e-3)
 
 
-@pytest.mark.parametrize(("distance", "margin"), [(1e-4, 0.0), (0.03, 0.0), (0.3, 0.1), (0.9, 0.0)])
+@pytest.mark.parametrize(
+    ("distance", "margin"), [(1e-4, 0.0), (0.03, 0.0), (0.3, 0.1), (0.9, 0.0), (0.01, 0.4), (0.2, 0.6), (0.7, 0.6)]
+)
 def test_local_energy_by_adaptive_quadrature(distance, margin):
-    slope = (1 - 2 * distance) / np.sqrt(4 * distance * (1 - distance))
-    exact = quad(
-        lambda delta: rf.stability_density([delta], 3.0, 2.0, margin)[0] * ndtr(-slope * delta),
-        margin, 9, points=[margin + 0.01, margin + 0.1, margin + 1.0], epsabs=1e-12, limit=200,
-    )[0]  # fmt: skip
-    assert rf.local_energy([distance], 3.0, 2.0, margin)[0] == pytest.approx(exact, abs=1e-10)
+    def integrand(delta):
+        below = ndtr((margin - (1 - 2 * distance) * delta) / np.sqrt(4 * distance * (1 - distance)))
+        return rf.stability_density([delta], 3.0, 3.0, margin)[0] * below
+
+    marks = [margin + 0.01, margin + 0.1, margin + 1.0]
+    exact = quad(integrand, margin, margin + 9, points=marks, epsabs=1e-12, limit=200)[0]
+    assert rf.local_energy([distance], 3.0, 3.0, margin)[0] == pytest.approx(exact, abs=1e-10)
+
+
+@pytest.mark.parametrize(("alpha_T", "inv_alpha"), [(3.0, 2.0), (3.0, 30.0), (10.0, 100.0)])
+def test_half_the_weights_flipped_forget_the_solution(alpha_T, inv_alpha):
+    for part in (0.0, 0.5, 0.9):
+        margin = part * rf.kappa_max(alpha_T, inv_alpha)
+        energy = rf.local_energy([0.0, 0.5 - 1e-9, 0.5, 0.5 + 1e-9, 1.0], alpha_T, inv_alpha, margin)
+        np.testing.assert_allclose(energy, [0.0, *[ndtr(margin)] * 3, 1.0], atol=1e-8)
 
 
 def test_shapes_and_refusals():

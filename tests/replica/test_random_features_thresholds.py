@@ -76,6 +76,21 @@ def test_thresholds_are_stable_under_node_doubling():
     assert monotonicity.smallest_monotonic_margin(ensemble, **fine) == pytest.approx(rf.kappa_u(2.0, 1.5), abs=1e-7)
 
 
+@pytest.mark.parametrize("function", [rf.inv_alpha_le, rf.optimal_margin_onset])
+def test_an_activation_that_does_not_see_the_teacher_has_no_threshold(function):
+    with pytest.raises(DomainError, match="without linear part"):
+        function(3.0, lambda z: z * z - 1)
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.5, 0.3, 0.2, 0.01])
+def test_the_scale_of_the_activation_is_the_unit_of_the_margin(scale):
+    def scaled(z):
+        return scale * np.tanh(z)
+
+    assert rf.alpha_c(3.0, scale, scaled) == pytest.approx(rf.alpha_c(3.0, 1.0, "tanh"), rel=1e-8)
+    assert rf.kappa_max(3.0, 5.0, scaled) == pytest.approx(scale * rf.kappa_max(3.0, 5.0, "tanh"), rel=1e-8)
+
+
 @pytest.mark.parametrize("function", [rf.kappa_opt, rf.kappa_u])
 def test_no_solutions(function):
     with pytest.raises(DomainError, match="below the interpolation threshold"):

@@ -13,6 +13,8 @@ from localentropy.numerics.saddle_point import Array, FreeEntropy, StationaryPoi
 
 # Points through which the next one is extrapolated.
 MEMORY = 4
+# Largest correction of a prediction, relative to the distance from the last point.
+TRUST = 0.5
 
 
 class Branch:
@@ -30,7 +32,6 @@ class Branch:
         step: first step to try.
         smallest_step: step below which the branch counts as lost, relative to `step`.
         rounding_floor: as in `solve`.
-        trust: largest correction of a prediction, relative to the distance from the last point.
     """
 
     def __init__(
@@ -43,7 +44,6 @@ class Branch:
         inverse_hessian: Array | None = None,
         smallest_step: float = 1e-4,
         rounding_floor: float = 1e-7,
-        trust: float = 0.5,
     ) -> None:
         self.family = family
         self.control = control
@@ -56,7 +56,6 @@ class Branch:
         self.step = abs(step)
         self.smallest_step = smallest_step * abs(step)
         self.rounding_floor = rounding_floor
-        self.trust = trust
 
     @property
     def position(self) -> float:
@@ -121,12 +120,15 @@ class Branch:
         scale = np.abs(last) + 1e-2
         moved = np.max(np.abs(guess - last) / scale)
         corrected = np.max(np.abs(problem.coordinates(point.parameters) - guess) / scale)
-        if corrected > self.trust * moved + 0.02 and len(self.history) > 1:
+        if corrected > TRUST * moved + 0.02 and len(self.history) > 1:
             raise ConvergenceError("branch", {}, point.residual)
         return point
 
     def _remember(self, position: float, point: StationaryPoint) -> None:
-        kept = [(known, coordinates) for known, coordinates in self.history if known != position]
+        # Through points that a root search left next to each other, their rounding would be extrapolated.
+        kept = [
+            (known, coordinates) for known, coordinates in self.history if abs(known - position) > self.smallest_step
+        ]
         coordinates = np.array(self.family(position).coordinates(point.parameters))
         self.history = [*kept, (position, coordinates)][-MEMORY:]
         self.parameters = point.parameters

@@ -22,6 +22,10 @@ Array = np.ndarray
 # No violation of an equation above this is called a solution, however small the step it asks for, unless
 # it is rounding.
 LARGEST_RESIDUAL = 1e-6
+# The last step |dx| / (|x| + 0.01) of a solve, in coordinates, where rounding does not end it earlier.
+TOLERANCE = 1e-11
+# Gradients that one solve may spend.
+EVALUATIONS = 60
 
 
 class FreeEntropy(ABC):
@@ -33,9 +37,10 @@ class FreeEntropy(ABC):
     """
 
     names: ClassVar[tuple[str, ...]]
-    # A violation of this fraction of the largest parameter is rounding: conjugates reach 1e7 near the largest
-    # margins, and what rounding leaves of their equations grows with them.
-    rounding: ClassVar[float] = 1e-9
+    # A violation is rounding if that many units in the last place of the parameters make up for it. Near the
+    # largest margins conjugates reach 1e7 and variances are small differences: the equations, stated in these
+    # parameters, then cannot be met more closely, however well the solve did.
+    rounding: ClassVar[float] = 16.0
 
     @property
     @abstractmethod
@@ -86,6 +91,7 @@ class _Iterate:
     parameters: Array
     value: float
     gradient: Array
+    gradient_by_parameters: Array
     residual: float
 
 
@@ -131,9 +137,7 @@ def solve(
     start: Array,
     inverse_hessian: Array | None = None,
     *,
-    tolerance: float = 1e-11,
     rounding_floor: float = 1e-7,
-    evaluations: int = 60,
 ) -> StationaryPoint:
     """Stationary point next to `start`.
 
@@ -145,10 +149,8 @@ def solve(
         problem: the free entropy.
         start: parameters, shape (n,), inside the domain.
         inverse_hessian: that of a neighbouring solution, shape (n, n); computed when absent.
-        tolerance: largest step |dx| / (|x| + 0.01) of the last iterate, in coordinates.
         rounding_floor: steps below this that no longer shrink are taken for rounding, which large conjugates
             and nearly cancelling variances lift above the tolerance: the solve has converged.
-        evaluations: gradients allowed.
 
     Raises:
         ConvergenceError: with the last point and its residual.
@@ -166,11 +168,16 @@ def solve(
         stalled = 0 if size < 0.5 * best_size else stalled + 1
         if size < best_size:
             best, best_size = here, size
-        if size < tolerance or (stalled > 2 and best_size < rounding_floor):
-            if best.residual > max(LARGEST_RESIDUAL, problem.rounding * np.max(np.abs(best.parameters))):
+        if size < TOLERANCE or (stalled > 2 and best_size < rounding_floor):
+            if _solved(problem, best):
+                return StationaryPoint(best.parameters, best.value, best.residual, inverse, spent)
+            if fresh or spent >= EVALUATIONS:
                 raise _failure(problem, best.parameters, best.residual)
-            return StationaryPoint(best.parameters, best.value, best.residual, inverse, spent)
-        if spent >= evaluations or not np.isfinite(size):
+            # It may be the inverse, not rounding, that keeps the steps from shrinking.
+            here, best_size, stalled = best, np.inf, 0
+            inverse, fresh = _inverse(problem, here), True
+            continue
+        if spent >= EVALUATIONS or not np.isfinite(size):
             raise _failure(problem, here.parameters, here.residual)
         step = _guarded(problem, here, step)
         trial = _evaluate(problem, here.coordinates + step)
@@ -181,6 +188,9 @@ def solve(
                 inverse, fresh = _inverse(problem, here), True
                 continue
             if not contraction < 2.0:
+                # A soft direction may turn rounding into steps above the floor.
+                if _solved(problem, here):
+                    return StationaryPoint(here.parameters, here.value, here.residual, inverse, spent)
                 raise _failure(problem, here.parameters, here.residual)
         if size > 1e-2 * rounding_floor:  # below, differences of gradients are mostly rounding
             inverse = _broyden(inverse, step, trial.gradient - here.gradient)
@@ -198,8 +208,18 @@ def _evaluate(problem: FreeEntropy, coordinates: Array) -> _Iterate:
         parameters.detach().numpy(),
         value.item(),
         by_coordinates.numpy(),
+        by_parameters.numpy(),
         residual_of(problem, by_parameters.numpy()),
     )
+
+
+def _solved(problem: FreeEntropy, here: _Iterate) -> bool:
+    """Whether the equations hold, or rounding of the parameters is all that violates them."""
+    if here.residual <= LARGEST_RESIDUAL or problem.rounding == 0.0:
+        return here.residual <= LARGEST_RESIDUAL
+    unit = np.finfo(np.float64).eps * np.abs(here.parameters)
+    allowed = problem.rounding * (np.abs(hessian(problem.value, here.parameters)) @ unit)
+    return bool(np.all(np.abs(here.gradient_by_parameters) <= allowed))
 
 
 def _inverse(problem: FreeEntropy, here: _Iterate) -> Array:

@@ -77,11 +77,6 @@ def tail(h: Tensor) -> Tensor:
     return 0.5 * torch.erfc(h / math.sqrt(2.0))
 
 
-def density(h: Tensor) -> Tensor:
-    """N(h) = exp(-h^2/2) / sqrt(2 pi), elementwise."""
-    return torch.exp(-0.5 * h * h - LOG_SQRT_2PI)
-
-
 def log_two_cosh(h: Tensor) -> Tensor:
     """ln(2 cosh h), elementwise, without overflow."""
     return _LogTwoCosh.apply(h)  # type: ignore[no-untyped-call,no-any-return]

@@ -209,7 +209,7 @@ def optimal_margin_onset(alpha_T: float, activation: Activation = "sign") -> flo
         alpha_T: P / D, in [1e-9, 1e9].
         activation: see the module.
     """
-    return thresholds.optimal_margin_onset(_ensemble(alpha_T, 1.0, 0.0, activation))
+    return thresholds.optimal_margin_onset(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
 
 
 def overparameterized_limit(
@@ -266,7 +266,11 @@ def local_energy(
 ) -> np.ndarray:
     """Training error of typical solutions after a fraction d of their weights is flipped at random.
 
-    Source: `overparam`, appendix E.2 (the experiment); docs/theory/overparam.md section 6 (the formula).
+    An error is a stability below the margin of the solutions, what their loss counts: the number that
+    `localentropy.landscape.binary_local_energy` measures.
+
+    Source: `overparam`, eq. 5 (the loss) and appendix E.2 (the experiment); docs/theory/overparam.md section 6
+    (the formula).
 
     Args:
         distances: fractions of flipped weights in [0, 1], any shape.
@@ -276,7 +280,7 @@ def local_energy(
         activation: see the module.
 
     Returns:
-        fraction of misclassified patterns, shape of `distances`.
+        fraction of patterns of stability below the margin, shape of `distances`.
     """
     ensemble = _ensemble(alpha_T, inv_alpha, margin, activation)
     values = require_array("distance", distances, 0.0, 1.0)

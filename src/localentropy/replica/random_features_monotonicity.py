@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from localentropy.errors import ConvergenceError, DomainError
-from localentropy.numerics.continuation import Branch
+from localentropy.numerics.continuation import Branch, find_root
 from localentropy.numerics.saddle_point import Array
 from localentropy.replica.random_features_curve import ROUNDING_FLOOR, FranzParisiCurve
 from localentropy.replica.random_features_franz_parisi import (
@@ -22,7 +22,7 @@ from localentropy.replica.random_features_franz_parisi import (
 )
 from localentropy.replica.random_features_stability import density_of_stabilities
 from localentropy.replica.random_features_thresholds import largest_alpha, largest_margin, typical_point
-from localentropy.replica.random_features_typical import Ensemble, TypicalFreeEntropy
+from localentropy.replica.random_features_typical import Ensemble, TypicalFreeEntropy, entropy
 
 # Accuracy in ln d of the distance at which the slope is smallest; the slope there is stationary.
 _LOG_DISTANCE_TOLERANCE = 1e-4
@@ -151,14 +151,14 @@ def local_entropy_threshold(
     start = 1.158 / largest_alpha(ensemble)
     distance = 0.005
 
-    hardest = _HardestReferences(replace(ensemble, alpha=1.0 / start))
+    references = _LargestMarginReferences(replace(ensemble, alpha=1.0 / start))
 
     def family(inv_alpha: float, overlap: float) -> FranzParisiFreeEntropy:
-        return FranzParisiFreeEntropy(hardest.at(inv_alpha), ensemble.margin, overlap, nodes, student_nodes)
+        return FranzParisiFreeEntropy(references.at(inv_alpha), ensemble.margin, overlap, nodes, student_nodes)
 
     student = replace(ensemble, alpha=1.0 / start)
     curve = FranzParisiCurve(
-        student, typical_point(student).parameters, hardest.at(start).ensemble.margin, nodes, student_nodes
+        student, typical_point(student).parameters, references.at(start).ensemble.margin, nodes, student_nodes
     )
     minimum = SlopeMinimum(family, start, math.log(distance), curve.at(distance).parameters)
     low = high = start
@@ -170,7 +170,7 @@ def local_entropy_threshold(
     return _root(minimum, low, high, 1e-9)
 
 
-class _HardestReferences:
+class _LargestMarginReferences:
     """Typical solutions of largest margin while 1/alpha moves; cheap next to the last one asked for.
 
     Args:
@@ -178,13 +178,11 @@ class _HardestReferences:
     """
 
     def __init__(self, ensemble: Ensemble) -> None:
-        hardest = replace(ensemble, margin=largest_margin(replace(ensemble, margin=0.0)))
-        self._last = Reference(hardest, typical_point(hardest).parameters)
+        at_maximum = replace(ensemble, margin=largest_margin(replace(ensemble, margin=0.0)))
+        self._last = Reference(at_maximum, typical_point(at_maximum).parameters)
 
     def at(self, inv_alpha: float) -> Reference:
         """Reference of zero entropy at 1/alpha."""
-        from scipy.optimize import newton
-
         last = self._last.ensemble
         if 1.0 / last.alpha == inv_alpha:
             return self._last
@@ -195,9 +193,12 @@ class _HardestReferences:
         moved = replace(last, alpha=1.0 / inv_alpha)
         in_margin = Branch(
             lambda margin: TypicalFreeEntropy(replace(moved, margin=margin)),
-            "margin", [(last.margin, in_alpha.to(inv_alpha).parameters)], step=0.05,
+            "margin", [(last.margin, in_alpha.to(inv_alpha).parameters)], step=1e-3,
         )  # fmt: skip
-        margin = float(newton(lambda margin: in_margin.to(margin).value, last.margin, x1=last.margin + 1e-4, tol=1e-13))
+        # Towards larger margins while entropy is left, else back.
+        sign = math.copysign(1.0, entropy(in_margin.to(last.margin)))
+        end = math.inf if sign > 0.0 else 0.0
+        margin = find_root(in_margin, lambda point: sign * entropy(point), end, tolerance=1e-13)
         self._last = Reference(replace(moved, margin=margin), in_margin.to(margin).parameters)
         return self._last
 

@@ -46,10 +46,10 @@ def density_of_stabilities(stabilities: Array, ensemble: Ensemble, parameters: A
 
 
 def energy_after_flips(distances: Array, ensemble: Ensemble, parameters: Array, nodes: int = NODES) -> Array:
-    """Fraction of patterns misclassified after a fraction of the weights is flipped at random.
+    """Fraction of patterns of stability below the margin after a fraction of the weights is flipped at random.
 
     A flip of dN weights turns a stability Delta into (1-2d) Delta plus a Gaussian of variance
-    4 d (1-d) E[sigma^2] (docs/theory/overparam.md eq. 15).
+    4 d (1-d) E[sigma^2] (docs/theory/overparam.md eq. 15). An error is what the loss counts (`overparam`, eq. 5).
 
     Args:
         distances: d in [0, 1], any shape.
@@ -61,18 +61,25 @@ def energy_after_flips(distances: Array, ensemble: Ensemble, parameters: Array, 
         E(d), shape of `distances`.
     """
     d = np.asarray(distances, dtype=np.float64).reshape(-1)
-    # Flipping dN weights of w is flipping (1-d)N weights of -w, which gets every pattern wrong.
+    # Flipping dN weights of w is flipping (1-d)N weights of -w: its errors are the patterns which that leaves
+    # above -kappa.
     few = np.minimum(d, 1.0 - d)
     deviation = np.maximum(2.0 * np.sqrt(few * (1.0 - few) * ensemble.moments.variance), 1e-150)
-    _, p, p_d, _ = parameters[:4].tolist()
-    spread = math.sqrt(ensemble.moments.mu_star_squared + ensemble.moments.mu_1**2 * max(p, p_d))
+    q, p, p_d, _ = parameters[:4].tolist()
+    noise, square = ensemble.moments.mu_star_squared, ensemble.moments.mu_1**2
+    spread = math.sqrt(noise + square * max(p, p_d))
+    # A stability of kappa + x is (1-2d) x + room from the border of an error.
+    room = 2.0 * ensemble.margin * np.where(d > 0.5, 1.0 - few, -few)
+    reach = np.maximum((12.0 * deviation - room) / np.maximum(1.0 - 2.0 * few, 1e-300), 0.0)
+    # Crowd the nodes next to the margin, where the density has a layer of the width that one student's freedom
+    # gives it, and where the noise of few flips makes errors.
+    width = np.minimum(deviation, (noise * (1.0 - q) + square * (p_d - p)) / spread)
     unit, unit_weight = (part.numpy() for part in unit_legendre(LEGENDRE_NODES))
-    # Errors come from stabilities within the noise of zero: crowd the nodes there, next to the margin.
-    length = np.arcsinh(np.minimum(10.0 * spread / deviation, 12.0))[:, None]
+    length = np.arcsinh(np.minimum(10.0 * spread, reach) / width)[:, None]
     t = length * unit
-    stability = ensemble.margin + deviation[:, None] * np.sinh(t)
-    density = density_of_stabilities(stability, ensemble, parameters, nodes)
-    argument = (1.0 - 2.0 * few[:, None]) * stability / deviation[:, None]
+    excess = width[:, None] * np.sinh(t)
+    density = density_of_stabilities(ensemble.margin + excess, ensemble, parameters, nodes)
+    argument = ((1.0 - 2.0 * few[:, None]) * excess + room[:, None]) / deviation[:, None]
     wrong = tail(torch.from_numpy(argument)).numpy()
-    energy = np.sum(deviation[:, None] * np.cosh(t) * length * unit_weight * density * wrong, axis=1)
+    energy = np.sum(width[:, None] * np.cosh(t) * length * unit_weight * density * wrong, axis=1)
     return np.where(d > 0.5, 1.0 - energy, energy).reshape(np.shape(distances))

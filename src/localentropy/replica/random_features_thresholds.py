@@ -52,7 +52,8 @@ def branch_in_margin(ensemble: Ensemble) -> Branch:
     point = typical_point(ensemble)
     return Branch(
         lambda margin: TypicalFreeEntropy(replace(ensemble, margin=margin)),
-        "margin", [(ensemble.margin, point.parameters)], step=0.05, inverse_hessian=point.inverse_hessian,
+        "margin", [(ensemble.margin, point.parameters)], step=0.05 * math.sqrt(ensemble.moments.variance),
+        inverse_hessian=point.inverse_hessian,
     )  # fmt: skip
 
 
@@ -62,8 +63,9 @@ def largest_alpha(ensemble: Ensemble) -> float:
 
     Followed from small loads; beyond the root the branch soon collapses to q = 1.
     """
-    # A load at which entropy is left: a pattern costs at most about ln 2 + margin^2 nats.
-    start = 0.1 / (1.0 + ensemble.margin**2)
+    # A load at which entropy is left: a pattern costs at most about ln 2 + margin^2 nats, the margin in units of
+    # a free student's stability.
+    start = 0.1 / (1.0 + ensemble.margin**2 / ensemble.moments.variance)
     _, point = add_patterns(replace(ensemble, alpha=start))
     branch = Branch(
         lambda alpha: TypicalFreeEntropy(replace(ensemble, alpha=alpha)),
