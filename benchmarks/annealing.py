@@ -6,10 +6,10 @@ N = 1001 weights, P = 500 random patterns, one thread, CPU time, best of five. N
 Energies that see every pattern: the product of a row of ±1 with a vector of floats of single precision.
 """
 
-import time
 from collections.abc import Callable
 
 import numpy as np
+from timing import fastest
 
 from localentropy.instances.bits import pack_signs
 from localentropy.instances.perceptron import Instance, random_patterns
@@ -61,13 +61,8 @@ def popcount_loop(bits: np.ndarray, mask: np.ndarray, attempts: int) -> np.uint6
 
 
 def best_time(run: Callable[[], object]) -> float:
-    run()
-    times = []
-    for _ in range(REPEATS):
-        started = time.process_time()
-        run()
-        times.append(time.process_time() - started)
-    return min(times) / (SWEEPS * N) * 1e9
+    """Nanoseconds of an attempted flip."""
+    return fastest(run, REPEATS) / (SWEEPS * N) * 1e9
 
 
 def acceptance(instance: Instance, weights: np.ndarray, stream: np.ndarray, beta: float) -> float:

@@ -6,11 +6,9 @@ N = 1001 weights, P = 500 random patterns, one thread, CPU time, best of several
 kernels were to have on a Zen 4 server.
 """
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 from scipy.special import log_ndtr
+from timing import fastest
 
 from localentropy.instances.perceptron import random_patterns
 from localentropy.numerics.compiled import kernel
@@ -31,18 +29,6 @@ def all_log_tails(x: np.ndarray, out: np.ndarray) -> None:
         out[i] = log_tail(x[i])
 
 
-def best_time(run: Callable[[], object], repeats: int = 20, times: int = 5) -> float:
-    """CPU seconds of one call."""
-    run()
-    spent = []
-    for _ in range(repeats):
-        started = time.process_time()
-        for _ in range(times):
-            run()
-        spent.append(time.process_time() - started)
-    return min(spent) / times
-
-
 def report(what: str, spent: float, limit: float, limit_is: str, target: str, unit: str = "ns") -> None:
     print(
         f"{what:46s} {spent:8.3f} {unit}   {spent / limit:6.2f} × {limit_is} ({limit:.3f} {unit}); to reach: {target}"
@@ -54,8 +40,8 @@ def main() -> None:
     rng = np.random.default_rng(0)
 
     x, out = rng.normal(0, 4, EDGES), np.empty(EDGES)
-    scipy_tail = best_time(lambda: log_ndtr(x), 5, 1) / EDGES * 1e9
-    tail = best_time(lambda: all_log_tails(x, out), 5, 1) / EDGES * 1e9
+    scipy_tail = fastest(lambda: log_ndtr(x), 5) / EDGES * 1e9
+    tail = fastest(lambda: all_log_tails(x, out), 5) / EDGES * 1e9
     report("ln H, one value", tail, scipy_tail, "scipy log_ndtr", "1 ×")
 
     two_tails = 2 * scipy_tail
@@ -70,28 +56,28 @@ def main() -> None:
         if frozen:
             # Sent again and again, but never settled: the fields and the variance of all sums stay as they are.
             messages.total = np.copysign(6.0, messages.total)
-        spent = best_time(messages.send if frozen else messages.sweep) / EDGES * 1e9
+        spent = fastest(messages.send if frozen else messages.sweep, 20, 5) / EDGES * 1e9
         report(name, spent, two_tails, "two scipy tails", target)
 
     patterns = instance.signed_patterns.astype(np.float64)
     single = instance.signed_patterns.astype(np.float32)
     m, g, incoming = rng.uniform(-0.5, 0.5, N), np.zeros(P), np.empty(N)
-    products = best_time(lambda: (patterns @ m, patterns.T @ g)) / EDGES * 1e9
-    update_time = best_time(lambda: amp_update(single, 0.0, 700.0, m, g, incoming)) / EDGES * 1e9
+    products = fastest(lambda: (patterns @ m, patterns.T @ g), 20, 5) / EDGES * 1e9
+    update_time = fastest(lambda: amp_update(single, 0.0, 700.0, m, g, incoming), 20, 5) / EDGES * 1e9
     report("AMP update", update_time, products, "two GEMV (f64)", "1.5 ×")
 
     fields = rng.uniform(-0.3, 0.3, (RUNS, N)).astype(np.float32)
     gain = np.zeros((RUNS, P), np.float32)
-    batch = best_time(lambda: (fields @ single.T, gain @ single), 10, 2) / (EDGES * RUNS) * 1e9
+    batch = fastest(lambda: (fields @ single.T, gain @ single), 10, 2) / (EDGES * RUNS) * 1e9
     # The difference of a long and a short run, to leave out what is done once.
     short, long = (
-        best_time(lambda: amp_in_fields(instance, fields, max_iterations=count, tolerance=1e-30), 5, 1)  # noqa: B023
+        fastest(lambda: amp_in_fields(instance, fields, max_iterations=count, tolerance=1e-30), 5)  # noqa: B023
         for count in (5, 25)
     )
     report(f"AMP, {RUNS} runs at once", (long - short) / (20 * EDGES * RUNS) * 1e9, batch, "two GEMM (f32)", "0.07 ns")
 
     sweep = Messages(instance, 0.0, Update(), rng, 0.1)
-    one = best_time(sweep.sweep)
+    one = fastest(sweep.sweep, 20, 5)
     for name, options in (
         ("default protocol", {}),
         ("sequential, expanded", {"order": "sequential", "update": "expanded", "damping": 0.0}),

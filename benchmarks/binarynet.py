@@ -8,11 +8,9 @@ turns, so that a busy machine slows them alike. "Plain" is torch autograd with t
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 import torch
+from timing import medians
 
 from localentropy.instances.perceptron import Instance, hidden_manifold
 from localentropy.landscape.binary_local_energy import expected_flip_energy, flip_energy
@@ -41,29 +39,17 @@ def plain(patterns: torch.Tensor) -> None:
             real.clamp_(-1, 1)
 
 
-def medians(*runs: Callable[[], object]) -> list[float]:
-    """Microseconds of CPU time of each."""
-    times = np.empty((ROUNDS, len(runs)))
-    for run in runs:
-        run()
-    for row in times:
-        for column, run in enumerate(runs):
-            started = time.process_time()
-            run()
-            row[column] = time.process_time() - started
-    return (1e6 * np.median(times, axis=0)).tolist()
-
-
 def epoch_times(instances: list[Instance]) -> None:
     one = instances[:1]
     patterns = torch.from_numpy(one[0].signed_patterns).float()
-    spent = medians(
+    times = medians(
+        ROUNDS,
         lambda: products(patterns),
         lambda: binarynet_many(one, seeds=[0], epochs=EPOCHS),
         lambda: binarynet_many(instances, seeds=range(len(instances)), epochs=EPOCHS, group=len(instances)),
         lambda: plain(patterns),
     )
-    limit, single, grouped, autograd = np.array(spent) / EPOCHS / [1, 1, len(instances), 1]
+    limit, single, grouped, autograd = 1e6 * times / EPOCHS / [1, 1, len(instances), 1]
     print(
         f"N = {one[0].N}: two products {limit:.0f}, alone {single:.0f} ({single / limit:.1f} times), "
         f"in a group of {len(instances)} {grouped:.0f}, plain {autograd:.0f}"
@@ -72,13 +58,14 @@ def epoch_times(instances: list[Instance]) -> None:
 
 def local_energy_times(instance: Instance) -> None:
     weights = np.ones(instance.N, np.int8)
-    sampled, exact = medians(
+    sampled, exact = 1e3 * medians(
+        ROUNDS,
         lambda: flip_energy(instance, weights, distances=DISTANCES, realisations=100, seed=0),
         lambda: expected_flip_energy(instance, weights, distances=DISTANCES),
     )
     print(
         f"local energy at {len(DISTANCES)} distances up to {DISTANCES[-1]}, N = {instance.N}: "
-        f"100 realisations {sampled / 1000:.1f} ms, exact mean {exact / 1000:.1f} ms"
+        f"100 realisations {sampled:.1f} ms, exact mean {exact:.1f} ms"
     )
 
 

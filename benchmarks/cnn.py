@@ -10,24 +10,15 @@ all of them alike.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 import torch
+from timing import rate
 
 from localentropy.networks.cnn import COLOURS, POOLS, TAPS, channels, standard_initialization
 from localentropy.networks.cnn_training import Precision, train
 
 BATCH, ROUNDS, SQUARE = 128, 5, 1536
 BATCHES = {8: 6, 16: 3, 32: 2, 64: 1}
-
-
-def rate(count: float, run: Callable[..., None], *arguments: object) -> float:
-    """Count per second of CPU time."""
-    start = time.process_time()
-    run(*arguments)
-    return count / (time.process_time() - start)
 
 
 def ours(width: int, images: torch.Tensor, labels: torch.Tensor, precision: Precision) -> None:

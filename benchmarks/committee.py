@@ -8,30 +8,16 @@ program with real patterns could do without: ours read ±1 patterns of one byte 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 
 import numpy as np
 import torch
+from timing import medians
 
 from localentropy.instances.committee import TreeCommittee, random_tree_committee
 from localentropy.solvers.committee_focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee_sgd import CommitteeBatch, Schedule, committee_sgd, start
 
 N, K, P, RUNS, EPOCHS, ROUNDS = 999, 9, 1000, 10, 20, 5
-
-
-def medians(*runs: Callable[[], object]) -> list[float]:
-    """Milliseconds of CPU time of each."""
-    times = np.empty((ROUNDS, len(runs)))
-    for run in runs:
-        run()
-    for row in times:
-        for column, run in enumerate(runs):
-            started = time.process_time()
-            run()
-            row[column] = time.process_time() - started
-    return (1e3 * np.median(times, axis=0)).tolist()
 
 
 def products(blocks: torch.Tensor, batch: int, repeats: int) -> None:
@@ -79,7 +65,8 @@ def main() -> None:
     one = instances[0]
     blocks = torch.from_numpy(one.data.signed_patterns).float().view(P, K, -1).transpose(0, 1).contiguous()
 
-    update, limit = medians(
+    update, limit = 1e3 * medians(
+        ROUNDS,
         lambda: committee_focusing_bp(one, steps=1, max_iterations=EPOCHS, tolerance=1e-30),
         lambda: products(blocks, P, EPOCHS),
     )
@@ -94,7 +81,8 @@ def main() -> None:
         print(f"focusing BP to zero errors, stop={stop!r}: {seconds:.2f} s of one core (target 40)")
 
     schedule = Schedule(epochs=EPOCHS)
-    ours, grouped, sequential, limit = medians(
+    ours, grouped, sequential, limit = 1e3 * medians(
+        ROUNDS,
         lambda: [committee_sgd(instance, seed=0, schedule=schedule) for instance in instances],
         lambda: batched(instances, EPOCHS),
         lambda: autograd(one, EPOCHS),

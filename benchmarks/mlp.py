@@ -8,11 +8,9 @@ three take turns, so that a busy machine slows all of them alike.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-
 import numpy as np
 import torch
+from timing import rate
 
 from localentropy.networks.mlp import Shape, random_orthogonal
 from localentropy.networks.mlp_gradient import BLOCK
@@ -20,13 +18,6 @@ from localentropy.networks.mlp_training import train_adam
 
 PATTERNS, INPUTS, LAYERS, MODELS, ROUNDS = 10_000, 10, 5, 10, 5
 EPOCHS = {10: 20, 30: 10, 100: 3}
-
-
-def rate(count: int, run: Callable[..., None], *arguments: object) -> float:
-    """Count per second of CPU time."""
-    start = time.process_time()
-    run(*arguments)
-    return count / (time.process_time() - start)
 
 
 def sequential(width: int, inputs: torch.Tensor, labels: torch.Tensor, epochs: int) -> None:

@@ -6,13 +6,13 @@ python benchmarks/theory.py
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 
 import numpy as np
 import torch
 from scipy.integrate import quad
 from scipy.special import log_ndtr
+from timing import fastest
 
 from localentropy.numerics.quadrature import gaussian_rule
 from localentropy.numerics.saddle_point import hessian, solve, value_and_gradient
@@ -27,14 +27,8 @@ FIGURE_3 = ((0.0, 0.0), (0.03, 0.0), (0.05, 0.0), (0.1, 0.0), ("max", 0.0), (0.1
 
 
 def seconds(function: Callable[[], object], repeats: int = 1) -> float:
-    """CPU time of one call, the fastest of three batches."""
-    batches = []
-    for _ in range(3 if repeats > 1 else 1):
-        start = time.process_time()
-        for _ in range(repeats):
-            function()
-        batches.append((time.process_time() - start) / repeats)
-    return min(batches)
+    """CPU time of one call; of a short one the fastest of three batches."""
+    return fastest(function, 3 if repeats > 1 else 1, repeats, warm=False)
 
 
 def report(what: str, measured: float, against: str, reference: float) -> None:

@@ -58,3 +58,25 @@ def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
         nearest = difflib.get_close_matches(str(value), words, n=1, cutoff=0.0)[0]
         raise DomainError(f"{name} = {value!r} is not known: allowed are {', '.join(words)}; nearest is {nearest!r}")
     return value
+
+
+def require_positive(**values: float) -> None:
+    """Refuse values that are not positive and finite.
+
+    Raises:
+        DomainError: naming the first.
+    """
+    for name, value in values.items():
+        if require_number(name, value) <= 0.0:
+            raise DomainError(f"{name} = {value} is out of range: it must be positive and finite")
+
+
+def require_fraction(**values: float) -> None:
+    """Refuse values outside [0, 1).
+
+    Raises:
+        DomainError: naming the first.
+    """
+    for name, value in values.items():
+        if not 0.0 <= require_number(name, value) < 1.0:
+            raise DomainError(f"{name} = {value} is out of range: allowed is 0 <= {name} < 1")

@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 from localentropy.config import resolve
-from localentropy.errors import ConfigError
+from localentropy.errors import ConfigError, DomainError
 from localentropy.experiments.overparam import (
     solve_belief_propagation,
     solve_mct0,
+    typical,
     typical_lattice,
     typical_points,
 )
@@ -127,6 +128,13 @@ def test_features_of_equal_moments_have_no_margins():
     with pytest.raises(ConfigError, match="margins"):
         resolve("smoke", overrides={"equivalent_features": {"sbpi": [SIZES | {"margins": [0.5]}]}})
     resolve("smoke", overrides={"equivalent_features": {"sbpi": [SIZES]}})
+
+
+def test_a_line_that_ends_before_its_threshold_is_refused():
+    experiments: dict[str, Any] = resolve("smoke", overrides={"typical": {"largest_inv_alpha": 0.8}}).experiments
+    parameters = experiments["overparam/typical"]
+    with pytest.raises(DomainError, match=r"largest_inv_alpha = 0\.8 .* 0\.0: solutions exist from 1/α = 0\.877"):
+        typical.compute(parameters, typical.tasks(parameters)[0], CONTEXT)
 
 
 def test_only_binarynet_imports_pytorch():

@@ -9,7 +9,7 @@ import pytest
 
 from localentropy.instances.embed import embed, embedded_version
 from localentropy.instances.embedded import PARTS, read_embedded, read_manifest
-from localentropy.instances.prepare import NAMES, RAW_DATASETS, build, is_complete, prepare
+from localentropy.instances.prepare import NAMES, RAW_DATASETS, build, prepare
 from localentropy.instances.prepared import LAYOUTS, load
 from localentropy.instances.registry import DATA_DIR, raw_files
 from localentropy.instances.sources import read_raw
@@ -40,7 +40,7 @@ def test_prepared_from_embedded(tmp_path, name):
     written = prepare(name, tmp_path / "set.npz")
     read = load(tmp_path / "set.npz")
     assert read.content_sha256() == written.content_sha256()
-    assert read.is_complete == is_complete(name, "embedded") == (name not in PARTS)
+    assert read.is_complete == (name not in PARTS)
     first = (tmp_path / "set.npz").read_bytes()
     prepare(name, tmp_path / "set.npz")
     assert (tmp_path / "set.npz").read_bytes() == first
@@ -69,13 +69,6 @@ def test_dress_coat_is_what_it_claims():
     np.testing.assert_array_equal(shuffled.train.inputs.sum(axis=0), dataset.train.inputs.sum(axis=0))
     np.testing.assert_array_equal(shuffled.train.labels, dataset.train.labels)
     assert len(shuffled.test) == 0
-
-
-def test_part_where_the_whole_is_asked_for(tmp_path, refused):
-    with refused("cifar10", "only a part", "50000", "data.source: mirror or download"):
-        prepare("cifar10", tmp_path / "set.npz", whole=True)
-    assert not list(tmp_path.iterdir())
-    assert prepare("mnist_parity", tmp_path / "set.npz", whole=True).is_complete
 
 
 def test_damaged_embedded_files(tmp_path, refused):

@@ -117,6 +117,13 @@ def test_both_optimizers_start_from_the_same_networks(sgd):
     np.testing.assert_array_equal(*untrained)
 
 
+def test_float32_is_not_rounded_to_fewer_digits_on_a_gpu(sgd):
+    import torch
+
+    assert not torch.backends.cudnn.allow_tf32 and not torch.backends.cuda.matmul.allow_tf32
+    assert torch.backends.cudnn.deterministic
+
+
 def test_no_gpu_is_said_in_one_line(monkeypatch):
     import torch
 

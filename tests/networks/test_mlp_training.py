@@ -7,6 +7,7 @@ import torch
 from localentropy.errors import ConvergenceError
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.mlp import Shape, random_orthogonal
+from localentropy.networks.mlp_gradient import SquareHinge
 from localentropy.networks.mlp_training import train_adam, train_sgd
 
 
@@ -163,6 +164,20 @@ def test_resumed_sgd_has_the_same_bits(tmp_path):
         sgd(start, epochs=6, checkpoint=StopsAfter(path, 4))
     # The streams of the new process are in their initial state: the checkpoint puts them where they were.
     assert_same_bits(whole, sgd(start, epochs=6, checkpoint=Checkpoint(path, "run")))
+
+
+def test_finished_sgd_is_not_made_again(tmp_path, monkeypatch):
+    start, path = networks(), tmp_path / "sgd"
+    whole = sgd(start, checkpoint=Checkpoint(path, "run"))
+    monkeypatch.delattr(SquareHinge, "__call__")
+    assert_same_bits(whole, sgd(start, checkpoint=Checkpoint(path, "run")))
+
+
+def test_outputs_that_are_no_numbers_are_errors():
+    start = networks(models=2)
+    start.biases[-1][1] = float("nan")
+    errors = start.errors(*patterns())
+    assert 0 < errors[0] < 1 and errors[1] == 1
 
 
 def test_a_corrupt_checkpoint_gives_way_to_the_one_before(tmp_path):

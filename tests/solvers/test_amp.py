@@ -136,7 +136,29 @@ def test_wrong_arguments_are_refused_in_one_line():
         lambda: amp(storage, seed=0, damping=1.0),
         lambda: amp(storage, seed=0, margin=-1.0),
         lambda: amp_in_fields(storage, np.zeros(21)),
+        lambda: amp_in_fields(None, np.zeros((1, 21))),  # type: ignore[arg-type]
+        lambda: amp_in_fields(storage, np.zeros((1, 21)), max_iterations=2.5),  # type: ignore[arg-type]
     ):
         with pytest.raises(DomainError) as error:
             call()
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("solver", [amp, two_level_amp])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"instance": None}, "instance = NoneType object: allowed is an Instance"),
+        ({"seed": "x"}, "seed = 'x' is not an integer"),
+        ({"seed": 1.5}, "seed = 1.5 is not an integer"),
+        ({"damping": "a"}, "damping = 'a' is not a number"),
+        ({"damping": 1.0}, "damping = 1.0 is out of range: allowed is 0 <= damping < 1"),
+        ({"epsilon": -0.1}, "epsilon = -0.1 is out of range"),
+        ({"max_iterations": 2.5}, "max_iterations = 2.5 is not an integer"),
+        ({"tolerance": 0}, "tolerance = 0 is out of range: it must be positive"),
+    ],
+)
+def test_arguments_are_checked_by_type_and_range(solver, wrong, message):
+    with pytest.raises(DomainError, match=message) as error:
+        solver(**({"instance": hidden_manifold(5, 5, 21, 0), "seed": 0} | wrong))
+    assert "\n" not in str(error.value)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -202,6 +203,16 @@ def test_a_step_that_diverges_is_made_again_with_more_damping(seed):
     assert set(run.steps.damping) == {0.8}  # without damping no step comes to rest, and some overflow
     assert np.isfinite(run.weights).all() and np.isfinite(run.steps.residual).all()
     assert run.solved
+
+
+def test_a_step_whose_first_update_overflows_is_made_again_too(monkeypatch):
+    def overflows_undamped(fields, coupling, replicas, damping, means, variances):
+        return update_weights(fields, coupling, replicas, damping, means, variances) if damping else math.inf
+
+    monkeypatch.setattr(sys.modules["localentropy.solvers.committee_focusing_bp"], "update_weights", overflows_undamped)
+    run = committee_focusing_bp(random_tree_committee(N=99, P=30, K=9, seed=0), damping=0.0, steps=3)
+    assert run.steps.damping.tolist() == [0.8] * 3
+    assert np.isfinite(run.steps.residual).all() and (run.steps.iterations > 1).all()
 
 
 def test_overflow_is_noticed():

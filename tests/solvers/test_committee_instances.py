@@ -69,6 +69,9 @@ def test_nearest_divisible():
         (lambda: random_tree_committee(N=27, P=5, K=9, seed=0).test_error(np.ones((9, 3)), 5), "no teacher"),
         (lambda: tree_committee(D=5, P=5, N=27, K=9, seed=0).test_error(np.ones((9, 3)), 0), "n = 0"),
         (lambda: tree_committee(D=5, P=5, N=27, K=9, seed=0, activation="sing"), "'sign'"),
+        (lambda: TreeCommittee(random_patterns(27, 5, 0), 9.0), "units = 9.0 is not an integer"),  # type: ignore[arg-type]
+        (lambda: tree_committee(D=5, P=5, N=27, K=9, seed=0).test_error(np.ones((9, 3)), 2.5), "n = 2.5 is not an"),  # type: ignore[arg-type]
+        (lambda: random_tree_committee(N=27, P=5, K=9, seed=0).train_error(np.full((9, 3), np.nan)), "must be finite"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(make, message):

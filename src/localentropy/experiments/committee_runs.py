@@ -34,9 +34,10 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
+    IncreasingPositives,
     IncreasingValues,
+    Load,
     OddSize,
-    Overdetermination,
     Task,
 )
 
@@ -63,14 +64,14 @@ COLUMNS = {
 class CommitteeParameters(ExperimentParameters):
     """Parameters of every solver's runs."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D: large (T), value (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D: large (T), value (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns (T)")
     units: OddSize = Field(le=99, description="hidden units K (C)")
     noise_levels: IncreasingValues = Field(
         description="standard deviations of the relative noise on the weights of solutions (C)"
     )
     D: int = Field(ge=3, le=10_000, description="latent dimension", json_schema_extra=SIZE)
-    inv_alphas: IncreasingValues = Field(description="N/P, with N the nearest multiple of K", json_schema_extra=SIZE)
+    inv_alphas: IncreasingPositives = Field(description="N/P, with N the nearest multiple of K", json_schema_extra=SIZE)
     samples: int = Field(ge=2, le=10_000, description="training sets of each size", json_schema_extra=SIZE)
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
     noise_draws: int = Field(

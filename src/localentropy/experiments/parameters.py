@@ -100,8 +100,8 @@ def _increasing(values: Ordered) -> Ordered:
 OddSize = Annotated[int, Field(ge=1), AfterValidator(_odd)]
 """A number of ±1 entries whose sum must not vanish."""
 
-Overdetermination = Annotated[float, Field(gt=0, le=1e3)]
-"""A number of patterns per degree of freedom: α = P/N or α_T = P/D."""
+Load = Annotated[float, Field(gt=0, le=1e3)]
+"""Constraint density, or load: patterns per degree of freedom, α = P/N or α_T = P/D."""
 
 Overparameterization = Annotated[float, Field(gt=0, le=1e5)]
 """Student weights per pattern, 1/α = N/P."""
@@ -114,6 +114,11 @@ Distance = Annotated[float, Field(gt=0, lt=1)]
 
 IncreasingSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(_increasing)]
 """A grid of positive sizes, strictly increasing."""
+
+IncreasingPositives = Annotated[
+    tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1), AfterValidator(_increasing)
+]
+"""A grid of positive values, strictly increasing: of loads or overparameterizations."""
 
 IncreasingValues = Annotated[
     tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_increasing)

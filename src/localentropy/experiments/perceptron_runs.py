@@ -38,8 +38,9 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
+    IncreasingPositives,
     IncreasingValues,
-    Overdetermination,
+    Load,
     Task,
 )
 
@@ -56,7 +57,7 @@ class SizeGrid(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     D: int = Field(ge=3, le=10_000, description="latent dimension")
-    inv_alphas: IncreasingValues = Field(description="N/P, with N the nearest odd number")
+    inv_alphas: IncreasingPositives = Field(description="N/P, with N the nearest odd number")
     samples: int = Field(ge=1, le=10_000, description="instances of each size")
 
     def points(self) -> list[Task]:
@@ -77,7 +78,7 @@ class Grid(SizeGrid):
 class PerceptronParameters(ExperimentParameters):
     """Parameters of every solver's runs."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     distances: IncreasingValues = Field(description="distances d of the local energy (C)")
     stabilities: bool = Field(description="whether the stabilities of solutions are counted")

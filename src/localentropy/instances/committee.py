@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from localentropy.arguments import require_integer
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Activation, Instance, hidden_manifold, random_patterns
 
@@ -26,14 +27,14 @@ class TreeCommittee:
         units: K, odd; divides N.
 
     Raises:
-        DomainError: K even or below 1, or N not divisible by K.
+        DomainError: K no integer, even or below 1, or N not divisible by K.
     """
 
     data: Instance
     units: int
 
     def __post_init__(self) -> None:
-        N, K = self.data.N, self.units
+        N, K = self.data.N, require_integer("units", self.units)
         if K < 1 or K % 2 == 0:
             raise DomainError(f"units = {K}: must be odd, or votes can tie; nearest allowed is {max(1, K + 1)}")
         if N % K:
@@ -66,7 +67,7 @@ class TreeCommittee:
             float64, [P, K] or [students, P, K].
 
         Raises:
-            DomainError: weights of another shape.
+            DomainError: weights of another shape or not finite.
         """
         students = self._students(weights)
         fields = np.empty((len(students), self.P, self.units))
@@ -88,7 +89,7 @@ class TreeCommittee:
             One number, or [students].
 
         Raises:
-            DomainError: weights of another shape.
+            DomainError: weights of another shape or not finite.
         """
         votes = np.sign(self.preactivations(weights)).sum(-1)
         error = (votes <= 0).mean(-1)
@@ -107,10 +108,9 @@ class TreeCommittee:
             One number, or [students].
 
         Raises:
-            DomainError: random patterns, which have no teacher; weights of another shape; n < 1.
+            DomainError: random patterns, which have no teacher; weights of another shape or not finite; n < 1.
         """
-        if n < 1:
-            raise DomainError(f"test_error: n = {n} must be at least 1")
+        n = require_integer("n", n, 1)
         students = self._students(weights)
         wrong = np.zeros(len(students))
         for patterns, labels in self.data.test_patterns(n):
@@ -125,6 +125,8 @@ class TreeCommittee:
         shape = (self.units, self.inputs_per_unit)
         if students.ndim not in (2, 3) or students.shape[-2:] != shape:
             raise DomainError(f"weights of shape {students.shape}: allowed are {shape} and (students, *{shape})")
+        if not np.isfinite(students).all():
+            raise DomainError("weights must be finite: some are infinite or no numbers")
         return students.reshape(-1, *shape)
 
     def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:

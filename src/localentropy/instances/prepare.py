@@ -10,7 +10,7 @@ import numpy as np
 
 from localentropy.errors import DataError
 from localentropy.instances import dress_coat, mnist_parity
-from localentropy.instances.embedded import PARTS, read_embedded
+from localentropy.instances.embedded import read_embedded
 from localentropy.instances.prepared import LAYOUTS, Dataset, Split, save
 from localentropy.instances.registry import DATA_DIR
 from localentropy.instances.sources import RawImages, read_raw
@@ -25,7 +25,6 @@ def prepare(
     *,
     source: str = "embedded",
     mirror: Path | None = None,
-    whole: bool = False,
     data_dir: Path = DATA_DIR,
 ) -> Dataset:
     """Prepare a dataset and write it to an npz file, whole or not at all.
@@ -37,22 +36,15 @@ def prepare(
         output: the npz file; read it with `prepared.load`.
         source: one of `SOURCES`.
         mirror: the directory, for the source `mirror`.
-        whole: refuse a source that has only a part of the dataset.
         data_dir: holds `datasets.csv`, `embedded/` and, for downloads, `raw/`.
 
     Returns:
         The dataset that was written.
 
     Raises:
-        DataError: an unknown name or source, a part where the whole was asked for, a raw file that is missing
-            or wrong, no network, a full disk.
+        DataError: an unknown name or source, a raw file that is missing or wrong, no network, a full disk.
     """
     _check_choice("dataset", name, NAMES)
-    if whole and not is_complete(name, source):
-        raise DataError(
-            f"{name}: the source embedded has only a part of this dataset, expected all "
-            f"{LAYOUTS[name].train} training images; set data.source: mirror or download"
-        )
     _check_choice("data.source", source, SOURCES)
     if source == "embedded":
         dataset = read_embedded(name, data_dir)
@@ -60,17 +52,6 @@ def prepare(
         dataset = build(name, read_raw(RAW_DATASETS[name], source, mirror, data_dir))
     save(dataset, output)
     return dataset
-
-
-def is_complete(name: str, source: str) -> bool:
-    """Whether a source has the whole dataset (`embedded` has parts of CIFAR-10 and of the raw image sets).
-
-    Raises:
-        DataError: an unknown name or source.
-    """
-    _check_choice("dataset", name, NAMES)
-    _check_choice("data.source", source, SOURCES)
-    return source != "embedded" or name not in PARTS
 
 
 def build(name: str, raw: RawImages) -> Dataset:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from localentropy.arguments import require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.messages import Messages, Update, require_positive
+from localentropy.solvers.messages import Messages, Update
 
 
 @dataclass(frozen=True, eq=False)

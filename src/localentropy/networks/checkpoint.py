@@ -28,7 +28,7 @@ class Checkpoint:
     Args:
         path: the side file; the previous one has `.previous` appended.
         key: all that determines the run (code, parameters, data): a file with another key is refused.
-        seconds: time between two saves. Runs shorter than that leave no file.
+        seconds: time between two saves of a run that goes on; a finished one may be saved at any time.
         report: receives one line when a file is refused or a run goes on.
     """
 

@@ -7,7 +7,6 @@ Source: overparam, appendix F "Numerical Experiments on CNNs".
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,9 +16,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from localentropy.errors import ConvergenceError
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn import CLASSES, CNN
+from localentropy.networks.training import require_finite, restore_streams, saved_streams
 
 Optimizer = Literal["sgd", "adam"]
 Precision = Literal["float32", "bfloat16"]
@@ -103,10 +102,10 @@ def train(
             losses[epoch] += loss.detach() * len(chosen) / len(images)
         overlaps[epoch + 1] = _cosines(cnn, start)
         if epoch % _REPORT_EVERY == 0:
-            _require_finite(losses[epoch], epoch)
+            require_finite("CNN", losses[epoch], epoch)
             if report is not None:
                 report(f"epoch {epoch}: mean loss {losses[epoch].mean():.4f}")
-    _require_finite(losses[-1], epochs)
+    require_finite("CNN", losses[-1], epochs)
     if checkpoint is not None and first < epochs:
         _save(checkpoint, epochs, cnn, stepper, state, generators)
     return Trained(CNN.of_tensors([tensor.detach() for tensor in cnn.tensors]), losses, overlaps)
@@ -141,7 +140,7 @@ def _save(
 ) -> None:
     saved: dict[str, Any] = {
         "epoch": epoch,
-        "generators": json.dumps([generator.bit_generator.state for generator in generators]),
+        "generators": saved_streams(generators),
         "parameters": [tensor.detach() for tensor in cnn.tensors],
         "optimizer": stepper.state_dict(),
     }
@@ -165,11 +164,5 @@ def _restore(
     stepper.load_state_dict(saved["optimizer"])
     for name, tensor in state.items():
         tensor.copy_(saved[name])
-    for generator, drawn in zip(generators, json.loads(saved["generators"]), strict=True):
-        generator.bit_generator.state = drawn
+    restore_streams(generators, saved["generators"])
     return saved["epoch"]
-
-
-def _require_finite(loss: Tensor, epoch: int) -> None:
-    if not bool(torch.isfinite(loss).all()):
-        raise ConvergenceError("training of the CNN", {"epoch": epoch}, float("nan"))

@@ -64,7 +64,7 @@ class Ensemble(Layers):
         return activations[:, 0]
 
     def errors(self, inputs: Tensor, labels: Tensor, block: int = 2000) -> Tensor:
-        """Fraction of patterns with label × f ≤ 0, float64 [networks].
+        """Fraction of patterns without label × f > 0, float64 [networks]; an f that is no number is an error.
 
         Inputs are [patterns, inputs]; labels ±1 are [patterns], or [networks, patterns] if each network has its own.
         Patterns are evaluated in blocks, which bounds the memory and keeps the activations in cache.
@@ -72,7 +72,7 @@ class Ensemble(Layers):
         wrong = torch.zeros(self.networks, dtype=torch.float64, device=inputs.device)
         for start in range(0, len(inputs), block):
             part = slice(start, start + block)
-            wrong += (self(inputs[part]) * labels[..., part] <= 0).sum(1)
+            wrong += (~(self(inputs[part]) * labels[..., part] > 0)).sum(1)
         return wrong / len(inputs)
 
 

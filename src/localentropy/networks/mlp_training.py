@@ -6,7 +6,6 @@ rounding of sums. Source: overparam, §III and "Material and Methods".
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from localentropy.errors import ConvergenceError
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.mlp import Ensemble
 from localentropy.networks.mlp_gradient import Packed, Patterns, SquareHinge
+from localentropy.networks.training import require_finite, restore_streams, saved_streams
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
 _LOOK_EVERY = 100  # epochs between two looks at the ensemble as a whole: on a GPU each one waits for the device
@@ -96,7 +95,7 @@ def train_adam(
         zero_error_epoch.masked_fill_((zero_error_epoch < 0) & (loss.wrong == 0), epoch)
         torch.ne(loss.loss, 0, out=loss.active)
         if epoch % _LOOK_EVERY == 0:
-            _require_finite(loss.loss, epoch)
+            require_finite("MLP", loss.loss, epoch)
             if not loss.active.any():
                 break
             if report is not None and epoch % (10 * _LOOK_EVERY) == 0:
@@ -112,7 +111,7 @@ def train_adam(
         scale = (1 - BETA_2 ** (epoch + 1)) ** 0.5
         denominator = square.sqrt().add_(EPSILON * scale)
         packed.flat.sub_((mean * rate).div_(denominator), alpha=scale / (1 - BETA_1 ** (epoch + 1)))
-    _require_finite(loss.loss, epochs)
+    require_finite("MLP", loss.loss, epochs)
     return Trained(packed.ensemble(), loss.loss.clone(), zero_error_epoch, stop_epoch)
 
 
@@ -139,7 +138,7 @@ def train_sgd(
         batch: patterns in a mini-batch; the last one of an epoch may be shorter.
         epochs: passes over the patterns, each in a fresh random order.
         generators: one for each network, for its orders.
-        checkpoint: where to save the state, and to go on from.
+        checkpoint: where to save the state, and to go on from; the finished state is saved too.
 
     Raises:
         ConvergenceError: the loss is not finite: the learning rate is too large.
@@ -151,8 +150,7 @@ def train_sgd(
     start = _restore(state, checkpoint, generators)
     for epoch in range(start, epochs):
         if checkpoint is not None and checkpoint.due():
-            states = json.dumps([generator.bit_generator.state for generator in generators])
-            checkpoint.save({"epoch": epoch, "generators": states, **state})
+            checkpoint.save({"epoch": epoch, "generators": saved_streams(generators), **state})
         orders = np.stack([generator.permutation(len(inputs)) for generator in generators])
         order = torch.from_numpy(orders).to(inputs.device)
         patterns = Patterns.blocked(inputs[order], labels.gather(1, order), batch)
@@ -160,8 +158,10 @@ def train_sgd(
             loss(patterns.batch(index))
             packed.flat.addcmul_(step, loss.gradient, value=-1)
         if epoch % _LOOK_EVERY == 0:
-            _require_finite(loss.loss, epoch)
-    _require_finite(loss.loss, epochs)
+            require_finite("MLP", loss.loss, epoch)
+    require_finite("MLP", loss.loss, epochs)
+    if checkpoint is not None and start < epochs:
+        checkpoint.save({"epoch": epochs, "generators": saved_streams(generators), **state})
     return packed.ensemble()
 
 
@@ -176,11 +176,5 @@ def _restore(
         return 0
     for name, tensor in state.items():
         tensor.copy_(saved[name])
-    for generator, drawn in zip(generators, json.loads(saved.get("generators", "[]")), strict=True):
-        generator.bit_generator.state = drawn
+    restore_streams(generators, saved.get("generators", "[]"))
     return saved["epoch"]
-
-
-def _require_finite(loss: Tensor, epoch: int) -> None:
-    if not bool(torch.isfinite(loss).all()):
-        raise ConvergenceError("training of the MLP", {"epoch": epoch}, float("nan"))

@@ -16,13 +16,15 @@ import time
 import numpy as np
 
 from localentropy import seeds
+from localentropy.arguments import require_fraction, require_integer, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.replica.activations import activation_moments
 from localentropy.solvers.amp_kernels import amp_update, output_means, sum_log_tails
 from localentropy.solvers.belief_propagation import BeliefSolution
 from localentropy.solvers.message_kernels import count_errors
-from localentropy.solvers.messages import LARGEST_DAMPING, raised_damping, require_positive, threshold_of
+from localentropy.solvers.messages import LARGEST_DAMPING, raised_damping, threshold_of
+from localentropy.solvers.solution import check_instance, check_run
 
 _SMALLEST_VARIANCE = 1e-12
 
@@ -108,7 +110,9 @@ def amp(
     Raises:
         DomainError: an argument out of range.
     """
-    _check(damping, max_iterations, tolerance, epsilon)
+    check_run(instance, seed)
+    _check(damping, max_iterations, tolerance)
+    require_fraction(epsilon=epsilon)
     start = time.thread_time()
     patterns, threshold = instance.signed_patterns.astype(np.float32), threshold_of(instance, margin)
     size = float(np.mean(np.square(patterns, dtype=np.float64)))
@@ -164,7 +168,9 @@ def two_level_amp(
     Raises:
         DomainError: an argument out of range, random patterns, or an activation without noise (identity).
     """
-    _check(damping, max_iterations, tolerance, epsilon)
+    check_run(instance, seed)
+    _check(damping, max_iterations, tolerance)
+    require_fraction(epsilon=epsilon)
     if instance.features is None or instance.latent is None or instance.activation is None:
         raise DomainError("two_level_amp needs random features: random patterns have no latent ones; take amp")
     moments = activation_moments(instance.activation)
@@ -217,10 +223,10 @@ def _weight_entropy(field: np.ndarray, m: np.ndarray) -> float:
     return float(np.sum(np.logaddexp(field, -field) - field * m))
 
 
-def _check(damping: float, max_iterations: int, tolerance: float, epsilon: float) -> None:
-    require_positive(max_iterations=max_iterations, tolerance=tolerance)
-    if not (0.0 <= damping < 1.0 and 0.0 <= epsilon < 1.0):
-        raise DomainError(f"damping = {damping} and epsilon = {epsilon} must be in [0, 1)")
+def _check(damping: float, max_iterations: int, tolerance: float) -> None:
+    require_fraction(damping=damping)
+    require_integer("max_iterations", max_iterations, 1)
+    require_positive(tolerance=tolerance)
 
 
 def amp_in_fields(
@@ -252,7 +258,8 @@ def amp_in_fields(
     Raises:
         DomainError: an argument out of range, fields of another length than N.
     """
-    _check(damping, max_iterations, tolerance, 0.0)
+    check_instance(instance)
+    _check(damping, max_iterations, tolerance)
     external = np.asarray(external, np.float32)
     if external.ndim != 2 or external.shape[1] != instance.N:
         raise DomainError(f"fields of shape {external.shape}: allowed is (runs, {instance.N})")

@@ -30,7 +30,7 @@ def solve_many(
         solver: such as `localentropy.solvers.anneal.anneal`.
         instances: of any sizes.
         seeds: one for each instance.
-        threads: default is the number of processors allowed to this process.
+        threads: default is the number of processors, on Linux of those allowed to this process.
         options: for the solver, the same for all.
 
     Raises:
@@ -38,8 +38,12 @@ def solve_many(
     """
     if len(seeds) != len(instances):
         raise DomainError(f"solve_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
-    threads = len(os.sched_getaffinity(0)) if threads is None else threads
+    threads = _processors() if threads is None else threads
     require_integer("threads", threads, 1)
     with ThreadPoolExecutor(threads) as pool:
         runs = [pool.submit(solver, one, seed=seed, **options) for one, seed in zip(instances, seeds, strict=True)]
         return [run.result() for run in runs]
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

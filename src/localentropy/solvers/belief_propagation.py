@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_integer
+from localentropy.arguments import require_integer, require_positive
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.messages import Messages, Update, require_positive
+from localentropy.solvers.messages import Messages, Update
 from localentropy.solvers.solution import Solution, check_run
 
 

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from localentropy.arguments import require_integer, require_number
+from localentropy.arguments import require_integer, require_number, require_positive
+from localentropy.device import torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.seeds import generator
@@ -139,7 +140,7 @@ def binarynet_many(
         return []
     for one, seed in zip(instances, seeds, strict=True):
         check_run(one, seed)
-    place = _device(device)
+    place = torch_device(device)
     _check(instances, logit_scale=logit_scale, learning_rate=learning_rate, epochs=epochs, spread=spread)
     size = 4 * instances[0].P * instances[0].N
     if group is None:
@@ -283,19 +284,6 @@ def _solution(
     )
 
 
-def _device(device: str) -> torch.device:
-    try:
-        place = torch.device(device)
-        torch.empty(0, device=place)
-    except (RuntimeError, AssertionError, TypeError):
-        raise DomainError(f"device = {device!r} is not available: allowed here is {_allowed_devices()}") from None
-    return place
-
-
-def _allowed_devices() -> str:
-    return "'cpu' or 'cuda'" if torch.cuda.is_available() else "'cpu'"
-
-
 def _check(
     instances: Sequence[Instance], *, logit_scale: float, learning_rate: float, epochs: int, spread: float
 ) -> None:
@@ -308,9 +296,7 @@ def _check(
             )
     if first.binary:
         require_odd(first.N)
-    for name, value in {"logit_scale": logit_scale, "learning_rate": learning_rate}.items():
-        if require_number(name, value) <= 0.0:
-            raise DomainError(f"{name} = {value} must be positive and finite")
+    require_positive(logit_scale=logit_scale, learning_rate=learning_rate)
     if not 0.0 < require_number("spread", spread) <= 1.0:
         raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")
     require_integer("epochs", epochs, 1)

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localentropy.arguments import require_choice, require_integer, require_number
+from localentropy.arguments import require_choice, require_fraction, require_integer, require_number, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.committee import TreeCommittee
 from localentropy.solvers.committee_focusing_kernels import update_patterns, update_weights
 from localentropy.solvers.committee_kernels import count_errors
-from localentropy.solvers.committee_solution import CommitteeSolution, unit_norm
+from localentropy.solvers.committee_solution import CommitteeSolution, check_committee, unit_norm
 
 RESTART_DAMPING = 0.8
 
@@ -114,7 +114,9 @@ def committee_focusing_bp(
         before = messages.state()
         used = damping
         first, residual, made = messages.converge(coupling, replicas, used, max_iterations, tolerance)
-        if residual > max(first, tolerance) and damping < RESTART_DAMPING:
+        # Also the first update may overflow: then both residuals are infinite.
+        failed = math.isinf(residual) or residual > max(first, tolerance)
+        if failed and damping < RESTART_DAMPING:
             messages.restore(before)
             used = RESTART_DAMPING
             _, residual, more = messages.converge(coupling, replicas, used, max_iterations, tolerance)
@@ -200,7 +202,7 @@ class _Messages:
 
 
 def _check(
-    instance: object,
+    instance: TreeCommittee,
     coupling_start: float,
     coupling_end: float,
     steps: int,
@@ -209,13 +211,7 @@ def _check(
     max_iterations: int,
     tolerance: float,
 ) -> None:
-    if not isinstance(instance, TreeCommittee):
-        raise DomainError(
-            f"instance = {type(instance).__name__} object: allowed is a TreeCommittee, as tree_committee and "
-            "random_tree_committee of localentropy.instances.committee make it"
-        )
-    if not instance.data.binary:
-        raise DomainError("focusing belief propagation on the committee needs ±1 patterns: activation 'sign'")
+    check_committee(instance)
     require_integer("steps", steps, 1)
     require_integer("max_iterations", max_iterations, 1)
     if not 0.0 < require_number("coupling_start", coupling_start) <= require_number("coupling_end", coupling_end):
@@ -224,7 +220,5 @@ def _check(
         )
     if require_number("replicas", replicas) <= 1.0:
         raise DomainError(f"replicas = {replicas} is out of range: it must be larger than 1")
-    if not 0.0 <= require_number("damping", damping) < 1.0:
-        raise DomainError(f"damping = {damping} is out of range: allowed is 0 <= damping < 1")
-    if require_number("tolerance", tolerance) <= 0.0:
-        raise DomainError(f"tolerance = {tolerance} is out of range: it must be positive")
+    require_fraction(damping=damping)
+    require_positive(tolerance=tolerance)

@@ -181,7 +181,7 @@ def update_weights(
     means: np.ndarray,
     variances: np.ndarray,
 ) -> float:
-    """Update the weights from the fields on them (`shaping`, SI; step 5 of `committee_focusing_bp`).
+    """Update the weights from the fields on them (`shaping`, SI; step 4 of `committee_focusing_bp`).
 
     Args:
         fields: B, [K, N/K].

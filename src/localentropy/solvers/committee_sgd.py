@@ -15,13 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from localentropy.arguments import require_integer, require_number
+from localentropy.arguments import require_integer, require_number, require_positive
+from localentropy.device import torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.committee import TreeCommittee
 from localentropy.seeds import generator
 from localentropy.solvers.committee_kernels import count_errors
 from localentropy.solvers.committee_sgd_kernels import epoch as compiled_epoch
-from localentropy.solvers.committee_solution import CommitteeSolution, unit_norm
+from localentropy.solvers.committee_solution import CommitteeSolution, check_committee, unit_norm
 
 _LOOK_EVERY = 50  # epochs between two looks at which runs have ended: an accelerator has to be waited for
 
@@ -49,9 +50,7 @@ class Schedule:
     epochs: int = 3000
 
     def __post_init__(self) -> None:
-        for name in ("learning_rate", "beta", "gamma"):
-            if require_number(name, getattr(self, name)) <= 0.0:
-                raise DomainError(f"{name} = {getattr(self, name)} is out of range: it must be positive")
+        require_positive(learning_rate=self.learning_rate, beta=self.beta, gamma=self.gamma)
         for name in ("beta_growth", "gamma_growth"):
             if require_number(name, getattr(self, name)) < 0.0:
                 raise DomainError(f"{name} = {getattr(self, name)} is out of range: it must not be negative")
@@ -115,7 +114,7 @@ def committee_sgd_many(
         raise DomainError(f"committee_sgd_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
     for instance, seed in zip(instances, seeds, strict=True):
         _check(instance, instances[0], seed)
-    place = _device(device)
+    place = torch_device(device)
     if place.type == "cpu":
         return [_run(instance, seed, schedule) for instance, seed in zip(instances, seeds, strict=True)]
     return _run_at_once(instances, seeds, schedule, place) if instances else []
@@ -278,27 +277,11 @@ def _solution(
     )
 
 
-def _check(instance: object, first: TreeCommittee, seed: object) -> None:
-    if not isinstance(instance, TreeCommittee):
-        raise DomainError(
-            f"instance = {type(instance).__name__} object: allowed is a TreeCommittee, as tree_committee and "
-            "random_tree_committee of localentropy.instances.committee make it"
-        )
-    if not instance.data.binary:
-        raise DomainError("descent on the committee needs ±1 patterns: activation 'sign'")
+def _check(instance: TreeCommittee, first: TreeCommittee, seed: object) -> None:
+    check_committee(instance)
     if (instance.P, instance.N, instance.units) != (first.P, first.N, first.units):
         raise DomainError(
             f"committee_sgd_many needs instances of one size, got P = {first.P}, N = {first.N}, K = {first.units} and "
             f"P = {instance.P}, N = {instance.N}, K = {instance.units}"
         )
     require_integer("seed", seed)
-
-
-def _device(device: str) -> torch.device:
-    try:
-        place = torch.device(device)
-        torch.empty(0, device=place)
-    except (RuntimeError, AssertionError, TypeError):
-        allowed = "'cpu' or 'cuda'" if torch.cuda.is_available() else "'cpu'"
-        raise DomainError(f"device = {device!r} is not available: allowed here is {allowed}") from None
-    return place

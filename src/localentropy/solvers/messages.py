@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localentropy.arguments import require_choice, require_number
-from localentropy.errors import DomainError
+from localentropy.arguments import require_choice, require_fraction
 from localentropy.instances.perceptron import Instance, smallest_allowed
 from localentropy.solvers import message_kernels
 
@@ -45,8 +44,7 @@ class Update:
     def __post_init__(self) -> None:
         require_choice("update", self.update, UPDATES)
         require_choice("order", self.order, ORDERS)
-        if not 0.0 <= require_number("damping", self.damping) < 1.0:
-            raise DomainError(f"damping = {self.damping} is out of range: allowed is 0 <= damping < 1")
+        require_fraction(damping=self.damping)
 
 
 class Messages:
@@ -73,8 +71,7 @@ class Messages:
         Raises:
             DomainError: margin outside [0, √N], epsilon outside [0, 1).
         """
-        if not 0.0 <= require_number("epsilon", epsilon) < 1.0:
-            raise DomainError(f"epsilon = {epsilon} is out of range: allowed is 0 <= epsilon < 1")
+        require_fraction(epsilon=epsilon)
         # One type for all instances: a kernel on the disk cache must not have two signatures.
         self.patterns = instance.signed_patterns.astype(np.float32)
         self.threshold = threshold_of(instance, margin)
@@ -187,14 +184,3 @@ def threshold_of(instance: Instance, margin: float) -> float:
     """
     allowed = smallest_allowed(margin, instance.N)
     return allowed - 1.0 if instance.binary else float(margin) * math.sqrt(instance.N)
-
-
-def require_positive(**values: float) -> None:
-    """Refuse values that are not positive and finite.
-
-    Raises:
-        DomainError: naming the first.
-    """
-    for name, value in values.items():
-        if require_number(name, value) <= 0.0:
-            raise DomainError(f"{name} = {value} is out of range: it must be positive and finite")

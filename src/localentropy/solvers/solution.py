@@ -42,15 +42,24 @@ class Solution:
         return float(self.train_errors.min())
 
 
-def check_run(instance: object, seed: object) -> None:
-    """Refuse what is not an instance, or a seed that is not an integer.
+def check_instance(instance: object) -> None:
+    """Refuse what is not an instance.
 
     Raises:
-        DomainError: naming which.
+        DomainError: naming what it is.
     """
     if not isinstance(instance, Instance):
         raise DomainError(
             f"instance = {type(instance).__name__} object: allowed is an Instance, as hidden_manifold and "
             "random_patterns of localentropy.instances make it"
         )
+
+
+def check_run(instance: object, seed: object) -> None:
+    """Refuse what is not an instance, or a seed that is not an integer.
+
+    Raises:
+        DomainError: naming which.
+    """
+    check_instance(instance)
     require_integer("seed", seed)

@@ -146,6 +146,10 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     from localentropy.networks.normalise import normalise
 
     torch.set_num_threads(parameters.threads)
+    # On a GPU: float32 is not rounded to TF32, and a run that goes on from a checkpoint ends with the same bits.
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.deterministic = True
     images, labels, test_images, test_labels = _patterns(parameters, context)
     optimizer, width = task["optimizer"], task["width"]
     table = NetworkTable(COLUMNS, optimizer=optimizer, width=width, parameters=parameter_count(width))
@@ -204,12 +208,11 @@ def _patterns(parameters: Parameters, context: Context) -> list[torch.Tensor]:
     """
     import torch
 
-    from localentropy.errors import DomainError
+    from localentropy.device import torch_device
     from localentropy.instances import prepared
     from localentropy.instances.selection import class_balanced
 
-    if parameters.device == "cuda" and not torch.cuda.is_available():
-        raise DomainError("device: cuda was asked for, but PyTorch finds no GPU; use device: cpu")
+    device = torch_device(parameters.device)
     dataset = prepared.load(context.data["cifar10"])
     dataset.require(train=parameters.training_patterns, test=parameters.test_patterns)
     found: list[torch.Tensor] = []
@@ -219,11 +222,11 @@ def _patterns(parameters: Parameters, context: Context) -> list[torch.Tensor]:
     ):
         chosen = class_balanced(split.labels, count // 10, f"embedded/cifar10/{name}", split.source_indices)
         part = split.take(chosen)
-        images = torch.from_numpy(part.inputs).to(parameters.device, torch.float32)
+        images = torch.from_numpy(part.inputs).to(device, torch.float32)
         if name == "train":
             mean, deviation = images.mean((0, 2, 3), keepdim=True), images.std((0, 2, 3), keepdim=True)
         standard = ((images - mean) / deviation).contiguous(memory_format=torch.channels_last)
-        found += [standard, torch.from_numpy(part.labels).to(parameters.device, torch.int64)]
+        found += [standard, torch.from_numpy(part.labels).to(device, torch.int64)]
     return found
 
 

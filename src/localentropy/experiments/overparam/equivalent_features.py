@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Overdetermination, Task
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Load, Task
 from localentropy.experiments.perceptron_runs import SizeGrid, grid_tasks, require_distinct, sizes
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 class Parameters(ExperimentParameters):
     """Parameters of the comparison, all at margin 0."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps of the annealing (C)")
     passes: int = Field(ge=1, le=10_000_000, description="most passes of SBPI (C)")
     sbpi: tuple[SizeGrid, ...] = Field(min_length=1, description="sizes and samples of SBPI", json_schema_extra=SIZE)

@@ -15,9 +15,10 @@ from localentropy.experiments.parameters import (
     Context,
     Distance,
     ExperimentParameters,
+    IncreasingPositives,
     IncreasingValues,
+    Load,
     Margin,
-    Overdetermination,
     Overparameterization,
     Task,
 )
@@ -31,14 +32,14 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the Franz–Parisi curves."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     inv_alpha: Overparameterization = Field(description="student weights per pattern, 1/α = N/P (C)")
     margin: Margin = Field(description="margin κ of the solutions that are counted")
     margins_ref: tuple[Margin | Literal["max"], ...] = Field(
         min_length=1, description="margins κ̃ of the reference solutions; `max` is the largest that exists (C)"
     )
     same_margins: IncreasingValues = Field(description="margins κ = κ̃ of the same-margin curves (C)")
-    max_margin_inv_alphas: IncreasingValues = Field(
+    max_margin_inv_alphas: IncreasingPositives = Field(
         description="1/α of further curves around references of the largest margin (C)"
     )
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")

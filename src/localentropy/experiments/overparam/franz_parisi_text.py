@@ -15,8 +15,8 @@ from localentropy.experiments.parameters import (
     Context,
     Distance,
     ExperimentParameters,
-    IncreasingValues,
-    Overdetermination,
+    IncreasingPositives,
+    Load,
     Overparameterization,
     Task,
 )
@@ -30,8 +30,10 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the curves."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
-    isolated_inv_alphas: IncreasingValues = Field(description="1/α of the curves around solutions without margin (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    isolated_inv_alphas: IncreasingPositives = Field(
+        description="1/α of the curves around solutions without margin (C)"
+    )
     same_margin_inv_alpha: Overparameterization = Field(description="1/α of the same-margin curve (C)")
     same_margin_fraction: float = Field(gt=0, lt=1, description="its margin in units of the largest (C)")
     threshold_offset: float = Field(
@@ -66,7 +68,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     torch.set_num_threads(parameters.threads)
     alpha_T, activation, curve = parameters.alpha_T, parameters.activation, task["curve"]
-    inv_alpha = task.get("inv_alpha") or task["of_threshold"] * rf.inv_alpha_le(alpha_T, activation)
+    at_threshold = curve == "threshold"
+    inv_alpha = task["of_threshold"] * rf.inv_alpha_le(alpha_T, activation) if at_threshold else task["inv_alpha"]
     largest = rf.kappa_max(alpha_T, inv_alpha, activation)
     margin_ref = {"isolated": 0.0, "same_margin": parameters.same_margin_fraction * largest, "threshold": largest}[
         curve

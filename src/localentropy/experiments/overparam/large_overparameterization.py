@@ -9,8 +9,9 @@ from pydantic import Field
 from localentropy.experiments.parameters import (
     Context,
     ExperimentParameters,
+    IncreasingPositives,
     IncreasingValues,
-    Overdetermination,
+    Load,
     Task,
 )
 
@@ -23,8 +24,8 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the approach to the limit."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
-    inv_alphas: IncreasingValues = Field(description="student weights per pattern, 1/α = N/P (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    inv_alphas: IncreasingPositives = Field(description="student weights per pattern, 1/α = N/P (C)")
     margins: IncreasingValues = Field(description="margins κ (C)")
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
 

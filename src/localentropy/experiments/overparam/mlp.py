@@ -1,7 +1,8 @@
 """MLPs on the parity of MNIST digits, from two kinds of initialization (overparam, figure 6).
 
 A task trains all samples of one width and one initialization on one class-balanced part of the training set, then
-normalises the solutions, aligns every pair of them, and perturbs each with multiplicative noise.
+normalises the networks, aligns every pair of them, and perturbs each with multiplicative noise: all of them, also where
+training ended with errors.
 
 Table: one row for each number, in column `value`; which number is said by
 
@@ -23,10 +24,10 @@ Table: one row for each number, in column `value`; which number is said by
 | stop_epoch | updates made |
 | random_label_error | of adversarial starts: error on the random labels at the end of their phase |
 | dead_units | hidden units of a layer with no incoming weight after training |
-| overlap, overlap_untrained | cosine of a pair, normalised and aligned: of solutions, and of their starting points |
-| overlap_start | cosine of a solution and its own starting point, normalised, not aligned |
-| noise_distance, noise_distance_raw | distance to the perturbed solution, per unit and not; mean over draws |
-| noise_train_error | train error of the perturbed solution; mean over draws |
+| overlap, overlap_untrained | cosine of a pair, normalised and aligned: of trained networks, and of their starts |
+| overlap_start | cosine of a trained network and its own starting point, normalised, not aligned |
+| noise_distance, noise_distance_raw | distance to the perturbed network, per unit and not; mean over draws |
+| noise_train_error | train error of the perturbed network; mean over draws |
 
 The starting points of the adversarial initialization are the networks at the end of the phase on random labels.
 """
@@ -193,12 +194,11 @@ def _patterns(parameters: Parameters, context: Context) -> list[torch.Tensor]:
     """Training inputs and labels, test inputs and labels, on the device."""
     import torch
 
-    from localentropy.errors import DomainError
+    from localentropy.device import torch_device
     from localentropy.instances import prepared
     from localentropy.instances.selection import class_balanced
 
-    if parameters.device == "cuda" and not torch.cuda.is_available():
-        raise DomainError("device: cuda was asked for, but PyTorch finds no GPU; use device: cpu")
+    device = torch_device(parameters.device)
     dataset = prepared.load(context.data["mnist_parity"])
     dataset.require(train=parameters.training_patterns, test=1)
     chosen = class_balanced(
@@ -206,7 +206,7 @@ def _patterns(parameters: Parameters, context: Context) -> list[torch.Tensor]:
     )
     train, test = dataset.train.take(chosen), dataset.test
     return [
-        torch.from_numpy(array).to(parameters.device, torch.float32)
+        torch.from_numpy(array).to(device, torch.float32)
         for array in (train.inputs, train.labels, test.inputs, test.labels)
     ]
 

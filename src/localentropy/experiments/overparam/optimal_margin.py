@@ -10,7 +10,7 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    Overdetermination,
+    Load,
     Overparameterization,
     Task,
 )
@@ -24,7 +24,7 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the optimal margin."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     largest_inv_alpha: Overparameterization = Field(description="right end of the grid in 1/α (C)")
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(ge=2, le=1000, description="points of the grid in log 1/α", json_schema_extra=SIZE)

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy.experiments.parameters import Context, ExperimentParameters, IncreasingValues, Task
+from localentropy.experiments.parameters import (
+    Context,
+    ExperimentParameters,
+    IncreasingPositives,
+    Task,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +22,7 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the onsets."""
 
-    alphas_T: IncreasingValues = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alphas_T: IncreasingPositives = Field(description="patterns per latent dimension, α_T = P/D (C)")
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
 
 

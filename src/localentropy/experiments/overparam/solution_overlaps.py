@@ -12,7 +12,7 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    Overdetermination,
+    Load,
     Task,
 )
 from localentropy.experiments.perceptron_runs import SizeGrid, require_distinct, sizes
@@ -39,7 +39,7 @@ class OverlapGrid(SizeGrid):
 class Parameters(ExperimentParameters):
     """Parameters of the overlaps, all at margin 0."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     grids: tuple[OverlapGrid, ...] = Field(
         min_length=1, description="solvers, sizes, samples and runs", json_schema_extra=SIZE

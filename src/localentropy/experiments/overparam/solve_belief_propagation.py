@@ -1,4 +1,4 @@
-"""Runs of belief propagation (overparam, figures 13)."""
+"""Runs of belief propagation (overparam, figure 13)."""
 
 from __future__ import annotations
 

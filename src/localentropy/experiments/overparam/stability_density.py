@@ -10,9 +10,9 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingValues,
+    IncreasingPositives,
+    Load,
     Margin,
-    Overdetermination,
     Task,
 )
 
@@ -25,8 +25,8 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the stabilities of typical solutions."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
-    inv_alphas: IncreasingValues = Field(description="student weights per pattern, 1/α = N/P (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    inv_alphas: IncreasingPositives = Field(description="student weights per pattern, 1/α = N/P (C)")
     margin: Margin = Field(description="margin κ of the solutions")
     largest_stability: float = Field(gt=0, le=20, description="right end of the grid of stabilities")
     largest_distance: float = Field(gt=0, lt=1, description="right end of the grid of distances of the local energy")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy.experiments.parameters import Context, ExperimentParameters, Overdetermination, Task
+from localentropy.experiments.parameters import Context, ExperimentParameters, Load, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +17,7 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the storage limit."""
 
-    alpha_T: Overdetermination = Field(description="the α_T that stands for the limit α_T → 0 (C)")
+    alpha_T: Load = Field(description="the α_T that stands for the limit α_T → 0 (C)")
     activations: tuple[Literal["sign", "tanh", "erf", "identity"], ...] = Field(
         min_length=2, description="nonlinearities σ of the features (C)"
     )

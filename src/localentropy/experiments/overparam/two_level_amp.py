@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Overdetermination, Task
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Load, Task
 from localentropy.experiments.perceptron_runs import Grid, grid_tasks, require_distinct, sizes
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the runs."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     damping: float = Field(ge=0, lt=1, description="share of the old fields that an update keeps (C)")
     max_iterations: int = Field(ge=1, le=1_000_000, description="most iterations (C)")
     tolerance: float = Field(gt=0, lt=1, description="largest change of a magnetization at convergence (C)")

@@ -13,9 +13,10 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
+    IncreasingPositives,
     IncreasingValues,
+    Load,
     Margin,
-    Overdetermination,
     Overparameterization,
     Task,
 )
@@ -29,13 +30,13 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the typical solutions."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D, of the lines in 1/α (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D, of the lines in 1/α (C)")
     largest_inv_alpha: Overparameterization = Field(description="right end of the lines in 1/α (C)")
     margins: tuple[Margin | Literal["max"], ...] = Field(
         min_length=1, description="margins κ of the lines in 1/α; `max` follows the largest that exists (C)"
     )
     inv_alpha: Overparameterization = Field(description="1/α of the lines in α_T (C)")
-    alphas_T: IncreasingValues = Field(min_length=2, max_length=2, description="ends of the lines in α_T (C)")
+    alphas_T: IncreasingPositives = Field(min_length=2, max_length=2, description="ends of the lines in α_T (C)")
     margins_alpha_T: IncreasingValues = Field(description="margins κ of the lines in α_T (C)")
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(
@@ -56,7 +57,10 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     Returns:
         Columns line, reference (the task's margin as written), alpha_T, inv_alpha, margin, entropy (nats per weight),
-        q, p, p_d, r, error_typical, error_barycenter, residual.
+        q, p, p_d, r, error_typical, error_barycenter, residual. No row where a line in α_T has no solutions.
+
+    Raises:
+        DomainError: a line in 1/α that ends before the threshold of its margin.
     """
     from dataclasses import asdict
 
@@ -64,6 +68,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     import pandas as pd
     import torch
 
+    from localentropy.errors import DomainError
     from localentropy.replica import random_features as rf
 
     torch.set_num_threads(parameters.threads)
@@ -71,6 +76,11 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     fixed = 0.0 if task["margin"] == "max" else task["margin"]
     if task["line"] == "inv_alpha":
         threshold = 1.0 / rf.alpha_c(parameters.alpha_T, fixed, activation)
+        if not threshold < parameters.largest_inv_alpha:
+            raise DomainError(
+                f"largest_inv_alpha = {parameters.largest_inv_alpha} leaves no line of margin {task['margin']}: "
+                f"solutions exist from 1/α = {threshold:.6g} on"
+            )
         inv_alphas = np.geomspace(threshold, parameters.largest_inv_alpha, parameters.points)
         # The threshold itself carries the rounding of its root: step over it.
         inv_alphas[0] *= 1.0 + 1e-9

@@ -16,7 +16,7 @@ from localentropy.experiments.parameters import (
     Context,
     ExperimentParameters,
     IncreasingValues,
-    Overdetermination,
+    Load,
     Task,
 )
 from localentropy.experiments.perceptron_runs import Grid, distinct_points, sizes
@@ -30,7 +30,7 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the theory on the lattice."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     distances: IncreasingValues = Field(description="distances d of the local energy (C)")
     grids: tuple[Grid, ...] = Field(

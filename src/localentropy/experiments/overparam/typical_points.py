@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Overdetermination, Task
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Load, Task
 from localentropy.experiments.perceptron_runs import Grid, distinct_points, sizes
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the theory at the simulated points."""
 
-    alpha_T: Overdetermination = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features")
     grids: tuple[Grid, ...] = Field(
         min_length=1, description="sizes and margins of the simulations; samples are ignored", json_schema_extra=SIZE

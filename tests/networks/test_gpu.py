@@ -1,0 +1,90 @@
+"""On a GPU: the networks train as on a processor, and go on from a checkpoint to the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from localentropy.networks.checkpoint import Checkpoint
+from localentropy.networks.cnn import standard_initialization
+from localentropy.networks.cnn_training import train
+from localentropy.networks.mlp import Shape, random_orthogonal
+from localentropy.networks.mlp_training import train_adam, train_sgd
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+
+@pytest.fixture(autouse=True)
+def exact():
+    """As the CNN's experiment sets them."""
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.deterministic = True
+
+
+def streams(first=0):
+    return [np.random.default_rng(first + network) for network in range(2)]
+
+
+def adam(device, checkpoint=None):
+    random = np.random.default_rng(7)
+    inputs = torch.from_numpy(random.standard_normal((600, 10)).astype(np.float32)).to(device)
+    start = random_orthogonal(Shape(10, 12, 5), streams()).to(device)
+    labels = torch.sign(inputs[:, 0] * inputs[:, 1])
+    settings: dict[str, Any] = {"margin": 1.0, "learning_rate": 1e-3, "epochs": 20}
+    return train_adam(start, inputs, labels, checkpoint=checkpoint, **settings).ensemble.flat_weights()
+
+
+def sgd(device, checkpoint=None):
+    random = np.random.default_rng(7)
+    inputs = torch.from_numpy(random.standard_normal((230, 10)).astype(np.float32)).to(device)
+    labels = torch.from_numpy(random.choice([-1.0, 1.0], (2, 230)).astype(np.float32)).to(device)
+    start = random_orthogonal(Shape(10, 12, 5), streams()).to(device)
+    settings = {"margin": 1.0, "learning_rate": 0.01, "batch": 50, "epochs": 5, "generators": streams(100)}
+    return train_sgd(start, inputs, labels, checkpoint=checkpoint, **settings).flat_weights()
+
+
+def convolutions(optimizer):
+    def run(device, checkpoint=None):
+        random = np.random.default_rng(7)
+        images = torch.from_numpy(random.standard_normal((64, 3, 32, 32)).astype(np.float32)).to(device)
+        labels = torch.from_numpy(random.integers(0, 10, 64)).to(device)
+        start = standard_initialization(4, streams()).to(device)
+        settings = {"learning_rate": 1e-3, "momentum": 0.9, "batch": 32, "epochs": 5, "generators": streams(100)}
+        trained = train(start, images, labels, optimizer=optimizer, checkpoint=checkpoint, **settings)
+        return torch.cat([tensor.flatten() for tensor in trained.cnn.tensors])
+
+    return run
+
+
+RUNS = {"adam": adam, "sgd": sgd, "cnn sgd": convolutions("sgd"), "cnn adam": convolutions("adam")}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_it_trains_as_the_processor_does(name):
+    near, far = (RUNS[name](device).cpu() for device in ("cpu", "cuda"))
+    assert (near - far).norm() < 1e-2 * near.norm()
+
+
+class Interrupted(Exception):
+    pass
+
+
+class StopsAt(Checkpoint):
+    """Saves at every epoch; the run is interrupted at the fourth."""
+
+    def save(self, state):
+        super().save(state)
+        if state["epoch"] == 3:
+            raise Interrupted
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_going_on_from_a_checkpoint_gives_the_same_bits(name, tmp_path):
+    whole = RUNS[name]("cuda")
+    with pytest.raises(Interrupted):
+        RUNS[name]("cuda", StopsAt(tmp_path / "run", "key", seconds=0))
+    assert torch.equal(RUNS[name]("cuda", Checkpoint(tmp_path / "run", "key")), whole)
