@@ -92,6 +92,15 @@ def only(name: str, **where: Any) -> Spoiling:
     return spoil
 
 
+def elsewhere(name: str, **parameters: Any) -> Spoiling:
+    """The table of other parameters."""
+
+    def spoil(tables: Tables) -> None:
+        tables[name].attrs = {"parameters": tables[name].attrs["parameters"] | parameters}
+
+    return spoil
+
+
 def every(*spoilings: Spoiling) -> Spoiling:
     def spoil(tables: Tables) -> None:
         for each in spoilings:

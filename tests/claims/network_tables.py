@@ -95,9 +95,8 @@ def cnn(samples: int = 4) -> pd.DataFrame:
                 rows.append(one | {"quantity": "solved", "value": float(width >= first)})
                 rows.append(one | {"quantity": "test_error", "value": stream.normal(0.35 + 0.5 / width, 0.005)})
                 if width >= first:
-                    rows += [
-                        one | row for row in _noise(stream, (24.0 if optimizer == "sgd" else 32.0) / (4 + width / 4))
-                    ]
+                    curvature = (24.0 if optimizer == "sgd" else 32.0) / (4 + width / 4)
+                    rows += [one | row for row in _noise(stream, curvature)]
                 for layer in range(5):
                     way = (0.05 + 0.1 * layer) * stream.normal(1.0, 0.05)
                     rows += [

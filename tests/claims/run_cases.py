@@ -132,6 +132,7 @@ RUNS["O34"] = Case(
     wrong={
         "off at one margin": add("solve_mct0", "value", 0.03, margin=0.25, **error),
         "all off": add("solve_mct0", "value", -0.05, **error),
+        "all off by less than one can tell at one point": add("solve_mct0", "value", 0.009, D=134, **error),
     },
     small={"three runs": few("solve_mct0"), "one margin": only("solve_mct0", margin=0.0)},
     missing={"errors": put("solve_mct0", "value", np.nan, margin=0.25, D=67, **error)},

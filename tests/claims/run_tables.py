@@ -45,7 +45,7 @@ def point(
     for sample in range(n):
         rows.append(("solved", sample, np.nan, float(sample < solved)))
         rows += [(name, sample, np.nan, stream.normal(mean, spread)) for name, (mean, spread) in values.items()]
-        levels = flatness * local_energy(np.array(D_NOISE)) * stream.normal(1.0, 0.03)
+        levels = flatness * local_energy(np.array(D_NOISE)) * stream.normal(1.0, 0.03, len(D_NOISE))
         rows += [("local_energy", sample, d, level) for d, level in zip(D_NOISE, levels, strict=True)]
     table = pd.DataFrame(rows, columns=["quantity", "sample", "x", "value"])
     return table.assign(**sizes(D, inv_alpha), margin=margin, margin_effective=margin)
@@ -115,18 +115,24 @@ def solve_mct0() -> pd.DataFrame:
     return runs(points)
 
 
+def lattice_probabilities(D: int, inv_alpha: float, shift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """The stabilities on the lattice of one size and their probabilities, those of the density moved by `shift`."""
+    theory, root = stability_density(), np.sqrt(sizes(D, inv_alpha)["N"])
+    line = theory[(theory["quantity"] == "density") & (theory["inv_alpha"] == inv_alpha)]
+    stabilities = np.arange(1, 3.9 * root, 2) / root
+    weights = np.interp(stabilities - shift, line["x"], line["value"], left=0.0)
+    return stabilities, weights / weights.sum()
+
+
 def stability_counts(shift: float = 0.0, n: int = 20) -> pd.DataFrame:
     """Runs of zero-temperature Monte Carlo whose stabilities follow the density, moved by `shift`."""
     stream, points = np.random.default_rng(7), []
-    theory = stability_density()
     for x in (5.0, 10.0):
-        size = sizes(201, x)
-        line = theory[(theory["quantity"] == "density") & (theory["inv_alpha"] == x)]
-        sums = np.arange(1, 3.9 * np.sqrt(size["N"]), 2) / np.sqrt(size["N"])
-        weights = np.interp(sums - shift, line["x"], line["value"], left=0.0)
-        points.append(point(stream, 201, x, n, n, {}))
-        for sample, counts in enumerate(stream.multinomial(size["P"], weights / weights.sum(), size=n)):
-            rows = {"quantity": "stability_count", "sample": sample, "x": sums, "value": counts.astype(float)}
+        size, (stabilities, probabilities) = sizes(267, x), lattice_probabilities(267, x, shift)
+        mean = float(stabilities @ probabilities)
+        points.append(point(stream, 267, x, n, n, {"mean_stability": (mean, 0.01)}))
+        for sample, counts in enumerate(stream.multinomial(size["P"], probabilities, size=n)):
+            rows = {"quantity": "stability_count", "sample": sample, "x": stabilities, "value": counts.astype(float)}
             table = pd.DataFrame(rows).assign(**size, margin=0.0, margin_effective=0.0)
             points.append(table[table["value"] > 0])
     return runs(points)
@@ -144,8 +150,18 @@ def typical_points() -> pd.DataFrame:
 
 
 def typical_lattice() -> pd.DataFrame:
-    points = _points(solve_anneal())
-    return points.assign(quantity="mean_stability", x=np.nan, value=mean_stability(points["inv_alpha"]))
+    annealing, sharp = _points(solve_anneal()), _points(solve_mct0())
+    tables = [annealing.assign(quantity="mean_stability", x=np.nan, value=mean_stability(annealing["inv_alpha"]))]
+    tables += [sharp.assign(quantity="local_energy", x=d, value=local_energy(d)) for d in D_NOISE]
+    for x in (5.0, 10.0):
+        size = sizes(267, x) | {"margin": 0.0, "margin_effective": 0.0}
+        stabilities, probabilities = lattice_probabilities(267, x)
+        for quantity, places, values in (
+            ("stability_probability", stabilities, probabilities),
+            ("mean_stability", [np.nan], [stabilities @ probabilities]),
+        ):
+            tables.append(pd.DataFrame({"quantity": quantity, "x": places, "value": values}).assign(**size))
+    return pd.concat(tables, ignore_index=True)
 
 
 def equivalent_features() -> pd.DataFrame:

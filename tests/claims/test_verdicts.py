@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from localentropy.claims.finding import Finding, Verdict
+from localentropy.claims.overparam.solvers import half_point
 from localentropy.config import read_claims
 from localentropy.scorecard import assess
 from tests.claims.cases import Case, Tables, only, tables
@@ -128,6 +130,19 @@ def test_one_sample_never_counts_as_reproduced(key: str) -> None:
         only(short, sample=0)(made)
     if sampled:
         assert verdict(key, made).verdict is not Verdict.REPRODUCED
+
+
+def test_runs_that_did_not_converge_are_told() -> None:
+    made = good("O41")
+    made["two_level_amp"].loc[[0, 11], "converged"] = 0.0
+    found = verdict("O41", made)
+    assert found.verdict is Verdict.REPRODUCED and "28 of 30 runs converged" in found.detail
+
+
+def test_half_a_point_is_the_first_crossing() -> None:
+    points = pd.DataFrame({"inv_alpha": [1.0, 2.0, 3.0, 4.0], "solved": [0, 10, 4, 10], "n": 10})
+    assert half_point(points) == 1.5
+    assert half_point(points[1:]) == -np.inf and half_point(points[:1]) == np.inf
 
 
 def test_a_threshold_from_one_side_stays_a_bound() -> None:

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.claims.cases import Case, Tables, above, add, below, every, few, near, only, other_than, put, times
+from tests.claims.cases import (
+    Case,
+    Tables,
+    above,
+    add,
+    below,
+    elsewhere,
+    every,
+    few,
+    near,
+    only,
+    other_than,
+    put,
+    times,
+)
 from tests.claims.run_tables import stability_counts
 from tests.claims.theory_tables import error_barycenter
 
@@ -137,7 +151,11 @@ THEORY["O13"] = Case(
         "a rise with κ": add("overparameterized_limit", "error_typical", 0.1, margin=0.5),
         "worse than chance": add("overparameterized_limit", "error_typical", 0.5),
     },
-    small={"one point": only("overparameterized_limit", alpha_T=below(0.06), margin=0.0)},
+    small={
+        "one point": only("overparameterized_limit", alpha_T=below(0.06), margin=0.0),
+        "no margin zero": only("overparameterized_limit", margin=above(0.0)),
+        "only large α_T": only("overparameterized_limit", alpha_T=above(4.0)),
+    },
     missing={"one value": put("overparameterized_limit", "error_typical", np.nan, margin=1.0, alpha_T=above(19))},
 )
 
@@ -176,7 +194,10 @@ THEORY["O16"] = Case(
         "a gap at 0.05 too": add("franz_parisi", "entropy", -2e-3, reference="0.05"),
         "a dip beyond the maximum only": put("franz_parisi", "slope", 0.1, reference="0.05", distance=below(0.3)),
     },
-    small={"no such reference": only("franz_parisi", reference=other_than("0.05"))},
+    small={
+        "no such reference": only("franz_parisi", reference=other_than("0.05")),
+        "another 1/α": elsewhere("franz_parisi", inv_alpha=2.0),
+    },
     missing={"one entropy": put("franz_parisi", "entropy", np.nan, reference="0.05", distance=below(1e-3))},
 )
 THEORY["O17"] = Case(
@@ -184,7 +205,10 @@ THEORY["O17"] = Case(
         "a dip at κ_max": put("franz_parisi", "slope", -0.01, reference="max", distance=below(2e-4)),
         "a dip at 0.1": put("franz_parisi", "slope", -0.01, reference="0.1", distance=below(2e-4)),
     },
-    small={"no κ_max": only("franz_parisi", reference=other_than("max"))},
+    small={
+        "no κ_max": only("franz_parisi", reference=other_than("max")),
+        "another 1/α": elsewhere("franz_parisi", inv_alpha=2.0),
+    },
     missing={"one slope": put("franz_parisi", "slope", np.nan, reference="max", distance=below(2e-4))},
 )
 THEORY["O18"] = Case(
@@ -194,7 +218,10 @@ THEORY["O18"] = Case(
             "franz_parisi", "entropy", 0.0, reference="max", distance=lambda d: d.between(0.09, 0.12)
         ),
     },
-    small={"no κ_max": only("franz_parisi", reference=other_than("max"))},
+    small={
+        "no κ_max": only("franz_parisi", reference=other_than("max")),
+        "another α_T": elsewhere("franz_parisi", alpha_T=1.0),
+    },
     missing={
         "one entropy": put("franz_parisi", "entropy", np.nan, reference="max", distance=lambda d: d.between(0.09, 0.12))
     },
@@ -211,7 +238,7 @@ same = {"curve": "same_margin", "distance": below(5e-3)}
 THEORY["O20"] = Case(
     wrong={
         "neighbours at 0.1": put("franz_parisi", "entropy", 1e-3, **same),
-        "neighbours at half κ_max": put("franz_parisi_text", "entropy", 1e-3, **same),
+        "neighbours at 0.9 κ_max": put("franz_parisi_text", "entropy", 1e-3, **same),
     },
     missing={"one margin": put("franz_parisi_text", "entropy", np.nan, curve="same_margin")},
 )
@@ -238,14 +265,19 @@ THEORY["O37"] = Case(
     wrong={
         "larger stabilities": _shifted(0.2),
         "wrong at one 1/α": times("solve_mct0", "value", 1.2, inv_alpha=near(10.0), x=below(1.0), **counts),
-        "another theory": times("stability_density", "value", 1.2, quantity="density"),
+        "another theory": times("typical_lattice", "value", 1.2, quantity="stability_probability"),
+        "another mean": add("typical_lattice", "value", 0.1, quantity="mean_stability"),
+        "small deviations of all instances": _shifted(0.05),
     },
     small={
         "three runs": few("solve_mct0"),
         "one 1/α": only("solve_mct0", inv_alpha=near(5.0)),
         "no stabilities": only("solve_mct0", quantity="solved"),
     },
-    missing={"one value": put("stability_density", "value", np.nan, x=below(0.5))},
+    missing={
+        "one value": put("typical_lattice", "value", np.nan, quantity="stability_probability", x=below(0.5)),
+        "means": put("typical_lattice", "value", np.nan, quantity="mean_stability"),
+    },
     replaced={"solve_mct0": stability_counts},
 )
 energy = {"quantity": "local_energy"}
@@ -253,6 +285,7 @@ THEORY["O38"] = Case(
     wrong={
         "flat": times("solve_mct0", "value", 0.3, **energy),
         "flat at one 1/α": times("solve_mct0", "value", 0.6, inv_alpha=near(30.0), **energy),
+        "small deviations of all instances": times("solve_mct0", "value", 1.1, **energy),
         "flatter and flatter, as in the theory": every(
             times("solve_mct0", "value", 0.7, inv_alpha=near(30.0), **energy),
             times("stability_density", "value", 0.7, inv_alpha=30.0, **energy),

@@ -119,7 +119,7 @@ def _curve(name: str, margin, places, heights, d_typ=0.3, missing_below=0.0, x=D
 
 def franz_parisi() -> pd.DataFrame:
     bound = pd.DataFrame({"curve": "bound", "reference": "bound", "distance": DISTANCES, "entropy": 0.69})
-    return pd.concat(
+    table = pd.concat(
         [
             bound,
             _curve("reference", 0.0, [0, 0.019, 0.3, 0.5], [-0.02, 0, 0.24, 0.15], missing_below=1e-3),
@@ -131,6 +131,8 @@ def franz_parisi() -> pd.DataFrame:
         ],
         ignore_index=True,
     )
+    table.attrs["parameters"] = {"alpha_T": ALPHA_T, "inv_alpha": 1.2, "margin": 0.0, "activation": "sign"}
+    return table
 
 
 def franz_parisi_text() -> pd.DataFrame:
@@ -139,7 +141,7 @@ def franz_parisi_text() -> pd.DataFrame:
         [
             _curve("isolated", 0.0, [0, 2e-3, 0.3], [-5e-3, 0, 0.15], missing_below=2e-4, x=x, inv_alpha=2.0),
             _curve("isolated", 0.0, [0, 3e-4, 0.3], [-3e-4, 0, 0.15], x=x, inv_alpha=5.0),
-            _curve("same_margin", 0.117, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x),
+            _curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x),
             _curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.045, 0.15], x=x, inv_alpha=1.011),
             _curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.055, 0.15], x=x, inv_alpha=1.021),
         ],

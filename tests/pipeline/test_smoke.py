@@ -85,7 +85,7 @@ def test_figure6_shows_thresholds_overlaps_and_flatter_wide_networks(smoke: Chec
     for _, networks in data.groupby("initialization"):
         train = networks[networks["series"] == "train error"].set_index("x")["y"].sort_index()
         assert train.iloc[0] > 0 and train.iloc[-1] < train.iloc[0]
-        overlaps = networks[networks["series"] == "solutions"]
+        overlaps = networks[networks["series"] == "trained"]
         assert (overlaps["y"] + 3 * overlaps["y_err"] < 1).all()
         noiseless = networks[(networks["panel"] == "c") & (networks["sigma"] == 0)]
         final = networks[(networks["series"] == "train error")].set_index("width")["y"]

@@ -9,6 +9,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from localentropy.plots.algorithms import ALGORITHMS
+from localentropy.plots.overparam.figure6 import STARTS
 
 # Machado, Oliveira and Fernandes (2009): linear RGB as dichromats see it.
 DEFICIENCIES = {
@@ -33,7 +34,9 @@ def lab(color: str, deficiency: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("name", DEFICIENCIES)
 def test_colours_stay_apart(name: str) -> None:
-    seen = {key: lab(look["color"], np.array(DEFICIENCIES[name])) for key, look in ALGORITHMS.items()}
+    # The initializations of figure 6 are no algorithms, and look like none.
+    looks = ALGORITHMS | STARTS
+    seen = {key: lab(look["color"], np.array(DEFICIENCIES[name])) for key, look in looks.items()}
     distances = {pair: np.linalg.norm(seen[pair[0]] - seen[pair[1]]) for pair in combinations(seen, 2)}
     closest = min(distances, key=distances.__getitem__)
     # A difference of 2 is just noticeable side by side.

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from localentropy.plots.drawing import COLORS
+from localentropy.solvers.names import NAMES
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
-    "anneal": {"label": "SA", "color": COLORS[3], "marker": "o"},
-    "mct0": {"label": "MCT0", "color": COLORS[1], "marker": "v"},
-    "sbpi": {"label": "SBPI", "color": COLORS[2], "marker": "s"},
-    "focusing_bp": {"label": "fBP", "color": COLORS[0], "marker": "D"},
-    "belief_propagation": {"label": "BP", "color": COLORS[7], "marker": "P"},
-    "binarynet": {"label": "BinaryNet", "color": COLORS[4], "marker": "^"},
-    "sgd": {"label": "SGD", "color": COLORS[5], "marker": "X"},
-    "adam": {"label": "Adam", "color": COLORS[9], "marker": "<"},
+    "anneal": {"label": NAMES["anneal"], "color": COLORS[3], "marker": "o"},
+    "mct0": {"label": NAMES["mct0"], "color": COLORS[1], "marker": "v"},
+    "sbpi": {"label": NAMES["sbpi"], "color": COLORS[2], "marker": "s"},
+    "focusing_bp": {"label": NAMES["focusing_bp"], "color": COLORS[0], "marker": "D"},
+    "belief_propagation": {"label": NAMES["belief_propagation"], "color": COLORS[7], "marker": "P"},
+    "binarynet": {"label": NAMES["binarynet"], "color": COLORS[4], "marker": "^"},
+    "sgd": {"label": NAMES["sgd"], "color": COLORS[5], "marker": "X"},
+    "adam": {"label": NAMES["adam"], "color": COLORS[9], "marker": "<"},
 }

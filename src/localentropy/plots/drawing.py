@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
+import numpy as np
 import seaborn as sns
 from matplotlib.figure import Figure
 
@@ -69,6 +70,34 @@ def panels(columns: int, width: float, height: float) -> tuple[Figure, Sequence[
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(1, columns, squeeze=False)[0]
     return figure, list(axes)
+
+
+def draw_signed(axis: Axes, x: np.ndarray, y: np.ndarray, style: Mapping[str, Any]) -> None:
+    """A line, dashed where it is negative."""
+    axis.plot(x, np.where(y >= 0, y, np.nan), **style)
+    # One point of overlap on either side, so that the dashed stretch meets the solid one.
+    negative = np.pad(y < 0, 1)
+    near = negative[1:-1] | negative[2:] | negative[:-2]
+    axis.plot(x, np.where(near, y, np.nan), **{**style, "linestyle": "--", "label": None, "zorder": 1.5})
+
+
+def threshold_line(
+    axis: Axes, x: float, text: str, *, color: Any = "black", linestyle: Any = ":", side: str = "left", at: float = 0.99
+) -> None:
+    """A thin vertical line at a threshold, up to a fraction of the axis, its value written along its end on one side."""
+    axis.axvline(x, ymax=at, color=color, linestyle=linestyle, linewidth=0.8, zorder=0)
+    axis.annotate(
+        text,
+        (x, at),
+        xycoords=("data", "axes fraction"),
+        xytext=(-1.5 if side == "left" else 1.5, 0),
+        textcoords="offset points",
+        rotation=90,
+        ha="right" if side == "left" else "left",
+        va="top",
+        fontsize=6,
+        color=color,
+    )
 
 
 def letter(axes: Iterable[Axes]) -> None:

@@ -24,10 +24,8 @@ def both_optimizers_solve(cnn: pd.DataFrame) -> Finding:
     quantity = "smallest width k from which on all networks of both optimizers solve"
     firsts = {optimizer: first_solved(_solved(cnn, optimizer)) for optimizer in _optimizers(cnn)}
     widths = sorted(cnn["width"].unique())
-    detail = (
-        ", ".join(f"{name}: {'nowhere' if first is None else f'{first:.0f}'}" for name, first in firsts.items())
-        + f"; k = {numbers(widths, '.0f')}"
-    )
+    words = [f"{name}: {'nowhere' if first is None else f'{first:.0f}'}" for name, first in firsts.items()]
+    detail = f"{', '.join(words)}; k = {numbers(widths, '.0f')}"
     found = [first for first in firsts.values() if first is not None]
     if len(found) < len(firsts):
         return Finding(quantity, np.nan, False, detail)

@@ -124,9 +124,10 @@ def inputs_exceed_the_latent_dimension(committee_focusing_bp: pd.DataFrame, comm
         starts.append(float(ratio.iloc[0]))
     alpha_T = committee_sgd["P"].iloc[0] / committee_sgd["D"].iloc[0]
     detail = (
-        f"fBP {ratios[0]:.2f}, SGD {ratios[1]:.2f}, at the α_T = {alpha_T:g} chosen here; the grids start at N/D = "
+        f"fBP {ratios[0]:.2f}, SGD {ratios[1]:.2f}, at the α_T = {alpha_T:g} chosen here; "
+        f"the grids start at N/D = {numbers(starts, '.2f')}"
     )
-    return Finding(quantity, min(ratios), min(ratios) > 1, detail + numbers(starts, ".2f"))
+    return Finding(quantity, min(ratios), min(ratios) > 1, detail)
 
 
 def _solved(table: pd.DataFrame) -> pd.Series:

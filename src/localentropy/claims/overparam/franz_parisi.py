@@ -9,6 +9,8 @@ from localentropy.claims.finding import Finding, Untestable, largest, numbers, s
 
 NEAR = 0.02
 """Distances that count as next to the reference."""
+CHOSEN = {"alpha_T": 3.0, "inv_alpha": 1.2, "margin": 0.0, "activation": "sign"}
+"""Where the margins named below lie on the sides of κ_min and κ_u = 0.0617 that the text speaks of."""
 END = 0.999
 """Slopes are held to their sign up to this fraction of d_typ, where the slope vanishes."""
 
@@ -91,6 +93,10 @@ def _nearest(curves: pd.DataFrame, by: str) -> pd.Series:
 
 
 def _reference(franz_parisi: pd.DataFrame, margin: float | str) -> pd.DataFrame:
+    p = franz_parisi.attrs["parameters"]
+    other = [f"{name} = {p[name]}" for name, value in CHOSEN.items() if p[name] != value]
+    if other:
+        raise Untestable(f"the margins of the phases are known at α_T = 3, 1/α = 1.2 only, not at {', '.join(other)}")
     rows = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["reference"] == str(margin))]
     if not rows["entropy"].notna().any():
         raise Untestable(f"no curve around references of margin {margin}")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
-from scipy.integrate import cumulative_trapezoid
 
 from localentropy.claims.finding import FEWEST, Finding, Untestable, largest, numbers
-from localentropy.landscape.solver_runs import averages
+from localentropy.claims.overparam.agreement_rule import LEAST, least_p_value
+from localentropy.landscape.agreement import agreement_by_size, normal_score
+from localentropy.landscape.solver_runs import averages, deviations
+from localentropy.landscape.stability_histogram import StabilityHistogram, histogram_deviations, stability_histogram
 
 DISTANCE = 0.02
 """The distance at which sharpness is compared."""
@@ -27,31 +28,48 @@ def stabilities_peak_near_zero(stability_density: pd.DataFrame) -> Finding:
     return Finding("largest mode of P(Δ), < 0.35, growing with 1/α", value, value < 0.35 and grows, detail)
 
 
-def stabilities_follow_the_theory(solve_mct0: pd.DataFrame, stability_density: pd.DataFrame) -> Finding:
+def stabilities_follow_the_theory(
+    solve_mct0: pd.DataFrame, stability_density: pd.DataFrame, typical_lattice: pd.DataFrame
+) -> Finding:
     """The stabilities of zero-temperature Monte Carlo's solutions have the replica density."""
-    quantity = "largest χ² per lattice bin over 1/α, < 1.5, at two values at least"
-    densities = stability_density[stability_density["quantity"] == "density"]
+    quantity = (
+        "largest χ² per lattice bin over 1/α, < 1.5, at two values at least; p of the stabilities and of their mean at "
+        f"the largest D ≥ {LEAST:g}"
+    )
+    runs, lattice = (table[table["margin"] == 0.0] for table in (solve_mct0, typical_lattice))
+    sizes = runs[runs["quantity"] == "stability_count"].groupby(["D", "N", "inv_alpha"])["sample"].nunique()
+    sizes = sizes[sizes >= FEWEST].reset_index()
     ratios, words = {}, []
-    for inv_alpha, theory in densities.groupby("inv_alpha"):
-        counts = solve_mct0[(solve_mct0["quantity"] == "stability_count") & (solve_mct0["margin"] == 0.0)]
-        counts = counts[(counts["inv_alpha"] / inv_alpha - 1.0).abs() < 0.02]
-        counts = counts[counts.groupby("D")["sample"].transform("nunique") >= FEWEST]
-        if counts.empty:
+    for inv_alpha in sorted(stability_density["inv_alpha"].unique()):
+        here = sizes[(sizes["inv_alpha"] / inv_alpha - 1.0).abs() < 0.02]
+        if here.empty:
             continue
-        counts = counts[counts["D"] == counts["D"].max()]
-        chi_squared, bins = _lattice_chi_squared(counts, theory)
+        D, N = here.loc[here["D"].idxmax(), ["D", "N"]].astype(int)
+        chi_squared, bins = _lattice_chi_squared(stability_histogram(runs, lattice, D, N), runs, D, N)
         if bins >= 10:
             ratios[inv_alpha] = chi_squared / bins
-            words.append(f"{ratios[inv_alpha]:.2f} over {bins} bins at 1/α = {inv_alpha:g}, D = {counts['D'].iloc[0]}")
+            words.append(f"{ratios[inv_alpha]:.2f} over {bins} bins at 1/α = {inv_alpha:g}, D = {D}")
     if len(ratios) < 2:
         return Finding.untestable(quantity, f"two values of 1/α with {FEWEST} solved runs needed. {'; '.join(words)}")
+    means = lattice[lattice["quantity"] == "mean_stability"].rename(columns={"value": "theory"})
+    p_value, agreement = least_p_value(
+        {
+            "stabilities": agreement_by_size(histogram_deviations(runs, lattice), ["x"]),
+            "mean stability": agreement_by_size(deviations(runs, "mean_stability", means, "theory"), ["margin"]),
+        }
+    )
     worst = largest(ratios.values())
-    return Finding(quantity, worst, worst < 1.5, "; ".join(words))
+    return Finding(quantity, worst, worst < 1.5 and p_value >= LEAST, "; ".join([*words, agreement]))
 
 
-def zero_temperature_is_sharp(solve_mct0: pd.DataFrame, stability_density: pd.DataFrame) -> Finding:
+def zero_temperature_is_sharp(
+    solve_mct0: pd.DataFrame, stability_density: pd.DataFrame, typical_lattice: pd.DataFrame
+) -> Finding:
     """Monte Carlo's solutions are as sharp as typical ones, at every 1/α."""
-    quantity = "largest |E(d)/E_RS(d) − 1| for dN ≥ 10, < 0.15; spread of E(0.02) over 1/α < 20 %"
+    quantity = (
+        "largest |E(d)/E_RS(d) − 1| for dN ≥ 10, < 0.15; spread of E(0.02) over 1/α < 20 %; p of all at the largest "
+        f"D ≥ {LEAST:g}"
+    )
     energies = _energies(solve_mct0)
     theory = stability_density[stability_density["quantity"] == "local_energy"]
     ratios = []
@@ -67,10 +85,15 @@ def zero_temperature_is_sharp(solve_mct0: pd.DataFrame, stability_density: pd.Da
         return Finding.untestable(quantity, f"fewer than two values of 1/α with {FEWEST} solved runs")
     spread = float(at["y"].max() / at["y"].min() - 1.0)
     worst = largest(np.abs(ratios))
+    lattice = typical_lattice[(typical_lattice["quantity"] == "local_energy") & (typical_lattice["margin"] == 0.0)]
+    lattice = lattice.rename(columns={"value": "energy"})
+    sizes = agreement_by_size(deviations(solve_mct0, "local_energy", lattice, "energy", ("x",)), ["x"])
+    p_value, agreement = least_p_value({"local energy": sizes})
     detail = (
-        f"E({DISTANCE}) = {numbers(at['y'])} at 1/α = {numbers(at['inv_alpha'], '.3g')}: spread {100 * spread:.0f} %"
+        f"E({DISTANCE}) = {numbers(at['y'])} at 1/α = {numbers(at['inv_alpha'], '.3g')}: spread {100 * spread:.0f} %; "
+        f"{agreement}"
     )
-    return Finding(quantity, worst, bool(worst < 0.15 and spread < 0.20), detail)
+    return Finding(quantity, worst, bool(worst < 0.15 and spread < 0.20 and p_value >= LEAST), detail)
 
 
 def efficient_minima_flatten(solve_sbpi: pd.DataFrame, solve_belief_propagation: pd.DataFrame) -> Finding:
@@ -141,30 +164,14 @@ def _energies(table: pd.DataFrame) -> pd.DataFrame:
     return points[points["n"] >= FEWEST]
 
 
-def _lattice_chi_squared(counts: pd.DataFrame, theory: pd.DataFrame) -> tuple[float, int]:
+def _lattice_chi_squared(histogram: StabilityHistogram, runs: pd.DataFrame, D: int, N: int) -> tuple[float, int]:
     """χ² over the bins of the lattice 2/√N with at least five patterns an instance, but the first, and their number.
 
-    Each bin's mean over instances is held against the density integrated over the bin; its t value, as a normal score.
+    Each bin's mean over instances is held against the theory; its t value, as a normal score.
     """
-    root = np.sqrt(counts["N"].iloc[0])
-    table = counts.pivot_table(index="sample", columns="x", values="value", aggfunc="sum", fill_value=0.0)
-    lattice = np.round((np.arange(1, 1 + 2 * 4000, 2)) / root, 12)
-    lattice = lattice[lattice < theory["x"].max() - 1.0 / root]
-    # Sums are odd integers: the bins of neighbouring lattice values touch at even ones.
-    index = np.rint((table.columns.to_numpy() * root - 1) / 2).astype(int)
-    density = theory.sort_values("x")
-    cumulative = cumulative_trapezoid(density["value"], density["x"], initial=0.0)
-    patterns = table.sum(axis=1).mean()
-    samples = len(table)
-    scores = []
-    for k in range(1, len(lattice)):
-        ends = (2 * k / root, 2 * (k + 1) / root)
-        expected = patterns * float(np.diff(np.interp(ends, density["x"], cumulative))[0])
-        if expected < 5:
-            continue
-        observed = table.loc[:, index == k].sum(axis=1)
-        if observed.std() == 0:
-            continue
-        t = (observed.mean() - expected) / observed.sem()
-        scores.append(float(stats.norm.isf(stats.t.sf(abs(t), samples - 1))))
+    patterns = runs.loc[(runs["D"] == D) & (runs["N"] == N), "P"].iloc[0]
+    fractions, theory = histogram.fractions, histogram.theory
+    kept = ~(theory * patterns < 5) & (fractions.std() > 0) & (theory.index > 0)
+    t = ((fractions.mean() - theory) / fractions.sem())[kept]
+    scores = normal_score(t.to_numpy(), np.full(len(t), len(fractions)))
     return float(np.sum(np.square(scores))), len(scores)

@@ -9,9 +9,11 @@ import pandas as pd
 from scipy import stats
 
 from localentropy.claims.finding import FEWEST, Finding, Untestable, finite_size, largest, numbers, smallest
+from localentropy.claims.overparam.agreement_rule import LEAST, least_p_value
 from localentropy.claims.overparam.typical import along
-from localentropy.landscape.solver_runs import MOST_SOLVED, averages, with_theory
-from localentropy.plots.algorithms import ALGORITHMS
+from localentropy.landscape.agreement import agreement_by_size
+from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations, with_theory
+from localentropy.solvers.names import NAMES
 
 NEAR = 0.02
 """Sizes are odd: a 1/α stands for all within this relative distance."""
@@ -32,7 +34,7 @@ def nothing_is_solved_on_the_hard_side(
     quantity = "largest upper 95 % bound of the fraction solved at 0.9/α_LE, < 0.15; half solved not before 0.97/α_LE"
     bounds, halves, missing = {}, {}, []
     for name, table in runs.items():
-        label = ALGORITHMS[name]["label"]
+        label = NAMES[name]
         points = fractions(table[table["margin"] == 0.0])
         here = points[(points["inv_alpha"] / (0.9 * threshold) - 1).abs() < NEAR]
         here = here[here["n"] >= ENOUGH]
@@ -59,11 +61,11 @@ def solutions_left_of_the_threshold_disappear(solve_focusing_bp: pd.DataFrame, s
         points = fractions(table[table["margin"] == 0.0])
         points = points[(points["inv_alpha"] - 1.0).abs() < NEAR / 2].sort_values("D")
         if len(points) < 2:
-            return Finding.untestable(quantity, f"{ALGORITHMS[name]['label']} at one size only")
+            return Finding.untestable(quantity, f"{NAMES[name]} at one size only")
         small, large = points.iloc[0], points.iloc[-1]
         values.append(_fewer(large["solved"], large["n"], small))
         counts = ", ".join(f"{row.solved:.0f} of {row.n:.0f} at D = {row.D:.0f}" for row in points.itertuples())
-        words.append(f"{ALGORITHMS[name]['label']}: {counts} (p = {values[-1]:.2g})")
+        words.append(f"{NAMES[name]}: {counts} (p = {values[-1]:.2g})")
         # Too few runs, or too few of them solved at the smallest size, to see any fall.
         blind |= _fewer(0, large["n"], small) >= 0.05
         rises |= large["solved"] / large["n"] > small["solved"] / small["n"]
@@ -85,8 +87,7 @@ def efficient_solvers_solve(
         found[name] = points.loc[points["D"].idxmax()] if len(points) else pd.Series({"solved": 0, "n": 0, "D": 0})
     quantity = "smallest fraction solved: fBP, SBPI at 1/α = 1.2, BinaryNet at 3, ≥ 0.9"
     detail = ", ".join(
-        f"{ALGORITHMS[name]['label']} {p['solved']:.0f} of {p['n']:.0f} at D = {p['D']:.0f}"
-        for name, p in found.items()
+        f"{NAMES[name]} {p['solved']:.0f} of {p['n']:.0f} at D = {p['D']:.0f}" for name, p in found.items()
     )
     if min(point["n"] for point in found.values()) < FEWEST:
         return Finding.untestable(quantity, f"fewer than {FEWEST} runs: {detail}")
@@ -110,7 +111,7 @@ def solving_time_grows_mildly(solve_sbpi: pd.DataFrame) -> Finding:
 
 def annealing_is_typical(solve_anneal: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
     """The solutions of annealing have the error of typical ones."""
-    return _on_the_line(with_theory(averages(solve_anneal, "test_error"), typical_points, "error_typical"))
+    return _on_the_line(solve_anneal, typical_points)
 
 
 def annealing_has_typical_observables(
@@ -145,10 +146,10 @@ def efficient_solvers_generalise_better(
         points = _mostly_solved(averages(table[table["margin"] == 0.0], "test_error"))
         points = points[points["inv_alpha"] > 1.5 * (1 - NEAR / 2)]
         if points.empty:
-            return Finding.untestable(quantity, f"{ALGORITHMS[name]['label']}: no point with {FEWEST} solved runs")
+            return Finding.untestable(quantity, f"{NAMES[name]}: no point with {FEWEST} solved runs")
         gap = np.interp(points["inv_alpha"], line.index, line) - points["y"]
         gaps.append(smallest(gap))
-        words.append(f"{ALGORITHMS[name]['label']} {gaps[-1]:.4f} over {len(points)} points")
+        words.append(f"{NAMES[name]} {gaps[-1]:.4f} over {len(points)} points")
     least = smallest(gaps)
     return Finding(quantity, least, least >= 0.03, ", ".join(words))
 
@@ -167,11 +168,11 @@ def barycentre_is_a_lower_line(
         points = averages(table[table["margin"] == 0.0], "test_error")
         points = points[(points["n"] >= FEWEST) & (points["inv_alpha"] >= line["inv_alpha"].iloc[0])]
         if points.empty:
-            return Finding.untestable(quantity, f"{ALGORITHMS[name]['label']}: no point with {FEWEST} solved runs")
+            return Finding.untestable(quantity, f"{NAMES[name]}: no point with {FEWEST} solved runs")
         barycentre = np.interp(points["inv_alpha"], line["inv_alpha"], line["error_barycenter"])
         score = (points["y"] - barycentre) / points["y_err"]
         scores.append(smallest(score))
-        words.append(f"{ALGORITHMS[name]['label']}: {scores[-1]:.1f}, over {len(points)} points")
+        words.append(f"{NAMES[name]}: {scores[-1]:.1f}, over {len(points)} points")
     least = smallest(scores)
     return Finding(quantity, least, least >= -3, "; ".join(words))
 
@@ -198,7 +199,7 @@ def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
 
 def zero_temperature_is_typical(solve_mct0: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
     """Zero-temperature Monte Carlo at several margins lies on the lines of the theory."""
-    return _on_the_line(with_theory(averages(solve_mct0, "test_error"), typical_points, "error_typical"), margins=2)
+    return _on_the_line(solve_mct0, typical_points, margins=2)
 
 
 def larger_margins_are_found_later(solve_mct0: pd.DataFrame) -> Finding:
@@ -257,8 +258,9 @@ def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame) -> Finding:
     quantity = "largest |measured − RS| / (3 SE + finite size) of overlap and barycentre's error, ≤ 1"
     runs = two_level_amp[two_level_amp["converged"] == 1]
     groups = runs.groupby(["D", "N"])
+    converged = f"{len(runs)} of {len(two_level_amp)} runs converged"
     if runs.empty or groups.size().min() < FEWEST:
-        return Finding.untestable(quantity, f"fewer than {FEWEST} converged runs at some size")
+        return Finding.untestable(quantity, f"fewer than {FEWEST} converged runs at some size: {converged}")
     ratios = {}
     for name, column, theory in (
         ("overlap", "overlap", "overlap_theory"),
@@ -268,20 +270,20 @@ def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame) -> Finding:
         drift = finite_size(means.index.get_level_values("D").to_numpy()) if name == "error" else 0.0
         allowed = 3 * groups[column].sem() + drift
         ratios[name] = largest((means[column] - means[theory]).abs() / allowed)
-    detail = f"overlap {ratios['overlap']:.2f}, error {ratios['error']:.2f}, over {len(groups)} sizes"
+    detail = f"overlap {ratios['overlap']:.2f}, error {ratios['error']:.2f}, over {len(groups)} sizes; {converged}"
     worst = largest(ratios.values())
     return Finding(quantity, worst, worst <= 1, detail)
 
 
 def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focusing_bp: pd.DataFrame) -> Finding:
-    """How far the true local-entropy threshold lies from this estimate needs large deviations: only a bound."""
+    """How far the true α_LE lies above this estimate (1/α_LE below it) needs large deviations: only a bound."""
     threshold, words = inv_alpha_le(thresholds, solve_sbpi), []
     for name, table in {"sbpi": solve_sbpi, "focusing_bp": solve_focusing_bp}.items():
         points = fractions(table[table["margin"] == 0.0])
         # The largest size that was tried next to the threshold.
         D = points.loc[points["inv_alpha"] < threshold, "D"].max()
         lowest = points.loc[(points["D"] == D) & (points["solved"] > 0), "inv_alpha"].min()
-        words.append(f"{ALGORITHMS[name]['label']} {lowest:.3f} (D = {D:.0f})")
+        words.append(f"{NAMES[name]} {lowest:.3f} (D = {D:.0f})")
     why = (
         f"needs a large-deviation calculation. Lowest 1/α solved at the largest size: {', '.join(words)}; "
         f"1/α_LE = {threshold:.4f}"
@@ -317,9 +319,10 @@ def pooled_score(more: pd.DataFrame, fewer: pd.DataFrame) -> float:
 
 
 def half_point(points: pd.DataFrame) -> float:
-    """The 1/α from which on half of the runs of one size are solved, by linear interpolation.
+    """The smallest 1/α at which half of the runs of one size are solved, by linear interpolation.
 
-    −∞ where they are from the smallest 1/α on, ∞ where they nowhere are.
+    Beyond it the fraction may dip below a half again: the bound on what is solved too early takes the first crossing.
+    −∞ where half are solved at the smallest 1/α already, ∞ where they nowhere are.
     """
     ordered = points.sort_values("inv_alpha")
     x, y = ordered["inv_alpha"].to_numpy(), (ordered["solved"] / ordered["n"]).to_numpy()
@@ -358,8 +361,9 @@ def _fewer(solved: float, n: float, small: pd.Series) -> float:
     return float(stats.fisher_exact(cells, alternative="less").pvalue)
 
 
-def _on_the_line(points: pd.DataFrame, margins: int = 1) -> Finding:
-    quantity = "largest |ε − ε_RS| / (3 SE + 0.5/D), ≤ 1, where 90 % are solved"
+def _on_the_line(runs: pd.DataFrame, theory: pd.DataFrame, margins: int = 1) -> Finding:
+    quantity = f"largest |ε − ε_RS| / (3 SE + 0.5/D), ≤ 1, where 90 % are solved; p of all at the largest D ≥ {LEAST:g}"
+    points = with_theory(averages(runs, "test_error"), theory, "error_typical")
     points = _mostly_solved(points).dropna(subset="theory")
     if points["margin"].nunique() < margins:
         return Finding.untestable(
@@ -368,11 +372,14 @@ def _on_the_line(points: pd.DataFrame, margins: int = 1) -> Finding:
     worst = largest(
         (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + finite_size(points["D"].to_numpy()))
     )
-    bias = (points["y"] - points["theory"]).groupby(points["D"]).mean()
-    detail = f"{len(points)} points, κ = {numbers(sorted(points['margin'].unique()))}; mean ε − ε_RS " + ", ".join(
-        f"{b:+.4f} at D = {D}" for D, b in bias.items()
+    sizes = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
+    p_value, words = least_p_value({"test error": sizes})
+    drifts = ", ".join(f"{row.drift:+.4f} ± {row.drift_err:.4f} at D = {row.D}" for row in sizes.itertuples())
+    detail = (
+        f"{len(points)} points, κ = {numbers(sorted(points['margin'].unique()))}; mean ε − ε_RS over runs {drifts}; "
+        f"{words}"
     )
-    return Finding(quantity, worst, worst <= 1, detail)
+    return Finding(quantity, worst, worst <= 1 and p_value >= LEAST, detail)
 
 
 def _equal_features(table: pd.DataFrame, solver: str) -> Finding:

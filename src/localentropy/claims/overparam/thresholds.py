@@ -8,7 +8,7 @@ import pandas as pd
 from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 
 STORAGE_ALPHA_C, STORAGE_ALPHA_LE = 0.8330786, 0.729033
-"""Critical capacity of the binary perceptron and its threshold of monotonic local entropy (docs/theory/margins)."""
+"""Critical capacity of the binary perceptron and its threshold of monotonic local entropy (arXiv:2107.01163)."""
 
 
 def interpolation_falls(thresholds: pd.DataFrame) -> Finding:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
 from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+
+ROUNDING = 1e-6
+"""Relative distance within which two ends of lines are the same."""
 
 
 def largest_margin_grows(typical: pd.DataFrame) -> Finding:
@@ -115,6 +120,8 @@ def plateau_falls(overparameterized_limit: pd.DataFrame) -> Finding:
     """The error at 1/α → ∞ is finite and falls with α_T and with κ."""
     table = overparameterized_limit.pivot(index="alpha_T", columns="margin", values="error_typical").sort_index()
     steps = largest(np.concatenate([np.diff(table.to_numpy(), axis=axis).ravel() for axis in (0, 1)]))
+    if 0.0 not in table.columns:
+        raise Untestable("no margin zero")
     value = float(_interpolated(table[0.0])(3.0))
     detail = f"largest step along α_T or κ {steps:.2e}; {numbers(table.iloc[-1])} at α_T = {table.index[-1]:g}"
     return Finding("plateau at α_T = 3, κ = 0; all steps < 0", value, bool(steps < 0 and 0 < value < 0.5), detail)
@@ -159,11 +166,21 @@ def _references(typical: pd.DataFrame, line: str = "inv_alpha") -> list[str]:
     return list(points.index[points > 1])
 
 
-def _interpolated(curve: pd.Series) -> PchipInterpolator:
-    """The curve between and, a little, beyond its points."""
+def _interpolated(curve: pd.Series) -> Callable[[ArrayLike], np.ndarray]:
+    """The curve between its points; asked beyond them, by more than rounding, it is untestable."""
     if curve.isna().any():
         raise Untestable(f"{curve.name} is missing at {numbers(curve.index[curve.isna()])}")
-    return PchipInterpolator(curve.index.to_numpy(dtype=float), curve.to_numpy(), extrapolate=True)
+    known = curve.index.to_numpy(dtype=float)
+    spline = PchipInterpolator(known, curve.to_numpy())
+
+    def value(at: ArrayLike) -> np.ndarray:
+        x = np.asarray(at, dtype=float)
+        inside = np.clip(x, known[0], known[-1])
+        if not np.allclose(x, inside, rtol=ROUNDING, atol=0.0):
+            raise Untestable(f"{curve.name} is known from {known[0]:g} to {known[-1]:g} only")
+        return spline(inside)
+
+    return value
 
 
 def _falls(curves: dict[str, pd.Series]) -> Finding:

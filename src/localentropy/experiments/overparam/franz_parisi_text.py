@@ -1,7 +1,7 @@
 """Franz–Parisi curves that the text of `overparam` speaks of and no figure shows (section II, appendix C).
 
 Curves: `isolated`, around typical solutions without margin at further 1/α; `same_margin`, around and of solutions of
-half the largest margin; `threshold`, around solutions of the largest margin on both sides of 1/α_LE.
+most of the largest margin; `threshold`, around solutions of the largest margin on both sides of 1/α_LE.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
@@ -12,7 +12,7 @@ import seaborn as sns
 
 from localentropy.landscape.solver_runs import averages, shared_size
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+from localentropy.plots.drawing import STYLE, Drawing, letter, panels, threshold_line
 from localentropy.plots.perceptron_points import one_two_five, series
 
 if TYPE_CHECKING:
@@ -59,9 +59,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.secondary_yaxis("right", functions=(_reciprocal, _reciprocal)).set_ylabel(r"$\alpha$")
         axis.legend(loc="upper right")
         points = _train_errors(inset, tables)
-        marked = table[table["alpha_T"] == runs["alpha_T"]]
-        for value, line in zip(marked[["inv_alpha_c", "inv_alpha_le"]].to_numpy().ravel(), ("-", "--"), strict=False):
-            inset.axvline(value, color="black", linestyle=line, linewidth=0.8)
+        # The thresholds of other features say nothing about these runs.
+        marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["activation"] == runs["activation"])]
+        for row in marked.itertuples():
+            threshold_line(inset, row.inv_alpha_c, f"$1/\\alpha_c$ = {row.inv_alpha_c:.3f}")
+            at = rf"$1/\alpha_{{\mathrm{{LE}}}}$ = {row.inv_alpha_le:.3f}"
+            threshold_line(inset, row.inv_alpha_le, at, side="right")
         one_two_five(inset, (1, 2, 5, 10), (0.75, 11.0))
         inset.set(ylabel="train error, best over the run")
         inset.set_ylim(-0.003, 0.12)
@@ -72,17 +75,29 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         pd.DataFrame({"panel": "a", "series": name, "x": table["alpha_T"], "y": table[column], "y_err": 0.0})
         for column, name in thresholds.items()
     )
-    data = pd.concat([data, *points])
+    lines = [
+        pd.DataFrame({"panel": "b", "series": f"threshold, {name}", "x": marked[column]})
+        for column, name in thresholds.items()
+    ]
+    data = pd.concat([data, *points, *lines])
     caption = (
         "Figure 1. (a): interpolation threshold 1/α_c, where solutions of the binary perceptron on random features begin to "
         "exist, and local-entropy threshold 1/α_LE, from which on the Franz–Parisi entropy of solutions of the largest "
         f"margin is monotonic; replica-symmetric theory, {p['activation']} features. Dots at α_T = 0: the storage problem "
         f"(computed at α_T = {p['alpha_T_storage']:g}), {storage['inv_alpha_c']:.4f} and {storage['inv_alpha_le']:.4f}. "
         f"(b): train error, smallest of a run and mean over instances, of four solvers at α_T = {runs['alpha_T']:g} (the "
-        f"inset of the paper), D = {shared_size(tables)}; lines: the two thresholds. The plane of the figure, the "
+        f"inset of the paper), D = {shared_size(tables)}; {_marks(len(marked), p, runs)}. The plane of the figure, the "
         "range of α_T, sizes and settings of the solvers are chosen here: the text lost them."
     )
     return Drawing(figure, data, caption)
+
+
+def _marks(drawn: int, theory: Mapping[str, Any], runs: Mapping[str, Any]) -> str:
+    if drawn:
+        return "dotted lines: the two thresholds"
+    if theory["activation"] != runs["activation"]:
+        return f"no thresholds are drawn: the solvers ran on {runs['activation']} features"
+    return f"the thresholds at α_T = {runs['alpha_T']:g} were not computed"
 
 
 def _train_errors(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:

@@ -27,7 +27,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     lattice = lattice[(lattice["quantity"] == "local_energy") & (lattice["margin"] == 0.0)]
     lattice = lattice.rename(columns={"value": "energy"})
     agreement = agreement_by_size(deviations(tables["solve_mct0"], "local_energy", lattice, "energy", ("x",)), ["x"])
-    frames = [csv_rows(agreement)]
+    frames, drawn = [csv_rows(agreement)], {}
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, axes = panels(4, 9.4, 2.7)
         for panel, (axis, (solver, title)) in zip("abc", zip(axes, PANELS.items(), strict=False), strict=True):
@@ -37,12 +37,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             energies = _main_sizes(energies[energies["margin"] == 0.0], solver, tables)
             if solver == "mct0":
                 energies = with_theory(energies, lattice, "energy", ("x",))
+            drawn[solver] = energies
             values = sorted(energies["inv_alpha"].unique())
             for inv_alpha, color in zip(values, sns.color_palette("viridis", len(values)), strict=True):
                 here = energies[energies["inv_alpha"] == inv_alpha]
-                axis.errorbar(
-                    here["x"], here["y"], here["y_err"], color=color, marker="o", markersize=3, label=f"{inv_alpha:.1f}"
-                )
+                face = color if (here["solved"] >= MOST_SOLVED).all() else "white"
+                look = {"color": color, "marker": "o", "markersize": 3, "markerfacecolor": face}
+                axis.errorbar(here["x"], here["y"], here["y_err"], label=f"{round(inv_alpha, 1):g}", **look)
                 frames.append(series(here, panel, f"{solver}, 1/α = {inv_alpha:.2f}", x="x"))
             for inv_alpha, line in lines[lines["inv_alpha"] >= 5.0].groupby("inv_alpha"):
                 axis.plot(line["x"], line["value"], color="black", linestyle="--", linewidth=0.7, zorder=1)
@@ -59,7 +60,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Figure 13. Train error after round(dN) random flips of the weights, exact mean over the flips, at κ = 0 and "
         f"α_T = {p['alpha_T']:g}, for solutions of (a) zero-temperature Monte Carlo and (b) SBPI, and for (c) the signs of "
         "belief propagation's magnetizations, which solve only at large 1/α: elsewhere the curve starts at the train error "
-        "they leave. Dashed: typical solutions, replica theory, at 1/α = 5 and the larger values of figure 12. MCT0 is compared with the theory "
+        f"they leave. Sizes: {_sizes(drawn)}; hollow: fewer than 90 % of the instances solved. Dashed: typical solutions, "
+        "replica theory, at 1/α = 5 and the larger values of figure 12. MCT0 is compared with the theory "
         f"on the lattice of its sums and flips. {in_words(agreement, 'local energy')} (d) Mean overlap of two solutions of one "
         f"instance, found by one solver from different seeds; line: typical solutions, replica theory. {_words(overlaps)} Error "
         "bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen here."
@@ -110,6 +112,18 @@ def _words(overlaps: list[pd.DataFrame]) -> str:
         for row in rows.itertuples()
     ]
     return "; ".join(found) + "." if found else "Too few are solved to compare."
+
+
+def _sizes(drawn: Mapping[str, pd.DataFrame]) -> str:
+    """At which latent dimensions the points of the panels were measured."""
+    found = []
+    for panel, energies in zip("abc", drawn.values(), strict=False):
+        at = energies.groupby("D")["inv_alpha"].unique()
+        sizes = (
+            f"D = {D} at 1/α = {', '.join(f'{round(x, 1):g}' for x in sorted(values))}" for D, values in at.items()
+        )
+        found.append(f"({panel}) {', '.join(sizes) if len(at) > 1 else f'D = {at.index[0]}'}")
+    return "; ".join(found)
 
 
 def _main_sizes(energies: pd.DataFrame, solver: str, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

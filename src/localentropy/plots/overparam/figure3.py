@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
-import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from localentropy.plots.drawing import GREY, STYLE, Drawing, letter, panels
+from localentropy.plots.drawing import GREY, STYLE, Drawing, draw_signed, letter, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,12 +50,7 @@ def _curve(axis: Axes, curve: pd.DataFrame, kind: str, colors: Mapping[float, tu
         "reference": {"color": colors.get(margin, GREY), "label": _margin_label(curve)},
     }
     style = styles[kind]
-    axis.plot(d, np.where(phi >= 0, phi, np.nan), **style)
-    if kind != "bound":
-        # One point of overlap on either side, so that the dashed stretch meets the solid one.
-        negative = phi < 0
-        near = negative | np.roll(negative, 1) | np.roll(negative, -1)
-        axis.plot(d, np.where(near, phi, np.nan), **(style | {"linestyle": "--", "label": None, "zorder": 1.5}))
+    draw_signed(axis, d, phi, style)
 
 
 def _margin_label(curve: pd.DataFrame) -> str:
@@ -101,6 +95,7 @@ def _ends(table: pd.DataFrame) -> str:
     unsolved = table[table["entropy"].isna()]
     if unsolved.empty:
         return ""
-    largest = unsolved.groupby("margin_ref")["distance"].max()
-    ends = ", ".join(f"{distance:.2g} (κ̃ = {margin:g})" for margin, distance in largest.items())
+    largest = unsolved.groupby(["curve", "margin_ref"])["distance"].max()
+    names = {"reference": "κ̃", "same_margin": "black, κ = κ̃"}
+    ends = ", ".join(f"{d:.2g} ({names[str(kind)]} = {margin:g})" for (kind, margin), d in largest.items())
     return f"The replica-symmetric solution freezes at small negative entropies: curves end above d = {ends}. "

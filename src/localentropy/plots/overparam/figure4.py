@@ -8,7 +8,10 @@ import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+from localentropy.plots.drawing import STYLE, Drawing, draw_signed, letter, panels
+
+BOTTOM = -2.5
+"""Lower end of the axis of derivatives."""
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -23,7 +26,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         for (inv_alpha, curve), color in zip(curves.groupby("inv_alpha"), colors, strict=True):
             rising = curve[curve["distance"] <= curve["distance_typical"]]
             for panel, axis, column in zip("ab", axes, ("entropy", "slope"), strict=True):
-                axis.plot(rising["distance"], rising[column], color=color, label=f"{inv_alpha:g}")
+                x, y = rising["distance"].to_numpy(), rising[column].to_numpy()
+                draw_signed(axis, x, y, {"color": color, "label": f"{inv_alpha:g}"})
                 frames.append(
                     pd.DataFrame(
                         {
@@ -41,13 +45,31 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             axis.axhline(0.0, color="black", linewidth=0.6)
             axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
         axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$")
-        axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(-2.5, 8.0))
+        axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(BOTTOM, 8.0))
         axes[0].legend(title=r"$1/\alpha$", loc="upper left")
         letter(axes)
     caption = (
         f"Figure 4. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
         f"margin, (a), and its derivative by the distance, (b), up to the typical distance; α_T = {p['alpha_T']:g}, "
-        f"{p['activation']} features, replica-symmetric theory. Below 1/α_LE the derivative is negative somewhere. α_T and "
-        "the values of 1/α are chosen here: the text lost them."
+        f"{p['activation']} features, replica-symmetric theory. Dashed: negative. Below 1/α_LE{_threshold(tables)} "
+        f"the derivative is negative somewhere{_beyond(curves)}. α_T and the values of 1/α are chosen here: the text "
+        "lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)
+
+
+def _threshold(tables: Mapping[str, pd.DataFrame]) -> str:
+    """The value of the local-entropy threshold, where it was computed for what is drawn."""
+    drawn, thresholds = tables["franz_parisi"].attrs["parameters"], tables["thresholds"]
+    row = thresholds[thresholds["alpha_T"] == drawn["alpha_T"]]
+    if row.empty or thresholds.attrs["parameters"]["activation"] != drawn["activation"]:
+        return ""
+    return f" = {row['inv_alpha_le'].iloc[0]:.4f}"
+
+
+def _beyond(curves: pd.DataFrame) -> str:
+    """The curves whose derivative leaves the axis, and how far down it goes."""
+    rising = curves[curves["distance"] <= curves["distance_typical"]]
+    least = rising.groupby("inv_alpha")["slope"].min()
+    left = ", ".join(f"{slope:.1f} at 1/α = {inv_alpha:g}" for inv_alpha, slope in least[least < BOTTOM].items())
+    return f" (below the axis: down to {left})" if left else ""

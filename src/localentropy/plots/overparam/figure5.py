@@ -10,8 +10,9 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from localentropy.landscape.thresholds import first_solved
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+from localentropy.plots.drawing import STYLE, Drawing, letter, panels, threshold_line
 from localentropy.plots.perceptron_points import one_two_five
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             for line in thresholds.itertuples():
                 if axis is axes[0] or line.solver == "committee_sgd":
                     color, linestyle = SOLVERS[str(line.solver)]["color"], THRESHOLDS[str(line.share)]
-                    axis.axvline(line.x, color=color, linestyle=linestyle, linewidth=0.8, alpha=0.6, zorder=0)
+                    # Two lines may coincide: the solvers' values are on different sides.
+                    side = "left" if line.solver == "committee_focusing_bp" else "right"
+                    threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=0.72)
             errors = data[data["panel"] == "a"]
             one_two_five(axis, (0.2, 0.5, 1, 2, 5), (0.9 * errors["x"].min(), 1.1 * errors["x"].max()))
         axes[0].set(ylabel="error rate", ylim=(-0.01, data.loc[data["panel"] == "a", "y"].max() * 1.35))
@@ -74,7 +77,7 @@ def _legends(axes: Sequence[Axes], near: float, far: float) -> None:
     test, train = (Line2D([], [], **(black | SERIES[name])) for name in ("test error", "train error"))
     axes[0].legend([*solvers, test, train], [*(style["label"] for style in SOLVERS.values()), "test", "train"], ncols=2)
     lines = [Line2D([], [], color=SOLVERS["committee_sgd"]["color"], lw=0.8, ls=style) for style in THRESHOLDS.values()]
-    axes[1].legend(lines, [f"{share} solved" for share in THRESHOLDS], loc="upper right")
+    axes[1].legend(lines, [f"{share} solved" for share in THRESHOLDS], loc="lower left")
     if not math.isnan(far):
         lines = [Line2D([], [], **(black | SERIES[name])) for name in ("near threshold", "far above")]
         axes[2].legend(lines, [f"$N/P$ = {value:.2g}" for value in (near, far)], loc="upper left")
@@ -120,23 +123,16 @@ def _difference(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _thresholds(solver: str, table: pd.DataFrame) -> pd.DataFrame:
     """Smallest N/P from which on at least half of the runs, and all of them, are solved."""
-    fractions = _solved(table).sort_index(ascending=False)
-    records = []
-    for share, least in (("half", 0.5), ("all", 1.0)):
-        above = fractions[(fractions >= least).cummin()]
-        if len(above):
-            records.append((solver, share, above.index[-1]))
-    return pd.DataFrame(records, columns=["solver", "share", "x"])
+    firsts = {share: first_solved(_solved(table), least) for share, least in (("half", 0.5), ("all", 1.0))}
+    marks = pd.DataFrame({"solver": solver, "share": list(firsts), "x": list(firsts.values())})
+    return marks.dropna(subset="x")
 
 
 def _compared(runs: Mapping[str, pd.DataFrame]) -> tuple[float, float]:
     """The smallest N/P from which on all runs of both solvers are solved, and the largest N/P; NaN where there is none."""
     both = pd.concat([_solved(table).rename(solver) for solver, table in runs.items()], axis=1).min(axis=1)
-    above = both.sort_index(ascending=False)
-    above = above[(above == 1.0).cummin()]
-    if not len(above):
-        return float("nan"), float("nan")
-    return float(above.index[-1]), float(above.index[0])
+    first = first_solved(both)
+    return (math.nan, math.nan) if first is None else (first, float(both.index.max()))
 
 
 def _local_energies(solver: str, table: pd.DataFrame, near: float, far: float) -> pd.DataFrame:

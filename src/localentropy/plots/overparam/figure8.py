@@ -43,7 +43,17 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         letter(axes)
     caption = (
         "Figure 8. Entropy of typical solutions of several margins, replica-symmetric theory, "
-        f"{p['activation']} features: (a) at α_T = {p['alpha_T']:g}, (b) at 1/α = {p['inv_alpha']:g}. It vanishes at the "
-        "interpolation threshold of the margin. All values are chosen here: the text lost them."
+        f"{p['activation']} features: (a) at α_T = {p['alpha_T']:g}, from the interpolation threshold of each margin on, "
+        f"where it vanishes; (b) at 1/α = {p['inv_alpha']:g}, {_smallest(table)}. All values are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)
+
+
+def _smallest(table: pd.DataFrame) -> str:
+    """Where the lines against α_T come closest to zero."""
+    lines = table[table["line"] == "alpha_T"]
+    least = lines.loc[lines["entropy"].idxmin()]
+    at = f"at κ = {least['margin']:g}, α_T = {least['alpha_T']:.2g}"
+    if least["entropy"] < 1e-6:
+        return f"where it vanishes {at}"
+    return f"where it is positive everywhere, smallest ({least['entropy']:.2g}) {at}"

@@ -1,0 +1,154 @@
+"""Figures 6 and 7: errors, overlaps and local energies of trained networks of two kinds, against their width.
+
+The kinds, two initializations or two optimizers, are told apart by one column of the table, `by`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from localentropy.landscape.pairs import pair_mean
+from localentropy.landscape.thresholds import first_solved
+from localentropy.plots.drawing import GREY, threshold_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+OPEN: dict[str, Any] = {"linestyle": "--", "markerfacecolor": "white"}
+SERIES: dict[str, dict[str, Any]] = {
+    "test error": {},
+    "train error": OPEN,
+    "trained": {},
+    "untrained": {"color": GREY, "linestyle": ":", "markersize": 2.5},
+    "near threshold": OPEN,
+    "far above": {},
+}
+
+
+def errors(table: pd.DataFrame, by: str, x: str) -> pd.DataFrame:
+    """Train and test errors, panel a."""
+    rows = table[table["quantity"].isin(["train_error", "test_error"])]
+    means = rows.groupby(["quantity", by, "width", "parameters"], sort=False)["value"]
+    frame = means.agg(y="mean", y_err="sem", samples="size").reset_index().sort_values([by, "quantity", "width"])
+    frame = frame.assign(panel="a", series=frame["quantity"].str.replace("_", " "), x=frame[x], x_err=0.0)
+    return frame.drop(columns="quantity")
+
+
+def overlaps(table: pd.DataFrame, by: str, x: str, series: str) -> pd.DataFrame:
+    """Mean overlap of pairs of networks, trained or untrained, panel b."""
+    quantity = {"trained": "overlap", "untrained": "overlap_untrained"}[series]
+    rows = table[(table["quantity"] == quantity) & table["layer"].isna()]
+    records = []
+    for (kind, width, parameters), pairs in rows.groupby([by, "width", "parameters"], sort=False):
+        mean, error = pair_mean(pairs["sample"], pairs["other"], pairs["value"])
+        samples = pd.concat([pairs["sample"], pairs["other"]]).nunique()
+        records.append(("b", series, kind, width, parameters, 0.0, mean, error, samples))
+    columns = ["panel", "series", by, "width", "parameters", "x_err", "y", "y_err", "samples"]
+    points = pd.DataFrame(records, columns=columns).sort_values([by, "width"])
+    return points.assign(x=points[x])
+
+
+def energies(table: pd.DataFrame, by: str, firsts: Mapping[str, float]) -> pd.DataFrame:
+    """Local energies at the given width of each kind and at the largest, panel c."""
+    columns = ["panel", "series", by, "width", "sigma", "x", "x_err", "y", "y_err", "samples"]
+    frames = [pd.DataFrame(columns=columns)]
+    for kind, first in firsts.items():
+        rows = table[table[by] == kind]
+        largest = rows["width"].max()
+        for width in sorted({first, largest}):
+            here = rows[rows["width"] == width]
+            distance, energy = (
+                here[here["quantity"] == quantity].groupby("sigma")["value"].agg(["mean", "sem", "size"])
+                for quantity in ("noise_distance", "noise_train_error")
+            )
+            frame = pd.DataFrame({"sigma": distance.index, "x": distance["mean"], "x_err": distance["sem"]})
+            frame = frame.assign(y=energy["mean"], y_err=energy["sem"], samples=energy["size"], width=int(width))
+            series = "far above" if width == largest else "near threshold"
+            frames.append(frame.assign(panel="c", series=series, **{by: kind}))
+    return pd.concat(frames, ignore_index=True)
+
+
+def thresholds(solved: pd.Series) -> dict[str, float]:
+    """Smallest width of each kind from which on every network is a solution; left out where there is none.
+
+    Args:
+        solved: fraction of the networks that are solutions, by kind and width.
+    """
+    kinds = solved.groupby(level=0, sort=False)
+    firsts = {str(kind): first_solved(fractions.droplevel(0)) for kind, fractions in kinds}
+    return {kind: first for kind, first in firsts.items() if first is not None}
+
+
+def threshold_rows(positions: Mapping[str, float], by: str, panel: str) -> pd.DataFrame:
+    """The threshold lines in a figure's CSV."""
+    return pd.DataFrame({"panel": panel, "series": "threshold", by: list(positions), "x": list(positions.values())})
+
+
+def draw_points(
+    axes: Sequence[Axes],
+    data: pd.DataFrame,
+    by: str,
+    looks: Mapping[str, Mapping[str, Any]],
+    series_looks: Mapping[str, Mapping[str, Any]] = SERIES,
+) -> None:
+    """All points; one line per width in the panel of local energies, one through all widths in the others."""
+    lines = data.assign(width_drawn=data["width"].where(data["panel"] == "c", 0))
+    for (panel, series, kind, _), points in lines.groupby(["panel", "series", by, "width_drawn"], sort=False):
+        style = {**looks[str(kind)], **series_looks[str(series)]}
+        axes["abc".index(str(panel))].errorbar(points["x"], points["y"], points["y_err"], points["x_err"], **style)
+
+
+def draw_thresholds(
+    axes: Iterable[Axes], positions: Mapping[str, float], looks: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """One line per kind, its value beside it; the second one's value on the right and higher, as they may coincide."""
+    for axis in axes:
+        for index, (kind, x) in enumerate(positions.items()):
+            # Dots of the one fill the gaps of the other where both have the same threshold.
+            threshold_line(
+                axis,
+                x,
+                f"{x:.0f}",
+                color=looks[kind]["color"],
+                linestyle=(2.5 * index, (1.5, 3.5)),
+                side=("left", "right")[index % 2],
+            )
+
+
+def legends(
+    axes: Sequence[Axes],
+    data: pd.DataFrame,
+    by: str,
+    looks: Mapping[str, Mapping[str, Any]],
+    untrained: str,
+    width: str,
+    places: Sequence[str],
+) -> None:
+    """Colours stand for kinds in all panels; what line styles stand for is said in each.
+
+    Args:
+        axes: of the three panels.
+        data: of all panels.
+        by: column of the kinds.
+        looks: of the kinds, with labels.
+        untrained: label of the untrained networks.
+        width: what stands before the width in the panel of local energies.
+        places: of the legends.
+    """
+    black: dict[str, Any] = {"color": "black", "marker": "o"}
+    test, train = (Line2D([], [], **(black | SERIES[name])) for name in ("test error", "train error"))
+    axes[0].legend([test, train], ["test", "train"], loc=places[0])
+    shown = [looks[str(kind)] for kind in data[by].dropna().unique()]
+    grey = Line2D([], [], **(black | SERIES["untrained"]))
+    lines = [Line2D([], [], **style) for style in shown]
+    axes[1].legend([*lines, grey], [*(style["label"] for style in shown), untrained], loc=places[1])
+    widths = data[data["panel"] == "c"].groupby("series", sort=False)["width"].unique()
+    axes[2].legend(
+        [Line2D([], [], **(black | SERIES[str(series)])) for series in widths.index],
+        [f"{width}{', '.join(map(str, dict.fromkeys(values)))}" for values in widths],
+        loc=places[2],
+    )
