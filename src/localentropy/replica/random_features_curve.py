@@ -30,6 +30,8 @@ NEAR_MAXIMUM = 1e-4
 # At small distances variances nearly cancel; phi_FP is stationary, so steps of this size do not matter to it.
 ROUNDING_FLOOR = 1e-5
 MARGIN_OFFSET = 0.1
+# Margins closer than this have the overlap at the maximum of phi_FP in closed form, to the square of it.
+SAME_MARGINS = 1e-6
 
 
 @dataclass(frozen=True)
@@ -176,10 +178,13 @@ class FranzParisiCurve:
         parameters = problem.flipped_reference()
         residuals = [math.inf]
         for _ in range(30):
-            parameters = problem.iterate(parameters)
-            if not np.all(problem.variances(parameters) > 1e-9):
+            try:
+                parameters = problem.iterate(parameters)
+                if not np.all(problem.variances(parameters) > 1e-9):
+                    return None
+                _, gradient = value_and_gradient(problem, parameters)
+            except ConvergenceError:  # an iterate outside the domain
                 return None
-            _, gradient = value_and_gradient(problem, parameters)
             residuals.append(residual_of(problem, gradient))
             # The last digits are noise of size rounding / gamma.
             if residuals[-1] < WEAK_RESIDUAL or max(residuals[-2:]) < 1e-9:
@@ -203,15 +208,14 @@ class FranzParisiCurve:
 
     def _unconstrained(self, margin_ref: float) -> Array:
         """Parameters and overlap where the student does not feel the reference, shape (16,)."""
-        q, p, _, _, q_hat, p_hat, _, _ = self.typical
-        if margin_ref == self.student.margin:
-            # Student and reference are two replicas of one measure.
-            return self._assemble(q, p, q_hat, p_hat)
         gap = margin_ref - self.student.margin
         first = math.copysign(min(MARGIN_OFFSET, abs(gap)), gap)
         reference = self.reference_at(self.student.margin + first)
         pairs = (self.typical * reference.parameters)[[0, 1, 4, 5]]
         overlaps = np.sqrt(pairs) * (1.0 - 0.45 * first**2)
+        if abs(gap) < SAME_MARGINS:
+            # Student and reference are as good as two replicas of one measure, where a solve is singular.
+            return self._assemble(*overlaps)
         start = solve(_FreeOverlap(self.problem_at(reference, 0.5)), self._assemble(*overlaps))
         branch = Branch(
             lambda margin: _FreeOverlap(self.problem_at(self.reference_at(margin), 0.5)),

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from localentropy.errors import ConvergenceError
 from localentropy.numerics.quadrature import (
     GAUSSIAN_RANGE,
     centred_gaussian_rule,
@@ -26,6 +27,8 @@ from localentropy.numerics.special import LOG_SQRT_2PI, hazard, log_tail
 _LARGEST_DIRECT = 30.0
 _SMALLEST_GAMMA_SQUARED = 1e-16
 _SMALLEST_WITH_EPSILON = 1e-13
+# Below this, epsilon may leave [-1, 1] by rounding, and is clipped.
+_SMALLEST_WITH_DIGITS = 1e-10
 _LARGEST_EPSILON = 0.999
 _BLOCK = 20_000
 
@@ -43,7 +46,7 @@ class PairEnergy:
         R_ref: covariance of a reference's and the teacher's pre-activations.
         margin_ref: margin of the reference.
         margin: margin of the constrained student.
-        nodes: quadrature nodes in z, y, x.
+        nodes: quadrature nodes in z, nu, tau (the student's own direction in the plane of x and y, and its orthogonal).
     """
 
     Q_ref: float
@@ -58,20 +61,21 @@ class PairEnergy:
         return _PairEnergyFunction.apply(fields, self)  # type: ignore[no-untyped-call,no-any-return]
 
     def positive(self, Q: float, Q_d: float, R: float, S: float, T: float) -> tuple[float, float, float]:
-        """V, gamma^2 and 1 - epsilon^2, which delimit the domain."""
+        """V, gamma^2 and gamma^2 (1 - epsilon^2), which delimit the domain."""
         shift = (S - T) ** 2 / (self.Q_d_ref - self.Q_ref)
         gamma_squared = Q - T * T / self.Q_ref - shift
         rest = 1.0 - self.R_ref**2 / self.Q_ref
         correlated = (R - self.R_ref * T / self.Q_ref) ** 2 / rest
-        # gamma^2 (1 - epsilon^2): meaningful even where gamma^2 is not positive.
+        # The last is meaningful even where gamma^2 is not positive.
         return Q_d - Q, gamma_squared, gamma_squared - correlated
 
     def value_and_gradient(self, fields: Tensor) -> tuple[Tensor, Tensor]:
-        """G_E (scalar) and its derivatives, shape (5,), by Gaussian integration by parts."""
-        with torch.no_grad():
-            return self._integrate(fields)
+        """G_E (scalar) and its derivatives, shape (5,), by Gaussian integration by parts.
 
-    def _integrate(self, fields: Tensor) -> tuple[Tensor, Tensor]:
+        Raises:
+            ConvergenceError: fields at the border of the domain, where teacher and student agree too closely for
+                the quadrature.
+        """
         Q, Q_d, R, S, T = fields.tolist()
         V, V_ref = Q_d - Q, self.Q_d_ref - self.Q_ref
         rho = self.R_ref / math.sqrt(self.Q_ref)
@@ -82,6 +86,8 @@ class PairEnergy:
         gamma, epsilon = math.sqrt(max(gamma_squared, _SMALLEST_GAMMA_SQUARED)), 0.0
         if gamma_squared > _SMALLEST_WITH_EPSILON:
             epsilon = (R - self.R_ref * T / self.Q_ref) / (gamma * math.sqrt(1.0 - rho * rho))
+            if abs(epsilon) > _LARGEST_EPSILON and gamma_squared > _SMALLEST_WITH_DIGITS:
+                raise ConvergenceError("energetic term", {"epsilon": epsilon, "gamma_squared": gamma_squared}, math.inf)
             epsilon = min(max(epsilon, -_LARGEST_EPSILON), _LARGEST_EPSILON)
         noise = math.sqrt((1.0 - rho * rho) * (1.0 - epsilon * epsilon))
         slope_z, slope_y = rho / noise, math.sqrt(1.0 - rho * rho) * epsilon / noise

@@ -109,6 +109,6 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         reference=str(task["margin_ref"]),
         margin_ref=margin_ref,
         margin=task["margin"],
-        distance_typical=rf.typical_distance(*model, margin_ref, task["margin"], activation),
+        distance_typical=table.attrs["typical_distance"],
         entropy_typical=rf.typical(*model, task["margin"], activation).entropy,
     )
