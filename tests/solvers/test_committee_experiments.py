@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from localentropy.experiments.committee_runs import COLUMNS
 from localentropy.experiments.overparam import committee_focusing_bp, committee_sgd
 from localentropy.experiments.parameters import Context
+from localentropy.solvers.committee_sgd import committee_sgd_many
 
 COMMON: dict[str, Any] = {
     "chunks": 1,
@@ -124,6 +125,21 @@ def test_both_solvers_have_the_same_training_sets(monkeypatch):
         with pytest.raises(StopIteration):
             table(module, values)
     np.testing.assert_array_equal(seen[0], seen[1])
+
+
+@pytest.mark.parametrize(("device", "together"), [("cpu", [3, 3]), ("cuda", [6])])
+def test_training_sets_are_made_one_after_the_other_but_for_a_gpu(monkeypatch, device, together):
+    """At N = 18,000 twenty of them fill 4 GB."""
+    seen: list[int] = []
+
+    def on_a_processor(instances, device, **options):
+        seen.append(len(instances))
+        return committee_sgd_many(instances, device="cpu", **options)
+
+    monkeypatch.setattr("localentropy.solvers.committee_sgd.committee_sgd_many", on_a_processor)
+    found = table(committee_sgd, DESCENT, device=device, epochs=2)
+    assert seen == together
+    assert set(found["sample"]) == {0, 1}
 
 
 @pytest.mark.parametrize(
