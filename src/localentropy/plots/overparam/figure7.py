@@ -44,7 +44,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, axes = panels(3, 7.2, 2.8)
         draw_points(axes, data, by, ALGORITHMS, SERIES | {"untrained": SERIES["untrained"] | {"marker": "o"}})
-        draw_thresholds(axes[:2], positions, ALGORITHMS, at=0.78)
+        draw_thresholds(axes[:2], positions, ALGORITHMS, at=0.74)
         for axis in axes[:2]:
             axis.set(xscale="log", xlabel="width $k$", xticks=powers_of_two(data["width"]))
             axis.xaxis.set_major_formatter(ScalarFormatter())
