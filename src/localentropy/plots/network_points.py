@@ -103,9 +103,9 @@ def draw_points(
 
 
 def draw_thresholds(
-    axes: Iterable[Axes], positions: Mapping[str, float], looks: Mapping[str, Mapping[str, Any]]
+    axes: Iterable[Axes], positions: Mapping[str, float], looks: Mapping[str, Mapping[str, Any]], at: float = 0.99
 ) -> None:
-    """One line per kind, its value beside it; the second one's value on the right and higher, as they may coincide."""
+    """One line per kind up to a fraction of the axis, its value beside it; on either side, as two may coincide."""
     for axis in axes:
         for index, (kind, x) in enumerate(positions.items()):
             # Dots of the one fill the gaps of the other where both have the same threshold.
@@ -116,6 +116,7 @@ def draw_thresholds(
                 color=looks[kind]["color"],
                 linestyle=(2.5 * index, (1.5, 3.5)),
                 side=("left", "right")[index % 2],
+                at=at,
             )
 
 
@@ -126,7 +127,7 @@ def legends(
     looks: Mapping[str, Mapping[str, Any]],
     untrained: str,
     width: str,
-    places: Sequence[str],
+    places: Sequence[Any],
 ) -> None:
     """Colours stand for kinds in all panels; what line styles stand for is said in each.
 

@@ -54,10 +54,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                     color, linestyle = SOLVERS[str(line.solver)]["color"], THRESHOLDS[str(line.share)]
                     # Two lines may coincide: the solvers' values are on different sides.
                     side = "left" if line.solver == "committee_focusing_bp" else "right"
-                    threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=0.72)
+                    threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=0.8)
             errors = data[data["panel"] == "a"]
             one_two_five(axis, (0.2, 0.5, 1, 2, 5), (0.9 * errors["x"].min(), 1.1 * errors["x"].max()))
-        axes[0].set(ylabel="error rate", ylim=(-0.01, data.loc[data["panel"] == "a", "y"].max() * 1.35))
+        axes[0].set(ylabel="error rate", ylim=(-0.01, data.loc[data["panel"] == "a", "y"].max() * 1.6))
         axes[1].set(ylabel="overlap of SGD's solutions", ylim=(0.0, 1.0))
         shown = data[(data["panel"] == "c") & (data["x"] < 0.75)]
         axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xlim=(-0.01, 0.75))
@@ -77,7 +77,7 @@ def _legends(axes: Sequence[Axes], near: float, far: float) -> None:
     test, train = (Line2D([], [], **(black | SERIES[name])) for name in ("test error", "train error"))
     axes[0].legend([*solvers, test, train], [*(style["label"] for style in SOLVERS.values()), "test", "train"], ncols=2)
     lines = [Line2D([], [], color=SOLVERS["committee_sgd"]["color"], lw=0.8, ls=style) for style in THRESHOLDS.values()]
-    axes[1].legend(lines, [f"{share} solved" for share in THRESHOLDS], loc="lower left")
+    axes[1].legend(lines, [f"{share} solved" for share in THRESHOLDS], loc="upper right")
     if not math.isnan(far):
         lines = [Line2D([], [], **(black | SERIES[name])) for name in ("near threshold", "far above")]
         axes[2].legend(lines, [f"$N/P$ = {value:.2g}" for value in (near, far)], loc="upper left")

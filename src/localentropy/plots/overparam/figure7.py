@@ -44,14 +44,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, axes = panels(3, 7.2, 2.8)
         draw_points(axes, data, by, ALGORITHMS, SERIES | {"untrained": SERIES["untrained"] | {"marker": "o"}})
-        draw_thresholds(axes[:2], positions, ALGORITHMS)
+        draw_thresholds(axes[:2], positions, ALGORITHMS, at=0.74)
         for axis in axes[:2]:
             axis.set(xscale="log", xlabel="width $k$", xticks=powers_of_two(data["width"]))
             axis.xaxis.set_major_formatter(ScalarFormatter())
             axis.xaxis.set_minor_formatter(NullFormatter())
-        # Room for the legends above the points, and left of the lines.
-        axes[0].set(ylabel="error rate", ylim=(-0.03, 1.25))
-        axes[1].set(ylabel="overlap of aligned networks", ylim=(0.0, 1.25))
+        # Room for the legends above the points and the lines.
+        axes[0].set(ylabel="error rate", ylim=(-0.03, 1.3))
+        axes[1].set(ylabel="overlap of aligned networks", ylim=(0.0, 1.3))
         for axis in axes[:2]:
             axis.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
         axes[2].set(xlabel="distance per unit", ylabel="train error of perturbed networks")

@@ -1,0 +1,107 @@
+"""What figures draw and say for parameters other than the default ones, from small tables made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from localentropy.plots.overparam import figure1, figure3, figure4, figure6, figure7, figure8
+from tests.claims import network_tables, run_tables, theory_tables
+
+THEORY = {"alpha_T": 3.0, "alpha_T_storage": 1e-3, "activation": "sign"}
+
+
+def thresholds(**parameters) -> pd.DataFrame:
+    table = theory_tables.thresholds()
+    table.attrs["parameters"] = THEORY | parameters
+    return table
+
+
+@pytest.mark.parametrize(("activation", "lines"), [("sign", 2), ("tanh", 0)])
+def test_figure1_marks_the_thresholds_of_the_solvers_features_only(activation, lines) -> None:
+    tables = {"thresholds": thresholds(activation=activation)}
+    for name in ("anneal", "focusing_bp", "sbpi", "binarynet"):
+        runs = getattr(run_tables, f"solve_{name}")()
+        for quantity in ("train_error_best", "train_error_last"):
+            more = runs[runs["quantity"] == "solved"].assign(quantity=quantity, value=0.0)
+            runs = pd.concat([runs, more], ignore_index=True)
+        runs.attrs["parameters"] = {"alpha_T": 3.0, "activation": "sign"}
+        tables[f"solve_{name}"] = runs
+    drawing = figure1.draw(tables, "smoke")
+    marks = drawing.data[drawing.data["series"].str.startswith("threshold")]
+    assert len(marks) == lines and set(marks["x"]) <= {0.87748, 0.87748 + 0.1386}
+    assert ("no thresholds are drawn" in drawing.caption) == (lines == 0)
+
+
+def franz_parisi() -> pd.DataFrame:
+    table = theory_tables.franz_parisi().assign(margin=0.0, residual=0.0, entropy_typical=0.2)
+    table.attrs["parameters"] = THEORY | {"inv_alpha": 1.2, "margin": 0.0}
+    return table
+
+
+def test_figure3_says_of_which_curve_an_end_is() -> None:
+    caption = figure3.draw({"franz_parisi": franz_parisi()}, "smoke").caption
+    assert "(κ̃ = 0), " in caption and "(black, κ = κ̃ = 0.1)" in caption
+
+
+def test_figure4_dashes_what_is_negative_and_tells_the_threshold() -> None:
+    x = np.geomspace(1e-4, 0.3, 20)
+    curve = {"curve": "max_margin", "distance": x, "distance_typical": 0.3, "margin_ref": 0.2}
+    curves = [
+        pd.DataFrame(curve | {"inv_alpha": inv_alpha, "entropy": 0.1, "slope": np.where(x < 0.01, low, 1.0)})
+        for inv_alpha, low in ((0.95, -4.0), (1.2, 0.5))
+    ]
+    table = pd.concat(curves, ignore_index=True)
+    table.attrs["parameters"] = franz_parisi().attrs["parameters"]
+    drawing = figure4.draw({"franz_parisi": table, "thresholds": thresholds()}, "smoke")
+    assert "1/α_LE = 1.0161" in drawing.caption and "down to -4.0 at 1/α = 0.95)" in drawing.caption
+    # Beside the two curves the axis has the line at zero, of two points.
+    solid = [np.asarray(line.get_ydata()) for line in drawing.figure.axes[1].lines if line.get_linestyle() == "-"]
+    solid = [slopes for slopes in solid if slopes.size > 2]
+    assert len(solid) == 2 and all(np.nanmin(slopes) > 0 for slopes in solid)
+    other = figure4.draw({"franz_parisi": table, "thresholds": thresholds(activation="tanh")}, "smoke")
+    assert "1/α_LE the derivative" in other.caption
+
+
+def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
+    cnn = network_tables.cnn().assign(parameters=1)
+    outcomes = cnn[cnn["quantity"] == "solved"]
+    cnn = pd.concat([cnn, outcomes.assign(quantity="train_error", value=1 - outcomes["value"])], ignore_index=True)
+    sizes = ("training_patterns", "test_patterns", "epochs", "batch", "samples", "solution_errors")
+    rates = ("sgd_learning_rate", "sgd_momentum", "adam_learning_rate")
+    cnn.attrs["parameters"] = dict.fromkeys((*sizes, *rates), 1)
+    mlp = network_tables.mlp()
+    noise = mlp[mlp["quantity"] == "test_error"].assign(quantity="random_label_error")
+    mlp = pd.concat([mlp, noise], ignore_index=True)
+    names = (
+        "hidden_layers",
+        "training_patterns",
+        "margin",
+        "learning_rate",
+        "epochs",
+        "samples",
+        "random_label_epochs",
+    )
+    mlp.attrs["parameters"] = dict.fromkeys(names, 1)
+    for figure, table, name, by, wanted in (
+        (figure6, mlp, "mlp", "initialization", {"random_orthogonal": 600, "adversarial": 1000}),
+        (figure7, cnn, "cnn", "optimizer", {"sgd": 8, "adam": 4}),
+    ):
+        drawing = figure.draw({name: table}, "smoke")
+        marks = drawing.data[drawing.data["series"] == "threshold"]
+        assert marks.set_index(by)["x"].to_dict() == wanted
+        assert "y" not in marks.dropna(axis=1)
+        written = {text.get_text() for text in drawing.figure.axes[0].texts}
+        assert written == {str(value) for value in wanted.values()}
+
+
+@pytest.mark.parametrize(
+    ("moved", "words"), [(0.0, "positive everywhere, smallest"), (1.0, "where it vanishes at κ = 0.5")]
+)
+def test_figure8_says_what_is_at_the_left_end(moved, words) -> None:
+    table = theory_tables.typical()
+    line = (table["line"] == "alpha_T") & (table["reference"] == "0.5")
+    table.loc[line, "entropy"] -= moved * table.loc[line, "entropy"].min()
+    table.attrs["parameters"] = THEORY | {"inv_alpha": 2.0}
+    assert words in figure8.draw({"typical": table}, "smoke").caption
