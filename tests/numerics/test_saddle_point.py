@@ -102,8 +102,8 @@ def test_a_violation_beyond_rounding_of_the_parameters_is_one(units):
     problem = NearlyCancelling()
     x = solve(problem, np.array([0.9, 0.9 + 1.1e-7])).parameters
     beside = problem.coordinates(x + np.array([0.0, units * np.finfo(float).eps]))
-    assert saddle_point._solved(problem, saddle_point._evaluate(problem, problem.coordinates(x)))
-    assert not saddle_point._solved(problem, saddle_point._evaluate(problem, beside))
+    assert saddle_point._is_rounding(problem, saddle_point._evaluate(problem, problem.coordinates(x)))
+    assert not saddle_point._is_rounding(problem, saddle_point._evaluate(problem, beside))
 
 
 def test_response_is_the_susceptibility():

@@ -161,22 +161,23 @@ def solve(
     spent = 1
     fresh = inverse_hessian is None
     inverse = _inverse(problem, here) if inverse_hessian is None else inverse_hessian
-    best, best_size, stalled = here, np.inf, 0
+    best, best_size, stalled, renewed = here, np.inf, 0, False
     while True:
         step = -inverse @ here.gradient
         size = _relative(step, here.coordinates)
         stalled = 0 if size < 0.5 * best_size else stalled + 1
         if size < best_size:
             best, best_size = here, size
-        if size < TOLERANCE or (stalled > 2 and best_size < rounding_floor):
-            if _solved(problem, best):
-                return StationaryPoint(best.parameters, best.value, best.residual, inverse, spent)
-            if fresh or spent >= EVALUATIONS:
-                raise _failure(problem, best.parameters, best.residual)
+        still = stalled > 2 and best_size < rounding_floor
+        if still and not renewed and spent < EVALUATIONS:
             # It may be the inverse, not rounding, that keeps the steps from shrinking.
             here, best_size, stalled = best, np.inf, 0
-            inverse, fresh = _inverse(problem, here), True
+            inverse, fresh, renewed = _inverse(problem, here), True, True
             continue
+        if size < TOLERANCE or still:
+            if best.residual <= LARGEST_RESIDUAL or _is_rounding(problem, best):
+                return StationaryPoint(best.parameters, best.value, best.residual, inverse, spent)
+            raise _failure(problem, best.parameters, best.residual)
         if spent >= EVALUATIONS or not np.isfinite(size):
             raise _failure(problem, here.parameters, here.residual)
         step = _guarded(problem, here, step)
@@ -189,7 +190,7 @@ def solve(
                 continue
             if not contraction < 2.0:
                 # A soft direction may turn rounding into steps above the floor.
-                if _solved(problem, here):
+                if _is_rounding(problem, here):
                     return StationaryPoint(here.parameters, here.value, here.residual, inverse, spent)
                 raise _failure(problem, here.parameters, here.residual)
         if size > 1e-2 * rounding_floor:  # below, differences of gradients are mostly rounding
@@ -213,10 +214,10 @@ def _evaluate(problem: FreeEntropy, coordinates: Array) -> _Iterate:
     )
 
 
-def _solved(problem: FreeEntropy, here: _Iterate) -> bool:
-    """Whether the equations hold, or rounding of the parameters is all that violates them."""
-    if here.residual <= LARGEST_RESIDUAL or problem.rounding == 0.0:
-        return here.residual <= LARGEST_RESIDUAL
+def _is_rounding(problem: FreeEntropy, here: _Iterate) -> bool:
+    """Whether rounding of the parameters is all that violates the equations."""
+    if problem.rounding == 0.0:
+        return False
     unit = np.finfo(np.float64).eps * np.abs(here.parameters)
     allowed = problem.rounding * (np.abs(hessian(problem.value, here.parameters)) @ unit)
     return bool(np.all(np.abs(here.gradient_by_parameters) <= allowed))
