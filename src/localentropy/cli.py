@@ -157,11 +157,13 @@ def verify(
 
 
 @app.command()
-def gallery() -> None:
-    """Copy the current figures of the default scale to figures/gallery/."""
+def gallery(
+    targets: Annotated[list[str] | None, typer.Argument(metavar="[FIGURE]…", help="only these; or scorecard")] = None,
+) -> None:
+    """Copy the current figures and scorecard of the default scale to figures/gallery/."""
     from localentropy.gallery import collect
 
-    for file in collect():
+    for file in collect(targets or []):
         print(file)
 
 

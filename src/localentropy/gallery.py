@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from localentropy.artifacts import read_output
-from localentropy.config import resolve
-from localentropy.errors import ArtifactError
+from localentropy.config import did_you_mean, resolve
+from localentropy.errors import ArtifactError, ConfigError
 from localentropy.jobs import Job, output_jobs, table_jobs
 from localentropy.outputs import FigureJob, OutputJob
 
@@ -16,20 +17,24 @@ GOLDEN = Path("tests/golden")
 README, PAGE = Path("README.md"), Path("docs/gallery.md")
 
 
-def collect() -> list[Path]:
+def collect(targets: Collection[str] = ()) -> list[Path]:
     """Copy PNG and CSV of every figure of the default scale, and the scorecard, to `figures/gallery/`.
 
     The captions in docs/gallery.md and the counts of verdicts in the README are brought up to date too.
+
+    Args:
+        targets: figures, and `scorecard`; all where none is given.
 
     Returns:
         The files written.
 
     Raises:
+        ConfigError: there is no such figure.
         ArtifactError: a file is missing, or was made from other parameters (an override), code or inputs; then
             nothing is copied.
     """
     copies = []
-    for output in _current_outputs("default"):
+    for output in _current_outputs("default", targets):
         if isinstance(output, FigureJob):
             folder, suffixes = GALLERY / output.stem.parent.name, (".png", ".csv")
             _put(PAGE, output.target, read_output(output.stem)[1]["caption"])
@@ -68,18 +73,23 @@ def collect_golden() -> list[Path]:
     return written
 
 
-def _current_outputs(scale: str) -> list[OutputJob]:
-    """Figures and scorecard of a scale, all there and current."""
+def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJob]:
+    """Figures and scorecard of a scale, or those named, all there and current."""
     configuration = resolve(scale)
-    outputs = list(output_jobs(configuration))
-    jobs: list[Job] = [*table_jobs(configuration), *outputs]
+    outputs = {output.target: output for output in output_jobs(configuration)}
+    for target in targets:
+        if target not in outputs:
+            raise ConfigError(f"{target}: no such figure; {did_you_mean(target, list(outputs))}")
+    chosen = [output for target, output in outputs.items() if not targets or target in targets]
+    tables = {name for output in chosen for name in output.tables}
+    jobs: list[Job] = [*(job for job in table_jobs(configuration) if job.name in tables), *chosen]
     for job in jobs:
         file = job.files()[0]
         difference = "missing" if not file.exists() else job.problem()
         if difference:
-            wanted = f"`make all scorecard SCALE={scale}` first, without overrides"
+            wanted = f"`make {' '.join(targets) or 'all scorecard'} SCALE={scale}` first, without overrides"
             raise ArtifactError(f"{file}: {difference}; run {wanted}")
-    return outputs
+    return chosen
 
 
 def _copied(copies: list[tuple[Path, Path]]) -> list[Path]:
