@@ -1,4 +1,4 @@
-"""Every test computes on one thread, as the shipped scales do: on tiny tensors a second one costs time."""
+"""Every test computes on one thread, as the shipped scales do: on tiny tensors a second one costs time. None is timed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import os
 import sys
 
 import pytest
+from hypothesis import settings
 
 # Before any test module imports numpy or PyTorch. Snakemake sets it for its jobs anew, from their `threads`.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# The first example of a property may have to compile a kernel, and machines may be busy.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)

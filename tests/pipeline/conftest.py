@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+HANGS = 1800.0
+"""Seconds after which a command counts as one that hangs; the smoke scale takes two minutes of an idle machine."""
 
 KERNEL = '''
 """A kernel."""
@@ -108,7 +110,7 @@ class Checkout:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=HANGS,
             check=False,
         )
         return Run(done.returncode, done.stdout + done.stderr)
@@ -120,7 +122,7 @@ class Checkout:
             env={"PYTHONPATH": str(self.folder / "src"), "PATH": "/usr/bin:/bin"},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=HANGS,
             check=False,
         )
         return Run(done.returncode, done.stdout + done.stderr)
