@@ -1,4 +1,7 @@
-"""Every test computes on one thread, as the shipped scales do: on tiny tensors a second one costs time. None is timed."""
+"""Every test computes on one thread, as the shipped scales do: on tiny tensors a second one costs time.
+
+None is timed.
+"""
 
 from __future__ import annotations
 
