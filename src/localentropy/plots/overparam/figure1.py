@@ -67,7 +67,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             threshold_line(inset, row.inv_alpha_le, at, side="right")
         one_two_five(inset, (1, 2, 5, 10), (0.75, 11.0))
         inset.set(ylabel="train error, best over the run")
-        inset.set_ylim(-0.003, 0.12)
+        inset.set_ylim(-0.003, 0.16)
         inset.legend()
         letter([axis, inset])
     thresholds = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}

@@ -54,7 +54,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                     color, linestyle = SOLVERS[str(line.solver)]["color"], THRESHOLDS[str(line.share)]
                     # Two lines may coincide: the solvers' values are on different sides.
                     side = "left" if line.solver == "committee_focusing_bp" else "right"
-                    threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=0.8)
+                    at = 0.8 if axis is axes[0] else 0.97  # below the legend, above the points
+                    threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=at)
             errors = data[data["panel"] == "a"]
             one_two_five(axis, (0.2, 0.5, 1, 2, 5), (0.9 * errors["x"].min(), 1.1 * errors["x"].max()))
         axes[0].set(ylabel="error rate", ylim=(-0.01, data.loc[data["panel"] == "a", "y"].max() * 1.6))
