@@ -61,7 +61,7 @@ class Finding:
 
 
 def finite_size(D: np.ndarray | float) -> np.ndarray | float:
-    """What is allowed for a finite latent dimension in the errors of solutions found: 0.5/D, chosen before the runs.
+    """What is allowed for a finite latent dimension in the errors of solutions found: 0.5/D, a choice.
 
     The captions of figures 2 and 11 tell the deviations measured at each D.
     """
