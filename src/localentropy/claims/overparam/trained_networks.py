@@ -15,8 +15,11 @@ from localentropy.errors import DomainError
 from localentropy.landscape.pairs import pair_mean
 
 FLAT = 0.1
-"""Train error per unit of distance below which a profile counts as flat at zero: a choice, made when the profiles of an
-earlier run were known (largest slopes of the committee 0.02, of multi-layer perceptrons at their threshold 0.5, 0.9)."""
+"""Train error per unit of distance below which a profile counts as flat at zero.
+
+A choice, made when the profiles of an earlier run were known: largest slopes of the committee 0.02, of multi-layer
+perceptrons at their threshold 0.5 and 0.9.
+"""
 COMPARED_AT = 0.3
 """Distance per unit at which the sharpness of two profiles is compared."""
 
