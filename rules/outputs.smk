@@ -17,6 +17,16 @@ for target in pipeline.configuration.figures:
             f"{target} is up to date"
 
 
+# A bare word that is none of the targets comes here, and is refused.
+rule mistaken:
+    input:
+        pipeline.refuse_target,
+    output:
+        "{target}",
+    wildcard_constraints:
+        target="[^/]+",
+
+
 NOTEBOOKS = glob_wildcards("notebooks/{name}.py").name
 
 

@@ -105,7 +105,6 @@ def plot(
         request = _decoded(FigureJob.from_json, figure, job)
     else:
         configuration = _configuration(scale, config, set_, run_name)
-        _known(figure, list(configuration.figures), "figure")
         request = FigureJob.from_configuration(configuration, figure)
     request.make(log)
 
@@ -174,9 +173,10 @@ def dag(
     set_: Overrides = None,
 ) -> None:
     """Draw what is made from what: datasets, experiments, figures."""
+    from localentropy.config import require_known
     from localentropy.graph import draw
 
-    _known(file.suffix, [".png", ".svg", ".pdf"], "kind of picture")
+    require_known(file.suffix, [".png", ".svg", ".pdf"], "kind of picture")
     file.parent.mkdir(parents=True, exist_ok=True)
     draw(_configuration(None, config, set_, None), file)
     print(file)
@@ -254,7 +254,6 @@ def _experiment_job(
     if job is not None:
         return _decoded(ExperimentJob.from_json, name, job)
     configuration = _configuration(scale, files, overrides, run_name)
-    _known(name, list(configuration.experiments), "experiment")
     return ExperimentJob.from_configuration(configuration, name)
 
 
@@ -276,10 +275,3 @@ def _configuration(
                 raise ConfigError(f"--set {item}: {parent} was set to a value by an earlier --set")
         branch[last] = value
     return resolve(scale, files or [], tree, run_name, option="--set")
-
-
-def _known(name: str, choices: list[str], what: str) -> None:
-    from localentropy.config import did_you_mean
-
-    if name not in choices:
-        raise ConfigError(f"{name}: no such {what}; {did_you_mean(name, choices)}")

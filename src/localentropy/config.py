@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -268,6 +268,16 @@ def did_you_mean(key: object, choices: Sequence[str]) -> str:
     close = difflib.get_close_matches(str(key), choices, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]!r}? " if close else ""
     return f"{hint}allowed: {', '.join(choices)}"
+
+
+def require_known(name: str, choices: Collection[str], what: str) -> None:
+    """Refuse a name that is none of the choices; `what` says what it should have been the name of.
+
+    Raises:
+        ConfigError: with the nearest choice.
+    """
+    if name not in choices:
+        raise ConfigError(f"{name}: no such {what}; {did_you_mean(name, list(choices))}")
 
 
 def _take_scale(scale: str | None, user: Sequence[Layer]) -> str:

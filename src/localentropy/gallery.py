@@ -7,8 +7,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from localentropy.artifacts import read_output
-from localentropy.config import did_you_mean, resolve
-from localentropy.errors import ArtifactError, ConfigError
+from localentropy.config import require_known, resolve
+from localentropy.errors import ArtifactError
 from localentropy.jobs import Job, output_jobs, table_jobs
 from localentropy.outputs import FigureJob, OutputJob
 
@@ -78,8 +78,7 @@ def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJo
     configuration = resolve(scale)
     outputs = {output.target: output for output in output_jobs(configuration)}
     for target in targets:
-        if target not in outputs:
-            raise ConfigError(f"{target}: no such figure; {did_you_mean(target, list(outputs))}")
+        require_known(target, outputs, "figure")
     chosen = [output for target, output in outputs.items() if not targets or target in targets]
     tables = {name for output in chosen for name in output.tables}
     jobs: list[Job] = [*(job for job in table_jobs(configuration) if job.name in tables), *chosen]

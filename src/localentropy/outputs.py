@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from localentropy import artifacts, closure, provenance
-from localentropy.config import Configuration, split_figure
+from localentropy.config import Configuration, require_known, split_figure
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import COMMITTED, ExperimentJob, read_checked, without_missing
 from localentropy.progress import reporting
@@ -171,7 +171,12 @@ class FigureJob(OutputJob):
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, target: str) -> FigureJob:
-        """The job of one figure of a resolved configuration."""
+        """The job of one figure of a resolved configuration.
+
+        Raises:
+            ConfigError: there is no such figure.
+        """
+        require_known(target, configuration.figures, "figure")
         return cls.from_experiments(configuration, target, configuration.figures[target].experiments)
 
     @property

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localentropy import artifacts, closure, provenance
-from localentropy.config import Configuration, load_experiment
+from localentropy.config import Configuration, load_experiment, require_known
 from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
 from localentropy.progress import reporting
@@ -121,7 +121,12 @@ class ExperimentJob:
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, name: str) -> ExperimentJob:
-        """The job of one experiment of a resolved configuration."""
+        """The job of one experiment of a resolved configuration.
+
+        Raises:
+            ConfigError: there is no such experiment.
+        """
+        require_known(name, configuration.experiments, "experiment")
         inputs = {
             dataset: prepared_path(dataset, configuration.data.source) for dataset in load_experiment(name).DATASETS
         }

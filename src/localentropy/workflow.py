@@ -14,12 +14,13 @@ import platform
 import re
 import shlex
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
 from localentropy import artifacts, closure, provenance
-from localentropy.config import MAIN_PAPER, resolve
+from localentropy.config import MAIN_PAPER, require_known, resolve
 from localentropy.errors import ArtifactError, LocalEntropyError
 from localentropy.jobs import Job, output_jobs
 from localentropy.outputs import FigureJob
@@ -143,12 +144,19 @@ class Pipeline:
         """Source files that a notebook's imports depend on."""
         return _relative(closure.script_closure(Path("notebooks", f"{wildcards.name}.py")))
 
+    def refuse_target(self, wildcards: Any) -> None:
+        """End with one line for a target that is none; those there are have no files of their own."""
+        with _stopping():
+            require_known(wildcards.target, [rule.name for rule in self._workflow.rules if not rule.output], "target")
+
     def _experiment(self, wildcards: Any) -> ExperimentJob:
-        return ExperimentJob.from_configuration(self.configuration, f"{wildcards.paper}/{wildcards.name}")
+        with _stopping():
+            return ExperimentJob.from_configuration(self.configuration, f"{wildcards.paper}/{wildcards.name}")
 
     def _figure(self, wildcards: Any) -> FigureJob:
         prefix = "" if wildcards.paper == MAIN_PAPER else f"{wildcards.paper}_"
-        return FigureJob.from_configuration(self.configuration, prefix + wildcards.module)
+        with _stopping():
+            return FigureJob.from_configuration(self.configuration, prefix + wildcards.module)
 
     def _scorecard(self) -> ScorecardJob:
         return ScorecardJob.from_configuration(self.configuration)
@@ -202,6 +210,14 @@ def stop(error: LocalEntropyError) -> NoReturn:
     """End Snakemake with one line."""
     print(f"error: {error}", file=sys.stderr, flush=True)
     sys.exit(1)
+
+
+@contextmanager
+def _stopping() -> Iterator[None]:
+    try:
+        yield
+    except LocalEntropyError as error:
+        stop(error)
 
 
 def _shortest(file: Path) -> Path:

@@ -39,6 +39,24 @@ def test_snakemake_refuses_a_wrong_configuration_in_one_line(
 
 
 @pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("figrue91", "error: figrue91: no such target; did you mean 'figure91'? allowed: "),
+        ("scorecards", "error: scorecards: no such target; did you mean 'scorecard'? allowed: "),
+        ("figures/smoke/overparam/figure99.png", "error: figure99: no such figure; did you mean 'figure9"),
+        ("figures/smoke/margins/figure91.png", "error: margins_figure91: no such figure; did you mean 'figure91'?"),
+        ("results/smoke/overparam/toy_c.parquet", "error: overparam/toy_c: no such experiment; did you mean"),
+    ],
+)
+def test_snakemake_refuses_a_wrong_target_in_one_line(untouched: Checkout, target: str, message: str) -> None:
+    run = untouched.snakemake(target, "--config", "scale=smoke")
+    assert run.status == 1
+    # After Snakemake's own header, which ends so.
+    after = run.output.partition("Building DAG of jobs...\n")[2]
+    assert after.startswith(message) and after.count("\n") == 1, run.output
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["run", "overparam/toy_c"], "overparam/toy_c: no such experiment; did you mean 'overparam/toy_"),
