@@ -64,11 +64,11 @@ class Drawing:
     caption: str
 
 
-def panels(columns: int, width: float, height: float) -> tuple[Figure, Sequence[Axes]]:
-    """A figure of `columns` panels side by side in the common style, its size in inches."""
+def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Figure, Sequence[Axes]]:
+    """A figure of rows × columns panels in the common style, row by row; its size in inches."""
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure = Figure(figsize=(width, height), layout="constrained")
-        axes = figure.subplots(1, columns, squeeze=False)[0]
+        axes = figure.subplots(rows, columns, squeeze=False).ravel()
     return figure, list(axes)
 
 

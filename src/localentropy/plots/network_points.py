@@ -147,9 +147,25 @@ def legends(
     grey = Line2D([], [], **(black | SERIES["untrained"]))
     lines = [Line2D([], [], **style) for style in shown]
     axes[1].legend([*lines, grey], [*(style["label"] for style in shown), untrained], loc=places[1])
-    widths = data[data["panel"] == "c"].groupby("series", sort=False)["width"].unique()
+    widths = data[data["panel"] == "c"].groupby("series", sort=False).apply(_widths, by, looks, include_groups=False)
     axes[2].legend(
         [Line2D([], [], **(black | SERIES[str(series)])) for series in widths.index],
-        [f"{width}{', '.join(map(str, dict.fromkeys(values)))}" for values in widths],
+        [f"{width}{values}" for values in widths],
         loc=places[2],
     )
+
+
+def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Mapping[str, Any]]) -> str:
+    """The width that all kinds share, or each kind's."""
+    each = energies.groupby(by, sort=False)["width"].first()
+    if each.nunique() == 1:
+        return str(each.iloc[0])
+    return ", ".join(f"{width} ({looks[str(kind)]['label']})" for kind, width in each.items())
+
+
+def zoom(axis: Axes, data: pd.DataFrame, panel: str) -> None:
+    """Limits about the points of a panel, with room for a legend above them."""
+    y = data.loc[data["panel"] == panel, "y"].dropna()
+    if len(y):
+        height = max(float(y.max() - y.min()), 0.02)
+        axis.set_ylim(y.min() - 0.2 * height, y.max() + 0.7 * height)

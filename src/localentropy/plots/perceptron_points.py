@@ -25,6 +25,26 @@ def draw_points(axis: Any, points: pd.DataFrame, style: Mapping[str, Any], x: st
         axis.errorbar(here[x], here["y"], np.nan_to_num(here["y_err"]), markerfacecolor=face, zorder=3, **look)
 
 
+def apart(points: pd.DataFrame, index: int, of: int, x: str = "inv_alpha") -> pd.DataFrame:
+    """The points of one of several sets, moved along a logarithmic axis so that the sets do not hide each other."""
+    return points.assign(**{x: points[x] * 1.025 ** (index - (of - 1) / 2)})
+
+
+def without_errors(*drawn: pd.DataFrame) -> str:
+    """A caption's sentence on points that are one instance's."""
+    if all((points["n"] > 1).all() for points in drawn):
+        return ""
+    return " A point without error bar: solutions of one instance only."
+
+
+def small_rates(axis: Any, linear: float = 1e-3) -> None:
+    """An axis of rates over several decades that has zero too: linear below a rate, logarithmic above."""
+    axis.set_yscale("symlog", linthresh=linear)
+    decades = [10.0**power for power in range(round(np.log10(linear)), 1)]
+    axis.set_yticks([0.0, *decades], ["0", *(f"{decade:g}" for decade in decades)])
+    axis.set_yticks([], minor=True)
+
+
 def one_two_five(axis: Any, ticks: tuple[float, ...], ends: tuple[float, float]) -> None:
     """A logarithmic axis of 1/α with plain numbers at the given ticks only."""
     axis.set(xscale="log", xlabel=r"$1/\alpha = N/P$")

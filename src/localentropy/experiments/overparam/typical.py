@@ -1,6 +1,6 @@
 """Typical solutions along lines of the phase diagram (overparam, figures 2, 8, 9 and the theory of 10 and 11).
 
-Lines in 1/α at fixed α_T, each from the threshold of its margin on, and lines in α_T at fixed 1/α.
+Lines in 1/α at fixed α_T and lines in α_T at fixed 1/α, each from the threshold of its margin on.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DATASETS: tuple[str, ...] = ()
+
+BEYOND = 1.0 + 1e-9
+"""A threshold carries the rounding of its root: lines begin this factor beyond it."""
 
 
 class Parameters(ExperimentParameters):
@@ -67,6 +70,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     import numpy as np
     import pandas as pd
     import torch
+    from scipy.optimize import brentq
 
     from localentropy.errors import DomainError
     from localentropy.replica import random_features as rf
@@ -81,17 +85,23 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
                 f"largest_inv_alpha = {parameters.largest_inv_alpha} leaves no line of margin {task['margin']}: "
                 f"solutions exist from 1/α = {threshold:.6g} on"
             )
-        inv_alphas = np.geomspace(threshold, parameters.largest_inv_alpha, parameters.points)
-        # The threshold itself carries the rounding of its root: step over it.
-        inv_alphas[0] *= 1.0 + 1e-9
+        inv_alphas = np.geomspace(threshold * BEYOND, parameters.largest_inv_alpha, parameters.points)
         line = [(parameters.alpha_T, inv_alpha) for inv_alpha in inv_alphas]
     else:
-        alphas_T = np.geomspace(parameters.alphas_T[0], parameters.alphas_T[1], parameters.points)
+
+        def surplus(log_alpha_T: float) -> float:
+            return parameters.inv_alpha * rf.alpha_c(float(np.exp(log_alpha_T)), fixed, activation) - 1.0
+
+        logs = np.log(np.geomspace(parameters.alphas_T[0], parameters.alphas_T[1], parameters.points))
+        solvable = np.array([surplus(log) for log in logs]) >= 0.0
+        alphas_T = np.exp(logs[solvable])
+        if solvable.any() and not solvable[0]:
+            first = int(np.argmax(solvable))
+            threshold = np.exp(brentq(surplus, logs[first - 1], logs[first], xtol=1e-12))
+            alphas_T = np.append(threshold * BEYOND, alphas_T)
         line = [(alpha_T, parameters.inv_alpha) for alpha_T in alphas_T]
     rows = []
     for alpha_T, inv_alpha in line:
-        if inv_alpha * rf.alpha_c(alpha_T, fixed, activation) < 1.0:
-            continue
         margin = rf.kappa_max(alpha_T, inv_alpha, activation) if task["margin"] == "max" else fixed
         rows.append(asdict(rf.typical(alpha_T, inv_alpha, margin, activation)))
     return pd.DataFrame(rows).assign(line=task["line"], reference=str(task["margin"]))

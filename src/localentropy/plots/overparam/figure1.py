@@ -46,6 +46,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.plot(x, le, color="black", linestyle="--", label=r"$1/\alpha_{\mathrm{LE}}$, local entropy")
         ends = [storage["inv_alpha_c"], storage["inv_alpha_le"]]
         axis.plot([0, 0], ends, "o", color="black", clip_on=False, zorder=3)
+        for y, shift in zip(ends, (-6, 5), strict=True):
+            axis.annotate(f"{y:.4f}", (0, y), xytext=(4, shift), textcoords="offset points", va="center", fontsize=6)
         at = 0.75 * x.max()
         low, high = np.interp(at, x, c), np.interp(at, x, le)
         regions = (
@@ -65,9 +67,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             threshold_line(inset, row.inv_alpha_c, f"$1/\\alpha_c$ = {row.inv_alpha_c:.3f}")
             at = rf"$1/\alpha_{{\mathrm{{LE}}}}$ = {row.inv_alpha_le:.3f}"
             threshold_line(inset, row.inv_alpha_le, at, side="right")
-        one_two_five(inset, (1, 2, 5, 10), (0.75, 11.0))
+        one_two_five(inset, (1, 2, 5, 10, 20), (0.75, 24.0))
         inset.set(ylabel="train error, best over the run")
-        inset.set_ylim(-0.003, 0.16)
+        inset.set_ylim(-0.003, 0.19)
         inset.legend()
         letter([axis, inset])
     thresholds = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}

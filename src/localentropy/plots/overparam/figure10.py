@@ -12,7 +12,7 @@ from localentropy.landscape.agreement import agreement_by_size
 from localentropy.landscape.solver_runs import averages, deviations, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import draw_points, one_two_five, series
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, without_errors
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -33,17 +33,18 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, axes = panels(2, 6.8, 2.9)
         axes[1].plot(line["inv_alpha"], line["error_typical"], color="black", label="theory")
-        for D, color in zip(sizes, sns.color_palette("viridis", len(sizes)), strict=True):
+        for index, (D, color) in enumerate(zip(sizes, sns.color_palette("viridis", len(sizes)), strict=True)):
             style = {"color": color, "marker": "o"}
             here = train[train["D"] == D]
             axes[0].errorbar(here["inv_alpha"], here["y"], here["y_err"], label=f"$D = {D}$", **style)
-            draw_points(axes[1], test[test["D"] == D], style)
+            draw_points(axes[1], apart(test[test["D"] == D], index, len(sizes)), style)
+            axes[1].plot([], [], "o", color=color, label=f"$D = {D}$")
             frames += [series(here, "a", f"D = {D}"), series(test[test["D"] == D], "b", f"D = {D}")]
         for axis in axes:
-            one_two_five(axis, (1, 2, 5, 10, 20), (1.0, 24.0))
+            one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 24.0))
         axes[0].set(ylabel="train error of SA (best)")
         axes[1].set(ylabel="test error of solutions")
-        axes[1].set_ylim(0.22, 0.36)
+        axes[1].set_ylim(0.23, 0.34)
         axes[0].legend()
         axes[1].legend()
         letter(axes)
@@ -52,7 +53,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"{p['beta_step']:g} a sweep, at most {p['sweeps']} sweeps. (a) Smallest train error of a run, mean over all "
         "instances. (b) Test error of solutions and the replica theory of typical ones; hollow: fewer than 90 % of the "
         f"instances solved, where only the easier ones are averaged. {in_words(agreement, 'test error')} "
-        "Error bars: standard errors over instances. Sizes, "
+        f"Error bars: standard errors over instances.{without_errors(test)} In (b) sizes are drawn a little apart. Sizes, "
         "schedule and α_T are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)

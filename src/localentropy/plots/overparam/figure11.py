@@ -11,8 +11,8 @@ import seaborn as sns
 from localentropy.landscape.agreement import agreement_by_size
 from localentropy.landscape.solver_runs import averages, deviations, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import STYLE, Drawing, panels
-from localentropy.plots.perceptron_points import draw_points, one_two_five, series
+from localentropy.plots.drawing import COLUMN_WIDTH, STYLE, Drawing, panels
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, without_errors
 
 MARKERS = ("o", "s", "D")
 
@@ -23,10 +23,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     p = runs.attrs["parameters"]
     points = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
-    margins = sorted(runs["margin"].unique())
+    margins, sizes = sorted(runs["margin"].unique()), sorted(runs["D"].unique())
     frames = [csv_rows(agreement)]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, (axis,) = panels(1, 3.8, 3.2)
+        figure, (axis,) = panels(1, COLUMN_WIDTH, 3.2)
         for margin, color in zip(margins, sns.color_palette("viridis", len(margins)), strict=True):
             line = typical[(typical["line"] == "inv_alpha") & (typical["reference"] == str(margin))]
             line = line.sort_values("inv_alpha")
@@ -35,14 +35,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             frames.append(
                 pd.DataFrame({"panel": "a", "series": f"theory, margin {margin:g}", "x": x, "y": y, "y_err": 0.0})
             )
-            for D, marker in zip(sorted(runs["D"].unique()), MARKERS, strict=False):
+            for index, (D, marker) in enumerate(zip(sizes, MARKERS, strict=False)):
                 here = points[(points["margin"] == margin) & (points["D"] == D)]
                 # The theory between the margin of the line and the effective one of each point.
-                axis.plot(here["inv_alpha"], here["theory"], "_", color=color, markersize=9)
-                draw_points(axis, here, {"color": color, "marker": marker})
+                shown = apart(here, index, len(sizes))
+                axis.plot(shown["inv_alpha"], shown["theory"], "_", color=color, markersize=9)
+                draw_points(axis, shown, {"color": color, "marker": marker})
                 frames.append(series(here, "a", f"MCT0, margin {margin:g}, D = {D}"))
-        for D, marker in zip(sorted(runs["D"].unique()), MARKERS, strict=False):
+        for D, marker in zip(sizes, MARKERS, strict=False):
             axis.plot([], [], marker, color="black", label=f"$D = {D}$")
+        axis.plot([], [], "_", color="black", markersize=9, label=r"theory at $\kappa_{\mathrm{eff}}$")
         one_two_five(axis, (5, 10, 20, 30), (4.0, 36.0))
         axis.set_ylabel("test error of solutions")
         axis.set_ylim(0.21, 0.34)
@@ -51,6 +53,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"Figure 11. Test error of solutions of margin κ found by zero-temperature Monte Carlo (at most {p['sweeps']} "
         f"sweeps), α_T = {p['alpha_T']:g}; lines: typical solutions, replica theory; dashes: the theory at each point's "
         "effective margin, half-way to the first sum that the margin forbids. Hollow: fewer than 90 % of the instances "
-        f"solved. {in_words(agreement, 'test error')} Error bars: standard errors over instances. Sizes, margins and α_T are chosen here: the text lost them."
+        f"solved. {in_words(agreement, 'test error')} Error bars: standard errors over instances.{without_errors(points)} Sizes are drawn a little apart. Sizes, margins and α_T are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)

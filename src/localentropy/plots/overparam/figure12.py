@@ -18,10 +18,12 @@ from localentropy.landscape.stability_histogram import (
     steps_of,
 )
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import STYLE, Drawing, panels
+from localentropy.plots.drawing import STYLE, Drawing, letter, panels
 
 DRAWN_BINS = 0.12
 """Width of the drawn bins, about: a whole number of steps 2/√N of the lattice."""
+APART = 0.1
+"""Distance of the levels in the panel of differences."""
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -34,9 +36,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     means = lattice[lattice["quantity"] == "mean_stability"].rename(columns={"value": "theory"})
     of_means = agreement_by_size(deviations(runs, "mean_stability", means, "theory"), ["margin"])
     of_bins = agreement_by_size(histogram_deviations(runs, lattice), ["x"])
-    frames = [csv_rows(of_bins), csv_rows(of_means, "agreement, mean stability")]
+    frames, histograms = [csv_rows(of_bins), csv_rows(of_means, "agreement, mean stability")], {}
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, (axis,) = panels(1, 3.8, 3.2)
+        figure, (axis, below) = panels(2, 7.0, 3.0)
         for inv_alpha, color in zip(inv_alphas, sns.color_palette("viridis", len(inv_alphas)), strict=True):
             line = lines[lines["inv_alpha"] == inv_alpha]
             axis.plot(line["x"], line["value"], color=color, label=rf"$1/\alpha = {inv_alpha:g}$")
@@ -47,24 +49,47 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             )
             histogram = _histogram(runs, lattice, inv_alpha)
             look = {"linestyle": "none", "marker": "o", "markersize": 3, "color": color}
-            hollow = bool((histogram["solved"] < MOST_SOLVED).any())
-            axis.errorbar(
-                histogram["x"], histogram["y"], histogram["y_err"], markerfacecolor="white" if hollow else color, **look
-            )
+            face = "white" if (histogram["solved"] < MOST_SOLVED).any() else color
+            axis.errorbar(histogram["x"], histogram["y"], histogram["y_err"], markerfacecolor=face, **look)
             frames.append(histogram.assign(panel="a", series=f"MCT0, 1/α = {inv_alpha:g}"))
+            if len(histogram):
+                histograms[inv_alpha] = histogram
+                level = -APART * len(histograms)
+                below.axhline(level, color=color, linewidth=0.8)
+                difference = level + histogram["y"] - histogram["theory"]
+                below.errorbar(histogram["x"], difference, histogram["y_err"], markerfacecolor=face, **look)
         axis.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$", xlim=(0.0, 4.0))
         axis.set_ylim(bottom=0.0)
         axis.legend()
+        below.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$ less the theory", xlim=(0.0, 4.0))
+        below.set_ylim(-APART * (len(histograms) + 1), 0.0)
+        levels = {inv_alpha: -APART * (index + 1) for index, inv_alpha in enumerate(histograms)}
+        below.set_yticks(list(levels.values()), [f"0 ({inv_alpha:g})" for inv_alpha in levels])
+        letter([axis, below])
     caption = (
-        "Figure 12. Distribution of the stabilities of the training patterns, solutions of zero-temperature Monte Carlo at "
+        "Figure 12. (a) Distribution of the stabilities of the training patterns, solutions of zero-temperature Monte Carlo at "
         f"κ = 0 (points; bins of whole steps of the lattice) and typical solutions, replica theory (lines); α_T = "
-        f"{p['alpha_T']:g}. At each 1/α the largest size at which 90 % of the instances are solved (hollow: fewer). The "
+        f"{p['alpha_T']:g}. At each 1/α the largest size at which 90 % of the instances are solved, else the largest "
+        f"with solutions (hollow): {_sizes(histograms)}. (b) The points less the theory on their lattice, one level for each "
+        f"1/α, {APART:g} apart. The density in the first bin less the theory, in standard errors: {_first(histograms)}. The "
         f"fractions in the first {COMPARED} bins of width {COMPARED_BINS:g} are compared with the theory integrated over the "
         f"lattice. {in_words(of_bins, 'stabilities', drift=False)} The same for the mean stability. "
         f"{in_words(of_means, 'mean stability')} "
         "Error bars: standard errors over instances. Sizes, 1/α and α_T are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
+
+
+def _sizes(histograms: Mapping[float, pd.DataFrame]) -> str:
+    sizes = pd.Series({inv_alpha: rows["D"].iloc[0] for inv_alpha, rows in histograms.items()}, dtype=int)
+    each = (f"D = {D} at 1/α = {', '.join(f'{x:g}' for x in found.index)}" for D, found in sizes.groupby(sizes))
+    return "; ".join(each) or "none"
+
+
+def _first(histograms: Mapping[float, pd.DataFrame]) -> str:
+    scores = {inv_alpha: rows["z"].iloc[0] for inv_alpha, rows in histograms.items()}
+    known = [f"{z:+.1f} at 1/α = {inv_alpha:g}" for inv_alpha, z in scores.items() if pd.notna(z)]
+    return ", ".join(known) or "too few are solved"
 
 
 def _histogram(runs: pd.DataFrame, lattice: pd.DataFrame, inv_alpha: float) -> pd.DataFrame:

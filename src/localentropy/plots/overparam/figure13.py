@@ -14,7 +14,7 @@ from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import draw_points, one_two_five, series
+from localentropy.plots.perceptron_points import draw_points, one_two_five, series, small_rates
 
 PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs of the magnetizations"}
 
@@ -29,7 +29,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     agreement = agreement_by_size(deviations(tables["solve_mct0"], "local_energy", lattice, "energy", ("x",)), ["x"])
     frames, drawn = [csv_rows(agreement)], {}
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(4, 9.4, 2.7)
+        figure, axes = panels(2, 7.0, 5.4, rows=2)
         for panel, (axis, (solver, title)) in zip("abc", zip(axes, PANELS.items(), strict=False), strict=True):
             runs = tables[f"solve_{solver}"]
             # BP is no solver near the threshold: its curves start at the train error it leaves.
@@ -44,14 +44,28 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                 face = color if (here["solved"] >= MOST_SOLVED).all() else "white"
                 look = {"color": color, "marker": "o", "markersize": 3, "markerfacecolor": face}
                 axis.errorbar(here["x"], here["y"], here["y_err"], label=f"{round(inv_alpha, 1):g}", **look)
+                if solver == "mct0":
+                    axis.plot(here["x"], here["theory"], "_", color=color, markersize=9)
                 frames.append(series(here, panel, f"{solver}, 1/α = {inv_alpha:.2f}", x="x"))
             for inv_alpha, line in lines[lines["inv_alpha"] >= 5.0].groupby("inv_alpha"):
                 axis.plot(line["x"], line["value"], color="black", linestyle="--", linewidth=0.7, zorder=1)
                 name = f"typical, 1/α = {inv_alpha:g}"
                 frames.append(pd.DataFrame({"panel": panel, "series": name, "x": line["x"], "y": line["value"]}))
-            axis.set(xlabel="distance $d$", xlim=(0.0, 0.1), ylim=(0.0, 0.24))
-            axis.legend(title=rf"{title}; $1/\alpha$", fontsize=6, title_fontsize=7, loc="upper left", ncols=2)
-        axes[0].set_ylabel("train error after random flips")
+            axis.plot([], [], color="black", linestyle="--", linewidth=0.7, label="typical")
+            axis.set(xlabel="distance $d$", xlim=(-0.001, 0.102), ylabel="train error after flips")
+            if solver == "mct0":
+                axis.plot([], [], "_", color="black", markersize=9, label="typical, lattice")
+                axis.set_ylim(0.0, 0.24)
+            else:
+                small_rates(axis, 1e-4)
+                axis.set_ylim(-1e-5, 0.7)
+            axis.legend(
+                title=rf"{title}; $1/\alpha$",
+                fontsize=6,
+                title_fontsize=7,
+                loc="upper left" if solver == "mct0" else "lower right",
+                ncols=2,
+            )
         overlaps = _overlaps(axes[3], tables)
         frames += overlaps
         letter(axes)
@@ -61,8 +75,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"α_T = {p['alpha_T']:g}, for solutions of (a) zero-temperature Monte Carlo and (b) SBPI, and for (c) the signs of "
         "belief propagation's magnetizations, which solve only at large 1/α: elsewhere the curve starts at the train error "
         f"they leave. Sizes: {_sizes(drawn)}; hollow: fewer than 90 % of the instances solved. Dashed: typical solutions, "
-        "replica theory, at 1/α = 5 and the larger values of figure 12. MCT0 is compared with the theory "
-        f"on the lattice of its sums and flips. {in_words(agreement, 'local energy')} (d) Mean overlap of two solutions of one "
+        "replica theory, at 1/α = 5 and the larger values of figure 12. MCT0 is compared with the theory on the lattice of its "
+        f"sums and flips (dashes at the points). (b), (c): linear below 0.0001, logarithmic above. {in_words(agreement, 'local energy')} (d) Mean overlap of two solutions of one "
         f"instance, found by one solver from different seeds; line: typical solutions, replica theory. {_words(overlaps)} Error "
         "bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen here."
     )
@@ -98,8 +112,8 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
             label=f"{ALGORITHMS[solver]['label']}, $D = {D}$",
         )
     one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0))
-    axis.set(ylabel="overlap of two solutions", ylim=(0.0, 1.0))
-    axis.legend(fontsize=6, loc="center right", bbox_to_anchor=(1.0, 0.35))
+    axis.set(ylabel="overlap of two solutions", yscale="log", ylim=(0.01, 1.0))
+    axis.legend(fontsize=6, loc="lower left")
     return frames
 
 
@@ -108,10 +122,15 @@ def _words(overlaps: list[pd.DataFrame]) -> str:
     rows = pd.concat(overlaps).dropna(subset="z")
     rows = rows[~rows["series"].str.startswith("sbpi")]
     found = [
-        f"{row.series}, 1/α = {row.x:.1f}: {row.y:.4f} ± {row.y_err:.4f}, theory {row.theory:.4f}, z = {row.z:.1f}"
+        f"{_named(row.series)}, 1/α = {row.x:.1f}: {row.y:.4f} ± {row.y_err:.4f}, theory {row.theory:.4f}, z = {row.z:.1f}"
         for row in rows.itertuples()
     ]
     return "; ".join(found) + "." if found else "Too few are solved to compare."
+
+
+def _named(series: str) -> str:
+    solver, _, size = series.partition(", ")
+    return f"{ALGORITHMS[solver]['label']}, {size}"
 
 
 def _sizes(drawn: Mapping[str, pd.DataFrame]) -> str:

@@ -12,7 +12,7 @@ from localentropy.landscape.agreement import agreement_by_size
 from localentropy.landscape.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import COLORS, STYLE, Drawing, panels
+from localentropy.plots.drawing import STYLE, Drawing, panels
 from localentropy.plots.perceptron_points import draw_points, one_two_five, series
 
 TYPICAL = ("0.0", "0.5", "max")
@@ -20,7 +20,7 @@ LINES: dict[tuple[str, str], dict[str, Any]] = {
     ("error_typical", "0.0"): {"color": "black", "label": r"typical, $\kappa = 0$"},
     ("error_typical", "0.5"): {"color": "black", "linestyle": "--", "label": r"typical, $\kappa = 0.5$"},
     ("error_typical", "max"): {"color": "black", "linestyle": ":", "label": r"typical, $\kappa = \kappa_{\max}$"},
-    ("error_barycenter", "0.0"): {"color": COLORS[5], "label": r"barycentre, $\kappa = 0$"},
+    ("error_barycenter", "0.0"): {"color": "black", "linestyle": "-.", "label": r"barycentre, $\kappa = 0$"},
 }
 
 
@@ -57,8 +57,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(ylabel=r"generalization error $\epsilon_g$", ylim=(0.13, 0.46))
         axis.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.0, 1.02))
         inset = axis.inset_axes((0.72, 0.76, 0.27, 0.23))
-        inset.plot(optimum["inv_alpha"], optimum["kappa_opt"], color=COLORS[5])
+        inset.plot(optimum["inv_alpha"], optimum["kappa_opt"], color="black")
         inset.set(xscale="log", ylabel=r"$\kappa_{\mathrm{opt}}$")
+        inset.set_xlabel(r"$1/\alpha$", labelpad=0)
         inset.set_xticks([1, 3, 10], ["1", "3", "10"])
         inset.minorticks_off()
         inset.tick_params(labelsize=6)
@@ -76,13 +77,19 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         "Figure 2. Generalization error of typical solutions of several margins and of the barycentre of all solutions, "
         f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['activation']} features; each line starts at the threshold "
-        "of its margin. Points: test error of solutions of simulated annealing (at each 1/α the largest size at which most "
-        "instances are solved), focusing BP, SBPI and BinaryNet (its last weights without training error), mean and "
+        f"of its margin. Points: test error of solutions of focusing BP, SBPI and BinaryNet (its last weights without "
+        f"training error) at D = {shared_size(tables)}, and of simulated annealing at the largest size that is solved in "
+        f"90 % of the instances, else the largest with solutions ({_sizes(_points(tables, 'anneal'))}); mean and "
         "standard error over solved instances; hollow: fewer than 90 % solved. "
         f"Simulated annealing is compared with typical solutions of κ = 0. {in_words(agreement, 'test error')} "
         "Inset: the margin whose solutions have the barycentre of smallest error. α_T, the margin 0.5, sizes and settings of the solvers are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)
+
+
+def _sizes(points: pd.DataFrame) -> str:
+    at = points.groupby("D")["inv_alpha"].unique()
+    return "; ".join(f"D = {D} at 1/α = {', '.join(f'{x:.3g}' for x in sorted(values))}" for D, values in at.items())
 
 
 def _points(tables: Mapping[str, pd.DataFrame], solver: str) -> pd.DataFrame:

@@ -31,10 +31,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             for (kind, _), curve in table.groupby(["curve", "reference"], sort=False):
                 _curve(axis, curve, str(kind), colors)
             axis.set_xlabel("distance $d$")
+        tops = table[table["curve"] != "bound"].drop_duplicates(["curve", "reference"])
+        for top in tops.itertuples():
+            color = colors[top.margin_ref] if top.curve == "reference" else "black"
+            axes[0].plot(top.distance_typical, top.entropy_typical, "o", color=color, markersize=3)
         axes[0].set(xlim=(0.0, table["distance"].max()), ylabel=r"Franz–Parisi entropy $\phi_{\mathrm{FP}}(d)$")
         axes[0].set_ylim(bottom=-0.03)
         small = table[table["distance"] <= SMALL]
-        axes[1].set(xscale="log", xlim=(table["distance"].min(), SMALL))
+        axes[1].set(xscale="log", xlim=(table["distance"].min(), SMALL), ylabel=r"$\phi_{\mathrm{FP}}(d)$")
         axes[1].set_ylim(max(small["entropy"].min(), -0.04) * 1.1, small["entropy"].max() * 1.05)
         axes[0].legend(loc="lower right", bbox_to_anchor=(1.02, 0.38), ncols=2, columnspacing=1.0)
         letter(axes)
@@ -55,7 +59,7 @@ def _curve(axis: Axes, curve: pd.DataFrame, kind: str, colors: Mapping[float, tu
 
 def _margin_label(curve: pd.DataFrame) -> str:
     margin = curve["margin_ref"].iloc[0]
-    name = r"\kappa_{\max}" if curve["reference"].iloc[0] == "max" else r"\tilde\kappa"
+    name = r"\tilde\kappa = \kappa_{\max}" if curve["reference"].iloc[0] == "max" else r"\tilde\kappa"
     return rf"${name} = {margin:.3g}$"
 
 
@@ -85,7 +89,8 @@ def _caption(table: pd.DataFrame) -> str:
         f"κ = {p['margin']:g} at normalised Hamming distance d from a typical solution of margin κ̃, replica-symmetric "
         f"theory, α_T = {p['alpha_T']:g}, 1/α = {p['inv_alpha']:g}, {p['activation']} features (these values and the "
         "margins are chosen here: the text lost them). Dashed: negative, where no such solutions exist around typical "
-        "references. Black: solutions of the same margin as the reference. Dotted: all configurations, α = 0. "
+        "references. Black: solutions of the same margin as the reference. Dotted: all configurations, α = 0. Dots: typical distance and "
+        "entropy of all solutions, where a curve is highest. "
         f"{_ends(table)}(b): small distances."
     )
 

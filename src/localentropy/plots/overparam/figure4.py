@@ -12,6 +12,8 @@ from localentropy.plots.drawing import STYLE, Drawing, draw_signed, letter, pane
 
 BOTTOM = -2.5
 """Lower end of the axis of derivatives."""
+TOP = 8.0
+"""Its upper end: for d → 0 they grow like log(1/d)."""
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -44,14 +46,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         for axis in axes:
             axis.axhline(0.0, color="black", linewidth=0.6)
             axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
-        axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$")
-        axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(BOTTOM, 8.0))
+        axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$ (nats per weight)")
+        axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(BOTTOM, TOP))
         axes[0].legend(title=r"$1/\alpha$", loc="upper left")
         letter(axes)
     caption = (
         f"Figure 4. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
         f"margin, (a), and its derivative by the distance, (b), up to the typical distance; α_T = {p['alpha_T']:g}, "
-        f"{p['activation']} features, replica-symmetric theory. Dashed: negative. Below 1/α_LE{_threshold(tables)} "
+        f"{p['activation']} features, replica-symmetric theory. Dashed: negative values of what is drawn. {_ends(curves)}Below 1/α_LE{_threshold(tables)} "
         f"the derivative is negative somewhere{_beyond(curves)}. α_T and the values of 1/α are chosen here: the text "
         "lost them."
     )
@@ -65,6 +67,16 @@ def _threshold(tables: Mapping[str, pd.DataFrame]) -> str:
     if row.empty or thresholds.attrs["parameters"]["activation"] != drawn["activation"]:
         return ""
     return f" = {row['inv_alpha_le'].iloc[0]:.4f}"
+
+
+def _ends(curves: pd.DataFrame) -> str:
+    """Where curves end because the replica-symmetric solution does."""
+    unsolved = curves[curves["entropy"].isna()]
+    if unsolved.empty:
+        return ""
+    largest = unsolved.groupby("inv_alpha")["distance"].max()
+    ends = ", ".join(f"{d:.2g} (1/α = {inv_alpha:g})" for inv_alpha, d in largest.items())
+    return f"The replica-symmetric solution freezes at small negative entropies: curves end above d = {ends}. "
 
 
 def _beyond(curves: pd.DataFrame) -> str:

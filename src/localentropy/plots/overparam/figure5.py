@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from localentropy.landscape.thresholds import first_solved
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels, threshold_line
-from localentropy.plots.perceptron_points import one_two_five
+from localentropy.plots.perceptron_points import one_two_five, small_rates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,11 +54,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                     color, linestyle = SOLVERS[str(line.solver)]["color"], THRESHOLDS[str(line.share)]
                     # Two lines may coincide: the solvers' values are on different sides.
                     side = "left" if line.solver == "committee_focusing_bp" else "right"
-                    at = 0.8 if axis is axes[0] else 0.97  # below the legend, above the points
+                    at = {"half": 0.62, "all": 0.8}[str(line.share)] if axis is axes[0] else 0.97  # below the legend
                     threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=at)
             errors = data[data["panel"] == "a"]
             one_two_five(axis, (0.2, 0.5, 1, 2, 5), (0.9 * errors["x"].min(), 1.1 * errors["x"].max()))
-        axes[0].set(ylabel="error rate", ylim=(-0.01, data.loc[data["panel"] == "a", "y"].max() * 1.6))
+        axes[0].set(ylabel="error rate", ylim=(-2e-4, 10.0 * data.loc[data["panel"] == "a", "y"].max()))
+        small_rates(axes[0])
         axes[1].set(ylabel="overlap of SGD's solutions", ylim=(0.0, 1.0))
         shown = data[(data["panel"] == "c") & (data["x"] < 0.75)]
         axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xlim=(-0.01, 0.75))
@@ -165,11 +166,11 @@ def _caption(runs: Mapping[str, pd.DataFrame], thresholds: pd.DataFrame, near: f
         f"Figure 5. Tree committee machine with K = {fbp['units']} units and continuous weights on sign features of "
         f"{fbp['D']} latent dimensions, P = {P} patterns, α_T = {fbp['alpha_T']:g}; {fbp['samples']} training sets, the "
         f"same for both solvers, {sgd['starts']} starts of SGD on each; mean and standard error over training sets. "
-        "(a) Train (dashed, open) and test error of focusing BP and of SGD on the cross-entropy; of an unsolved run, the "
-        "weights with the fewest errors. Vertical lines: from where on half (dotted) and all (solid) runs are "
+        "(a) Train (dashed, open) and test error of focusing BP and of SGD on the cross-entropy, linear below 0.001 and "
+        "logarithmic above; of an unsolved run, the weights with the fewest errors. Vertical lines: from where on half (dotted) and all (solid) runs are "
         f"solved: {'; '.join(found) or 'nowhere'}. (b) Cosine of two solutions of SGD for one training set, mean over "
         "units, where at least three training sets have two. Focusing BP is deterministic and has one solution. (c) Train error under multiplicative noise on the "
-        f"weights, units normalised again, {energies}. Both solvers stop at the first solution they meet"
+        f"weights, units normalised again, against the root mean square distance that a unit moved, {energies}. Both solvers stop at the first solution they meet"
         f"{'' if fbp['stop'] == 'first' else ' (focusing BP: after all couplings)'}. Correlated features make "
         "focusing BP approximate. The text lost K, P, D, the damping and number of iterations of focusing BP and all "
         f"settings of SGD: these are chosen here. {_below_paper(scale, smallest)}"

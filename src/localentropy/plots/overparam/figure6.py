@@ -19,6 +19,7 @@ from localentropy.plots.network_points import (
     overlaps,
     threshold_rows,
     thresholds,
+    zoom,
 )
 
 STARTS: dict[str, dict[str, Any]] = {
@@ -54,9 +55,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             axis.xaxis.set_minor_formatter(NullFormatter())
         axes[0].set(ylabel="error rate")
         axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-        axes[1].set(ylabel="overlap of aligned networks", ylim=(0.0, 1.0))
-        axes[2].set(xlabel="distance per unit", ylabel="train error of perturbed networks")
-        axes[2].set(xlim=(-0.01, 0.5), ylim=(-0.008, 0.4))
+        axes[1].set(ylabel="overlap of aligned networks")
+        zoom(axes[1], data, "b")
+        axes[2].set(xlabel="distance per unit", ylabel="train error after noise")
+        axes[2].set(xlim=(-0.02, 0.8), ylim=(-0.01, 0.6))
         draw_thresholds(axes[:1], positions, STARTS)
         legends(axes, data, by, STARTS, "the same, untrained", "width ", ("upper right", "upper right", "upper left"))
         letter(axes)
@@ -78,7 +80,8 @@ def _caption(table: pd.DataFrame, positions: Mapping[str, int], scale: str) -> s
         "networks). (a) Train (dashed, open) and test error. "
         f"{found if positions else 'No size at which all have none. '}"
         "(b) Overlap of pairs of solutions of one training set, normalised and aligned; grey: the same for the "
-        "networks before training. (c) Train error under multiplicative noise on the weights, at the first size "
+        "networks before training. (c) Train error under multiplicative noise on the weights, units normalised again, "
+        "against the root mean square distance that a unit moved, at the first size "
         "without train errors (dashed, open) and at the largest. Adversarial: first trained on random labels for "
         f"{p['random_label_epochs']} epochs (error on them {largest:.2f} at the largest size). The text lost depth, "
         "widths, margin, learning rate, epochs and the size of its reduced training set: these are chosen here. "

@@ -21,6 +21,7 @@ from localentropy.plots.network_points import (
     overlaps,
     threshold_rows,
     thresholds,
+    zoom,
 )
 
 
@@ -49,12 +50,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             axis.set(xscale="log", xlabel="width $k$", xticks=powers_of_two(data["width"]))
             axis.xaxis.set_major_formatter(ScalarFormatter())
             axis.xaxis.set_minor_formatter(NullFormatter())
-        # Room for the legends above the points and the lines.
-        axes[0].set(ylabel="error rate", ylim=(-0.03, 1.3))
-        axes[1].set(ylabel="overlap of aligned networks", ylim=(0.0, 1.3))
-        for axis in axes[:2]:
-            axis.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-        axes[2].set(xlabel="distance per unit", ylabel="train error of perturbed networks")
+        # Room for the legend above the points and the lines.
+        axes[0].set(ylabel="error rate", ylim=(-0.03, 1.3), yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+        axes[1].set(ylabel="overlap of aligned networks")
+        zoom(axes[1], data, "b")
+        axes[2].set(xlabel="distance per unit", ylabel="train error after noise")
         axes[2].set(xlim=(-0.02, 0.8), ylim=(-0.03, 1.0))
         legends(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ("upper left", "upper left", "upper left"))
         letter(axes)
@@ -72,6 +72,7 @@ def _caption(table: pd.DataFrame, positions: Mapping[str, float], scale: str) ->
         f"statistics of the training set. {found if positions else 'No width at which all networks are solutions. '}"
         "(b) Overlap of pairs of trained networks of one training set, batch norm folded into the convolutions, "
         "normalised and aligned; grey: the same for the networks before training. (c) Train error of solutions under "
-        "multiplicative noise on the folded, normalised weights, at the threshold (dashed, open) and at the largest "
+        "multiplicative noise on the folded, normalised weights, units normalised again, against the root mean square "
+        "distance that a unit moved, at the threshold (dashed, open) and at the largest "
         f"width. {below_paper(table, scale)}"
     )

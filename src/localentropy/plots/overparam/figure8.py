@@ -43,17 +43,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         letter(axes)
     caption = (
         "Figure 8. Entropy of typical solutions of several margins, replica-symmetric theory, "
-        f"{p['activation']} features: (a) at α_T = {p['alpha_T']:g}, from the interpolation threshold of each margin on, "
-        f"where it vanishes; (b) at 1/α = {p['inv_alpha']:g}, {_smallest(table)}. All values are chosen here: the text lost them."
+        f"{p['activation']} features: (a) at α_T = {p['alpha_T']:g}, (b) at 1/α = {p['inv_alpha']:g}; lines begin where the "
+        f"entropy vanishes, at the interpolation threshold of their margin{_thresholds(table)}. All values are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)
 
 
-def _smallest(table: pd.DataFrame) -> str:
-    """Where the lines against α_T come closest to zero."""
-    lines = table[table["line"] == "alpha_T"]
-    least = lines.loc[lines["entropy"].idxmin()]
-    at = f"at κ = {least['margin']:g}, α_T = {least['alpha_T']:.2g}"
-    if least["entropy"] < 1e-6:
-        return f"where it vanishes {at}"
-    return f"where it is positive everywhere, smallest ({least['entropy']:.2g}) {at}"
+def _thresholds(table: pd.DataFrame) -> str:
+    """Where the lines against α_T begin, of those that begin at a threshold."""
+    lines = table[table["line"] == "alpha_T"].sort_values("alpha_T").groupby("margin")
+    starts = lines[["alpha_T", "entropy"]].first()
+    vanishing = starts[starts["entropy"] < 1e-6]
+    found = ", ".join(f"κ = {margin:g}: α_T = {x:.3g}" for margin, x in vanishing["alpha_T"].items())
+    return f" (in (b) {found})" if found else ""

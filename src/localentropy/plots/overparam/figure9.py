@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import seaborn as sns
+from scipy.interpolate import PchipInterpolator
 
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -38,18 +43,41 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                 x, y = limit["alpha_T"], limit[column]
                 series = f"limit of {column.removeprefix('error_')}"
                 frames.append(pd.DataFrame({"panel": "b", "series": series, "x": x, "y": y, "margin": margin}))
-        axes[0].set(xscale="log", xlabel=r"$1/\alpha = N/P$", ylabel="error of the barycentre")
+        axes[0].set(xscale="log", xlabel=r"$1/\alpha = N/P$", ylabel=r"error of the barycentre $\epsilon_g$")
         axes[0].set_xlim(lines["inv_alpha"].min(), lines["inv_alpha"].max())
-        axes[1].set(xscale="log", xlabel=r"$\alpha_T = P/D$", ylabel=r"error at $1/\alpha \to \infty$")
+        axes[1].set(xscale="log", xlabel=r"$\alpha_T = P/D$", ylabel=r"$\epsilon_g$ at $1/\alpha \to \infty$")
         axes[0].legend(loc="upper right")
+        frames += _differences(axes[0].inset_axes((0.47, 0.32, 0.5, 0.28)), lines, colors)
         axes[1].plot([], [], color="black", label="typical")
         axes[1].plot([], [], color="black", linestyle="--", label="barycentre")
         axes[1].legend(loc="lower left")
         letter(axes)
     caption = (
         f"Figure 9. (a) Generalization error of the barycentre of solutions of margin κ at α_T = {p['alpha_T']:g}; dotted: "
-        "its limit for 1/α → ∞. (b) The limits for 1/α → ∞ of the errors of typical solutions (solid) and of their "
+        "its limit for 1/α → ∞; inset: the error at margin κ less that at κ = 0. (b) The limits for 1/α → ∞ of the errors of typical solutions (solid) and of their "
         f"barycentre (dashed). Replica-symmetric theory, {p['activation']} features; α_T and the margins are chosen here: "
         "the text lost them."
     )
     return Drawing(figure, pd.concat(frames).assign(y_err=0.0), caption)
+
+
+def _differences(inset: Axes, lines: pd.DataFrame, colors: Mapping[float, Any]) -> list[pd.DataFrame]:
+    """How much a margin worsens or improves the barycentre."""
+    zero = lines[lines["reference"] == "0.0"].sort_values("inv_alpha")
+    frames = []
+    for margin, color in colors.items():
+        line = lines[lines["reference"] == str(margin)].sort_values("inv_alpha")
+        x = line["inv_alpha"]
+        without = PchipInterpolator(np.log(zero["inv_alpha"]), zero["error_barycenter"])(np.log(x))
+        y = line["error_barycenter"] - without
+        inset.plot(x, y, color=color, linewidth=1.0)
+        frames.append(
+            pd.DataFrame({"panel": "inset", "series": "barycenter - κ = 0", "x": x, "y": y, "margin": margin})
+        )
+    inset.axhline(0.0, color="black", linewidth=0.6)
+    inset.set(xscale="log", xlim=(zero["inv_alpha"].min(), zero["inv_alpha"].max()), ylim=(-0.004, 0.004))
+    inset.set_xticks([1, 5, 20], ["1", "5", "20"])
+    inset.minorticks_off()
+    inset.set_title(r"$\epsilon_g(\kappa) - \epsilon_g(0)$", fontsize=6, pad=2)
+    inset.tick_params(labelsize=6)
+    return frames
