@@ -22,7 +22,7 @@ help:
 	@echo "make lint | docs           style checks | rewrite generated documentation"
 	@echo "make gallery               draw every figure at default scale, copy them to figures/gallery/"
 	@echo "make golden                renew the smoke figures' numbers in tests/golden/ (look at their git diff)"
-	@echo "make clean                 remove results, figures and logs (not the gallery, not .venv)"
+	@echo "make clean                 remove results, figures, logs, prepared data, rendered notebooks (not the gallery, not .venv)"
 
 setup: $(STAMP)
 

@@ -37,7 +37,7 @@ configuration = resolve("smoke")
 #
 # A binary perceptron with $N$ weights learns $P$ patterns that a teacher labelled in a latent space of dimension $D$.
 # At fixed $\alpha_T = P/D$ the number of weights per pattern, $1/\alpha = N/P$, is the overparameterization. Solutions
-# exist above the interpolation threshold, and their number then grows exponentially: this is their entropy per weight.
+# exist above the interpolation threshold, where their number is $e^{N\phi}$; $\phi$ is the entropy per weight.
 
 # %%
 alpha_T = 3.0

@@ -39,8 +39,8 @@ alpha_T = 3.0
 # +G_{SS}(\hat q)+\tfrac D N\,G_{SE}(q,\hat p,\hat p_d,\hat r)+\alpha\,G_E(q,p,p_d,r),$$
 #
 # stationary in its eight order parameters: overlaps of two students ($q$), of their projections ($p$, $p_d$), and of a
-# projection with the teacher ($r$). The package writes this function down and nothing else; the equations come from
-# automatic differentiation.
+# projection with the teacher ($r$), and their four conjugates. The package writes this function down and nothing else;
+# the equations come from automatic differentiation.
 
 # %%
 solution = rf.typical(alpha_T=alpha_T, inv_alpha=2.0, margin=0.0)

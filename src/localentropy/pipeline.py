@@ -221,7 +221,8 @@ class ExperimentJob:
 
         missing = [name for name, file in self.inputs.items() if not file.exists()]
         if missing:
-            raise DataError(f"{self.inputs[missing[0]]}: not prepared yet; run `localentropy prepare {missing[0]}`")
+            command = f"python -m localentropy prepare {missing[0]}"
+            raise DataError(f"{self.inputs[missing[0]]}: not prepared yet; run `{command}`")
         artifacts.require_writable(self.part(index))
         # Before the first task loads the code that it will run with, and reads the data.
         stamp = self.stamp(index)
