@@ -57,6 +57,7 @@ NETWORKS["O44"] = Case(
 NETWORKS["O45"] = Case(
     wrong={
         "not flat": put(SGD, "value", 0.01, sigma=0.01, inv_alpha=0.5, **energy),
+        "errors at the least noise": put(SGD, "value", 0.003, sigma=0.01, inv_alpha=0.5, **energy),
         "sharper far away": times(FBP, "value", 4, inv_alpha=2.0, **energy),
         "fBP sharper": times(FBP, "value", 3, **energy),
     },
@@ -117,6 +118,7 @@ NETWORKS["O49"] = Case(
     wrong={
         "all the same": put("mlp", "value", 1.0, width=12, **overlap),
         "one start: all the same": put("mlp", "value", 1.0, width=20, **adversarial, **overlap),
+        "no closer than untrained": put("mlp", "value", 0.3, width=20, **adversarial, **overlap),
     },
     small={
         "two networks": only("mlp", sample=below(2), other=lambda other: ~(other > 1)),
@@ -168,6 +170,10 @@ NETWORKS["O52"] = Case(
 NETWORKS["O53"] = Case(
     wrong={
         "all the same": put("cnn", "value", 1.0, width=8, **overlap),
+        "no closer than untrained": put("cnn", "value", 0.3, width=4, **adam, **overlap),
+        "not flat at the threshold": add(
+            "cnn", "value", 0.02, sigma=lambda sigma: sigma > 0, width=4, **adam, **energy
+        ),
         "Adam much sharper": times("cnn", "value", 3, **adam, **energy),
         "neither flat": add("cnn", "value", 0.02, sigma=lambda sigma: sigma > 0, **energy),
     },

@@ -38,19 +38,24 @@ class Finding:
         value: our number; missing (NaN) where there is none.
         holds: whether the claim holds; None where the tables cannot tell.
         detail: further numbers, or why nothing can be said.
-        error: standard error of the value; zero for exact theory.
+        error: standard error of the value; zero for theory, missing (NaN) where the value is a test's statistic.
     """
 
     quantity: str
     value: float
     holds: bool | None
     detail: str
-    error: float = 0.0
+    error: float = math.nan
+
+    @classmethod
+    def of_theory(cls, quantity: str, value: float, holds: bool, detail: str) -> Finding:
+        """From theory alone, whose numbers have no error of sampling."""
+        return cls(quantity, value, holds, detail, 0.0)
 
     @classmethod
     def untestable(cls, quantity: str, why: str) -> Finding:
         """Nothing can be said at this scale."""
-        return cls(quantity, math.nan, None, why, math.nan)
+        return cls(quantity, math.nan, None, why)
 
     @property
     def verdict(self) -> Verdict:

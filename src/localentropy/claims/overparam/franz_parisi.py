@@ -22,7 +22,7 @@ def typical_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataF
     nearest = _nearest(pd.concat([zero, isolated]), "inv_alpha")
     detail = ", ".join(f"{value:.2g} at 1/α = {at:g}" for at, value in nearest.items())
     value = largest(nearest)
-    return Finding("largest over 1/α of φ_FP next to d = 0, < 0", value, value < 0, detail)
+    return Finding.of_theory("largest over 1/α of φ_FP next to d = 0, < 0", value, value < 0, detail)
 
 
 def small_margins_have_a_gap(franz_parisi: pd.DataFrame) -> Finding:
@@ -37,7 +37,7 @@ def small_margins_have_a_gap(franz_parisi: pd.DataFrame) -> Finding:
         f"κ̃ = 0.05: min φ = {hill['entropy'].min():.6f}, smallest slope {inside['slope'].min():.4f}"
     )
     quantity = "min φ_FP at κ̃ = 0.03, < 0; positive with a dip at 0.05"
-    return Finding(quantity, float(shell["entropy"].min()), positive_inside and not_monotonic, detail)
+    return Finding.of_theory(quantity, float(shell["entropy"].min()), positive_inside and not_monotonic, detail)
 
 
 def large_margins_are_monotonic(franz_parisi: pd.DataFrame) -> Finding:
@@ -45,7 +45,7 @@ def large_margins_are_monotonic(franz_parisi: pd.DataFrame) -> Finding:
     slopes = {name: _smallest_slope(_reference(franz_parisi, name)) for name in (0.1, "max")}
     value = smallest(slopes.values())
     detail = ", ".join(f"κ̃ = {name}: {slope:.4f}" for name, slope in slopes.items())
-    return Finding("smallest slope on (10⁻⁴, d_typ) at κ̃ = 0.1 and κ_max, > 0", value, value > 0, detail)
+    return Finding.of_theory("smallest slope on (10⁻⁴, d_typ) at κ̃ = 0.1 and κ_max, > 0", value, value > 0, detail)
 
 
 def largest_margin_is_highest(franz_parisi: pd.DataFrame) -> Finding:
@@ -60,7 +60,7 @@ def largest_margin_is_highest(franz_parisi: pd.DataFrame) -> Finding:
     value = smallest(inside.min()) if best.loc[inside.index, "entropy"].notna().all() else np.nan
     beyond = gaps[gaps.index > 1.05 * d_typ].max().max()
     detail = f"largest difference beyond d_typ = {d_typ:.4f}: {beyond:+.2e}"
-    return Finding("smallest φ(κ_max) − φ(κ̃) for 10⁻³ ≤ d ≤ d_typ(κ_max), > 0", value, value > 0, detail)
+    return Finding.of_theory("smallest φ(κ_max) − φ(κ̃) for 10⁻³ ≤ d ≤ d_typ(κ_max), > 0", value, value > 0, detail)
 
 
 def monotonic_above_the_threshold(franz_parisi_text: pd.DataFrame) -> Finding:
@@ -71,7 +71,7 @@ def monotonic_above_the_threshold(franz_parisi_text: pd.DataFrame) -> Finding:
         raise Untestable("curves on both sides of 1/α_LE needed")
     below, above = float(slopes.iloc[0]), float(slopes.iloc[-1])
     detail = ", ".join(f"{slope:.4f} at 1/α = {at:.4f}" for at, slope in slopes.items())
-    return Finding("smallest slope just above 1/α_LE, > 0, and < 0 below", above, below < 0 < above, detail)
+    return Finding.of_theory("smallest slope just above 1/α_LE, > 0, and < 0 below", above, below < 0 < above, detail)
 
 
 def same_margin_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
@@ -80,7 +80,7 @@ def same_margin_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.D
     nearest = _nearest(curves, "margin_ref")
     detail = f"per margin κ = κ̃ = {numbers(nearest.index)}: {numbers(nearest)}"
     value = largest(nearest)
-    return Finding("largest over margins of φ_FP next to d = 0, < 0", value, value < 0, detail)
+    return Finding.of_theory("largest over margins of φ_FP next to d = 0, < 0", value, value < 0, detail)
 
 
 def _nearest(curves: pd.DataFrame, by: str) -> pd.Series:

@@ -25,7 +25,7 @@ def stabilities_peak_near_zero(stability_density: pd.DataFrame) -> Finding:
     grows = bool(((np.diff(modes) > 0) | (modes.cummax().to_numpy()[1:] == 0)).all())
     detail = ", ".join(f"{mode:.3f} at 1/α = {at:g}" for at, mode in modes.items())
     value = largest(modes)
-    return Finding("largest mode of P(Δ), < 0.35, growing with 1/α", value, value < 0.35 and grows, detail)
+    return Finding.of_theory("largest mode of P(Δ), < 0.35, growing with 1/α", value, value < 0.35 and grows, detail)
 
 
 def stabilities_follow_the_theory(

@@ -17,7 +17,7 @@ def interpolation_falls(thresholds: pd.DataFrame) -> Finding:
     step = largest(np.diff(rows["inv_alpha_c"]))
     ends = rows.iloc[[0, -1]]
     detail = f"1/α_c = {numbers(ends['inv_alpha_c'], '.5f')} at α_T = {numbers(ends['alpha_T'], 'g')}{_at_three(rows)}"
-    return Finding("largest step of 1/α_c from one α_T to the next, < 0", step, step < 0, detail)
+    return Finding.of_theory("largest step of 1/α_c from one α_T to the next, < 0", step, step < 0, detail)
 
 
 def gap(thresholds: pd.DataFrame) -> Finding:
@@ -25,7 +25,7 @@ def gap(thresholds: pd.DataFrame) -> Finding:
     gaps = thresholds["inv_alpha_le"] - thresholds["inv_alpha_c"]
     detail = f"largest {gaps.max():.4f}, over {len(gaps)} values of α_T{_at_three(thresholds)}"
     least = smallest(gaps)
-    return Finding("smallest 1/α_LE − 1/α_c, > 0.05", least, least > 0.05, detail)
+    return Finding.of_theory("smallest 1/α_LE − 1/α_c, > 0.05", least, least > 0.05, detail)
 
 
 def storage_limit(thresholds: pd.DataFrame) -> Finding:
@@ -36,7 +36,7 @@ def storage_limit(thresholds: pd.DataFrame) -> Finding:
     alpha_c, alpha_le = 1.0 / row["inv_alpha_c"], 1.0 / row["inv_alpha_le"]
     off = largest([abs(alpha_c - STORAGE_ALPHA_C), abs(alpha_le - STORAGE_ALPHA_LE)])
     detail = f"α_LE = {alpha_le:.6f} against {STORAGE_ALPHA_LE} at α_T = {row['alpha_T']:g}"
-    return Finding(f"α_c at the smallest α_T, within 2e-4 of {STORAGE_ALPHA_C}", alpha_c, off < 2e-4, detail)
+    return Finding.of_theory(f"α_c at the smallest α_T, within 2e-4 of {STORAGE_ALPHA_C}", alpha_c, off < 2e-4, detail)
 
 
 def storage_limit_of_activations(storage_limit: pd.DataFrame) -> Finding:
@@ -46,7 +46,7 @@ def storage_limit_of_activations(storage_limit: pd.DataFrame) -> Finding:
         raise Untestable("two activations needed")
     spread = largest(values) - smallest(values)
     detail = ", ".join(f"{name} {value:.6f}" for name, value in values.items())
-    return Finding("spread of α_c over activations at α_T = 10⁻³, < 2e-4", spread, spread < 2e-4, detail)
+    return Finding.of_theory("spread of α_c over activations at α_T = 10⁻³, < 2e-4", spread, spread < 2e-4, detail)
 
 
 def _at_three(rows: pd.DataFrame) -> str:

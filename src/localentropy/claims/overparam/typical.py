@@ -21,13 +21,13 @@ def largest_margin_grows(typical: pd.DataFrame) -> Finding:
     rows = along(typical, "max")
     first, step = float(rows["margin"].iloc[0]), smallest(np.diff(rows["margin"]))
     detail = f"smallest step {step:.3g}; κ_max = {rows['margin'].iloc[-1]:.4f} at 1/α = {rows.index[-1]:g}"
-    return Finding("κ_max at 1/α_c, < 1e-6, and growing", first, first < 1e-6 and step > 0, detail)
+    return Finding.of_theory("κ_max at 1/α_c, < 1e-6, and growing", first, first < 1e-6 and step > 0, detail)
 
 
 def overlap_at_largest_margin(typical: pd.DataFrame) -> Finding:
     """Solutions of the largest margin still differ from each other."""
     q = along(typical, "max")["q"]
-    return Finding(
+    return Finding.of_theory(
         "largest typical overlap q at κ_max, all in (0.5, 0.95)",
         largest(q),
         bool(q.between(0.5, 0.95).all()),
@@ -55,7 +55,9 @@ def barycentre_is_best(typical: pd.DataFrame) -> Finding:
         gaps[f"κ = {reference}"] = smallest(curve - barycentre(curve.index))
     least = smallest(gaps.values())
     detail = ", ".join(f"{name}: {gap:.4f}" for name, gap in gaps.items())
-    return Finding("smallest ε(κ) − ε_B(0) over 1/α and margins, > 0", least, least > 0, f"per margin {detail}")
+    return Finding.of_theory(
+        "smallest ε(κ) − ε_B(0) over 1/α and margins, > 0", least, least > 0, f"per margin {detail}"
+    )
 
 
 def optimal_margin_has_an_onset(optimal_margin: pd.DataFrame, optimal_margin_onsets: pd.DataFrame) -> Finding:
@@ -74,7 +76,9 @@ def optimal_margin_has_an_onset(optimal_margin: pd.DataFrame, optimal_margin_ons
         f"{onset:.4f} at α_T = {at:g}" for at, onset in onsets.items()
     )
     holds = bool(once and between and np.isfinite(onsets).all() and np.isfinite(rows["kappa_opt"]).all())
-    return Finding("onset of a positive optimal margin, 1/α, once and at every α_T", onsets[alpha_T], holds, detail)
+    return Finding.of_theory(
+        "onset of a positive optimal margin, 1/α, once and at every α_T", onsets[alpha_T], holds, detail
+    )
 
 
 def barycentre_curves_cross(typical: pd.DataFrame) -> Finding:
@@ -95,7 +99,7 @@ def barycentre_curves_cross(typical: pd.DataFrame) -> Finding:
     quantity = "smallest 1/α where ε_B(κ) crosses ε_B(0), once for each κ"
     if not fixed:
         raise Untestable("no line at a fixed margin above 0")
-    return Finding(quantity, min(crossings, default=np.nan), right, detail)
+    return Finding.of_theory(quantity, min(crossings, default=np.nan), right, detail)
 
 
 def overlap_vanishes(large_overparameterization: pd.DataFrame) -> Finding:
@@ -113,7 +117,7 @@ def overlap_vanishes(large_overparameterization: pd.DataFrame) -> Finding:
         f"{numbers(thousand['q'])} at κ = {numbers(thousand['margin'])}, r at least {thousand['r'].min():.4f}; "
         f"errors at 1/α = {rows['inv_alpha'].max():g} differ from the reduced problem's by {off:.1e} at most (< 1e-5)"
     )
-    return Finding("overlap q at 1/α = 10³, κ = 0, < 10⁻³, with r > 0.5", q, holds, detail)
+    return Finding.of_theory("overlap q at 1/α = 10³, κ = 0, < 10⁻³, with r > 0.5", q, holds, detail)
 
 
 def plateau_falls(overparameterized_limit: pd.DataFrame) -> Finding:
@@ -124,7 +128,9 @@ def plateau_falls(overparameterized_limit: pd.DataFrame) -> Finding:
         raise Untestable("no margin zero")
     value = float(_interpolated(table[0.0])(3.0))
     detail = f"largest step along α_T or κ {steps:.2e}; {numbers(table.iloc[-1])} at α_T = {table.index[-1]:g}"
-    return Finding("plateau at α_T = 3, κ = 0; all steps < 0", value, bool(steps < 0 and 0 < value < 0.5), detail)
+    return Finding.of_theory(
+        "plateau at α_T = 3, κ = 0; all steps < 0", value, bool(steps < 0 and 0 < value < 0.5), detail
+    )
 
 
 def entropy_falls_with_margin(typical: pd.DataFrame) -> Finding:
@@ -145,7 +151,7 @@ def entropy_falls_with_margin(typical: pd.DataFrame) -> Finding:
                 problems.append(f"κ = {higher} not below κ = {lower} along {axis}")
     detail = f"monotone on every line but {'; '.join(problems)}" if problems else "monotone on every line"
     root = largest(roots)
-    return Finding("largest |entropy| at 1/α_c(κ), < 1e-6", root, root < 1e-6 and not problems, detail)
+    return Finding.of_theory("largest |entropy| at 1/α_c(κ), < 1e-6", root, root < 1e-6 and not problems, detail)
 
 
 def along(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.DataFrame:
@@ -186,4 +192,4 @@ def _interpolated(curve: pd.Series) -> Callable[[ArrayLike], np.ndarray]:
 def _falls(curves: dict[str, pd.Series]) -> Finding:
     step = largest(largest(np.diff(curve)) for curve in curves.values())
     detail = ", ".join(f"{name}: from {c.iloc[0]:.4f} to {c.iloc[-1]:.4f}" for name, c in curves.items())
-    return Finding("largest step of the error along 1/α, < 0", step, step < 0, detail)
+    return Finding.of_theory("largest step of the error along 1/α, < 0", step, step < 0, detail)
