@@ -164,8 +164,10 @@ def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Mapping[str, An
 
 
 def zoom(axis: Axes, data: pd.DataFrame, panel: str) -> None:
-    """Limits about the points of a panel, with room for a legend above them."""
-    y = data.loc[data["panel"] == panel, "y"].dropna()
-    if len(y):
-        height = max(float(y.max() - y.min()), 0.02)
-        axis.set_ylim(y.min() - 0.2 * height, y.max() + 0.7 * height)
+    """Limits about the points of a panel and their errors, with room for a legend above them."""
+    points = data[data["panel"] == panel].dropna(subset="y")
+    if len(points):
+        errors = points["y_err"].fillna(0.0)
+        low, high = float((points["y"] - errors).min()), float((points["y"] + errors).max())
+        height = max(high - low, 0.02)
+        axis.set_ylim(low - 0.1 * height, high + 0.6 * height)

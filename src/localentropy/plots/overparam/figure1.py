@@ -46,8 +46,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.plot(x, le, color="black", linestyle="--", label=r"$1/\alpha_{\mathrm{LE}}$, local entropy")
         ends = [storage["inv_alpha_c"], storage["inv_alpha_le"]]
         axis.plot([0, 0], ends, "o", color="black", clip_on=False, zorder=3)
-        for y, shift in zip(ends, (-6, 5), strict=True):
-            axis.annotate(f"{y:.4f}", (0, y), xytext=(4, shift), textcoords="offset points", va="center", fontsize=6)
+        for y, shift, color in zip(ends, (-14, 7), ("white", "black"), strict=True):
+            at = {"xytext": (4, shift), "textcoords": "offset points"}
+            axis.annotate(f"{y:.4f}", (0, y), va="center", fontsize=6, color=color, **at)
         at = 0.75 * x.max()
         low, high = np.interp(at, x, c), np.interp(at, x, le)
         regions = (
