@@ -58,13 +58,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                 axis.set_ylim(0.0, 0.24)
             else:
                 small_rates(axis, 1e-4)
-                axis.set_ylim(-1e-5, 0.7)
+                axis.set_ylim(-1e-5, 40.0)  # room for the legend
             axis.legend(
                 title=rf"{title}; $1/\alpha$",
                 fontsize=6,
                 title_fontsize=7,
-                loc="upper left" if solver == "mct0" else "lower right",
-                ncols=2,
+                loc="upper left",
+                ncols=2 if solver == "mct0" else 3,
             )
         overlaps = _overlaps(axes[3], tables)
         frames += overlaps
