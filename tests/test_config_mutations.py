@@ -17,6 +17,7 @@ from localentropy import cli
 from localentropy.config import ROOT, resolve
 from localentropy.errors import ConfigError
 from localentropy.jobs import Job, output_jobs, table_jobs
+from localentropy.pipeline import ExperimentJob
 
 SHIPPED = {
     name: (ROOT / name).read_text()
@@ -92,6 +93,8 @@ def resolves_or_says_why(scale: str, root: Path, **arguments: Any) -> None:
         jobs: list[Job] = [*table_jobs(configuration), *output_jobs(configuration)]
         for job in jobs:
             job.to_json()
+            if isinstance(job, ExperimentJob):
+                assert job.parts >= 1  # tasks can be made of the parameters
     except ConfigError as error:
         message = str(error)
         assert len(message.splitlines()) == 1 and message.isprintable(), message

@@ -55,7 +55,10 @@ def allowed(schema: Schema) -> str:
         choices = schema.get("enum", [schema.get("const")])
         return ("one of " if len(choices) > 1 else "") + ", ".join(str(choice) for choice in choices)
     if schema.get("type") == "array":
-        return f"a list, each entry {allowed(schema.get('items', {}))}"
+        entries = schema.get("prefixItems", [])
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        count = f" of {least} entries" if least == most else f" of at least {least} entries" if least > 1 else ""
+        return f"a list{count}, each entry {allowed(schema.get('items', entries[0] if entries else {}))}"
     if schema.get("type") == "object":
         return f"a mapping with keys {', '.join(schema.get('properties', {}))}"
     noun = "a path" if schema.get("format") == "path" else _NOUNS.get(schema.get("type", ""), "any value")

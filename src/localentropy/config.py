@@ -390,7 +390,7 @@ def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged:
     if problem["type"] == "extra_forbidden":
         siblings = field_schema(model, location[:-1]).get("properties", {})
         return f"{layer}: {refused}: unknown key; {did_you_mean(location[-1], list(siblings))}"
-    if problem["type"] == "missing":
+    if problem["type"] == "missing" and not isinstance(problem["loc"][-1], int):  # then it is the list that is short
         return f"{layer}: {dotted}: missing; allowed: {allowed(schema)}"
     if problem["type"] == "value_error" and not location:
         return f"{layer}: {dotted}: {problem['ctx']['error']}"

@@ -34,7 +34,7 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingPositives,
+    IncreasingOverparameterizations,
     IncreasingValues,
     Load,
     OddSize,
@@ -71,7 +71,9 @@ class CommitteeParameters(ExperimentParameters):
         description="standard deviations of the relative noise on the weights of solutions (C)"
     )
     D: int = Field(ge=3, le=10_000, description="latent dimension", json_schema_extra=SIZE)
-    inv_alphas: IncreasingPositives = Field(description="N/P, with N the nearest multiple of K", json_schema_extra=SIZE)
+    inv_alphas: IncreasingOverparameterizations = Field(
+        description="N/P, with N the nearest multiple of K", json_schema_extra=SIZE
+    )
     samples: int = Field(ge=2, le=10_000, description="training sets of each size", json_schema_extra=SIZE)
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
     noise_draws: int = Field(
@@ -80,6 +82,8 @@ class CommitteeParameters(ExperimentParameters):
 
     @model_validator(mode="after")
     def _distinct_sizes(self) -> CommitteeParameters:
+        if round(self.alpha_T * self.D) < 1:
+            raise ValueError(f"alpha_T = {self.alpha_T} leaves no patterns at D = {self.D}")
         # The same training sets would be counted as others.
         for one, other in pairwise(self.inv_alphas):
             if (N := weights_of(self, one)) == weights_of(self, other):

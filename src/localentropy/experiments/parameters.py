@@ -103,7 +103,7 @@ OddSize = Annotated[int, Field(ge=1), AfterValidator(_odd)]
 Load = Annotated[float, Field(gt=0, le=1e3)]
 """Constraint density, or load: patterns per degree of freedom, α = P/N or α_T = P/D."""
 
-Overparameterization = Annotated[float, Field(gt=0, le=1e5)]
+Overparameterization = Annotated[float, Field(gt=0, le=1e6)]
 """Student weights per pattern, 1/α = N/P."""
 
 Margin = Annotated[float, Field(ge=0, le=10)]
@@ -115,10 +115,16 @@ Distance = Annotated[float, Field(gt=0, lt=1)]
 IncreasingSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(_increasing)]
 """A grid of positive sizes, strictly increasing."""
 
-IncreasingPositives = Annotated[
-    tuple[Annotated[float, Field(gt=0)], ...], Field(min_length=1), AfterValidator(_increasing)
+IncreasingLoads = Annotated[tuple[Load, ...], Field(min_length=1), AfterValidator(_increasing)]
+"""A grid of loads, strictly increasing."""
+
+Loads = Annotated[tuple[Load, Load], AfterValidator(_increasing)]
+"""The two ends of a grid of loads."""
+
+IncreasingOverparameterizations = Annotated[
+    tuple[Overparameterization, ...], Field(min_length=1), AfterValidator(_increasing)
 ]
-"""A grid of positive values, strictly increasing: of loads or overparameterizations."""
+"""A grid of overparameterizations, strictly increasing."""
 
 IncreasingValues = Annotated[
     tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_increasing)

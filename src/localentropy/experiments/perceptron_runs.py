@@ -34,11 +34,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from localentropy import seeds
+from localentropy.errors import DomainError
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingPositives,
+    IncreasingOverparameterizations,
     IncreasingValues,
     Load,
     Task,
@@ -57,7 +58,7 @@ class SizeGrid(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     D: int = Field(ge=3, le=10_000, description="latent dimension")
-    inv_alphas: IncreasingPositives = Field(description="N/P, with N the nearest odd number")
+    inv_alphas: IncreasingOverparameterizations = Field(description="N/P, with N the nearest odd number")
     samples: int = Field(ge=1, le=10_000, description="instances of each size")
 
     def points(self) -> list[Task]:
@@ -132,8 +133,14 @@ def _identity(alpha_T: float, point: Task) -> tuple[Any, ...]:
 
 
 def sizes(alpha_T: float, D: int, inv_alpha: float) -> tuple[int, int]:
-    """P, and the odd N nearest to inv_alpha P."""
+    """P, and the odd N nearest to inv_alpha P.
+
+    Raises:
+        DomainError: no patterns.
+    """
     P = round(alpha_T * D)
+    if P < 1:
+        raise DomainError(f"alpha_T = {alpha_T} leaves no patterns at D = {D}: allowed: at least {0.5 / D:.3g}")
     return P, 2 * round((inv_alpha * P - 1) / 2) + 1
 
 

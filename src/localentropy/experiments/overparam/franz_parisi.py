@@ -15,7 +15,7 @@ from localentropy.experiments.parameters import (
     Context,
     Distance,
     ExperimentParameters,
-    IncreasingPositives,
+    IncreasingOverparameterizations,
     IncreasingValues,
     Load,
     Margin,
@@ -39,7 +39,7 @@ class Parameters(ExperimentParameters):
         min_length=1, description="margins κ̃ of the reference solutions; `max` is the largest that exists (C)"
     )
     same_margins: IncreasingValues = Field(description="margins κ = κ̃ of the same-margin curves (C)")
-    max_margin_inv_alphas: IncreasingPositives = Field(
+    max_margin_inv_alphas: IncreasingOverparameterizations = Field(
         description="1/α of further curves around references of the largest margin (C)"
     )
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")

@@ -15,7 +15,7 @@ from localentropy.experiments.parameters import (
     Context,
     Distance,
     ExperimentParameters,
-    IncreasingPositives,
+    IncreasingOverparameterizations,
     Load,
     Overparameterization,
     Task,
@@ -31,7 +31,7 @@ class Parameters(ExperimentParameters):
     """Parameters of the curves."""
 
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
-    isolated_inv_alphas: IncreasingPositives = Field(
+    isolated_inv_alphas: IncreasingOverparameterizations = Field(
         description="1/α of the curves around solutions without margin (C)"
     )
     same_margin_inv_alpha: Overparameterization = Field(description="1/α of the same-margin curve (C)")

@@ -9,7 +9,7 @@ from pydantic import Field
 from localentropy.experiments.parameters import (
     Context,
     ExperimentParameters,
-    IncreasingPositives,
+    IncreasingOverparameterizations,
     IncreasingValues,
     Load,
     Task,
@@ -25,7 +25,7 @@ class Parameters(ExperimentParameters):
     """Parameters of the approach to the limit."""
 
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
-    inv_alphas: IncreasingPositives = Field(description="student weights per pattern, 1/α = N/P (C)")
+    inv_alphas: IncreasingOverparameterizations = Field(description="student weights per pattern, 1/α = N/P (C)")
     margins: IncreasingValues = Field(description="margins κ (C)")
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from localentropy.experiments.parameters import (
     Context,
     ExperimentParameters,
-    IncreasingPositives,
+    IncreasingLoads,
     Task,
 )
 
@@ -22,7 +22,7 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the onsets."""
 
-    alphas_T: IncreasingPositives = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    alphas_T: IncreasingLoads = Field(description="patterns per latent dimension, α_T = P/D (C)")
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
 
 

@@ -10,8 +10,8 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingPositives,
     IncreasingValues,
+    Loads,
     Task,
 )
 
@@ -24,7 +24,7 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the limit of infinite overparameterization."""
 
-    alphas_T: IncreasingPositives = Field(min_length=2, max_length=2, description="ends of the grid in α_T (C)")
+    alphas_T: Loads = Field(description="ends of the grid in α_T (C)")
     margins: IncreasingValues = Field(description="margins κ (C)")
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(ge=2, le=1000, description="points of the grid in log α_T", json_schema_extra=SIZE)

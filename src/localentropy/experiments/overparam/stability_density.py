@@ -10,7 +10,7 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingPositives,
+    IncreasingOverparameterizations,
     Load,
     Margin,
     Task,
@@ -26,7 +26,7 @@ class Parameters(ExperimentParameters):
     """Parameters of the stabilities of typical solutions."""
 
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
-    inv_alphas: IncreasingPositives = Field(description="student weights per pattern, 1/α = N/P (C)")
+    inv_alphas: IncreasingOverparameterizations = Field(description="student weights per pattern, 1/α = N/P (C)")
     margin: Margin = Field(description="margin κ of the solutions")
     largest_stability: float = Field(gt=0, le=20, description="right end of the grid of stabilities")
     largest_distance: float = Field(gt=0, lt=1, description="right end of the grid of distances of the local energy")

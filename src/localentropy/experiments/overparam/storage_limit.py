@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from localentropy.experiments.parameters import Context, ExperimentParameters, Load, Task
 
@@ -19,8 +19,15 @@ class Parameters(ExperimentParameters):
 
     alpha_T: Load = Field(description="the α_T that stands for the limit α_T → 0 (C)")
     activations: tuple[Literal["sign", "tanh", "erf", "identity"], ...] = Field(
-        min_length=2, description="nonlinearities σ of the features (C)"
+        min_length=2, description="nonlinearities σ of the features, different ones (C)"
     )
+
+    @field_validator("activations")
+    @classmethod
+    def _different(cls, activations: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(activations)) < len(activations):
+            raise ValueError(f"{', '.join(activations)}: each may be named once")
+        return activations
 
 
 def tasks(parameters: Parameters) -> list[Task]:

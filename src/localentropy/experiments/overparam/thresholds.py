@@ -13,8 +13,9 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingPositives,
+    IncreasingLoads,
     Load,
+    Loads,
     Task,
 )
 
@@ -27,9 +28,9 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the thresholds."""
 
-    alphas_T: IncreasingPositives = Field(min_length=2, max_length=2, description="ends of the grid in α_T (C)")
+    alphas_T: Loads = Field(description="ends of the grid in α_T (C)")
     alpha_T_storage: Load = Field(description="the α_T that stands for the storage limit α_T → 0 (C)")
-    alphas_T_marked: IncreasingPositives = Field(description="further values of α_T, the figures' own (C)")
+    alphas_T_marked: IncreasingLoads = Field(description="further values of α_T, the figures' own (C)")
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(ge=2, le=1000, description="points of the grid in log α_T", json_schema_extra=SIZE)
 

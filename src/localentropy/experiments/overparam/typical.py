@@ -13,9 +13,9 @@ from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingPositives,
     IncreasingValues,
     Load,
+    Loads,
     Margin,
     Overparameterization,
     Task,
@@ -39,7 +39,7 @@ class Parameters(ExperimentParameters):
         min_length=1, description="margins κ of the lines in 1/α; `max` follows the largest that exists (C)"
     )
     inv_alpha: Overparameterization = Field(description="1/α of the lines in α_T (C)")
-    alphas_T: IncreasingPositives = Field(min_length=2, max_length=2, description="ends of the lines in α_T (C)")
+    alphas_T: Loads = Field(description="ends of the lines in α_T (C)")
     margins_alpha_T: IncreasingValues = Field(description="margins κ of the lines in α_T (C)")
     activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(

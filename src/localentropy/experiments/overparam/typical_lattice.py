@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from localentropy.experiments.parameters import (
     SIZE,
@@ -36,6 +36,11 @@ class Parameters(ExperimentParameters):
     grids: tuple[Grid, ...] = Field(
         min_length=1, description="sizes and margins of the simulations; samples are ignored", json_schema_extra=SIZE
     )
+
+    @model_validator(mode="after")
+    def _sizes_exist(self) -> Parameters:
+        tasks(self)
+        return self
 
 
 def tasks(parameters: Parameters) -> list[Task]:
