@@ -47,8 +47,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         ends = [storage["inv_alpha_c"], storage["inv_alpha_le"]]
         axis.plot([0, 0], ends, "o", color="black", clip_on=False, zorder=3)
         for y, shift, color in zip(ends, (-14, 7), ("white", "black"), strict=True):
-            at = {"xytext": (4, shift), "textcoords": "offset points"}
-            axis.annotate(f"{y:.4f}", (0, y), va="center", fontsize=6, color=color, **at)
+            axis.annotate(
+                f"{y:.4f}",
+                (0, y),
+                xytext=(4, shift),
+                textcoords="offset points",
+                va="center",
+                fontsize=6,
+                color=color,
+            )
         at = 0.75 * x.max()
         low, high = np.interp(at, x, c), np.interp(at, x, le)
         regions = (
