@@ -97,7 +97,7 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("moved", "words"), [(0.0, "positive everywhere, smallest"), (1.0, "where it vanishes at κ = 0.5")]
+    ("moved", "words"), [(0.0, "of their margin. "), (1.0, "of their margin (in (b) κ = 0.5: α_T = ")]
 )
 def test_figure8_says_what_is_at_the_left_end(moved, words) -> None:
     table = theory_tables.typical()
