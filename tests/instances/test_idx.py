@@ -22,7 +22,7 @@ def test_reads_images_and_labels(tmp_path, make_idx):
 
 
 def _gz(content: bytes) -> bytes:
-    return gzip.compress(content)
+    return gzip.compress(content, mtime=0)
 
 
 HEADER = struct.pack(">HBB3I", 0, 8, 3, 3, 28, 28)
