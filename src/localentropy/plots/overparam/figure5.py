@@ -54,11 +54,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                     color, linestyle = SOLVERS[str(line.solver)]["color"], THRESHOLDS[str(line.share)]
                     # Two lines may coincide: the solvers' values are on different sides.
                     side = "left" if line.solver == "committee_focusing_bp" else "right"
-                    at = {"half": 0.62, "all": 0.8}[str(line.share)] if axis is axes[0] else 0.97  # below the legend
+                    at = {"half": 0.42, "all": 0.8}[str(line.share)] if axis is axes[0] else 0.97  # below the legend
                     threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=at)
             errors = data[data["panel"] == "a"]
             one_two_five(axis, (0.2, 0.5, 1, 2, 5), (0.9 * errors["x"].min(), 1.1 * errors["x"].max()))
-        axes[0].set(ylabel="error rate", ylim=(-2e-4, 10.0 * data.loc[data["panel"] == "a", "y"].max()))
+        axes[0].set(ylabel="error rate", ylim=(-2e-4, 60.0 * data.loc[data["panel"] == "a", "y"].max()))
         small_rates(axes[0])
         axes[1].set(ylabel="overlap of SGD's solutions", ylim=(0.0, 1.0))
         shown = data[(data["panel"] == "c") & (data["x"] < 0.75)]
