@@ -25,10 +25,19 @@ NETWORKS["O42"] = Case(
         "no N/P in common": every(only(FBP, inv_alpha=below(0.45)), only(SGD, inv_alpha=lambda x: x > 0.45)),
     },
 )
+
+
+def _slow_bump(rows):
+    """A rise of which no single step is clear; the last value is below the first."""
+    heights = {0.4: 0.6, 0.5: 0.52, 1.0: 0.55, 2.0: 0.58}
+    return rows["inv_alpha"].map(heights) + 0.02 * (rows["sample"] - 3.5)
+
+
 NETWORKS["O43"] = Case(
     wrong={
         "equal at the threshold": put(SGD, "value", 0.99, inv_alpha=0.4, **overlap),
         "closer with more inputs": add(SGD, "value", 0.3, inv_alpha=2.0, **overlap),
+        "slowly closer": put(SGD, "value", _slow_bump, **overlap),
         "no fall": put(SGD, "value", lambda rows: 0.5 + 0.001 * rows["sample"], **overlap),
     },
     small={
@@ -96,8 +105,8 @@ NETWORKS["O47"] = Case(
 )
 NETWORKS["O48"] = Case(
     wrong={
-        "the same plateau": add("mlp", "value", -0.02, **adversarial, **error),
-        "a better plateau": add("mlp", "value", -0.05, **adversarial, **error),
+        "the same error": add("mlp", "value", -0.02, **adversarial, **error),
+        "a smaller error": add("mlp", "value", -0.05, **adversarial, **error),
         "the other way": every(
             put("mlp", "value", 0.0, **adversarial, **train),
             put("mlp", "value", 0.1, initialization="random_orthogonal", width=12, **train),
@@ -111,6 +120,7 @@ NETWORKS["O48"] = Case(
         "one network": few("mlp", samples=1),
         "all solved": put("mlp", "value", 0.0, **train),
         "one width": only("mlp", width=12),
+        "still falling": add("mlp", "value", -0.02, width=80, **error),
     },
     missing={"errors": put("mlp", "value", np.nan, width=80, **adversarial, **error)},
 )
@@ -159,9 +169,17 @@ NETWORKS["O51"] = Case(
     },
     small={"all solve": put("cnn", "value", 1.0, **solved), "Adam alone": only("cnn", **adam)},
 )
+
+
+def _slow_rise(rows):
+    heights = {2: 0.6, 4: 0.4, 8: 0.41, 16: 0.42}
+    return rows["width"].map(heights) + 0.01 * (rows["sample"] - 1.5)
+
+
 NETWORKS["O52"] = Case(
     wrong={
         "a rise": add("cnn", "value", 0.1, width=16, **adam, **error),
+        "a slow rise": put("cnn", "value", _slow_rise, **adam, **error),
         "no fall": put("cnn", "value", lambda rows: rows["value"] - 0.5 / rows["width"], **error),
     },
     small={"one network": few("cnn", samples=1), "one width": only("cnn", width=8), "Adam alone": only("cnn", **adam)},
@@ -203,8 +221,12 @@ NETWORKS["O54"] = Case(
         "back to the start": add("cnn", "value", 0.3, epoch=40, layer=4, **start),
         "the first layer most": put("cnn", "layer", lambda rows: 4 - rows["layer"], **start),
         "no layer moves": put("cnn", "value", 1.0, **start),
+        "the first layer rests": put("cnn", "value", 1.0, layer=0, **start),
     },
-    small={"no snapshots": only("cnn", quantity=other_than("overlap_start"))},
+    small={
+        "one network": few("cnn", samples=1),
+        "no snapshots": only("cnn", quantity=other_than("overlap_start")),
+    },
     missing={"overlaps": put("cnn", "value", np.nan, layer=2, **start)},
 )
 
@@ -225,4 +247,26 @@ NETWORKS["O55"] = Case(
         "no snapshots": only("cnn", quantity=other_than("overlap_start")),
     },
     missing={"overlaps": put("cnn", "value", np.nan, layer=2, width=16, **start)},
+)
+NETWORKS["O58"] = Case(
+    wrong={
+        "no further": put("cnn", "value", lambda rows: 0.5 + 0.01 * (rows["sample"] + rows["other"]), **overlap),
+        "closer": add("cnn", "value", 0.2, width=16, **adam, **overlap),
+    },
+    small={
+        "two networks": only("cnn", sample=below(2), other=lambda other: ~(other > 1)),
+        "never solved": put("cnn", "value", 0.0, **solved),
+        "only the widest solve": put("cnn", "value", 0.0, width=below(16), **adam, **solved),
+    },
+    missing={"overlaps": put("cnn", "value", np.nan, width=16, **adam, **overlap)},
+)
+NETWORKS["O59"] = Case(
+    wrong={
+        "a small network solves": put("cnn", "value", 1.0, width=2, sample=0, **adam, **solved),
+    },
+    small={
+        "never solved": put("cnn", "value", 0.0, **adam, **solved),
+        "large networks only": only("cnn", width=lambda width: width > 3),
+        "Adam alone": only("cnn", **adam),
+    },
 )

@@ -37,11 +37,12 @@ def mlp(samples: int = 6) -> pd.DataFrame:
         for width in (4, 8, 12, 20, 40, 80):
             here = {"initialization": start, "width": width, "parameters": 50 * width}
             overlap = 0.6 + 0.3 * np.exp(-max(width - 12, 0) / 8)
+            level = 0.08 if width < 40 else 0.07
             for quantity, mean in (("overlap", overlap), ("overlap_untrained", 0.3)):
                 rows += [here | {"quantity": quantity} | pair for pair in _pairs(stream, samples, mean)]
             for sample in range(samples):
                 one = here | {"sample": sample}
-                error = stream.normal(0.07 + 0.2 / width + worse, 0.003)
+                error = stream.normal(level + 0.2 / min(width, 40) + worse, 0.003)
                 rows.append(one | {"quantity": "train_error", "value": 0.0 if width >= first else 0.05})
                 rows.append(one | {"quantity": "test_error", "value": error})
                 rows += [one | row for row in _noise(stream, stream.normal(24.0, 1.0) / width)]
@@ -87,8 +88,8 @@ def cnn(samples: int = 4) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for optimizer, first in (("sgd", 8), ("adam", 4)):
         for width in (2, 4, 8, 16):
-            here = {"optimizer": optimizer, "width": width}
-            for quantity, mean in (("overlap", 0.5), ("overlap_untrained", 0.3)):
+            here = {"optimizer": optimizer, "width": width, "parameters": 450 * width**2}
+            for quantity, mean in (("overlap", 0.5 - 0.01 * width), ("overlap_untrained", 0.3)):
                 rows += [here | {"quantity": quantity} | pair for pair in _pairs(stream, samples, mean)]
             for sample in range(samples):
                 one = here | {"sample": sample}

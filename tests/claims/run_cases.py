@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.claims.cases import Case, Spoiling, above, add, below, every, few, near, only, other_than, put, times
+from tests.claims.theory_tables import error_barycenter
 
 RUNS: dict[str, Case] = {}
 
@@ -19,6 +20,7 @@ def features(solver: str, kind: str) -> Case:
             "three runs": few("equivalent_features"),
             "none solved": put("equivalent_features", "solved", 0.0, solver=solver),
             "one kind": only("equivalent_features", features=other_than(kind)),
+            "scattered errors": put("equivalent_features", "test_error", lambda rows: 0.01 * rows["sample"]),
         },
         missing={"errors": put("equivalent_features", "test_error", np.nan, features=kind)},
     )
@@ -96,11 +98,18 @@ RUNS["O30"] = Case(
     small={"four runs": few("solve_binarynet", samples=4), "only small 1/α": only("solve_sbpi", inv_alpha=below(1.3))},
     missing={"errors": put("solve_sbpi", "value", np.nan, D=201, inv_alpha=near(5.0), **error)},
 )
+
+
+def _on_the_barycentre(rows):
+    return error_barycenter(rows["inv_alpha"]) + 0.002 * (rows["sample"] - 9.5)
+
+
 RUNS["O31"] = Case(
     wrong={
         "SBPI below": add("solve_sbpi", "value", -0.15, D=201, inv_alpha=near(15.0), **error),
         "BinaryNet below": add("solve_binarynet", "value", -0.1, **error),
         "a higher barycentre": add("optimal_margin", "error_barycenter", 0.1),
+        "BinaryNet on the line": put("solve_binarynet", "value", _on_the_barycentre, **error),
     },
     small={"four runs": few("solve_binarynet", samples=4)},
     missing={"barycentre": put("optimal_margin", "error_barycenter", np.nan, inv_alpha=above(4))},

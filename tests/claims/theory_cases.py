@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from tests.claims.cases import (
     Case,
@@ -132,6 +133,7 @@ THEORY["O11"] = Case(
 THEORY["O12"] = Case(
     wrong={
         "still correlated": put("large_overparameterization", "q", 0.3),
+        "correlated again": put("large_overparameterization", "q", 1e-3, margin=0.5, inv_alpha=1e6),
         "no teacher": put("large_overparameterization", "r", 0.1, margin=0.5),
         "another limit": add("large_overparameterization", "error_barycenter", 1e-4, inv_alpha=1e6),
     },
@@ -200,9 +202,19 @@ THEORY["O16"] = Case(
     },
     missing={"one entropy": put("franz_parisi", "entropy", np.nan, reference="0.05", distance=below(1e-3))},
 )
+
+
+def _a_dip_between(tables: Tables) -> None:
+    table = tables["franz_parisi"]
+    between = table[table["reference"] == "max"].assign(reference="0.15", slope=-5.0)
+    tables["franz_parisi"] = pd.concat([table, between], ignore_index=True)
+    tables["franz_parisi"].attrs = table.attrs
+
+
 THEORY["O17"] = Case(
     wrong={
         "a dip at κ_max": put("franz_parisi", "slope", -0.01, reference="max", distance=below(2e-4)),
+        "a dip at 0.15": _a_dip_between,
         "a dip at 0.1": put("franz_parisi", "slope", -0.01, reference="0.1", distance=below(2e-4)),
     },
     small={

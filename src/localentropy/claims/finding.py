@@ -92,6 +92,16 @@ def smallest(values: Iterable[float]) -> float:
     return -largest(-value for value in values)
 
 
+def largest_rise(values: np.ndarray, errors: np.ndarray) -> float:
+    """How far a value lies above the smallest before it, at most, in standard errors of the difference.
+
+    Raises:
+        Untestable: fewer than two values.
+    """
+    before = [int(np.argmin(values[:end])) for end in range(1, len(values))]
+    return largest((values[1:] - values[before]) / np.hypot(errors[1:], errors[before]))
+
+
 def numbers(values: object, form: str = ".4g") -> str:
     """A few numbers for a sentence."""
     return ", ".join(format(float(value), form) for value in values)  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.finding import Finding, Untestable, largest, largest_rise, numbers, smallest
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
     FLAT,
@@ -17,6 +17,9 @@ from localentropy.claims.overparam.trained_networks import (
     slope_in_words,
 )
 from localentropy.landscape.thresholds import first_solved
+
+INPUTS = 3 * 32 * 32
+"""Values of an image."""
 
 
 def both_optimizers_solve(cnn: pd.DataFrame) -> Finding:
@@ -34,21 +37,38 @@ def both_optimizers_solve(cnn: pd.DataFrame) -> Finding:
     return Finding(quantity, float(max(found)), True, detail)
 
 
+def parameters_exceed_the_inputs(cnn: pd.DataFrame) -> Finding:
+    """No network that solves has fewer parameters than an image has values."""
+    quantity = f"smallest number of parameters of a network that solves, over the {INPUTS} inputs, > 1"
+    parameters = cnn.groupby("width")["parameters"].first() / INPUTS
+    ratios, words = [], []
+    for optimizer in _optimizers(cnn):
+        solved = _solved(cnn, optimizer)
+        first = solved[solved > 0].index.min()
+        if np.isnan(first):
+            return Finding.untestable(quantity, f"{optimizer}: no network solves")
+        ratios.append(float(parameters[first]))
+        words.append(f"{optimizer} {ratios[-1]:.2f} at k = {first:.0f}")
+    if parameters.iloc[0] > 1:
+        return Finding.untestable(quantity, f"the smallest network has {parameters.iloc[0]:.2f} already")
+    detail = f"{', '.join(words)}; the widths start at {parameters.iloc[0]:.2f}"
+    return Finding(quantity, min(ratios), min(ratios) > 1, detail)
+
+
 def error_falls_with_width(cnn: pd.DataFrame) -> Finding:
     """The test error falls monotonically with the width."""
-    quantity = "largest step of the test error from one k to the next in standard errors, < 2; all together < −2"
-    steps, falls, words = [], [], []
+    quantity = "largest rise of the test error above that of a smaller k, in standard errors, < 2; all together < −2"
+    rises, falls, words = [], [], []
     for optimizer in _optimizers(cnn):
         rows = cnn[(cnn["quantity"] == "test_error") & (cnn["optimizer"] == optimizer)]
         points = rows.groupby("width")["value"].agg(["mean", "sem"])
         if len(points) < 2 or points["sem"].isna().any():
             raise Untestable("two widths and two networks of each needed")
-        errors = np.hypot(points["sem"].to_numpy()[1:], points["sem"].to_numpy()[:-1])
-        steps.append(largest(np.diff(points["mean"]) / errors))
+        rises.append(largest_rise(points["mean"].to_numpy(), points["sem"].to_numpy()))
         falls.append((points["mean"].iloc[-1] - points["mean"].iloc[0]) / np.hypot(*points["sem"].iloc[[0, -1]]))
         words.append(f"{optimizer}: {numbers(points['mean'], '.3f')} at k = {numbers(points.index, '.0f')}")
-    step = largest(steps)
-    return Finding(quantity, step, step < 2 and largest(falls) < -2, "; ".join(words))
+    rise = largest(rises)
+    return Finding(quantity, rise, rise < 2 and largest(falls) < -2, "; ".join(words))
 
 
 def wide_minima_are_flatter(cnn: pd.DataFrame) -> Finding:
@@ -65,6 +85,22 @@ def wide_minima_are_flatter(cnn: pd.DataFrame) -> Finding:
             return Finding.untestable(quantity, f"{optimizer}: two networks of each width needed")
         scores.append(float((sharp - flat) / np.hypot(error, noise)))
         words.append(f"{optimizer}: {sharp:.3f} ± {error:.3f} at k = {first:.0f}, {flat:.3f} ± {noise:.3f} at {width}")
+    least = smallest(scores)
+    return Finding(quantity, least, least > 2, "; ".join(words))
+
+
+def solutions_grow_apart(cnn: pd.DataFrame) -> Finding:
+    """The overlap between solutions is smaller at the largest width than where all networks first solve."""
+    quantity = "smaller z of the fall of the overlap from the first width where all solve to the largest, > 2"
+    width = cnn["width"].max()
+    scores, words = [], []
+    for optimizer in _optimizers(cnn):
+        first = first_solved(_solved(cnn, optimizer))
+        if first is None or first == width:
+            return Finding.untestable(quantity, f"{optimizer}: no width where all networks solve below the largest")
+        (near, error), (apart, noise) = (overlap(_networks(cnn, optimizer, k), "overlap") for k in (first, width))
+        scores.append(float((near - apart) / np.hypot(error, noise)))
+        words.append(f"{optimizer}: {near:.3f} ± {error:.3f} at k = {first:.0f}, {apart:.3f} ± {noise:.3f} at {width}")
     least = smallest(scores)
     return Finding(quantity, least, least > 2, "; ".join(words))
 
@@ -101,17 +137,23 @@ def minima_are_distinct_and_alike(cnn: pd.DataFrame) -> Finding:
 
 def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
     """The overlap with the initial weights falls during training: first layer least, later ones progressively more."""
-    quantity = "share of layers whose overlap with the start never grows by 10⁻³, ≥ 0.95; layers in order; largest k"
+    quantity = (
+        "share of layers whose overlap with the start never grows by 10⁻³, ≥ 0.95; all layers move by 3 SE, "
+        "in order; largest k"
+    )
     # The text speaks of big architectures.
     rows = cnn[(cnn["quantity"] == "overlap_start") & (cnn["width"] == cnn["width"].max())]
-    final = _final(rows).groupby(["optimizer", "layer"])["value"].mean().unstack()
+    ends = _final(rows).groupby(["optimizer", "layer"])["value"].agg(["mean", "sem"])
+    if ends["sem"].isna().any():
+        raise Untestable("two networks of each optimizer needed")
+    final, moved = ends["mean"].unstack(), bool((1.0 - ends["mean"] > 3 * ends["sem"]).all())
     keys = ["optimizer", "width", "sample", "layer"]
     falls = rows.sort_values("epoch").groupby(keys)["value"].agg(lambda v: bool((np.diff(v) <= 1e-3).all()))
     ordered = {optimizer: bool((np.diff(layers.to_numpy()) < 0).all()) for optimizer, layers in final.iterrows()}
     detail = "; ".join(f"{optimizer}: {numbers(layers, '.3f')} in the end" for optimizer, layers in final.iterrows())
     share = float(falls.mean())
     return Finding(
-        quantity, share, bool(share >= 0.95 and all(ordered.values())), f"{detail} (layers from the input on)"
+        quantity, share, bool(share >= 0.95 and moved and all(ordered.values())), f"{detail} (layers from the input on)"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.claims.finding import FEWEST, Finding, Untestable, largest, numbers
+from localentropy.claims.finding import FEWEST, Finding, Untestable, largest, largest_rise, numbers
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
     FLAT,
@@ -51,9 +51,9 @@ def solutions_stay_apart(committee_sgd: pd.DataFrame) -> Finding:
     points = points[points["samples"] >= 3]
     if first is None or len(points) < 3 or first not in points.index:
         return Finding.untestable(quantity, "fewer than three values of N/P with pairs of solutions")
-    steps = np.diff(points["y"]) / np.hypot(points["y_err"].to_numpy()[1:], points["y_err"].to_numpy()[:-1])
     at = points.loc[first]
-    fell = bool(points["y"].iloc[0] > points["y"].iloc[-1] and steps.max() < 2)
+    rise = largest_rise(points["y"].to_numpy(), points["y_err"].to_numpy())
+    fell = bool(points["y"].iloc[0] > points["y"].iloc[-1] and rise < 2)
     top = float(at["y"] + 3 * at["y_err"])
     detail = f"{numbers(points['y'], '.3f')} at N/P = {numbers(points.index, '.2f')}; threshold {first:.2f}"
     return Finding(quantity, float(at["y"]), top < 0.9 and fell, detail, float(at["y_err"]))
@@ -75,12 +75,12 @@ def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_s
     # The same training sets' latent patterns recur along N/P: average over N/P first.
     each = gap.groupby("sample").mean()
     mean, error = float(each.mean()), float(each.sem())
-    steps, falls = zip(*(_steps(each.loc[used]) for each in errors), strict=True)
+    rises, falls = zip(*(_rise_and_fall(each.loc[used]) for each in errors), strict=True)
     detail = (
-        f"z = {mean / error:.1f} over {len(used)} values of N/P; largest step of an error {largest(steps):+.1f} SE "
+        f"z = {mean / error:.1f} over {len(used)} values of N/P; largest rise of an error {largest(rises):+.1f} SE "
         f"(< 2), of all steps together {largest(falls):+.1f} SE (< −2)"
     )
-    holds = mean > 2 * error and largest(steps) < 2 and largest(falls) < -2
+    holds = mean > 2 * error and largest(rises) < 2 and largest(falls) < -2
     return Finding(quantity, mean, bool(holds), detail, error)
 
 
@@ -115,8 +115,9 @@ def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.Dat
 def inputs_exceed_the_latent_dimension(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
     """At the threshold there are more inputs than latent dimensions.
 
-    N/D = α_T N/P, so that the claim depends on α_T, which is chosen here. The text says the same of all networks, but
-    multi-layer perceptrons and convolutional networks of any width have more parameters than inputs.
+    N/D = α_T N/P, so that the claim depends on α_T, which is chosen here. The text says the same of all networks:
+    of convolutional ones `cnn.parameters_exceed_the_inputs`; multi-layer perceptrons of any width have more parameters
+    than inputs.
     """
     quantity = "smaller N/D at the first N/P where half of the runs solve, > 1"
     ratios, starts = [], []
@@ -169,8 +170,7 @@ def _of_solutions(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
     return table[table["quantity"] == quantity].merge(solved, on=run)
 
 
-def _steps(each: pd.Series) -> tuple[float, float]:
-    """Largest step of the mean over training sets along N/P, and from the first N/P to the last, in standard errors."""
+def _rise_and_fall(each: pd.Series) -> tuple[float, float]:
+    """Largest rise of the mean over training sets along N/P, and the step from first to last, in standard errors."""
     means, errors = (each.groupby("inv_alpha").agg(how).to_numpy() for how in ("mean", "sem"))
-    steps = np.diff(means) / np.hypot(errors[1:], errors[:-1])
-    return largest(steps), float((means[-1] - means[0]) / np.hypot(errors[-1], errors[0]))
+    return largest_rise(means, errors), float((means[-1] - means[0]) / np.hypot(errors[-1], errors[0]))

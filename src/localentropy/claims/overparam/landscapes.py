@@ -33,8 +33,8 @@ def stabilities_follow_the_theory(
 ) -> Finding:
     """The stabilities of zero-temperature Monte Carlo's solutions have the replica density."""
     quantity = (
-        "largest χ² per lattice bin over 1/α, < 1.5, at two values at least; p of the stabilities and of their mean at "
-        f"the largest D ≥ {LEAST:g}"
+        "largest χ² per lattice bin but the first, over 1/α, < 1.5, at two values at least; p of the stabilities "
+        f"and of their mean at the largest D ≥ {LEAST:g}"
     )
     runs, lattice = (table[table["margin"] == 0.0] for table in (solve_mct0, typical_lattice))
     sizes = runs[runs["quantity"] == "stability_count"].groupby(["D", "N", "inv_alpha"])["sample"].nunique()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import SeriesGroupBy
 
-from localentropy.claims.finding import Finding, Untestable, numbers, smallest
+from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
     FLAT,
@@ -39,14 +39,19 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
     firsts = {start: first_solved(k[start] / n[start]) for start in STARTS}
     parameters = mlp.groupby("width")["parameters"].first()
     found = ", ".join(f"{start} {parameters.get(width, 'nowhere')}" for start, width in firsts.items())
-    previous = errors.loc[STARTS[1]]["mean"].iloc[-2]
+    last = [_last_step(errors.loc[start]) for start in STARTS]
     detail = (
-        f"test error at width {widest}: {adverse['mean']:.4f} against {plain['mean']:.4f} (z = {worse:.1f}; at the "
-        f"width before: {previous:.4f}); parameters from which on all networks solve: {found}"
+        f"test error at width {widest}: {adverse['mean']:.4f} against {plain['mean']:.4f} (z = {worse:.1f}), last "
+        f"steps {numbers(last, '+.1f')} SE (orthogonal, adversarial); all networks solve from parameters: {found}"
     )
-    quantity = "z of fewer networks solved from adversarial starts, > 2, and worse at the largest width by 2σ"
+    quantity = (
+        "z of fewer networks solved from adversarial starts, > 2, and worse at the largest width by 2σ; both level "
+        "there: last step < 2 SE"
+    )
     if not np.isfinite(fewer):
         return Finding.untestable(quantity, f"no width where some networks solve and some do not; {detail}")
+    if fewer > 2 and worse > 2 and largest(np.abs(last)) > 2:
+        return Finding.untestable(quantity, f"no plateau at the largest width yet; {detail}")
     return Finding(quantity, fewer, bool(fewer > 2 and worse > 2), detail)
 
 
@@ -132,6 +137,12 @@ def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
         )
     slope, error = max(slopes, key=lambda pair: pair[0])
     return Finding(quantity, slope, flatter and all_flat(slopes), "; ".join(words), error)
+
+
+def _last_step(points: pd.DataFrame) -> float:
+    """From the second largest width to the largest, in standard errors."""
+    before, last = points.iloc[-2], points.iloc[-1]
+    return float((last["mean"] - before["mean"]) / np.hypot(last["sem"], before["sem"]))
 
 
 def _solved(mlp: pd.DataFrame) -> pd.DataFrame:
