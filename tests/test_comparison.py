@@ -37,6 +37,12 @@ def test_equal_tables_are_the_same_in_any_order_and_for_any_measured_column():
     assert found.largest == 0 and found.worst == ""
 
 
+def test_scores_and_agreements_are_results_and_name_no_row():
+    points = rows(score=1.0).assign(chi_squared=2.0, points=3.0, drift=0.1, drift_err=0.05)
+    moved = points.assign(score=1.1, chi_squared=2.2, points=4.0, drift=0.11, drift_err=0.06)
+    assert compare("f", points, at(moved, 4, y=0.303)).same
+
+
 @pytest.mark.parametrize("step", [-0.2, 0.2])
 def test_a_move_is_measured_in_both_standard_errors(step: float):
     moved = at(rows(), 4, y=0.3 + step, y_err=0.04)
@@ -193,12 +199,14 @@ def test_a_table_on_a_terminal(repository: Path):
         ((".git", "HEAD"), ".git: no <paper>/<figure>.csv in it"),
         (("damaged", "HEAD"), "overparam/figure1.csv: no column"),
         (("empty", "HEAD"), "overparam/figure1.csv: not readable"),
+        (("words", "HEAD"), "overparam/figure1.csv: column y has something else than numbers"),
         (("other", "HEAD"), "other and HEAD: no figure in both (glm/figure1; margins/figure2, overparam/figure1)"),
     ],
 )
 def test_errors_are_one_line(repository: Path, sources: tuple[str, ...], message: str):
     write(repository / "damaged", {"overparam/figure1": rows().drop(columns="y_err")})
     write(repository / "other", {"glm/figure1": rows()})
+    write(repository / "words", {"overparam/figure1": rows(y="one")})
     (repository / "empty/overparam").mkdir(parents=True)
     (repository / "empty/overparam/figure1.csv").touch()
     found = diff(repository, *sources)

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GALLERY = "figures/gallery"
-MEASURED = {"y", "y_err", "x_err", "n", "samples", "solved", "theory", "z", "slope", "residual"} | {
-    "distance_typical",
-    "entropy_typical",
-}
+MEASURED = (
+    {"y", "y_err", "x_err", "n", "samples", "solved", "theory", "z", "score", "slope", "residual"}
+    | {"distance_typical", "entropy_typical"}
+    | {"chi_squared", "points", "drift", "drift_err"}
+)
 """Columns that are results. All others say what a number is, and tell rows apart."""
 SAME = 1e-6
 """Relative difference up to which two abscissae or parameters are the same."""
@@ -101,6 +102,9 @@ def read_figure(name: str, content: bytes) -> pd.DataFrame:
     missing = {"panel", "series", "x", "y", "y_err"} - set(rows.columns)
     if missing:
         raise DataError(f"{name}.csv: no column {', '.join(sorted(missing))}")
+    for column in ("x", "y", "y_err"):
+        if not pd.api.types.is_numeric_dtype(rows[column]):
+            raise DataError(f"{name}.csv: column {column} has something else than numbers")
     return rows
 
 

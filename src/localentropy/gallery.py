@@ -30,20 +30,22 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
 
     Raises:
         ConfigError: there is no such figure.
-        ArtifactError: a file is missing, or was made from other parameters (an override), code or inputs; then
-            nothing is copied.
+        ArtifactError: a file is missing, or was made from other parameters (an override), code or inputs, or a page has
+            no place for a caption; then nothing is copied.
     """
     copies = []
+    pages = {page: page.read_text(encoding="utf-8") for page in (README, PAGE)}
     for output in _current_outputs("default", targets):
         if isinstance(output, FigureJob):
             folder, suffixes = GALLERY / output.stem.parent.name, (".png", ".csv")
-            _put(PAGE, output.target, read_output(output.stem)[1]["caption"])
+            pages[PAGE] = _put(PAGE, pages[PAGE], output.target, read_output(output.stem)[1]["caption"])
         else:
             folder, suffixes = GALLERY, (".md", ".csv")
             counts = output.stem.with_suffix(".md").read_text(encoding="utf-8").splitlines()[2]
-            for page in (README, PAGE):
-                _put(page, output.target, counts)
+            pages = {page: _put(page, text, output.target, counts) for page, text in pages.items()}
         copies += [(output.stem.with_suffix(s), folder / f"{output.stem.name}{s}") for s in suffixes]
+    for page, text in pages.items():
+        page.write_text(text, encoding="utf-8")
     return _copied(copies)
 
 
@@ -98,15 +100,15 @@ def _copied(copies: list[tuple[Path, Path]]) -> list[Path]:
     return [target for _, target in copies]
 
 
-def _put(page: Path, mark: str, text: str) -> None:
-    """Replace what stands between `<!-- mark -->` and `<!-- /mark -->`.
+def _put(page: Path, content: str, mark: str, text: str) -> str:
+    """The page's content with another text between `<!-- mark -->` and `<!-- /mark -->`.
 
     Raises:
         ArtifactError: the page has no such marks.
     """
     opening, closing = f"<!-- {mark} -->", f"<!-- /{mark} -->"
-    before, found, after = page.read_text(encoding="utf-8").partition(opening)
+    before, found, after = content.partition(opening)
     _, ended, rest = after.partition(closing)
     if not (found and ended):
         raise ArtifactError(f"{page}: no marks {opening} … {closing}; put them where the text belongs")
-    page.write_text(f"{before}{opening}{text}{closing}{rest}", encoding="utf-8")
+    return f"{before}{opening}{text}{closing}{rest}"

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from localentropy.errors import DomainError
 from localentropy.landscape.agreement import agreement, agreement_by_size, normal_score
-from localentropy.landscape.solver_runs import averages, deviations, largest_solved, with_theory
+from localentropy.landscape.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 
 
@@ -73,6 +74,10 @@ def test_what_says_nothing_is_left_out():
     found = agreement([group])
     padded = np.column_stack([np.zeros(10), group])
     assert agreement([padded, group[:2], np.empty((0, 2))]) == found
+    # A point twice, or the sum of two others, is none of its own.
+    for more in (group[:, [0]], group.sum(1, keepdims=True)):
+        wider = agreement([np.column_stack([group, more])])
+        assert (wider.points, wider.chi_squared) == (2, pytest.approx(found.chi_squared))
     assert agreement([]).points == 0 and np.isnan(agreement([]).p_value)
 
 
@@ -142,3 +147,13 @@ def test_sizes_near_the_same_overparameterization_are_one_point():
     )
     assert largest_solved(points)["y"].tolist() == [2.0]
     assert largest_solved(points.assign(solved=0.0))["y"].tolist() == [3.0]
+    # Two values of one size are two points.
+    close = pd.DataFrame({"D": [67, 201, 201], "inv_alpha": [1.0, 1.02, 1.04], "solved": 1.0, "y": [1.0, 2.0, 3.0]})
+    assert largest_solved(close)["y"].tolist() == [2.0, 3.0]
+
+
+def test_solvers_without_a_common_size_are_refused_by_name():
+    grids = {"solve_sbpi": pd.DataFrame({"D": [67, 201]}), "solve_anneal": pd.DataFrame({"D": [33, 67]})}
+    assert shared_size(grids) == 67
+    with pytest.raises(DomainError, match="solve_sbpi: 201; solve_anneal: 33, 67"):
+        shared_size(grids | {"solve_sbpi": pd.DataFrame({"D": [201]})})

@@ -6,7 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.plots.overparam import figure1, figure3, figure4, figure6, figure7, figure8
+from localentropy.plots.overparam import (
+    figure1,
+    figure3,
+    figure4,
+    figure6,
+    figure7,
+    figure8,
+    figure9,
+    figure11,
+    figure12,
+    figure13,
+)
 from tests.claims import network_tables, run_tables, theory_tables
 
 THEORY = {"alpha_T": 3.0, "alpha_T_storage": 1e-3, "activation": "sign"}
@@ -70,7 +81,7 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
     cnn = pd.concat([cnn, outcomes.assign(quantity="train_error", value=1 - outcomes["value"])], ignore_index=True)
     sizes = ("training_patterns", "test_patterns", "epochs", "batch", "samples", "solution_errors")
     rates = ("sgd_learning_rate", "sgd_momentum", "adam_learning_rate")
-    cnn.attrs["parameters"] = dict.fromkeys((*sizes, *rates), 1)
+    cnn.attrs["parameters"] = dict.fromkeys((*sizes, *rates), 1) | {"optimizers": ["sgd", "adam"]}
     mlp = network_tables.mlp()
     noise = mlp[mlp["quantity"] == "test_error"].assign(quantity="random_label_error")
     mlp = pd.concat([mlp, noise], ignore_index=True)
@@ -105,3 +116,63 @@ def test_figure8_says_what_is_at_the_left_end(moved, words) -> None:
     table.loc[line, "entropy"] -= moved * table.loc[line, "entropy"].min()
     table.attrs["parameters"] = THEORY | {"inv_alpha": 2.0}
     assert words in figure8.draw({"typical": table}, "smoke").caption
+
+
+CHOSEN = {"alpha_T": 3.0, "activation": "sign", "sweeps": 100}
+
+
+def chosen(table: pd.DataFrame) -> pd.DataFrame:
+    table.attrs["parameters"] = CHOSEN
+    return table
+
+
+def overlaps() -> pd.DataFrame:
+    point = {"D": 67, "N": 1005, "inv_alpha": 5.0, "overlap_typical": 0.1, "runs": 2}
+    rows = [point | {"solver": "sbpi", "overlap": overlap, "solved": 2} for overlap in (0.6, 0.7)]
+    return pd.DataFrame([*rows, point | {"solver": "anneal", "overlap": np.nan, "solved": 0}])
+
+
+def test_figure9_without_margin_zero_has_no_differences_and_without_its_alpha_T_no_plateau() -> None:
+    limits = theory_tables.overparameterized_limit()
+    limits = limits.assign(error_barycenter=limits["error_typical"] - 0.05)
+    tables = {"typical": chosen(theory_tables.typical()), "overparameterized_limit": limits[limits["margin"] > 0]}
+    assert "inset" not in set(figure9.draw(tables, "smoke").data["panel"])
+    tables["overparameterized_limit"] = limits
+    plateaus = figure9.draw(tables, "smoke").data.query("series == 'plateau'").set_index("margin")["y"]
+    assert plateaus[0.5] == pytest.approx(0.45 - 0.05 * np.log(3.0 / 0.05) - 0.05 * 0.5 - 0.05, abs=1e-9)
+    tables["typical"].attrs["parameters"] = CHOSEN | {"alpha_T": 100.0}
+    assert figure9.draw(tables, "smoke").data.query("series == 'plateau'")["y"].isna().all()
+
+
+def test_figure11_has_every_size_and_shows_all_points() -> None:
+    runs = run_tables.solve_mct0()
+    sizes = [runs[runs["D"] == 67].assign(D=D) for D in (33, 67, 134, 201, 501)]
+    far = sizes[0].assign(inv_alpha=60.0, N=12001)
+    tables = {"solve_mct0": chosen(pd.concat([*sizes, far])), "typical_points": run_tables.typical_points()}
+    drawing = figure11.draw(tables | {"typical": theory_tables.typical()}, "smoke")
+    named = drawing.data["series"].dropna()
+    assert {D for D in (33, 67, 134, 201, 501) if named.str.endswith(f", D = {D}").any()} == {33, 67, 134, 201, 501}
+    assert drawing.figure.axes[0].get_xlim()[1] > 60.0
+
+
+def test_figure12_without_stabilities_says_so() -> None:
+    names = ("stability_density", "typical_lattice")
+    runs = run_tables.solve_mct0().assign(
+        quantity=lambda rows: rows["quantity"].replace("iterations", "mean_stability")
+    )
+    tables = {"solve_mct0": chosen(runs), **{name: getattr(run_tables, name)() for name in names}}
+    assert "compare the stabilities with the theory" in figure12.draw(tables, "smoke").caption
+
+
+def test_figure13_with_nothing_solved_says_so() -> None:
+    names = ("solve_mct0", "solve_sbpi", "solve_belief_propagation", "stability_density", "typical_lattice")
+    tables = {name: getattr(run_tables, name)() for name in names} | {"typical": theory_tables.typical()}
+    tables |= {"solution_overlaps": overlaps(), "solve_sbpi": chosen(tables["solve_sbpi"])}
+    assert (
+        "(a) D = 67" in figure13.draw(tables, "smoke").caption
+        or "(a) D = 134" in figure13.draw(tables, "smoke").caption
+    )
+    runs = tables["solve_mct0"]
+    tables["solve_mct0"] = runs.assign(value=runs["value"].mask(runs["quantity"] == "solved", 0.0))
+    caption = figure13.draw(tables, "smoke").caption
+    assert "(a) nothing to draw" in caption and "Too few are solved to compare" in caption

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import linalg, stats
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
     that is as improbable with k degrees of freedom. So one point counts with the square of its normal score.
 
     At most half as many points as samples are used of a group, evenly spaced: more would leave too few degrees of
-    freedom. Points without any scatter, and groups of fewer than three samples, say nothing and are left out.
+    freedom. Points without any scatter, points that are combinations of others, and groups of fewer than three samples
+    say nothing and are left out.
 
     Args:
         groups: simulation less theory, [samples, points] each.
@@ -68,8 +69,8 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
             continue
         kept = varying[:, np.unique(np.linspace(0, width - 1, used).round().astype(int))]
         mean = kept.mean(0)
-        covariance = np.atleast_2d(np.cov(kept, rowvar=False))
-        hotelling = samples * mean @ np.linalg.solve(covariance, mean)
+        inverse, used = linalg.pinvh(np.atleast_2d(np.cov(kept, rowvar=False)), return_rank=True)
+        hotelling = samples * mean @ inverse @ mean
         ratio = (samples - used) / (used * (samples - 1)) * hotelling
         chi_squared += float(stats.chi2.isf(stats.f.sf(ratio, used, samples - used), used))
         points += used

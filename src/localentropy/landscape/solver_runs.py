@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from localentropy.errors import DomainError
 from localentropy.landscape.agreement import normal_score
 
 POINT = ["D", "N", "inv_alpha", "margin", "margin_effective"]
@@ -61,25 +62,38 @@ def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
     """At each 1/α the largest size at which most instances are solved; where there is none, the largest of all."""
     # 4.0 stands for 4.005 and 4.010, the nearest odd sizes of different D.
     ranked = points.assign(near=points["inv_alpha"].round(1), most=points["solved"] >= MOST_SOLVED)
-    ranked = ranked.sort_values(["near", "most", "D"]).groupby("near").tail(1)
-    return ranked.drop(columns=["near", "most"])
+    ranked = ranked.sort_values(["near", "most", "D", "inv_alpha"])
+    chosen = ranked.groupby("near")["D"].transform("last")
+    return ranked[ranked["D"] == chosen].drop(columns=["near", "most"])
 
 
 def shared_size(tables: Mapping[str, pd.DataFrame]) -> int:
-    """The largest D that every solver among the tables was run at."""
-    sizes = [set(table["D"]) for name, table in tables.items() if name.startswith("solve_")]
-    return int(max(set.intersection(*sizes)))
+    """The largest D that every solver among the tables was run at.
+
+    Raises:
+        DomainError: there is none.
+    """
+    sizes = {name: set(table["D"]) for name, table in tables.items() if name.startswith("solve_")}
+    common = set.intersection(*sizes.values())
+    if not common:
+        each = "; ".join(f"{name}: {', '.join(f'{D:g}' for D in sorted(found))}" for name, found in sizes.items())
+        raise DomainError(f"no latent dimension D that all of these were run at ({each}): give them one")
+    return int(max(common))
 
 
 def with_theory(points: pd.DataFrame, theory: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Add the theory's value, and where most instances are solved z and score.
-
-    z = (y − theory)/y_err is t-distributed with n − 1 degrees of freedom; score is the normal number as improbable.
-    """
+    """Add the theory's value, z and score."""
     keys = ["D", "N", "margin", *by]
     # Solvers that share a size share its theory: one row for each.
     values = theory[[*keys, column]].rename(columns={column: "theory"}).drop_duplicates(keys)
-    joined = points.merge(values, on=keys, how="left")
-    compared = (joined["solved"] >= MOST_SOLVED) & (joined["n"] > 1) & (joined["y_err"] > 0)
-    z = ((joined["y"] - joined["theory"]) / joined["y_err"]).where(compared)
-    return joined.assign(z=z, score=normal_score(z.to_numpy(), joined["n"].to_numpy()))
+    return scored(points.merge(values, on=keys, how="left"))
+
+
+def scored(points: pd.DataFrame) -> pd.DataFrame:
+    """Add z and score, where most instances are solved, to points with y, y_err, theory, n and solved.
+
+    z = (y − theory)/y_err is t-distributed with n − 1 degrees of freedom; score is the normal number as improbable.
+    """
+    compared = (points["solved"] >= MOST_SOLVED) & (points["n"] > 1) & (points["y_err"] > 0)
+    z = ((points["y"] - points["theory"]) / points["y_err"]).where(compared)
+    return points.assign(z=z, score=normal_score(z.to_numpy(), points["n"].to_numpy()))

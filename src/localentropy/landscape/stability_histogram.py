@@ -81,7 +81,8 @@ def histogram_deviations(runs: pd.DataFrame, lattice: pd.DataFrame) -> pd.DataFr
     Returns:
         Columns D, N, sample, x (centre of the bin), deviation.
     """
-    sizes = averages(runs, "mean_stability")
+    counted = runs[["D", "N"]][runs["quantity"] == "stability_count"].drop_duplicates()
+    sizes = averages(runs, "mean_stability").merge(counted, on=["D", "N"])
     frames = [pd.DataFrame({"D": [], "N": [], "sample": [], "x": [], "deviation": []})]
     for size in sizes[sizes["solved"] >= MOST_SOLVED].itertuples():
         D, N = int(size.D), int(size.N)

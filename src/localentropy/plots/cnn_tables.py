@@ -12,12 +12,15 @@ def training(table: pd.DataFrame) -> str:
     """What was trained on what, and what a solution is."""
     p = table.attrs["parameters"]
     part = "" if p["training_patterns"] == 50_000 else " (a class-balanced part)"
+    settings = {
+        "sgd": f"SGD (learning rate {p['sgd_learning_rate']:g}, momentum {p['sgd_momentum']:g})",
+        "adam": f"Adam (learning rate {p['adam_learning_rate']:g})",
+    }
     return (
         f"Five-layer convolutional networks with k, 2k, 4k and 8k filters on CIFAR-10: {p['training_patterns']} "
         f"training images{part}, {p['test_patterns']} test images, cross-entropy, {p['epochs']} epochs in batches of "
-        f"{p['batch']}, SGD (learning rate {p['sgd_learning_rate']:g}, momentum {p['sgd_momentum']:g}) and Adam "
-        f"(learning rate {p['adam_learning_rate']:g}); a solution misclassifies at most {p['solution_errors']} "
-        "training image."
+        f"{p['batch']}, {' and '.join(settings[optimizer] for optimizer in p['optimizers'])}; a solution misclassifies at "
+        f"most {p['solution_errors']} training image."
     )
 
 

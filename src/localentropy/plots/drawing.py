@@ -1,7 +1,7 @@
 """What a plot module returns, and the look that all figures share.
 
 A plot module has one function, `draw(tables, scale) -> Drawing`: `tables` maps experiment names to their rows, whose
-`attrs["parameters"]` are the parameters they were computed with. Plots compute nothing.
+`attrs["parameters"]` are the parameters they were computed with. Plots compute nothing but what compares the drawn numbers: means, errors, agreement with a theory.
 """
 
 from __future__ import annotations

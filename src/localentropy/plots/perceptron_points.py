@@ -45,9 +45,14 @@ def small_rates(axis: Any, linear: float = 1e-3) -> None:
     axis.set_yticks([], minor=True)
 
 
-def one_two_five(axis: Any, ticks: tuple[float, ...], ends: tuple[float, float]) -> None:
-    """A logarithmic axis of 1/α with plain numbers at the given ticks only."""
+def one_two_five(
+    axis: Any, ticks: tuple[float, ...], ends: tuple[float, float], points: pd.DataFrame | None = None
+) -> None:
+    """A logarithmic axis of 1/α with plain numbers at the given ticks only, longer where there are points beyond it."""
+    low, high = ends
+    if points is not None and len(points):
+        low, high = min(low, 0.9 * points["inv_alpha"].min()), max(high, 1.1 * points["inv_alpha"].max())
     axis.set(xscale="log", xlabel=r"$1/\alpha = N/P$")
     axis.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axis.minorticks_off()
-    axis.set_xlim(*ends)
+    axis.set_xlim(low, high)

@@ -41,7 +41,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             axes[1].plot([], [], "o", color=color, label=f"$D = {D}$")
             frames += [series(here, "a", f"D = {D}"), series(test[test["D"] == D], "b", f"D = {D}")]
         for axis in axes:
-            one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 24.0))
+            one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 24.0), train)
         axes[0].set(ylabel="train error of SA (best)")
         axes[1].set(ylabel="test error of solutions")
         axes[1].set_ylim(0.23, 0.34)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 
 import matplotlib as mpl
 import pandas as pd
@@ -14,7 +15,7 @@ from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import COLUMN_WIDTH, STYLE, Drawing, panels
 from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, without_errors
 
-MARKERS = ("o", "s", "D")
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -24,6 +25,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     points = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     margins, sizes = sorted(runs["margin"].unique()), sorted(runs["D"].unique())
+    markers = dict(zip(sizes, cycle(MARKERS), strict=False))
     frames = [csv_rows(agreement)]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, (axis,) = panels(1, COLUMN_WIDTH, 3.2)
@@ -35,17 +37,17 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             frames.append(
                 pd.DataFrame({"panel": "a", "series": f"theory, margin {margin:g}", "x": x, "y": y, "y_err": 0.0})
             )
-            for index, (D, marker) in enumerate(zip(sizes, MARKERS, strict=False)):
+            for index, (D, marker) in enumerate(markers.items()):
                 here = points[(points["margin"] == margin) & (points["D"] == D)]
                 # The theory between the margin of the line and the effective one of each point.
                 shown = apart(here, index, len(sizes))
                 axis.plot(shown["inv_alpha"], shown["theory"], "_", color=color, markersize=9)
                 draw_points(axis, shown, {"color": color, "marker": marker})
                 frames.append(series(here, "a", f"MCT0, margin {margin:g}, D = {D}"))
-        for D, marker in zip(sizes, MARKERS, strict=False):
+        for D, marker in markers.items():
             axis.plot([], [], marker, color="black", label=f"$D = {D}$")
         axis.plot([], [], "_", color="black", markersize=9, label=r"theory at $\kappa_{\mathrm{eff}}$")
-        one_two_five(axis, (5, 10, 20, 30), (4.0, 36.0))
+        one_two_five(axis, (5, 10, 20, 30), (4.0, 36.0), points)
         axis.set_ylabel("test error of solutions")
         axis.set_ylim(0.21, 0.34)
         axis.legend(ncols=2)

@@ -8,8 +8,8 @@ import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 
-from localentropy.landscape.agreement import agreement_by_size, normal_score
-from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations
+from localentropy.landscape.agreement import agreement_by_size
+from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations, scored
 from localentropy.landscape.stability_histogram import (
     COMPARED,
     COMPARED_BINS,
@@ -96,7 +96,7 @@ def _histogram(runs: pd.DataFrame, lattice: pd.DataFrame, inv_alpha: float) -> p
     """Mean over instances of the density in bins of whole lattice steps, with its theory and z-scores."""
     sizes = averages(runs, "mean_stability")
     sizes = sizes[(sizes["inv_alpha"] / inv_alpha - 1.0).abs() < 0.02]
-    if sizes.empty:
+    if sizes.empty or "stability_count" not in set(runs["quantity"]):
         return pd.DataFrame({"x": [], "y": [], "y_err": [], "solved": []})
     size = sizes.assign(most=sizes["solved"] >= MOST_SOLVED).sort_values(["most", "D"]).iloc[-1]
     D, N = int(size["D"]), int(size["N"])
@@ -113,6 +113,4 @@ def _histogram(runs: pd.DataFrame, lattice: pd.DataFrame, inv_alpha: float) -> p
             "theory": drawn.theory.to_numpy() / drawn.width,
         }
     )
-    known = (table["y_err"] > 0) & (table["solved"] >= MOST_SOLVED)
-    z = ((table["y"] - table["theory"]) / table["y_err"]).where(known)
-    return table.assign(z=z, score=normal_score(z.to_numpy(), table["n"].to_numpy()))
+    return scored(table)

@@ -9,8 +9,8 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from localentropy.landscape.agreement import agreement_by_size, normal_score
-from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations, with_theory
+from localentropy.landscape.agreement import agreement_by_size
+from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations, scored, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
@@ -96,9 +96,7 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
         known["solved"] = points["solved"].sum() / points["runs"].sum()
         known["theory"] = points["overlap_typical"].first()
         known = known.reset_index()
-        compared = (known["n"] > 1) & (known["solved"] >= MOST_SOLVED)
-        z = ((known["y"] - known["theory"]) / known["y_err"]).where(compared)
-        known = known.assign(z=z, score=normal_score(z.to_numpy(), known["n"].to_numpy()))
+        known = scored(known)
         # Sizes side by side: the smaller one a little paler and smaller.
         small = largest > D
         draw_points(axis, known, ALGORITHMS[solver] | {"markersize": 3 if small else 5, "alpha": 0.6 if small else 1.0})
@@ -111,7 +109,7 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
             markersize=3 if small else 5,
             label=f"{ALGORITHMS[solver]['label']}, $D = {D}$",
         )
-    one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0))
+    one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0), tables["solution_overlaps"])
     axis.set(ylabel="overlap of two solutions", yscale="log", ylim=(0.01, 1.0))
     axis.legend(fontsize=6, loc="lower left")
     return frames
@@ -141,7 +139,7 @@ def _sizes(drawn: Mapping[str, pd.DataFrame]) -> str:
         sizes = (
             f"D = {D} at 1/α = {', '.join(f'{round(x, 1):g}' for x in sorted(values))}" for D, values in at.items()
         )
-        found.append(f"({panel}) {', '.join(sizes) if len(at) > 1 else f'D = {at.index[0]}'}")
+        found.append(f"({panel}) {f'D = {at.index[0]}' if len(at) == 1 else ', '.join(sizes) or 'nothing to draw'}")
     return "; ".join(found)
 
 

@@ -24,7 +24,7 @@ SHOWN = {leading * 10**power for leading in (1, 1.5, 2, 3, 5, 7) for power in ra
 
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """Overlap of each layer with its initial weights: (a) SGD and (b) Adam against epochs, (c) both against width."""
+    """Overlap of each layer with its initial weights: against epochs, a panel for each optimizer; (c) against width."""
     table = tables["cnn"]
     rows = table[table["quantity"] == "overlap_start"]
     keys = ["optimizer", "width", "parameters", "layer", "epoch"]
@@ -67,15 +67,20 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         filled, empty = (Line2D([], [], color="black", marker="o", **extra) for extra in ({}, OPEN))
         axes[2].legend([filled, empty], [ALGORITHMS[optimizer]["label"] for optimizer in optimizers], loc="lower right")
         letter(axes)
+        for axis in axes[len(optimizers) : 2]:
+            axis.set_visible(False)
     return Drawing(figure, data, _caption(table, scale))
 
 
 def _caption(table: pd.DataFrame, scale: str) -> str:
     p = table.attrs["parameters"]
+    labels = [ALGORITHMS[optimizer]["label"] for optimizer in p["optimizers"]]
+    in_time = " and ".join(f"({panel}) {label}" for panel, label in zip("ab", labels, strict=False))
+    looks = ", ".join(f"{label} {look}" for label, look in zip(labels, ("filled", "open, dashed"), strict=False))
     return (
         "Figure 14. Overlap (cosine) of each layer's weights with those before training: of the convolutions' filters "
         "before batch norm is folded in, not aligned, and of the linear layer. "
-        f"{training(table)} Mean and standard error of {p['samples']} networks. (a) Trained by SGD and (b) by Adam, at "
-        f"the largest width k = {max(p['widths'])}; the axis is linear below epoch 1, logarithmic above. (c) After the "
-        f"last epoch, against the width: SGD filled, Adam open, dashed. {below_paper(table, scale)}"
+        f"{training(table)} Mean and standard error of {p['samples']} networks. {in_time} at the largest "
+        f"width k = {max(p['widths'])}; the axis is linear below epoch 1, logarithmic above. (c) After the last epoch, "
+        f"against the width: {looks}. {below_paper(table, scale)}"
     )

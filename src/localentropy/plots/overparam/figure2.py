@@ -15,7 +15,6 @@ from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, panels
 from localentropy.plots.perceptron_points import draw_points, one_two_five, series
 
-TYPICAL = ("0.0", "0.5", "max")
 LINES: dict[tuple[str, str], dict[str, Any]] = {
     ("error_typical", "0.0"): {"color": "black", "label": r"typical, $\kappa = 0$"},
     ("error_typical", "0.5"): {"color": "black", "linestyle": "--", "label": r"typical, $\kappa = 0.5$"},

@@ -31,7 +31,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         for margin, color in colors.items():
             line = lines[lines["reference"] == str(margin)].sort_values("inv_alpha")
             limit = limits[limits["margin"] == margin].sort_values("alpha_T")
-            plateau = np.interp(np.log(p["alpha_T"]), np.log(limit["alpha_T"]), limit["error_barycenter"])
+            limits_of = PchipInterpolator(np.log(limit["alpha_T"]), limit["error_barycenter"], extrapolate=False)
+            plateau = float(limits_of(np.log(p["alpha_T"])))
             axes[0].plot(line["inv_alpha"], line["error_barycenter"], color=color, label=rf"$\kappa = {margin:g}$")
             axes[0].axhline(plateau, color=color, linestyle=":", linewidth=0.8)
             axes[1].plot(limit["alpha_T"], limit["error_typical"], color=color)
@@ -64,7 +65,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 def _differences(inset: Axes, lines: pd.DataFrame, colors: Mapping[float, Any]) -> list[pd.DataFrame]:
     """How much a margin worsens or improves the barycentre."""
     zero = lines[lines["reference"] == "0.0"].sort_values("inv_alpha")
-    frames = []
+    frames: list[pd.DataFrame] = []
+    if zero.empty:
+        inset.remove()
+        return frames
     for margin, color in colors.items():
         line = lines[lines["reference"] == str(margin)].sort_values("inv_alpha")
         x = line["inv_alpha"]
