@@ -216,8 +216,14 @@ class ExperimentJob:
         )
 
     def compute_part(self, index: int, log: Path | None = None) -> None:
-        """Compute every `parts`-th task from `index` on and write them as one table."""
+        """Compute every `parts`-th task from `index` on and write them as one table.
+
+        On as many threads as the parameters say, whatever the environment does: the linear algebra library's sums
+        round differently on several.
+        """
         import pandas as pd
+        import scipy.linalg  # noqa: F401 (brings a linear algebra library of its own, which is to be limited too)
+        from threadpoolctl import threadpool_limits
 
         missing = [name for name, file in self.inputs.items() if not file.exists()]
         if missing:
@@ -230,7 +236,10 @@ class ExperimentJob:
         started = datetime.now(UTC)
         tasks = list(enumerate(self.experiment.tasks(self.parameters)))[index :: self.parts]
         rows = []
-        with reporting(f"{self.name} {index + 1}/{self.parts}", len(tasks), log) as reporter:
+        with (
+            threadpool_limits(self.parameters.threads),
+            reporting(f"{self.name} {index + 1}/{self.parts}", len(tasks), log) as reporter,
+        ):
             for position, task in tasks:
                 checkpoint = self.part(index).with_suffix(f".task{position}")
                 context = Context(self.seed, self.inputs, reporter.line, checkpoint, identity)

@@ -53,6 +53,25 @@ def test_edits_rerun_exactly_what_depends_on_them(toys: Checkout) -> None:
     assert toys.snakemake("all").did == set()
 
 
+def test_a_part_has_the_threads_of_its_parameters_also_without_snakemake(toys: Checkout) -> None:
+    counting = """
+import numpy as np
+import scipy.linalg
+from threadpoolctl import threadpool_info
+
+
+def square(values):
+    return np.array([max(pool["num_threads"] for pool in threadpool_info())])
+"""
+    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda _: counting)
+    for threads in (1, 2):
+        toys.edit("config/scales/smoke.yaml", lambda text: text.replace("threads: 1", f"threads: {threads}"))  # noqa: B023
+        run = toys.python("run", "overparam/toy_a", "--scale", "smoke", "--part", "0")
+        assert run.status == 0, run.output
+        (part,) = toys.folder.glob("results/smoke/overparam/toy_a/0-of-2.parquet")
+        assert set(artifacts.read_table(part).rows["y"]) == {threads}
+
+
 def test_several_targets_at_once_are_remade(toys: Checkout) -> None:
     assert toys.snakemake("figure91", "figure93").status == 0
     toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text + "\n# edited\n")
