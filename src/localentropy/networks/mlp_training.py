@@ -30,7 +30,7 @@ class Trained:
         ensemble: the trained networks.
         loss: mean loss [networks] at the last gradient.
         zero_error_epoch: number of updates after which there was no training error for the first time, −1 if
-            there always was one, [networks].
+            there always was one before the last update, [networks].
         stop_epoch: number of updates made, [networks].
     """
 

@@ -12,8 +12,10 @@ kernels come from the disk, and so on which files an earlier run, perhaps a kill
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -95,4 +97,6 @@ def _cache_root() -> Path:
             return folder
     except (OSError, RuntimeError):
         pass
-    return Path(tempfile.mkdtemp(prefix=f"{PACKAGE}-kernels-"))
+    own = Path(tempfile.mkdtemp(prefix=f"{PACKAGE}-kernels-"))
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return own
