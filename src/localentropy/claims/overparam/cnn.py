@@ -158,7 +158,10 @@ def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
 
 
 def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
-    """The distance from the initial weights does not vanish as the width grows."""
+    """The distance from the initial weights does not vanish as the width grows.
+
+    A fall slower than k^(−1/2) counts as staying: over three widths it cannot be told from a plateau.
+    """
     quantity = "smallest exponent of k in 1 − overlap with the start of a layer, three largest k, > −1/2"
     final = _final(cnn[cnn["quantity"] == "overlap_start"])
     points = final.groupby(["optimizer", "layer", "width"])["value"].agg(["mean", "sem"])
