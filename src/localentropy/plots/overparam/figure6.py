@@ -79,7 +79,7 @@ def _caption(table: pd.DataFrame, positions: Mapping[str, int], scale: str) -> s
         f"{p['epochs']} epochs; mean and standard error of {p['samples']} networks per point (overlaps: jackknife over "
         "networks). (a) Train (dashed, open) and test error. "
         f"{found if positions else 'No size at which all have none. '}"
-        "(b) Overlap of pairs of solutions of one training set, normalised and aligned; grey: the same for the "
+        "(b) Overlap of pairs of trained networks of one training set, normalised and aligned; grey: the same for the "
         "networks before training. (c) Train error under multiplicative noise on the weights, units normalised again, "
         "against the root mean square distance that a unit moved, at the first size "
         "without train errors (dashed, open) and at the largest. Adversarial: first trained on random labels for "
