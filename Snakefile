@@ -8,6 +8,11 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
+# No limit of jobs in a second, which is never met: Snakemake 9 keeps it by a timer for each job that ended, which looks for
+# new jobs once a second from then on. With many jobs that takes a core; with a longer timespan every run ends so much later.
+if workflow.scheduling_settings:
+    workflow.scheduling_settings.max_jobs_per_timespan = None
+
 sys.path.insert(0, str(Path(workflow.basedir, "src")))
 
 from localentropy import workflow as steps

@@ -72,6 +72,12 @@ def square(values):
         assert set(artifacts.read_table(part).rows["y"]) == {threads}
 
 
+def test_no_timer_of_a_job_limit_keeps_snakemake_busy_or_waiting(toys: Checkout) -> None:
+    run = toys.snakemake("figure91", "--verbose")
+    assert run.status == 0, run.output
+    assert "Job stats" in run.output and "Submitting maximum" not in run.output
+
+
 def test_several_targets_at_once_are_remade(toys: Checkout) -> None:
     assert toys.snakemake("figure91", "figure93").status == 0
     toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text + "\n# edited\n")
