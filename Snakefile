@@ -8,11 +8,6 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
-# No limit of jobs in a second, which is never met: Snakemake 9 keeps it by a timer for each job that ended, which looks for
-# new jobs once a second from then on. With many jobs that takes a core; with a longer timespan every run ends so much later.
-if workflow.scheduling_settings:
-    workflow.scheduling_settings.max_jobs_per_timespan = None
-
 sys.path.insert(0, str(Path(workflow.basedir, "src")))
 
 from localentropy import workflow as steps
@@ -48,6 +43,12 @@ wildcard_constraints:
     module=r"[a-z][a-z0-9_]*",
     part=r"\d+",
     parts=r"\d+",
+
+
+# Snakemake 9 keeps its limit of jobs a second, which is never met here, by a timer for each job that ended: from then on it
+# looks for new jobs once a second, which takes a core where there were many, and with a longer span ends so much later.
+onstart:
+    workflow.scheduler.job_rate_limiter = None
 
 
 include: "rules/outputs.smk"

@@ -33,9 +33,9 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
         ArtifactError: a file is missing, or was made from other parameters (an override), code or inputs, or a page has
             no place for a caption; then nothing is copied.
     """
-    copies = []
+    outputs, copies = _current_outputs("default", targets), []
     pages = {page: page.read_text(encoding="utf-8") for page in (README, PAGE)}
-    for output in _current_outputs("default", targets):
+    for output in outputs:
         if isinstance(output, FigureJob):
             folder, suffixes = GALLERY / output.stem.parent.name, (".png", ".csv")
             pages[PAGE] = _put(PAGE, pages[PAGE], output.target, read_output(output.stem)[1]["caption"])
