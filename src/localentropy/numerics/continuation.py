@@ -146,6 +146,9 @@ def _extrapolate(known: list[tuple[float, Array]], reach: float) -> Array:
 
 Observable = Callable[[StationaryPoint], float]
 
+ROUNDED = 1e-8
+"""Relative width of an interval around a root in which no more points need be solvable."""
+
 
 def bracket_root(branch: Branch, observable: Observable, end: float) -> tuple[StationaryPoint, float, float]:
     """Follow a branch until an observable that is positive where it stands becomes zero or negative.
@@ -203,7 +206,8 @@ def find_root(branch: Branch, observable: Observable, end: float, *, tolerance: 
         branch: moved to the root.
         observable: quantity read off a point.
         end: how far to look; may be infinite.
-        tolerance: absolute accuracy of the root.
+        tolerance: absolute accuracy of the root, or `ROUNDED` where rounding keeps points so close to it from being
+            solved: near the largest margins conjugates reach 1e7.
 
     Returns:
         the root; where the branch stood, if the observable was not positive there.
@@ -218,4 +222,16 @@ def find_root(branch: Branch, observable: Observable, end: float, *, tolerance: 
         return left
     if observable(point) > 0.0:
         raise ConvergenceError("root", {branch.control: right}, observable(point))
-    return float(brentq(lambda control: observable(branch.to(control)), left, right, xtol=tolerance, rtol=1e-14))
+    ends = {True: left, False: right}
+
+    def at(control: float) -> float:
+        value = observable(branch.to(control))
+        ends[value > 0.0] = control
+        return value
+
+    try:
+        return float(brentq(at, left, right, xtol=tolerance, rtol=1e-14))
+    except ConvergenceError:
+        if abs(ends[True] - ends[False]) > ROUNDED * abs(right):
+            raise
+        return 0.5 * (ends[True] + ends[False])
