@@ -10,7 +10,7 @@ min_version("9.0")
 
 sys.path.insert(0, str(Path(workflow.basedir, "src")))
 
-from localentropy import workflow as steps
+from localentropy.pipeline import workflow as steps
 from localentropy.errors import LocalEntropyError
 
 # Jobs run the Python that runs Snakemake, and this checkout's package.

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 from timing import fastest
 
-from localentropy.instances.bits import pack_signs
 from localentropy.instances.perceptron import Instance, random_patterns
+from localentropy.numerics.bits import pack_signs
 from localentropy.numerics.compiled import kernel
 from localentropy.solvers.anneal import energy_sweeper, sweeper
 from localentropy.solvers.bit_kernels import count_bits

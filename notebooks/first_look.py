@@ -26,7 +26,7 @@ import pandas as pd
 import torch
 from IPython.display import display
 
-from localentropy.config import resolve
+from localentropy.pipeline.config import resolve
 from localentropy.replica import random_features as rf
 
 torch.set_num_threads(1)  # many small operations: a second thread slows them down
@@ -83,9 +83,9 @@ plt.show()
 # adversarial starting points. The same call at another scale gives the figure's numbers.
 
 # %%
+from localentropy.data.prepare import prepare
 from localentropy.experiments.overparam import mlp
 from localentropy.experiments.parameters import Context
-from localentropy.instances.prepare import prepare
 from localentropy.plots.overparam import figure6
 
 parameters = configuration.experiments["overparam/mlp"]

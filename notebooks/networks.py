@@ -25,9 +25,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
+from localentropy.data.prepare import prepare
+from localentropy.data.selection import class_balanced
 from localentropy.instances.committee import tree_committee
-from localentropy.instances.prepare import prepare
-from localentropy.instances.selection import class_balanced
 from localentropy.landscape.local_energy import local_energy
 from localentropy.networks.align import align, overlap
 from localentropy.networks.cnn import standard_initialization, statistics

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.comparison import compare, compare_sources, lines, read_figures
+from localentropy.commands.diff import compare, compare_sources, lines, read_figures
 from localentropy.errors import DataError
 
 

@@ -10,16 +10,16 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from localentropy import reference
-from localentropy.config import (
+from localentropy.commands import docs as reference
+from localentropy.errors import ConfigError
+from localentropy.experiments.parameters import IncreasingSizes, OddSize
+from localentropy.pipeline.config import (
     ROOT,
     experiment_key,
     read_figures,
     resolve,
     split_figure,
 )
-from localentropy.errors import ConfigError
-from localentropy.experiments.parameters import IncreasingSizes, OddSize
 
 
 @pytest.fixture

@@ -13,11 +13,11 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from localentropy import cli
-from localentropy.config import ROOT, resolve
+from localentropy.commands import cli
 from localentropy.errors import ConfigError
-from localentropy.jobs import Job, output_jobs, table_jobs
-from localentropy.pipeline import ExperimentJob
+from localentropy.pipeline.computations import ExperimentJob
+from localentropy.pipeline.config import ROOT, resolve
+from localentropy.pipeline.jobs import Job, output_jobs, table_jobs
 
 SHIPPED = {
     name: (ROOT / name).read_text()

@@ -6,8 +6,8 @@ import re
 
 import typer.main
 
-from localentropy.cli import app
-from localentropy.config import ROOT
+from localentropy.commands.cli import app
+from localentropy.pipeline.config import ROOT
 from localentropy.replica import random_features
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy import artifacts, closure, seeds
-from localentropy.config import experiment_names, read_claims, read_figures
+from localentropy import closure, seeds
 from localentropy.errors import ArtifactError
+from localentropy.pipeline import artifacts
+from localentropy.pipeline.config import experiment_names, read_claims, read_figures
 
 OUTSIDE = {
     "cli.py",
@@ -61,7 +62,7 @@ def test_a_solver_depends_on_no_other_solver() -> None:
 
 def test_the_package_and_its_help_load_no_heavy_library() -> None:
     heavy = "{'numpy', 'torch', 'pandas', 'matplotlib', 'pydantic', 'snakemake'}"
-    for module in ("localentropy", "localentropy.cli"):
+    for module in ("localentropy", "localentropy.commands.cli"):
         code = f"import sys, {module}; sys.exit(bool({heavy} & set(sys.modules)))"
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

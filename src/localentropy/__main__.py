@@ -1,6 +1,6 @@
 """`python -m localentropy`."""
 
-from localentropy.cli import main
+from localentropy.commands.cli import main
 
 if __name__ == "__main__":
     main()

@@ -13,9 +13,9 @@ import yaml
 
 from localentropy.claims import rendering
 from localentropy.claims.finding import Finding, Untestable, Verdict, largest, smallest
-from localentropy.config import ROOT, Claim, read_claims
 from localentropy.errors import ConfigError
-from localentropy.scorecard import assess
+from localentropy.pipeline.config import ROOT, Claim, read_claims
+from localentropy.pipeline.scorecard import assess
 from tests.claims.theory_tables import thresholds
 
 CLAIM = {

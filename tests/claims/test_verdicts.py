@@ -8,8 +8,8 @@ import pytest
 
 from localentropy.claims.finding import Finding, Verdict
 from localentropy.claims.overparam.solvers import half_point
-from localentropy.config import read_claims
-from localentropy.scorecard import assess
+from localentropy.pipeline.config import read_claims
+from localentropy.pipeline.scorecard import assess
 from tests.claims.cases import Case, Tables, only, tables
 from tests.claims.network_cases import NETWORKS
 from tests.claims.run_cases import RUNS

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from localentropy.config import resolve
 from localentropy.errors import ConfigError, DomainError
 from localentropy.experiments.overparam import (
     solve_belief_propagation,
@@ -21,6 +20,7 @@ from localentropy.experiments.overparam import (
 )
 from localentropy.experiments.parameters import Context
 from localentropy.experiments.perceptron_runs import Grid, grid_tasks
+from localentropy.pipeline.config import resolve
 
 CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 COMMON: dict[str, Any] = {"alpha_T": 3.0, "chunks": 1, "threads": 1}

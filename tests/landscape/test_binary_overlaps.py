@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from localentropy.analysis.pairs import pair_mean
 from localentropy.errors import DomainError
 from localentropy.landscape.binary_overlaps import overlaps
-from localentropy.landscape.pairs import pair_mean
 
 
 def test_overlaps_of_all_pairs():

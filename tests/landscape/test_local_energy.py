@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from localentropy.analysis.pairs import pair_mean
 from localentropy.errors import DomainError
 from localentropy.landscape.local_energy import local_energy
-from localentropy.landscape.pairs import pair_mean
 from localentropy.networks.mlp import Ensemble, Shape, random_orthogonal
 from localentropy.networks.normalise import normalise
 

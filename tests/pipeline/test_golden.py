@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.config import read_claims
+from localentropy.pipeline.config import read_claims
 from tests.pipeline.conftest import Checkout
 from tests.pipeline.golden import difference, verdict_differences
 from tests.pipeline.test_scorecard import CLAIMS, ENTRIES

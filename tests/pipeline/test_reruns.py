@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from localentropy import artifacts
+from localentropy.pipeline import artifacts
 from tests.pipeline.conftest import Checkout, write_toys
 
 ALL_A = {

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.config import MAIN_PAPER, read_claims, read_figures, split_figure
+from localentropy.pipeline.config import MAIN_PAPER, read_claims, read_figures, split_figure
 from tests.pipeline.conftest import ROOT, Checkout, copy_checkout
 from tests.pipeline.golden import difference, verdict_differences
 

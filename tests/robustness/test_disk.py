@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from localentropy import artifacts
+from localentropy.pipeline import artifacts
 from tests.pipeline.conftest import Run
 from tests.robustness.conftest import Pipeline, Reference, forget
 

@@ -6,8 +6,8 @@ import pytest
 
 from localentropy.closure import code_closure
 from localentropy.errors import DomainError
-from localentropy.instances.bits import pack_signs
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns, smallest_allowed
+from localentropy.numerics.bits import pack_signs
 from localentropy.solvers.anneal import anneal, counter_planes, mct0, sweeper
 from localentropy.solvers.annealing_kernels import lattice_sweeps
 from localentropy.solvers.batch import solve_many

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localentropy.errors import DomainError
-from localentropy.instances.bits import pack_signs, unpack_signs
 from localentropy.instances.perceptron import (
     Instance,
     effective_margin,
@@ -16,6 +15,7 @@ from localentropy.instances.perceptron import (
     random_patterns,
     smallest_allowed,
 )
+from localentropy.numerics.bits import pack_signs, unpack_signs
 
 
 def random_weights(N, students=None, seed=0):

@@ -10,7 +10,7 @@ from localentropy.errors import DomainError
 def overlaps(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Overlap q = w·w'/N of every pair of solutions; their distance is d = (1 − q)/2.
 
-    The mean over the pairs and its error: `localentropy.landscape.pairs.pair_mean(*overlaps(weights))`.
+    The mean over the pairs and its error: `localentropy.analysis.pairs.pair_mean(*overlaps(weights))`.
 
     Args:
         weights: ±1, one solution of the same instance a row, [solutions, N].

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from localentropy.landscape.pairs import pair_mean
-from localentropy.landscape.thresholds import first_solved
+from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.thresholds import first_solved
 from localentropy.plots.drawing import GREY, threshold_line
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from localentropy.landscape.solver_runs import MOST_SOLVED
+from localentropy.analysis.solver_runs import MOST_SOLVED
 
 
 def series(points: pd.DataFrame, panel: str, name: str, x: str = "inv_alpha") -> pd.DataFrame:

@@ -17,8 +17,8 @@ import numpy as np
 from localentropy import seeds
 from localentropy.arguments import require_choice, require_integer, require_number
 from localentropy.errors import DomainError
-from localentropy.instances.bits import pack_signs
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
+from localentropy.numerics.bits import pack_signs
 from localentropy.solvers.annealing_kernels import lattice_sweeps, real_sweeps
 from localentropy.solvers.energies import ENERGIES, energy_table
 from localentropy.solvers.energy_kernels import energy_sweeps

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.finding import Finding, Untestable, largest, largest_rise, numbers, smallest
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
@@ -16,7 +17,6 @@ from localentropy.claims.overparam.trained_networks import (
     profiles,
     slope_in_words,
 )
-from localentropy.landscape.thresholds import first_solved
 
 INPUTS = 3 * 32 * 32
 """Values of an image."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.finding import FEWEST, Finding, Untestable, largest, largest_rise, numbers
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
@@ -15,7 +16,6 @@ from localentropy.claims.overparam.trained_networks import (
     profiles,
     slope_in_words,
 )
-from localentropy.landscape.thresholds import first_solved
 
 LITTLE = 2e-3
 """Train error that a flat minimum may have at the least noise."""

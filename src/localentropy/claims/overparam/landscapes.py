@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.agreement import agreement_by_size, normal_score
+from localentropy.analysis.solver_runs import averages, deviations
+from localentropy.analysis.stability_histogram import StabilityHistogram, histogram_deviations, stability_histogram
 from localentropy.claims.finding import FEWEST, Finding, Untestable, largest, numbers
 from localentropy.claims.overparam.agreement_rule import LEAST, least_p_value
-from localentropy.landscape.agreement import agreement_by_size, normal_score
-from localentropy.landscape.solver_runs import averages, deviations
-from localentropy.landscape.stability_histogram import StabilityHistogram, histogram_deviations, stability_histogram
 
 DISTANCE = 0.02
 """The distance at which sharpness is compared."""

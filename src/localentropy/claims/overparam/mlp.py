@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import SeriesGroupBy
 
+from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
@@ -17,7 +18,6 @@ from localentropy.claims.overparam.trained_networks import (
     profiles,
     slope_in_words,
 )
-from localentropy.landscape.thresholds import first_solved
 
 STARTS = ("random_orthogonal", "adversarial")
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from localentropy.analysis.agreement import agreement_by_size
+from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
 from localentropy.claims.finding import FEWEST, Finding, Untestable, finite_size, largest, numbers, smallest
 from localentropy.claims.overparam.agreement_rule import LEAST, least_p_value
 from localentropy.claims.overparam.typical import along
-from localentropy.landscape.agreement import agreement_by_size
-from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations, with_theory
 from localentropy.solvers.names import NAMES
 
 NEAR = 0.02

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.pairs import pair_mean
 from localentropy.claims.finding import Untestable
 from localentropy.errors import DomainError
-from localentropy.landscape.pairs import pair_mean
 
 FLAT = 0.1
 """Train error per unit of distance below which a profile counts as flat at zero.

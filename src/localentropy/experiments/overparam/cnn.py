@@ -208,9 +208,9 @@ def _patterns(parameters: Parameters, context: Context) -> list[torch.Tensor]:
     """
     import torch
 
+    from localentropy.data import prepared
+    from localentropy.data.selection import class_balanced
     from localentropy.device import torch_device
-    from localentropy.instances import prepared
-    from localentropy.instances.selection import class_balanced
 
     device = torch_device(parameters.device)
     dataset = prepared.load(context.data["cifar10"])

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 
-from localentropy.landscape.solver_runs import averages, shared_size
+from localentropy.analysis.solver_runs import averages, shared_size
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels, threshold_line
 from localentropy.plots.perceptron_points import one_two_five, series

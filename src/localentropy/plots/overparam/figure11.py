@@ -9,8 +9,8 @@ import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 
-from localentropy.landscape.agreement import agreement_by_size
-from localentropy.landscape.solver_runs import averages, deviations, with_theory
+from localentropy.analysis.agreement import agreement_by_size
+from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import COLUMN_WIDTH, STYLE, Drawing, panels
 from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, without_errors

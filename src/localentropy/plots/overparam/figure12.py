@@ -8,9 +8,9 @@ import matplotlib as mpl
 import pandas as pd
 import seaborn as sns
 
-from localentropy.landscape.agreement import agreement_by_size
-from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations, scored
-from localentropy.landscape.stability_histogram import (
+from localentropy.analysis.agreement import agreement_by_size
+from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, scored
+from localentropy.analysis.stability_histogram import (
     COMPARED,
     COMPARED_BINS,
     histogram_deviations,

@@ -9,8 +9,8 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
-from localentropy.landscape.agreement import agreement_by_size
-from localentropy.landscape.solver_runs import MOST_SOLVED, averages, deviations, scored, with_theory
+from localentropy.analysis.agreement import agreement_by_size
+from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, scored, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels

@@ -8,8 +8,8 @@ from typing import Any
 import matplotlib as mpl
 import pandas as pd
 
-from localentropy.landscape.agreement import agreement_by_size
-from localentropy.landscape.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
+from localentropy.analysis.agreement import agreement_by_size
+from localentropy.analysis.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, panels

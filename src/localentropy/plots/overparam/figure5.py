@@ -10,7 +10,7 @@ import matplotlib as mpl
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from localentropy.landscape.thresholds import first_solved
+from localentropy.analysis.thresholds import first_solved
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels, threshold_line
 from localentropy.plots.perceptron_points import one_two_five, small_rates

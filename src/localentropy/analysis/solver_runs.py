@@ -1,0 +1,99 @@
+"""Means over the runs of the binary perceptron's solvers, and their deviations from the theory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from localentropy.analysis.agreement import normal_score
+from localentropy.errors import DomainError
+
+POINT = ["D", "N", "inv_alpha", "margin", "margin_effective"]
+MOST_SOLVED = 0.9
+"""Points at which a smaller fraction of the instances is solved are drawn hollow and enter no z-score."""
+
+
+def averages(table: pd.DataFrame, quantity: str, solved_only: bool = True, by: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Mean over samples with its standard error, for each size and margin (and value of the columns `by`).
+
+    Returns:
+        Columns D, N, inv_alpha, margin, margin_effective, *by, y, y_err, n (samples averaged), solved (fraction).
+    """
+    rows = _runs(table, quantity)
+    if solved_only:
+        rows = rows[rows["is_solved"] == 1]
+    points = rows.groupby([*POINT, *by])
+    means = points["value"].agg(y="mean", y_err="sem", n="size").join(points["solved"].first())
+    return means.reset_index()
+
+
+def deviations(
+    table: pd.DataFrame, quantity: str, theory: pd.DataFrame, column: str, by: tuple[str, ...] = ()
+) -> pd.DataFrame:
+    """Simulation less theory in each solved run, at the points where most instances are solved.
+
+    Args:
+        table: runs of one solver.
+        quantity: in the runs.
+        theory: columns D, N, margin, *by and `column`.
+        column: of the theory's values.
+        by: what tells apart the numbers of one run.
+
+    Returns:
+        Columns D, N, margin, *by, sample, deviation.
+    """
+    keys = ["D", "N", "margin", *by]
+    rows = _runs(table, quantity)
+    rows = rows[(rows["is_solved"] == 1) & (rows["solved"] >= MOST_SOLVED)]
+    joined = rows.merge(theory[[*keys, column]].drop_duplicates(keys), on=keys)
+    return joined.assign(deviation=joined["value"] - joined[column])[[*keys, "sample", "deviation"]]
+
+
+def _runs(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Rows of a quantity with two more columns: whether the run is solved, and the fraction solved at its point."""
+    keys = [*POINT, "sample"]
+    outcomes = table[table["quantity"] == "solved"].set_index(keys)["value"].rename("is_solved").to_frame()
+    outcomes["solved"] = outcomes.groupby(level=POINT)["is_solved"].transform("mean")
+    return table[table["quantity"] == quantity].join(outcomes, on=keys)
+
+
+def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
+    """At each 1/α the largest size at which most instances are solved; where there is none, the largest of all."""
+    # 4.0 stands for 4.005 and 4.010, the nearest odd sizes of different D.
+    ranked = points.assign(near=points["inv_alpha"].round(1), most=points["solved"] >= MOST_SOLVED)
+    ranked = ranked.sort_values(["near", "most", "D", "inv_alpha"])
+    chosen = ranked.groupby("near")["D"].transform("last")
+    return ranked[ranked["D"] == chosen].drop(columns=["near", "most"])
+
+
+def shared_size(tables: Mapping[str, pd.DataFrame]) -> int:
+    """The largest D that every solver among the tables was run at.
+
+    Raises:
+        DomainError: there is none.
+    """
+    sizes = {name: set(table["D"]) for name, table in tables.items() if name.startswith("solve_")}
+    common = set.intersection(*sizes.values())
+    if not common:
+        each = "; ".join(f"{name}: {', '.join(f'{D:g}' for D in sorted(found))}" for name, found in sizes.items())
+        raise DomainError(f"no latent dimension D that all of these were run at ({each}): give them one")
+    return int(max(common))
+
+
+def with_theory(points: pd.DataFrame, theory: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Add the theory's value, z and score."""
+    keys = ["D", "N", "margin", *by]
+    # Solvers that share a size share its theory: one row for each.
+    values = theory[[*keys, column]].rename(columns={column: "theory"}).drop_duplicates(keys)
+    return scored(points.merge(values, on=keys, how="left"))
+
+
+def scored(points: pd.DataFrame) -> pd.DataFrame:
+    """Add z and score, where most instances are solved, to points with y, y_err, theory, n and solved.
+
+    z = (y − theory)/y_err is t-distributed with n − 1 degrees of freedom; score is the normal number as improbable.
+    """
+    compared = (points["solved"] >= MOST_SOLVED) & (points["n"] > 1) & (points["y_err"] > 0)
+    z = ((points["y"] - points["theory"]) / points["y_err"]).where(compared)
+    return points.assign(z=z, score=normal_score(z.to_numpy(), points["n"].to_numpy()))

@@ -1,0 +1,104 @@
+"""Histogram of the stabilities of binary weights on ±1 patterns, which live on a lattice of spacing 2/√N.
+
+Source: overparam, §C, the distribution of the stabilities of MCT0 solutions.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from localentropy.analysis.solver_runs import MOST_SOLVED, averages
+
+COMPARED_BINS = 0.5
+"""Width of the bins of χ², about: few enough for their covariance over the instances to be known."""
+COMPARED = 6
+"""Number of these; what is beyond follows from the others."""
+
+
+@dataclass(frozen=True)
+class StabilityHistogram:
+    """Fractions of the patterns in bins [2k·steps/√N, 2(k + 1)·steps/√N), k = 0, 1, …, at one size.
+
+    Attributes:
+        fractions: of each run, [samples × bins].
+        theory: the same of typical solutions, [bins]; missing where the theory has none.
+        width: of a bin.
+    """
+
+    fractions: pd.DataFrame
+    theory: pd.Series
+    width: float
+
+    @property
+    def centres(self) -> np.ndarray:
+        """Of the bins, [bins]."""
+        return (self.fractions.columns.to_numpy() + 0.5) * self.width
+
+
+def stability_histogram(
+    runs: pd.DataFrame, lattice: pd.DataFrame, D: int, N: int, *, steps: int = 1, least_bins: int = 0
+) -> StabilityHistogram:
+    """Histogram of the solved runs of margin zero at one size, and of typical solutions.
+
+    Args:
+        runs: of one solver, with the quantity `stability_count`.
+        lattice: typical solutions, with the quantity `stability_probability`; a size that occurs twice (where grids of
+            the simulations overlap) counts once.
+        D: latent dimension.
+        N: inputs, odd.
+        steps: values of the lattice in a bin.
+        least_bins: bins returned at least, empty ones on the right.
+    """
+    counts, cells = (
+        table[(table["quantity"] == quantity) & (table["D"] == D) & (table["N"] == N) & (table["margin"] == 0.0)]
+        for table, quantity in ((runs, "stability_count"), (lattice, "stability_probability"))
+    )
+    patterns = counts.pivot_table(
+        index="sample", columns=_bins(counts["x"], N, steps), values="value", aggfunc="sum", fill_value=0.0
+    )
+    every = range(max(int(patterns.columns.max()) + 1, least_bins))
+    cells = cells.drop_duplicates(["D", "N", "x", "margin"])
+    theory = cells["value"].groupby(_bins(cells["x"], N, steps)).agg(lambda values: values.sum(skipna=False))
+    fractions = patterns.div(patterns.sum(axis=1), axis=0)
+    return StabilityHistogram(
+        fractions.reindex(columns=every, fill_value=0.0),
+        theory.reindex(every, fill_value=0.0 if len(cells) else np.nan),
+        2 * steps / math.sqrt(N),
+    )
+
+
+def histogram_deviations(runs: pd.DataFrame, lattice: pd.DataFrame) -> pd.DataFrame:
+    """Fractions in wide bins less their theory, in each run, at the sizes where most instances are solved.
+
+    Args:
+        runs: of one solver at margin zero.
+        lattice: as in `stability_histogram`.
+
+    Returns:
+        Columns D, N, sample, x (centre of the bin), deviation.
+    """
+    counted = runs[["D", "N"]][runs["quantity"] == "stability_count"].drop_duplicates()
+    sizes = averages(runs, "mean_stability").merge(counted, on=["D", "N"])
+    frames = [pd.DataFrame({"D": [], "N": [], "sample": [], "x": [], "deviation": []})]
+    for size in sizes[sizes["solved"] >= MOST_SOLVED].itertuples():
+        D, N = int(size.D), int(size.N)
+        wide = stability_histogram(runs, lattice, D, N, steps=steps_of(COMPARED_BINS, N), least_bins=COMPARED)
+        kept = (wide.fractions - wide.theory).set_axis(wide.centres, axis=1).iloc[:, :COMPARED]
+        long = kept.rename_axis(columns="x").stack().rename("deviation").reset_index()
+        frames.append(long.assign(D=D, N=N))
+    return pd.concat(frames[1:] or frames)
+
+
+def steps_of(width: float, N: int) -> int:
+    """Values of the lattice in a bin of about this width, at least one."""
+    return max(1, round(width * math.sqrt(N) / 2))
+
+
+def _bins(stabilities: pd.Series, N: int, steps: int) -> pd.Series:
+    """Number of the bin of each stability of the lattice."""
+    # The sums are odd integers 1, 3, 5, …: number them before dividing, so that no rounding moves one across an edge.
+    return (np.rint((stabilities * math.sqrt(N) - 1) / 2).astype(int) // steps).rename("bin")

@@ -1,0 +1,277 @@
+"""`python -m localentropy`: every step of the pipeline as an ordinary command, and a look at what it made."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from typer.exceptions import TyperException
+
+from localentropy.errors import ConfigError, LocalEntropyError
+from localentropy.pipeline.machine import refusals
+
+if TYPE_CHECKING:
+    from localentropy.pipeline.computations import ExperimentJob
+    from localentropy.pipeline.config import Configuration
+
+app = typer.Typer(
+    help="Wide flat minima: compute experiments, draw figures, see how a file was made.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Scale = Annotated[str | None, typer.Option("--scale", help="smoke, default or paper")]
+Files = Annotated[list[Path] | None, typer.Option("--config", help="YAML file laid over the shipped configuration")]
+Overrides = Annotated[list[str] | None, typer.Option("--set", help="one value, e.g. franz_parisi.inv_alpha=1.5")]
+Run = Annotated[str | None, typer.Option("--run", help="name of the run: its results go to <scale>-<name>")]
+Log = Annotated[Path | None, typer.Option("--log", help="write the lines of progress there")]
+Job = Annotated[str | None, typer.Option("--job", help="the resolved job as JSON, from the pipeline", hidden=True)]
+
+
+@app.command()
+def run(
+    experiment: Annotated[str, typer.Argument(help="<paper>/<name>, e.g. overparam/franz_parisi")],
+    part: Annotated[int | None, typer.Option(help="compute only this part, counted from 0")] = None,
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Compute an experiment's table; parts that are there and current are kept."""
+    request = _experiment_job(experiment, job, scale, config, set_, run_name)
+    if part is not None:
+        if not 0 <= part < request.parts:
+            raise ConfigError(f"--part = {part}: allowed: 0 to {request.parts - 1}")
+        request.compute_part(part, log)
+        return
+    for index in range(request.parts):
+        if not request.part(index).exists() or request.problem(index):
+            request.compute_part(index, log)
+    request.merge(log)
+
+
+@app.command()
+def prepare(
+    dataset: Annotated[str, typer.Argument(help="e.g. mnist_parity")],
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Prepare a dataset from the configured source (data.source, data.mirror)."""
+    from localentropy.pipeline.computations import DatasetJob
+
+    if job is not None:
+        request = _decoded(DatasetJob.from_json, dataset, job)
+    else:
+        request = DatasetJob.from_configuration(_configuration(scale, config, set_, None), dataset)
+    request.prepare(log)
+
+
+@app.command()
+def merge(
+    experiment: Annotated[str, typer.Argument(help="<paper>/<name>")],
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Join the parts of an experiment's table."""
+    _experiment_job(experiment, job, scale, config, set_, run_name).merge(log)
+
+
+@app.command()
+def plot(
+    figure: Annotated[str, typer.Argument(help="a figure's target, e.g. figure3")],
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Draw a figure from the tables of its experiments."""
+    from localentropy.pipeline.outputs import FigureJob
+
+    if job is not None:
+        request = _decoded(FigureJob.from_json, figure, job)
+    else:
+        configuration = _configuration(scale, config, set_, run_name)
+        request = FigureJob.from_configuration(configuration, figure)
+    request.make(log)
+
+
+@app.command()
+def scorecard(
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+    log: Log = None,
+    job: Job = None,
+) -> None:
+    """Test every claim of the papers on the tables of the experiments."""
+    from localentropy.pipeline.scorecard import TARGET, ScorecardJob
+
+    if job is not None:
+        request = _decoded(ScorecardJob.from_json, TARGET, job)
+    else:
+        request = ScorecardJob.from_configuration(_configuration(scale, config, set_, run_name))
+    request.make(log)
+
+
+@app.command()
+def show(file: Annotated[Path, typer.Argument(help="a table, or any file of a figure or scorecard")]) -> None:
+    """Print how a file was made."""
+    from localentropy.commands.show import describe
+
+    print(describe(file))
+
+
+@app.command()
+def verify(
+    scale: Scale = None,
+    config: Files = None,
+    set_: Overrides = None,
+    run_name: Run = None,
+) -> None:
+    """Check every result and figure against its own checksums, today's code and the configuration."""
+    from localentropy.commands.show import findings
+
+    configuration = _configuration(scale, config, set_, run_name)
+    bad = 0
+    for file, finding in findings(configuration):
+        bad += finding is not None
+        print(f"{file}: {finding or 'current'}")
+    if bad:
+        raise LocalEntropyError(f"{bad} files are not current; the next run sets them aside and remakes them")
+
+
+@app.command()
+def gallery(
+    targets: Annotated[list[str] | None, typer.Argument(metavar="[FIGURE]…", help="only these; or scorecard")] = None,
+) -> None:
+    """Copy the current figures and scorecard of the default scale to figures/gallery/."""
+    from localentropy.commands.gallery import collect
+
+    for file in collect(targets or []):
+        print(file)
+
+
+@app.command()
+def dag(
+    file: Annotated[Path, typer.Argument(help="the picture to write: .png, .svg or .pdf")],
+    config: Files = None,
+    set_: Overrides = None,
+) -> None:
+    """Draw what is made from what: datasets, experiments, figures."""
+    from localentropy.commands.dag import draw
+    from localentropy.pipeline.config import require_known
+
+    require_known(file.suffix, [".png", ".svg", ".pdf"], "kind of picture")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draw(_configuration(None, config, set_, None), file)
+    print(file)
+
+
+@app.command()
+def golden() -> None:
+    """Copy the current numbers and verdicts of the smoke scale to tests/golden/."""
+    from localentropy.commands.gallery import collect_golden
+
+    for file in collect_golden():
+        print(file)
+
+
+@app.command()
+def diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="a directory with <paper>/<figure>.csv, or a git revision")],
+    b: Annotated[str, typer.Argument(metavar="B", help="the other one; of a revision, its figures/gallery is meant")],
+    sigmas: Annotated[float, typer.Option(min=0, help="threshold of a move, in standard errors")] = 3.0,
+    relative: Annotated[float, typer.Option(min=0, help="threshold where there is no error")] = 1e-6,
+) -> None:
+    """Which plotted numbers moved between A and B: status 1 where any did beyond the threshold, or rows are missing."""
+    from localentropy.commands.diff import compare_sources, show
+
+    comparisons = compare_sources(a, b, sigmas, relative)
+    show(comparisons)
+    if not all(comparison.same for comparison in comparisons):
+        raise typer.Exit(1)
+
+
+@app.command()
+def docs() -> None:
+    """Rewrite the files that are generated from the code: config/schema.json and docs/configuration.md."""
+    from localentropy.commands.docs import write
+
+    for file in write():
+        print(file)
+
+
+def main() -> None:
+    """Run the command line; an error made for the user is one line on standard error, exit status 1 or (usage) 2."""
+    try:
+        with refusals():
+            sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
+    except LocalEntropyError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(1)
+    except TyperException as error:
+        print(f"error: {' '.join(error.format_message().split()).rstrip('.')}; see --help", file=sys.stderr)
+        sys.exit(2)
+
+
+AnyJob = TypeVar("AnyJob")
+
+
+def _decoded(read: Callable[[str, str], AnyJob], name: str, job: str) -> AnyJob:
+    """The job that `--job` holds. A cluster's queue may still hold one of an earlier version of the code."""
+    try:
+        return read(name, job)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise ConfigError(f"--job: no job of this version of the pipeline ({what})") from None
+
+
+def _experiment_job(
+    name: str,
+    job: str | None,
+    scale: str | None,
+    files: list[Path] | None,
+    overrides: list[str] | None,
+    run_name: str | None,
+) -> ExperimentJob:
+    from localentropy.pipeline.computations import ExperimentJob
+
+    if job is not None:
+        return _decoded(ExperimentJob.from_json, name, job)
+    configuration = _configuration(scale, files, overrides, run_name)
+    return ExperimentJob.from_configuration(configuration, name)
+
+
+def _configuration(
+    scale: str | None, files: list[Path] | None, overrides: list[str] | None, run_name: str | None
+) -> Configuration:
+    from localentropy.pipeline.config import resolve
+
+    tree: dict[str, Any] = {}
+    for item in overrides or []:
+        path, equals, value = item.partition("=")
+        if not equals or not all(path.split(".")):
+            raise ConfigError(f"--set {item}: allowed: key=value or key.key=value")
+        *parents, last = path.split(".")
+        branch = tree
+        for parent in parents:
+            branch = branch.setdefault(parent, {})
+            if not isinstance(branch, dict):
+                raise ConfigError(f"--set {item}: {parent} was set to a value by an earlier --set")
+        branch[last] = value
+    return resolve(scale, files or [], tree, run_name, option="--set")

@@ -1,0 +1,59 @@
+"""`show` and `verify`: how a file was made, and whether all files are what the code and configuration ask for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from localentropy.errors import ArtifactError
+from localentropy.pipeline import artifacts
+from localentropy.pipeline.config import Configuration
+from localentropy.pipeline.jobs import output_jobs, table_jobs
+from localentropy.pipeline.outputs import FigureJob
+from localentropy.pipeline.scorecard import ScorecardJob
+
+
+def describe(file: Path) -> str:
+    """How a table, or any file of a figure or scorecard, was made: indented text.
+
+    Raises:
+        ArtifactError: it is missing, corrupt, or no file of this package.
+    """
+    if file.suffix == ".parquet":
+        table = artifacts.read_table(file)
+        circumstances = artifacts.read_circumstances(file).get("circumstances", {})
+        head = [f"{file}: {len(table.rows)} rows, columns {', '.join(table.rows.columns)}"]
+        return "\n".join(head + _lines(table.stamp, table.versions, circumstances))
+    outputs = (*FigureJob.SUFFIXES, *ScorecardJob.SUFFIXES, ".json")
+    if file.suffix not in outputs or not file.with_suffix(".json").exists():
+        raise ArtifactError(f"{file}: nothing to show; allowed: a table (.parquet), a file of a figure or scorecard")
+    stamp, record = artifacts.read_output(file.with_suffix(""))
+    head = [f"{file}: part of {stamp.name}", record["caption"]]
+    return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
+
+
+def findings(configuration: Configuration) -> Iterator[tuple[Path, str | None]]:
+    """Each file of the configuration that exists, and what is wrong with it (None: it is current)."""
+    for job in table_jobs(configuration):
+        for part in [None, *range(job.parts)]:
+            file = job.files(part)[0]
+            if file.exists():
+                yield file, job.problem(part)
+    for output in output_jobs(configuration):
+        if any(file.exists() for file in output.files()):
+            yield output.files()[0], output.problem()
+
+
+def _lines(stamp: artifacts.Stamp, versions: dict[str, str], circumstances: dict[str, object]) -> list[str]:
+    values = {
+        "made by": stamp.name + (f" part {stamp.part}" if stamp.part else ""),
+        "parameters": json.dumps(stamp.parameters, ensure_ascii=False),
+        "parameter hash": stamp.parameter_hash,
+        "code hash": stamp.code,
+        "inputs": json.dumps(stamp.inputs),
+        "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
+        **{key: json.dumps(value) if isinstance(value, list) else value for key, value in circumstances.items()},
+    }
+    width = max(map(len, values))
+    return [f"  {key:<{width}}  {value}" for key, value in values.items()]

@@ -1,0 +1,89 @@
+"""Rebuild `data/embedded` from the raw files: `python -m localentropy.data.embed --mirror DIR`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from localentropy.data.embedded import PARTS, Entry, embedded_path, write_manifest
+from localentropy.data.files import sha256_of
+from localentropy.data.prepare import NAMES, RAW_DATASETS, build
+from localentropy.data.prepared import Dataset, save
+from localentropy.data.registry import DATA_DIR, raw_files
+from localentropy.data.selection import class_balanced
+from localentropy.data.sources import read_raw
+from localentropy.errors import DataError
+
+
+def embedded_version(dataset: Dataset) -> Dataset:
+    """What is embedded of a whole prepared dataset: all of it, or a class-balanced part.
+
+    The part is chosen by the streams `embedded/<name>/train` and `embedded/<name>/test`.
+
+    Raises:
+        DataError: a class has too few images.
+    """
+    if dataset.name not in PARTS:
+        return dataset
+    train_count, test_count = PARTS[dataset.name]
+    train, test = (
+        split.take(class_balanced(split.labels, count, f"embedded/{dataset.name}/{part}"))
+        for part, split, count in (("train", dataset.train, train_count), ("test", dataset.test, test_count))
+    )
+    return Dataset(dataset.name, train, test)
+
+
+def embed(mirror: Path, data_dir: Path = DATA_DIR, output_dir: Path | None = None) -> Iterator[str]:
+    """Write every embedded set and their manifest; yields one line for each.
+
+    Args:
+        mirror: directory with the raw files.
+        data_dir: holds `datasets.csv`.
+        output_dir: holds `embedded/`; by default `data_dir`.
+
+    Raises:
+        DataError: a raw file is missing or wrong, or the disk is full.
+    """
+    output_dir = output_dir or data_dir
+    entries = {}
+    for raw_name in dict.fromkeys(RAW_DATASETS.values()):
+        raw, table = read_raw(raw_name, "mirror", mirror, data_dir), raw_files(raw_name, data_dir)
+        parts = [row for row in table if row.archive] or table
+        for name in (name for name in NAMES if RAW_DATASETS[name] == raw_name):
+            dataset = embedded_version(build(name, raw))
+            path = embedded_path(name, output_dir)
+            save(dataset, path, compressed=True)
+            size = path.stat().st_size
+            entries[path.name] = Entry(
+                sha256=sha256_of(path),
+                bytes=size,
+                content_sha256=dataset.content_sha256(),
+                train=len(dataset.train),
+                test=len(dataset.test),
+                licence=table[0].licence,
+                citation=table[0].citation,
+                sources={row.file: row.sha256 for row in parts},
+            )
+            yield f"{path}: {size} bytes, {dataset.summary()}"
+    write_manifest(output_dir / "embedded" / "manifest.json", entries)
+
+
+def main() -> int:
+    """Command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m localentropy.data.embed", description=__doc__)
+    parser.add_argument("--mirror", type=Path, required=True, help="directory with the raw files")
+    parser.add_argument("--data-dir", type=Path, default=DATA_DIR, help="folder of datasets.csv and embedded/")
+    arguments = parser.parse_args()
+    try:
+        for line in embed(arguments.mirror, arguments.data_dir):
+            print(line)
+    except DataError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""The small data that come with the repository, `data/embedded`: read and checked against their manifest."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from localentropy.data.files import sha256_of, write_atomically
+from localentropy.data.prepared import Dataset, load
+from localentropy.errors import DataError
+
+# images per class (training, test) of the sets that are embedded in part; the others are embedded whole
+PARTS = {"mnist": (500, 200), "fashion_mnist": (500, 200), "cifar10": (150, 50)}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One embedded file: checksum and size, checksum of its arrays, and the raw files it was made from."""
+
+    sha256: str
+    bytes: int
+    content_sha256: str
+    train: int
+    test: int
+    licence: str
+    citation: str
+    sources: dict[str, str]
+
+
+def embedded_path(name: str, data_dir: Path) -> Path:
+    """Where an embedded set lies."""
+    return data_dir / "embedded" / f"{name}.npz"
+
+
+def read_embedded(name: str, data_dir: Path) -> Dataset:
+    """Read an embedded set.
+
+    Raises:
+        DataError: the file or its entry in the manifest is missing, or they disagree.
+    """
+    manifest = data_dir / "embedded" / "manifest.json"
+    entry = read_manifest(manifest).get(f"{name}.npz")
+    if entry is None:
+        raise DataError(f"{manifest}: has no entry {name}.npz; restore data/embedded from the repository")
+    path = embedded_path(name, data_dir)
+    if not path.exists():
+        raise DataError(f"{path}: no such file, listed in {manifest.name}; restore it from the repository")
+    found = sha256_of(path)
+    if found != entry.sha256:
+        raise DataError(
+            f"{path}: wrong checksum: found sha256 {found[:16]}… of {path.stat().st_size} bytes, expected "
+            f"{entry.sha256[:16]}… of {entry.bytes}; restore it from the repository"
+        )
+    dataset = load(path)
+    if dataset.name != name:
+        raise DataError(f"{path}: found {dataset.name}, expected {name}; restore it from the repository")
+    return dataset
+
+
+def read_manifest(path: Path) -> dict[str, Entry]:
+    """The entries of a manifest, by file name.
+
+    Raises:
+        DataError: missing or malformed.
+    """
+    try:
+        return {name: Entry(**entry) for name, entry in json.loads(path.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise DataError(f"{path}: unreadable manifest ({error}); restore it from the repository") from error
+
+
+def write_manifest(path: Path, entries: dict[str, Entry]) -> None:
+    """Write a manifest, sorted by file name.
+
+    Raises:
+        DataError: it cannot be written.
+    """
+    content = {name: asdict(entries[name]) for name in sorted(entries)}
+    write_atomically(path, (json.dumps(content, indent=2) + "\n").encode())

@@ -1,0 +1,126 @@
+"""Preparing a dataset from any source: the one entry for workflow rules and notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
+
+from localentropy.data import dress_coat, mnist_parity
+from localentropy.data.embedded import read_embedded
+from localentropy.data.prepared import LAYOUTS, Dataset, Split, save
+from localentropy.data.registry import DATA_DIR
+from localentropy.data.sources import RawImages, read_raw
+from localentropy.errors import DataError
+
+NAMES = tuple(LAYOUTS)
+SOURCES = ("embedded", "mirror", "download")
+
+
+def prepare(
+    name: str,
+    output: Path,
+    *,
+    source: str = "embedded",
+    mirror: Path | None = None,
+    data_dir: Path = DATA_DIR,
+) -> Dataset:
+    """Prepare a dataset and write it to an npz file, whole or not at all.
+
+    The file has the same layout from every source, and for the sets that are embedded whole the same bytes.
+
+    Args:
+        name: one of `NAMES`.
+        output: the npz file; read it with `prepared.load`.
+        source: one of `SOURCES`.
+        mirror: the directory, for the source `mirror`.
+        data_dir: holds `datasets.csv`, `embedded/` and, for downloads, `raw/`.
+
+    Returns:
+        The dataset that was written.
+
+    Raises:
+        DataError: an unknown name or source, a raw file that is missing or wrong, no network, a full disk.
+    """
+    _check_choice("dataset", name, NAMES)
+    _check_choice("data.source", source, SOURCES)
+    if source == "embedded":
+        dataset = read_embedded(name, data_dir)
+    else:
+        dataset = build(name, read_raw(RAW_DATASETS[name], source, mirror, data_dir))
+    save(dataset, output)
+    return dataset
+
+
+def build(name: str, raw: RawImages) -> Dataset:
+    """Prepare a dataset from raw images, without reading or writing files.
+
+    Args:
+        name: one of `NAMES`.
+        raw: the images of `RAW_DATASETS[name]`.
+    """
+    return BUILDERS[name](name, raw)
+
+
+def _images(name: str, raw: RawImages) -> Dataset:
+    return Dataset(
+        name,
+        Split(raw.train_images, raw.train_labels, _indices(len(raw.train_labels))),
+        Split(raw.test_images, raw.test_labels, _indices(len(raw.test_labels))),
+    )
+
+
+def _mnist_parity(name: str, raw: RawImages) -> Dataset:
+    axes = mnist_parity.principal_components(raw.train_images)
+    train, test = (
+        Split(axes.project(images), mnist_parity.parity_labels(digits), _indices(len(digits)))
+        for images, digits in ((raw.train_images, raw.train_labels), (raw.test_images, raw.test_labels))
+    )
+    return Dataset(name, train, test)
+
+
+def _dress_coat(name: str, raw: RawImages) -> Dataset:
+    pixels, labels, indices = dress_coat.binarize(raw.train_images, raw.train_labels)
+    train = Split(pixels, labels, indices.astype(np.int32))
+    train = train.take(dress_coat.training_subset(labels, indices))
+    pixels, labels, indices = dress_coat.binarize(raw.test_images, raw.test_labels)
+    return Dataset(name, train, Split(pixels, labels, indices.astype(np.int32)))
+
+
+def _dress_coat_shuffled(name: str, raw: RawImages) -> Dataset:
+    """No test examples: after the shuffle a test set has no meaning."""
+    original = _dress_coat(name, raw)
+    pixels = dress_coat.shuffle_pixels(original.train.inputs)
+    train = Split(pixels, original.train.labels, original.train.source_indices)
+    return Dataset(name, train, original.test.take(np.zeros(0, np.int64)))
+
+
+RAW_DATASETS = {
+    "mnist": "mnist",
+    "fashion_mnist": "fashion_mnist",
+    "cifar10": "cifar10",
+    "mnist_parity": "mnist",
+    "dress_coat": "fashion_mnist",
+    "dress_coat_shuffled": "fashion_mnist",
+}
+BUILDERS: dict[str, Callable[[str, RawImages], Dataset]] = {
+    "mnist": _images,
+    "fashion_mnist": _images,
+    "cifar10": _images,
+    "mnist_parity": _mnist_parity,
+    "dress_coat": _dress_coat,
+    "dress_coat_shuffled": _dress_coat_shuffled,
+}
+
+
+def _indices(count: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    return np.arange(count, dtype=np.int32)
+
+
+def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        close = get_close_matches(str(value), choices, 1)
+        hint = f" (did you mean {close[0]}?)" if close else ""
+        raise DataError(f"{what}: found {value!r}{hint}, expected one of {', '.join(choices)}")

@@ -1,0 +1,246 @@
+"""Results on disk: Parquet tables and figure files that say what they were made from and are checked on reading.
+
+Everything is written under a name that no other writer has and renamed, so a file is either whole or absent, also
+where an orphaned job of a killed pipeline writes it at the same time as its successor.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from localentropy import closure
+from localentropy.atomic import replacing
+from localentropy.errors import ArtifactError
+from localentropy.pipeline import provenance
+from localentropy.pipeline.machine import refusals
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_METADATA_KEY = b"localentropy"
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What a file was made from. Two files with equal stamps hold the same numbers.
+
+    Attributes:
+        name: `<paper>/<name>` of an experiment, or a figure's target.
+        part: which tasks of the experiment it holds, as `k/n`; empty for a whole table or a figure.
+        parameters: everything the numbers depend on besides code and inputs, as JSON values.
+        code: hash of the code that made it (`closure.code_hash`).
+        inputs: name → SHA-256 of each file that was read, and of what its makers' inputs were made from.
+    """
+
+    name: str
+    parameters: dict[str, Any]
+    code: str
+    inputs: dict[str, str] = field(default_factory=dict)
+    part: str = ""
+
+    @property
+    def parameter_hash(self) -> str:
+        """SHA-256 of the parameters."""
+        return hashlib.sha256(provenance.canonical_json(self.parameters).encode()).hexdigest()
+
+    @property
+    def origin(self) -> str:
+        """SHA-256 over what is known before any input exists: name, parameters and code."""
+        text = provenance.canonical_json({"name": self.name, "parameters": self.parameters, "code": self.code})
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def difference(self, wanted: Stamp) -> str | None:
+        """What sets this stamp apart from the one wanted now, in words; None where they agree."""
+        for label, old, new in (
+            ("experiment", (self.name, self.part), (wanted.name, wanted.part)),
+            ("parameters", self.parameter_hash, wanted.parameter_hash),
+            ("code", self.code, wanted.code),
+            ("inputs", self.inputs, wanted.inputs),
+        ):
+            if old != new:
+                return f"made from other {label}"
+        return None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A result table as read: its rows, its stamp and the library versions that made it."""
+
+    rows: pd.DataFrame
+    stamp: Stamp
+    versions: dict[str, str]
+
+
+def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime) -> None:
+    """Write a table and, beside it in `<name>.json`, its checksum and the circumstances of its making."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    # Without the metadata of pandas: it repeats library versions, and the index carries nothing.
+    table = pa.Table.from_pandas(rows, preserve_index=False).replace_schema_metadata(None)
+    record = asdict(stamp) | {
+        "parameter_hash": stamp.parameter_hash,
+        "content": _content_hash(table.to_pandas()),
+        "versions": provenance.versions(),
+    }
+    table = table.replace_schema_metadata({_METADATA_KEY: provenance.canonical_json(record)})
+    with atomic(file) as temporary:
+        pq.write_table(table, temporary, compression="zstd", write_statistics=False)
+    side = {"sha256": closure.file_hash(file), "circumstances": provenance.circumstances(started)}
+    with atomic(file.with_suffix(".json")) as temporary:
+        temporary.write_text(json.dumps(side, indent=1) + "\n", encoding="utf-8")
+
+
+def read_circumstances(file: Path) -> dict[str, Any]:
+    """What `<name>.json` beside a table says of its making; empty where it is missing or unreadable."""
+    try:
+        return json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+def read_table(file: Path) -> Table:
+    """Read a table and check it against the checksum in its stamp and, where there is one, the one beside it.
+
+    Raises:
+        ArtifactError: the file is missing, truncated, altered or no table of this package.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(file)
+        record = json.loads(table.schema.metadata[_METADATA_KEY])
+        content, versions = record.pop("content"), record.pop("versions")
+        hashed = record.pop("parameter_hash")
+        stamp = Stamp(**record)
+        rows = table.replace_schema_metadata(None).to_pandas()
+    except FileNotFoundError:
+        raise ArtifactError(f"{file}: no such table") from None
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
+        raise ArtifactError(f"{file}: not a readable result table ({_first_line(error)})") from None
+    beside = read_circumstances(file).get("sha256")
+    if (
+        _content_hash(rows) != content
+        or stamp.parameter_hash != hashed
+        or beside not in (None, closure.file_hash(file))
+    ):
+        raise ArtifactError(f"{file}: its content does not match its own checksum")
+    rows.attrs["parameters"] = stamp.parameters
+    return Table(rows, stamp, versions)
+
+
+def write_output(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, caption: str, started: datetime) -> None:
+    """Write the files of a figure or scorecard, then the JSON that vouches for them.
+
+    Args:
+        stem: path without suffix.
+        contents: suffix → bytes.
+        stamp: what they were made from.
+        caption: one paragraph.
+        started: when the making began.
+    """
+    record = {
+        "caption": caption,
+        "stamp": asdict(stamp),
+        "files": {suffix: hashlib.sha256(content).hexdigest() for suffix, content in contents.items()},
+        "versions": provenance.versions(),
+        "circumstances": provenance.circumstances(started),
+    }
+    for suffix, content in contents.items():
+        with atomic(stem.with_suffix(suffix)) as temporary:
+            temporary.write_bytes(content)
+    with atomic(stem.with_suffix(".json")) as temporary:
+        temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
+    """Stamp and whole record of a figure or scorecard, its files checked against the record.
+
+    Raises:
+        ArtifactError: a file is missing, truncated or altered.
+    """
+    file = stem.with_suffix(".json")
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        stamp = Stamp(**record["stamp"])
+        hashes = dict(record["files"])
+    except FileNotFoundError:
+        raise ArtifactError(f"{file}: no such record") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ArtifactError(f"{file}: not a readable record ({_first_line(error)})") from None
+    for suffix, expected in hashes.items():
+        part = stem.with_suffix(suffix)
+        if not part.is_file():
+            raise ArtifactError(f"{part}: missing beside {file.name}")
+        if closure.file_hash(part) != expected:
+            raise ArtifactError(f"{part}: its content does not match the checksum in {file.name}")
+    return stamp, record
+
+
+def set_aside(*files: Path) -> None:
+    """Rename files to `<file>.aside`, over an earlier one; files that are not there are passed over.
+
+    Raises:
+        MachineError: the folder cannot be written.
+    """
+    for file in files:
+        with refusals(), suppress(FileNotFoundError):
+            file.replace(file.with_name(file.name + ".aside"))
+
+
+@contextmanager
+def atomic(file: Path) -> Iterator[Path]:
+    """As `localentropy.atomic.replacing`, with an error made for the user.
+
+    Raises:
+        ArtifactError: the folder cannot be made or written, or the disk is full.
+    """
+    with _named(file), replacing(file) as temporary:
+        yield temporary
+
+
+def require_writable(file: Path) -> None:
+    """Find out whether a file could be written, before hours are spent on what it is to hold.
+
+    Raises:
+        ArtifactError: the folder cannot be made or written.
+    """
+    with _named(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=file.parent):
+            pass
+
+
+@contextmanager
+def _named(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ArtifactError(f"{file}: cannot be written ({error.strerror or _first_line(error)})") from None
+
+
+def _content_hash(rows: pd.DataFrame) -> str:
+    """SHA-256 over names, types and values, column by column."""
+    digest = hashlib.sha256()
+    for name, column in rows.items():
+        kind = "text" if column.dtype.kind not in "biuf" else column.dtype.str
+        digest.update(f"{name}\0{kind}\0{len(column)}\0".encode())
+        if kind == "text":
+            digest.update(json.dumps(column.tolist()).encode())
+        else:
+            digest.update(column.to_numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__

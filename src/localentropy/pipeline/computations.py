@@ -1,0 +1,307 @@
+"""The pipeline's jobs on data: prepare a dataset, compute part of an experiment, merge its parts.
+
+The Snakefile and the command line both call these; what a job will be stamped with is known before it runs, so a
+file on disk can be held against what is wanted now.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from localentropy import closure
+from localentropy.errors import ArtifactError, DataError
+from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
+from localentropy.pipeline import artifacts, provenance
+from localentropy.pipeline.config import Configuration, load_experiment, require_known
+from localentropy.pipeline.progress import reporting
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RESULTS, PREPARED, COMMITTED = Path("results"), Path("data/prepared"), Path("data/paper_scale")
+
+
+def table_path(folder: str, name: str) -> Path:
+    """Where the whole table of the experiment `<paper>/<name>` lies."""
+    return RESULTS / folder / f"{name}.parquet"
+
+
+def prepared_path(dataset: str, source: str) -> Path:
+    """Where a prepared dataset lies."""
+    return PREPARED / source / f"{dataset}.npz"
+
+
+@dataclass(frozen=True)
+class DatasetJob:
+    """One dataset to prepare.
+
+    Attributes:
+        name: one of `localentropy.data.prepare.NAMES`.
+        source: embedded, mirror or download.
+        mirror: the directory, for the source `mirror`.
+    """
+
+    name: str
+    source: str
+    mirror: Path | None
+
+    MODULE = "localentropy.data.prepare"
+
+    @classmethod
+    def from_configuration(cls, configuration: Configuration, name: str) -> DatasetJob:
+        """The job of one dataset of a resolved configuration."""
+        return cls(name, configuration.data.source, configuration.data.mirror)
+
+    @classmethod
+    def from_json(cls, name: str, text: str) -> DatasetJob:
+        """The job that `to_json` wrote."""
+        values = json.loads(text)
+        return cls(name, values["source"], Path(values["mirror"]) if values["mirror"] else None)
+
+    def to_json(self) -> str:
+        """Everything of the job but its name, on one line."""
+        mirror = str(self.mirror) if self.mirror and self.source == "mirror" else None
+        return provenance.canonical_json({"source": self.source, "mirror": mirror})
+
+    @property
+    def file(self) -> Path:
+        """Where the prepared dataset lies."""
+        return prepared_path(self.name, self.source)
+
+    def files(self, part: int | None = None) -> list[Path]:
+        """What it writes."""
+        return [self.file]
+
+    def problem(self, part: int | None = None) -> str | None:
+        """Why the prepared file cannot serve; None where it can, or is not there."""
+        from localentropy.data.prepared import load
+
+        if not self.file.exists():
+            return None
+        try:
+            load(self.file)
+        except DataError as error:
+            return str(error).partition(": ")[2]
+        return None
+
+    def prepare(self, log: Path | None = None) -> None:
+        """Prepare the dataset, whole or not at all."""
+        from localentropy.data.prepare import prepare
+
+        with reporting(f"dataset {self.name}", 1, log) as reporter:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            dataset = prepare(self.name, self.file, source=self.source, mirror=self.mirror)
+            train, test = len(dataset.train.labels), len(dataset.test.labels)
+            reporter.summary(f"{train} training and {test} test examples from {self.source} → {self.file}")
+
+
+@dataclass(frozen=True)
+class ExperimentJob:
+    """One experiment at resolved parameters.
+
+    Attributes:
+        name: `<paper>/<name>`.
+        folder: path component of the scale or named run.
+        seed: root seed.
+        parameters: its typed parameters.
+        inputs: dataset name → prepared file.
+    """
+
+    name: str
+    folder: str
+    seed: int
+    parameters: ExperimentParameters
+    inputs: dict[str, Path]
+
+    @classmethod
+    def from_configuration(cls, configuration: Configuration, name: str) -> ExperimentJob:
+        """The job of one experiment of a resolved configuration.
+
+        Raises:
+            ConfigError: there is no such experiment.
+        """
+        require_known(name, configuration.experiments, "experiment")
+        inputs = {
+            dataset: prepared_path(dataset, configuration.data.source) for dataset in load_experiment(name).DATASETS
+        }
+        parameters = configuration.experiments[name]
+        return cls(name, configuration.folder, configuration.seed, parameters, inputs)
+
+    @classmethod
+    def from_json(cls, name: str, text: str) -> ExperimentJob:
+        """The job that `to_json` wrote."""
+        values = json.loads(text)
+        parameters = load_experiment(name).Parameters.model_validate(values["parameters"])
+        inputs = {dataset: Path(file) for dataset, file in values["inputs"].items()}
+        return cls(name, values["folder"], values["seed"], parameters, inputs)
+
+    def to_json(self) -> str:
+        """Everything of the job but its name, on one line."""
+        return provenance.canonical_json(
+            {
+                "folder": self.folder,
+                "seed": self.seed,
+                "parameters": self.parameters.model_dump(mode="json"),
+                "inputs": {dataset: str(file) for dataset, file in self.inputs.items()},
+            }
+        )
+
+    @property
+    def module(self) -> str:
+        """Dotted name of the experiment's module."""
+        return f"localentropy.experiments.{self.name.replace('/', '.')}"
+
+    @property
+    def experiment(self) -> Experiment:
+        """The experiment's module."""
+        return load_experiment(self.name)
+
+    @property
+    def parts(self) -> int:
+        """Number of parts: as many as asked for, but none empty."""
+        return min(self.parameters.chunks, len(self.experiment.tasks(self.parameters)))
+
+    @property
+    def table(self) -> Path:
+        """Where its whole table lies."""
+        return table_path(self.folder, self.name)
+
+    @property
+    def committed(self) -> tuple[Path, artifacts.Stamp] | None:
+        """The table of these parameters that comes with the repository, and its stamp; None where there is none.
+
+        Its code may be older than today's: what the machines that made it cost is why it is committed.
+        """
+        file = COMMITTED / f"{self.name}.parquet"
+        stamp = _committed_stamp(file)
+        wanted = self.stamp()
+        if stamp is None or (stamp.name, stamp.parameter_hash) != (wanted.name, wanted.parameter_hash):
+            return None
+        return file, stamp
+
+    def part(self, index: int) -> Path:
+        """Where the table of one part lies."""
+        return RESULTS / self.folder / self.name / f"{index}-of-{self.parts}.parquet"
+
+    def files(self, part: int | None = None) -> list[Path]:
+        """What it, or one part of it, writes."""
+        return [self.table if part is None else self.part(part)]
+
+    def problem(self, part: int | None = None) -> str | None:
+        """Why its table (or one part) cannot serve as it is; None where it can, or is not there."""
+        file = self.files(part)[0]
+        if not file.exists():
+            return None
+        try:
+            stamp = artifacts.read_table(file).stamp
+        except ArtifactError as error:
+            return str(error).partition(": ")[2]
+        return without_missing(stamp, self.inputs).difference(self.stamp(part))
+
+    def stamp(self, part: int | None = None) -> artifacts.Stamp:
+        """What its table (or one part) is stamped with; a data file that is not there yet is left out."""
+        dumped = self.parameters.model_dump(mode="json", exclude={"chunks"})
+        return artifacts.Stamp(
+            name=self.name,
+            parameters={"seed": self.seed, **dumped},
+            code=closure.code_hash(self.module),
+            inputs={name: closure.file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            part="" if part is None else f"{part}/{self.parts}",
+        )
+
+    def compute_part(self, index: int, log: Path | None = None) -> None:
+        """Compute every `parts`-th task from `index` on and write them as one table.
+
+        On as many threads as the parameters say, whatever the environment does: the linear algebra library's sums
+        round differently on several.
+        """
+        import pandas as pd
+        import scipy.linalg  # noqa: F401 (brings a linear algebra library of its own, which is to be limited too)
+        from threadpoolctl import threadpool_limits
+
+        missing = [name for name, file in self.inputs.items() if not file.exists()]
+        if missing:
+            command = f"python -m localentropy prepare {missing[0]}"
+            raise DataError(f"{self.inputs[missing[0]]}: not prepared yet; run `{command}`")
+        artifacts.require_writable(self.part(index))
+        # Before the first task loads the code that it will run with, and reads the data.
+        stamp = self.stamp(index)
+        identity = provenance.canonical_json({"code": stamp.code, "inputs": stamp.inputs})
+        started = datetime.now(UTC)
+        tasks = list(enumerate(self.experiment.tasks(self.parameters)))[index :: self.parts]
+        rows = []
+        with (
+            threadpool_limits(self.parameters.threads),
+            reporting(f"{self.name} {index + 1}/{self.parts}", len(tasks), log) as reporter,
+        ):
+            for position, task in tasks:
+                checkpoint = self.part(index).with_suffix(f".task{position}")
+                context = Context(self.seed, self.inputs, reporter.line, checkpoint, identity)
+                frame = self.experiment.compute(self.parameters, task, context)
+                rows.append(frame.assign(task=position))
+                reporter.advance(", ".join(f"{key}={value}" for key, value in task.items()))
+            table = pd.concat(rows, ignore_index=True)
+            file = self.part(index)
+            if closure.edited(self.module):
+                raise ArtifactError(f"{file}: not written, for the code was edited while it was computed; run again")
+            artifacts.write_table(file, table, stamp, started)
+            seconds = (datetime.now(UTC) - started).total_seconds()
+            reporter.summary(f"{len(tasks)} tasks, {len(table)} rows, {seconds:.1f} s → {file}")
+
+    def merge(self, log: Path | None = None) -> None:
+        """Join the parts in the order of the tasks: the table does not depend on their number."""
+        import pandas as pd
+
+        started = datetime.now(UTC)
+        with reporting(self.name, 1, log) as reporter:
+            parts = [self._read_part(index) for index in range(self.parts)]
+            table = pd.concat(parts, ignore_index=True).sort_values("task", kind="stable", ignore_index=True)
+            artifacts.write_table(self.table, table.drop(columns="task"), self.stamp(), started)
+            reporter.summary(f"{len(table)} rows from {self.parts} parts → {self.table}")
+
+    def _read_part(self, index: int) -> pd.DataFrame:
+        table = read_checked(self.part(index))
+        difference = table.stamp.difference(self.stamp(index))
+        if difference:
+            raise ArtifactError(f"{self.part(index)}: {difference}; run {self.name} again")
+        return table.rows
+
+
+def read_checked(file: Path) -> artifacts.Table:
+    """A table whose content is intact; a corrupt one is set aside, so that the next run remakes it.
+
+    Raises:
+        ArtifactError: the table is missing or corrupt.
+    """
+    try:
+        return artifacts.read_table(file)
+    except ArtifactError as error:
+        if file.exists():
+            artifacts.set_aside(file)
+            raise ArtifactError(f"{error}; set aside as {file.name}.aside, run again to remake it") from None
+        raise
+
+
+@functools.cache
+def _committed_stamp(file: Path) -> artifacts.Stamp | None:
+    """Stamp of a committed table; one that is damaged is named on standard error and not used."""
+    if not file.exists():
+        return None
+    try:
+        return artifacts.read_table(file).stamp
+    except ArtifactError as error:
+        print(f"{error}; it is not used, restore it from the repository", file=sys.stderr)
+        return None
+
+
+def without_missing(stamp: artifacts.Stamp, inputs: Mapping[str, Path]) -> artifacts.Stamp:
+    """The stamp without inputs whose file is gone: where one matters it is remade, and its users with it."""
+    gone = {name for name, file in inputs.items() if not file.exists()}
+    return replace(stamp, inputs={name: value for name, value in stamp.inputs.items() if name not in gone})

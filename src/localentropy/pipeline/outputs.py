@@ -1,0 +1,219 @@
+"""The pipeline's jobs on tables: draw a figure, and what all jobs share that turn tables into files to look at."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+from localentropy import closure
+from localentropy.errors import ArtifactError
+from localentropy.pipeline import artifacts, provenance
+from localentropy.pipeline.computations import COMMITTED, ExperimentJob, read_checked, without_missing
+from localentropy.pipeline.config import Configuration, require_known, split_figure
+from localentropy.pipeline.progress import reporting
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FIGURES = Path("figures")
+
+
+@dataclass(frozen=True)
+class OutputJob(ABC):
+    """One set of files made from the tables of experiments.
+
+    Attributes:
+        target: its target name.
+        scale: smoke, default or paper.
+        folder: path component of the scale or named run.
+        tables: experiment `<paper>/<name>` → its table.
+        origins: experiment → what its table must have been made from (`Stamp.origin`), known before it exists.
+            A table that comes with the repository (`ExperimentJob.committed`) goes before one that would be computed.
+        datasets: dataset → prepared file that some table depends on.
+    """
+
+    target: str
+    scale: str
+    folder: str
+    tables: dict[str, Path]
+    origins: dict[str, str]
+    datasets: dict[str, Path]
+
+    SUFFIXES: ClassVar[tuple[str, ...]]
+
+    @classmethod
+    def from_experiments(
+        cls, configuration: Configuration, target: str, names: Iterable[str], **own: dict[str, Any]
+    ) -> Self:
+        """The job on the tables of the named experiments of a resolved configuration; `own` are a subclass's fields."""
+        jobs = {name: ExperimentJob.from_configuration(configuration, name) for name in names}
+        sources = {name: job.committed or (job.table, job.stamp()) for name, job in jobs.items()}
+        computed = [job for job in jobs.values() if job.committed is None]
+        return cls(
+            target,
+            configuration.scale,
+            configuration.folder,
+            tables={name: file for name, (file, _) in sources.items()},
+            origins={name: stamp.origin for name, (_, stamp) in sources.items()},
+            datasets={dataset: file for job in computed for dataset, file in job.inputs.items()},
+            **own,
+        )
+
+    @classmethod
+    def from_json(cls, target: str, text: str) -> Self:
+        """The job that `to_json` wrote."""
+        values = json.loads(text)
+        for key in ("tables", "datasets"):
+            values[key] = {name: Path(file) for name, file in values[key].items()}
+        return cls(target, **values)
+
+    def to_json(self) -> str:
+        """Everything of the job but its target, on one line."""
+        values = {key: value for key, value in asdict(self).items() if key != "target"}
+        for key in ("tables", "datasets"):
+            values[key] = {name: str(file) for name, file in values[key].items()}
+        return provenance.canonical_json(values)
+
+    @property
+    @abstractmethod
+    def stem(self) -> Path:
+        """Where its files lie, without suffix."""
+
+    @property
+    @abstractmethod
+    def modules(self) -> list[str]:
+        """Dotted names of the modules that turn the tables into files."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the files depend on besides tables and code."""
+        return {"scale": self.scale}
+
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """Files that it depends on."""
+        return self.tables | self.datasets
+
+    @property
+    def code(self) -> tuple[Path, ...]:
+        """Source files that it depends on."""
+        return tuple(sorted({file for module in self.modules for file in closure.code_closure(module)}))
+
+    def files(self, part: int | None = None) -> list[Path]:
+        """What it writes."""
+        return [self.stem.with_suffix(suffix) for suffix in (*self.SUFFIXES, ".json")]
+
+    def problem(self, part: int | None = None) -> str | None:
+        """Why its files cannot serve as they are; None where they can, or none is there."""
+        if not any(file.exists() for file in self.files()):
+            return None
+        try:
+            stamp, record = artifacts.read_output(self.stem)
+        except ArtifactError as error:
+            return str(error).partition(": ")[2]
+        if set(record["files"]) != set(self.SUFFIXES):
+            return "its record names other files"
+        return without_missing(stamp, self.inputs).difference(self.stamp())
+
+    def stamp(self) -> artifacts.Stamp:
+        """What its files are stamped with; a table that is not there yet is left out."""
+        return artifacts.Stamp(
+            name=self.target,
+            parameters=self.parameters,
+            code=closure.code_hash(*self.modules),
+            inputs={f"{name} made from": origin for name, origin in self.origins.items()}
+            | {name: closure.file_hash(file) for name, file in self.inputs.items() if file.exists()},
+        )
+
+    def make(self, log: Path | None = None) -> None:
+        """Read the tables, and write every file and the record that vouches for them."""
+        started = datetime.now(UTC)
+        # Before the code is loaded and the tables are read that it vouches for.
+        stamp = self.stamp()
+        with reporting(self.target, 1, log) as reporter:
+            contents, caption, summary = self.render({name: self._read(name) for name in self.tables})
+            artifacts.write_output(self.stem, contents, stamp, caption + self.committed_note(), started)
+            reporter.summary(f"{summary} → {self.files()[0]}")
+
+    def committed_note(self) -> str:
+        """What a caption says of tables that come with the repository; empty where there are none."""
+        notes = []
+        for name, file in self.tables.items():
+            if COMMITTED in file.parents:
+                stamp = artifacts.read_table(file).stamp
+                circumstances = artifacts.read_circumstances(file).get("circumstances", {})
+                date = str(circumstances.get("finished", "an unknown date"))[:10]
+                notes.append(f"{name} (made on {date} by code {stamp.code[:12]})")
+        return f" Not computed here but taken from {COMMITTED}: {', '.join(notes)}." if notes else ""
+
+    @abstractmethod
+    def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
+        """Suffix → content of the files, their caption, and one line for the log, from `<paper>/<name>` → rows."""
+
+    def _read(self, name: str) -> pd.DataFrame:
+        table = read_checked(self.tables[name])
+        if table.stamp.origin != self.origins[name]:
+            raise ArtifactError(f"{self.tables[name]}: made from other parameters or code; run {name} again")
+        return table.rows
+
+
+@dataclass(frozen=True)
+class FigureJob(OutputJob):
+    """One figure to draw; its target is named in `config/figures.yaml`."""
+
+    SUFFIXES = (".png", ".pdf", ".csv")
+
+    @classmethod
+    def from_configuration(cls, configuration: Configuration, target: str) -> FigureJob:
+        """The job of one figure of a resolved configuration.
+
+        Raises:
+            ConfigError: there is no such figure.
+        """
+        require_known(target, configuration.figures, "figure")
+        return cls.from_experiments(configuration, target, configuration.figures[target].experiments)
+
+    @property
+    def stem(self) -> Path:
+        """Where the figure lies, without suffix."""
+        paper, module = split_figure(self.target)
+        return FIGURES / self.folder / paper / module
+
+    @property
+    def modules(self) -> list[str]:
+        """The module that draws it."""
+        return ["localentropy.plots." + ".".join(split_figure(self.target))]
+
+    def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
+        """PNG, PDF and the plotted numbers."""
+        by_name = {name.partition("/")[2]: rows for name, rows in tables.items()}
+        drawing = importlib.import_module(self.modules[0]).draw(by_name, self.scale)
+        source = f"localentropy {closure.code_hash(*self.modules)[:12]}"
+        description = drawing.caption + self.committed_note()
+        metadata = {"Title": self.target, "Description": description, "Source": source}
+        contents = {
+            ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
+            ".pdf": _save(drawing.figure, "pdf", {"Title": self.target, "CreationDate": None}),
+            ".csv": _csv(drawing.data),
+        }
+        return contents, drawing.caption, f"{len(drawing.data)} plotted numbers"
+
+
+def _csv(data: pd.DataFrame) -> bytes:
+    """The plotted numbers: the columns that all figures share, then the figure's own."""
+    shared = ["panel", "series", "x", "y", "y_err"]
+    own = [column for column in data.columns if column not in shared]
+    return data[shared + own].to_csv(index=False, float_format="%.10g").encode()
+
+
+def _save(figure: Any, kind: str, metadata: Mapping[str, str | None]) -> bytes:
+    stream = io.BytesIO()
+    figure.savefig(stream, format=kind, metadata=metadata)
+    return stream.getvalue()

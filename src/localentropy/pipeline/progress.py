@@ -1,0 +1,99 @@
+"""Progress of a job: a bar on a terminal, plain lines in a log.
+
+Under Snakemake several jobs share one terminal, so a job that has a log writes plain lines to both, the ones to
+the terminal no more often than every `TERMINAL_SECONDS`.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from localentropy.errors import LocalEntropyError
+from localentropy.pipeline.machine import refusals
+
+TERMINAL_SECONDS = 10.0
+
+
+class Reporter:
+    """Where a job's lines of progress go."""
+
+    def __init__(self, title: str, total: int, log: Path | None) -> None:
+        self.title = title
+        self.total = total
+        self._done = 0
+        self._log = log
+        self._shown = time.monotonic()
+        self._bar = None
+        if log is not None:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            log.write_text("", encoding="utf-8")
+        elif sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._bar_task = self._bar.add_task(title, total=total)
+
+    def line(self, text: str) -> None:
+        """One line of progress inside a task."""
+        self._write(f"{self.title} [{self._done}/{self.total}] {text}")
+
+    def advance(self, text: str) -> None:
+        """One task is done."""
+        self._done += 1
+        if self._bar is not None:
+            self._bar.advance(self._bar_task)
+        self.line(text)
+
+    def summary(self, text: str) -> None:
+        """The one line that says what the job did."""
+        self._write(f"{self.title}: {text}", always=True)
+
+    def close(self) -> None:
+        """Take the bar off the terminal."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _write(self, text: str, always: bool = False) -> None:
+        if self._log is not None:
+            self.append(text)
+        now = time.monotonic()
+        if self._bar is not None:
+            self._bar.console.print(text, highlight=False, soft_wrap=True)
+        elif always or self._log is None or now - self._shown >= TERMINAL_SECONDS:
+            self._shown = now
+            print(text, file=sys.stderr, flush=True)
+
+    def append(self, text: str) -> None:
+        """A line for the log alone."""
+        assert self._log is not None
+        with self._log.open("a", encoding="utf-8") as stream:
+            stream.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+
+
+@contextmanager
+def reporting(title: str, total: int, log: Path | None) -> Iterator[Reporter]:
+    """A reporter for one job; an exception that ends the job is written to its log, where the log can be written.
+
+    Raises:
+        MachineError: the log, or another file of the job, cannot be read or written.
+    """
+    with refusals():
+        reporter = Reporter(title, total, log)
+    try:
+        with refusals():
+            yield reporter
+    except BaseException as error:
+        expected = isinstance(error, LocalEntropyError)
+        if log is not None:
+            with suppress(OSError):
+                reporter.append(f"error: {error}" if expected else traceback.format_exc())
+        raise
+    finally:
+        reporter.close()

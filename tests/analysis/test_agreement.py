@@ -1,0 +1,159 @@
+"""The agreement of simulation points with a theory: right where the theory is, and small where it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from localentropy.analysis.agreement import agreement, agreement_by_size, normal_score
+from localentropy.analysis.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
+from localentropy.errors import DomainError
+from localentropy.plots.agreement import csv_rows, in_words
+
+
+def figure(stream, samples, points, shift=0.0, correlation=0.0, groups=1):
+    """Deviations in units of their standard error over samples, of a theory that is off by `shift` such errors."""
+    found = []
+    for _ in range(groups):
+        common = stream.standard_normal((samples, 1))
+        own = stream.standard_normal((samples, points))
+        values = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * own
+        found.append(values + shift / np.sqrt(samples))
+    return found
+
+
+def test_one_point_is_the_t_test():
+    values = np.random.default_rng(0).standard_normal(8) + 0.4
+    found = agreement([values[:, None]])
+    assert found.points == 1
+    assert found.p_value == pytest.approx(stats.ttest_1samp(values, 0.0).pvalue)
+    z = values.mean() / stats.sem(values)
+    assert found.chi_squared == pytest.approx(normal_score(np.array([z]), np.array([8]))[0] ** 2)
+    assert found.drift == pytest.approx(values.mean()) and found.drift_error == pytest.approx(stats.sem(values))
+
+
+def test_scores_are_normal_and_keep_their_sign():
+    stream = np.random.default_rng(1)
+    values = stream.standard_normal((20_000, 4))
+    z = values.mean(1) / stats.sem(values, axis=1)
+    scores = normal_score(z, np.full(len(z), 4))
+    assert stats.kstest(scores, "norm").pvalue > 0.01
+    assert stats.kstest(z, "norm").pvalue < 1e-6  # which the z-scores themselves are not
+    assert (np.sign(scores) == np.sign(z)).all()
+    far = np.array([-9.0, 0.0, 9.0])
+    np.testing.assert_allclose(stats.norm.cdf(normal_score(far, np.full(3, 30))), stats.t.cdf(far, 29), rtol=1e-6)
+    assert np.isnan(normal_score(np.array([np.nan, 1.0]), np.array([5, 1]))).all()
+
+
+@pytest.mark.parametrize("samples, points, groups", [(5, 1, 6), (10, 3, 2), (20, 7, 4), (6, 7, 3)])
+@pytest.mark.parametrize("correlation", [0.0, 0.9])
+def test_p_values_of_the_right_theory_are_uniform(samples, points, groups, correlation):
+    stream = np.random.default_rng(2)
+    p = [agreement(figure(stream, samples, points, 0.0, correlation, groups)).p_value for _ in range(400)]
+    assert stats.kstest(p, "uniform").pvalue > 1e-3
+
+
+def test_p_values_of_a_wrong_theory_are_small():
+    stream = np.random.default_rng(3)
+    right, wrong = (agreement(figure(stream, 20, 1, shift, 0.0, 6)).p_value for shift in (0.0, 4.0))
+    assert right > 1e-3 > wrong
+    # Points that all move together are one deviation, not seven …
+    together = np.repeat(stream.standard_normal((20, 1)), 7, axis=1) + 1e-9 * stream.standard_normal((20, 7))
+    assert agreement([together]).p_value > 1e-3
+    # … and a deviation against their correlation is seen though each point alone looks right.
+    bent = figure(stream, 20, 2, 0.0, 0.99)[0] + np.array([0.1, -0.1])
+    assert all(abs(column.mean() / stats.sem(column)) < 3 for column in bent.T)
+    assert agreement([bent]).p_value < 1e-3
+
+
+def test_what_says_nothing_is_left_out():
+    stream = np.random.default_rng(4)
+    group = figure(stream, 10, 2)[0]
+    found = agreement([group])
+    padded = np.column_stack([np.zeros(10), group])
+    assert agreement([padded, group[:2], np.empty((0, 2))]) == found
+    # A point twice, or the sum of two others, is none of its own.
+    for more in (group[:, [0]], group.sum(1, keepdims=True)):
+        wider = agreement([np.column_stack([group, more])])
+        assert (wider.points, wider.chi_squared) == (2, pytest.approx(found.chi_squared))
+    assert agreement([]).points == 0 and np.isnan(agreement([]).p_value)
+
+
+def runs(errors, D=67, N=201, margin=0.0, unsolved=0):
+    """Rows of a solver's table: test errors of the solved runs, and some unsolved ones with absurd errors."""
+    rows = []
+    for sample, error in enumerate([*errors, *[9.0] * unsolved]):
+        base = {"D": D, "N": N, "inv_alpha": 1.0, "margin": margin, "margin_effective": margin, "sample": sample}
+        rows += [
+            base | {"quantity": "solved", "value": float(sample < len(errors))},
+            base | {"quantity": "test_error", "value": error},
+        ]
+    return pd.DataFrame(rows)
+
+
+def theory(value, **changes):
+    return pd.DataFrame([{"D": 67, "N": 201, "margin": 0.0, "error_typical": value} | changes])
+
+
+def test_a_table_of_runs_is_compared_with_its_theory():
+    errors = 0.3 + 0.01 * np.random.default_rng(5).standard_normal(20)
+    table = runs(errors, unsolved=1)
+    point = with_theory(averages(table, "test_error"), theory(0.3), "error_typical").iloc[0]
+    assert (point["n"], point["solved"]) == (20, 20 / 21)
+    assert point["z"] == pytest.approx((errors.mean() - 0.3) / stats.sem(errors))
+    assert point["score"] == pytest.approx(normal_score(point["z"], 20))
+    right, wrong = (
+        agreement_by_size(deviations(table, "test_error", theory(value), "error_typical"), ["margin"]).iloc[0]
+        for value in (0.3, 0.31)
+    )
+    assert (
+        right["p_value"] == pytest.approx(stats.ttest_1samp(errors, 0.3).pvalue)
+        and right["p_value"] > 1e-3 > wrong["p_value"]
+    )
+    assert wrong["drift"] == pytest.approx(errors.mean() - 0.31)
+    assert (right["D"], right["points"]) == (67, 1)
+    row = csv_rows(right.to_frame().T).iloc[0]
+    assert (row["panel"], row["series"], row["x"], row["y"]) == ("agreement", "D = 67.0", 67, right["p_value"])
+
+
+def test_a_point_with_few_solved_runs_is_not_compared():
+    table = runs(0.3 + 0.01 * np.arange(8), unsolved=2)
+    assert np.isnan(with_theory(averages(table, "test_error"), theory(0.3), "error_typical")["z"].iloc[0])
+    found = agreement_by_size(deviations(table, "test_error", theory(0.3), "error_typical"), ["margin"])
+    assert found.empty and "no size" in in_words(found, "test error")
+
+
+def test_margins_of_one_instance_are_one_group_and_sizes_are_apart():
+    stream = np.random.default_rng(6)
+    first = 0.3 + 0.01 * stream.standard_normal(20)
+    both = pd.concat([runs(first), runs(first + 1e-5 * stream.standard_normal(20), margin=0.5)])
+    known = pd.concat([theory(0.3), theory(0.3, margin=0.5)])
+    found = agreement_by_size(deviations(both, "test_error", known, "error_typical"), ["margin"]).iloc[0]
+    alone = agreement_by_size(deviations(runs(first), "test_error", known, "error_typical"), ["margin"]).iloc[0]
+    assert found["points"] == 2 and found["drift_err"] == pytest.approx(alone["drift_err"], rel=0.01)
+    sizes = pd.concat([runs(first), runs(first, D=201, N=603)])
+    known = pd.concat([theory(0.32), theory(0.3, D=201, N=603)])
+    found = agreement_by_size(deviations(sizes, "test_error", known, "error_typical"), ["margin"])
+    assert found["D"].tolist() == [67, 201] and found["p_value"].iloc[0] < 1e-3 < found["p_value"].iloc[1]
+    words = in_words(found, "test error")
+    assert "D = 201" in words and f"p = {found['p_value'].iloc[1]:.2g}" in words and "at D = 67" in words
+
+
+def test_sizes_near_the_same_overparameterization_are_one_point():
+    points = pd.DataFrame(
+        {"D": [33, 67, 201], "inv_alpha": [9.99, 9.995, 10.002], "solved": [1.0, 0.9, 0.5], "y": [1.0, 2.0, 3.0]}
+    )
+    assert largest_solved(points)["y"].tolist() == [2.0]
+    assert largest_solved(points.assign(solved=0.0))["y"].tolist() == [3.0]
+    # Two values of one size are two points.
+    close = pd.DataFrame({"D": [67, 201, 201], "inv_alpha": [1.0, 1.02, 1.04], "solved": 1.0, "y": [1.0, 2.0, 3.0]})
+    assert largest_solved(close)["y"].tolist() == [2.0, 3.0]
+
+
+def test_solvers_without_a_common_size_are_refused_by_name():
+    grids = {"solve_sbpi": pd.DataFrame({"D": [67, 201]}), "solve_anneal": pd.DataFrame({"D": [33, 67]})}
+    assert shared_size(grids) == 67
+    with pytest.raises(DomainError, match="solve_sbpi: 201; solve_anneal: 33, 67"):
+        shared_size(grids | {"solve_sbpi": pd.DataFrame({"D": [201]})})
