@@ -14,8 +14,8 @@ from timing import fastest
 from localentropy.instances.perceptron import Instance, random_patterns
 from localentropy.numerics.bits import pack_signs
 from localentropy.numerics.compiled import kernel
-from localentropy.solvers.anneal import energy_sweeper, sweeper
-from localentropy.solvers.bit_kernels import count_bits
+from localentropy.solvers.binary.anneal import energy_sweeper, sweeper
+from localentropy.solvers.binary.bit_kernels import count_bits
 
 N, P, SWEEPS, REPEATS = 1001, 500, 1000, 5
 REGIMES = {"hot": (0.5, 55.0), "warm": (1.0, 22.0), "cold": (3.0, 7.0)}

@@ -12,11 +12,11 @@ from timing import fastest
 
 from localentropy.instances.perceptron import random_patterns
 from localentropy.numerics.compiled import kernel
+from localentropy.numerics.gaussian_kernels import log_tail
 from localentropy.solvers.amp import amp_in_fields
 from localentropy.solvers.amp_kernels import amp_update
-from localentropy.solvers.focusing_bp import focusing_bp
-from localentropy.solvers.gaussian_kernels import log_tail
-from localentropy.solvers.messages import Messages, Update
+from localentropy.solvers.binary.focusing_bp import focusing_bp
+from localentropy.solvers.binary.messages import Messages, Update
 
 N, P, RUNS = 1001, 500, 32
 EDGES = N * P

@@ -14,7 +14,7 @@ from timing import medians
 
 from localentropy.instances.perceptron import Instance, hidden_manifold
 from localentropy.landscape.binary_local_energy import expected_flip_energy, flip_energy
-from localentropy.solvers.binarynet import binarynet_many
+from localentropy.solvers.binary.binarynet import binarynet_many
 
 EPOCHS, ROUNDS = 400, 3
 DISTANCES = (0.005, 0.01, 0.02, 0.05, 0.1)

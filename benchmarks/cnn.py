@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from timing import rate
 
-from localentropy.networks.cnn import COLOURS, POOLS, TAPS, channels, standard_initialization
-from localentropy.networks.cnn_training import Precision, train
+from localentropy.networks.cnn.network import COLOURS, POOLS, TAPS, channels, standard_initialization
+from localentropy.networks.cnn.training import Precision, train
 
 BATCH, ROUNDS, SQUARE = 128, 5, 1536
 BATCHES = {8: 6, 16: 3, 32: 2, 64: 1}

@@ -14,8 +14,8 @@ import torch
 from timing import medians
 
 from localentropy.instances.committee import TreeCommittee, random_tree_committee
-from localentropy.solvers.committee_focusing_bp import committee_focusing_bp
-from localentropy.solvers.committee_sgd import CommitteeBatch, Schedule, committee_sgd, start
+from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
+from localentropy.solvers.committee.sgd import CommitteeBatch, Schedule, committee_sgd, start
 
 N, K, P, RUNS, EPOCHS, ROUNDS = 999, 9, 1000, 10, 20, 5
 

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from timing import rate
 
-from localentropy.networks.mlp import Shape, random_orthogonal
-from localentropy.networks.mlp_gradient import BLOCK
-from localentropy.networks.mlp_training import train_adam
+from localentropy.networks.mlp.gradient import BLOCK
+from localentropy.networks.mlp.network import Shape, random_orthogonal
+from localentropy.networks.mlp.training import train_adam
 
 PATTERNS, INPUTS, LAYERS, MODELS, ROUNDS = 10_000, 10, 5, 10, 5
 EPOCHS = {10: 20, 30: 10, 100: 3}

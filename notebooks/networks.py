@@ -30,12 +30,12 @@ from localentropy.data.selection import class_balanced
 from localentropy.instances.committee import tree_committee
 from localentropy.landscape.local_energy import local_energy
 from localentropy.networks.align import align, overlap
-from localentropy.networks.cnn import standard_initialization, statistics
-from localentropy.networks.cnn_folding import Folded, fold
-from localentropy.networks.cnn_training import train
+from localentropy.networks.cnn.folding import Folded, fold
+from localentropy.networks.cnn.network import standard_initialization, statistics
+from localentropy.networks.cnn.training import train
 from localentropy.networks.normalise import normalise
-from localentropy.solvers.committee_focusing_bp import committee_focusing_bp
-from localentropy.solvers.committee_sgd import Schedule, committee_sgd_many
+from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
+from localentropy.solvers.committee.sgd import Schedule, committee_sgd_many
 
 torch.set_num_threads(1)
 sigmas = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0]

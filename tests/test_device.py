@@ -9,8 +9,8 @@ from localentropy.device import torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.committee import random_tree_committee
 from localentropy.instances.perceptron import random_patterns
-from localentropy.solvers.binarynet import binarynet
-from localentropy.solvers.committee_sgd import committee_sgd
+from localentropy.solvers.binary.binarynet import binarynet
+from localentropy.solvers.committee.sgd import committee_sgd
 
 
 def test_the_processor_is_always_there():

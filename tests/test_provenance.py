@@ -56,7 +56,7 @@ def test_a_solver_depends_on_no_other_solver() -> None:
     for name in algorithms | {"mct0"}:
         files = names(f"localentropy.experiments.overparam.solve_{name}")
         others = algorithms - {name} - ({"anneal"} if name == "mct0" else set())
-        assert not files & {f"solvers/{other}.py" for other in others}
+        assert not files & {f"solvers/binary/{other}.py" for other in others}
         assert not any(file.startswith("replica/") for file in files)
 
 

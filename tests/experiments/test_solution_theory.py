@@ -14,9 +14,9 @@ from localentropy.experiments.perceptron_runs import sizes
 from localentropy.instances.perceptron import hidden_manifold, smallest_allowed
 from localentropy.landscape.binary_overlaps import overlaps
 from localentropy.replica import random_features as rf
-from localentropy.solvers.anneal import anneal, mct0
 from localentropy.solvers.batch import solve_many
-from localentropy.solvers.sbpi import sbpi
+from localentropy.solvers.binary.anneal import anneal, mct0
+from localentropy.solvers.binary.sbpi import sbpi
 
 CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 DISTANCES = (0.0, 0.01, 0.02, 0.05, 0.1)

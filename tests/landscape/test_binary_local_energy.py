@@ -12,8 +12,8 @@ from localentropy.landscape.binary_local_energy import (
     flipped,
     numbers_of_flips,
 )
-from localentropy.solvers.anneal import mct0
-from localentropy.solvers.sbpi import sbpi
+from localentropy.solvers.binary.anneal import mct0
+from localentropy.solvers.binary.sbpi import sbpi
 
 DISTANCES = (0.005, 0.02, 0.1, 0.3, 0.5, 1.0)
 

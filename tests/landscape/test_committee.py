@@ -7,7 +7,7 @@ import pytest
 
 from localentropy.instances.committee import random_tree_committee
 from localentropy.landscape.committee import committee_local_energy, committee_overlap
-from localentropy.solvers.committee_sgd import start
+from localentropy.solvers.committee.sgd import start
 
 INSTANCE = random_tree_committee(N=9 * 400, P=60, K=9, seed=0)
 WEIGHTS = np.stack([start(INSTANCE, seed)[0] for seed in range(3)])

@@ -7,7 +7,7 @@ import torch
 from localentropy.analysis.pairs import pair_mean
 from localentropy.errors import DomainError
 from localentropy.landscape.local_energy import local_energy
-from localentropy.networks.mlp import Ensemble, Shape, random_orthogonal
+from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal
 from localentropy.networks.normalise import normalise
 
 SIGMAS = (0.0, 0.3, 1.0)

@@ -7,8 +7,15 @@ from torch.nn import functional
 
 from localentropy.errors import DomainError
 from localentropy.networks.align import align, distance, layer_overlaps, overlap, permute
-from localentropy.networks.cnn import CNN, POOLS, Statistics, parameter_count, standard_initialization, statistics
-from localentropy.networks.cnn_folding import fold
+from localentropy.networks.cnn.folding import fold
+from localentropy.networks.cnn.network import (
+    CNN,
+    POOLS,
+    Statistics,
+    parameter_count,
+    standard_initialization,
+    statistics,
+)
 from localentropy.networks.normalise import normalise
 
 

@@ -7,8 +7,8 @@ from torch.nn import functional
 
 from localentropy.errors import ConvergenceError
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn import standard_initialization
-from localentropy.networks.cnn_training import train
+from localentropy.networks.cnn.network import standard_initialization
+from localentropy.networks.cnn.training import train
 from tests.networks.test_cnn import reference
 
 

@@ -14,7 +14,11 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from localentropy.networks import cnn, cnn_training, mlp, mlp_gradient, mlp_training
+from localentropy.networks.cnn.network import standard_initialization
+from localentropy.networks.cnn.training import train
+from localentropy.networks.mlp.gradient import SquareHinge
+from localentropy.networks.mlp.network import Shape, random_orthogonal
+from localentropy.networks.mlp.training import train_adam
 
 WAITING = {
     *("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "bincount", "repeat_interleave"),
@@ -110,9 +114,9 @@ def cnn_run(optimizer, batch, device="cpu"):
     random = np.random.default_rng(0)
     images = torch.from_numpy(random.standard_normal((12, 3, 32, 32)).astype(np.float32)).to(device)
     labels = torch.from_numpy(random.integers(0, 10, 12)).to(device)
-    start = cnn.standard_initialization(2, [np.random.default_rng(1), np.random.default_rng(2)])
+    start = standard_initialization(2, [np.random.default_rng(1), np.random.default_rng(2)])
     return partial(
-        cnn_training.train,
+        train,
         start.to(device),
         images,
         labels,
@@ -139,7 +143,7 @@ def test_the_cnn_waits_once_in_ten_epochs_however_many_batches(optimizer):
 
 @pytest.fixture
 def without_kernels(monkeypatch):
-    monkeypatch.setattr(mlp_gradient.SquareHinge, "_kernel", mlp_gradient.SquareHinge._autograd)
+    monkeypatch.setattr(SquareHinge, "_kernel", SquareHinge._autograd)
 
 
 def mlp_run(epochs=60, device="cpu"):
@@ -147,9 +151,9 @@ def mlp_run(epochs=60, device="cpu"):
     random = np.random.default_rng(0)
     inputs = torch.from_numpy(random.standard_normal((200, 10)).astype(np.float32))
     labels = torch.sign(inputs[:, 0] * inputs[:, 1] + 0.1)
-    start = mlp.random_orthogonal(mlp.Shape(10, 8, 3), [np.random.default_rng(seed) for seed in range(2)])
+    start = random_orthogonal(Shape(10, 8, 3), [np.random.default_rng(seed) for seed in range(2)])
     return partial(
-        mlp_training.train_adam,
+        train_adam,
         start.to(device),
         inputs.to(device),
         labels.to(device),

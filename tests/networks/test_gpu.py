@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn import standard_initialization
-from localentropy.networks.cnn_training import train
-from localentropy.networks.mlp import Shape, random_orthogonal
-from localentropy.networks.mlp_training import train_adam, train_sgd
+from localentropy.networks.cnn.network import standard_initialization
+from localentropy.networks.cnn.training import train
+from localentropy.networks.mlp.network import Shape, random_orthogonal
+from localentropy.networks.mlp.training import train_adam, train_sgd
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 

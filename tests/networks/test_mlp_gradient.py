@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from localentropy.errors import DomainError
-from localentropy.networks.mlp import Ensemble, Shape, random_orthogonal
-from localentropy.networks.mlp_gradient import Packed, Patterns, SquareHinge
+from localentropy.networks.mlp.gradient import Packed, Patterns, SquareHinge
+from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal
 
 
 def networks(width=7, models=3, layers=5, dtype=torch.float64, biases=True):

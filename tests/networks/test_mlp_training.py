@@ -6,9 +6,9 @@ import torch
 
 from localentropy.errors import ConvergenceError
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.mlp import Shape, random_orthogonal
-from localentropy.networks.mlp_gradient import SquareHinge
-from localentropy.networks.mlp_training import train_adam, train_sgd
+from localentropy.networks.mlp.gradient import SquareHinge
+from localentropy.networks.mlp.network import Shape, random_orthogonal
+from localentropy.networks.mlp.training import train_adam, train_sgd
 
 
 def generators(models=4, first=0):

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from localentropy.networks.align import align, distance, layer_overlaps, overlap, permute
-from localentropy.networks.mlp import Ensemble, Shape, random_orthogonal
+from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal
 from localentropy.networks.normalise import normalise
 
 INPUTS = torch.from_numpy(np.random.default_rng(1).standard_normal((1000, 10))).float()

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from localentropy.numerics.activations import activation_moments
 from localentropy.numerics.saddle_point import solve, value_and_gradient
 from localentropy.replica import random_features as rf
-from localentropy.replica.activations import activation_moments
 from localentropy.replica.random_features_limit import LimitFreeEntropy, overparameterized_point
 from localentropy.replica.random_features_typical import NODES, Ensemble
 from tests.helpers import FIVE_POINTS, five_point_slope

@@ -5,9 +5,9 @@ import pytest
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
+from localentropy.numerics.activations import activation_moments
 from localentropy.numerics.saddle_point import solve, value_and_gradient
 from localentropy.replica import random_features as rf
-from localentropy.replica.activations import activation_moments
 from localentropy.replica.random_features_typical import NODES, Ensemble, TypicalFreeEntropy
 from tests.helpers import FIVE_POINTS, five_point_slope
 

@@ -13,7 +13,7 @@ from localentropy.instances.perceptron import hidden_manifold, random_patterns
 from localentropy.replica import random_features
 from localentropy.solvers import amp_kernels
 from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
-from localentropy.solvers.belief_propagation import belief_propagation
+from localentropy.solvers.binary.belief_propagation import belief_propagation
 
 
 def hazard(x):

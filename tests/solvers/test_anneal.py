@@ -8,9 +8,9 @@ from localentropy.closure import code_closure
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns, smallest_allowed
 from localentropy.numerics.bits import pack_signs
-from localentropy.solvers.anneal import anneal, counter_planes, mct0, sweeper
-from localentropy.solvers.annealing_kernels import lattice_sweeps
 from localentropy.solvers.batch import solve_many
+from localentropy.solvers.binary.anneal import anneal, counter_planes, mct0, sweeper
+from localentropy.solvers.binary.annealing_kernels import lattice_sweeps
 from tests.helpers import all_signs, random_word, start
 
 
@@ -175,7 +175,7 @@ def test_a_solved_start_is_returned_as_it_is():
 def test_results_do_not_depend_on_threads_grouping_or_chunks(monkeypatch):
     instances = [hidden_manifold(D=33, P=99, N=301 + 2 * s, seed=s) for s in range(6)]
     alone = [anneal(one, seed=7 + s, sweeps=300) for s, one in enumerate(instances)]
-    monkeypatch.setattr(sys.modules["localentropy.solvers.anneal"], "_CHUNK", 7)
+    monkeypatch.setattr(sys.modules["localentropy.solvers.binary.anneal"], "_CHUNK", 7)
     for threads in (1, 3):
         together = solve_many(anneal, instances, seeds=range(7, 13), threads=threads, sweeps=300)
         for one, other in zip(alone, together, strict=True):
@@ -216,8 +216,8 @@ def test_an_even_number_of_weights_and_unknown_arguments_are_refused():
 
 
 def test_annealing_and_sbpi_do_not_depend_on_each_other():
-    annealing = {file.name for file in code_closure("localentropy.solvers.anneal")}
-    sbpi = {file.name for file in code_closure("localentropy.solvers.sbpi")}
+    annealing = {file.name for file in code_closure("localentropy.solvers.binary.anneal")}
+    sbpi = {file.name for file in code_closure("localentropy.solvers.binary.sbpi")}
     assert {"annealing_kernels.py", "compiled.py", "perceptron.py"} <= annealing
     assert not any(name.startswith("sbpi") for name in annealing)
     assert not any(name.startswith("anneal") for name in sbpi)

@@ -9,9 +9,9 @@ import pytest
 
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import hidden_manifold, random_patterns, smallest_allowed
-from localentropy.solvers.anneal import anneal, energy_sweeper
-from localentropy.solvers.energies import energy_table
-from localentropy.solvers.energy_kernels import energy_sweeps
+from localentropy.solvers.binary.anneal import anneal, energy_sweeper
+from localentropy.solvers.binary.energies import energy_table
+from localentropy.solvers.binary.energy_kernels import energy_sweeps
 from tests.helpers import all_signs, random_word, start
 
 CASES = [("linear", 1.0), ("cross_entropy", 0.5), ("cross_entropy", 20.0)]

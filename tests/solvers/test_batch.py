@@ -6,7 +6,7 @@ import os
 
 from localentropy.instances.perceptron import random_patterns
 from localentropy.solvers.batch import solve_many
-from localentropy.solvers.sbpi import sbpi
+from localentropy.solvers.binary.sbpi import sbpi
 
 
 def test_runs_are_made_where_processors_are_only_counted(monkeypatch):

@@ -12,10 +12,10 @@ from scipy.special import erfcx, log_ndtr
 from localentropy.closure import code_closure
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, effective_margin, hidden_manifold, random_patterns
-from localentropy.solvers import gaussian_kernels
+from localentropy.numerics import gaussian_kernels
 from localentropy.solvers.batch import solve_many
-from localentropy.solvers.belief_propagation import BeliefSolution, belief_propagation
-from localentropy.solvers.messages import Messages, Update, threshold_of
+from localentropy.solvers.binary.belief_propagation import BeliefSolution, belief_propagation
+from localentropy.solvers.binary.messages import Messages, Update, threshold_of
 from tests.helpers import all_signs
 
 
@@ -323,8 +323,8 @@ def test_wrong_arguments_are_refused_in_one_line(wrong):
 
 
 def test_message_passing_and_annealing_do_not_depend_on_each_other():
-    files = {file.stem for file in code_closure("localentropy.solvers.focusing_bp")}
+    files = {file.stem for file in code_closure("localentropy.solvers.binary.focusing_bp")}
     assert "message_kernels" in files
     assert not files & {"anneal", "annealing_kernels", "sbpi", "sbpi_kernels", "amp"}
     for solver in ("anneal", "sbpi"):
-        assert "messages" not in {file.stem for file in code_closure(f"localentropy.solvers.{solver}")}
+        assert "messages" not in {file.stem for file in code_closure(f"localentropy.solvers.binary.{solver}")}

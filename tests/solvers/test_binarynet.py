@@ -9,7 +9,7 @@ from localentropy.errors import DomainError
 from localentropy.instances.perceptron import hidden_manifold, random_patterns, smallest_allowed
 from localentropy.seeds import generator
 from localentropy.solvers.batch import solve_many
-from localentropy.solvers.binarynet import StraightThrough, binarynet, binarynet_many
+from localentropy.solvers.binary.binarynet import StraightThrough, binarynet, binarynet_many
 
 OPTIONS: dict[str, Any] = {"margin": 0.0, "logit_scale": 1.0, "learning_rate": 1e-3, "spread": 0.1}
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from localentropy.experiments.committee_runs import COLUMNS
 from localentropy.experiments.overparam import committee_focusing_bp, committee_sgd
 from localentropy.experiments.parameters import Context
-from localentropy.solvers.committee_sgd import committee_sgd_many
+from localentropy.solvers.committee.sgd import committee_sgd_many
 
 COMMON: dict[str, Any] = {
     "chunks": 1,
@@ -119,8 +119,8 @@ def test_both_solvers_have_the_same_training_sets(monkeypatch):
     def many(instances, **_):
         solver(instances[0])
 
-    monkeypatch.setattr("localentropy.solvers.committee_focusing_bp.committee_focusing_bp", solver)
-    monkeypatch.setattr("localentropy.solvers.committee_sgd.committee_sgd_many", many)
+    monkeypatch.setattr("localentropy.solvers.committee.focusing_bp.committee_focusing_bp", solver)
+    monkeypatch.setattr("localentropy.solvers.committee.sgd.committee_sgd_many", many)
     for module, values in PAIRS:
         with pytest.raises(StopIteration):
             table(module, values)
@@ -136,7 +136,7 @@ def test_training_sets_are_made_one_after_the_other_but_for_a_gpu(monkeypatch, d
         seen.append(len(instances))
         return committee_sgd_many(instances, device="cpu", **options)
 
-    monkeypatch.setattr("localentropy.solvers.committee_sgd.committee_sgd_many", on_a_processor)
+    monkeypatch.setattr("localentropy.solvers.committee.sgd.committee_sgd_many", on_a_processor)
     found = table(committee_sgd, DESCENT, device=device, epochs=2)
     assert seen == together
     assert set(found["sample"]) == {0, 1}

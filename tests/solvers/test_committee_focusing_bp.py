@@ -11,8 +11,8 @@ from scipy.stats import norm
 
 from localentropy.errors import DomainError
 from localentropy.instances.committee import random_tree_committee, tree_committee
-from localentropy.solvers.committee_focusing_bp import committee_focusing_bp
-from localentropy.solvers.committee_focusing_kernels import (
+from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
+from localentropy.solvers.committee.focusing_kernels import (
     majority,
     returned_precision,
     update_patterns,
@@ -209,7 +209,7 @@ def test_a_step_whose_first_update_overflows_is_made_again_too(monkeypatch):
     def overflows_undamped(fields, coupling, replicas, damping, means, variances):
         return update_weights(fields, coupling, replicas, damping, means, variances) if damping else math.inf
 
-    monkeypatch.setattr(sys.modules["localentropy.solvers.committee_focusing_bp"], "update_weights", overflows_undamped)
+    monkeypatch.setattr(sys.modules["localentropy.solvers.committee.focusing_bp"], "update_weights", overflows_undamped)
     run = committee_focusing_bp(random_tree_committee(N=99, P=30, K=9, seed=0), damping=0.0, steps=3)
     assert run.steps.damping.tolist() == [0.8] * 3
     assert np.isfinite(run.steps.residual).all() and (run.steps.iterations > 1).all()

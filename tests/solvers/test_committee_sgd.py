@@ -10,9 +10,9 @@ import torch
 
 from localentropy.errors import DomainError
 from localentropy.instances.committee import random_tree_committee, tree_committee
-from localentropy.solvers import committee_sgd as module
-from localentropy.solvers.committee_sgd import CommitteeBatch, Schedule, committee_sgd, committee_sgd_many, start
-from localentropy.solvers.committee_sgd_kernels import epoch
+from localentropy.solvers.committee import sgd as module
+from localentropy.solvers.committee.sgd import CommitteeBatch, Schedule, committee_sgd, committee_sgd_many, start
+from localentropy.solvers.committee.sgd_kernels import epoch
 from tests.helpers import FIVE_POINTS, five_point_slope
 
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import hidden_manifold, random_patterns
 from localentropy.solvers.batch import solve_many
-from localentropy.solvers.belief_propagation import belief_propagation
-from localentropy.solvers.focusing_bp import focusing_bp, protocol_values
-from localentropy.solvers.message_kernels import add_centre
+from localentropy.solvers.binary.belief_propagation import belief_propagation
+from localentropy.solvers.binary.focusing_bp import focusing_bp, protocol_values
+from localentropy.solvers.binary.message_kernels import add_centre
 
 
 def centre_field(h, coupling, replicas):

@@ -28,9 +28,9 @@ def test_public_names_load_lazily():
         "import sys, localentropy.instances, localentropy.solvers\n"
         "assert not {'numpy', 'numba', 'torch'} & set(sys.modules)\n"
         "from localentropy.instances import hidden_manifold, random_patterns\n"
-        "import localentropy.solvers.sbpi\n"
+        "import localentropy.solvers.binary.sbpi\n"
         "from localentropy import solvers\n"
-        "assert 'localentropy.solvers.anneal' not in sys.modules\n"
+        "assert 'localentropy.solvers.binary.anneal' not in sys.modules\n"
         "assert all(callable(f) for f in (solvers.anneal, solvers.mct0, solvers.sbpi))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -13,8 +13,8 @@ from localentropy.errors import DomainError
 from localentropy.instances.perceptron import random_patterns
 from localentropy.landscape.local_entropy import field_for_overlap, local_entropy
 from localentropy.numerics.special import binary_entropy
-from localentropy.solvers.belief_propagation import belief_propagation
-from localentropy.solvers.focusing_bp import focusing_bp
+from localentropy.solvers.binary.belief_propagation import belief_propagation
+from localentropy.solvers.binary.focusing_bp import focusing_bp
 from tests.helpers import all_signs
 
 

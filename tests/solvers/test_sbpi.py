@@ -7,8 +7,8 @@ from localentropy.errors import DomainError
 from localentropy.instances.perceptron import hidden_manifold, random_patterns, smallest_allowed
 from localentropy.numerics.bits import pack_signs, unpack_signs
 from localentropy.solvers.batch import solve_many
-from localentropy.solvers.sbpi import sbpi
-from localentropy.solvers.sbpi_kernels import sbpi_passes
+from localentropy.solvers.binary.sbpi import sbpi
+from localentropy.solvers.binary.sbpi_kernels import sbpi_passes
 from tests.helpers import random_word
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from localentropy.instances.committee import TreeCommittee
 from localentropy.landscape.local_energy import LocalEnergy, local_energy
-from localentropy.solvers.committee_kernels import count_errors
+from localentropy.solvers.committee.kernels import count_errors
 
 
 def committee_overlap(first: np.ndarray, second: np.ndarray) -> Any:

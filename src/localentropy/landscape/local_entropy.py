@@ -15,7 +15,7 @@ import numpy as np
 from localentropy.arguments import require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.messages import Messages, Update
+from localentropy.solvers.binary.messages import Messages, Update
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def local_entropy(
         damping: share of the old fields kept in each update, raised when updates alternate.
         max_iterations: updates for each point.
         tolerance: converged when no magnetization changes by more in one update.
-        update: "exact" or "expanded", see `localentropy.solvers.messages.Update`.
+        update: "exact" or "expanded", see `localentropy.solvers.binary.messages.Update`.
 
     Raises:
         DomainError: an argument out of range, a reference of another length than N or not of ±1.

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from localentropy.errors import ConvergenceError, DomainError
+from localentropy.numerics.activations import Activation, activation_moments
 from localentropy.numerics.special import binary_entropy
 from localentropy.replica import random_features_thresholds as thresholds
-from localentropy.replica.activations import Activation, activation_moments
 from localentropy.replica.arguments import require_array, require_between
 from localentropy.replica.random_features_curve import CurvePoint, FranzParisiCurve
 from localentropy.replica.random_features_limit import overparameterized_point

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from localentropy.numerics.activations import ActivationMoments
 from localentropy.numerics.continuation import Branch, bracket_root
 from localentropy.numerics.quadrature import gaussian_rule
 from localentropy.numerics.saddle_point import Array, FreeEntropy, StationaryPoint
 from localentropy.numerics.special import hazard, log_tail, log_two_cosh, tail
-from localentropy.replica.activations import ActivationMoments
 
 NODES = 128
 

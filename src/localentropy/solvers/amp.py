@@ -19,11 +19,11 @@ from localentropy import seeds
 from localentropy.arguments import require_fraction, require_integer, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
-from localentropy.replica.activations import activation_moments
+from localentropy.numerics.activations import activation_moments
 from localentropy.solvers.amp_kernels import amp_update, output_means, sum_log_tails
-from localentropy.solvers.belief_propagation import BeliefSolution
-from localentropy.solvers.message_kernels import count_errors
-from localentropy.solvers.messages import LARGEST_DAMPING, raised_damping, threshold_of
+from localentropy.solvers.binary.belief_propagation import BeliefSolution
+from localentropy.solvers.binary.message_kernels import count_errors
+from localentropy.solvers.binary.messages import LARGEST_DAMPING, raised_damping, threshold_of
 from localentropy.solvers.solution import check_instance, check_run
 
 _SMALLEST_VARIANCE = 1e-12

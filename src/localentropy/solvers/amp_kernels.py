@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
-from localentropy.solvers.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
+from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 
 
 @subroutine(fastmath=REORDERED)

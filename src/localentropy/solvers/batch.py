@@ -27,7 +27,7 @@ def solve_many(
     result is the same for any number of threads and any grouping.
 
     Args:
-        solver: such as `localentropy.solvers.anneal.anneal`.
+        solver: such as `localentropy.solvers.binary.anneal.anneal`.
         instances: of any sizes.
         seeds: one for each instance.
         threads: default is the number of processors, on Linux of those allowed to this process.

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import torch
 
-    from localentropy.networks.cnn import CNN
-    from localentropy.networks.cnn_folding import Folded
-    from localentropy.networks.cnn_training import Trained
+    from localentropy.networks.cnn.folding import Folded
+    from localentropy.networks.cnn.network import CNN
+    from localentropy.networks.cnn.training import Trained
 
 DATASETS = ("cifar10",)
 
@@ -141,8 +141,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """
     import torch
 
-    from localentropy.networks.cnn import parameter_count, statistics
-    from localentropy.networks.cnn_folding import fold
+    from localentropy.networks.cnn.folding import fold
+    from localentropy.networks.cnn.network import parameter_count, statistics
     from localentropy.networks.normalise import normalise
 
     torch.set_num_threads(parameters.threads)
@@ -260,13 +260,13 @@ class _Run:
 
     def start(self, samples: list[int]) -> CNN:
         """Initial networks, the same for both optimizers."""
-        from localentropy.networks.cnn import standard_initialization
+        from localentropy.networks.cnn.network import standard_initialization
 
         return standard_initialization(self.width, self.streams("weights", samples)).to(self.parameters.device)
 
     def train(self, start: CNN, images: torch.Tensor, labels: torch.Tensor, samples: list[int]) -> Trained:
         """The optimizer on the cross-entropy; the orders of the training set are the same for both."""
-        from localentropy.networks.cnn_training import train
+        from localentropy.networks.cnn.training import train
 
         p = self.parameters
         return train(
@@ -294,7 +294,7 @@ def _joined(parts: list[Folded]) -> Folded:
     """All networks of several ensembles as one."""
     import torch
 
-    from localentropy.networks.cnn_folding import Folded
+    from localentropy.networks.cnn.folding import Folded
 
     weights, biases = (
         tuple(torch.cat(layer) for layer in zip(*tensors, strict=True))

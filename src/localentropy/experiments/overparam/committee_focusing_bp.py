@@ -40,7 +40,7 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one overparameterization, in the columns of `localentropy.experiments.committee_runs`."""
-    from localentropy.solvers.committee_focusing_bp import committee_focusing_bp
+    from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 
     options = parameters.model_dump(exclude=set(CommitteeParameters.model_fields))
 

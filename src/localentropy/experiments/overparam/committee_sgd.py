@@ -45,7 +45,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """Rows of one overparameterization, in the columns of `localentropy.experiments.committee_runs`."""
     import torch
 
-    from localentropy.solvers.committee_sgd import Schedule, committee_sgd_many
+    from localentropy.solvers.committee.sgd import Schedule, committee_sgd_many
 
     torch.set_num_threads(parameters.threads)
     own = parameters.model_dump(exclude=set(CommitteeParameters.model_fields) | {"starts", "device"})

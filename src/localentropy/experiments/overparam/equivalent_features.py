@@ -81,9 +81,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
 def _solve(parameters: Parameters, solver: str, instance: Instance, seed: int) -> Solution:
     if solver == "sbpi":
-        from localentropy.solvers.sbpi import sbpi
+        from localentropy.solvers.binary.sbpi import sbpi
 
         return sbpi(instance, seed=seed, passes=parameters.passes)
-    from localentropy.solvers.anneal import anneal
+    from localentropy.solvers.binary.anneal import anneal
 
     return anneal(instance, seed=seed, sweeps=parameters.sweeps)

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import torch
 
-    from localentropy.networks.mlp import Ensemble
-    from localentropy.networks.mlp_training import Trained
+    from localentropy.networks.mlp.network import Ensemble
+    from localentropy.networks.mlp.training import Trained
 
 DATASETS = ("mnist_parity",)
 
@@ -216,7 +216,7 @@ class _Run:
 
     def __init__(self, parameters: Parameters, width: int, initialization: Initialization, context: Context) -> None:
         from localentropy.networks.checkpoint import Checkpoint
-        from localentropy.networks.mlp import Shape
+        from localentropy.networks.mlp.network import Shape
 
         self.parameters = parameters
         self.initialization = initialization
@@ -243,8 +243,8 @@ class _Run:
         import numpy as np
         import torch
 
-        from localentropy.networks.mlp import random_orthogonal
-        from localentropy.networks.mlp_training import train_sgd
+        from localentropy.networks.mlp.network import random_orthogonal
+        from localentropy.networks.mlp.training import train_sgd
 
         width = self.shape.width
         networks = random_orthogonal(self.shape, self.streams("weights", width=width))
@@ -271,7 +271,7 @@ class _Run:
 
     def train(self, start: Ensemble, inputs: torch.Tensor, labels: torch.Tensor) -> Trained:
         """Full-batch Adam on the true labels."""
-        from localentropy.networks.mlp_training import train_adam
+        from localentropy.networks.mlp.training import train_adam
 
         return train_adam(
             start,

@@ -72,8 +72,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     from localentropy.instances.perceptron import hidden_manifold
     from localentropy.landscape.binary_overlaps import overlaps
     from localentropy.replica import random_features as rf
-    from localentropy.solvers.anneal import anneal, mct0
-    from localentropy.solvers.sbpi import sbpi
+    from localentropy.solvers.binary.anneal import anneal, mct0
+    from localentropy.solvers.binary.sbpi import sbpi
 
     torch.set_num_threads(parameters.threads)
     name = task["solver"]

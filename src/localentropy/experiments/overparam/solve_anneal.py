@@ -30,6 +30,6 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one run, in the columns of `localentropy.experiments.perceptron_runs`."""
-    from localentropy.solvers.anneal import anneal
+    from localentropy.solvers.binary.anneal import anneal
 
     return run_solver("anneal", anneal, parameters, task, context)

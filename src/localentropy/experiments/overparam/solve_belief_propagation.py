@@ -31,6 +31,6 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one run, in the columns of `localentropy.experiments.perceptron_runs`."""
-    from localentropy.solvers.belief_propagation import belief_propagation
+    from localentropy.solvers.binary.belief_propagation import belief_propagation
 
     return run_solver("belief_propagation", belief_propagation, parameters, task, context)

@@ -33,7 +33,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """Rows of one run, in the columns of `localentropy.experiments.perceptron_runs`."""
     import torch
 
-    from localentropy.solvers.binarynet import binarynet
+    from localentropy.solvers.binary.binarynet import binarynet
 
     torch.set_num_threads(parameters.threads)
     return run_solver("binarynet", binarynet, parameters, task, context)

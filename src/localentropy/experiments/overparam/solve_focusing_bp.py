@@ -33,6 +33,6 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one run, in the columns of `localentropy.experiments.perceptron_runs`."""
-    from localentropy.solvers.focusing_bp import focusing_bp
+    from localentropy.solvers.binary.focusing_bp import focusing_bp
 
     return run_solver("focusing_bp", focusing_bp, parameters, task, context)

@@ -28,6 +28,6 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one run, in the columns of `localentropy.experiments.perceptron_runs`."""
-    from localentropy.solvers.anneal import mct0
+    from localentropy.solvers.binary.anneal import mct0
 
     return run_solver("mct0", mct0, parameters, task, context)

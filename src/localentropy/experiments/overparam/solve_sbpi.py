@@ -30,6 +30,6 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one run, in the columns of `localentropy.experiments.perceptron_runs`."""
-    from localentropy.solvers.sbpi import sbpi
+    from localentropy.solvers.binary.sbpi import sbpi
 
     return run_solver("sbpi", sbpi, parameters, task, context)

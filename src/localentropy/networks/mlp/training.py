@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.mlp import Ensemble
-from localentropy.networks.mlp_gradient import Packed, Patterns, SquareHinge
+from localentropy.networks.mlp.gradient import Packed, Patterns, SquareHinge
+from localentropy.networks.mlp.network import Ensemble
 from localentropy.networks.training import require_finite, restore_streams, saved_streams
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from localentropy.numerics.compiled import kernel, subroutine
-from localentropy.solvers.bit_kernels import count_bits, high_index, low_half, random_word
+from localentropy.solvers.binary.bit_kernels import count_bits, high_index, low_half, random_word
 
 _ZERO, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 

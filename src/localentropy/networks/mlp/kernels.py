@@ -4,7 +4,7 @@ A block's activations stay in the cache from the forward to the backward pass, a
 are cut in 4 × 4 tiles whose inner loop runs along the patterns: sixteen sums in registers for eight loads. At widths
 up to about a hundred this outruns the matrix products of a general library several times.
 
-All matrices have row and column numbers that are multiples of 4 (see `mlp_gradient.Packed`).
+All matrices have row and column numbers that are multiples of 4 (see `gradient.Packed`).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import kernel
-from localentropy.solvers.bit_kernels import high_index, low_half, random_word
+from localentropy.solvers.binary.bit_kernels import high_index, low_half, random_word
 
 _ONE = np.uint64(1)
 _NEVER = 23.0

@@ -1,6 +1,6 @@
 """Stochastic gradient descent on the tree committee machine: cross-entropy, tanh units that sharpen into signs.
 
-On a processor every run is made by compiled loops (`committee_sgd_kernels`) whose patterns stay in the cache; on an
+On a processor every run is made by compiled loops (`sgd_kernels`) whose patterns stay in the cache; on an
 accelerator all runs are made at once by batched products (`CommitteeBatch`). Both follow the same random streams.
 """
 
@@ -20,8 +20,8 @@ from localentropy.device import torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.committee import TreeCommittee
 from localentropy.seeds import generator
-from localentropy.solvers.committee_kernels import count_errors
-from localentropy.solvers.committee_sgd_kernels import epoch as compiled_epoch
+from localentropy.solvers.committee.kernels import count_errors
+from localentropy.solvers.committee.sgd_kernels import epoch as compiled_epoch
 from localentropy.solvers.committee_solution import CommitteeSolution, check_committee, unit_norm
 
 _LOOK_EVERY = 50  # epochs between two looks at which runs have ended: an accelerator has to be waited for

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from localentropy.errors import DomainError
-from localentropy.replica.activations import activation_moments
+from localentropy.numerics.activations import activation_moments
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
-from localentropy.solvers.committee_kernels import add, errors_of, preactivations
-from localentropy.solvers.gaussian_kernels import exp
+from localentropy.numerics.gaussian_kernels import exp
+from localentropy.solvers.committee.kernels import add, errors_of, preactivations
 
 
 @subroutine(fastmath=REORDERED)

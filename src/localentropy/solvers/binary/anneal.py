@@ -19,9 +19,9 @@ from localentropy.arguments import require_choice, require_integer, require_numb
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs
-from localentropy.solvers.annealing_kernels import lattice_sweeps, real_sweeps
-from localentropy.solvers.energies import ENERGIES, energy_table
-from localentropy.solvers.energy_kernels import energy_sweeps
+from localentropy.solvers.binary.annealing_kernels import lattice_sweeps, real_sweeps
+from localentropy.solvers.binary.energies import ENERGIES, energy_table
+from localentropy.solvers.binary.energy_kernels import energy_sweeps
 from localentropy.solvers.solution import Solution, check_run
 
 _CHUNK = 64  # sweeps in one call of a kernel; between two the interpreter can be interrupted
@@ -55,7 +55,7 @@ def anneal(
         sweeps: at most, of N attempted flips each.
         energy: what is annealed, a sum over the patterns: "errors", their number; "linear", the number of flips that
             each is away from the margin; "cross_entropy", ln(1 + exp(−2 γ Δ))/(2 γ) of the stability Δ (`shaping`),
-            see `localentropy.solvers.energies`. The last two need ±1 patterns.
+            see `localentropy.solvers.binary.energies`. The last two need ±1 patterns.
         gamma: γ of the cross-entropy.
 
     Returns:

@@ -16,7 +16,7 @@ from localentropy import seeds
 from localentropy.arguments import require_choice, require_integer, require_number, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.messages import Messages, Update
+from localentropy.solvers.binary.messages import Messages, Update
 from localentropy.solvers.solution import Solution, check_run
 
 PROTOCOLS = ("fixed_replicas", "pseudo_reinforcement")

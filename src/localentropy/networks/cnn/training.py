@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn import CLASSES, CNN
+from localentropy.networks.cnn.network import CLASSES, CNN
 from localentropy.networks.training import require_finite, restore_streams, saved_streams
 
 Optimizer = Literal["sgd", "adam"]

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
-from localentropy.solvers.gaussian_kernels import SQRT_HALF, erfcx, exp, hazard, log, log_tail, tail_mantissa
+from localentropy.numerics.gaussian_kernels import SQRT_HALF, erfcx, exp, hazard, log, log_tail, tail_mantissa
 
 LOG_2 = math.log(2.0)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from localentropy.arguments import require_choice, require_fraction
 from localentropy.instances.perceptron import Instance, smallest_allowed
-from localentropy.solvers import message_kernels
+from localentropy.solvers.binary import message_kernels
 
 UPDATES = ("exact", "expanded")
 ORDERS = ("parallel", "sequential")

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from localentropy.networks.cnn import CLASSES, CNN, EPSILON, POOLS, Statistics, pooled
+from localentropy.networks.cnn.network import CLASSES, CNN, EPSILON, POOLS, Statistics, pooled
 from localentropy.networks.layers import Layers
 
 

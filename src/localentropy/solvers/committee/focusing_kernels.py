@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import FUSED, kernel, subroutine
-from localentropy.solvers.committee_kernels import add, preactivations
-from localentropy.solvers.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp
+from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp
+from localentropy.solvers.committee.kernels import add, preactivations
 
 _BLOCK = 32  # patterns worked on together: their majority nodes stay in the fastest cache and are computed side by side
 

@@ -12,7 +12,7 @@ from localentropy.arguments import require_integer, require_number
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs, unpack_signs
-from localentropy.solvers.sbpi_kernels import sbpi_passes
+from localentropy.solvers.binary.sbpi_kernels import sbpi_passes
 from localentropy.solvers.solution import Solution, check_run
 
 

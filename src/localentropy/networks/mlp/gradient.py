@@ -1,6 +1,6 @@
 """Loss and gradient of an ensemble of MLPs: parameters in one flat vector, patterns in blocks that fit the cache.
 
-On the CPU a written-out kernel (`mlp_kernels`) does the work; elsewhere autograd on batched matrix products, which is
+On the CPU a written-out kernel (`kernels`) does the work; elsewhere autograd on batched matrix products, which is
 also the kernel's reference.
 """
 
@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from localentropy.errors import DomainError
-from localentropy.networks.mlp import Ensemble
-from localentropy.networks.mlp_kernels import square_hinge
+from localentropy.networks.mlp.kernels import square_hinge
+from localentropy.networks.mlp.network import Ensemble
 
 BLOCK = 512
 """Most patterns in a block on the CPU: the eight rows that the kernel works on fit a small first-level cache."""

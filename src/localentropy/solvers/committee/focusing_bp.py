@@ -15,8 +15,8 @@ import numpy as np
 from localentropy.arguments import require_choice, require_fraction, require_integer, require_number, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.committee import TreeCommittee
-from localentropy.solvers.committee_focusing_kernels import update_patterns, update_weights
-from localentropy.solvers.committee_kernels import count_errors
+from localentropy.solvers.committee.focusing_kernels import update_patterns, update_weights
+from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee_solution import CommitteeSolution, check_committee, unit_norm
 
 RESTART_DAMPING = 0.8

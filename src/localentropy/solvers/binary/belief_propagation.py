@@ -19,7 +19,7 @@ import numpy as np
 from localentropy import seeds
 from localentropy.arguments import require_integer, require_positive
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.messages import Messages, Update
+from localentropy.solvers.binary.messages import Messages, Update
 from localentropy.solvers.solution import Solution, check_run
 
 
