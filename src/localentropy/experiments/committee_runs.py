@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
@@ -40,6 +40,7 @@ from localentropy.experiments.parameters import (
     OddSize,
     Task,
 )
+from localentropy.experiments.rows import Rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +92,7 @@ class CommitteeParameters(ExperimentParameters):
         return self
 
 
-def grid_tasks(parameters: CommitteeParameters) -> list[Task]:
+def tasks(parameters: CommitteeParameters) -> list[Task]:
     """One overparameterization each."""
     return [{"inv_alpha": inv_alpha} for inv_alpha in parameters.inv_alphas]
 
@@ -115,16 +116,14 @@ def run_committees(
     Args:
         solve: takes training sets and their numbers, returns the runs on each.
         parameters: of the experiment.
-        task: one of `grid_tasks`.
+        task: one of `tasks`.
         context: of the experiment.
         at_once: training sets that are made and given to `solve` together; large ones fill the memory.
     """
-    import pandas as pd
-
     from localentropy.instances.committee import tree_committee
 
     P, N = round(parameters.alpha_T * parameters.D), weights_of(parameters, task["inv_alpha"])
-    rows: list[dict[str, Any]] = []
+    rows = Rows(COLUMNS, D=parameters.D, P=P, N=N, inv_alpha=N / P)
     for first in range(0, parameters.samples, at_once):
         numbers = list(range(first, min(first + at_once, parameters.samples)))
         instances = [
@@ -140,36 +139,40 @@ def run_committees(
         ]
         for sample, instance, runs in zip(numbers, instances, solve(instances, numbers), strict=True):
             stream = seeds.entropy(context.seed, "overparam/committee/noise", P=P, N=N, sample=sample)
-            rows += [{"sample": sample, **row} for row in _measurements(instance, runs, parameters, stream)]
-    table = pd.DataFrame(rows).assign(D=parameters.D, P=P, N=N, inv_alpha=N / P).reindex(columns=list(COLUMNS))
+            _measure(rows, sample, instance, runs, parameters, stream)
+    table = rows.frame()
     solved = table.loc[table["quantity"] == "solved", "value"]
     context.report(f"N/P = {N / P:.3f}: {int(solved.sum())} of {len(solved)} runs solved")
-    return table.astype(COLUMNS)
+    return table
 
 
-def _measurements(
-    instance: TreeCommittee, runs: list[CommitteeSolution], parameters: CommitteeParameters, stream: int
-) -> list[dict[str, Any]]:
-    """Rows of the runs on one training set."""
+def _measure(
+    rows: Rows,
+    sample: int,
+    instance: TreeCommittee,
+    runs: list[CommitteeSolution],
+    parameters: CommitteeParameters,
+    stream: int,
+) -> None:
+    """Add the rows of the runs on one training set."""
     import numpy as np
 
     from localentropy.landscape.committee import committee_local_energy, committee_overlap
 
-    rows: list[dict[str, Any]] = []
     weights = np.stack([run.weights for run in runs])
     test = instance.test_error(weights, parameters.test_patterns)
     for start, run in enumerate(runs):
         numbers = {
-            "solved": float(run.solved),
-            "train_error": instance.train_error(run.weights),
-            "test_error": test[start],
-            "iterations": run.iterations,
+            "solved": [run.solved],
+            "train_error": [instance.train_error(run.weights)],
+            "test_error": [test[start]],
+            "iterations": [run.iterations],
         }
-        rows += [{"quantity": quantity, "start": start, "value": value} for quantity, value in numbers.items()]
+        rows.add(numbers, sample=sample, start=start)
     solutions = [start for start, run in enumerate(runs) if run.solved]
     for start, other in combinations(solutions, 2):
         overlap = committee_overlap(weights[start], weights[other])
-        rows.append({"quantity": "overlap", "start": start, "other": other, "value": overlap})
+        rows.add({"overlap": [overlap]}, sample=sample, start=start, other=other)
     if solutions:
         # The same noise for all solutions of one training set, of whatever solver.
         energy = committee_local_energy(
@@ -179,13 +182,5 @@ def _measurements(
             draws=parameters.noise_draws,
             generators=[np.random.Generator(np.random.PCG64(stream)) for _ in solutions],
         )
-        for level, sigma in enumerate(parameters.noise_levels):
-            for quantity, values in (
-                ("noise_distance", energy.distance_per_unit[level].mean(1)),
-                ("noise_train_error", energy.train_error[level].mean(1)),
-            ):
-                rows += [
-                    {"quantity": quantity, "start": start, "sigma": sigma, "value": value}
-                    for start, value in zip(solutions, values, strict=True)
-                ]
-    return rows
+        draws = {"noise_distance": energy.distance_per_unit, "noise_train_error": energy.train_error}
+        rows.noise(parameters.noise_levels, draws, sample=sample, start=solutions)

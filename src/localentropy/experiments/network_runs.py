@@ -1,21 +1,30 @@
-"""What the experiments on trained networks share: rows of numbers, pairs of networks, noise on their weights."""
+"""What the programs that train networks have in common: parameters, random streams, checkpoints, measurements.
+
+A program derives from `NetworkRun`. It says how networks start and are trained, and which error they make.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
+
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingValues, Task
+from localentropy.experiments.rows import Rows
+from localentropy.seeds import generator
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
+    import torch
     from torch import Tensor
 
+    from localentropy.networks.checkpoint import Checkpoint
     from localentropy.networks.layers import Layers
-
-NOISE_LEVELS = "standard deviations of the relative noise on the weights of solutions (C)"
 
 Names = TypeVar("Names", bound=tuple[str, ...])
 
@@ -30,83 +39,156 @@ Distinct = Annotated[Names, Field(min_length=1), AfterValidator(_distinct)]
 """Several different words."""
 
 
-class NetworkTable:
-    """Rows of one task, in tidy form: each number in column `value`, and what it is in the others.
+class NetworkParameters(ExperimentParameters):
+    """Parameters of every program that trains networks. (T): stated in the paper's text; (C): a choice."""
 
-    Args:
-        columns: names and types, in their order.
-        common: values that all rows share.
+    samples: int = Field(ge=3, le=1000, description="networks at each point of the grid (C)", json_schema_extra=SIZE)
+    noise_levels: IncreasingValues = Field(
+        description="standard deviations of the relative noise on the weights of solutions (C)"
+    )
+    noise_draws: int = Field(
+        ge=1, le=10_000, description="perturbations of each solution at each noise level (C)", json_schema_extra=SIZE
+    )
+    device: Literal["cpu", "cuda"] = Field(description="where the networks are trained", json_schema_extra=SIZE)
+
+
+Parameters = TypeVar("Parameters", bound=NetworkParameters)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Networks that were trained side by side, normalised.
+
+    Attributes:
+        trained: the networks after training.
+        untrained: the same networks before training.
+        perturbed: the samples whose local energy is measured.
     """
 
-    def __init__(self, columns: Mapping[str, str], **common: str | int) -> None:
-        self.columns = columns
-        self.common = common
-        self.rows: list[dict[str, Any]] = []
+    trained: Layers
+    untrained: Layers
+    perturbed: Sequence[int]
 
-    def samples(self, quantity: str, samples: Iterable[int], values: Iterable[Any], **where: float) -> None:
-        """One row for each of these samples."""
-        for sample, value in zip(samples, values, strict=True):
-            self.rows.append({"quantity": quantity, "sample": sample, **where, "value": float(value)})
 
-    def layers(self, quantity: str, samples: Sequence[int], values: Tensor, **where: float) -> None:
-        """One row for each sample and layer, of values [samples, layers]."""
-        for layer, of_layer in enumerate(values.unbind(1)):
-            self.samples(quantity, samples, of_layer, layer=layer, **where)
+class NetworkRun(ABC, Generic[Parameters]):
+    """All networks of one task: they have one width and are trained in one way.
 
-    def compare(self, quantity: str, networks: Layers) -> None:
+    Attributes:
+        stream: first part of the names of the random streams.
+        columns: columns of the table and their types.
+        dead: name of the quantity that counts units without weights.
+    """
+
+    stream: ClassVar[str]
+    columns: ClassVar[Mapping[str, str]]
+    dead: ClassVar[str]
+
+    def __init__(self, parameters: Parameters, task: Task, context: Context, *, size: int) -> None:
+        import torch
+
+        from localentropy.device import torch_device
+
+        torch.set_num_threads(parameters.threads)
+        # On a GPU: float32 is not rounded to TF32, and a run that goes on from a checkpoint ends with the same bits.
+        torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cuda.matmul.allow_tf32 = False
+        torch.backends.cudnn.deterministic = True
+        self.parameters, self.task, self.context = parameters, task, context
+        self.device: torch.device = torch_device(parameters.device)
+        self.rows = Rows(self.columns, **task, parameters=size)
+        self._checkpoints: list[Checkpoint] = []
+
+    @abstractmethod
+    def train(self, samples: list[int]) -> Group:
+        """Train the networks of these samples, and add the rows of each network."""
+
+    @abstractmethod
+    def errors(self, networks: Any) -> Tensor:
+        """Train error of normalised networks, float64 [networks]."""
+
+    def groups(self) -> list[list[int]]:
+        """Samples that are trained side by side: all of them, unless a program says otherwise."""
+        return [list(range(self.parameters.samples))]
+
+    def streams(self, name: str, samples: Iterable[int], **values: int) -> list[np.random.Generator]:
+        """One random generator for each sample."""
+        return [generator(self.context.seed, f"{self.stream}/{name}", sample=sample, **values) for sample in samples]
+
+    def checkpoint(self, part: str) -> Checkpoint | None:
+        """Side file for the state of one part of the training."""
+        from localentropy.networks.checkpoint import Checkpoint
+
+        path, context = self.context.checkpoint, self.context
+        if path is None:
+            return None
+        key = f"{context.identity} {self.parameters.model_dump_json()} {self.task} {context.seed}"
+        self._checkpoints.append(Checkpoint(path.with_name(f"{path.name}.{part}"), key, report=context.report))
+        return self._checkpoints[-1]
+
+    def report(self, line: str) -> None:
+        """Log a line of progress that names the task."""
+        self.context.report(f"{', '.join(f'{name} {value}' for name, value in self.task.items())}: {line}")
+
+    def normalised(self, samples: Sequence[int], start: Layers, trained: Layers) -> tuple[Layers, Layers]:
+        """Networks before and after training, normalised; adds the number of dead units after training."""
+        from localentropy.networks.normalise import normalise
+
+        solutions, dead = normalise(trained)
+        self.rows.layers(self.dead, dead, sample=samples)
+        return normalise(start)[0], solutions
+
+    def table(self) -> pd.DataFrame:
+        """Train all networks, compare every pair of them and measure local energies.
+
+        The state of the training is saved every five minutes beside `context.checkpoint`, where there is one. The run
+        goes on from there after an interruption.
+        """
+        from localentropy.networks.layers import joined
+
+        groups = [self.train(samples) for samples in self.groups()]
+        trained = joined([group.trained for group in groups])
+        self._compare("overlap", trained)
+        self._compare("overlap_untrained", joined([group.untrained for group in groups]))
+        self._perturb(trained, [sample for group in groups for sample in group.perturbed])
+        for checkpoint in self._checkpoints:
+            checkpoint.remove()
+        return self.rows.frame()
+
+    def _compare(self, quantity: str, networks: Layers) -> None:
         """Overlaps of all pairs of normalised networks after alignment, of the whole and of each layer."""
         from localentropy.networks.align import align, layer_overlaps, overlap
 
-        pairs = list(combinations(range(networks.networks), 2))
-        reference = networks.select([sample for sample, _ in pairs])
-        aligned, _ = align(reference, networks.select([other for _, other in pairs]))
-        self._pairs(quantity, pairs, overlap(reference, aligned))
-        for layer, of_layer in enumerate(layer_overlaps(reference, aligned).unbind(1)):
-            self._pairs(quantity, pairs, of_layer, layer=layer)
+        first, second = (list(sample) for sample in zip(*combinations(range(networks.networks), 2), strict=True))
+        reference = networks.select(first)
+        aligned, _ = align(reference, networks.select(second))
+        self.rows.add({quantity: overlap(reference, aligned)}, sample=first, other=second)
+        self.rows.layers(quantity, layer_overlaps(reference, aligned), sample=first, other=second)
 
-    def perturb(
-        self,
-        samples: Sequence[int],
-        solutions: Layers,
-        errors: Callable[[Any], Tensor],
-        *,
-        sigmas: Sequence[float],
-        draws: int,
-        generators: Sequence[np.random.Generator],
-    ) -> None:
-        """Local energy of normalised solutions: distances and train errors at each level of noise, means over draws.
-
-        Args:
-            samples: of the solutions.
-            solutions: normalised networks.
-            errors: train error of networks like them, [solutions].
-            sigmas: levels of noise.
-            draws: perturbations of each solution at each level.
-            generators: one for each solution.
-        """
+    def _perturb(self, networks: Layers, samples: list[int]) -> None:
+        """Local energy of some of the networks. All ways of training meet the same noise."""
         from localentropy.landscape.local_energy import local_energy
         from localentropy.networks.normalise import normalise
 
+        if not samples:
+            return
+        solutions = networks.select(samples)
+
         def evaluate(weights: Tensor) -> tuple[Tensor, Tensor]:
             perturbed, _ = normalise(solutions.with_weights(weights))
-            return perturbed.flat_weights(), errors(perturbed)
+            return perturbed.flat_weights(), self.errors(perturbed)
 
+        sigmas = self.parameters.noise_levels
         energy = local_energy(
-            solutions.flat_weights(), evaluate, units=solutions.units, sigmas=sigmas, draws=draws, generators=generators
+            solutions.flat_weights(),
+            evaluate,
+            units=solutions.units,
+            sigmas=sigmas,
+            draws=self.parameters.noise_draws,
+            generators=self.streams("noise", samples, width=self.task["width"]),
         )
-        for level, sigma in enumerate(sigmas):
-            self.samples("noise_distance", samples, energy.distance_per_unit[level].mean(1), sigma=sigma)
-            self.samples("noise_distance_raw", samples, energy.distance[level].mean(1), sigma=sigma)
-            self.samples("noise_train_error", samples, energy.train_error[level].mean(1), sigma=sigma)
-
-    def frame(self) -> pd.DataFrame:
-        """The table, with all columns whatever rows there are."""
-        import pandas as pd
-
-        frame = pd.DataFrame(self.rows).assign(**self.common).reindex(columns=list(self.columns))
-        return frame.astype(dict(self.columns))
-
-    def _pairs(self, quantity: str, pairs: list[tuple[int, int]], values: Iterable[Any], **where: float) -> None:
-        """One row for each pair of samples."""
-        for (sample, other), value in zip(pairs, values, strict=True):
-            self.rows.append({"quantity": quantity, "sample": sample, "other": other, **where, "value": float(value)})
+        draws = {
+            "noise_distance": energy.distance_per_unit,
+            "noise_distance_raw": energy.distance,
+            "noise_train_error": energy.train_error,
+        }
+        self.rows.noise(sigmas, draws, sample=samples)

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from localentropy.networks.layers import Layers
-
-Networks = TypeVar("Networks", bound=Layers)
+from localentropy.networks.layers import Layers, Networks
 
 
 def permute(networks: Networks, permutations: Sequence[Tensor]) -> Networks:

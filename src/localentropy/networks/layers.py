@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -39,7 +39,7 @@ class Layers:
         index = torch.as_tensor(networks, device=self.weights[0].device)
         return replace(self, weights=tuple(w[index] for w in self.weights), biases=tuple(b[index] for b in self.biases))
 
-    def to(self, device: str, dtype: torch.dtype | None = None) -> Self:
+    def to(self, device: str | torch.device, dtype: torch.dtype | None = None) -> Self:
         """The same networks on a device, in a floating-point type."""
         weights, biases = (tuple(t.to(device, dtype) for t in tensors) for tensors in (self.weights, self.biases))
         return replace(self, weights=weights, biases=biases)
@@ -53,3 +53,15 @@ class Layers:
         parts = flat.split([weight[0].numel() for weight in self.weights], 1)
         weights = tuple(part.view_as(weight) for part, weight in zip(parts, self.weights, strict=True))
         return replace(self, weights=weights)
+
+
+Networks = TypeVar("Networks", bound=Layers)
+
+
+def joined(parts: Sequence[Networks]) -> Networks:
+    """All networks of several ensembles as one ensemble."""
+    weights, biases = (
+        tuple(torch.cat(layer) for layer in zip(*tensors, strict=True))
+        for tensors in ([part.weights for part in parts], [part.biases for part in parts])
+    )
+    return replace(parts[0], weights=weights, biases=biases)

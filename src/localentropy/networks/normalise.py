@@ -8,14 +8,11 @@ the only one or the order of several. Source: overparam, §III.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 import torch
 from torch import Tensor
 
-from localentropy.networks.layers import Layers
-
-Networks = TypeVar("Networks", bound=Layers)
+from localentropy.networks.layers import Networks
 
 
 def normalise(networks: Networks) -> tuple[Networks, Tensor]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy.experiments.committee_runs import CommitteeParameters, grid_tasks, run_committees
+from localentropy.experiments.committee_runs import CommitteeParameters, run_committees, tasks
 from localentropy.experiments.parameters import Context, Task
 
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from localentropy.instances.committee import TreeCommittee
     from localentropy.solvers.committee_solution import CommitteeSolution
+
+__all__ = ["DATASETS", "Parameters", "compute", "tasks"]
 
 DATASETS: tuple[str, ...] = ()
 
@@ -31,11 +33,6 @@ class Parameters(CommitteeParameters):
     stop: Literal["end", "first"] = Field(
         description="end: after all couplings; first: after the first at which there is no train error (C)"
     )
-
-
-def tasks(parameters: Parameters) -> list[Task]:
-    """One overparameterization each."""
-    return grid_tasks(parameters)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

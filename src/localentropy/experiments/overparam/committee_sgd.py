@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from localentropy import seeds
-from localentropy.experiments.committee_runs import CommitteeParameters, grid_tasks, run_committees
+from localentropy.experiments.committee_runs import CommitteeParameters, run_committees, tasks
 from localentropy.experiments.parameters import SIZE, Context, Task
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from localentropy.instances.committee import TreeCommittee
     from localentropy.solvers.committee_solution import CommitteeSolution
+
+__all__ = ["DATASETS", "Parameters", "compute", "tasks"]
 
 DATASETS: tuple[str, ...] = ()
 
@@ -34,11 +36,6 @@ class Parameters(CommitteeParameters):
     epochs: int = Field(ge=1, le=10_000_000, description="most epochs (C)")
     starts: int = Field(ge=2, le=1000, description="runs on each training set", json_schema_extra=SIZE)
     device: Literal["cpu", "cuda"] = Field(description="where the machines are trained", json_schema_extra=SIZE)
-
-
-def tasks(parameters: Parameters) -> list[Task]:
-    """One overparameterization each."""
-    return grid_tasks(parameters)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

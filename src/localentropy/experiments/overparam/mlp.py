@@ -38,24 +38,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from localentropy.experiments.network_runs import NOISE_LEVELS, Distinct, NetworkTable
-from localentropy.experiments.parameters import (
-    SIZE,
-    Context,
-    ExperimentParameters,
-    IncreasingSizes,
-    IncreasingValues,
-    Task,
-)
-from localentropy.seeds import generator
+from localentropy.experiments.network_runs import Distinct, Group, NetworkParameters, NetworkRun
+from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, Task
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    import torch
+    from torch import Tensor
 
     from localentropy.networks.mlp.network import Ensemble
-    from localentropy.networks.mlp.training import Trained
 
 DATASETS = ("mnist_parity",)
 
@@ -82,7 +72,7 @@ def _even(value: int) -> int:
     return value
 
 
-class Parameters(ExperimentParameters):
+class Parameters(NetworkParameters):
     """Parameters of the MLP experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
 
     widths: IncreasingSizes = Field(description="units in each hidden layer (C)", json_schema_extra=SIZE)
@@ -95,9 +85,6 @@ class Parameters(ExperimentParameters):
         le=58_000,
         description="training patterns, half of each parity: a reduced MNIST (T), how many (C)",
         json_schema_extra=SIZE,
-    )
-    samples: int = Field(
-        ge=3, le=1000, description="networks for each width and starting point (C)", json_schema_extra=SIZE
     )
     margin: float = Field(gt=0, le=100, description="margin of the square-hinge loss, in units of the output (C)")
     learning_rate: float = Field(gt=0, le=1, description="step size of full-batch Adam (C)")
@@ -115,11 +102,6 @@ class Parameters(ExperimentParameters):
     )
     random_label_learning_rate: float = Field(gt=0, le=1, description="step size of SGD on random labels (C)")
     random_label_batch: int = Field(ge=1, le=60_000, description="patterns in a mini-batch of SGD on random labels (C)")
-    noise_levels: IncreasingValues = Field(description=NOISE_LEVELS)
-    noise_draws: int = Field(
-        ge=1, le=10_000, description="perturbations of each solution at each noise level (C)", json_schema_extra=SIZE
-    )
-    device: Literal["cpu", "cuda"] = Field(description="where the networks are trained", json_schema_extra=SIZE)
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -132,113 +114,85 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
-    """Rows of one width and initialization, in the columns described above.
-
-    Training saves its state every five minutes beside `context.checkpoint`, where there is one, and goes on from
-    there after an interruption.
+    """Rows of one width and initialization, in the columns described above (see `NetworkRun.table`).
 
     Raises:
         DataError: the dataset is damaged or too small.
         DomainError: there is no GPU for device `cuda`.
         ConvergenceError: training diverged.
     """
-    import torch
-
-    from localentropy.networks.align import layer_overlaps, overlap
-    from localentropy.networks.normalise import normalise
-
-    torch.set_num_threads(parameters.threads)
-    inputs, labels, test_inputs, test_labels = _patterns(parameters, context)
-    width, initialization, samples = task["width"], task["initialization"], range(parameters.samples)
-    run = _Run(parameters, width, initialization, context)
-    table = NetworkTable(COLUMNS, initialization=initialization, width=width, parameters=run.shape.parameters)
-
-    start = run.start(inputs, table)
-    trained = run.train(start, inputs, labels)
-    train_error = trained.ensemble.errors(inputs, labels)
-    test_error = trained.ensemble.errors(test_inputs, test_labels)
-    first = trained.zero_error_epoch.double()
-    for quantity, values in {
-        "train_error": train_error,
-        "test_error": test_error,
-        "loss": trained.loss,
-        "zero_error_epoch": first.masked_fill(first < 0, float("nan")),
-        "stop_epoch": trained.stop_epoch,
-    }.items():
-        table.samples(quantity, samples, values)
-
-    solutions, dead = normalise(trained.ensemble)
-    untrained, _ = normalise(start)
-    table.layers("dead_units", samples, dead)
-    table.samples("overlap_start", samples, overlap(untrained, solutions))
-    table.layers("overlap_start", samples, layer_overlaps(untrained, solutions))
-    table.compare("overlap", solutions)
-    table.compare("overlap_untrained", untrained)
-    table.perturb(
-        samples,
-        solutions,
-        lambda networks: networks.errors(inputs, labels),
-        sigmas=parameters.noise_levels,
-        draws=parameters.noise_draws,
-        generators=run.streams("noise", width=width),
-    )
-    run.finish()
-    context.report(
-        f"{initialization} width {width}: train error {train_error.mean():.4f}, "
-        f"test error {test_error.mean():.4f}, {int((train_error == 0).sum())} of {parameters.samples} solved"
-    )
-    return table.frame()
+    return _Run(parameters, task, context).table()
 
 
-def _patterns(parameters: Parameters, context: Context) -> list[torch.Tensor]:
-    """Training inputs and labels, test inputs and labels, on the device."""
-    import torch
+class _Run(NetworkRun[Parameters]):
+    """The networks of one width and initialization."""
 
-    from localentropy.data import prepared
-    from localentropy.data.selection import class_balanced
-    from localentropy.device import torch_device
+    stream, columns, dead = "overparam/mlp", COLUMNS, "dead_units"
 
-    device = torch_device(parameters.device)
-    dataset = prepared.load(context.data["mnist_parity"])
-    dataset.require(train=parameters.training_patterns, test=1)
-    chosen = class_balanced(
-        dataset.train.labels, parameters.training_patterns // 2, f"overparam/mlp/train/{context.seed}"
-    )
-    train, test = dataset.train.take(chosen), dataset.test
-    return [
-        torch.from_numpy(array).to(device, torch.float32)
-        for array in (train.inputs, train.labels, test.inputs, test.labels)
-    ]
-
-
-class _Run:
-    """Training of one task: its random streams and checkpoints."""
-
-    def __init__(self, parameters: Parameters, width: int, initialization: Initialization, context: Context) -> None:
-        from localentropy.networks.checkpoint import Checkpoint
+    def __init__(self, parameters: Parameters, task: Task, context: Context) -> None:
         from localentropy.networks.mlp.network import Shape
 
-        self.parameters = parameters
-        self.initialization = initialization
-        self.shape = Shape(INPUTS, width, parameters.hidden_layers)
-        self.seed = context.seed
-        self.report = context.report
-        path = context.checkpoint
-        key = f"{context.identity} {parameters.model_dump_json()} {initialization} {width} {context.seed}"
-        self.checkpoints = {
-            phase: Checkpoint(path.with_name(f"{path.name}.{phase}"), key, report=context.report)
-            for phase in ("random_labels", "adam")
-            if path is not None
-        }
+        self.shape = Shape(INPUTS, task["width"], parameters.hidden_layers)
+        super().__init__(parameters, task, context, size=self.shape.parameters)
+        self.inputs, self.labels, self.test_inputs, self.test_labels = self._patterns()
 
-    def streams(self, name: str, **values: int) -> list[np.random.Generator]:
-        """One generator for each sample."""
+    def train(self, samples: list[int]) -> Group:
+        """Full-batch Adam on the true labels. All networks are perturbed, also those with errors."""
+        from localentropy.networks.align import layer_overlaps, overlap
+        from localentropy.networks.mlp.training import train_adam
+
+        start = self._start(samples)
+        trained = train_adam(
+            start,
+            self.inputs,
+            self.labels,
+            margin=self.parameters.margin,
+            learning_rate=self.parameters.learning_rate,
+            epochs=self.parameters.epochs,
+            checkpoint=self.checkpoint("adam"),
+            report=self.report,
+        )
+        train_error = self.errors(trained.ensemble)
+        test_error = trained.ensemble.errors(self.test_inputs, self.test_labels)
+        first = trained.zero_error_epoch.double()
+        numbers = {
+            "train_error": train_error,
+            "test_error": test_error,
+            "loss": trained.loss,
+            "zero_error_epoch": first.masked_fill(first < 0, float("nan")),
+            "stop_epoch": trained.stop_epoch,
+        }
+        self.rows.add(numbers, sample=samples)
+        untrained, solutions = self.normalised(samples, start, trained.ensemble)
+        self.rows.add({"overlap_start": overlap(untrained, solutions)}, sample=samples)
+        self.rows.layers("overlap_start", layer_overlaps(untrained, solutions), sample=samples)
+        self.report(
+            f"train error {train_error.mean():.4f}, test error {test_error.mean():.4f}, "
+            f"{int((train_error == 0).sum())} of {len(samples)} solved"
+        )
+        return Group(solutions, untrained, samples)
+
+    def errors(self, networks: Ensemble) -> Tensor:
+        return networks.errors(self.inputs, self.labels)
+
+    def _patterns(self) -> list[Tensor]:
+        """Training inputs and labels, test inputs and labels, on the device."""
+        import torch
+
+        from localentropy.data import prepared
+        from localentropy.data.selection import class_balanced
+
+        count = self.parameters.training_patterns
+        dataset = prepared.load(self.context.data["mnist_parity"])
+        dataset.require(train=count, test=1)
+        chosen = class_balanced(dataset.train.labels, count // 2, f"overparam/mlp/train/{self.context.seed}")
+        train, test = dataset.train.take(chosen), dataset.test
         return [
-            generator(self.seed, f"overparam/mlp/{name}", sample=sample, **values)
-            for sample in range(self.parameters.samples)
+            torch.from_numpy(array).to(self.device, torch.float32)
+            for array in (train.inputs, train.labels, test.inputs, test.labels)
         ]
 
-    def start(self, inputs: torch.Tensor, table: NetworkTable) -> Ensemble:
+    def _start(self, samples: list[int]) -> Ensemble:
         """Starting points. Both initializations use the same random orthogonal networks."""
         import numpy as np
         import torch
@@ -246,45 +200,24 @@ class _Run:
         from localentropy.networks.mlp.network import random_orthogonal
         from localentropy.networks.mlp.training import train_sgd
 
-        width = self.shape.width
-        networks = random_orthogonal(self.shape, self.streams("weights", width=width))
-        networks = networks.to(self.parameters.device)
-        if self.initialization == "random_orthogonal":
+        width = self.task["width"]
+        networks = random_orthogonal(self.shape, self.streams("weights", samples, width=width)).to(self.device)
+        if self.task["initialization"] == "random_orthogonal":
             return networks
-        coins = [stream.choice([-1.0, 1.0], len(inputs)) for stream in self.streams("coins")]
-        labels = torch.from_numpy(np.stack(coins)).to(inputs)
+        coins = [stream.choice([-1.0, 1.0], len(self.inputs)) for stream in self.streams("coins", samples)]
+        labels = torch.from_numpy(np.stack(coins)).to(self.inputs)
         networks = train_sgd(
             networks,
-            inputs,
+            self.inputs,
             labels,
             margin=self.parameters.margin,
             learning_rate=self.parameters.random_label_learning_rate,
             batch=self.parameters.random_label_batch,
             epochs=self.parameters.random_label_epochs,
-            generators=self.streams("orders", width=width),
-            checkpoint=self.checkpoints.get("random_labels"),
+            generators=self.streams("orders", samples, width=width),
+            checkpoint=self.checkpoint("random_labels"),
         )
-        errors = networks.errors(inputs, labels)
-        table.samples("random_label_error", range(self.parameters.samples), errors)
-        self.report(f"{self.initialization} width {width}: random-label error {errors.mean():.3f}")
+        errors = networks.errors(self.inputs, labels)
+        self.rows.add({"random_label_error": errors}, sample=samples)
+        self.report(f"random-label error {errors.mean():.3f}")
         return networks
-
-    def train(self, start: Ensemble, inputs: torch.Tensor, labels: torch.Tensor) -> Trained:
-        """Full-batch Adam on the true labels."""
-        from localentropy.networks.mlp.training import train_adam
-
-        return train_adam(
-            start,
-            inputs,
-            labels,
-            margin=self.parameters.margin,
-            learning_rate=self.parameters.learning_rate,
-            epochs=self.parameters.epochs,
-            checkpoint=self.checkpoints.get("adam"),
-            report=lambda line: self.report(f"{self.initialization} width {self.shape.width}: {line}"),
-        )
-
-    def finish(self) -> None:
-        """Delete the checkpoints."""
-        for checkpoint in self.checkpoints.values():
-            checkpoint.remove()
