@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from localentropy.instances.committee import TreeCommittee
-    from localentropy.solvers.committee_solution import CommitteeSolution
+    from localentropy.solvers.solution import Solution
 
 COLUMNS = {
     "quantity": "str",
@@ -105,7 +105,7 @@ def weights_of(parameters: CommitteeParameters, inv_alpha: float) -> int:
 
 
 def run_committees(
-    solve: Callable[[list[TreeCommittee], list[int]], list[list[CommitteeSolution]]],
+    solve: Callable[[list[TreeCommittee], list[int]], list[list[Solution]]],
     parameters: CommitteeParameters,
     task: Task,
     context: Context,
@@ -150,7 +150,7 @@ def _measure(
     rows: Rows,
     sample: int,
     instance: TreeCommittee,
-    runs: list[CommitteeSolution],
+    runs: list[Solution],
     parameters: CommitteeParameters,
     stream: int,
 ) -> None:

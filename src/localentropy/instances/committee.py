@@ -166,3 +166,24 @@ def random_tree_committee(N: int, P: int, K: int, seed: int) -> TreeCommittee:
 def nearest_divisible(N: float, K: int) -> int:
     """The positive multiple of K nearest to N."""
     return K * max(1, round(N / K))
+
+
+def check_committee(instance: object) -> None:
+    """Refuse what is not a tree committee with ±1 patterns.
+
+    Raises:
+        DomainError: naming which.
+    """
+    if not isinstance(instance, TreeCommittee):
+        raise DomainError(
+            f"instance = {type(instance).__name__} object: allowed is a TreeCommittee, as tree_committee and "
+            "random_tree_committee of localentropy.instances.committee make it"
+        )
+    if not instance.data.binary:
+        raise DomainError("the solvers of the committee need ±1 patterns: activation 'sign'")
+
+
+def unit_norm(weights: np.ndarray) -> np.ndarray:
+    """Weights [..., K, N/K] with every unit divided by its norm; a unit of zeros stays as it is."""
+    norm = np.linalg.norm(weights, axis=-1, keepdims=True)
+    return weights / np.where(norm > 0, norm, 1.0)

@@ -1,33 +1,72 @@
-"""What the trainers of all networks share: a loss that must be finite, random streams in a checkpoint."""
+"""What the trainers of all networks share: a loss that must be finite, a state that is saved and restored."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from localentropy.errors import ConvergenceError
+from localentropy.networks.checkpoint import Checkpoint
 
 
 def require_finite(what: str, loss: Tensor, epoch: int) -> None:
-    """Refuse a loss of any network that is infinite or no number: the learning rate is too large.
+    """Refuse a loss of any network that is not finite.
 
     Raises:
-        ConvergenceError: naming what is trained, and the epoch.
+        ConvergenceError: with what is trained, and the epoch. The learning rate is too large.
     """
     if not bool(torch.isfinite(loss).all()):
         raise ConvergenceError(f"training of the {what}", {"epoch": epoch}, float("nan"))
 
 
-def saved_streams(generators: Sequence[np.random.Generator]) -> str:
-    """The states of random streams as text: they have integers that no tensor can hold."""
-    return json.dumps([generator.bit_generator.state for generator in generators])
+class Resumed:
+    """The state of a training, restored from a checkpoint and saved to it where there is one.
 
+    Args:
+        checkpoint: the side file, or None.
+        state: tensors that are saved, and overwritten in place by what was saved.
+        generators: random streams, likewise.
+        optimizer: one of torch's, likewise.
 
-def restore_streams(generators: Sequence[np.random.Generator], states: str) -> None:
-    """Set random streams to what `saved_streams` saved."""
-    for generator, state in zip(generators, json.loads(states), strict=True):
-        generator.bit_generator.state = state
+    Attributes:
+        first: the epoch to go on from.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint | None,
+        state: Mapping[str, Tensor],
+        generators: Sequence[np.random.Generator] = (),
+        optimizer: torch.optim.Optimizer | None = None,
+    ) -> None:
+        self._checkpoint, self._state, self._generators, self._optimizer = checkpoint, state, generators, optimizer
+        saved = None if checkpoint is None else checkpoint.load(next(iter(state.values())).device)
+        self.first = 0 if saved is None else saved["epoch"]
+        if saved is None:
+            return
+        for name, tensor in state.items():
+            tensor.copy_(saved[name])
+        for generator, stream in zip(generators, json.loads(saved["generators"]), strict=True):
+            generator.bit_generator.state = stream
+        if optimizer is not None:
+            optimizer.load_state_dict(saved["optimizer"])
+
+    def save_if_due(self, epoch: int) -> None:
+        """Save the state before this epoch, if the last save was long ago."""
+        if self._checkpoint is not None and self._checkpoint.due():
+            self._save(self._checkpoint, epoch)
+
+    def save_finished(self, epochs: int) -> None:
+        """Save the state after all epochs, unless it was restored."""
+        if self._checkpoint is not None and self.first < epochs:
+            self._save(self._checkpoint, epochs)
+
+    def _save(self, checkpoint: Checkpoint, epoch: int) -> None:
+        # As text: the states of random streams have integers that no tensor can hold.
+        streams = json.dumps([generator.bit_generator.state for generator in self._generators])
+        optimizer = {} if self._optimizer is None else self._optimizer.state_dict()
+        checkpoint.save({"epoch": epoch, "generators": streams, "optimizer": optimizer, **self._state})

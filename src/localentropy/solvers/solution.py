@@ -16,15 +16,17 @@ class Solution:
     """The weights that a solver ended with, and how it got there.
 
     Attributes:
-        weights: the final binary weights, int8 of ±1, [N].
-        solved: whether these weights have no training error at the margin asked for, recomputed from the patterns.
-        iterations: steps made, in the solver's own unit (sweeps, passes over the patterns, updates of all messages,
-            epochs); the last one may have been cut short by success.
-        train_errors: fraction of patterns below the margin, at the start and after every iteration, [iterations + 1].
-        cpu_seconds: processor time, of this thread where the solver runs in one.
-        converged: message passing: whether the messages reached their tolerance.
-        entropy: message passing: Bethe entropy, nats per weight.
-        magnetizations: message passing: the means of the weights, in [-1, 1], [N].
+        weights: the final weights: of the binary perceptron int8 of ±1, [N]; of the tree committee float64, [K, N/K],
+            with norm 1 for each unit.
+        solved: whether these weights have no training error (at the margin asked for), recomputed from the patterns.
+        iterations: number of steps in the solver's own unit (sweeps, passes over the patterns, updates of all
+            messages, epochs). Success may have cut the last one short.
+        train_errors: fraction of patterns in error, at the start and after every iteration, [iterations + 1]. Focusing
+            on the tree committee has one after every step of its protocol instead.
+        cpu_seconds: processor time. Runs that are made at once share it equally.
+        converged: whether the messages reached their tolerance. Only of message passing, as the next two.
+        entropy: Bethe entropy, nats per weight.
+        magnetizations: the means of the weights, in [-1, 1], [N].
     """
 
     weights: np.ndarray
@@ -38,8 +40,31 @@ class Solution:
 
     @property
     def best_train_error(self) -> float:
-        """The smallest train error met: 0 if solved, and for a failed run often well below the last one."""
+        """The smallest train error of the run. In a failed run it is often well below the last one."""
         return float(self.train_errors.min())
+
+
+@dataclass(frozen=True, eq=False)
+class FocusingRecord:
+    """What each step of a focusing protocol ended with; all arrays are [steps made].
+
+    Attributes:
+        coupling: γ on the binary perceptron, λ on the tree committee.
+        replicas: y.
+        iterations: updates of all messages.
+        train_error: fraction of errors of the signs of the fields, or of the sign machine with the means as weights.
+        residual: largest change of a mean in the last update (on the tree committee before damping).
+        damping: share of the old messages kept in the last update.
+        overlap: q = Σ_i m_i²/N of the means; 1 when the replicas are one configuration.
+    """
+
+    coupling: np.ndarray
+    replicas: np.ndarray
+    iterations: np.ndarray
+    train_error: np.ndarray
+    residual: np.ndarray
+    damping: np.ndarray
+    overlap: np.ndarray
 
 
 def check_instance(instance: object) -> None:

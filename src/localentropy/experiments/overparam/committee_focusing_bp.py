@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from localentropy.instances.committee import TreeCommittee
-    from localentropy.solvers.committee_solution import CommitteeSolution
+    from localentropy.solvers.solution import Solution
 
 __all__ = ["DATASETS", "Parameters", "compute", "tasks"]
 
@@ -41,7 +41,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     options = parameters.model_dump(exclude=set(CommitteeParameters.model_fields))
 
-    def solve(instances: list[TreeCommittee], _: list[int]) -> list[list[CommitteeSolution]]:
+    def solve(instances: list[TreeCommittee], _: list[int]) -> list[list[Solution]]:
         return [[committee_focusing_bp(instance, **options)] for instance in instances]
 
     return run_committees(solve, parameters, task, context)

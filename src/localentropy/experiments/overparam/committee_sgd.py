@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from localentropy.instances.committee import TreeCommittee
-    from localentropy.solvers.committee_solution import CommitteeSolution
+    from localentropy.solvers.solution import Solution
 
 __all__ = ["DATASETS", "Parameters", "compute", "tasks"]
 
@@ -48,7 +48,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     own = parameters.model_dump(exclude=set(CommitteeParameters.model_fields) | {"starts", "device"})
     starts = parameters.starts
 
-    def solve(instances: list[TreeCommittee], numbers: list[int]) -> list[list[CommitteeSolution]]:
+    def solve(instances: list[TreeCommittee], numbers: list[int]) -> list[list[Solution]]:
         runs = committee_sgd_many(
             [instance for instance in instances for _ in range(starts)],
             seeds=[

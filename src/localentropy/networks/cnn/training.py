@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn.network import CLASSES, CNN
-from localentropy.networks.training import require_finite, restore_streams, saved_streams
+from localentropy.networks.training import Resumed, require_finite
 
 Optimizer = Literal["sgd", "adam"]
 Precision = Literal["float32", "bfloat16"]
@@ -82,12 +82,12 @@ def train(
     stepper = _optimizer(optimizer, cnn, learning_rate, momentum)
     losses = torch.zeros(epochs, networks, dtype=torch.float64, device=device)
     overlaps = torch.ones(epochs + 1, networks, len(start.layer_weights()), dtype=torch.float64, device=device)
-    state = {"losses": losses, "overlaps": overlaps}
+    parameters = {f"parameter {index}": tensor.detach() for index, tensor in enumerate(cnn.tensors)}
+    state = {"losses": losses, "overlaps": overlaps, **parameters}
     pixels = images.permute(0, 2, 3, 1).contiguous()  # channels last, so that a batch is gathered image by image
-    first = _restore(checkpoint, cnn, stepper, state, generators)
-    for epoch in range(first, epochs):
-        if checkpoint is not None and checkpoint.due():
-            _save(checkpoint, epoch, cnn, stepper, state, generators)
+    resumed = Resumed(checkpoint, state, generators, stepper)
+    for epoch in range(resumed.first, epochs):
+        resumed.save_if_due(epoch)
         orders = np.stack([generator.permutation(len(images)) for generator in generators], 1)
         for chosen in torch.from_numpy(orders).to(device).split(batch):
             stepper.zero_grad()
@@ -106,8 +106,7 @@ def train(
             if report is not None:
                 report(f"epoch {epoch}: mean loss {losses[epoch].mean():.4f}")
     require_finite("CNN", losses[-1], epochs)
-    if checkpoint is not None and first < epochs:
-        _save(checkpoint, epochs, cnn, stepper, state, generators)
+    resumed.save_finished(epochs)
     return Trained(CNN.of_tensors([tensor.detach() for tensor in cnn.tensors]), losses, overlaps)
 
 
@@ -128,41 +127,3 @@ def _gather(pixels: Tensor, chosen: Tensor) -> Tensor:
 def _cosines(cnn: CNN, start: CNN) -> Tensor:
     pairs = zip(cnn.layer_weights(), start.layer_weights(), strict=True)
     return torch.stack([functional.cosine_similarity(a.double(), b.double()) for a, b in pairs], 1)
-
-
-def _save(
-    checkpoint: Checkpoint,
-    epoch: int,
-    cnn: CNN,
-    stepper: torch.optim.Optimizer,
-    state: dict[str, Tensor],
-    generators: Sequence[np.random.Generator],
-) -> None:
-    saved: dict[str, Any] = {
-        "epoch": epoch,
-        "generators": saved_streams(generators),
-        "parameters": [tensor.detach() for tensor in cnn.tensors],
-        "optimizer": stepper.state_dict(),
-    }
-    checkpoint.save(saved | state)
-
-
-def _restore(
-    checkpoint: Checkpoint | None,
-    cnn: CNN,
-    stepper: torch.optim.Optimizer,
-    state: dict[str, Tensor],
-    generators: Sequence[np.random.Generator],
-) -> int:
-    """Copy a checkpoint into networks, optimizer, state and generators; returns the epoch to go on from."""
-    saved = None if checkpoint is None else checkpoint.load(cnn.linear.device)
-    if saved is None:
-        return 0
-    with torch.no_grad():
-        for tensor, values in zip(cnn.tensors, saved["parameters"], strict=True):
-            tensor.copy_(values)
-    stepper.load_state_dict(saved["optimizer"])
-    for name, tensor in state.items():
-        tensor.copy_(saved[name])
-    restore_streams(generators, saved["generators"])
-    return saved["epoch"]

@@ -16,9 +16,9 @@ from torch import Tensor
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.mlp.gradient import Packed, Patterns, SquareHinge
 from localentropy.networks.mlp.network import Ensemble
-from localentropy.networks.training import require_finite, restore_streams, saved_streams
+from localentropy.networks.training import Resumed, require_finite
+from localentropy.numerics.adam import Adam
 
-BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
 _LOOK_EVERY = 100  # epochs between two looks at the ensemble as a whole: on a GPU each one waits for the device
 
 
@@ -77,20 +77,20 @@ def train_adam(
     # The step of every entry: 0 at the fixed ones, and at all entries of networks that have finished.
     rate = learning_rate * packed.trainable
     rates = packed.parts(rate)
+    adam = Adam(packed.flat)
     state = {
         "flat": packed.flat,
         "rate": rate,
-        "mean": torch.zeros_like(packed.flat),
-        "square": torch.zeros_like(packed.flat),
+        "mean": adam.mean,
+        "square": adam.square,
         "zero_error_epoch": torch.full((packed.networks,), -1, device=device),
         "stop_epoch": torch.zeros(packed.networks, dtype=torch.int64, device=device),
     }
-    start = _restore(state, checkpoint)
-    mean, square, zero_error_epoch, stop_epoch = list(state.values())[2:]
+    resumed = Resumed(checkpoint, state)
+    zero_error_epoch, stop_epoch = state["zero_error_epoch"], state["stop_epoch"]
 
-    for epoch in range(start, epochs):
-        if checkpoint is not None and checkpoint.due():
-            checkpoint.save({"epoch": epoch, **state})
+    for epoch in range(resumed.first, epochs):
+        resumed.save_if_due(epoch)
         loss(patterns)
         zero_error_epoch.masked_fill_((zero_error_epoch < 0) & (loss.wrong == 0), epoch)
         torch.ne(loss.loss, 0, out=loss.active)
@@ -105,12 +105,8 @@ def train_adam(
         stop_epoch += loss.active
         for part in rates:
             part.mul_(loss.active.view(-1, *[1] * (part.dim() - 1)))
-        gradient = loss.gradient
-        mean.lerp_(gradient, 1 - BETA_1)
-        square.mul_(BETA_2).addcmul_(gradient, gradient, value=1 - BETA_2)
-        scale = (1 - BETA_2 ** (epoch + 1)) ** 0.5
-        denominator = square.sqrt().add_(EPSILON * scale)
-        packed.flat.sub_((mean * rate).div_(denominator), alpha=scale / (1 - BETA_1 ** (epoch + 1)))
+        denominator, factor = adam.update(loss.gradient, epoch + 1)
+        packed.flat.sub_((adam.mean * rate).div_(denominator), alpha=factor)
     require_finite("MLP", loss.loss, epochs)
     return Trained(packed.ensemble(), loss.loss.clone(), zero_error_epoch, stop_epoch)
 
@@ -146,11 +142,9 @@ def train_sgd(
     packed = Packed(ensemble)
     loss = SquareHinge(packed, margin)
     step = learning_rate * packed.trainable
-    state = {"flat": packed.flat}
-    start = _restore(state, checkpoint, generators)
-    for epoch in range(start, epochs):
-        if checkpoint is not None and checkpoint.due():
-            checkpoint.save({"epoch": epoch, "generators": saved_streams(generators), **state})
+    resumed = Resumed(checkpoint, {"flat": packed.flat}, generators)
+    for epoch in range(resumed.first, epochs):
+        resumed.save_if_due(epoch)
         orders = np.stack([generator.permutation(len(inputs)) for generator in generators])
         order = torch.from_numpy(orders).to(inputs.device)
         patterns = Patterns.blocked(inputs[order], labels.gather(1, order), batch)
@@ -160,21 +154,5 @@ def train_sgd(
         if epoch % _LOOK_EVERY == 0:
             require_finite("MLP", loss.loss, epoch)
     require_finite("MLP", loss.loss, epochs)
-    if checkpoint is not None and start < epochs:
-        checkpoint.save({"epoch": epochs, "generators": saved_streams(generators), **state})
+    resumed.save_finished(epochs)
     return packed.ensemble()
-
-
-def _restore(
-    state: dict[str, Tensor], checkpoint: Checkpoint | None, generators: Sequence[np.random.Generator] = ()
-) -> int:
-    """Copy a checkpoint into the state and the generators; returns the epoch to go on from."""
-    if checkpoint is None:
-        return 0
-    saved = checkpoint.load(state["flat"].device)
-    if saved is None:
-        return 0
-    for name, tensor in state.items():
-        tensor.copy_(saved[name])
-    restore_streams(generators, saved.get("generators", "[]"))
-    return saved["epoch"]

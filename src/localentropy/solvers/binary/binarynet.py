@@ -19,10 +19,10 @@ from localentropy.arguments import require_integer, require_number, require_posi
 from localentropy.device import torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
+from localentropy.numerics.adam import Adam
 from localentropy.seeds import generator
 from localentropy.solvers.solution import Solution, check_run
 
-BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8  # Adam's usual constants
 _GROUP_BYTES = 2**32  # patterns held at once on an accelerator; a constant, so that groups are the same everywhere
 _LOOK_EVERY = 50  # epochs between two looks at whether all runs have stopped: on an accelerator each one waits for it
 
@@ -176,7 +176,7 @@ class StraightThrough:
         real: W, [runs, N].
         signs: the ±1 weights of the last `forward`, [runs, N].
         sums: Σ_i w_i y ξ_i at the last `forward`, [runs, P]; exact for ±1 patterns, also in float32.
-        mean, square: Adam's moving averages of the gradient and of its square, [runs, N].
+        adam: moving averages of the gradient, [runs, N].
         updates: number made.
     """
 
@@ -201,8 +201,7 @@ class StraightThrough:
         initial = [generator(seed, "algorithm/binarynet").uniform(-spread, spread, N) for seed in seeds]
         self.real = torch.from_numpy(np.stack(initial)).to(self.patterns)
         self.signs = torch.empty_like(self.real)
-        self.mean = torch.zeros_like(self.real)
-        self.square = torch.zeros_like(self.real)
+        self.adam = Adam(self.real)
         self.updates = 0
         self.learning_rate = learning_rate
         self.scale = logit_scale / math.sqrt(N)
@@ -225,14 +224,9 @@ class StraightThrough:
 
     def update(self) -> None:
         """A step of Adam along `gradient`, then the clip."""
-        gradient = self.gradient()
         self.updates += 1
-        self.mean.lerp_(gradient, 1 - BETA_1)
-        self.square.mul_(BETA_2).addcmul_(gradient, gradient, value=1 - BETA_2)
-        correction = math.sqrt(1 - BETA_2**self.updates)
-        denominator = self.square.sqrt().add_(EPSILON * correction)
-        step = self.learning_rate * correction / (1 - BETA_1**self.updates)
-        self.real.addcdiv_(self.mean, denominator, value=-step).clamp_(-1, 1)
+        denominator, step = self.adam.update(self.gradient(), self.updates, self.learning_rate)
+        self.real.addcdiv_(self.adam.mean, denominator, value=-step).clamp_(-1, 1)
 
 
 def _train(state: StraightThrough, epochs: int, stop_at_first: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,32 +17,9 @@ from localentropy.arguments import require_choice, require_integer, require_numb
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.solvers.binary.messages import Messages, Update
-from localentropy.solvers.solution import Solution, check_run
+from localentropy.solvers.solution import FocusingRecord, Solution, check_run
 
 PROTOCOLS = ("fixed_replicas", "pseudo_reinforcement")
-
-
-@dataclass(frozen=True, eq=False)
-class FocusingRecord:
-    """What each step of the protocol ended with; all arrays are [steps made].
-
-    Attributes:
-        coupling: γ.
-        replicas: y.
-        iterations: updates of all messages.
-        train_error: fraction of errors of the signs of the fields.
-        residual: largest change of a magnetization in the last update.
-        damping: share of the old fields kept in the last update.
-        overlap: q = Σ_i m_i²/N, 1 when focused on one configuration.
-    """
-
-    coupling: np.ndarray
-    replicas: np.ndarray
-    iterations: np.ndarray
-    train_error: np.ndarray
-    residual: np.ndarray
-    damping: np.ndarray
-    overlap: np.ndarray
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -14,44 +14,23 @@ import numpy as np
 
 from localentropy.arguments import require_choice, require_fraction, require_integer, require_number, require_positive
 from localentropy.errors import DomainError
-from localentropy.instances.committee import TreeCommittee
+from localentropy.instances.committee import TreeCommittee, check_committee, unit_norm
 from localentropy.solvers.committee.focusing_kernels import update_patterns, update_weights
 from localentropy.solvers.committee.kernels import count_errors
-from localentropy.solvers.committee_solution import CommitteeSolution, check_committee, unit_norm
+from localentropy.solvers.solution import FocusingRecord, Solution
 
 RESTART_DAMPING = 0.8
 
 
-@dataclass(frozen=True, eq=False)
-class CommitteeFocusingRecord:
-    """What each step of the protocol ended with; all arrays are [steps made].
-
-    Attributes:
-        coupling: λ.
-        iterations: updates of all messages, those of a run of the step that diverged included.
-        train_error: fraction of errors of the sign machine with the means as weights.
-        residual: largest change of a mean in the last update, before damping.
-        damping: share of the old messages kept.
-        overlap: q = Σ_i m_i²/N of the means, 1 when the replicas are one.
-    """
-
-    coupling: np.ndarray
-    iterations: np.ndarray
-    train_error: np.ndarray
-    residual: np.ndarray
-    damping: np.ndarray
-    overlap: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class FocusedCommittee(CommitteeSolution):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FocusedCommittee(Solution):
     """The normalised means of one step.
 
     Attributes:
         steps: the record of the protocol.
     """
 
-    steps: CommitteeFocusingRecord
+    steps: FocusingRecord
 
 
 def committee_focusing_bp(
@@ -108,7 +87,7 @@ def committee_focusing_bp(
     clock = time.thread_time()
     messages = _Messages(instance)
     errors = [messages.errors()]
-    rows: list[tuple[float, int, float, float, float, float]] = []
+    rows: list[tuple[float, float, int, float, float, float, float]] = []
     means, least = messages.means, math.inf
     for coupling in np.geomspace(coupling_start, coupling_end, steps):
         before = messages.state()
@@ -124,12 +103,12 @@ def committee_focusing_bp(
         if math.isinf(residual):
             messages.restore(before)
         errors.append(messages.errors())
-        rows.append((coupling, made, errors[-1], residual, used, float(np.mean(messages.means**2))))
+        rows.append((coupling, replicas, made, errors[-1], residual, used, float(np.mean(messages.means**2))))
         if stop == "end" or errors[-1] < least:
             means, least = messages.means.copy(), errors[-1]
         if stop == "first" and least == 0.0:
             break
-    record = CommitteeFocusingRecord(*(np.array(column) for column in zip(*rows, strict=True)))
+    record = FocusingRecord(*(np.array(column) for column in zip(*rows, strict=True)))
     weights = unit_norm(means)
     return FocusedCommittee(
         weights=weights,

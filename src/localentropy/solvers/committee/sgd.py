@@ -18,11 +18,11 @@ from torch import Tensor
 from localentropy.arguments import require_integer, require_number, require_positive
 from localentropy.device import torch_device
 from localentropy.errors import DomainError
-from localentropy.instances.committee import TreeCommittee
+from localentropy.instances.committee import TreeCommittee, check_committee, unit_norm
 from localentropy.seeds import generator
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.sgd_kernels import epoch as compiled_epoch
-from localentropy.solvers.committee_solution import CommitteeSolution, check_committee, unit_norm
+from localentropy.solvers.solution import Solution
 
 _LOOK_EVERY = 50  # epochs between two looks at which runs have ended: an accelerator has to be waited for
 
@@ -60,7 +60,7 @@ class Schedule:
 
 def committee_sgd(
     instance: TreeCommittee, *, seed: int, schedule: Schedule | None = None, device: str = "cpu"
-) -> CommitteeSolution:
+) -> Solution:
     """Mini-batch descent on the cross-entropy until the machine of signs makes no error.
 
     With x_l = y w_l·ξ_l, ‖w_l‖ = 1, and Δ = Σ_l tanh(βx_l)/√K, the loss of a pattern is
@@ -93,7 +93,7 @@ def committee_sgd_many(
     seeds: Sequence[int],
     schedule: Schedule | None = None,
     device: str = "cpu",
-) -> list[CommitteeSolution]:
+) -> list[Solution]:
     """Descent on many training sets, or from many starts on the same one; see `committee_sgd`.
 
     Runs do not see each other. On a processor they are made one by one, in double precision, and no bit depends on
@@ -127,7 +127,7 @@ def start(instance: TreeCommittee, seed: int) -> tuple[np.ndarray, np.random.Gen
     return unit_norm(stream.uniform(-1.0, 1.0, (K, size))), stream
 
 
-def _run(instance: TreeCommittee, seed: int, schedule: Schedule) -> CommitteeSolution:
+def _run(instance: TreeCommittee, seed: int, schedule: Schedule) -> Solution:
     """One run by compiled loops."""
     clock = time.thread_time()
     weights, stream = start(instance, seed)
@@ -230,7 +230,7 @@ class CommitteeBatch:
 
 def _run_at_once(
     instances: Sequence[TreeCommittee], seeds: Sequence[int], schedule: Schedule, device: torch.device
-) -> list[CommitteeSolution]:
+) -> list[Solution]:
     """All runs by batched products; those that have ended are left out at the next look."""
     clock = time.process_time()
     starts = [start(instance, seed) for instance, seed in zip(instances, seeds, strict=True)]
@@ -264,11 +264,9 @@ def _run_at_once(
     ]
 
 
-def _solution(
-    instance: TreeCommittee, weights: np.ndarray, errors: np.ndarray, cpu_seconds: float
-) -> CommitteeSolution:
+def _solution(instance: TreeCommittee, weights: np.ndarray, errors: np.ndarray, cpu_seconds: float) -> Solution:
     weights = unit_norm(weights.astype(np.float64))
-    return CommitteeSolution(
+    return Solution(
         weights=weights,
         solved=instance.train_error(weights) == 0.0,
         iterations=len(errors) - 1,
