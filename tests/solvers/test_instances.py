@@ -187,7 +187,7 @@ def test_packed_signs_come_back(length, rows):
     [
         (lambda: hidden_manifold(D=0, P=3, N=5, seed=0), "D = 0"),
         (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, activation="sing"), "nearest is 'sign'"),
-        (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, features="uniform"), "allowed are 'gaussian' and 'binary'"),
+        (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, features="uniform"), "allowed are gaussian, binary"),
         (lambda: random_patterns(N=5, P=0, seed=0), "P = 0"),
         (lambda: hidden_manifold(D=2.5, P=3, N=5, seed=0), "D = 2.5 is not an integer"),  # type: ignore[arg-type]
         (lambda: hidden_manifold(D=2, P=True, N=5, seed=0), "P = True is not an integer"),

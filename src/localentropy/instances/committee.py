@@ -13,7 +13,8 @@ import numpy as np
 
 from localentropy.arguments import require_integer
 from localentropy.errors import DomainError
-from localentropy.instances.perceptron import Activation, Instance, hidden_manifold, random_patterns
+from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns
+from localentropy.numerics.activations import Activation
 
 _BLOCK = 2**21  # entries of a block of patterns in float64
 

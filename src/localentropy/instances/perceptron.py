@@ -9,20 +9,19 @@ P = 3000, N = 20000: 60 MB of patterns and 160 MB of features. Test patterns are
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_integer, require_number
+from localentropy.arguments import require_choice, require_integer, require_number
 from localentropy.errors import DomainError
+from localentropy.numerics.activations import Activation, activation_function, activation_moments
 
-Activation = str | Callable[[np.ndarray], np.ndarray]
 _BLOCK = 2**22  # entries of a block of patterns in the making
 
 
@@ -211,9 +210,8 @@ def hidden_manifold(
     """
     sizes = _sizes(D=D, P=P, N=N)
     require_integer("seed", seed)
-    if features not in ("gaussian", "binary"):
-        raise DomainError(f"features = {features!r} is not known: allowed are 'gaussian' and 'binary'")
-    _function(activation)
+    require_choice("features", features, ("gaussian", "binary"))
+    activation_function(activation)
     stream = seeds.generator(seed, "instance", **sizes)
     teacher = _random_signs(stream, D)
     latent = stream.standard_normal((P, D))
@@ -272,76 +270,29 @@ def require_odd(N: int) -> None:
         raise DomainError(f"N = {N} is even: a sum of N terms ±1 can be 0, a tie; nearest allowed are {N - 1}, {N + 1}")
 
 
-def _sign(z: np.ndarray) -> np.ndarray:
-    return 2 * (z >= 0).view(np.int8) - 1
-
-
-def _erf(z: np.ndarray) -> np.ndarray:
-    from scipy.special import erf
-
-    return erf(z)
-
-
-_ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "sign": _sign,
-    "tanh": np.tanh,
-    "erf": _erf,
-    "identity": lambda z: z,
-}
-
-
-def _function(activation: Activation) -> Callable[[np.ndarray], np.ndarray]:
-    if callable(activation):
-        try:
-            if np.shape(activation(np.zeros(2))) == (2,):
-                return activation
-        except Exception:  # a user's function may raise anything
-            pass
-        try:
-            float(activation(np.float64(0.5)))  # type: ignore[arg-type]
-        except Exception as failure:
-            raise DomainError(
-                f"activation = {activation!r} fails at 0.5 ({type(failure).__name__}: {failure}): "
-                "allowed are functions of arrays or of one number"
-            ) from None
-        return np.vectorize(activation, otypes=[np.float64])
-    if not isinstance(activation, str) or activation not in _ACTIVATIONS:
-        nearest = difflib.get_close_matches(str(activation), _ACTIVATIONS, n=1, cutoff=0.0)[0]
-        raise DomainError(
-            f"activation = {activation!r} is not known: allowed are {', '.join(_ACTIVATIONS)} or a function; "
-            f"nearest is {nearest!r}"
-        )
-    return _ACTIVATIONS[activation]
-
-
 def _project(
     latent: np.ndarray, features: np.ndarray, activation: Activation, noise: np.random.Generator | None
 ) -> np.ndarray:
     """Patterns of latent ones, [rows, N]: int8 if the activation is "sign" and no noise is added, else float32."""
-    function = _function(activation)
+    function = activation_function(activation)
     binary = activation == "sign" and noise is None
     patterns = np.empty((len(latent), len(features)), np.int8 if binary else np.float32)
     rows = max(1, _BLOCK // len(features))
-    mu_1, mu_star = _moments(function) if noise else (0.0, 0.0)
     for start in range(0, len(latent), rows):
         # In double precision, where the order in which a library adds practically never decides a sign.
         z = latent[start : start + rows] / math.sqrt(latent.shape[1]) @ features.T
-        patterns[start : start + rows] = mu_1 * z + mu_star * noise.standard_normal(z.shape) if noise else function(z)
+        patterns[start : start + rows] = _covariates(z, activation, noise) if noise else function(z)
     return patterns
 
 
-def _moments(function: Callable[[np.ndarray], np.ndarray]) -> tuple[float, float]:
-    """μ₁ = E[z σ(z)] and μ⋆ = √(E[σ²] − μ₁²) under N(0, 1), to 1e-7 or better (midpoint rule; jumps at 0 are edges)."""
-    step = 24.0 / 2**15
-    z = step * (np.arange(2**15) + 0.5) - 12.0
-    weight = step * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
-    value = np.asarray(function(z), np.float64)
-    mu_1 = float(weight @ (z * value))
-    return mu_1, math.sqrt(max(0.0, float(weight @ value**2) - mu_1**2))
+def _covariates(z: np.ndarray, activation: Activation, noise: np.random.Generator) -> np.ndarray:
+    """μ₁ z and Gaussian noise, of the first two moments of σ(z)."""
+    moments = activation_moments(activation)
+    return moments.mu_1 * z + math.sqrt(moments.mu_star_squared) * noise.standard_normal(z.shape)
 
 
 def _answers(latent: np.ndarray, teacher: np.ndarray) -> np.ndarray:
-    return _sign(latent @ teacher.astype(np.float64))
+    return activation_function("sign")(latent @ teacher.astype(np.float64))
 
 
 def _random_signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:

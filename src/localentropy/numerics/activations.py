@@ -1,14 +1,16 @@
-"""Gaussian moments of the activation: all that the random-features theory needs to know of it."""
+"""Activations σ of random features: functions of arrays, and moments under the standard normal distribution."""
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
+from localentropy.arguments import require_choice
 from localentropy.errors import DomainError
 
 Activation = str | Callable[[Any], Any]
@@ -32,43 +34,65 @@ class ActivationMoments:
         return self.mu_1**2 + self.mu_star_squared
 
 
-def _erf_moments() -> ActivationMoments:
-    mu_1 = 2.0 / math.sqrt(3.0 * math.pi)
-    return ActivationMoments(mu_1, 2.0 / math.pi * math.asin(2.0 / 3.0) - mu_1**2)
+def _sign(z: np.ndarray) -> np.ndarray:
+    return 2 * (z >= 0).view(np.int8) - 1
 
 
-def _tanh_moments() -> ActivationMoments:
-    return _moments_by_quadrature(math.tanh)
+def _erf(z: np.ndarray) -> np.ndarray:
+    from scipy.special import erf
+
+    return erf(z)
 
 
-_CLOSED_FORMS: dict[str, Callable[[], ActivationMoments]] = {
-    "sign": lambda: ActivationMoments(math.sqrt(2.0 / math.pi), 1.0 - 2.0 / math.pi),
-    "erf": _erf_moments,
-    "tanh": _tanh_moments,
-    "identity": lambda: ActivationMoments(1.0, 0.0),
+_FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "sign": _sign,
+    "erf": _erf,
+    "tanh": np.tanh,
+    "identity": lambda z: z,
 }
+
+_ERF_MU_1 = 2.0 / math.sqrt(3.0 * math.pi)
+_CLOSED_FORMS = {
+    "sign": ActivationMoments(math.sqrt(2.0 / math.pi), 1.0 - 2.0 / math.pi),
+    "erf": ActivationMoments(_ERF_MU_1, 2.0 / math.pi * math.asin(2.0 / 3.0) - _ERF_MU_1**2),
+    "identity": ActivationMoments(1.0, 0.0),
+}
+
+
+def activation_function(activation: Activation) -> Callable[[np.ndarray], np.ndarray]:
+    """The activation as a function of arrays; "sign" gives int8 and +1 at 0.
+
+    Args:
+        activation: "sign", "erf", "tanh", "identity", or a function of arrays or of one number.
+
+    Raises:
+        DomainError: unknown name, or a function that fails or gives no number.
+    """
+    if not callable(activation):
+        return _FUNCTIONS[require_choice("activation", activation, _FUNCTIONS)]
+    try:
+        if np.shape(activation(np.zeros(2))) == (2,):
+            return activation
+    except Exception:  # a user's function may raise anything
+        pass
+    _evaluate(activation, np.float64(0.5))
+    return np.vectorize(activation, otypes=[np.float64])
 
 
 def activation_moments(activation: Activation) -> ActivationMoments:
     """Moments of an activation given by name or as a callable.
 
     Args:
-        activation: "sign", "tanh", "erf", "identity", or a function of one number (of a 0-d tensor,
-            where it does not take numbers) with E[sigma(z)] = 0. It may jump; its moments are then found
-            by bisection around the jumps.
+        activation: "sign", "erf", "tanh", "identity", or a function of one number with E[sigma(z)] = 0. The function
+            may take 0-d tensors instead of numbers, and it may jump.
 
     Raises:
-        DomainError: unknown name; mean not zero; moments that are infinite or vanish.
+        DomainError: unknown name; a function that fails; mean not zero; moments that are infinite or vanish.
     """
     if callable(activation):
         return _moments_by_quadrature(activation)
-    if not isinstance(activation, str) or activation not in _CLOSED_FORMS:
-        nearest = difflib.get_close_matches(str(activation), _CLOSED_FORMS, n=1, cutoff=0.0)
-        raise DomainError(
-            f"activation = {activation!r} is not known: allowed are {', '.join(_CLOSED_FORMS)} "
-            f"or a callable; nearest is {nearest[0]!r}"
-        )
-    return _CLOSED_FORMS[activation]()
+    name = require_choice("activation", activation, _FUNCTIONS)
+    return _CLOSED_FORMS.get(name) or _moments_by_quadrature(math.tanh)
 
 
 @lru_cache(maxsize=32)
@@ -82,7 +106,7 @@ def _moments_by_quadrature(function: Callable[[float], float]) -> ActivationMome
         raise DomainError(
             f"activation = {function!r} has mean {mean:.6g} under N(0, 1): it must be 0 (subtract the mean)"
         )
-    # Rounding leaves about 1e-15 of noise to a linear activation, which has none.
+    # A linear activation has no noise; rounding leaves about 1e-15.
     noise = square - mu_1**2
     return ActivationMoments(mu_1, noise if noise > 1e-12 * square else 0.0)
 
@@ -105,7 +129,7 @@ def _gaussian_average(integrand: Callable[[float], float]) -> float:
     from scipy.integrate import quad
 
     total, error = 0.0, 0.0
-    # Separate half lines: a jump or a kink at the origin, the common case, then costs nothing.
+    # Most jumps and kinks are at the origin. There they cost nothing, because 0 is an end point.
     for low, high in ((-16.0, -4.0), (-4.0, 0.0), (0.0, 4.0), (4.0, 16.0)):
         part = quad(
             lambda z: integrand(z) * math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi),
