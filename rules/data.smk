@@ -3,10 +3,9 @@
 
 rule dataset:
     input:
-        code=pipeline.dataset_code,
-        embedded=pipeline.dataset_embedded,
+        ancient(pipeline.dataset_embedded),
     output:
-        f"data/prepared/{pipeline.configuration.data.source}/{{name}}.npz",
+        multiext(f"data/prepared/{pipeline.configuration.data.source}/{{name}}", ".npz", ".json"),
     log:
         f"logs/data/{pipeline.configuration.data.source}/{{name}}.log",
     benchmark:

@@ -35,11 +35,10 @@ rule notebooks:
         expand("notebooks/{name}.html", name=NOTEBOOKS),
 
 
-# A notebook is a py:percent source; it is run from top to bottom and rendered with its outputs.
+# A notebook is a py:percent source; it is run from top to bottom and rendered with its outputs. Its last line is its stamp.
 rule notebook:
     input:
-        source="notebooks/{name}.py",
-        code=pipeline.notebook_code,
+        source=ancient(pipeline.notebook_source),
     output:
         "notebooks/{name}.html",
     log:
@@ -52,11 +51,14 @@ rule notebook:
     resources:
         mem_mb=4000,
         runtime=30,
+    params:
+        stamp=pipeline.notebook_stamp,
     message:
         "running the notebook {wildcards.name}"
     shell:
         "jupytext --to ipynb --output - {input.source:q} 2> {log:q} | "
-        "jupyter nbconvert --to html --execute --stdin --output {wildcards.name} --output-dir notebooks >> {log:q} 2>&1"
+        "jupyter nbconvert --to html --execute --stdin --output {wildcards.name} --output-dir notebooks >> {log:q} 2>&1 && "
+        "echo {params.stamp:q} >> {output:q}"
 
 
 rule scorecard:
@@ -66,18 +68,11 @@ rule scorecard:
         "the scorecard is up to date"
 
 
-rule dag:
-    input:
-        "figures/dag.svg",
+# These two are made anew each time they are asked for.
 
 
 # What is made from what, as a picture.
-rule graph:
-    input:
-        figures="config/figures.yaml",
-        claims="config/claims.yaml",
-    output:
-        "figures/dag.svg",
+rule dag:
     log:
         "logs/dag.log",
     conda:
@@ -89,21 +84,14 @@ rule graph:
     message:
         "drawing what is made from what"
     shell:
-        "python -m localentropy dag {output:q} > {log:q} 2>&1"
-
-
-rule report:
-    input:
-        f"figures/{FOLDER}/report.html",
+        "python -m localentropy dag figures/dag.svg > {log:q} 2>&1"
 
 
 # Snakemake's own report, of the figures and the scorecard.
-rule html_report:
+rule report:
     input:
         rules.all.input,
         rules.scorecard.input,
-    output:
-        f"figures/{FOLDER}/report.html",
     log:
         f"logs/{FOLDER}/report.log",
     conda:
@@ -113,8 +101,9 @@ rule html_report:
         mem_mb=2000,
         runtime=10,
     params:
+        file=f"figures/{FOLDER}/report.html",
         configuration=pipeline.configuration_arguments(),
     message:
         "writing the report"
     shell:
-        "snakemake all scorecard --report {output:q} {params.configuration} > {log:q} 2>&1"
+        "snakemake all scorecard --report {params.file:q} {params.configuration} > {log:q} 2>&1"

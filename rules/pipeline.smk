@@ -1,10 +1,14 @@
-# Experiments → tables → figures. Each job depends on its own parameters and on the source files it imports.
+# Experiments → tables → figures.
+#
+# What runs again: a file whose stamp is not the one that is wanted now. The stamp holds the job's own parameters, a hash
+# of the code that it uses, and hashes of its inputs. The functions below that list inputs compare the stamps, and set a
+# stale file aside (src/localentropy/pipeline/workflow.py, `_guard`). Nothing else decides: to Snakemake every input is
+# `ancient`, source files are no inputs, and a file is there or missing.
 
 
 rule experiment:
     input:
-        code=pipeline.experiment_code,
-        data=pipeline.experiment_data,
+        ancient(pipeline.experiment_data),
     output:
         f"results/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.parquet",
     log:
@@ -29,8 +33,7 @@ rule experiment:
 
 rule merge:
     input:
-        code=pipeline.experiment_code,
-        parts=pipeline.experiment_parts,
+        ancient(pipeline.experiment_parts),
     output:
         f"results/{FOLDER}/{{paper}}/{{name}}.parquet",
     log:
@@ -54,8 +57,7 @@ rule merge:
 
 rule plot:
     input:
-        code=pipeline.figure_code,
-        tables=pipeline.figure_tables,
+        ancient(pipeline.figure_tables),
     output:
         png=report(
             f"figures/{FOLDER}/{{paper}}/{{module}}.png",
@@ -92,8 +94,7 @@ rule plot:
 
 rule claims:
     input:
-        code=pipeline.scorecard_code,
-        tables=pipeline.scorecard_tables,
+        ancient(pipeline.scorecard_tables),
     output:
         report(
             pipeline.scorecard_files(".html"),

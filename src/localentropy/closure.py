@@ -1,63 +1,98 @@
-"""The code behind a module: the source files of this package that it imports, at any depth, and a hash of them."""
+"""The code behind a computation: the top-level statements of this package that it uses, at any depth, and their hash.
+
+A statement counts as its syntax tree: comments, docstrings and layout change no hash. One that defines names (`def`,
+`class`, `NAME = ...`, `import`) counts where a name of it is used. Any other runs for its effect, and counts wherever
+its module is imported. A whole module counts where nothing narrower is certain: `import *`, a module passed as a value,
+a name that a module makes at run time. Imports inside functions count. Imports for the type checker and imports by name
+at run time do not.
+"""
 
 from __future__ import annotations
 
 import ast
 import functools
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = "localentropy"
 SOURCE = Path(__file__).resolve().parent.parent
 """The folder that holds the package."""
 
+_ALL, _EFFECTS = "*", ""
+"""In the place of a name in a module: all its names, or only what runs when it is imported."""
 
-@functools.cache
-def code_closure(module: str) -> tuple[Path, ...]:
-    """Source files that `module` depends on: itself and all it imports from this package, at any depth.
 
-    Imports inside functions count too, and so do the `__init__` files on the way. Imports made by name at run
-    time do not, which is what keeps one experiment's closure free of another's code.
+@dataclass(frozen=True)
+class _Import:
+    """A name, and what it stands for: `there` in the module `origin`, or the module itself where `there` is empty."""
+
+    name: str
+    origin: str
+    there: str
+
+    @property
+    def text(self) -> str:
+        """The import in words."""
+        return f"{self.name} is {self.there or 'all'} of {self.origin}"
+
+    def target(self, attribute: str) -> tuple[str, str]:
+        """Module and name that are used where this attribute of the name is taken."""
+        return self.origin, self.there or attribute
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A top-level statement that is no import.
+
+    Attributes:
+        text: its syntax tree without positions and docstrings.
+        binds: the names that it defines; empty where it runs for its effect.
+        uses: the names that it mentions, each with the attribute that is taken of it, or `_ALL`.
+        imports: what it imports inside.
     """
-    found: dict[str, Path] = {}
-    waiting = [module]
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        file = _source_file(name)
-        if file is None:
-            continue
-        found[name] = file
-        parent = name.rpartition(".")[0]
-        if parent:
-            waiting.append(parent)
-        waiting.extend(_imports(name, file))
-    return tuple(sorted(found.values()))
+
+    text: str
+    binds: frozenset[str]
+    uses: frozenset[tuple[str, str]]
+    imports: tuple[_Import, ...]
+
+    def imported(self) -> Iterator[tuple[str, str]]:
+        """Modules and names that its own imports make it use."""
+        for entry in self.imports:
+            taken = {attribute for name, attribute in self.uses if name == entry.name}
+            yield from (entry.target(attribute) for attribute in (taken if self.binds else {_ALL}) | {_EFFECTS})
 
 
-def script_closure(script: Path) -> tuple[Path, ...]:
-    """Source files of this package that a script outside of it depends on."""
-    return tuple(sorted({file for name in _imports("", script) for file in code_closure(name)}))
+@dataclass(frozen=True)
+class _Module:
+    """What a module is made of, and the names that it imports and defines."""
+
+    imports: tuple[_Import, ...]
+    statements: tuple[_Statement, ...]
+    imported: frozenset[str]
+    defined: frozenset[str]
+
+
+def code_closure(*modules: str) -> dict[str, list[str]]:
+    """Module → the names in it that `modules` use, at any depth, in the order of the source.
+
+    Args:
+        modules: dotted names of modules of this package, or paths of scripts.
+    """
+    return {module: [name for names, _ in used for name in names] for module, used in _closure(modules)}
 
 
 @functools.cache
 def code_hash(*modules: str) -> str:
-    """SHA-256 over the names and contents of the modules' import closures, as this process first met them."""
+    """SHA-256 over the code that the modules use, as this process first met it; arguments as for `code_closure`."""
     return _hash_code(modules)
 
 
 def edited(*modules: str) -> bool:
-    """Whether the files behind `code_hash` have other contents by now."""
+    """Whether the code behind `code_hash` is another by now."""
     return _hash_code(modules) != code_hash(*modules)
-
-
-def _hash_code(modules: Iterable[str]) -> str:
-    digest = hashlib.sha256()
-    for file in sorted({file for module in modules for file in code_closure(module)}):
-        digest.update(f"{file.relative_to(SOURCE).as_posix()}\0{file_hash(file)}\n".encode())
-    return digest.hexdigest()
 
 
 def file_hash(file: Path) -> str:
@@ -66,26 +101,122 @@ def file_hash(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def _hash_code(modules: tuple[str, ...]) -> str:
+    lines = (line for module, used in _closure(modules) for line in (module, *(text for _, text in used)))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _closure(modules: tuple[str, ...]) -> list[tuple[str, list[tuple[list[str], str]]]]:
+    """Modules by name; of each what counts in the order of the source, as the names that it binds and its text."""
+    sources: dict[str, _Module | None] = {}
+    found: dict[str, dict[tuple[int, int], tuple[list[str], str]]] = {}
+    waiting, seen = [(module, _ALL) for module in modules], set()
+    while waiting:
+        module, name = item = waiting.pop()
+        if item in seen:
+            continue
+        seen.add(item)
+        if module not in sources:
+            sources[module] = _read(module)
+        source = sources[module]
+        if source is None:
+            continue
+        waiting.append((module.rpartition(".")[0], _EFFECTS))
+        waiting.extend((entry.origin, _EFFECTS) for entry in source.imports)
+        if name not in source.imported | source.defined | {_ALL, _EFFECTS}:
+            submodule = f"{module}.{name}"
+            waiting.append((submodule, _ALL) if _source_file(submodule) else (module, _ALL))
+        used = found.setdefault(module, {})
+        mentioned = {(name, _ALL)}
+        for position, statement in enumerate(source.statements):
+            if name in statement.binds or name == _ALL or not statement.binds:
+                used[1, position] = sorted(statement.binds), statement.text
+                mentioned |= statement.uses
+                waiting.extend(statement.imported())
+        waiting.extend((module, mention) for mention, _ in mentioned if mention in source.defined)
+        for position, entry in enumerate(source.imports):
+            for attribute in {attribute for mention, attribute in mentioned if mention == entry.name}:
+                used[0, position] = [], entry.text
+                waiting.append(entry.target(attribute))
+    return [(module, [used[key] for key in sorted(used)]) for module, used in sorted(found.items())]
+
+
 def _source_file(module: str) -> Path | None:
+    if module.endswith(".py"):
+        return Path(module)
     if module != PACKAGE and not module.startswith(PACKAGE + "."):
         return None
     path = SOURCE.joinpath(*module.split("."))
-    for file in (path / "__init__.py", path.with_suffix(".py")):
-        if file.is_file():
-            return file
-    return None
+    return next((file for file in (path / "__init__.py", path.with_suffix(".py")) if file.is_file()), None)
 
 
-def _imports(module: str, file: Path) -> Iterable[str]:
-    """Names of the modules that a source file may import: `from a import b` may mean the module a.b."""
+def _read(module: str) -> _Module | None:
+    """The module as it is on disk; None where it is not of this package."""
+    file = _source_file(module)
+    if file is None:
+        return None
     package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
+    return _parse(package, file.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _parse(package: str, source: str) -> _Module:
+    imports: list[_Import] = []
+    statements: list[_Statement] = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Import | ast.ImportFrom) and node.names[0].name != _ALL:
+            imports.extend(_imports(node, package))
+        elif not _is_text(node) and not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            statements.append(_statement(node, package))
+    imported = frozenset(entry.name for entry in imports)
+    defined = frozenset[str]().union(*(statement.binds for statement in statements))
+    return _Module(tuple(imports), tuple(statements), imported, defined)
+
+
+def _statement(node: ast.stmt, package: str) -> _Statement:
+    attributes: dict[ast.expr, str] = {}
+    mentions: list[ast.Name] = []
+    imports: list[_Import] = []
+    for child in ast.walk(node):
+        body = getattr(child, "body", None)
+        if isinstance(body, list):
+            child.body = [statement for statement in body if not _is_text(statement)]  # type: ignore[attr-defined]
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            imports.extend(_imports(child, package))
+        elif isinstance(child, ast.Attribute):
+            attributes[child.value] = child.attr
+        elif isinstance(child, ast.Name):
+            mentions.append(child)
+    uses = {(mention.id, attributes.get(mention, _ALL)) for mention in mentions}
+    return _Statement(ast.dump(node), frozenset(_bound(node)), frozenset(uses), tuple(imports))
+
+
+def _is_text(node: ast.stmt) -> bool:
+    """Whether a statement is a docstring, of whatever stands above it."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """The names that a statement defines, if that is all it does."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return set()
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    flat = [part for target in targets for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    names = {part.id for part in flat if isinstance(part, ast.Name)}
+    return names if len(names) == len(flat) else set()
+
+
+def _imports(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[_Import]:
+    for alias in node.names:
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:
-                above = package.split(".")[: len(package.split(".")) - node.level + 1]
-                base = ".".join([*above, base]).rstrip(".")
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            # `import a.b` binds a, of which anything may be taken.
+            root = alias.name.partition(".")[0]
+            yield _Import(alias.asname or root, alias.name, "" if alias.asname or root == alias.name else _ALL)
+            continue
+        above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+        origin = ".".join([*above, *filter(None, [node.module])])
+        submodule = f"{origin}.{alias.name}"
+        is_module = _source_file(submodule) is not None
+        yield _Import(alias.asname or alias.name, *((submodule, "") if is_module else (origin, alias.name)))

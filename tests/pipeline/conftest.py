@@ -173,3 +173,21 @@ def toys(tmp_path: Path) -> Checkout:
     folder = copy_checkout(tmp_path / "checkout")
     write_toys(folder)
     return Checkout(folder)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Run]:
+    """A checkout in which all small figures were made, and the run that made them; not to be touched."""
+    checkout = Checkout(copy_checkout(tmp_path_factory.mktemp("first") / "checkout"))
+    write_toys(checkout.folder)
+    run = checkout.snakemake("all")
+    assert run.status == 0, run.output
+    return checkout, run
+
+
+@pytest.fixture
+def made(first: tuple[Checkout, Run], tmp_path: Path) -> Checkout:
+    """A copy of that checkout, with results and records, all files newly written."""
+    folder = tmp_path / "made"
+    shutil.copytree(first[0].folder, folder, symlinks=True, copy_function=shutil.copy)
+    return Checkout(folder)

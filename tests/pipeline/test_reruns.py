@@ -7,16 +7,27 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from localentropy.pipeline import artifacts
-from tests.pipeline.conftest import Checkout, write_toys
+from tests.pipeline.conftest import Checkout, Run, write_toys
 
-ALL_A = {
-    "computing overparam/toy_a, part 0 of 2",
-    "computing overparam/toy_a, part 1 of 2",
-    "joining the parts of overparam/toy_a",
-}
+
+def jobs(letter: str) -> set[str]:
+    """What makes the table of one small experiment."""
+    name = f"overparam/toy_{letter}"
+    parts = {f"computing {name}, part {part} of 2" for part in (0, 1)}
+    return parts | {f"joining the parts of {name}"}
+
+
+def drawing(*numbers: int) -> set[str]:
+    return {f"drawing figure{number}" for number in numbers}
+
+
+KERNEL = "src/localentropy/numerics/toy_kernel_a.py"
+ALL_A = jobs("a") | drawing(91, 93)
+EVERYTHING = jobs("a") | jobs("b") | drawing(91, 92, 93)
 
 
 def touch_everything(folder: Path, seconds: float) -> None:
@@ -25,32 +36,42 @@ def touch_everything(folder: Path, seconds: float) -> None:
         os.utime(file, (time.time() + seconds, time.time() + seconds))
 
 
-def test_a_second_run_does_nothing_and_every_output_is_there(toys: Checkout) -> None:
-    first = toys.snakemake("all")
-    assert first.status == 0, first.output
-    assert len(first.did) == 9
+def test_a_first_run_makes_every_output_and_a_second_nothing(first: tuple[Checkout, Run], made: Checkout) -> None:
+    assert first[1].did == EVERYTHING
     for number in (91, 92, 93):
         for suffix in ("png", "pdf", "csv", "json"):
-            assert (toys.folder / f"figures/default/overparam/figure{number}.{suffix}").stat().st_size > 0
-    before = toys.contents("figures/**/*")
-    second = toys.snakemake("all")
+            assert (made.folder / f"figures/default/overparam/figure{number}.{suffix}").stat().st_size > 0
+    before = made.contents("figures/**/*")
+    second = made.snakemake("all")
     assert second.status == 0
-    assert second.did == set()
-    assert toys.contents("figures/**/*") == before
+    assert second.did == set(), second.output
+    touch_everything(made.folder, 7200.0)
+    shutil.rmtree(made.folder / ".snakemake")
+    third = made.snakemake("all")
+    assert third.status == 0
+    assert third.did == set(), third.output
+    assert made.contents("figures/**/*") == before
 
 
-def test_edits_rerun_exactly_what_depends_on_them(toys: Checkout) -> None:
-    assert toys.snakemake("all").status == 0
-    toys.edit("src/localentropy/plots/overparam/figure91.py", lambda text: text + "\n# edited\n")
-    assert toys.snakemake("all").did == {"drawing figure91"}
-    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text + "\n# edited\n")
-    assert toys.snakemake("all").did == ALL_A | {"drawing figure91", "drawing figure93"}
-    toys.edit("config/default.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 3"))
-    assert toys.snakemake("all").did == ALL_A | {"drawing figure91", "drawing figure93"}
-    touch_everything(toys.folder, 0.0)
-    assert toys.snakemake("all").did == set()
-    touch_everything(toys.folder, 7200.0)
-    assert toys.snakemake("all").did == set()
+def test_edits_that_change_no_number_rerun_nothing(made: Checkout) -> None:
+    comments: Callable[[str], str] = lambda text: "# edited\n" + text.replace('"""\n', 'An edited docstring."""\n', 1)  # noqa: E731
+    for path in (KERNEL, "src/localentropy/experiments/overparam/toy_a.py", "src/localentropy/plots/drawing.py"):
+        made.edit(path, comments)
+    new_type = "\n\nclass Temperature(ExperimentParameters):\n    value: float\n"
+    made.edit("src/localentropy/experiments/parameters.py", lambda text: text + new_type)
+    run = made.snakemake("all")
+    assert run.status == 0
+    assert run.did == set(), run.output
+
+
+def test_edits_rerun_exactly_what_depends_on_them(made: Checkout) -> None:
+    made.edit("src/localentropy/plots/overparam/figure92.py", lambda text: text.replace("squares at", "a square at"))
+    made.edit(KERNEL, lambda text: text.replace("np.asarray", "np.array"))
+    run = made.snakemake("figure91", "figure92", "figure93")
+    assert run.status == 0, run.output
+    assert run.did == ALL_A | drawing(92)
+    made.edit("config/default.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 3"))
+    assert made.snakemake("all").did == ALL_A
 
 
 def test_a_part_has_the_threads_of_its_parameters_also_without_snakemake(toys: Checkout) -> None:
@@ -72,85 +93,61 @@ def square(values):
         assert set(artifacts.read_table(part).rows["y"]) == {threads}
 
 
-def test_no_timer_of_a_job_limit_keeps_snakemake_busy_or_waiting(toys: Checkout) -> None:
-    toys.edit(
+def test_scales_do_not_disturb_each_other(made: Checkout) -> None:
+    before = made.contents("figures/default/**/*") | made.contents("results/default/**/*.parquet")
+    assert made.snakemake("figure91", "--config", "scale=smoke").status == 0
+    assert made.snakemake("figure91", "--config", "run=wide", "toy_a={offset: 9}").status == 0
+    assert (made.folder / "figures/default-wide/overparam/figure91.png").exists()
+    assert made.contents("figures/default/**/*") | made.contents("results/default/**/*.parquet") == before
+    assert made.snakemake("figure91").did == set()
+    assert made.snakemake("figure91", "--config", "scale=smoke").did == set()
+
+
+def test_without_metadata_nothing_stale_is_shown(made: Checkout) -> None:
+    shutil.rmtree(made.folder / ".snakemake")
+    made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
+    os.utime(made.folder / KERNEL, (1e9, 1e9))
+    made.edit("config/default.yaml", lambda text: text.replace("toy_b: {offset: 2", "toy_b: {offset: 3"))
+    run = made.snakemake("all")
+    assert run.status == 0, run.output
+    assert run.did == EVERYTHING
+    assert "toy_a.parquet: made from other code; set aside" in run.output
+    assert "toy_b.parquet: made from other parameters; set aside" in run.output
+    assert (made.folder / "results/default/overparam/toy_b.parquet.aside").exists()
+
+
+def test_corrupt_files_are_set_aside_and_remade_and_no_timer_of_a_job_limit_keeps_snakemake_busy(
+    made: Checkout,
+) -> None:
+    made.edit(
         "Snakefile", lambda text: text + '\nonsuccess:\n    print("limit:", workflow.scheduler.job_rate_limiter)\n'
     )
-    run = toys.snakemake("figure91")
-    assert run.status == 0 and "limit: None" in run.output, run.output
-
-
-def test_several_targets_at_once_are_remade(toys: Checkout) -> None:
-    assert toys.snakemake("figure91", "figure93").status == 0
-    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text + "\n# edited\n")
-    run = toys.snakemake("figure91", "figure93")
-    assert run.status == 0, run.output
-    assert run.did == ALL_A | {"drawing figure91", "drawing figure93"}
-
-
-def test_scales_do_not_disturb_each_other(toys: Checkout) -> None:
-    assert toys.snakemake("figure91").status == 0
-    before = toys.contents("figures/default/**/*") | toys.contents("results/default/**/*.parquet")
-    assert toys.snakemake("figure91", "--config", "scale=smoke").status == 0
-    assert toys.snakemake("figure91", "--config", "run=wide", "toy_a={offset: 9}").status == 0
-    assert (toys.folder / "figures/default-wide/overparam/figure91.png").exists()
-    assert toys.contents("figures/default/**/*") | toys.contents("results/default/**/*.parquet") == before
-    assert toys.snakemake("figure91").did == set()
-    assert toys.snakemake("figure91", "--config", "scale=smoke").did == set()
-
-
-def test_a_copy_with_results_and_metadata_reruns_nothing(toys: Checkout, tmp_path: Path) -> None:
-    assert toys.snakemake("all").status == 0
-    clone = Checkout(tmp_path / "clone")
-    shutil.copytree(toys.folder, clone.folder, symlinks=True, copy_function=shutil.copy)
-    touch_everything(clone.folder, 0.0)
-    run = clone.snakemake("all")
-    assert run.status == 0
-    assert run.did == set(), run.output
-
-
-def test_without_metadata_nothing_stale_is_shown(toys: Checkout) -> None:
-    assert toys.snakemake("all").status == 0
-    shutil.rmtree(toys.folder / ".snakemake")
-    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text.replace("* 1", "* 5"))
-    os.utime(toys.folder / "src/localentropy/numerics/toy_kernel_a.py", (1e9, 1e9))
-    assert ALL_A | {"drawing figure91", "drawing figure93"} <= toys.snakemake("all").did
-    shutil.rmtree(toys.folder / ".snakemake")
-    toys.edit("config/default.yaml", lambda text: text.replace("toy_b: {offset: 2", "toy_b: {offset: 3"))
-    run = toys.snakemake("figure92")
-    assert "made from other parameters; set aside" in run.output
-    assert "drawing figure92" in run.did
-    assert list(toys.folder.glob("results/default/overparam/*.aside"))
-
-
-def test_corrupt_files_are_set_aside_and_remade(toys: Checkout) -> None:
-    assert toys.snakemake("all").status == 0
-    good = toys.contents("figures/default/**/*.csv") | toys.contents("results/default/**/*.parquet")
-    table = toys.folder / "results/default/overparam/toy_a.parquet"
+    good = made.contents("figures/default/**/*.csv") | made.contents("results/default/**/*.parquet")
+    table = made.folder / "results/default/overparam/toy_a.parquet"
     times = table.stat()
     content = bytearray(table.read_bytes())
     content[len(content) // 3] ^= 4
     table.write_bytes(bytes(content))
-    png = toys.folder / "figures/default/overparam/figure92.png"
+    png = made.folder / "figures/default/overparam/figure92.png"
     png.write_bytes(png.read_bytes()[:-100])
     os.utime(table, ns=(times.st_atime_ns, times.st_mtime_ns))
-    run = toys.snakemake("all")
+    run = made.snakemake("all")
     assert run.status == 0, run.output
+    assert "limit: None" in run.output, run.output
     assert "toy_a.parquet" in run.output and "set aside" in run.output
     assert {"joining the parts of overparam/toy_a", "drawing figure92"} <= run.did
-    assert toys.contents("figures/default/**/*.csv") | toys.contents("results/default/**/*.parquet") == good
+    assert made.contents("figures/default/**/*.csv") | made.contents("results/default/**/*.parquet") == good
 
 
-def test_a_killed_run_completes_and_a_second_pipeline_is_refused(toys: Checkout, tmp_path: Path) -> None:
-    assert toys.snakemake("all").status == 0
-    wanted = toys.contents("figures/**/*.csv") | toys.contents("figures/**/*.png")
-    write_toys(toys.folder, seconds=1.0)
+def test_a_killed_run_completes_and_a_second_pipeline_is_refused(made: Checkout) -> None:
+    wanted = made.contents("figures/**/*.csv") | made.contents("figures/**/*.png")
+    write_toys(made.folder, seconds=1.0)
     # A new log shows that the pipeline holds the lock and its jobs run.
-    log = toys.folder / "logs/default/overparam/toy_a/0-of-2.log"
+    log = made.folder / "logs/default/overparam/toy_a/0-of-2.log"
     log.unlink()
     process = subprocess.Popen(
-        toys.command("all"),
-        cwd=toys.folder,
+        made.command("all"),
+        cwd=made.folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -158,48 +155,51 @@ def test_a_killed_run_completes_and_a_second_pipeline_is_refused(toys: Checkout,
     while not log.exists():
         assert process.poll() is None
         time.sleep(0.05)
-    second = toys.snakemake("all")
+    second = made.snakemake("all")
     assert second.status == 1
     assert "another pipeline" in second.output and "Traceback" not in second.output
-    dry = toys.snakemake("-n", "all")
+    dry = made.snakemake("-n", "all")
     assert dry.status == 0
     time.sleep(0.7)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    write_toys(toys.folder, seconds=0.0)
-    again = toys.snakemake("all")
+    write_toys(made.folder, seconds=0.0)
+    again = made.snakemake("all")
     assert again.status == 0, again.output
-    assert toys.contents("figures/**/*.csv") | toys.contents("figures/**/*.png") == wanted
+    assert made.contents("figures/**/*.csv") | made.contents("figures/**/*.png") == wanted
 
 
-def test_code_edited_while_a_job_runs_never_signs_its_result(toys: Checkout) -> None:
-    write_toys(toys.folder, seconds=2.0)
+def test_code_edited_while_a_job_runs_never_signs_its_result(made: Checkout) -> None:
+    write_toys(made.folder, seconds=2.0)
+    log = made.folder / "logs/default/overparam/toy_a/0-of-2.log"
+    log.unlink()
     process = subprocess.Popen(
-        toys.command("figure91"), cwd=toys.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        made.command("figure91"), cwd=made.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    log = toys.folder / "logs/default/overparam/toy_a/0-of-2.log"
     while not (log.exists() and "[1/" in log.read_text()):
         assert process.poll() is None
         time.sleep(0.05)
-    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text.replace("* 1", "* 5"))
+    made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
     output, _ = process.communicate()
     assert process.returncode != 0
     assert "0-of-2.parquet: not written, for the code was edited while it was computed; run again" in output
-    again = toys.snakemake("figure91")
+    again = made.snakemake("figure91")
     assert again.status == 0, again.output
-    table = artifacts.read_table(toys.folder / "results/default/overparam/toy_a.parquet").rows
+    table = artifacts.read_table(made.folder / "results/default/overparam/toy_a.parquet").rows
     assert list(table["y"]) == [5 * (1 + x) ** 2 for x in table["x"]]
 
 
-def test_the_number_of_chunks_changes_no_bit(toys: Checkout) -> None:
-    assert toys.snakemake("figure91").status == 0
-    before = toys.contents("results/default/overparam/toy_a.parquet")
-    assert toys.snakemake("figure91", "--config", "toy_a={chunks: 5}").status == 0
-    assert toys.contents("results/default/overparam/toy_a.parquet") == before
+def test_the_number_of_chunks_changes_no_bit(made: Checkout) -> None:
+    before = made.contents("results/default/overparam/toy_a.parquet")
+    (table,) = before
+    (made.folder / table).unlink()
+    run = made.snakemake(table, "--config", "toy_a={chunks: 5}")
+    assert run.status == 0 and len(run.did) == 6, run.output
+    assert made.contents("results/default/overparam/toy_a.parquet") == before
 
 
-def test_a_failed_job_shows_its_log_in_one_line(toys: Checkout) -> None:
-    toys.edit(
+def test_a_failed_job_shows_its_log_in_one_line(made: Checkout) -> None:
+    made.edit(
         "src/localentropy/experiments/overparam/toy_a.py",
         lambda text: (
             text.replace("time.sleep(parameters.seconds)", "raise_convergence()")
@@ -207,23 +207,22 @@ def test_a_failed_job_shows_its_log_in_one_line(toys: Checkout) -> None:
             + "    raise ConvergenceError('toy', {'alpha_T': 3.0}, 0.5)\n"
         ),
     )
-    run = toys.snakemake("figure91")
+    run = made.snakemake("figure91")
     assert run.status != 0
     assert "toy did not converge at alpha_T=3 (residual 0.5)" in run.output
     assert "Traceback" not in run.output
 
 
-def test_show_and_verify(toys: Checkout) -> None:
-    assert toys.snakemake("figure91").status == 0
+def test_show_and_verify(made: Checkout) -> None:
     for file in ("results/default/overparam/toy_a.parquet", "figures/default/overparam/figure91.png"):
-        shown = toys.python("show", file)
+        shown = made.python("show", file)
         assert shown.status == 0, shown.output
         assert "code hash" in shown.output and "versions" in shown.output
-    verified = toys.python("verify")
+    verified = made.python("verify")
     assert verified.status == 0, verified.output
-    assert verified.output.count("current") == 4
-    toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda text: text + "\n# edited\n")
-    stale = toys.python("verify")
+    assert verified.output.count("current") == len(EVERYTHING)
+    made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
+    stale = made.python("verify")
     assert stale.status == 1
     assert "toy_a.parquet: made from other code" in stale.output
-    assert toys.python("show", "README.md").output.startswith("error: README.md: nothing to show")
+    assert made.python("show", "README.md").output.startswith("error: README.md: nothing to show")

@@ -139,7 +139,7 @@ def read_table(file: Path) -> Table:
 
 
 def write_output(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, caption: str, started: datetime) -> None:
-    """Write the files of a figure or scorecard, then the JSON that vouches for them.
+    """Write the files of a figure or scorecard, then the record that vouches for them.
 
     Args:
         stem: path without suffix.
@@ -148,16 +148,30 @@ def write_output(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, captio
         caption: one paragraph.
         started: when the making began.
     """
-    record = {
-        "caption": caption,
-        "stamp": asdict(stamp),
-        "files": {suffix: hashlib.sha256(content).hexdigest() for suffix, content in contents.items()},
-        "versions": provenance.versions(),
-        "circumstances": provenance.circumstances(started),
-    }
     for suffix, content in contents.items():
         with atomic(stem.with_suffix(suffix)) as temporary:
             temporary.write_bytes(content)
+    hashes = {suffix: hashlib.sha256(content).hexdigest() for suffix, content in contents.items()}
+    write_record(stem, hashes, stamp, caption, started)
+
+
+def write_record(stem: Path, hashes: Mapping[str, str], stamp: Stamp, caption: str, started: datetime) -> None:
+    """Write the JSON that vouches for files.
+
+    Args:
+        stem: their path without suffix.
+        hashes: suffix → SHA-256 of each.
+        stamp: what they were made from.
+        caption: one paragraph.
+        started: when the making began.
+    """
+    record = {
+        "caption": caption,
+        "stamp": asdict(stamp),
+        "files": dict(hashes),
+        "versions": provenance.versions(),
+        "circumstances": provenance.circumstances(started),
+    }
     with atomic(stem.with_suffix(".json")) as temporary:
         temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 

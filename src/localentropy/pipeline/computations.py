@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from localentropy import closure
+from localentropy.data.registry import DATA_DIR
 from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
 from localentropy.pipeline import artifacts, provenance
@@ -75,31 +76,46 @@ class DatasetJob:
         """Where the prepared dataset lies."""
         return prepared_path(self.name, self.source)
 
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """The embedded file, where it is the source; raw files are checked against the registry instead."""
+        return {"embedded": DATA_DIR / "embedded" / f"{self.name}.npz"} if self.source == "embedded" else {}
+
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
-        return [self.file]
+        return [self.file, self.file.with_suffix(".json")]
 
     def problem(self, part: int | None = None) -> str | None:
         """Why the prepared file cannot serve; None where it can, or is not there."""
-        from localentropy.data.prepared import load
-
-        if not self.file.exists():
+        if not any(file.exists() for file in self.files()):
             return None
         try:
-            load(self.file)
-        except DataError as error:
+            stamp, _ = artifacts.read_output(self.file.with_suffix(""))
+        except ArtifactError as error:
             return str(error).partition(": ")[2]
-        return None
+        return stamp.difference(self.stamp())
+
+    def stamp(self) -> artifacts.Stamp:
+        """What the prepared file is stamped with."""
+        return artifacts.Stamp(
+            name=self.name,
+            parameters={"source": self.source},
+            code=closure.code_hash(self.MODULE),
+            inputs={name: closure.file_hash(file) for name, file in self.inputs.items() if file.exists()},
+        )
 
     def prepare(self, log: Path | None = None) -> None:
-        """Prepare the dataset, whole or not at all."""
+        """Prepare the dataset, whole or not at all, and the record that vouches for it."""
         from localentropy.data.prepare import prepare
 
+        started = datetime.now(UTC)
+        stamp = self.stamp()
         with reporting(f"dataset {self.name}", 1, log) as reporter:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
             dataset = prepare(self.name, self.file, source=self.source, mirror=self.mirror)
-            train, test = len(dataset.train.labels), len(dataset.test.labels)
-            reporter.summary(f"{train} training and {test} test examples from {self.source} → {self.file}")
+            caption = f"{dataset.summary()} from {self.source}"
+            hashes = {self.file.suffix: closure.file_hash(self.file)}
+            artifacts.write_record(self.file.with_suffix(""), hashes, stamp, caption, started)
+            reporter.summary(f"{caption} → {self.file}")
 
 
 @dataclass(frozen=True)

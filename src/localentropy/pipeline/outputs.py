@@ -101,11 +101,6 @@ class OutputJob(ABC):
         """Files that it depends on."""
         return self.tables | self.datasets
 
-    @property
-    def code(self) -> tuple[Path, ...]:
-        """Source files that it depends on."""
-        return tuple(sorted({file for module in self.modules for file in closure.code_closure(module)}))
-
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
         return [self.stem.with_suffix(suffix) for suffix in (*self.SUFFIXES, ".json")]

@@ -1,8 +1,13 @@
 """What the Snakefile calls: the configuration of this run, each job's inputs and parameters, and two guards.
 
-Before a job enters the graph, the file it would make is held against what is wanted now (code, parameters, inputs,
-checksums) and set aside if it is not that: Snakemake then sees it missing and remakes it, whatever its own records
-say. And a kernel lock, which a killed process cannot leave behind, keeps a second pipeline off the checkout.
+The first guard alone decides what runs again. When a rule asks for a job's inputs, the guard compares the stamp of the
+file that the job would make with the stamp that is wanted now: name, parameters, code, inputs, checksums. If they
+differ, the guard sets the file aside. Snakemake sees a missing file and remakes it. Snakemake's own records and the
+times of files decide nothing: profiles/default leaves times as the only trigger, and the inputs in the rules are
+`ancient`.
+
+The second guard is a kernel lock. It keeps a second pipeline off the checkout, and a killed process cannot leave it
+behind.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -29,6 +35,32 @@ from localentropy.pipeline.outputs import FigureJob
 from localentropy.pipeline.scorecard import ScorecardJob
 
 LOCK = Path(".snakemake/localentropy.lock")
+
+
+@dataclass(frozen=True)
+class NotebookJob:
+    """A notebook to run and render, by its name."""
+
+    name: str
+
+    @property
+    def source(self) -> Path:
+        """The py:percent file."""
+        return Path("notebooks", f"{self.name}.py")
+
+    def files(self, part: int | None = None) -> list[Path]:
+        """What it writes."""
+        return [self.source.with_suffix(".html")]
+
+    def stamp(self) -> str:
+        """A comment that names the source's text and the code that it imports."""
+        return f"<!-- {closure.file_hash(self.source)} {closure.code_hash(str(self.source))} -->"
+
+    def problem(self, part: int | None = None) -> str | None:
+        """Why the rendered file cannot serve; None where it can, or is not there."""
+        file = self.files()[0]
+        made = file.read_text(encoding="utf-8") if file.exists() else self.stamp()
+        return None if made.rstrip().endswith(self.stamp()) else "made from other code"
 
 
 class Pipeline:
@@ -47,34 +79,26 @@ class Pipeline:
         """All files of a figure."""
         return [str(file) for file in FigureJob.from_configuration(self.configuration, target).files()]
 
-    def dataset_code(self, wildcards: Any) -> list[str]:
-        """Source files that preparing a dataset depends on; the guard of the prepared file."""
+    def dataset_embedded(self, wildcards: Any) -> list[str]:
+        """The embedded file that a dataset is taken from, where it is; the guard of the prepared file."""
         job = DatasetJob.from_configuration(self.configuration, wildcards.name)
         self._guard(job)
-        return _relative(closure.code_closure(job.MODULE))
-
-    def dataset_embedded(self, wildcards: Any) -> list[str]:
-        """The embedded file that a dataset is taken from, where it is."""
-        job = DatasetJob.from_configuration(self.configuration, wildcards.name)
-        return [f"data/embedded/{job.name}.npz"] if job.source == "embedded" else []
+        return [str(file) for file in job.inputs.values()]
 
     def dataset_parameters(self, wildcards: Any) -> str:
         """A dataset's job as JSON."""
         return DatasetJob.from_configuration(self.configuration, wildcards.name).to_json()
 
-    def experiment_code(self, wildcards: Any) -> list[str]:
-        """Source files that an experiment depends on; the guard of the file it makes."""
-        job = self._experiment(wildcards)
-        self._guard(job, int(wildcards.part) if hasattr(wildcards, "part") else None)
-        return _relative(closure.code_closure(job.module))
-
     def experiment_data(self, wildcards: Any) -> list[str]:
-        """Prepared datasets that an experiment reads."""
-        return [str(file) for file in self._experiment(wildcards).inputs.values()]
+        """Prepared datasets that a part of an experiment reads; the guard of the part."""
+        job = self._experiment(wildcards)
+        self._guard(job, int(wildcards.part))
+        return [str(file) for file in job.inputs.values()]
 
     def experiment_parts(self, wildcards: Any) -> list[str]:
-        """The parts of an experiment's table."""
+        """The parts of an experiment's table; the guard of the table."""
         job = self._experiment(wildcards)
+        self._guard(job)
         return [str(job.part(index)) for index in range(job.parts)]
 
     def experiment_parameters(self, wildcards: Any) -> str:
@@ -89,15 +113,11 @@ class Pipeline:
         """GPUs that an experiment's jobs use: one where its parameters name that device."""
         return int(getattr(self._experiment(wildcards).parameters, "device", "cpu") == "cuda")
 
-    def figure_code(self, wildcards: Any) -> list[str]:
-        """Source files that a figure's drawing depends on; the guard of the figure."""
+    def figure_tables(self, wildcards: Any) -> list[str]:
+        """Tables that a figure is drawn from; the guard of the figure."""
         job = self._figure(wildcards)
         self._guard(job)
-        return _relative(job.code)
-
-    def figure_tables(self, wildcards: Any) -> list[str]:
-        """Tables that a figure is drawn from."""
-        return [str(file) for file in self._figure(wildcards).tables.values()]
+        return [str(file) for file in job.tables.values()]
 
     def figure_parameters(self, wildcards: Any) -> str:
         """A figure's job as JSON."""
@@ -111,15 +131,11 @@ class Pipeline:
         """Files of the scorecard."""
         return [str(self._scorecard().stem.with_suffix(suffix)) for suffix in suffixes]
 
-    def scorecard_code(self, wildcards: Any) -> list[str]:
-        """Source files that the scorecard depends on; its guard."""
+    def scorecard_tables(self, wildcards: Any) -> list[str]:
+        """Tables that the claims are tested on; the guard of the scorecard."""
         job = self._scorecard()
         self._guard(job)
-        return _relative(job.code)
-
-    def scorecard_tables(self, wildcards: Any) -> list[str]:
-        """Tables that the claims are tested on."""
-        return [str(file) for file in self._scorecard().tables.values()]
+        return [str(file) for file in job.tables.values()]
 
     def scorecard_parameters(self, wildcards: Any) -> str:
         """The scorecard's job as JSON."""
@@ -141,9 +157,15 @@ class Pipeline:
         overrides = [f"{key}={provenance.canonical_json(value)}" for key, value in settings.config.items()]
         return shlex.join([*files, *(["--config", *overrides] if overrides else [])])
 
-    def notebook_code(self, wildcards: Any) -> list[str]:
-        """Source files that a notebook's imports depend on."""
-        return _relative(closure.script_closure(Path("notebooks", f"{wildcards.name}.py")))
+    def notebook_source(self, wildcards: Any) -> str:
+        """A notebook's source; the guard of the rendered notebook."""
+        job = NotebookJob(wildcards.name)
+        self._guard(job)
+        return str(job.source)
+
+    def notebook_stamp(self, wildcards: Any) -> str:
+        """The line that a rendered notebook ends with."""
+        return NotebookJob(wildcards.name).stamp()
 
     def refuse_target(self, wildcards: Any) -> None:
         """End with one line for a target that is none; those there are have no files of their own."""
@@ -162,7 +184,7 @@ class Pipeline:
     def _scorecard(self) -> ScorecardJob:
         return ScorecardJob.from_configuration(self.configuration)
 
-    def _guard(self, job: Job, part: int | None = None) -> None:
+    def _guard(self, job: Job | NotebookJob, part: int | None = None) -> None:
         """Set the job's files aside unless they are what is wanted; a dry run only says so."""
         executing = self._workflow.executor_plugin is not None and self._workflow.is_main_process
         files = job.files(part)
@@ -224,8 +246,3 @@ def _stopping() -> Iterator[None]:
 def _shortest(file: Path) -> Path:
     """The path relative to the working directory where it lies below it: error messages name it as it was given."""
     return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
-
-
-def _relative(files: tuple[Path, ...]) -> list[str]:
-    root = closure.SOURCE.parent
-    return [str(file.relative_to(root)) if Path.cwd() == root else str(file) for file in files]

@@ -1,0 +1,68 @@
+"""What each computation depends on: the closures of this repository's own modules."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from localentropy.closure import code_closure
+from localentropy.pipeline.config import experiment_names, read_claims, read_figures
+
+NAMES = sorted(experiment_names(read_figures(), read_claims()))
+SOLVERS = {"anneal", "sbpi", "belief_propagation", "focusing_bp", "binarynet"}
+
+
+def closure(module: str) -> dict[str, list[str]]:
+    """The modules of which something counts; names without the package."""
+    found = code_closure(f"localentropy.{module}")
+    return {name.removeprefix("localentropy."): used for name, used in found.items() if used}
+
+
+def experiment(name: str) -> dict[str, list[str]]:
+    return closure(f"experiments.{name.replace('/', '.')}")
+
+
+def below(found: dict[str, list[str]], *packages: str) -> set[str]:
+    return {module for module in found if module.partition(".")[0] in packages}
+
+
+def test_the_closure_follows_imports_inside_functions() -> None:
+    files = experiment("overparam/franz_parisi")
+    assert {"experiments.parameters", "replica.random_features", "numerics.quadrature"} <= set(files)
+
+
+def test_no_experiment_depends_on_the_pipeline_on_plots_or_on_another_experiment() -> None:
+    for name in NAMES:
+        found = experiment(name)
+        assert not below(found, "commands", "pipeline", "plots", "claims")
+        # What several experiments share lies directly in experiments/; each paper's folder holds experiments.
+        modules = {module for module in below(found, "experiments") if module.count(".") > 1}
+        assert modules == {f"experiments.{name.replace('/', '.')}"}
+
+
+def test_a_solver_depends_on_no_other_solver() -> None:
+    for name in SOLVERS | {"mct0"}:
+        found = experiment(f"overparam/solve_{name}")
+        others = SOLVERS - {name} - ({"anneal"} if name == "mct0" else set())
+        assert not {f"solvers.binary.{other}" for other in others} & set(found)
+
+
+def test_no_solver_and_no_network_runs_again_after_an_edit_of_the_theory() -> None:
+    runs = [name for name in NAMES if below(experiment(name), "solvers", "networks")]
+    assert len(runs) > 10
+    for name in runs:
+        if name not in ("overparam/solution_overlaps", "overparam/two_level_amp"):
+            assert not below(experiment(name), "replica"), name
+
+
+def test_figure3_does_not_depend_on_the_overparameterized_limit() -> None:
+    for name in read_figures()["figure3"].experiments:
+        assert not any("limit" in module for module in below(experiment(name), "replica") if experiment(name)[module])
+    assert any("limit" in module for module in experiment("overparam/overparameterized_limit"))
+
+
+def test_the_package_and_its_help_load_no_heavy_library() -> None:
+    heavy = "{'numpy', 'torch', 'pandas', 'matplotlib', 'pydantic', 'snakemake'}"
+    for module in ("localentropy", "localentropy.commands.cli"):
+        code = f"import sys, {module}; sys.exit(bool({heavy} & set(sys.modules)))"
+        assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

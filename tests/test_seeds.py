@@ -1,0 +1,21 @@
+"""Random streams."""
+
+from __future__ import annotations
+
+from localentropy import seeds
+
+FIRST_DRAW = 519
+
+
+def test_streams_differ_by_name_value_and_root_but_not_by_type() -> None:
+    draws = [
+        seeds.generator(1, "instance", D=3, sample=0).integers(2**62),
+        seeds.generator(1, "test", D=3, sample=0).integers(2**62),
+        seeds.generator(1, "instance", D=5, sample=0).integers(2**62),
+        seeds.generator(2, "instance", D=3, sample=0).integers(2**62),
+    ]
+    assert len(set(draws)) == len(draws)
+    assert seeds.entropy(1, "instance", alpha=2) == seeds.entropy(1, "instance", alpha=2.0)
+    assert seeds.entropy(1, "instance", a=1, b=2) == seeds.entropy(1, "instance", b=2, a=1)
+    # Streams are part of every published number: this value may never change.
+    assert seeds.generator(1, "instance", D=3, sample=0).integers(1000) == FIRST_DRAW
