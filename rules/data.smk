@@ -5,7 +5,11 @@ rule dataset:
     input:
         ancient(pipeline.dataset_embedded),
     output:
-        multiext(f"data/prepared/{pipeline.configuration.data.source}/{{name}}", ".npz", ".json"),
+        multiext(
+            f"data/prepared/{pipeline.configuration.data.source}/{{name}}",
+            ".npz",
+            ".json",
+        ),
     log:
         f"logs/data/{pipeline.configuration.data.source}/{{name}}.log",
     benchmark:
