@@ -24,6 +24,11 @@ def entropy(root: int, stream: str, **values: float | int | str | bool) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16], "big")
 
 
+def child(root: int, stream: str, **values: float | int | str | bool) -> int:
+    """Root seed of a task with streams of its own, such as an instance: `entropy` below 2⁶³."""
+    return entropy(root, stream, **values) % 2**63
+
+
 def generator(root: int, stream: str, **values: float | int | str | bool) -> np.random.Generator:
     """PCG64 generator of the stream (see `entropy`), in its initial state."""
     import numpy as np

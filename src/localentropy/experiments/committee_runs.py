@@ -132,7 +132,7 @@ def run_committees(
                 P=P,
                 N=N,
                 K=parameters.units,
-                seed=seeds.entropy(context.seed, "instance", sample=sample) % 2**63,
+                seed=seeds.child(context.seed, "instance", sample=sample),
                 activation=parameters.activation,
             )
             for sample in numbers

@@ -155,12 +155,12 @@ def run_solver(
     D, margin, sample = task["D"], task["margin"], task["sample"]
     P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
     instance = hidden_manifold(
-        D, P, N, seed=_seed(context.seed, "instance", sample=sample), activation=parameters.activation
+        D, P, N, seed=seeds.child(context.seed, "instance", sample=sample), activation=parameters.activation
     )
     solution = solver(
         instance,
         margin=margin,
-        seed=_seed(context.seed, f"algorithm/{name}", D=D, P=P, N=N, margin=margin, sample=sample),
+        seed=seeds.child(context.seed, f"algorithm/{name}", D=D, P=P, N=N, margin=margin, sample=sample),
         **parameters.options(),
     )
     table = pd.DataFrame(_measurements(instance, solution, parameters, margin), columns=["quantity", "x", "value"])
@@ -168,10 +168,6 @@ def run_solver(
     context.report(f"D = {D}, 1/α = {N / P:.3f}, κ = {margin:g}, sample {sample}: {outcome}")
     effective = effective_margin(margin, N)
     return table.assign(sample=sample, D=D, P=P, N=N, inv_alpha=N / P, margin=margin, margin_effective=effective)
-
-
-def _seed(root: int, stream: str, **values: float) -> int:
-    return seeds.entropy(root, stream, **values) % 2**63
 
 
 def _measurements(

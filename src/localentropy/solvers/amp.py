@@ -152,18 +152,7 @@ def two_level_amp(
     for analysis: it knows what a student does not. Sums go through the linear algebra library, whose number of threads
     may change the last bits.
 
-    Args:
-        instance: a hidden manifold.
-        margin: smallest stability κ of a solution.
-        seed: root seed of the initial magnetizations.
-        damping: share of the old fields of the weights kept in each update, in [0, 1), to begin with; more is kept
-            when updates alternate.
-        max_iterations: updates.
-        tolerance: converged when no magnetization changes by more in one update.
-        epsilon: magnetizations start uniform in [−epsilon, epsilon].
-
-    Returns:
-        As `belief_propagation`.
+    Arguments and result are those of `amp`; the instance must be a hidden manifold.
 
     Raises:
         DomainError: an argument out of range, random patterns, or an activation without noise (identity).

@@ -6,17 +6,9 @@ import math
 
 import numpy as np
 
-from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
+from localentropy.numerics.compiled import FUSED, kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
-
-
-@subroutine(fastmath=REORDERED)
-def _product(pattern: np.ndarray, means: np.ndarray) -> float:
-    """Σ_i ξ_i m_i."""
-    total = 0.0
-    for i in range(pattern.size):
-        total += np.float64(pattern[i]) * means[i]
-    return total
+from localentropy.solvers.binary.message_kernels import signed_sum
 
 
 @subroutine(fastmath=FUSED)
@@ -47,7 +39,7 @@ def amp_update(
     incoming[:] = 0.0
     for mu in range(patterns.shape[0]):
         pattern = patterns[mu]
-        x = (threshold - _product(pattern, means) + variance * g[mu]) * s
+        x = (threshold - signed_sum(pattern, means) + variance * g[mu]) * s
         pull = hazard(x)
         g[mu] = pull * s
         reaction += pull * (pull - x) * s * s

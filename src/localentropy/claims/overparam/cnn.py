@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -73,34 +75,27 @@ def error_falls_with_width(cnn: pd.DataFrame) -> Finding:
 
 def wide_minima_are_flatter(cnn: pd.DataFrame) -> Finding:
     """The train error after noise is smaller at the largest width than where all networks first solve."""
-    quantity = f"smaller z of the fall of E({COMPARED_AT}) from the first width where all solve to the largest, > 2"
-    width = cnn["width"].max()
-    scores, words = [], []
-    for optimizer in _optimizers(cnn):
-        first = first_solved(_solved(cnn, optimizer))
-        if first is None or first == width:
-            return Finding.untestable(quantity, f"{optimizer}: no width where all networks solve below the largest")
-        (sharp, error), (flat, noise) = (energy(profiles(_networks(cnn, optimizer, k))) for k in (first, width))
-        if np.isnan(error) or np.isnan(noise):
-            return Finding.untestable(quantity, f"{optimizer}: two networks of each width needed")
-        scores.append(float((sharp - flat) / np.hypot(error, noise)))
-        words.append(f"{optimizer}: {sharp:.3f} ± {error:.3f} at k = {first:.0f}, {flat:.3f} ± {noise:.3f} at {width}")
-    least = smallest(scores)
-    return Finding(quantity, least, least > 2, "; ".join(words))
+    return _falls(cnn, f"E({COMPARED_AT})", lambda networks: energy(profiles(networks)))
 
 
 def solutions_grow_apart(cnn: pd.DataFrame) -> Finding:
     """The overlap between solutions is smaller at the largest width than where all networks first solve."""
-    quantity = "smaller z of the fall of the overlap from the first width where all solve to the largest, > 2"
+    return _falls(cnn, "the overlap", lambda networks: overlap(networks, "overlap"))
+
+
+def _falls(cnn: pd.DataFrame, name: str, measure: Callable[[pd.DataFrame], tuple[float, float]]) -> Finding:
+    quantity = f"smaller z of the fall of {name} from the first width where all solve to the largest, > 2"
     width = cnn["width"].max()
     scores, words = [], []
     for optimizer in _optimizers(cnn):
         first = first_solved(_solved(cnn, optimizer))
         if first is None or first == width:
             return Finding.untestable(quantity, f"{optimizer}: no width where all networks solve below the largest")
-        (near, error), (apart, noise) = (overlap(_networks(cnn, optimizer, k), "overlap") for k in (first, width))
-        scores.append(float((near - apart) / np.hypot(error, noise)))
-        words.append(f"{optimizer}: {near:.3f} ± {error:.3f} at k = {first:.0f}, {apart:.3f} ± {noise:.3f} at {width}")
+        (near, error), (far, noise) = (measure(_networks(cnn, optimizer, k)) for k in (first, width))
+        if np.isnan(error) or np.isnan(noise):
+            return Finding.untestable(quantity, f"{optimizer}: two networks of each width needed")
+        scores.append(float((near - far) / np.hypot(error, noise)))
+        words.append(f"{optimizer}: {near:.3f} ± {error:.3f} at k = {first:.0f}, {far:.3f} ± {noise:.3f} at {width}")
     least = smallest(scores)
     return Finding(quantity, least, least > 2, "; ".join(words))
 

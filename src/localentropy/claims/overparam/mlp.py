@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.typing import SeriesGroupBy
 
+from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 from localentropy.claims.overparam.trained_networks import (
@@ -24,12 +25,9 @@ STARTS = ("random_orthogonal", "adversarial")
 
 def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
     """The initializations have different thresholds and different plateaus of the test error."""
-    # Pooled over widths: k of n networks from either start; the hypergeometric variance at each width.
+    # k of n networks solved from either start, by width.
     n, k = (_outcomes(mlp).agg(how).unstack(fill_value=0) for how in ("size", "sum"))
-    total, both = n.sum(axis=1), k.sum(axis=1)
-    expected = n["adversarial"] * both / total
-    variance = n["adversarial"] * n["random_orthogonal"] * both * (total - both) / (total**2 * (total - 1))
-    fewer = float((expected - k["adversarial"]).sum() / np.sqrt(variance.sum())) if variance.sum() > 0 else np.nan
+    fewer = pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], k[STARTS[1]])
     errors = mlp[mlp["quantity"] == "test_error"].groupby(["initialization", "width"])["value"].agg(["mean", "sem"])
     if n.to_numpy().min() < 2 or len(n) < 2:
         raise Untestable("two widths and two networks of each needed")

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from localentropy.analysis.agreement import agreement_by_size
+from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
 from localentropy.claims.finding import FEWEST, Finding, Untestable, finite_size, largest, numbers, smallest
 from localentropy.claims.overparam.agreement_rule import LEAST, least_p_value
@@ -224,7 +225,8 @@ def larger_margins_are_found_later(solve_mct0: pd.DataFrame) -> Finding:
     counts = fractions(solve_mct0, by=("margin",))
     counts = counts[counts.groupby(["D", "N"])["margin"].transform("nunique") > 1]
     least, most = (counts[counts["margin"] == margin] for margin in (counts["margin"].min(), counts["margin"].max()))
-    rarer = pooled_score(least, most)
+    both = least.set_index(["D", "N"]).join(most.set_index(["D", "N"]), rsuffix="_most", how="inner")
+    rarer = pooled_score(both["n"], both["solved"], both["n_most"], both["solved_most"])
     detail = (
         f"over {len(steps)} pairs; z of fewer runs solved at the largest margin than at the smallest {rarer:.1f}, > 2"
     )
@@ -312,20 +314,6 @@ def fractions(table: pd.DataFrame, by: tuple[str, ...] = ()) -> pd.DataFrame:
         raise Untestable("runs without an outcome")
     counts = rows.groupby(["D", "P", "N", "inv_alpha", *by])["value"].agg(solved="sum", n="size")
     return counts.reset_index().sort_values(["D", "inv_alpha"])
-
-
-def pooled_score(more: pd.DataFrame, fewer: pd.DataFrame) -> float:
-    """z that fewer runs are solved in the second table of `fractions`, pooled over sizes (Cochran–Mantel–Haenszel).
-
-    Missing where every size has all its runs solved, or none.
-    """
-    both = more.set_index(["D", "N"])[["solved", "n"]].join(
-        fewer.set_index(["D", "N"])[["solved", "n"]], suffixes=("", "_fewer"), how="inner"
-    )
-    total, solved = both["n"] + both["n_fewer"], both["solved"] + both["solved_fewer"]
-    variance = (both["n"] * both["n_fewer"] * solved * (total - solved) / (total**2 * (total - 1))).sum()
-    expected = (both["n_fewer"] * solved / total).sum()
-    return float((expected - both["solved_fewer"].sum()) / np.sqrt(variance)) if variance > 0 else np.nan
 
 
 def half_point(points: pd.DataFrame) -> float:

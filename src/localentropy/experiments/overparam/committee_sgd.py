@@ -52,7 +52,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         runs = committee_sgd_many(
             [instance for instance in instances for _ in range(starts)],
             seeds=[
-                seeds.entropy(context.seed, "algorithm/committee_sgd", sample=sample, start=start) % 2**63
+                seeds.child(context.seed, "algorithm/committee_sgd", sample=sample, start=start)
                 for sample in numbers
                 for start in range(starts)
             ],

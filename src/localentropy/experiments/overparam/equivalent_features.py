@@ -71,7 +71,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     D, solver, features, sample = task["D"], task["solver"], task["features"], task["sample"]
     P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
     # Independent instances for each kind of features: their means are compared with independent errors.
-    seed = seeds.entropy(context.seed, f"instance/{solver}/{features}", sample=sample) % 2**63
+    seed = seeds.child(context.seed, f"instance/{solver}/{features}", sample=sample)
     instance = hidden_manifold(D, P, N, seed=seed, **VARIANTS[solver][features])
     solution = _solve(parameters, solver, instance, seed)
     error = instance.test_error(solution.weights, parameters.test_patterns)

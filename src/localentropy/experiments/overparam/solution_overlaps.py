@@ -81,12 +81,12 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     P, N = sizes(parameters.alpha_T, task["D"], task["inv_alpha"])
     rows = []
     for sample in range(task["samples"]):
-        seed = seeds.entropy(context.seed, "instance", sample=sample) % 2**63
+        seed = seeds.child(context.seed, "instance", sample=sample)
         instance = hidden_manifold(task["D"], P, N, seed=seed, activation=parameters.activation)
         solutions = []
         for run in range(task["runs"]):
             place = {"D": task["D"], "P": P, "N": N, "sample": sample, "run": run}
-            seed = seeds.entropy(context.seed, f"overlaps/{name}", **place) % 2**63
+            seed = seeds.child(context.seed, f"overlaps/{name}", **place)
             solutions.append(solvers[name](instance, seed=seed))
         solved = [one.weights for one in solutions if one.solved]
         mean = float(overlaps(np.stack(solved))[2].mean()) if len(solved) > 1 else np.nan

@@ -59,7 +59,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     D, margin, sample = task["D"], task["margin"], task["sample"]
     P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
     # The stream of the solvers' runs: the same instances.
-    seed = seeds.entropy(context.seed, "instance", sample=sample) % 2**63
+    seed = seeds.child(context.seed, "instance", sample=sample)
     instance = hidden_manifold(D, P, N, seed=seed)
     solution = two_level_amp(
         instance,

@@ -20,6 +20,7 @@ from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs
 from localentropy.solvers.binary.annealing_kernels import lattice_sweeps, real_sweeps
+from localentropy.solvers.binary.bit_kernels import word_stream
 from localentropy.solvers.binary.energies import ENERGIES, energy_table
 from localentropy.solvers.binary.energy_kernels import energy_sweeps
 from localentropy.solvers.solution import Solution, check_run
@@ -111,7 +112,7 @@ def _descend(
     started = time.thread_time()
     initial = seeds.generator(seed, f"algorithm/{name}")
     weights = 2 * initial.integers(0, 2, instance.N, dtype=np.int8) - 1
-    stream = np.array([seeds.entropy(seed, f"algorithm/{name}/moves") % 2**64, 0], np.uint64)
+    stream = word_stream(seed, f"algorithm/{name}/moves")
     errors = np.zeros(len(betas) + 1, np.int64)
     errors[0] = round(float(instance.train_error(weights, margin)) * instance.P)
     done = 0

@@ -156,18 +156,12 @@ def real_sweeps(
 ) -> int:
     """The same chain on real patterns, where every attempt has to look at every pattern.
 
+    Other arguments and the result are those of `lattice_sweeps`.
+
     Args:
         patterns: y ξ, float32, [N, P].
         least: smallest allowed sum.
         sums: Σ_i w_i y ξ_i, float64, [P]; changed.
-        weights: int8 of ±1, [N]; changed.
-        stream: key and number of words used, uint64, [2]; the second is changed.
-        boltzmann: exp(−β) of each sweep, [sweeps].
-        stop: end at the first configuration without errors.
-        errors: receives the errors after each sweep, int64, [sweeps].
-
-    Returns:
-        Sweeps begun.
     """
     size = np.uint64(weights.size)
     thresholds = np.empty(sums.size + 1, np.uint64)

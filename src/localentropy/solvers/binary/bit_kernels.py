@@ -9,6 +9,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from localentropy.numerics.compiled import subroutine
+from localentropy.seeds import entropy
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -25,6 +26,11 @@ def _count_bits(typing: Any, word: Any) -> Any:
 
 count_bits: Any = intrinsic(_count_bits)
 """Number of ones in a uint64: the processor's instruction, also on vectors."""
+
+
+def word_stream(seed: int, name: str) -> np.ndarray:
+    """Key of the random words of a stream, and the number of words used so far (0): uint64, [2]."""
+    return np.array([entropy(seed, name) % 2**64, 0], np.uint64)
 
 
 @subroutine

@@ -28,7 +28,7 @@ SERIES_LIMIT = 20.0
 
 
 @subroutine(fastmath=REORDERED)
-def _signed_sum(pattern: np.ndarray, weights: np.ndarray) -> float:
+def signed_sum(pattern: np.ndarray, weights: np.ndarray) -> float:
     """Σ_i w_i ξ_i."""
     total = 0.0
     for i in range(pattern.size):
@@ -41,7 +41,7 @@ def count_errors(patterns: np.ndarray, threshold: float, weights: np.ndarray) ->
     """Patterns [P, N], labels included, whose sum Σ_i w_i ξ_i is below the threshold or not positive."""
     errors = 0
     for mu in range(patterns.shape[0]):
-        total = _signed_sum(patterns[mu], weights)
+        total = signed_sum(patterns[mu], weights)
         errors += total < threshold or total <= 0.0
     return errors
 

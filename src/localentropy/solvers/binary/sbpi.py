@@ -12,6 +12,7 @@ from localentropy.arguments import require_integer, require_number
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs, unpack_signs
+from localentropy.solvers.binary.bit_kernels import word_stream
 from localentropy.solvers.binary.sbpi_kernels import sbpi_passes
 from localentropy.solvers.solution import Solution, check_run
 
@@ -56,7 +57,7 @@ def sbpi(
     initial = seeds.generator(seed, "algorithm/sbpi")
     hidden = 2 * initial.integers(0, 2, instance.N, dtype=np.int32) - 1
     weights = pack_signs(hidden)
-    stream = np.array([seeds.entropy(seed, "algorithm/sbpi/moves") % 2**64, 0], np.uint64)
+    stream = word_stream(seed, "algorithm/sbpi/moves")
     errors = np.empty(passes + 1, np.int64)
     errors[0] = round(float(instance.train_error(unpack_signs(weights, instance.N), margin)) * instance.P)
     made = 0
