@@ -13,8 +13,8 @@ SNAKEMAKE := $(BIN)/snakemake
 
 help:
 	@echo "make figure3 | figure6     one figure, into figures/$(SCALE)/  (SCALE=smoke|default|paper)"
-	@echo "make all                   every figure"
-	@echo "make scorecard | report    every claim with its verdict | Snakemake's HTML report of everything"
+	@echo "make all                   every figure of every paper"
+	@echo "make scorecard | report    every claim of every paper with its verdict | Snakemake's HTML report of everything"
 	@echo "make dag                   a picture of what is made from what"
 	@echo "make notebooks             run the notebooks, render them as HTML"
 	@echo "make test | test-slow      the tests | the long ones"
@@ -35,21 +35,10 @@ $(STAMP): requirements.lock pyproject.toml
 all scorecard report dag notebooks: setup
 	$(SNAKEMAKE) $@ --config scale=$(SCALE)
 
-# Figures of any paper: figure3, margins_figure2, glm_perceptron, … One rule with several patterns would make them all at
-# once in the eyes of make, and run for the first one only.
-DRAW = $(SNAKEMAKE) $@ --config scale=$(SCALE)
-
-figure%: setup
-	$(DRAW)
-
-margins_%: setup
-	$(DRAW)
-
-shaping_%: setup
-	$(DRAW)
-
-glm_%: setup
-	$(DRAW)
+# Any other word is a target of Snakemake's, such as a figure of any paper: figure3, margins_figure2, ...
+.DEFAULT:
+	@$(MAKE) --no-print-directory setup
+	$(SNAKEMAKE) $@ --config scale=$(SCALE)
 
 test: setup
 	$(BIN)/python -m pytest -m "not slow and not slurm" -n 2 --dist loadfile

@@ -40,7 +40,7 @@ report: "docs/report/workflow.rst"
 wildcard_constraints:
     paper=r"[a-z]+",
     name=r"[a-z][a-z0-9_]*",
-    module=r"[a-z][a-z0-9_]*",
+    module=r"(?!scorecard\b)[a-z][a-z0-9_]*",
     part=r"\d+",
     parts=r"\d+",
 

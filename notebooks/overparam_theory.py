@@ -14,7 +14,7 @@
 # # Theory of the overparameterized perceptron
 #
 # The replica theory behind figures 1–4 and 8–9 of the main paper, with the library's functions only. The formulas are
-# derived in `docs/theory/overparam.md`.
+# derived in `docs/overparam/theory.md`.
 
 # %%
 import matplotlib.pyplot as plt

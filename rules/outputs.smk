@@ -1,4 +1,4 @@
-# What a user asks for: all figures, or one by its name.
+# What a user asks for: all figures, or one by its name; all scorecards, or that of one paper.
 
 
 rule all:
@@ -6,13 +6,13 @@ rule all:
         [pipeline.figure_files(target) for target in pipeline.configuration.figures],
 
 
-for target in pipeline.configuration.figures:
+for target, files in pipeline.target_files().items():
 
     rule:
         name:
             target
         input:
-            pipeline.figure_files(target),
+            files,
         message:
             f"{target} is up to date"
 
@@ -63,9 +63,9 @@ rule notebook:
 
 rule scorecard:
     input:
-        pipeline.scorecard_files(".csv", ".md", ".html", ".json"),
+        pipeline.scorecard_files(),
     message:
-        "the scorecard is up to date"
+        "the scorecards are up to date"
 
 
 # These two are made anew each time they are asked for.

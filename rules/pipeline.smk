@@ -97,16 +97,18 @@ rule claims:
         ancient(pipeline.scorecard_tables),
     output:
         report(
-            pipeline.scorecard_files(".html"),
+            f"figures/{FOLDER}/{{paper}}/scorecard.html",
             caption="../docs/report/scorecard.rst",
-            category="scorecard",
+            category="{paper}",
             labels={"figure": "scorecard", "file": "page"},
         ),
-        pipeline.scorecard_files(".csv", ".md", ".json"),
+        f"figures/{FOLDER}/{{paper}}/scorecard.csv",
+        f"figures/{FOLDER}/{{paper}}/scorecard.md",
+        f"figures/{FOLDER}/{{paper}}/scorecard.json",
     log:
-        f"logs/{FOLDER}/scorecard.log",
+        f"logs/{FOLDER}/{{paper}}/scorecard.log",
     benchmark:
-        f"logs/{FOLDER}/scorecard.benchmark.tsv"
+        f"logs/{FOLDER}/{{paper}}/scorecard.benchmark.tsv"
     conda:
         "../environment.yml"
     threads: 1
@@ -116,6 +118,32 @@ rule claims:
     params:
         job=pipeline.scorecard_parameters,
     message:
-        "testing the papers' claims"
+        "testing the claims of {wildcards.paper}"
+    shell:
+        "python -m localentropy scorecard {wildcards.paper} --job {params.job:q} --log {log:q}"
+
+
+# One page over all scorecards.
+rule summary:
+    input:
+        ancient(pipeline.summary_cards),
+    output:
+        f"figures/{FOLDER}/scorecard.md",
+        f"figures/{FOLDER}/scorecard.html",
+        f"figures/{FOLDER}/scorecard.json",
+    log:
+        f"logs/{FOLDER}/scorecard.log",
+    benchmark:
+        f"logs/{FOLDER}/scorecard.benchmark.tsv"
+    conda:
+        "../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        job=pipeline.summary_parameters,
+    message:
+        "counting the verdicts of all papers"
     shell:
         "python -m localentropy scorecard --job {params.job:q} --log {log:q}"

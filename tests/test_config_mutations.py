@@ -21,7 +21,10 @@ from localentropy.pipeline.jobs import Job, output_jobs, table_jobs
 
 SHIPPED = {
     name: (ROOT / name).read_text()
-    for name in ("config/default.yaml", "config/scales/smoke.yaml", "config/figures.yaml", "config/claims.yaml")
+    for name in (
+        "config/general.yaml",
+        *(f"config/overparam/{part}.yaml" for part in ("physics", "smoke", "figures", "claims")),
+    )
 }
 LONGEST_LINE = 4000
 
@@ -143,7 +146,7 @@ def test_mutated_texts_of_the_shipped_files(name: str, root: Path) -> None:
 
 
 @many(100)
-@given(mutated_trees(yaml.safe_load(SHIPPED["config/default.yaml"])))
+@given(mutated_trees(yaml.safe_load(SHIPPED["config/overparam/physics.yaml"])))
 def test_mutated_files_of_a_user(root: Path, tree: dict[str, Any]) -> None:
     file = root / "mine.yaml"
     file.write_text(yaml.safe_dump(tree, allow_unicode=True), encoding="utf-8")

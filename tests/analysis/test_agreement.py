@@ -153,7 +153,10 @@ def test_sizes_near_the_same_overparameterization_are_one_point():
 
 
 def test_solvers_without_a_common_size_are_refused_by_name():
-    grids = {"solve_sbpi": pd.DataFrame({"D": [67, 201]}), "solve_anneal": pd.DataFrame({"D": [33, 67]})}
+    grids = {
+        "overparam/solve_sbpi": pd.DataFrame({"D": [67, 201]}),
+        "overparam/solve_anneal": pd.DataFrame({"D": [33, 67]}),
+    }
     assert shared_size(grids) == 67
-    with pytest.raises(DomainError, match="solve_sbpi: 201; solve_anneal: 33, 67"):
-        shared_size(grids | {"solve_sbpi": pd.DataFrame({"D": [201]})})
+    with pytest.raises(DomainError, match="overparam/solve_sbpi: 201; overparam/solve_anneal: 33, 67"):
+        shared_size(grids | {"overparam/solve_sbpi": pd.DataFrame({"D": [201]})})

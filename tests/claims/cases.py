@@ -35,9 +35,8 @@ class Case:
     replaced: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)
 
 
-def tables(experiments: Iterable[str], case: Case) -> Tables:
-    """The good tables of a claim: short name → rows, to be changed at will."""
-    names = [experiment.partition("/")[2] for experiment in experiments]
+def tables(names: Iterable[str], case: Case) -> Tables:
+    """The good tables of a claim: the test's argument → rows, to be changed at will."""
     return {name: _built(case.replaced.get(name) or _builder(name)).copy() for name in names}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
@@ -37,14 +38,14 @@ def card() -> pd.DataFrame:
     claims = {
         "O01": claim(),
         "O02": claim(printed="< 0.5"),
-        "M01": claim(test="margins.a.b"),
+        "O05": claim(),
         "O03": claim(),
         "O04": claim(),
     }
     findings = {
         "O01": Finding("|Δ| < 1", 0.123456, True, "1 < 2 & 3 > 2", 0.0123),
         "O02": Finding("slope", -0.5, False, "two\nlines"),
-        "M01": Finding("step", 1e-7, True, ""),
+        "O05": Finding("step", 1e-7, True, ""),
         "O03": Finding.untestable("z", "too few"),
         "O04": Finding("half", NAN, True, "no number"),
     }
@@ -71,14 +72,14 @@ def test_extremes_do_not_pass_over_missing_numbers() -> None:
             extreme([])
 
 
-def test_markdown_has_a_row_for_every_claim_below_its_paper(card: pd.DataFrame) -> None:
-    text = rendering.markdown(card, "smoke")
-    assert text.startswith("# Scorecard at scale smoke\n\n5 claims: 2 reproduced, 2 not reproduced, 1 not testable")
-    papers = text.split("\n## ")[1:]
-    assert [paper.split("\n")[0] for paper in papers] == ["overparam", "margins"]
+def test_markdown_has_a_row_for_every_claim(card: pd.DataFrame) -> None:
+    text = rendering.markdown(card, "overparam", "smoke")
+    assert text.startswith(
+        "# Scorecard of overparam at scale smoke\n\n5 claims: 2 reproduced, 2 not reproduced, 1 not testable"
+    )
     rows = [line for line in text.splitlines() if line.startswith("| ") and "| id |" not in line]
-    assert [row.split(" | ")[1] for row in rows] == ["O01", "O02", "O03", "O04", "M01"]
-    assert [row[2] for row in rows] == ["✓", "✗", "–", "✗", "✓"]
+    assert [row.split(" | ")[1] for row in rows] == ["O01", "O02", "O05", "O03", "O04"]
+    assert [row[2] for row in rows] == ["✓", "✗", "✓", "–", "✗"]
     # Eight cells in each, whatever stands in them, and no markup of the claim's own.
     assert all(row.replace("\\|", "").count("|") == 9 for row in rows)
     assert "ε \\| κ falls, \\<b>strictly\\</b>" in rows[0] and "\\|Δ\\| \\< 1" in rows[0]
@@ -108,12 +109,37 @@ class Balance(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] == "td":
+        if "td" in self.open:
             self.cells[-1] += data
 
 
+def test_the_page_over_all_papers_counts_each(card: pd.DataFrame) -> None:
+    cards = {"overparam": card, "margins": card[:1]}
+    text = rendering.summary_markdown(cards, "smoke")
+    assert "6 claims: 3 reproduced, 2 not reproduced, 1 not testable at this scale." in text
+    assert "| [overparam](overparam/scorecard.md) | 5 | 2 | 2 | 1 |" in text
+    assert "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 |" in text
+    reader = Balance()
+    reader.feed(rendering.summary_html(cards, "smoke"))
+    reader.close()
+    assert reader.open == [] and reader.cells == ["overparam", "5", "2", "2", "1", "margins", "1", "1", "0", "0"]
+
+
+def test_tables_of_two_papers_meet_in_one_claim() -> None:
+    entry = claim(
+        test="overparam.franz_parisi.typical_are_isolated",
+        experiments={"franz_parisi": "margins/franz_parisi", "franz_parisi_text": "overparam/franz_parisi"},
+    )
+    curve = {"curve": ["reference"], "margin_ref": 0.0, "inv_alpha": 1.2, "distance": 0.01}
+    tables = {
+        "margins/franz_parisi": pd.DataFrame(curve | {"entropy": -0.1}),
+        "overparam/franz_parisi": pd.DataFrame(curve | {"curve": ["isolated"], "inv_alpha": 2.0, "entropy": -0.2}),
+    }
+    assert assess("O99", entry, tables).value == -0.1
+
+
 def test_html_is_well_formed_and_shows_texts_as_they_are(card: pd.DataFrame) -> None:
-    page = rendering.html(card, "smoke", "0123456789abcdef")
+    page = rendering.html(card, "overparam", "smoke", "0123456789abcdef")
     reader = Balance()
     reader.feed(page)
     reader.close()
@@ -122,7 +148,7 @@ def test_html_is_well_formed_and_shows_texts_as_they_are(card: pd.DataFrame) -> 
     assert len(reader.cells) == len(card) * len(rendering.SHOWN)
     assert "ε | κ falls, <b>strictly</b>" in reader.cells and "1 < 2 & 3 > 2" in reader.cells
     assert "5 claims, 2 reproduced, 2 not reproduced" in page and "Code 0123456789ab." in page
-    assert rendering.html(card, "smoke", "0123456789abcdef") == page
+    assert rendering.html(card, "overparam", "smoke", "0123456789abcdef") == page
 
 
 @pytest.mark.parametrize(
@@ -143,7 +169,7 @@ def test_a_claim_without_its_test_is_one_line(changes: dict[str, Any], message: 
     tables = {"overparam/thresholds": thresholds(), "overparam/typical": thresholds()}
     with pytest.raises(ConfigError) as caught:
         assess("O99", claim(**changes), tables)
-    assert str(caught.value).startswith("config/claims.yaml: ") and "\n" not in str(caught.value)
+    assert re.match(r"config/[a-z]+/claims\.yaml: ", str(caught.value)) and "\n" not in str(caught.value)
     assert message in str(caught.value)
 
 
@@ -153,6 +179,10 @@ def test_a_claim_without_its_test_is_one_line(changes: dict[str, Any], message: 
         ({"sourc": "x"}, "O99.sourc = x: unknown key; did you mean 'source'?"),
         ({"experiments": ["overparm/thresholds"]}, "O99.experiments = overparm/thresholds: allowed: <paper>/<name>"),
         ({"experiments": ["Thresholds"]}, "O99.experiments = Thresholds: allowed: <paper>/<name>"),
+        ({"experiments": ["overparam/typical", "a/b"]}, "O99.experiments = a/b: allowed: <paper>/<name>"),
+        ({"experiments": {"x": "Thresholds"}}, "O99.experiments = Thresholds: allowed: <paper>/<name>"),
+        ({"experiments": 3}, "O99.experiments = 3: allowed: a list, each entry text or a mapping, each value text"),
+        ({"test": "margins.a.b"}, "O99.test = margins.a.b: allowed: overparam.<module>.<function>"),
         ({"experiments": []}, "O99.experiments = []: allowed"),
         ({"test": "gap"}, "O99.test = gap: allowed"),
         ({"claim": ""}, "O99.claim = : allowed"),
@@ -160,16 +190,16 @@ def test_a_claim_without_its_test_is_one_line(changes: dict[str, Any], message: 
 )
 def test_a_wrong_entry_is_one_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     shutil.copytree(ROOT / "config", tmp_path / "config")
-    file = tmp_path / "config/claims.yaml"
+    file = tmp_path / "config/overparam/claims.yaml"
     with file.open("a") as text:
         yaml.safe_dump({"O99": CLAIM | changes}, text)
     with pytest.raises(ConfigError) as caught:
         read_claims(tmp_path)
-    assert str(caught.value).startswith("config/claims.yaml: ") and "\n" not in str(caught.value)
+    assert re.match(r"config/[a-z]+/claims\.yaml: ", str(caught.value)) and "\n" not in str(caught.value)
     assert message in str(caught.value)
 
 
 def test_every_claim_names_a_test_that_exists() -> None:
     for key, entry in read_claims().items():
-        empty = {name: pd.DataFrame() for name in entry.experiments}
+        empty = {name: pd.DataFrame() for name in entry.arguments.values()}
         assert assess(key, entry, empty).verdict is Verdict.NOT_TESTABLE

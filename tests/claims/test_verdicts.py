@@ -43,12 +43,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*(Degrees of freedom|invalid va
 
 
 def verdict(key: str, made: Tables) -> Finding:
-    names = {name.partition("/")[2]: name for name in CLAIMS[key].experiments}
+    names = CLAIMS[key].arguments
     return assess(key, CLAIMS[key], {names[short]: table for short, table in made.items()})
 
 
 def good(key: str) -> Tables:
-    return tables(CLAIMS[key].experiments, CASES[key])
+    return tables(CLAIMS[key].arguments, CASES[key])
 
 
 def spoilings(kind: str) -> list[tuple[str, str]]:
@@ -94,9 +94,9 @@ def test_a_missing_number_never_counts_as_reproduced(key: str, name: str) -> Non
 
 @pytest.mark.parametrize("key", CLAIMS)
 def test_without_rows_nothing_is_judged(key: str) -> None:
-    for name in CLAIMS[key].experiments:
-        made = tables(CLAIMS[key].experiments, CASES.get(key, Case({})))
-        made[name.partition("/")[2]] = pd.DataFrame()
+    for argument, name in CLAIMS[key].arguments.items():
+        made = tables(CLAIMS[key].arguments, CASES.get(key, Case({})))
+        made[argument] = pd.DataFrame()
         found = verdict(key, made)
         assert found.verdict is Verdict.NOT_TESTABLE and name in found.detail and found.quantity
 
@@ -146,6 +146,6 @@ def test_half_a_point_is_the_first_crossing() -> None:
 
 
 def test_a_threshold_from_one_side_stays_a_bound() -> None:
-    found = verdict("O21", tables(CLAIMS["O21"].experiments, Case({})))
+    found = verdict("O21", tables(CLAIMS["O21"].arguments, Case({})))
     assert found.verdict is Verdict.NOT_TESTABLE
     assert "1.000 (D = 467)" in found.detail and "1.0161" in found.detail

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from localentropy.errors import ConfigError, DomainError
-from localentropy.experiments.overparam import (
+from localentropy.experiments import (
     solve_belief_propagation,
     solve_mct0,
     typical,
@@ -141,7 +141,7 @@ def test_only_binarynet_imports_pytorch():
     values = RUNS | {"theta": 1, "reinforcement": 0.3, "passes": 9, "grids": [SIZES | {"margins": [0]}]}
     program = f"""
 import sys
-from localentropy.experiments.overparam import solve_sbpi
+from localentropy.experiments import solve_sbpi
 from localentropy.experiments.parameters import Context
 parameters = solve_sbpi.Parameters(**{values!r})
 solve_sbpi.compute(parameters, solve_sbpi.tasks(parameters)[0], Context(1, dict(), print))

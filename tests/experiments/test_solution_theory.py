@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from localentropy.experiments.overparam import solution_overlaps, typical_lattice
+from localentropy.experiments import solution_overlaps, typical_lattice
 from localentropy.experiments.parameters import Context
 from localentropy.experiments.perceptron_runs import sizes
 from localentropy.instances.perceptron import hidden_manifold, smallest_allowed

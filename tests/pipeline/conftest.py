@@ -92,7 +92,9 @@ class Run:
     def did(self) -> set[str]:
         """Messages of the jobs that ran, without the target rules'."""
         messages = re.findall(r"^(?:Job \d+|localrule.*?): (.*)$", self.output, re.MULTILINE)
-        return {m for m in messages if m.startswith(("computing", "joining", "drawing", "preparing", "testing"))}
+        return {
+            m for m in messages if m.startswith(("computing", "joining", "drawing", "preparing", "testing", "counting"))
+        }
 
 
 class Checkout:
@@ -158,13 +160,16 @@ def write_toys(checkout: Path, seconds: float = 0.0) -> None:
         (source / f"experiments/overparam/toy_{letter}.py").write_text(EXPERIMENT.format(kernel=f"toy_kernel_{letter}"))
     for number in (91, 92, 93):
         (source / f"plots/overparam/figure{number}.py").write_text(PLOT)
-    (checkout / "config/figures.yaml").write_text(FIGURES)
-    (checkout / "config/claims.yaml").write_text("{}\n")
-    physics = f"seed: 1\ndata: {{source: embedded, mirror: null}}\ntoy_a: {{offset: 1, seconds: {seconds}}}\n"
-    (checkout / "config/default.yaml").write_text(physics + f"toy_b: {{offset: 2, seconds: {seconds}}}\n")
+    (checkout / "config/overparam/figures.yaml").write_text(FIGURES)
+    (checkout / "config/overparam/claims.yaml").unlink()
+    (checkout / "config/general.yaml").write_text("seed: 1\ndata: {source: embedded, mirror: null}\n")
+    physics = "".join(
+        f"toy_{name}: {{offset: {offset}, seconds: {seconds}}}\n" for name, offset in (("a", 1), ("b", 2))
+    )
+    (checkout / "config/overparam/physics.yaml").write_text(physics)
     for scale, points in (("smoke", 3), ("default", 5), ("paper", 7)):
         sizes = f"{{points: {points}, chunks: 2, threads: 1}}"
-        (checkout / f"config/scales/{scale}.yaml").write_text(f"toy_a: {sizes}\ntoy_b: {sizes}\n")
+        (checkout / f"config/overparam/{scale}.yaml").write_text(f"toy_a: {sizes}\ntoy_b: {sizes}\n")
 
 
 @pytest.fixture

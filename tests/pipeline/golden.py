@@ -70,6 +70,6 @@ def verdict_differences(golden: pd.DataFrame, fresh: pd.DataFrame, claims: Mappi
     exact = [
         key
         for key in old.keys() & new.keys()
-        if EXPERIMENTS.isdisjoint(name.partition("/")[2] for name in claims[key].experiments)
+        if EXPERIMENTS.isdisjoint(name.partition("/")[2] for name in claims[key].arguments.values())
     ]
     return lost + [f"{key}: {old[key]} → {new[key]}" for key in sorted(exact) if old[key] != new[key]]

@@ -6,20 +6,21 @@ import subprocess
 import sys
 
 from localentropy.closure import code_closure
-from localentropy.pipeline.config import experiment_names, read_claims, read_figures
+from localentropy.pipeline.config import read_figures, resolve
+from localentropy.pipeline.jobs import table_jobs
 
-NAMES = sorted(experiment_names(read_figures(), read_claims()))
+JOBS = {job.name: job for job in table_jobs(resolve("smoke"))}
 SOLVERS = {"anneal", "sbpi", "belief_propagation", "focusing_bp", "binarynet"}
 
 
-def closure(module: str) -> dict[str, list[str]]:
+def closure(*modules: str) -> dict[str, list[str]]:
     """The modules of which something counts; names without the package."""
-    found = code_closure(f"localentropy.{module}")
+    found = code_closure(*modules)
     return {name.removeprefix("localentropy."): used for name, used in found.items() if used}
 
 
 def experiment(name: str) -> dict[str, list[str]]:
-    return closure(f"experiments.{name.replace('/', '.')}")
+    return closure(*JOBS[name].modules)
 
 
 def below(found: dict[str, list[str]], *packages: str) -> set[str]:
@@ -31,24 +32,24 @@ def test_the_closure_follows_imports_inside_functions() -> None:
     assert {"experiments.parameters", "replica.random_features", "numerics.quadrature"} <= set(files)
 
 
-def test_no_experiment_depends_on_the_pipeline_on_plots_or_on_another_experiment() -> None:
-    for name in NAMES:
+def test_no_program_depends_on_the_pipeline_on_plots_or_on_another_program() -> None:
+    programs = {job.experiment.__name__.removeprefix("localentropy.") for job in JOBS.values()}
+    for name, job in JOBS.items():
         found = experiment(name)
         assert not below(found, "commands", "pipeline", "plots", "claims")
-        # What several experiments share lies directly in experiments/; each paper's folder holds experiments.
-        modules = {module for module in below(found, "experiments") if module.count(".") > 1}
-        assert modules == {f"experiments.{name.replace('/', '.')}"}
+        assert set(found) & programs == {job.experiment.__name__.removeprefix("localentropy.")}
 
 
 def test_a_solver_depends_on_no_other_solver() -> None:
     for name in SOLVERS | {"mct0"}:
         found = experiment(f"overparam/solve_{name}")
         others = SOLVERS - {name} - ({"anneal"} if name == "mct0" else set())
+        assert f"solvers.binary.{name.replace('mct0', 'anneal')}" in found
         assert not {f"solvers.binary.{other}" for other in others} & set(found)
 
 
 def test_no_solver_and_no_network_runs_again_after_an_edit_of_the_theory() -> None:
-    runs = [name for name in NAMES if below(experiment(name), "solvers", "networks")]
+    runs = [name for name in JOBS if below(experiment(name), "solvers", "networks")]
     assert len(runs) > 10
     for name in runs:
         if name not in ("overparam/solution_overlaps", "overparam/two_level_amp"):

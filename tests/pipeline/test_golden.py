@@ -66,16 +66,16 @@ def test_verdicts_of_exact_claims_may_not_change() -> None:
 
 def test_the_golden_command_copies_numbers_and_verdicts(toys: Checkout) -> None:
     (toys.folder / "src/localentropy/claims/overparam/toy.py").write_text(CLAIMS)
-    (toys.folder / "config/claims.yaml").write_text(ENTRIES)
+    (toys.folder / "config/overparam/claims.yaml").write_text(ENTRIES)
     assert toys.snakemake("all", "scorecard", "--config", "scale=smoke").status == 0
     copied = toys.python("golden")
     assert copied.status == 0, copied.output
     names = [f"tests/golden/overparam/figure{number}.csv" for number in (91, 92, 93)]
-    assert copied.output.split() == [*names, "tests/golden/verdicts.csv"]
+    assert copied.output.split() == [*names, "tests/golden/overparam/verdicts.csv"]
     for name in names:
         source = name.replace("tests/golden", "figures/smoke")
         assert (toys.folder / name).read_bytes() == (toys.folder / source).read_bytes()
-    verdicts = (toys.folder / "tests/golden/verdicts.csv").read_text()
+    verdicts = (toys.folder / "tests/golden/overparam/verdicts.csv").read_text()
     assert verdicts == "id,verdict\nT01,reproduced\nT02,not reproduced\n"
     assert toys.python("diff", "tests/golden", "figures/smoke").status == 0
 
@@ -91,7 +91,8 @@ def test_the_golden_command_copies_numbers_and_verdicts(toys: Checkout) -> None:
 
 
 def test_the_gallery_command_copies_all_or_what_is_named(toys: Checkout) -> None:
-    page = toys.folder / "docs/gallery.md"
+    page = toys.folder / "docs/overparam/gallery.md"
+    page.parent.mkdir()
     page.write_text("<!-- figure91 -->old<!-- /figure91 --> <!-- figure92 -->old<!-- /figure92 -->")
     assert toys.snakemake("figure91").status == 0
     copied = toys.python("gallery", "figure91")

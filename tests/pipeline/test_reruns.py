@@ -70,7 +70,7 @@ def test_edits_rerun_exactly_what_depends_on_them(made: Checkout) -> None:
     run = made.snakemake("figure91", "figure92", "figure93")
     assert run.status == 0, run.output
     assert run.did == ALL_A | drawing(92)
-    made.edit("config/default.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 3"))
+    made.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 3"))
     assert made.snakemake("all").did == ALL_A
 
 
@@ -86,7 +86,7 @@ def square(values):
 """
     toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda _: counting)
     for threads in (1, 2):
-        toys.edit("config/scales/smoke.yaml", lambda text: text.replace("threads: 1", f"threads: {threads}"))  # noqa: B023
+        toys.edit("config/overparam/smoke.yaml", lambda text: text.replace("threads: 1", f"threads: {threads}"))  # noqa: B023
         run = toys.python("run", "overparam/toy_a", "--scale", "smoke", "--part", "0")
         assert run.status == 0, run.output
         (part,) = toys.folder.glob("results/smoke/overparam/toy_a/0-of-2.parquet")
@@ -107,7 +107,7 @@ def test_without_metadata_nothing_stale_is_shown(made: Checkout) -> None:
     shutil.rmtree(made.folder / ".snakemake")
     made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
     os.utime(made.folder / KERNEL, (1e9, 1e9))
-    made.edit("config/default.yaml", lambda text: text.replace("toy_b: {offset: 2", "toy_b: {offset: 3"))
+    made.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_b: {offset: 2", "toy_b: {offset: 3"))
     run = made.snakemake("all")
     assert run.status == 0, run.output
     assert run.did == EVERYTHING

@@ -38,14 +38,14 @@ T02:
   experiments: [overparam/toy_a, overparam/toy_b]
 """
 
-CARD = "testing the papers' claims"
+CARD = {"testing the claims of overparam", "counting the verdicts of all papers"}
 
 
 @pytest.fixture
 def claims(toys: Checkout) -> Checkout:
     """The toy checkout with two claims."""
     (toys.folder / "src/localentropy/claims/overparam/toy.py").write_text(CLAIMS)
-    (toys.folder / "config/claims.yaml").write_text(ENTRIES)
+    (toys.folder / "config/overparam/claims.yaml").write_text(ENTRIES)
     return toys
 
 
@@ -55,15 +55,18 @@ def test_the_scorecard_is_made_once_and_again_only_for_what_it_depends_on(claims
     assert missing.output == "error: results/default/overparam/toy_a.parquet: no such table\n"
     first = claims.snakemake("scorecard")
     assert first.status == 0, first.output
-    assert CARD in first.did and "joining the parts of overparam/toy_b" in first.did
+    assert first.did >= CARD and "joining the parts of overparam/toy_b" in first.did
     assert not any(message.startswith("drawing") for message in first.did)
-    card = pd.read_csv(claims.folder / "figures/default/scorecard.csv").set_index("id")
+    card = pd.read_csv(claims.folder / "figures/default/overparam/scorecard.csv").set_index("id")
     assert card["verdict"].to_dict() == {"T01": "reproduced", "T02": "not reproduced"}
     assert card.loc["T01", "value"] == 3.0 and card.loc["T02", "experiments"] == "overparam/toy_a overparam/toy_b"
-    text = (claims.folder / "figures/default/scorecard.md").read_text()
+    text = (claims.folder / "figures/default/overparam/scorecard.md").read_text()
     assert "2 claims: 1 reproduced, 1 not reproduced, 0 not testable at this scale." in text
+    page = (claims.folder / "figures/default/scorecard.md").read_text()
+    assert "2 claims: 1 reproduced" in page and "| [overparam](overparam/scorecard.md) | 2 | 1 | 1 | 0 |" in page
     before = claims.contents("figures/**/*")
-    assert set(before) == {f"figures/default/scorecard.{suffix}" for suffix in ("csv", "md", "html", "json")}
+    card_files = {f"figures/default/overparam/scorecard.{suffix}" for suffix in ("csv", "md", "html", "json")}
+    assert set(before) == card_files | {f"figures/default/scorecard.{suffix}" for suffix in ("md", "html", "json")}
 
     assert claims.snakemake("scorecard").did == set()
     assert claims.contents("figures/**/*") == before
@@ -74,27 +77,29 @@ def test_the_scorecard_is_made_once_and_again_only_for_what_it_depends_on(claims
         "src/localentropy/claims/overparam/toy.py", lambda text: text.replace('< 1"', '< 2"').replace("< 1,", "< 2,")
     )
     stale = claims.python("verify")
-    assert stale.status == 1 and "figures/default/scorecard.csv: made from other code" in stale.output
-    assert claims.snakemake("scorecard").did == {CARD}
+    assert stale.status == 1 and "figures/default/overparam/scorecard.csv: made from other code" in stale.output
+    assert claims.snakemake("scorecard").did == CARD
 
-    claims.edit("config/claims.yaml", lambda text: text.replace("Squares grow.", "Squares never fall."))
+    claims.edit("config/overparam/claims.yaml", lambda text: text.replace("Squares grow.", "Squares never fall."))
     stale = claims.python("verify")
-    assert stale.status == 1 and "figures/default/scorecard.csv: made from other parameters" in stale.output
-    assert claims.snakemake("scorecard").did == {CARD}
-    assert "Squares never fall." in (claims.folder / "figures/default/scorecard.html").read_text()
+    assert stale.status == 1 and "figures/default/overparam/scorecard.csv: made from other parameters" in stale.output
+    assert claims.snakemake("scorecard").did == CARD
+    assert "Squares never fall." in (claims.folder / "figures/default/overparam/scorecard.html").read_text()
 
     claims.edit("src/localentropy/numerics/toy_kernel_b.py", lambda text: text.replace("** 2 * 2", "** 2 * 1"))
-    assert {CARD, "joining the parts of overparam/toy_b"} <= claims.snakemake("scorecard").did
-    card = pd.read_csv(claims.folder / "figures/default/scorecard.csv").set_index("id")
+    assert CARD | {"joining the parts of overparam/toy_b"} <= claims.snakemake("scorecard").did
+    card = pd.read_csv(claims.folder / "figures/default/overparam/scorecard.csv").set_index("id")
     assert card.loc["T02", "value"] == 6.0**2 - 5.0**2
 
 
 def test_a_claim_without_its_test_fails_in_one_line(claims: Checkout) -> None:
-    claims.edit("config/claims.yaml", lambda text: text.replace("toy.grow", "toy.grows"))
+    claims.edit("config/overparam/claims.yaml", lambda text: text.replace("toy.grow", "toy.grows"))
     run = claims.snakemake("scorecard")
     assert run.status != 0 and "Traceback" not in run.output
-    assert "config/claims.yaml: T01.test = overparam.toy.grows: no such function" in run.output
-    assert not (claims.folder / "figures/default/scorecard.csv").exists()
-    claims.edit("config/claims.yaml", lambda text: text.replace("overparam/toy_a, ", "overparam/toy_c, "))
+    assert "config/overparam/claims.yaml: T01.test = overparam.toy.grows: no such function" in run.output
+    assert not (claims.folder / "figures/default/overparam/scorecard.csv").exists()
+    claims.edit("config/overparam/claims.yaml", lambda text: text.replace("overparam/toy_a, ", "overparam/toy_c, "))
     run = claims.snakemake("scorecard")
-    assert run.status != 0 and run.output.count("error:") == 1 and "no experiment overparam/toy_c" in run.output
+    assert (
+        run.status != 0 and run.output.count("error:") == 1 and "a figure or claim names overparam/toy_c" in run.output
+    )

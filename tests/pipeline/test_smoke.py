@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.pipeline.config import MAIN_PAPER, read_claims, read_figures, split_figure
+from localentropy.pipeline.config import name_target, read_claims, read_figures, split_target
 from tests.pipeline.conftest import ROOT, Checkout, copy_checkout
 from tests.pipeline.golden import difference, verdict_differences
 
 GOLDEN = ROOT / "tests/golden"
 NUMBERS = {
-    (f.stem if f.parent.name == MAIN_PAPER else f"{f.parent.name}_{f.stem}"): f for f in sorted(GOLDEN.glob("*/*.csv"))
+    name_target(file.parent.name, file.stem): file for file in sorted(GOLDEN.glob("*/*.csv")) if file.stem != "verdicts"
 }
 """Figure → its committed numbers; `make golden` renews them."""
 
@@ -37,7 +37,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
 
 
 def figure(smoke: Checkout, target: str, suffix: str) -> Path:
-    return smoke.folder.joinpath("figures/smoke", *split_figure(target)).with_suffix(suffix)
+    return smoke.folder.joinpath("figures/smoke", *split_target(target)).with_suffix(suffix)
 
 
 def test_every_figure_is_there_with_its_numbers_and_caption(smoke: Checkout) -> None:
@@ -220,13 +220,17 @@ def test_numbers_are_the_golden_ones(smoke: Checkout, target: str) -> None:
     assert difference(target, pd.read_csv(NUMBERS[target]), fresh) is None
 
 
-@pytest.mark.parametrize("file", list(GOLDEN.glob("verdicts.csv")))
+@pytest.mark.parametrize("file", list(GOLDEN.glob("*/verdicts.csv")))
 def test_verdicts_are_the_golden_ones(smoke: Checkout, file: Path) -> None:
     run = smoke.snakemake("scorecard", "--config", "scale=smoke")
     assert run.status == 0, run.output
-    fresh = pd.read_csv(smoke.folder / "figures/smoke/scorecard.csv")
-    assert verdict_differences(pd.read_csv(file), fresh, read_claims()) == []
+    paper = file.parent.name
+    fresh = pd.read_csv(smoke.folder / "figures/smoke" / paper / "scorecard.csv")
+    claims = {key: claim for key, claim in read_claims().items() if claim.paper == paper}
+    assert verdict_differences(pd.read_csv(file), fresh, claims) == []
 
 
 def test_every_figure_has_golden_numbers() -> None:
-    assert sorted(NUMBERS) == sorted(read_figures()) and (GOLDEN / "verdicts.csv").exists()
+    assert sorted(NUMBERS) == sorted(read_figures())
+    tested = {claim.paper for claim in read_claims().values()}
+    assert {file.parent.name for file in GOLDEN.glob("*/verdicts.csv")} == tested

@@ -31,14 +31,14 @@ def thresholds(**parameters) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("activation", "lines"), [("sign", 2), ("tanh", 0)])
 def test_figure1_marks_the_thresholds_of_the_solvers_features_only(activation, lines) -> None:
-    tables = {"thresholds": thresholds(activation=activation)}
+    tables = {"overparam/thresholds": thresholds(activation=activation)}
     for name in ("anneal", "focusing_bp", "sbpi", "binarynet"):
         runs = getattr(run_tables, f"solve_{name}")()
         for quantity in ("train_error_best", "train_error_last"):
             more = runs[runs["quantity"] == "solved"].assign(quantity=quantity, value=0.0)
             runs = pd.concat([runs, more], ignore_index=True)
         runs.attrs["parameters"] = {"alpha_T": 3.0, "activation": "sign"}
-        tables[f"solve_{name}"] = runs
+        tables[f"overparam/solve_{name}"] = runs
     drawing = figure1.draw(tables, "smoke")
     marks = drawing.data[drawing.data["series"].str.startswith("threshold")]
     assert len(marks) == lines and set(marks["x"]) <= {0.87748, 0.87748 + 0.1386}
@@ -52,7 +52,7 @@ def franz_parisi() -> pd.DataFrame:
 
 
 def test_figure3_says_of_which_curve_an_end_is() -> None:
-    caption = figure3.draw({"franz_parisi": franz_parisi()}, "smoke").caption
+    caption = figure3.draw({"overparam/franz_parisi": franz_parisi()}, "smoke").caption
     assert "(κ̃ = 0), " in caption and "(black, κ = κ̃ = 0.1)" in caption
 
 
@@ -65,13 +65,15 @@ def test_figure4_dashes_what_is_negative_and_tells_the_threshold() -> None:
     ]
     table = pd.concat(curves, ignore_index=True)
     table.attrs["parameters"] = franz_parisi().attrs["parameters"]
-    drawing = figure4.draw({"franz_parisi": table, "thresholds": thresholds()}, "smoke")
+    drawing = figure4.draw({"overparam/franz_parisi": table, "overparam/thresholds": thresholds()}, "smoke")
     assert "1/α_LE = 1.0161" in drawing.caption and "down to -4.0 at 1/α = 0.95)" in drawing.caption
     # Beside the two curves the axis has the line at zero, of two points.
     solid = [np.asarray(line.get_ydata()) for line in drawing.figure.axes[1].lines if line.get_linestyle() == "-"]
     solid = [slopes for slopes in solid if slopes.size > 2]
     assert len(solid) == 2 and all(np.nanmin(slopes) > 0 for slopes in solid)
-    other = figure4.draw({"franz_parisi": table, "thresholds": thresholds(activation="tanh")}, "smoke")
+    other = figure4.draw(
+        {"overparam/franz_parisi": table, "overparam/thresholds": thresholds(activation="tanh")}, "smoke"
+    )
     assert "1/α_LE the derivative" in other.caption
 
 
@@ -99,7 +101,7 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
         (figure6, mlp, "mlp", "initialization", {"random_orthogonal": 600, "adversarial": 1000}),
         (figure7, cnn, "cnn", "optimizer", {"sgd": 8, "adam": 4}),
     ):
-        drawing = figure.draw({name: table}, "smoke")
+        drawing = figure.draw({f"overparam/{name}": table}, "smoke")
         marks = drawing.data[drawing.data["series"] == "threshold"]
         assert marks.set_index(by)["x"].to_dict() == wanted
         assert "y" not in marks.dropna(axis=1)
@@ -115,7 +117,7 @@ def test_figure8_says_what_is_at_the_left_end(moved, words) -> None:
     line = (table["line"] == "alpha_T") & (table["reference"] == "0.5")
     table.loc[line, "entropy"] -= moved * table.loc[line, "entropy"].min()
     table.attrs["parameters"] = THEORY | {"inv_alpha": 2.0}
-    assert words in figure8.draw({"typical": table}, "smoke").caption
+    assert words in figure8.draw({"overparam/typical": table}, "smoke").caption
 
 
 CHOSEN = {"alpha_T": 3.0, "activation": "sign", "sweeps": 100}
@@ -135,12 +137,15 @@ def overlaps() -> pd.DataFrame:
 def test_figure9_without_margin_zero_has_no_differences_and_without_its_alpha_T_no_plateau() -> None:
     limits = theory_tables.overparameterized_limit()
     limits = limits.assign(error_barycenter=limits["error_typical"] - 0.05)
-    tables = {"typical": chosen(theory_tables.typical()), "overparameterized_limit": limits[limits["margin"] > 0]}
+    tables = {
+        "overparam/typical": chosen(theory_tables.typical()),
+        "overparam/overparameterized_limit": limits[limits["margin"] > 0],
+    }
     assert "inset" not in set(figure9.draw(tables, "smoke").data["panel"])
-    tables["overparameterized_limit"] = limits
+    tables["overparam/overparameterized_limit"] = limits
     plateaus = figure9.draw(tables, "smoke").data.query("series == 'plateau'").set_index("margin")["y"]
     assert plateaus[0.5] == pytest.approx(0.45 - 0.05 * np.log(3.0 / 0.05) - 0.05 * 0.5 - 0.05, abs=1e-9)
-    tables["typical"].attrs["parameters"] = CHOSEN | {"alpha_T": 100.0}
+    tables["overparam/typical"].attrs["parameters"] = CHOSEN | {"alpha_T": 100.0}
     assert figure9.draw(tables, "smoke").data.query("series == 'plateau'")["y"].isna().all()
 
 
@@ -148,8 +153,11 @@ def test_figure11_has_every_size_and_shows_all_points() -> None:
     runs = run_tables.solve_mct0()
     sizes = [runs[runs["D"] == 67].assign(D=D) for D in (33, 67, 134, 201, 501)]
     far = sizes[0].assign(inv_alpha=60.0, N=12001)
-    tables = {"solve_mct0": chosen(pd.concat([*sizes, far])), "typical_points": run_tables.typical_points()}
-    drawing = figure11.draw(tables | {"typical": theory_tables.typical()}, "smoke")
+    tables = {
+        "overparam/solve_mct0": chosen(pd.concat([*sizes, far])),
+        "overparam/typical_points": run_tables.typical_points(),
+    }
+    drawing = figure11.draw(tables | {"overparam/typical": theory_tables.typical()}, "smoke")
     named = drawing.data["series"].dropna()
     assert {D for D in (33, 67, 134, 201, 501) if named.str.endswith(f", D = {D}").any()} == {33, 67, 134, 201, 501}
     assert drawing.figure.axes[0].get_xlim()[1] > 60.0
@@ -160,19 +168,27 @@ def test_figure12_without_stabilities_says_so() -> None:
     runs = run_tables.solve_mct0().assign(
         quantity=lambda rows: rows["quantity"].replace("iterations", "mean_stability")
     )
-    tables = {"solve_mct0": chosen(runs), **{name: getattr(run_tables, name)() for name in names}}
+    tables = {
+        "overparam/solve_mct0": chosen(runs),
+        **{f"overparam/{name}": getattr(run_tables, name)() for name in names},
+    }
     assert "compare the stabilities with the theory" in figure12.draw(tables, "smoke").caption
 
 
 def test_figure13_with_nothing_solved_says_so() -> None:
     names = ("solve_mct0", "solve_sbpi", "solve_belief_propagation", "stability_density", "typical_lattice")
-    tables = {name: getattr(run_tables, name)() for name in names} | {"typical": theory_tables.typical()}
-    tables |= {"solution_overlaps": overlaps(), "solve_sbpi": chosen(tables["solve_sbpi"])}
+    tables = {f"overparam/{name}": getattr(run_tables, name)() for name in names} | {
+        "overparam/typical": theory_tables.typical()
+    }
+    tables |= {
+        "overparam/solution_overlaps": overlaps(),
+        "overparam/solve_sbpi": chosen(tables["overparam/solve_sbpi"]),
+    }
     assert (
         "(a) D = 67" in figure13.draw(tables, "smoke").caption
         or "(a) D = 134" in figure13.draw(tables, "smoke").caption
     )
-    runs = tables["solve_mct0"]
-    tables["solve_mct0"] = runs.assign(value=runs["value"].mask(runs["quantity"] == "solved", 0.0))
+    runs = tables["overparam/solve_mct0"]
+    tables["overparam/solve_mct0"] = runs.assign(value=runs["value"].mask(runs["quantity"] == "solved", 0.0))
     caption = figure13.draw(tables, "smoke").caption
     assert "(a) nothing to draw" in caption and "Too few are solved to compare" in caption

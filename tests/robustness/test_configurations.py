@@ -20,7 +20,10 @@ MUTANTS = [
         for name, text in SHIPPED.items()
     ),
     *(st.tuples(st.just(name), mutated_texts(text)) for name, text in SHIPPED.items()),
-    st.tuples(st.just("mine.yaml"), mutated_trees(yaml.safe_load(SHIPPED["config/default.yaml"])).map(yaml.safe_dump)),
+    st.tuples(
+        st.just("mine.yaml"),
+        mutated_trees(yaml.safe_load(SHIPPED["config/overparam/physics.yaml"])).map(yaml.safe_dump),
+    ),
 ]
 
 

@@ -73,7 +73,7 @@ def shared_size(tables: Mapping[str, pd.DataFrame]) -> int:
     Raises:
         DomainError: there is none.
     """
-    sizes = {name: set(table["D"]) for name, table in tables.items() if name.startswith("solve_")}
+    sizes = {name: set(table["D"]) for name, table in tables.items() if "/solve_" in name}
     common = set.intersection(*sizes.values())
     if not common:
         each = "; ".join(f"{name}: {', '.join(f'{D:g}' for D in sorted(found))}" for name, found in sizes.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
 SYMBOLS = {Verdict.REPRODUCED: "✓", Verdict.NOT_REPRODUCED: "✗", Verdict.NOT_TESTABLE: "–"}
 COLOURS = {Verdict.REPRODUCED: "#0072b2", Verdict.NOT_REPRODUCED: "#d55e00", Verdict.NOT_TESTABLE: "#767676"}
+_STYLES: list[Any] = [
+    {"selector": "", "props": "border-collapse: collapse; font: 13px/1.4 sans-serif; max-width: 110em"},
+    {"selector": "caption", "props": "font-size: 16px; text-align: left; padding: 1em 0"},
+    {"selector": "th, td", "props": "text-align: left; vertical-align: top; padding: 0.3em 0.7em"},
+    {"selector": "th", "props": "border-bottom: 2px solid black"},
+    {"selector": "td", "props": "border-bottom: 1px solid #ddd"},
+]
 SHOWN = ["id", "claim", "source", "printed", "ours", "verdict", "quantity", "detail"]
 
 
@@ -39,7 +46,7 @@ def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: s
                 "error": finding.error,
                 "verdict": finding.verdict.value,
                 "detail": finding.detail,
-                "experiments": " ".join(claim.experiments),
+                "experiments": " ".join(claim.arguments.values()),
                 "scale": scale,
             }
         )
@@ -48,26 +55,56 @@ def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: s
 
 def counts(card: pd.DataFrame) -> str:
     """How many claims came to which verdict, in words."""
-    numbers = card["verdict"].value_counts()
-    return ", ".join(f"{numbers.get(verdict.value, 0)} {verdict.value}" for verdict in Verdict)
+    return ", ".join(f"{number} {verdict.value}" for number, verdict in zip(_numbers(card), Verdict, strict=True))
 
 
-def markdown(card: pd.DataFrame, scale: str) -> str:
-    """The counts, then one table per paper."""
-    lines = [f"# Scorecard at scale {scale}", "", f"{len(card)} claims: {counts(card)}.", ""]
-    lines += ["A claim's test, quantity and bounds: `config/claims.yaml` and `src/localentropy/claims/`.", ""]
-    for paper, rows in _shown(card).groupby(card["paper"], sort=False):
-        lines += [f"## {paper}", "", "| | id | claim | source | in the paper | ours | held to | numbers |"]
-        lines.append("|---|---|---|---|---|---|---|---|")
-        for row in rows.to_dict("records"):
-            symbol = SYMBOLS[Verdict(row.pop("verdict"))]
-            lines.append("| " + " | ".join([symbol, *map(_cell, row.values())]) + " |")
-        lines.append("")
+def _numbers(card: pd.DataFrame) -> list[int]:
+    return [int((card["verdict"] == verdict.value).sum()) for verdict in Verdict]
+
+
+def markdown(card: pd.DataFrame, paper: str, scale: str) -> str:
+    """The counts, then the claims as a table."""
+    lines = [f"# Scorecard of {paper} at scale {scale}", "", f"{len(card)} claims: {counts(card)}.", ""]
+    lines += [f"A claim's test, quantity and bounds: `config/{paper}/claims.yaml` and `src/localentropy/claims/`.", ""]
+    lines += [
+        "| | id | claim | source | in the paper | ours | held to | numbers |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in _shown(card).to_dict("records"):
+        symbol = SYMBOLS[Verdict(row.pop("verdict"))]
+        lines.append("| " + " | ".join([symbol, *map(_cell, row.values())]) + " |")
     legend = "; ".join(f"{symbol} {verdict.value}" for verdict, symbol in SYMBOLS.items())
-    return "\n".join([*lines, f"{legend}."]) + "\n"
+    return "\n".join([*lines, "", f"{legend}."]) + "\n"
 
 
-def html(card: pd.DataFrame, scale: str, code: str) -> str:
+def summary_markdown(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
+    """The counts over all papers, then of each."""
+    whole = pd.concat(cards.values())
+    lines = [f"# Scorecards at scale {scale}", "", f"{len(whole)} claims: {counts(whole)}.", ""]
+    lines += ["| paper | claims | " + " | ".join(Verdict) + " |", "|---|---|" + "---|" * len(Verdict)]
+    for paper, card in cards.items():
+        cells = [f"[{paper}]({paper}/scorecard.md)", len(card), *_numbers(card)]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def summary_html(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
+    """The same as a page that links the papers' pages."""
+    rows = [
+        (f'<a href="{paper}/scorecard.html">{paper}</a>', len(card), *_numbers(card)) for paper, card in cards.items()
+    ]
+    style = (
+        pd.DataFrame(rows, columns=["paper", "claims", *Verdict])
+        .style.hide(axis="index")
+        .set_uuid("scorecards")
+        .set_caption(f"Scorecards at scale {scale}.")
+        .set_table_styles(_STYLES)
+    )
+    page: str = style.to_html(doctype_html=True)
+    return page
+
+
+def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
     """A page that stands alone."""
 
     def coloured(verdict: str) -> str:
@@ -79,16 +116,8 @@ def html(card: pd.DataFrame, scale: str, code: str) -> str:
         .map(coloured, subset=["verdict"])
         .format(escape="html")
         .set_uuid("scorecard")
-        .set_caption(f"Scorecard at scale {scale}: {len(card)} claims, {counts(card)}. Code {code[:12]}.")
-        .set_table_styles(
-            [
-                {"selector": "", "props": "border-collapse: collapse; font: 13px/1.4 sans-serif; max-width: 110em"},
-                {"selector": "caption", "props": "font-size: 16px; text-align: left; padding: 1em 0"},
-                {"selector": "th, td", "props": "text-align: left; vertical-align: top; padding: 0.3em 0.7em"},
-                {"selector": "th", "props": "border-bottom: 2px solid black"},
-                {"selector": "td", "props": "border-bottom: 1px solid #ddd"},
-            ]
-        )
+        .set_caption(f"Scorecard of {paper} at scale {scale}: {len(card)} claims, {counts(card)}. Code {code[:12]}.")
+        .set_table_styles(_STYLES)
     )
     page: str = style.to_html(doctype_html=True)
     return page

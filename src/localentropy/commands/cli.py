@@ -111,6 +111,7 @@ def plot(
 
 @app.command()
 def scorecard(
+    paper: Annotated[str | None, typer.Argument(help="only this paper's; else all, and the page over them")] = None,
     scale: Scale = None,
     config: Files = None,
     set_: Overrides = None,
@@ -118,14 +119,18 @@ def scorecard(
     log: Log = None,
     job: Job = None,
 ) -> None:
-    """Test every claim of the papers on the tables of the experiments."""
-    from localentropy.pipeline.scorecard import TARGET, ScorecardJob
+    """Test the claims of the papers on the tables of the experiments."""
+    from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob, tested_papers
 
     if job is not None:
-        request = _decoded(ScorecardJob.from_json, TARGET, job)
-    else:
-        request = ScorecardJob.from_configuration(_configuration(scale, config, set_, run_name))
-    request.make(log)
+        card = _decoded(ScorecardJob.from_json, f"{paper}_{SUMMARY}", job) if paper else None
+        (card or _decoded(SummaryJob.from_json, SUMMARY, job)).make(log)
+        return
+    configuration = _configuration(scale, config, set_, run_name)
+    for each in [paper] if paper else tested_papers(configuration):
+        ScorecardJob.from_configuration(configuration, each).make(log)
+    if not paper:
+        SummaryJob.from_configuration(configuration).make(log)
 
 
 @app.command()
@@ -157,9 +162,11 @@ def verify(
 
 @app.command()
 def gallery(
-    targets: Annotated[list[str] | None, typer.Argument(metavar="[FIGURE]…", help="only these; or scorecard")] = None,
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="[FIGURE]…", help="only these; also [<paper>_]scorecard")
+    ] = None,
 ) -> None:
-    """Copy the current figures and scorecard of the default scale to figures/gallery/."""
+    """Copy the current figures and scorecards of the default scale to figures/gallery/."""
     from localentropy.commands.gallery import collect
 
     for file in collect(targets or []):
@@ -209,11 +216,10 @@ def diff(
 
 @app.command()
 def docs() -> None:
-    """Rewrite the files that are generated from the code: config/schema.json and docs/configuration.md."""
+    """Rewrite the page that is generated from the code, docs/configuration.md."""
     from localentropy.commands.docs import write
 
-    for file in write():
-        print(file)
+    print(write())
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from localentropy.pipeline.config import Configuration, load_experiment
-from localentropy.pipeline.scorecard import TARGET
+from localentropy.pipeline.config import Configuration
+from localentropy.pipeline.jobs import output_jobs, table_jobs
 from localentropy.plots.drawing import COLORS, GREY, STYLE
 
 COLUMNS = ("datasets", "experiments", "figures")
@@ -39,7 +39,7 @@ def draw(configuration: Configuration, file: Path) -> None:
         for start, end in edges:
             (x0, y0), (x1, y1) = places[start], places[end]
             experiment = start if start in experiments else end
-            color = GREY if end[1] == TARGET else COLORS[experiments.index(experiment) % len(COLORS)]
+            color = GREY if end[1].endswith("scorecard") else COLORS[experiments.index(experiment) % len(COLORS)]
             ends = [x0 + MARGINS[start[0]], x1 - MARGINS[end[0]]]
             axis.plot(ends, [y0, y1], color=color, linewidth=0.4 if color == GREY else 0.8)
         for (kind, name), (x, y) in places.items():
@@ -54,11 +54,11 @@ def draw(configuration: Configuration, file: Path) -> None:
 
 def _edges(configuration: Configuration) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     """Pairs of (column, name), from what is read to what reads it."""
-    edges = []
-    for name in configuration.experiments:
-        edges += [(("datasets", dataset), ("experiments", name)) for dataset in load_experiment(name).DATASETS]
-    users = {target: figure.experiments for target, figure in configuration.figures.items()}
-    tested = tuple(dict.fromkeys(name for claim in configuration.claims.values() for name in claim.experiments))
-    for target, experiments in (users | {TARGET: tested}).items():
-        edges += [(("experiments", name), ("figures", target)) for name in experiments]
+    edges = [
+        (("datasets", dataset), ("experiments", job.name))
+        for job in table_jobs(configuration)
+        for dataset in job.inputs
+    ]
+    for output in output_jobs(configuration):
+        edges += [(("experiments", name), ("figures", output.target)) for name in output.tables]
     return edges

@@ -21,6 +21,8 @@ MEASURED = (
     | {"chi_squared", "points", "drift", "drift_err"}
 )
 """Columns that are results. All others say what a number is, and tell rows apart."""
+OTHERS = {"scorecard", "verdicts"}
+"""CSVs beside those of the figures that are none."""
 SAME = 1e-6
 """Relative difference up to which two abscissae or parameters are the same."""
 
@@ -241,7 +243,8 @@ def _words(row: pd.Series) -> str:
 
 def _files_below(folder: Path) -> Iterator[tuple[str, bytes]]:
     for file in sorted(folder.glob("*/*.csv")):
-        yield f"{file.parent.name}/{file.stem}", file.read_bytes()
+        if file.stem not in OTHERS:
+            yield f"{file.parent.name}/{file.stem}", file.read_bytes()
 
 
 def _files_at(revision: str) -> Iterator[tuple[str, bytes]]:
@@ -253,7 +256,7 @@ def _files_at(revision: str) -> Iterator[tuple[str, bytes]]:
     names = _git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, GALLERY + "/").decode().split("\0")
     for name in filter(None, names):
         path = Path(name).relative_to(GALLERY)
-        if path.suffix == ".csv" and len(path.parts) == 2:
+        if path.suffix == ".csv" and len(path.parts) == 2 and path.stem not in OTHERS:
             yield f"{path.parent}/{path.stem}", _git("show", f"{commit}:{name}")
 
 

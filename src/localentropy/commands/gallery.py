@@ -1,4 +1,4 @@
-"""`gallery` and `golden`: the committed copies of figures and scorecard at default scale and at smoke scale."""
+"""`gallery` and `golden`: the committed copies of figures and scorecards at default scale and at smoke scale."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from localentropy.errors import ArtifactError
 from localentropy.pipeline.artifacts import read_output
 from localentropy.pipeline.config import require_known, resolve
 from localentropy.pipeline.jobs import Job, output_jobs, table_jobs
-from localentropy.pipeline.outputs import FigureJob, OutputJob
+from localentropy.pipeline.outputs import FIGURES, FigureJob, OutputJob
+from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
 
 GALLERY = Path("figures/gallery")
 GOLDEN = Path("tests/golden")
-README, PAGE = Path("README.md"), Path("docs/gallery.md")
+README = Path("README.md")
 
 
 def collect(targets: Collection[str] = ()) -> list[Path]:
-    """Copy PNG and CSV of every figure of the default scale, and the scorecard, to `figures/gallery/`.
+    """Copy PNG and CSV of every figure of the default scale, and the scorecards, to `figures/gallery/`.
 
-    The captions in docs/gallery.md and the counts of verdicts in the README are brought up to date too.
+    The captions and counts in `docs/<paper>/gallery.md` and the counts in the README are brought up to date.
 
     Args:
-        targets: figures, and `scorecard`; all where none is given.
+        targets: figures, `<paper>_scorecard`, and `scorecard`, the page over them; all where none is given.
 
     Returns:
         The files written.
@@ -34,15 +35,17 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
             no place for a caption; then nothing is copied.
     """
     outputs, copies = _current_outputs("default", targets), []
-    pages = {page: page.read_text(encoding="utf-8") for page in (README, PAGE)}
+    pages: dict[Path, str] = {}
     for output in outputs:
+        folder = GALLERY / output.stem.relative_to(FIGURES / output.folder).parent
+        page = Path("docs", output.stem.parent.name, "gallery.md")
         if isinstance(output, FigureJob):
-            folder, suffixes = GALLERY / output.stem.parent.name, (".png", ".csv")
-            pages[PAGE] = _put(PAGE, pages[PAGE], output.target, read_output(output.stem)[1]["caption"])
+            suffixes, mark, text = [".png", ".csv"], output.stem.name, read_output(output.stem)[1]["caption"]
         else:
-            folder, suffixes = GALLERY, (".md", ".csv")
-            counts = output.stem.with_suffix(".md").read_text(encoding="utf-8").splitlines()[2]
-            pages = {page: _put(page, text, output.target, counts) for page, text in pages.items()}
+            suffixes = [suffix for suffix in output.SUFFIXES if suffix != ".html"]
+            mark, text = "scorecard", output.stem.with_suffix(".md").read_text(encoding="utf-8").splitlines()[2]
+            page = README if isinstance(output, SummaryJob) else page
+        pages[page] = _put(page, pages.get(page) or page.read_text(encoding="utf-8"), mark, text)
         copies += [(output.stem.with_suffix(s), folder / f"{output.stem.name}{s}") for s in suffixes]
     for page, text in pages.items():
         page.write_text(text, encoding="utf-8")
@@ -50,7 +53,7 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
 
 
 def collect_golden() -> list[Path]:
-    """Copy the CSV of every figure of the smoke scale, and the scorecard's verdicts, to `tests/golden/`.
+    """Copy the CSV of every figure of the smoke scale, and the scorecards' verdicts, to `tests/golden/<paper>/`.
 
     Returns:
         The files written.
@@ -65,18 +68,18 @@ def collect_golden() -> list[Path]:
         source = output.stem.with_suffix(".csv")
         if isinstance(output, FigureJob):
             copies.append((source, GOLDEN / source.parent.name / source.name))
-        else:
+        elif isinstance(output, ScorecardJob):
             cards.append(source)
     written = _copied(copies)
     for card in cards:
-        verdicts = GOLDEN / "verdicts.csv"
+        verdicts = GOLDEN / card.parent.name / "verdicts.csv"
         pd.read_csv(card)[["id", "verdict"]].to_csv(verdicts, index=False)
         written.append(verdicts)
     return written
 
 
 def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJob]:
-    """Figures and scorecard of a scale, or those named, all there and current."""
+    """Figures and scorecards of a scale, or those named, all there and current."""
     configuration = resolve(scale)
     outputs = {output.target: output for output in output_jobs(configuration)}
     for target in targets:

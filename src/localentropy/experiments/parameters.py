@@ -1,7 +1,8 @@
 """What every experiment's typed parameters share: the base model and the field's recurring kinds of value.
 
-An experiment module defines `class Parameters(ExperimentParameters)` with one described, bounded field per
-parameter and no defaults: values live in `config/`. Its functions are
+A program is a module of `experiments/`, or of `experiments/<paper>/` where only that paper needs it. It defines
+`class Parameters(ExperimentParameters)` with one described, bounded field per parameter and no defaults: values live in
+`config/`. Its functions are
 
     tasks(parameters) -> list of dicts of scalars: the units of work, each small enough to be lost and redone;
     compute(parameters, task, context) -> tidy pandas.DataFrame of that task.
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 Task = dict[str, Any]
 
 SIZE: dict[str, Any] = {"size": True}
-"""Marks a field as a size, `Field(..., json_schema_extra=SIZE)`: set in `config/scales/`, where physics may not be."""
+"""Marks a field as a size, `Field(..., json_schema_extra=SIZE)`: set in the scales' files, where physics may not be."""
 
 
 class ExperimentParameters(BaseModel):
@@ -33,6 +34,10 @@ class ExperimentParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    program: str = Field(
+        default="",
+        description="the program that computes the table; without it the one that is called as the section",
+    )
     chunks: int = Field(
         ge=1,
         le=1000,
@@ -45,6 +50,15 @@ class ExperimentParameters(BaseModel):
         description="threads of each job (part of the configuration: sums on several threads round differently)",
         json_schema_extra=SIZE,
     )
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> type[ExperimentParameters]:
+        """The model of these values: a program whose parameters depend on one of them overrides it."""
+        return cls
+
+    def modules(self) -> list[str]:
+        """Dotted names of the modules that the table depends on besides the program's imports, for these parameters."""
+        return []
 
 
 @dataclass(frozen=True)
@@ -69,8 +83,10 @@ class Context:
 
 
 class Experiment(Protocol):
-    """The interface of an experiment module."""
+    """The interface of a program."""
 
+    __name__: str
+    __file__: str | None
     DATASETS: tuple[str, ...]
     Parameters: type[ExperimentParameters]
 

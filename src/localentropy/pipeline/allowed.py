@@ -40,7 +40,7 @@ def field_schema(model: type[BaseModel], location: Sequence[str | int]) -> Schem
             items = schema.get("prefixItems", [])
             schema = items[part] if part < len(items) else schema.get("items", {})
         else:
-            schema = schema.get("properties", {}).get(part, {})
+            schema = schema.get("properties", {}).get(part) or schema.get("additionalProperties") or {}
         if "anyOf" in schema:
             branches = [_dereference(branch, root) for branch in schema["anyOf"]]
             schema = {**schema, "anyOf": branches}
@@ -60,6 +60,8 @@ def allowed(schema: Schema) -> str:
         count = f" of {least} entries" if least == most else f" of at least {least} entries" if least > 1 else ""
         return f"a list{count}, each entry {allowed(schema.get('items', entries[0] if entries else {}))}"
     if schema.get("type") == "object":
+        if "additionalProperties" in schema and "properties" not in schema:
+            return f"a mapping, each value {allowed(schema['additionalProperties'])}"
         return f"a mapping with keys {', '.join(schema.get('properties', {}))}"
     noun = "a path" if schema.get("format") == "path" else _NOUNS.get(schema.get("type", ""), "any value")
     bounds = [f"{sign} {schema[key]:g}" for key, sign in _BOUNDS.items() if key in schema]

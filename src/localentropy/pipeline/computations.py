@@ -20,7 +20,7 @@ from localentropy.data.registry import DATA_DIR
 from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
 from localentropy.pipeline import artifacts, provenance
-from localentropy.pipeline.config import Configuration, load_experiment, require_known
+from localentropy.pipeline.config import Configuration, load_program, require_known
 from localentropy.pipeline.progress import reporting
 
 if TYPE_CHECKING:
@@ -144,17 +144,17 @@ class ExperimentJob:
             ConfigError: there is no such experiment.
         """
         require_known(name, configuration.experiments, "experiment")
-        inputs = {
-            dataset: prepared_path(dataset, configuration.data.source) for dataset in load_experiment(name).DATASETS
-        }
         parameters = configuration.experiments[name]
+        program = load_program(name.partition("/")[0], parameters.program)
+        inputs = {dataset: prepared_path(dataset, configuration.data.source) for dataset in program.DATASETS}
         return cls(name, configuration.folder, configuration.seed, parameters, inputs)
 
     @classmethod
     def from_json(cls, name: str, text: str) -> ExperimentJob:
         """The job that `to_json` wrote."""
         values = json.loads(text)
-        parameters = load_experiment(name).Parameters.model_validate(values["parameters"])
+        program = load_program(name.partition("/")[0], values["parameters"]["program"])
+        parameters = program.Parameters.of(values["parameters"]).model_validate(values["parameters"])
         inputs = {dataset: Path(file) for dataset, file in values["inputs"].items()}
         return cls(name, values["folder"], values["seed"], parameters, inputs)
 
@@ -170,14 +170,14 @@ class ExperimentJob:
         )
 
     @property
-    def module(self) -> str:
-        """Dotted name of the experiment's module."""
-        return f"localentropy.experiments.{self.name.replace('/', '.')}"
+    def experiment(self) -> Experiment:
+        """The program."""
+        return load_program(self.name.partition("/")[0], self.parameters.program)
 
     @property
-    def experiment(self) -> Experiment:
-        """The experiment's module."""
-        return load_experiment(self.name)
+    def modules(self) -> list[str]:
+        """Dotted names of the modules whose code the table depends on: the program, and what its parameters name."""
+        return [self.experiment.__name__, *self.parameters.modules()]
 
     @property
     def parts(self) -> int:
@@ -227,7 +227,7 @@ class ExperimentJob:
         return artifacts.Stamp(
             name=self.name,
             parameters={"seed": self.seed, **dumped},
-            code=closure.code_hash(self.module),
+            code=closure.code_hash(*self.modules),
             inputs={name: closure.file_hash(file) for name, file in self.inputs.items() if file.exists()},
             part="" if part is None else f"{part}/{self.parts}",
         )
@@ -265,7 +265,7 @@ class ExperimentJob:
                 reporter.advance(", ".join(f"{key}={value}" for key, value in task.items()))
             table = pd.concat(rows, ignore_index=True)
             file = self.part(index)
-            if closure.edited(self.module):
+            if closure.edited(*self.modules):
                 raise ArtifactError(f"{file}: not written, for the code was edited while it was computed; run again")
             artifacts.write_table(file, table, stamp, started)
             seconds = (datetime.now(UTC) - started).total_seconds()

@@ -1,8 +1,8 @@
 """The configuration: which files are merged, in which order, and what is wrong with them in one line.
 
-Later layers win: `config/default.yaml` (physics), `config/scales/<scale>.yaml` (sizes only), the user's YAML files,
-`key=value` overrides. An error names the layer that set the value, the key, the value, what is allowed and the
-nearest valid choice.
+A paper is a folder of `config/`, and nothing else lists the papers. Later layers win: `config/<paper>/physics.yaml`,
+`config/<paper>/<scale>.yaml` (sizes only), the user's YAML files, `key=value` overrides. An error names the layer that
+set the value, the key, the value, what is allowed and the nearest valid choice.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from localentropy.pipeline.allowed import allowed, field_schema, nearest, shown
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = ("smoke", "default", "paper")
-PAPERS = ("overparam", "margins", "shaping", "glm")
 MAIN_PAPER = "overparam"
+"""Its figures and sections have bare names; those of others are `<paper>_<figure>` and `<paper>: {<section>: …}`."""
 
 # What PyYAML raises besides its own errors: for a day that no month has, a number of thousands of digits, and
 # brackets nested a thousand deep.
@@ -37,10 +37,17 @@ Model = TypeVar("Model", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Layer:
-    """One source of configuration values: a file, or the overrides of a command line."""
+    """One source of configuration values: a file, or the overrides of a command line.
+
+    Attributes:
+        name: what error messages call it.
+        values: section → its values.
+        prefix: what stands before a section's name in this source.
+    """
 
     name: str
     values: Tree
+    prefix: str = ""
 
 
 def _nameable(path: Path) -> Path:
@@ -70,7 +77,7 @@ class General(BaseModel):
 
 
 class Figure(BaseModel):
-    """One entry of `config/figures.yaml`."""
+    """One entry of `config/<paper>/figures.yaml`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -81,7 +88,7 @@ class Figure(BaseModel):
 
 
 class Claim(BaseModel):
-    """One entry of `config/claims.yaml`."""
+    """One entry of `config/<paper>/claims.yaml`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -92,12 +99,23 @@ class Claim(BaseModel):
         pattern=r"^[a-z]+\.[a-z0-9_]+\.[a-z0-9_]+$",
         description="<paper>.<module>.<function> below localentropy.claims, which turns the tables into a finding",
     )
-    experiments: tuple[str, ...] = Field(min_length=1, description="the experiments whose tables it is tested on")
+    experiments: tuple[str, ...] | dict[str, str] = Field(
+        min_length=1,
+        description="the experiments whose tables it is tested on: a list of <paper>/<name>, or a mapping from the "
+        "function's arguments to them where an argument is not <name>",
+    )
 
     @property
     def paper(self) -> str:
         """Key of the paper."""
         return self.test.partition(".")[0]
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """Argument of the test → the experiment `<paper>/<name>` whose table it gets."""
+        if isinstance(self.experiments, dict):
+            return self.experiments
+        return {name.partition("/")[2]: name for name in self.experiments}
 
 
 @dataclass(frozen=True)
@@ -149,16 +167,26 @@ def resolve(
     scale = _take_scale(scale, user)
     run = _take_run([*user, Layer("--run", {"run": run})])
     figures, claims = read_figures(root), read_claims(root)
-    shipped = [
-        Layer("config/default.yaml", read_yaml(root / "config/default.yaml")),
-        Layer(f"config/scales/{scale}.yaml", read_yaml(root / f"config/scales/{scale}.yaml")),
-    ]
-    keys = {experiment_key(name): name for name in experiment_names(figures, claims)}
-    layers = [*shipped, *(Layer(layer.name, _without(layer.values, "scale", "run")) for layer in user)]
-    _check_top_level(layers, [*General.model_fields, *keys], ["scale", "run"])
-    models = {key: load_experiment(name).Parameters for key, name in keys.items()}
-    _check_sizes_only(shipped[1], models)
-    general = _validate(General, "", layers, tuple(General.model_fields))
+    shipped = _read(root, "config/general.yaml")
+    general_keys = list(General.model_fields)
+    _check_keys(shipped, general_keys)
+    sections: dict[str, list[str]] = {paper: [] for paper in find_papers(root)}
+    for name in experiment_names(figures, claims):
+        paper, _, section = name.partition("/")
+        sections[paper].append(section)
+    user_keys = [*general_keys, "scale", "run", *sections]
+    for layer in user:
+        _check_keys(layer, user_keys, sections[MAIN_PAPER])
+    general = _validate(
+        General, "", [Layer(layer.name, _only(layer.values, general_keys)) for layer in (shipped, *user)]
+    )
+    experiments: dict[str, ExperimentParameters] = {}
+    for paper, names in sections.items():
+        layers = [_read(root, f"config/{paper}/{part}.yaml") for part in ("physics", scale)]
+        for layer in layers:
+            _check_keys(layer, names)
+        layers += [part for layer in user for part in _of_paper(layer, paper, names)]
+        experiments |= {f"{paper}/{name}": _experiment(paper, name, layers) for name in names}
     return Configuration(
         scale=scale,
         folder=f"{scale}-{run}" if run else scale,
@@ -166,78 +194,118 @@ def resolve(
         data=general.data,
         figures=figures,
         claims=claims,
-        experiments={keys[key]: _validate(model, key, layers) for key, model in models.items()},
+        experiments={name: experiments[name] for name in experiment_names(figures, claims)},
     )
 
 
-def read_figures(root: Path = ROOT) -> dict[str, Figure]:
-    """The figures of `config/figures.yaml`, by target name.
+def find_papers(root: Path = ROOT) -> list[str]:
+    """The papers, the main one first: the folders of `config/`.
 
     Raises:
-        ConfigError: an entry is malformed, or its experiments or name belong to no known paper.
+        ConfigError: a folder's name is not that of a paper.
     """
-    layer = Layer("config/figures.yaml", read_yaml(root / "config/figures.yaml"))
-    for name in layer.values:
-        if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
-            raise ConfigError(f"{layer.name}: {shown(name)}: a figure is named by lower-case letters, digits and '_'")
-    figures = {name: _validate(Figure, name, [layer]) for name in layer.values}
-    _check_experiment_names(layer, figures)
+    names = sorted(path.name for path in (root / "config").iterdir() if path.is_dir() and path.name[0] not in "._")
+    for name in names:
+        if not re.fullmatch(r"[a-z]+", name):
+            raise ConfigError(f"config/{shown(name)}: a paper's folder is named by lower-case letters only")
+    return sorted(names, key=lambda name: name != MAIN_PAPER)
+
+
+def read_figures(root: Path = ROOT) -> dict[str, Figure]:
+    """The figures of every `config/<paper>/figures.yaml`, by target name.
+
+    Raises:
+        ConfigError: an entry is malformed, its experiments belong to no paper, or two figures have one target.
+    """
+    figures: dict[str, Figure] = {}
+    papers = find_papers(root)
+    for paper in papers:
+        layer = _read(root, f"config/{paper}/figures.yaml")
+        for name in layer.values:
+            if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+                raise ConfigError(
+                    f"{layer.name}: {shown(name)}: a figure is named by lower-case letters, digits and '_'"
+                )
+            if paper == MAIN_PAPER and name.partition("_")[0] in papers:
+                raise ConfigError(f"{layer.name}: {name}: figures of another paper begin so; choose another name")
+        entries = {name: _validate(Figure, name, [layer]) for name in layer.values}
+        _check_experiment_names(layer, {name: entry.experiments for name, entry in entries.items()}, papers)
+        figures |= {name_target(paper, name): entry for name, entry in entries.items()}
     return figures
 
 
 def read_claims(root: Path = ROOT) -> dict[str, Claim]:
-    """The claims of `config/claims.yaml`, by identifier.
+    """The claims of every `config/<paper>/claims.yaml`, by identifier; a paper may have none.
 
     Raises:
-        ConfigError: an entry is malformed, or its experiments belong to no known paper.
+        ConfigError: an entry is malformed, its experiments or its test belong to no paper or another, or two claims
+            have one identifier.
     """
-    layer = Layer("config/claims.yaml", read_yaml(root / "config/claims.yaml"))
-    claims = {name: _validate(Claim, name, [layer]) for name in layer.values}
-    _check_experiment_names(layer, claims)
+    claims: dict[str, Claim] = {}
+    papers = find_papers(root)
+    for paper in papers:
+        if not (root / f"config/{paper}/claims.yaml").exists():
+            continue
+        layer = _read(root, f"config/{paper}/claims.yaml")
+        entries = {name: _validate(Claim, name, [layer]) for name in layer.values}
+        _check_experiment_names(layer, {name: [*entry.arguments.values()] for name, entry in entries.items()}, papers)
+        for name, entry in entries.items():
+            where = f"{layer.name}: {shown(name)}"
+            if entry.paper != paper:
+                raise ConfigError(f"{where}.test = {entry.test}: allowed: {paper}.<module>.<function>")
+            if len(entry.arguments) < len(entry.experiments):
+                raise ConfigError(
+                    f"{where}.experiments = {shown(', '.join(entry.experiments))}: two are called the same; "
+                    "allowed: a mapping argument: <paper>/<name>"
+                )
+            if name in claims:
+                raise ConfigError(f"{where}: config/{claims[name].paper}/claims.yaml has a claim of this name")
+        claims |= entries
     return claims
 
 
 def experiment_names(figures: Mapping[str, Figure], claims: Mapping[str, Claim]) -> list[str]:
     """Every experiment, `<paper>/<name>`: the figures' in their order, then those that only claims ask for."""
-    entries: list[Figure | Claim] = [*figures.values(), *claims.values()]
-    return list(dict.fromkeys(name for entry in entries for name in entry.experiments))
+    drawn = [name for figure in figures.values() for name in figure.experiments]
+    tested = [name for claim in claims.values() for name in claim.arguments.values()]
+    return list(dict.fromkeys([*drawn, *tested]))
 
 
-def _check_experiment_names(layer: Layer, entries: Mapping[str, Figure | Claim]) -> None:
-    for key, entry in entries.items():
-        for name in entry.experiments:
-            if not re.fullmatch(rf"({'|'.join(PAPERS)})/[a-z][a-z0-9_]*", name):
-                raise ConfigError(
-                    f"{layer.name}: {shown(key)}.experiments = {shown(name)}: allowed: <paper>/<name>, "
-                    f"paper one of {', '.join(PAPERS)}"
-                )
-
-
-def load_experiment(name: str) -> Experiment:
-    """The module behind `<paper>/<name>`.
+def load_program(paper: str, program: str) -> Experiment:
+    """The module of a program: the paper's own (`experiments/<paper>/`), or one that all papers share.
 
     Raises:
-        ConfigError: there is no such module.
+        ConfigError: there is no such program.
     """
-    module = f"localentropy.experiments.{name.replace('/', '.')}"
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name and module.startswith(error.name):
-            raise ConfigError(f"config/: no experiment {name}: {module} does not exist") from None
-        raise
+    modules = (f"localentropy.experiments.{paper}.{program}", f"localentropy.experiments.{program}")
+    for module in modules if re.fullmatch(r"[a-z][a-z0-9_]*", program) else ():
+        try:
+            found = importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name and module.startswith(error.name):
+                continue
+            raise
+        if hasattr(found, "compute"):
+            return found
+    raise ConfigError(f"no such program; {did_you_mean(program, _programs(paper))}")
 
 
-def experiment_key(name: str) -> str:
-    """Configuration key of `<paper>/<name>`: the bare name for the main paper, else `<paper>_<name>`."""
-    paper, _, short = name.partition("/")
-    return short if paper == MAIN_PAPER else f"{paper}_{short}"
+def _programs(paper: str) -> list[str]:
+    """Names of the programs that a paper's sections may use."""
+    package = Path(__file__).resolve().parents[1] / "experiments"
+    files = [*package.glob("*.py"), *package.glob(f"{paper}/*.py")]
+    return sorted(file.stem for file in files if "\ndef compute(" in file.read_text(encoding="utf-8"))
 
 
-def split_figure(target: str) -> tuple[str, str]:
+def name_target(paper: str, name: str) -> str:
+    """What a user asks for to get a figure: its bare name for the main paper, else `<paper>_<name>`."""
+    return name if paper == MAIN_PAPER else f"{paper}_{name}"
+
+
+def split_target(target: str) -> tuple[str, str]:
     """Paper and module of a figure's target: figure3 → (overparam, figure3), margins_figure2 → (margins, figure2)."""
     paper, _, module = target.partition("_")
-    return (paper, module) if paper in PAPERS else (MAIN_PAPER, target)
+    return (paper, module) if paper in find_papers() else (MAIN_PAPER, target)
 
 
 def read_yaml(file: Path) -> Tree:
@@ -303,8 +371,26 @@ def _take_run(user: Sequence[Layer]) -> str | None:
     return value
 
 
-def _without(tree: Tree, *keys: str) -> Tree:
-    return {key: value for key, value in tree.items() if key not in keys}
+def _read(root: Path, name: str) -> Layer:
+    """A file of the repository, which error messages call by its path there."""
+    return Layer(name, read_yaml(root / name))
+
+
+def _only(tree: Tree, keys: Collection[str]) -> Tree:
+    return {key: value for key, value in tree.items() if key in keys}
+
+
+def _of_paper(layer: Layer, paper: str, sections: Collection[str]) -> list[Layer]:
+    """What a user's layer says of a paper's sections: below the paper's name, for the main paper also without it."""
+    bare = [Layer(layer.name, _only(layer.values, sections))] if paper == MAIN_PAPER else []
+    values = layer.values.get(paper)
+    if values is None:
+        return bare
+    if not isinstance(values, Mapping):
+        raise ConfigError(f"{layer.name}: {paper} = {shown(values)}: must be a mapping with keys {', '.join(sections)}")
+    below = Layer(layer.name, {str(key): value for key, value in values.items()}, prefix=f"{paper}.")
+    _check_keys(below, sections)
+    return [*bare, below]
 
 
 def _parsed(value: Any) -> Any:
@@ -321,41 +407,69 @@ def _parsed(value: Any) -> Any:
     return value
 
 
-def _check_top_level(layers: Sequence[Layer], keys: Sequence[str], user_keys: Sequence[str]) -> None:
-    for layer in layers:
-        choices = [*keys, *user_keys] if not layer.name.startswith("config/") else keys
-        for key in layer.values:
-            if key not in keys:
-                raise ConfigError(f"{layer.name}: {shown(key)}: unknown key; {did_you_mean(key, sorted(choices))}")
+def _check_keys(layer: Layer, keys: Collection[str], more: Collection[str] = ()) -> None:
+    choices = [*keys, *more]
+    for key in layer.values:
+        if key not in choices:
+            raise ConfigError(
+                f"{layer.name}: {layer.prefix}{shown(key)}: unknown key; {did_you_mean(key, sorted(choices))}"
+            )
 
 
-def _check_sizes_only(scale: Layer, models: Mapping[str, type[ExperimentParameters]]) -> None:
-    for key, values in scale.values.items():
-        properties = models[key].model_json_schema()["properties"] if key in models else {}
-        for name in values if isinstance(values, Mapping) else ():
-            if name in properties and not properties[name].get("size"):
+def _check_experiment_names(layer: Layer, entries: Mapping[str, Sequence[str]], papers: Sequence[str]) -> None:
+    for key, names in entries.items():
+        for name in names:
+            if not re.fullmatch(rf"({'|'.join(papers)})/[a-z][a-z0-9_]*", name):
                 raise ConfigError(
-                    f"{scale.name}: {key}.{name}: a scale changes sizes, never physics; set it in config/default.yaml"
+                    f"{layer.name}: {shown(key)}.experiments = {shown(name)}: allowed: <paper>/<name>, "
+                    f"paper one of {', '.join(papers)}"
                 )
 
 
-def _validate(model: type[Model], key: str, layers: Sequence[Layer], only: tuple[str, ...] | None = None) -> Model:
+def _experiment(paper: str, section: str, layers: Sequence[Layer]) -> ExperimentParameters:
+    """The typed parameters of one section; the first two layers are its physics and the scale."""
+    physics, scale = layers[:2]
+    if section not in physics.values:
+        raise ConfigError(f"{physics.name}: {section}: missing; a figure or claim names {paper}/{section}")
+    shipped = physics.values[section]
+    merged = {"program": section} | _merged(section, layers, shipped if isinstance(shipped, Mapping) else ())
+    key = _key(layers, [section, "program"])
+    try:
+        model = load_program(paper, str(merged["program"])).Parameters.of(merged)
+    except ConfigError as error:
+        raise ConfigError(f"{key} = {shown(merged['program'])}: {error}") from None
+    sizes = scale.values.get(section)
+    properties = model.model_json_schema()["properties"]
+    for name in sizes if isinstance(sizes, Mapping) else ():
+        if name in properties and not properties[name].get("size"):
+            raise ConfigError(
+                f"{scale.name}: {section}.{name}: a scale changes sizes, never physics; set it in {physics.name}"
+            )
+    return _build(model, section, layers, merged)
+
+
+def _validate(model: type[Model], key: str, layers: Sequence[Layer]) -> Model:
     """Merge `key` of all layers (the whole layers where key is empty) and build the model from it."""
+    return _build(model, key, layers, _merged(key, layers, model.model_fields))
+
+
+def _merged(key: str, layers: Sequence[Layer], keys: Collection[str]) -> dict[str, Any]:
+    """The values of `key` of all layers, later ones laid over earlier ones; `keys` are told to who gives no mapping."""
     merged: dict[str, Any] = {}
     for layer in layers:
-        values = (
-            layer.values.get(key, {})
-            if key
-            else {name: layer.values[name] for name in only or () if name in layer.values}
-        )
+        values = layer.values.get(key) if key else layer.values
         if values is None:
-            values = {}
+            continue
         if not isinstance(values, Mapping):
             raise ConfigError(
-                f"{layer.name}: {shown(key)} = {shown(values)}: "
-                f"must be a mapping with keys {', '.join(model.model_fields)}"
+                f"{layer.name}: {layer.prefix}{shown(key)} = {shown(values)}: "
+                f"must be a mapping with keys {', '.join(keys)}"
             )
         merged = _merge(merged, values)
+    return merged
+
+
+def _build(model: type[Model], key: str, layers: Sequence[Layer], merged: Tree) -> Model:
     try:
         return model.model_validate(merged)
     except ValidationError as error:
@@ -382,27 +496,25 @@ def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged:
         elif problem["type"] != "missing" or isinstance(part, int):
             continue
         location.append(part)
-    path = ([key] if key else []) + location
-    dotted = shown("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip("."))
-    refused = f"{dotted} = {shown(value)}"
-    layer = _setter(layers, path)
+    where = _key(layers, ([key] if key else []) + location)
+    refused = f"{where} = {shown(value)}"
     schema = field_schema(model, location)
     if problem["type"] == "extra_forbidden":
         siblings = field_schema(model, location[:-1]).get("properties", {})
-        return f"{layer}: {refused}: unknown key; {did_you_mean(location[-1], list(siblings))}"
+        return f"{refused}: unknown key; {did_you_mean(location[-1], list(siblings))}"
     if problem["type"] == "missing" and not isinstance(problem["loc"][-1], int):  # then it is the list that is short
-        return f"{layer}: {dotted}: missing; allowed: {allowed(schema)}"
+        return f"{where}: missing; allowed: {allowed(schema)}"
     if problem["type"] == "value_error" and not location:
-        return f"{layer}: {dotted}: {problem['ctx']['error']}"
+        return f"{where}: {problem['ctx']['error']}"
     if problem["type"] == "value_error":
-        return f"{layer}: {refused}: {problem['ctx']['error']}; allowed: {allowed(schema)}"
+        return f"{refused}: {problem['ctx']['error']}; allowed: {allowed(schema)}"
     choice = nearest(value, schema)
-    return f"{layer}: {refused}: allowed: {allowed(schema)}" + (f"; nearest: {choice}" if choice else "")
+    return f"{refused}: allowed: {allowed(schema)}" + (f"; nearest: {choice}" if choice else "")
 
 
-def _setter(layers: Sequence[Layer], path: Sequence[str | int]) -> str:
-    """Name of the last layer that set the value at the path, or the longest part of it."""
-    best, depth = layers[0].name, 0
+def _key(layers: Sequence[Layer], path: Sequence[str | int]) -> str:
+    """`<layer>: <key>` of a value, for the last layer that set it, or the longest part of its path."""
+    setter, depth = layers[0], 0
     for layer in layers:
         value: Any = layer.values
         reached = 0
@@ -412,8 +524,9 @@ def _setter(layers: Sequence[Layer], path: Sequence[str | int]) -> str:
             value = value[part]
             reached += 1
         if reached >= depth and reached > 0:
-            best, depth = layer.name, reached
-    return best
+            setter, depth = layer, reached
+    dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    return f"{setter.name}: {shown(setter.prefix + dotted)}"
 
 
 def _has(value: Any, part: str | int) -> bool:

@@ -7,17 +7,20 @@ from collections.abc import Iterator
 from localentropy.pipeline.computations import DatasetJob, ExperimentJob
 from localentropy.pipeline.config import Configuration
 from localentropy.pipeline.outputs import FigureJob, OutputJob
-from localentropy.pipeline.scorecard import TARGET, ScorecardJob
+from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob, tested_papers
 
 Job = DatasetJob | ExperimentJob | OutputJob
 
 
 def output_jobs(configuration: Configuration) -> Iterator[OutputJob]:
-    """Figures in their order, then the scorecard where there are claims."""
+    """Figures in their order, then the scorecard of each paper that has claims, and the page over them."""
     for target in configuration.figures:
         yield FigureJob.from_configuration(configuration, target)
-    if configuration.claims:
-        yield ScorecardJob.from_configuration(configuration, TARGET)
+    papers = tested_papers(configuration)
+    for paper in papers:
+        yield ScorecardJob.from_configuration(configuration, paper)
+    if papers:
+        yield SummaryJob.from_configuration(configuration)
 
 
 def table_jobs(configuration: Configuration) -> Iterator[ExperimentJob]:

@@ -16,7 +16,7 @@ from localentropy import closure
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.computations import COMMITTED, ExperimentJob, read_checked, without_missing
-from localentropy.pipeline.config import Configuration, require_known, split_figure
+from localentropy.pipeline.config import Configuration, require_known, split_target
 from localentropy.pipeline.progress import reporting
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class OutputJob(ABC):
 
 @dataclass(frozen=True)
 class FigureJob(OutputJob):
-    """One figure to draw; its target is named in `config/figures.yaml`."""
+    """One figure to draw; its target is named in `config/<paper>/figures.yaml`."""
 
     SUFFIXES = (".png", ".pdf", ".csv")
 
@@ -178,18 +178,17 @@ class FigureJob(OutputJob):
     @property
     def stem(self) -> Path:
         """Where the figure lies, without suffix."""
-        paper, module = split_figure(self.target)
+        paper, module = split_target(self.target)
         return FIGURES / self.folder / paper / module
 
     @property
     def modules(self) -> list[str]:
         """The module that draws it."""
-        return ["localentropy.plots." + ".".join(split_figure(self.target))]
+        return ["localentropy.plots." + ".".join(split_target(self.target))]
 
     def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
         """PNG, PDF and the plotted numbers."""
-        by_name = {name.partition("/")[2]: rows for name, rows in tables.items()}
-        drawing = importlib.import_module(self.modules[0]).draw(by_name, self.scale)
+        drawing = importlib.import_module(self.modules[0]).draw(tables, self.scale)
         source = f"localentropy {closure.code_hash(*self.modules)[:12]}"
         description = drawing.caption + self.committed_note()
         metadata = {"Title": self.target, "Description": description, "Source": source}

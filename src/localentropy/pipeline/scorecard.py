@@ -1,4 +1,4 @@
-"""The scorecard: every claim of `config/claims.yaml`, our number and the verdict, as CSV, Markdown and HTML."""
+"""A paper's scorecard: every claim of `config/<paper>/claims.yaml` with our number; one page over all papers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from localentropy import closure
 from localentropy.errors import ConfigError
-from localentropy.pipeline.config import Claim, Configuration
+from localentropy.pipeline.config import Claim, Configuration, require_known
 from localentropy.pipeline.outputs import FIGURES, OutputJob
 
 if TYPE_CHECKING:
@@ -19,15 +19,21 @@ if TYPE_CHECKING:
 
     from localentropy.claims.finding import Finding
 
-TARGET = "scorecard"
+SUMMARY = "scorecard"
+"""Target of the page over all scorecards; a paper's own is `<paper>_scorecard`."""
+
+
+def tested_papers(configuration: Configuration) -> list[str]:
+    """The papers that have claims."""
+    return list(dict.fromkeys(claim.paper for claim in configuration.claims.values()))
 
 
 @dataclass(frozen=True)
 class ScorecardJob(OutputJob):
-    """The scorecard of a configuration.
+    """The scorecard of one paper.
 
     Attributes:
-        claims: identifier → the claim's entry in `config/claims.yaml`.
+        claims: identifier → the claim's entry in `config/<paper>/claims.yaml`.
     """
 
     claims: dict[str, dict[str, Any]]
@@ -35,16 +41,27 @@ class ScorecardJob(OutputJob):
     SUFFIXES = (".csv", ".md", ".html")
 
     @classmethod
-    def from_configuration(cls, configuration: Configuration, target: str = TARGET) -> ScorecardJob:
-        """The job of a resolved configuration."""
-        claims = {key: claim.model_dump(mode="json") for key, claim in configuration.claims.items()}
-        names = dict.fromkeys(name for claim in configuration.claims.values() for name in claim.experiments)
-        return cls.from_experiments(configuration, target, names, claims=claims)
+    def from_configuration(cls, configuration: Configuration, paper: str) -> ScorecardJob:
+        """The job of one paper of a resolved configuration.
+
+        Raises:
+            ConfigError: there is no such paper, or it has no claims.
+        """
+        require_known(paper, tested_papers(configuration), "paper with claims")
+        claims = {key: claim for key, claim in configuration.claims.items() if claim.paper == paper}
+        names = dict.fromkeys(name for claim in claims.values() for name in claim.arguments.values())
+        dumped = {key: claim.model_dump(mode="json") for key, claim in claims.items()}
+        return cls.from_experiments(configuration, f"{paper}_{SUMMARY}", names, claims=dumped)
+
+    @property
+    def paper(self) -> str:
+        """Key of the paper."""
+        return self.target.partition("_")[0]
 
     @property
     def stem(self) -> Path:
         """Where it lies, without suffix."""
-        return FIGURES / self.folder / self.target
+        return FIGURES / self.folder / self.paper / "scorecard"
 
     @property
     def modules(self) -> list[str]:
@@ -66,10 +83,69 @@ class ScorecardJob(OutputJob):
         card = rendering.table(claims, findings, self.scale)
         contents = {
             ".csv": card.to_csv(index=False, float_format="%.10g").encode(),
-            ".md": rendering.markdown(card, self.scale).encode(),
-            ".html": rendering.html(card, self.scale, closure.code_hash(*self.modules)).encode(),
+            ".md": rendering.markdown(card, self.paper, self.scale).encode(),
+            ".html": rendering.html(card, self.paper, self.scale, closure.code_hash(*self.modules)).encode(),
         }
-        return contents, f"Scorecard at scale {self.scale}. {rendering.counts(card)}", rendering.counts(card)
+        counts = rendering.counts(card)
+        return contents, f"Scorecard of {self.paper} at scale {self.scale}. {counts}", counts
+
+
+@dataclass(frozen=True)
+class SummaryJob(OutputJob):
+    """One page over all scorecards.
+
+    Attributes:
+        cards: paper → CSV of its scorecard.
+    """
+
+    cards: dict[str, str]
+
+    SUFFIXES = (".md", ".html")
+
+    @classmethod
+    def from_configuration(cls, configuration: Configuration) -> SummaryJob:
+        """The job of a resolved configuration."""
+        jobs = [ScorecardJob.from_configuration(configuration, paper) for paper in tested_papers(configuration)]
+        return cls(
+            SUMMARY,
+            configuration.scale,
+            configuration.folder,
+            tables={},
+            origins={f"{job.paper} scorecard": job.stamp().origin for job in jobs}
+            | {name: origin for job in jobs for name, origin in job.origins.items()},
+            datasets={},
+            cards={job.paper: str(job.files()[0]) for job in jobs},
+        )
+
+    @property
+    def stem(self) -> Path:
+        """Where it lies, without suffix."""
+        return FIGURES / self.folder / SUMMARY
+
+    @property
+    def modules(self) -> list[str]:
+        """The module that sets the page."""
+        return ["localentropy.claims.rendering"]
+
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """The scorecards."""
+        return {paper: Path(file) for paper, file in self.cards.items()}
+
+    def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
+        """The two files."""
+        import pandas as pd
+
+        from localentropy.claims import rendering
+
+        cards = {paper: pd.read_csv(file, keep_default_na=False) for paper, file in self.inputs.items()}
+        card = pd.concat(cards.values())
+        contents = {
+            ".md": rendering.summary_markdown(cards, self.scale).encode(),
+            ".html": rendering.summary_html(cards, self.scale).encode(),
+        }
+        counts = rendering.counts(card)
+        return contents, f"Scorecards at scale {self.scale}. {counts}", counts
 
 
 def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Finding:
@@ -86,22 +162,21 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
     from localentropy.claims.finding import Finding, Untestable
 
     module, _, name = claim.test.rpartition(".")
-    where = f"config/claims.yaml: {key}"
+    where = f"config/{claim.paper}/claims.yaml: {key}"
     try:
         test = getattr(importlib.import_module(f"localentropy.claims.{module}"), name, None)
     except ModuleNotFoundError:
         test = None
     if not inspect.isfunction(test):
         raise ConfigError(f"{where}.test = {claim.test}: no such function below localentropy.claims")
-    arguments = {experiment.partition("/")[2]: tables[experiment] for experiment in claim.experiments}
     wanted = list(inspect.signature(test).parameters)
-    if set(wanted) != set(arguments):
-        raise ConfigError(f"{where}.experiments = {', '.join(claim.experiments)}: allowed: {', '.join(wanted)}")
+    if set(wanted) != set(claim.arguments):
+        raise ConfigError(f"{where}.experiments = {', '.join(claim.arguments.values())}: allowed: {', '.join(wanted)}")
     try:
-        for experiment in claim.experiments:
+        for experiment in claim.arguments.values():
             if tables[experiment].empty:
                 raise Untestable(f"no rows of {experiment}")
-        finding: Finding = test(**arguments)
+        finding: Finding = test(**{argument: tables[name] for argument, name in claim.arguments.items()})
     except Untestable as reason:
         return Finding.untestable(str(inspect.getdoc(test)).splitlines()[0], str(reason))
     return finding

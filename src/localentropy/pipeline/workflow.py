@@ -29,10 +29,10 @@ from localentropy import closure
 from localentropy.errors import ArtifactError, LocalEntropyError
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.computations import DatasetJob, ExperimentJob
-from localentropy.pipeline.config import MAIN_PAPER, require_known, resolve
+from localentropy.pipeline.config import name_target, require_known, resolve
 from localentropy.pipeline.jobs import Job, output_jobs
 from localentropy.pipeline.outputs import FigureJob
-from localentropy.pipeline.scorecard import ScorecardJob
+from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
 
 LOCK = Path(".snakemake/localentropy.lock")
 
@@ -78,6 +78,11 @@ class Pipeline:
     def figure_files(self, target: str) -> list[str]:
         """All files of a figure."""
         return [str(file) for file in FigureJob.from_configuration(self.configuration, target).files()]
+
+    def target_files(self) -> dict[str, list[str]]:
+        """The target of each figure, and of each paper's scorecard → its files."""
+        jobs = [job for job in output_jobs(self.configuration) if not isinstance(job, SummaryJob)]
+        return {job.target: [str(file) for file in job.files()] for job in jobs}
 
     def dataset_embedded(self, wildcards: Any) -> list[str]:
         """The embedded file that a dataset is taken from, where it is; the guard of the prepared file."""
@@ -127,22 +132,33 @@ class Pipeline:
         """A figure's target name."""
         return self._figure(wildcards).target
 
-    def scorecard_files(self, *suffixes: str) -> list[str]:
-        """Files of the scorecard."""
-        return [str(self._scorecard().stem.with_suffix(suffix)) for suffix in suffixes]
+    def scorecard_files(self) -> list[str]:
+        """Files of all scorecards and of the page over them; of none where there are no claims."""
+        jobs = [job for job in output_jobs(self.configuration) if not isinstance(job, FigureJob)]
+        return [str(file) for job in jobs for file in job.files()]
 
     def scorecard_tables(self, wildcards: Any) -> list[str]:
-        """Tables that the claims are tested on; the guard of the scorecard."""
-        job = self._scorecard()
+        """Tables that a paper's claims are tested on; the guard of its scorecard."""
+        job = self._scorecard(wildcards)
         self._guard(job)
         return [str(file) for file in job.tables.values()]
 
     def scorecard_parameters(self, wildcards: Any) -> str:
-        """The scorecard's job as JSON."""
-        return self._scorecard().to_json()
+        """A scorecard's job as JSON."""
+        return self._scorecard(wildcards).to_json()
+
+    def summary_cards(self, wildcards: Any) -> list[str]:
+        """The scorecards that the page over all of them counts; its guard."""
+        job = self._summary()
+        self._guard(job)
+        return [str(file) for file in job.inputs.values()]
+
+    def summary_parameters(self, wildcards: Any) -> str:
+        """The page's job as JSON."""
+        return self._summary().to_json()
 
     def captions(self) -> dict[str, str]:
-        """File of a figure or of the scorecard → its caption as reStructuredText, where there is one already."""
+        """File of a figure or scorecard → its caption as reStructuredText, where there is one already."""
         captions: dict[str, str] = {}
         for job in output_jobs(self.configuration):
             with suppress(ArtifactError):
@@ -177,12 +193,15 @@ class Pipeline:
             return ExperimentJob.from_configuration(self.configuration, f"{wildcards.paper}/{wildcards.name}")
 
     def _figure(self, wildcards: Any) -> FigureJob:
-        prefix = "" if wildcards.paper == MAIN_PAPER else f"{wildcards.paper}_"
         with _stopping():
-            return FigureJob.from_configuration(self.configuration, prefix + wildcards.module)
+            return FigureJob.from_configuration(self.configuration, name_target(wildcards.paper, wildcards.module))
 
-    def _scorecard(self) -> ScorecardJob:
-        return ScorecardJob.from_configuration(self.configuration)
+    def _scorecard(self, wildcards: Any) -> ScorecardJob:
+        with _stopping():
+            return ScorecardJob.from_configuration(self.configuration, wildcards.paper)
+
+    def _summary(self) -> SummaryJob:
+        return SummaryJob.from_configuration(self.configuration)
 
     def _guard(self, job: Job | NotebookJob, part: int | None = None) -> None:
         """Set the job's files aside unless they are what is wanted; a dry run only says so."""

@@ -5,7 +5,7 @@ Two approximations of how the sums of a pattern fluctuate, which differ where pa
 - `amp`: the weights a pattern sees are independent, V = Σ_i ξ_i² (1 − m_i²). Right on independent patterns. On random
   features it is what the papers' belief propagation does, and its overlap and entropy are shifted.
 - `two_level_amp`: the random features are resolved into their latent patterns and a rest without correlations, each
-  with its own variance. Its fixed points obey the replica theory (docs/theory/overparam.md §1).
+  with its own variance. Its fixed points obey the replica theory (docs/overparam/theory.md §1).
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def two_level_amp(
 
     A pattern is written μ₁ F x/√D + μ⋆ Z (`overparam`, eq. 97), with the latent pattern x and the features F of the
     instance. The weights act through their projections s_k = Σ_i F_ik w_i/√N, whose means ŝ and variance V_s are
-    messages of their own, and through Z: V = μ₁² V_s + μ⋆² V_w. State evolution: docs/theory/overparam.md §1. A tool
+    messages of their own, and through Z: V = μ₁² V_s + μ⋆² V_w. State evolution: docs/overparam/theory.md §1. A tool
     for analysis: it knows what a student does not. Sums go through the linear algebra library, whose number of threads
     may change the last bits.
 

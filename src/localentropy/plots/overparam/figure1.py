@@ -24,9 +24,9 @@ TOP = 1.6
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Both thresholds, the three regions between them, and the storage limit at α_T = 0."""
-    table = tables["thresholds"].sort_values("alpha_T")
-    p = tables["thresholds"].attrs["parameters"]
-    runs = tables["solve_sbpi"].attrs["parameters"]
+    table = tables["overparam/thresholds"].sort_values("alpha_T")
+    p = tables["overparam/thresholds"].attrs["parameters"]
+    runs = tables["overparam/solve_sbpi"].attrs["parameters"]
     storage = table[table["alpha_T"] == p["alpha_T_storage"]].iloc[0]
     # The storage limit is drawn at α_T = 0, which it stands for.
     lines = table.assign(alpha_T=table["alpha_T"].mask(table["alpha_T"] == p["alpha_T_storage"], 0.0))
@@ -114,7 +114,7 @@ def _train_errors(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.Dat
     """Best train error of each solver at the size they share; the CSV has the last one and the other sizes too."""
     rows = []
     for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
-        runs = tables[f"solve_{solver}"]
+        runs = tables[f"overparam/solve_{solver}"]
         for quantity in ("train_error_best", "train_error_last", "solved"):
             points = averages(runs, quantity, solved_only=False)
             rows.append(series(points, "b" if quantity == "train_error_best" else "data", f"{solver}, {quantity}"))

@@ -17,7 +17,11 @@ from localentropy.plots.perceptron_points import apart, draw_points, one_two_fiv
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) train error, mean over all instances; (b) test error of solutions on the line of typical ones."""
-    runs, theory, typical = tables["solve_anneal"], tables["typical_points"], tables["typical"]
+    runs, theory, typical = (
+        tables["overparam/solve_anneal"],
+        tables["overparam/typical_points"],
+        tables["overparam/typical"],
+    )
     p = runs.attrs["parameters"]
     line = typical[(typical["line"] == "inv_alpha") & (typical["reference"] == "0.0")].sort_values("inv_alpha")
     train = averages(runs, "train_error_best", solved_only=False)

@@ -20,7 +20,11 @@ MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Lines at the margins asked for; the z-scores compare with the theory at the effective margin of each point."""
-    runs, theory, typical = tables["solve_mct0"], tables["typical_points"], tables["typical"]
+    runs, theory, typical = (
+        tables["overparam/solve_mct0"],
+        tables["overparam/typical_points"],
+        tables["overparam/typical"],
+    )
     p = runs.attrs["parameters"]
     points = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])

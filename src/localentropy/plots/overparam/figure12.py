@@ -28,7 +28,11 @@ APART = 0.1
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Densities at the largest size of each 1/α where most instances are solved, on the lines of the theory."""
-    runs, theory, lattice = tables["solve_mct0"], tables["stability_density"], tables["typical_lattice"]
+    runs, theory, lattice = (
+        tables["overparam/solve_mct0"],
+        tables["overparam/stability_density"],
+        tables["overparam/typical_lattice"],
+    )
     p = runs.attrs["parameters"]
     runs, lattice = runs[runs["margin"] == 0.0], lattice[lattice["margin"] == 0.0]
     lines = theory[theory["quantity"] == "density"]

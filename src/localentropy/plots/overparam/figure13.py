@@ -21,17 +21,19 @@ PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs of th
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """One panel per algorithm, dashed the theory line of typical solutions; and one with overlaps."""
-    lines = tables["stability_density"]
+    lines = tables["overparam/stability_density"]
     lines = lines[lines["quantity"] == "local_energy"]
-    lattice = tables["typical_lattice"]
+    lattice = tables["overparam/typical_lattice"]
     lattice = lattice[(lattice["quantity"] == "local_energy") & (lattice["margin"] == 0.0)]
     lattice = lattice.rename(columns={"value": "energy"})
-    agreement = agreement_by_size(deviations(tables["solve_mct0"], "local_energy", lattice, "energy", ("x",)), ["x"])
+    agreement = agreement_by_size(
+        deviations(tables["overparam/solve_mct0"], "local_energy", lattice, "energy", ("x",)), ["x"]
+    )
     frames, drawn = [csv_rows(agreement)], {}
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, axes = panels(2, 7.0, 5.4, rows=2)
         for panel, (axis, (solver, title)) in zip("abc", zip(axes, PANELS.items(), strict=False), strict=True):
-            runs = tables[f"solve_{solver}"]
+            runs = tables[f"overparam/solve_{solver}"]
             # BP is no solver near the threshold: its curves start at the train error it leaves.
             energies = averages(runs, "local_energy", solved_only=solver != "belief_propagation", by=("x",))
             energies = _main_sizes(energies[energies["margin"] == 0.0], solver, tables)
@@ -69,7 +71,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         overlaps = _overlaps(axes[3], tables)
         frames += overlaps
         letter(axes)
-    p = tables["solve_sbpi"].attrs["parameters"]
+    p = tables["overparam/solve_sbpi"].attrs["parameters"]
     caption = (
         "Figure 13. Train error after round(dN) random flips of the weights, exact mean over the flips, at κ = 0 and "
         f"α_T = {p['alpha_T']:g}, for solutions of (a) zero-temperature Monte Carlo and (b) SBPI, and for (c) the signs of "
@@ -85,12 +87,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
     """Overlaps between the solutions of one instance, on the line of the theory."""
-    line = tables["typical"]
+    line = tables["overparam/typical"]
     line = line[(line["line"] == "inv_alpha") & (line["reference"] == "0.0")].sort_values("inv_alpha")
     axis.plot(line["inv_alpha"], line["q"], color="black")
     frames = [pd.DataFrame({"panel": "d", "series": "typical", "x": line["inv_alpha"], "y": line["q"], "y_err": 0.0})]
-    largest = tables["solution_overlaps"]["D"].max()
-    for (solver, D), here in tables["solution_overlaps"].groupby(["solver", "D"]):
+    largest = tables["overparam/solution_overlaps"]["D"].max()
+    for (solver, D), here in tables["overparam/solution_overlaps"].groupby(["solver", "D"]):
         points = here.groupby(["D", "N", "inv_alpha"])
         known = points["overlap"].agg(y="mean", y_err="sem", n="count")
         known["solved"] = points["solved"].sum() / points["runs"].sum()
@@ -109,7 +111,7 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
             markersize=3 if small else 5,
             label=f"{ALGORITHMS[solver]['label']}, $D = {D}$",
         )
-    one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0), tables["solution_overlaps"])
+    one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0), tables["overparam/solution_overlaps"])
     axis.set(ylabel="overlap of two solutions", yscale="log", ylim=(0.01, 1.0))
     axis.legend(fontsize=6, loc="lower left")
     return frames
@@ -148,4 +150,4 @@ def _main_sizes(energies: pd.DataFrame, solver: str, tables: Mapping[str, pd.Dat
     if solver == "mct0":
         largest = energies.groupby(energies["inv_alpha"].round(1))["D"].transform("max")
         return energies[energies["D"] == largest]
-    return energies[energies["N"].isin(tables["solve_belief_propagation"]["N"].unique())]
+    return energies[energies["N"].isin(tables["overparam/solve_belief_propagation"]["N"].unique())]

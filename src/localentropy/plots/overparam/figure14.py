@@ -25,7 +25,7 @@ SHOWN = {leading * 10**power for leading in (1, 1.5, 2, 3, 5, 7) for power in ra
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Overlap of each layer with its initial weights: against epochs, a panel for each optimizer; (c) against width."""
-    table = tables["cnn"]
+    table = tables["overparam/cnn"]
     rows = table[table["quantity"] == "overlap_start"]
     keys = ["optimizer", "width", "parameters", "layer", "epoch"]
     points = rows.groupby(keys, sort=True)["value"].agg(y="mean", y_err="sem", samples="size").reset_index()

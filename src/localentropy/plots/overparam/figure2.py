@@ -25,11 +25,12 @@ LINES: dict[tuple[str, str], dict[str, Any]] = {
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Theory lines; inset: the margin that minimises the error of the barycentre."""
-    typical, optimum = tables["typical"], tables["optimal_margin"]
+    typical, optimum = tables["overparam/typical"], tables["overparam/optimal_margin"]
     p = typical.attrs["parameters"]
     lines = typical[typical["line"] == "inv_alpha"]
     agreement = agreement_by_size(
-        deviations(tables["solve_anneal"], "test_error", tables["typical_points"], "error_typical"), ["margin"]
+        deviations(tables["overparam/solve_anneal"], "test_error", tables["overparam/typical_points"], "error_typical"),
+        ["margin"],
     )
     frames = [csv_rows(agreement)]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
@@ -93,7 +94,7 @@ def _sizes(points: pd.DataFrame) -> str:
 
 def _points(tables: Mapping[str, pd.DataFrame], solver: str) -> pd.DataFrame:
     """Test errors of solutions; for annealing with the theory of typical solutions and z-scores."""
-    points = averages(tables[f"solve_{solver}"], "test_error")
+    points = averages(tables[f"overparam/solve_{solver}"], "test_error")
     if solver == "anneal":
-        return with_theory(largest_solved(points), tables["typical_points"], "error_typical")
+        return with_theory(largest_solved(points), tables["overparam/typical_points"], "error_typical")
     return points[points["D"] == shared_size(tables)]

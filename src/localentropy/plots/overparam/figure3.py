@@ -20,7 +20,7 @@ SMALL = 0.03
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Panel (a): all distances; (b): small ones on a logarithmic axis. Dashed where the entropy is negative."""
-    table = tables["franz_parisi"]
+    table = tables["overparam/franz_parisi"]
     table = table[table["curve"] != "max_margin"]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, axes = panels(2, 7.0, 2.9)

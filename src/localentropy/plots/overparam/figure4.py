@@ -18,7 +18,7 @@ TOP = 8.0
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) entropy, (b) its derivative by the distance, on a logarithmic axis of distances."""
-    table = tables["franz_parisi"]
+    table = tables["overparam/franz_parisi"]
     p = table.attrs["parameters"]
     curves = table[table["curve"] == "max_margin"]
     colors = sns.color_palette("viridis", curves["inv_alpha"].nunique())
@@ -62,7 +62,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 def _threshold(tables: Mapping[str, pd.DataFrame]) -> str:
     """The value of the local-entropy threshold, where it was computed for what is drawn."""
-    drawn, thresholds = tables["franz_parisi"].attrs["parameters"], tables["thresholds"]
+    drawn, thresholds = tables["overparam/franz_parisi"].attrs["parameters"], tables["overparam/thresholds"]
     row = thresholds[thresholds["alpha_T"] == drawn["alpha_T"]]
     if row.empty or thresholds.attrs["parameters"]["activation"] != drawn["activation"]:
         return ""

@@ -35,7 +35,7 @@ THRESHOLDS = {"half": ":", "all": "-"}
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) train and test error, (b) overlap of SGD's solutions of one training set, (c) local energy at two N/P."""
-    runs = {solver: tables[solver] for solver in SOLVERS}
+    runs = {solver: tables[f"overparam/{solver}"] for solver in SOLVERS}
     near, far = _compared(runs)
     data = pd.concat(
         [_errors(solver, table) for solver, table in runs.items()]

@@ -31,7 +31,7 @@ STARTS: dict[str, dict[str, Any]] = {
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) train and test error, (b) overlap of aligned solutions, (c) local energy near the threshold and far above."""
-    table = tables["mlp"]
+    table = tables["overparam/mlp"]
     by, x = "initialization", "parameters"
     trains = table[table["quantity"] == "train_error"]
     widths = thresholds((trains["value"] == 0.0).groupby([trains[by], trains["width"]]).mean())

@@ -27,7 +27,7 @@ from localentropy.plots.network_points import (
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) train and test error, (b) overlap of aligned networks, (c) local energy near the threshold and far above."""
-    table = tables["cnn"]
+    table = tables["overparam/cnn"]
     by, x = "optimizer", "width"
     outcomes = table[table["quantity"] == "solved"].groupby([by, "width"], sort=False)["value"]
     positions = thresholds(outcomes.mean())

@@ -13,9 +13,9 @@ from localentropy.plots.drawing import STYLE, Drawing, letter, panels
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) against 1/α at fixed α_T, (b) against α_T at fixed 1/α, for several margins."""
-    table = tables["typical"]
+    table = tables["overparam/typical"]
     table = table[table["reference"] != "max"].assign(margin=lambda rows: rows["margin"].round(12))
-    p = tables["typical"].attrs["parameters"]
+    p = tables["overparam/typical"].attrs["parameters"]
     margins = sorted(table["margin"].unique())
     colors = dict(zip(margins, sns.color_palette("viridis", len(margins)), strict=True))
     frames = []

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) barycentre against 1/α, its limit dotted; (b) the limits of both errors against α_T."""
-    lines = tables["typical"]
+    lines = tables["overparam/typical"]
     p = lines.attrs["parameters"]
-    limits = tables["overparameterized_limit"]
+    limits = tables["overparam/overparameterized_limit"]
     margins = sorted(limits["margin"].unique())
     lines = lines[(lines["line"] == "inv_alpha") & lines["reference"].isin([str(m) for m in margins])]
     colors = dict(zip(margins, sns.color_palette("viridis", len(margins)), strict=True))
