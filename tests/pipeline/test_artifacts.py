@@ -66,6 +66,24 @@ def test_any_flipped_bit_or_cut_is_noticed(table: Path) -> None:
             artifacts.read_table(table)
 
 
+def test_without_the_file_beside_it_no_flipped_bit_changes_a_value(table: Path) -> None:
+    rows = artifacts.read_table(table).rows
+    table.with_suffix(".json").unlink()
+    content = table.read_bytes()
+    noticed = 0
+    for position in range(len(content)):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << (position % 8)
+        table.write_bytes(bytes(damaged))
+        try:
+            read = artifacts.read_table(table).rows
+        except ArtifactError:
+            noticed += 1
+        else:
+            pd.testing.assert_frame_equal(read, rows)
+    assert noticed > len(content) / 2
+
+
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(table: Path) -> None:
     before = {file.name: file.read_bytes() for file in table.parent.iterdir()}
     with pytest.raises(RuntimeError), artifacts.atomic(table) as temporary:
