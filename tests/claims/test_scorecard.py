@@ -13,9 +13,10 @@ import pytest
 import yaml
 
 from localentropy.claims import rendering
+from localentropy.claims.claim import Claim
 from localentropy.claims.finding import Finding, Untestable, Verdict, largest, smallest
 from localentropy.errors import ConfigError
-from localentropy.pipeline.config import ROOT, Claim, read_claims
+from localentropy.pipeline.config import ROOT, read_claims
 from localentropy.pipeline.scorecard import assess
 from tests.claims.theory_tables import thresholds
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from localentropy.claims.claim import Claim
 from localentropy.commands.diff import compare
-from localentropy.pipeline.config import Claim
 
 TRAINED: dict[str, str | tuple[str, ...]] = {
     "figure1": ("binarynet", "focusing_bp"),

@@ -11,7 +11,7 @@ import pandas as pd
 from localentropy.claims.finding import Finding, Verdict
 
 if TYPE_CHECKING:
-    from localentropy.pipeline.config import Claim
+    from localentropy.claims.claim import Claim
 
 SYMBOLS = {Verdict.REPRODUCED: "✓", Verdict.NOT_REPRODUCED: "✗", Verdict.NOT_TESTABLE: "–"}
 COLOURS = {Verdict.REPRODUCED: "#0072b2", Verdict.NOT_REPRODUCED: "#d55e00", Verdict.NOT_TESTABLE: "#767676"}

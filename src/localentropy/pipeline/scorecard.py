@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localentropy import closure
+from localentropy.claims.claim import Claim
 from localentropy.errors import ConfigError
-from localentropy.pipeline.config import Claim, Configuration, require_known
+from localentropy.pipeline.config import Configuration, require_known
 from localentropy.pipeline.outputs import FIGURES, OutputJob
 
 if TYPE_CHECKING:
@@ -178,5 +179,5 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
                 raise Untestable(f"no rows of {experiment}")
         finding: Finding = test(**{argument: tables[name] for argument, name in claim.arguments.items()})
     except Untestable as reason:
-        return Finding.untestable(str(inspect.getdoc(test)).splitlines()[0], str(reason))
+        return Finding.untestable(name.replace("_", " "), str(reason))
     return finding

@@ -1,0 +1,36 @@
+"""What a paper says, as an entry of the configuration."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Claim(BaseModel):
+    """One entry of `config/<paper>/claims.yaml`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    claim: str = Field(min_length=1, description="what the paper says, in one sentence of our own")
+    source: str = Field(min_length=1, description="where it says so: section, figure")
+    printed: str | None = Field(description="the number that the paper prints, where it prints one")
+    test: str = Field(
+        pattern=r"^[a-z]+\.[a-z0-9_]+\.[a-z0-9_]+$",
+        description="<paper>.<module>.<function> below localentropy.claims, which turns the tables into a finding",
+    )
+    experiments: tuple[str, ...] | dict[str, str] = Field(
+        min_length=1,
+        description="the experiments whose tables it is tested on: a list of <paper>/<name>, or a mapping from the "
+        "function's arguments to them where an argument is not <name>",
+    )
+
+    @property
+    def paper(self) -> str:
+        """Key of the paper."""
+        return self.test.partition(".")[0]
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """Argument of the test → the experiment `<paper>/<name>` whose table it gets."""
+        if isinstance(self.experiments, dict):
+            return self.experiments
+        return {name.partition("/")[2]: name for name in self.experiments}
