@@ -95,7 +95,7 @@ def resolves_or_says_why(scale: str, root: Path, **arguments: Any) -> None:
         configuration = resolve(scale, root=root, **arguments)
         jobs: list[Job] = [*table_jobs(configuration), *output_jobs(configuration)]
         for job in jobs:
-            job.to_json()
+            job.model_dump_json()
             if isinstance(job, ExperimentJob):
                 assert job.parts >= 1  # tasks can be made of the parameters
     except ConfigError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -14,6 +13,8 @@ from localentropy.errors import ConfigError, LocalEntropyError
 from localentropy.pipeline.machine import refusals
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from localentropy.pipeline.computations import ExperimentJob
     from localentropy.pipeline.config import Configuration
 
@@ -68,7 +69,7 @@ def prepare(
     from localentropy.pipeline.computations import DatasetJob
 
     if job is not None:
-        request = _decoded(DatasetJob.from_json, dataset, job)
+        request = _decoded(DatasetJob, job)
     else:
         request = DatasetJob.from_configuration(_configuration(scale, config, set_, None), dataset)
     request.prepare(log)
@@ -102,7 +103,7 @@ def plot(
     from localentropy.pipeline.outputs import FigureJob
 
     if job is not None:
-        request = _decoded(FigureJob.from_json, figure, job)
+        request = _decoded(FigureJob, job)
     else:
         configuration = _configuration(scale, config, set_, run_name)
         request = FigureJob.from_configuration(configuration, figure)
@@ -120,11 +121,10 @@ def scorecard(
     job: Job = None,
 ) -> None:
     """Test the claims of the papers on the tables of the experiments."""
-    from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob, tested_papers
+    from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob, tested_papers
 
     if job is not None:
-        card = _decoded(ScorecardJob.from_json, f"{paper}_{SUMMARY}", job) if paper else None
-        (card or _decoded(SummaryJob.from_json, SUMMARY, job)).make(log)
+        (_decoded(ScorecardJob, job) if paper else _decoded(SummaryJob, job)).make(log)
         return
     configuration = _configuration(scale, config, set_, run_name)
     for each in [paper] if paper else tested_papers(configuration):
@@ -235,14 +235,14 @@ def main() -> None:
         sys.exit(2)
 
 
-AnyJob = TypeVar("AnyJob")
+AnyJob = TypeVar("AnyJob", bound="BaseModel")
 
 
-def _decoded(read: Callable[[str, str], AnyJob], name: str, job: str) -> AnyJob:
+def _decoded(model: type[AnyJob], job: str) -> AnyJob:
     """The job that `--job` holds. A cluster's queue may still hold one of an earlier version of the code."""
     try:
-        return read(name, job)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return model.model_validate_json(job)
+    except (ValueError, KeyError) as error:
         what = f"{type(error).__name__}: {error}".splitlines()[0]
         raise ConfigError(f"--job: no job of this version of the pipeline ({what})") from None
 
@@ -258,7 +258,7 @@ def _experiment_job(
     from localentropy.pipeline.computations import ExperimentJob
 
     if job is not None:
-        return _decoded(ExperimentJob.from_json, name, job)
+        return _decoded(ExperimentJob, job)
     configuration = _configuration(scale, files, overrides, run_name)
     return ExperimentJob.from_configuration(configuration, name)
 

@@ -7,13 +7,14 @@ file on disk can be held against what is wanted now.
 from __future__ import annotations
 
 import functools
-import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationInfo, field_validator
 
 from localentropy import closure
 from localentropy.data.registry import DATA_DIR
@@ -39,8 +40,7 @@ def prepared_path(dataset: str, source: str) -> Path:
     return PREPARED / source / f"{dataset}.npz"
 
 
-@dataclass(frozen=True)
-class DatasetJob:
+class DatasetJob(BaseModel):
     """One dataset to prepare.
 
     Attributes:
@@ -49,27 +49,19 @@ class DatasetJob:
         mirror: the directory, for the source `mirror`.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     name: str
     source: str
     mirror: Path | None
 
-    MODULE = "localentropy.data.prepare"
+    MODULE: ClassVar = "localentropy.data.prepare"
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, name: str) -> DatasetJob:
         """The job of one dataset of a resolved configuration."""
-        return cls(name, configuration.data.source, configuration.data.mirror)
-
-    @classmethod
-    def from_json(cls, name: str, text: str) -> DatasetJob:
-        """The job that `to_json` wrote."""
-        values = json.loads(text)
-        return cls(name, values["source"], Path(values["mirror"]) if values["mirror"] else None)
-
-    def to_json(self) -> str:
-        """Everything of the job but its name, on one line."""
-        mirror = str(self.mirror) if self.mirror and self.source == "mirror" else None
-        return provenance.canonical_json({"source": self.source, "mirror": mirror})
+        data = configuration.data
+        return cls(name=name, source=data.source, mirror=data.mirror if data.source == "mirror" else None)
 
     @property
     def file(self) -> Path:
@@ -118,8 +110,7 @@ class DatasetJob:
             reporter.summary(f"{caption} → {self.file}")
 
 
-@dataclass(frozen=True)
-class ExperimentJob:
+class ExperimentJob(BaseModel):
     """One experiment at resolved parameters.
 
     Attributes:
@@ -130,10 +121,12 @@ class ExperimentJob:
         inputs: dataset name → prepared file.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
     name: str
     folder: str
     seed: int
-    parameters: ExperimentParameters
+    parameters: SerializeAsAny[ExperimentParameters]
     inputs: dict[str, Path]
 
     @classmethod
@@ -147,27 +140,17 @@ class ExperimentJob:
         parameters = configuration.experiments[name]
         program = load_program(name.partition("/")[0], parameters.program)
         inputs = {dataset: prepared_path(dataset, configuration.data.source) for dataset in program.DATASETS}
-        return cls(name, configuration.folder, configuration.seed, parameters, inputs)
+        folder, seed = configuration.folder, configuration.seed
+        return cls(name=name, folder=folder, seed=seed, parameters=parameters, inputs=inputs)
 
+    @field_validator("parameters", mode="before")
     @classmethod
-    def from_json(cls, name: str, text: str) -> ExperimentJob:
-        """The job that `to_json` wrote."""
-        values = json.loads(text)
-        program = load_program(name.partition("/")[0], values["parameters"]["program"])
-        parameters = program.Parameters.of(values["parameters"]).model_validate(values["parameters"])
-        inputs = {dataset: Path(file) for dataset, file in values["inputs"].items()}
-        return cls(name, values["folder"], values["seed"], parameters, inputs)
-
-    def to_json(self) -> str:
-        """Everything of the job but its name, on one line."""
-        return provenance.canonical_json(
-            {
-                "folder": self.folder,
-                "seed": self.seed,
-                "parameters": self.parameters.model_dump(mode="json"),
-                "inputs": {dataset: str(file) for dataset, file in self.inputs.items()},
-            }
-        )
+    def _typed(cls, values: Any, job: ValidationInfo) -> Any:
+        """Parameters that come as JSON get the type that their program gives them."""
+        if not isinstance(values, Mapping):
+            return values
+        program = load_program(job.data["name"].partition("/")[0], values["program"])
+        return program.Parameters.of(values).model_validate(values)
 
     @property
     def experiment(self) -> Experiment:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib
 import io
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from pydantic import BaseModel, ConfigDict
+
 from localentropy import closure
 from localentropy.errors import ArtifactError
-from localentropy.pipeline import artifacts, provenance
+from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import COMMITTED, ExperimentJob, read_checked, without_missing
 from localentropy.pipeline.config import Configuration, require_known, split_target
 from localentropy.pipeline.progress import reporting
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 FIGURES = Path("figures")
 
 
-@dataclass(frozen=True)
-class OutputJob(ABC):
+class OutputJob(BaseModel, ABC):
     """One set of files made from the tables of experiments.
 
     Attributes:
@@ -38,6 +37,8 @@ class OutputJob(ABC):
             A table that comes with the repository (`ExperimentJob.committed`) goes before one that would be computed.
         datasets: dataset → prepared file that some table depends on.
     """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     target: str
     scale: str
@@ -57,29 +58,14 @@ class OutputJob(ABC):
         sources = {name: job.committed or (job.table, job.stamp()) for name, job in jobs.items()}
         computed = [job for job in jobs.values() if job.committed is None]
         return cls(
-            target,
-            configuration.scale,
-            configuration.folder,
+            target=target,
+            scale=configuration.scale,
+            folder=configuration.folder,
             tables={name: file for name, (file, _) in sources.items()},
             origins={name: stamp.origin for name, (_, stamp) in sources.items()},
             datasets={dataset: file for job in computed for dataset, file in job.inputs.items()},
             **own,
         )
-
-    @classmethod
-    def from_json(cls, target: str, text: str) -> Self:
-        """The job that `to_json` wrote."""
-        values = json.loads(text)
-        for key in ("tables", "datasets"):
-            values[key] = {name: Path(file) for name, file in values[key].items()}
-        return cls(target, **values)
-
-    def to_json(self) -> str:
-        """Everything of the job but its target, on one line."""
-        values = {key: value for key, value in asdict(self).items() if key != "target"}
-        for key in ("tables", "datasets"):
-            values[key] = {name: str(file) for name, file in values[key].items()}
-        return provenance.canonical_json(values)
 
     @property
     @abstractmethod
@@ -159,11 +145,10 @@ class OutputJob(ABC):
         return table.rows
 
 
-@dataclass(frozen=True)
 class FigureJob(OutputJob):
     """One figure to draw; its target is named in `config/<paper>/figures.yaml`."""
 
-    SUFFIXES = (".png", ".pdf", ".csv")
+    SUFFIXES: ClassVar = (".png", ".pdf", ".csv")
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, target: str) -> FigureJob:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from localentropy import closure
 from localentropy.claims.claim import Claim
@@ -29,7 +28,6 @@ def tested_papers(configuration: Configuration) -> list[str]:
     return list(dict.fromkeys(claim.paper for claim in configuration.claims.values()))
 
 
-@dataclass(frozen=True)
 class ScorecardJob(OutputJob):
     """The scorecard of one paper.
 
@@ -39,7 +37,7 @@ class ScorecardJob(OutputJob):
 
     claims: dict[str, dict[str, Any]]
 
-    SUFFIXES = (".csv", ".md", ".html")
+    SUFFIXES: ClassVar = (".csv", ".md", ".html")
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, paper: str) -> ScorecardJob:
@@ -91,7 +89,6 @@ class ScorecardJob(OutputJob):
         return contents, f"Scorecard of {self.paper} at scale {self.scale}. {counts}", counts
 
 
-@dataclass(frozen=True)
 class SummaryJob(OutputJob):
     """One page over all scorecards.
 
@@ -101,16 +98,16 @@ class SummaryJob(OutputJob):
 
     cards: dict[str, str]
 
-    SUFFIXES = (".md", ".html")
+    SUFFIXES: ClassVar = (".md", ".html")
 
     @classmethod
     def from_configuration(cls, configuration: Configuration) -> SummaryJob:
         """The job of a resolved configuration."""
         jobs = [ScorecardJob.from_configuration(configuration, paper) for paper in tested_papers(configuration)]
         return cls(
-            SUMMARY,
-            configuration.scale,
-            configuration.folder,
+            target=SUMMARY,
+            scale=configuration.scale,
+            folder=configuration.folder,
             tables={},
             origins={f"{job.paper} scorecard": job.stamp().origin for job in jobs}
             | {name: origin for job in jobs for name, origin in job.origins.items()},

@@ -92,7 +92,7 @@ class Pipeline:
 
     def dataset_parameters(self, wildcards: Any) -> str:
         """A dataset's job as JSON."""
-        return DatasetJob.from_configuration(self.configuration, wildcards.name).to_json()
+        return DatasetJob.from_configuration(self.configuration, wildcards.name).model_dump_json()
 
     def experiment_data(self, wildcards: Any) -> list[str]:
         """Prepared datasets that a part of an experiment reads; the guard of the part."""
@@ -108,7 +108,7 @@ class Pipeline:
 
     def experiment_parameters(self, wildcards: Any) -> str:
         """An experiment's resolved job as JSON."""
-        return self._experiment(wildcards).to_json()
+        return self._experiment(wildcards).model_dump_json()
 
     def experiment_threads(self, wildcards: Any) -> int:
         """Threads that an experiment's jobs use."""
@@ -126,7 +126,7 @@ class Pipeline:
 
     def figure_parameters(self, wildcards: Any) -> str:
         """A figure's job as JSON."""
-        return self._figure(wildcards).to_json()
+        return self._figure(wildcards).model_dump_json()
 
     def figure_target(self, wildcards: Any) -> str:
         """A figure's target name."""
@@ -145,7 +145,7 @@ class Pipeline:
 
     def scorecard_parameters(self, wildcards: Any) -> str:
         """A scorecard's job as JSON."""
-        return self._scorecard(wildcards).to_json()
+        return self._scorecard(wildcards).model_dump_json()
 
     def summary_cards(self, wildcards: Any) -> list[str]:
         """The scorecards that the page over all of them counts; its guard."""
@@ -155,7 +155,7 @@ class Pipeline:
 
     def summary_parameters(self, wildcards: Any) -> str:
         """The page's job as JSON."""
-        return self._summary().to_json()
+        return self._summary().model_dump_json()
 
     def captions(self) -> dict[str, str]:
         """File of a figure or scorecard → its caption as reStructuredText, where there is one already."""
