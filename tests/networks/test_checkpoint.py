@@ -46,7 +46,7 @@ def test_truncated_empty_and_foreign_files_are_refused(tmp_path):
     path.write_bytes(good)
     lines = []
     assert checkpoint(path, "another run", lines).load() is None
-    assert lines == [f"checkpoint {path} belongs to another run (code, parameters or data); it is not used"]
+    assert lines == [f"checkpoint {path} belongs to another run (code, parameters or data); it is ignored"]
 
 
 def test_time_between_saves(tmp_path):

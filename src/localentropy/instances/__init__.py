@@ -1,11 +1,11 @@
-"""The problems that the solvers are given: random patterns, the hidden manifold, and the real datasets."""
+"""The problems that the solvers solve: random patterns and the hidden manifold."""
 
 from __future__ import annotations
 
 import importlib
 from typing import Any
 
-# By name at run time: an import statement would make every module here depend on what it names.
+# Imported by name at run time: with an import statement every module here would depend on these.
 _MODULES = {
     "hidden_manifold": "localentropy.instances.perceptron",
     "random_patterns": "localentropy.instances.perceptron",

@@ -1,7 +1,7 @@
-"""Problems for the tree committee machine: the perceptron's, with the inputs dealt in blocks to K units.
+"""Problems for the tree committee machine: problems of the perceptron, whose inputs are divided among K units.
 
-Conventions (`overparam`, eq. 17; `shaping`, eq. 14): unit l sees the inputs ξ_l, the l-th block of N/K of them, through
-weights w_l of its own, real and of norm 1; the machine answers sign Σ_l sign(w_l·ξ_l). K is odd.
+Conventions (`overparam`, eq. 17; `shaping`, eq. 14): unit l has the l-th block of N/K inputs, ξ_l, and real weights w_l
+of norm 1. The output of the machine is sign Σ_l sign(w_l·ξ_l). K is odd.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class TreeCommittee:
     def train_error(self, weights: np.ndarray) -> Any:
         """Fraction of training patterns without a majority of units on the side of the label.
 
-        A unit whose pre-activation is exactly zero votes for neither side; no majority is an error.
+        A unit whose pre-activation is exactly zero has no vote. No majority is an error.
 
         Args:
             weights: [K, N/K] or [students, K, N/K].
@@ -99,7 +99,7 @@ class TreeCommittee:
     def test_error(self, weights: np.ndarray, n: int = 10_000) -> Any:
         """Fraction of n fresh patterns of the same teacher and features that get the wrong label.
 
-        The first n of one fixed sequence are used, the same for all weights and all calls. A tie counts half.
+        The patterns are the first n of one fixed sequence, for all weights and all calls. A tie is half an error.
 
         Args:
             weights: [K, N/K] or [students, K, N/K].
@@ -127,7 +127,7 @@ class TreeCommittee:
         if students.ndim not in (2, 3) or students.shape[-2:] != shape:
             raise DomainError(f"weights of shape {students.shape}: allowed are {shape} and (students, *{shape})")
         if not np.isfinite(students).all():
-            raise DomainError("weights must be finite: some are infinite or no numbers")
+            raise DomainError("weights must be finite: some are infinite or NaN")
         return students.reshape(-1, *shape)
 
     def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:

@@ -1,10 +1,11 @@
 """Problems for the binary perceptron: the hidden manifold (random features of a Gaussian latent pattern) and storage.
 
-Conventions (`overparam`, eqs. 1–3): a student w in {±1}^N answers the sign of its field λ = Σ_i w_i ξ_i / √N to the
-pattern ξ; the stability of a labelled pattern is Δ = y λ, and w solves the problem at margin κ if every Δ >= κ.
+Conventions (`overparam`, eqs. 1–3): the output of a student w in {±1}^N on the pattern ξ is the sign of its field
+λ = Σ_i w_i ξ_i / √N. The stability of a labelled pattern is Δ = y λ. The student w solves the problem at margin κ if
+Δ >= κ for every pattern.
 
-Memory: a ±1 pattern takes one byte per entry, a real one four; the feature matrix takes 8 N D bytes. At D = 1000,
-P = 3000, N = 20000: 60 MB of patterns and 160 MB of features. Test patterns are made in blocks of 32 MB and forgotten.
+Memory: an entry of a ±1 pattern takes one byte, of a real one four; the feature matrix takes 8 N D bytes. At D = 1000,
+P = 3000, N = 20000: 60 MB of patterns and 160 MB of features. Test patterns are made in blocks of 32 MB.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from localentropy.arguments import require_choice, require_integer, require_numb
 from localentropy.errors import DomainError
 from localentropy.numerics.activations import Activation, activation_function, activation_moments
 
-_BLOCK = 2**22  # entries of a block of patterns in the making
+_BLOCK = 2**22  # entries of a block of patterns
 
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A labelled training set and, for the hidden manifold, all that made it.
+    """A labelled training set. One of the hidden manifold also has the features, latent patterns and teacher.
 
     Attributes:
         patterns: [P, N], int8 of ±1 or float32.
@@ -108,8 +109,8 @@ class Instance:
     def test_error(self, weights: np.ndarray, n: int = 10_000) -> Any:
         """Fraction of n fresh patterns of the same teacher and features that get the wrong label.
 
-        The first n of one fixed sequence are used, the same for all weights and all calls. A field of exactly zero
-        counts as half an error.
+        The patterns are the first n of one fixed sequence, for all weights and all calls. A field of exactly zero is
+        half an error.
 
         Args:
             weights: binary or real (a barycentre), [N] or [students, N].
@@ -243,13 +244,13 @@ def smallest_allowed(margin: float, N: int) -> int:
     if not 0.0 <= require_number("margin", margin) <= math.sqrt(N) * (1.0 + 1e-12):
         raise DomainError(f"margin = {margin} is out of range: allowed is 0 to √N = {math.sqrt(N):.6g}")
     least = 1 if N % 2 else 2
-    # A margin that was computed as (integer)/√N must not be pushed to the next integer by rounding.
+    # Rounding must not move a margin that was computed as (integer)/√N to the next integer.
     steps = math.ceil((margin * math.sqrt(N) - least) / 2 - 1e-9)
     return least + 2 * max(steps, 0)
 
 
 def effective_margin(margin: float, N: int) -> float:
-    """Margin of the large-N theory that ±1 weights and patterns at margin κ are to be compared with, N odd.
+    """Margin of the large-N theory with which ±1 weights and patterns at margin κ are compared, N odd.
 
     κ_eff = (h_min − 1)/√N, half-way between the smallest allowed and the largest forbidden sum.
 
@@ -273,20 +274,20 @@ def require_odd(N: int) -> None:
 def _project(
     latent: np.ndarray, features: np.ndarray, activation: Activation, noise: np.random.Generator | None
 ) -> np.ndarray:
-    """Patterns of latent ones, [rows, N]: int8 if the activation is "sign" and no noise is added, else float32."""
+    """Patterns of latent patterns, [rows, N]: int8 if the activation is "sign" without noise, else float32."""
     function = activation_function(activation)
     binary = activation == "sign" and noise is None
     patterns = np.empty((len(latent), len(features)), np.int8 if binary else np.float32)
     rows = max(1, _BLOCK // len(features))
     for start in range(0, len(latent), rows):
-        # In double precision, where the order in which a library adds practically never decides a sign.
+        # In double precision the order in which a library adds practically never decides a sign.
         z = latent[start : start + rows] / math.sqrt(latent.shape[1]) @ features.T
         patterns[start : start + rows] = _covariates(z, activation, noise) if noise else function(z)
     return patterns
 
 
 def _covariates(z: np.ndarray, activation: Activation, noise: np.random.Generator) -> np.ndarray:
-    """μ₁ z and Gaussian noise, of the first two moments of σ(z)."""
+    """μ₁ z plus Gaussian noise: the same first two moments as σ(z)."""
     moments = activation_moments(activation)
     return moments.mu_1 * z + math.sqrt(moments.mu_star_squared) * noise.standard_normal(z.shape)
 
@@ -300,5 +301,5 @@ def _random_signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> 
 
 
 def _sizes(**sizes: int) -> dict[str, int]:
-    """The sizes as Python's integers, which the names of random streams are made of."""
+    """The sizes as Python's integers, for the names of random streams."""
     return {name: require_integer(name, size, 1) for name, size in sizes.items()}

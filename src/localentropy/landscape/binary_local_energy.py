@@ -1,11 +1,11 @@
-"""Local energy of binary weights: the train error at Hamming distance d, mean over random choices of the flipped ones.
+"""Local energy of binary weights: the train error after a fraction d of the weights is flipped at random.
 
-The weights stay ±1, so the noise is a number of flips instead of a Gaussian factor (`overparam`, §E.2, where the text
-does not say how it was done). In the limit of large N the energy of a solution with stability density P(Δ) is
+The weights stay ±1, so the noise is a number of flips instead of a Gaussian factor (`overparam`, §E.2; the text does
+not say how it was done). In the limit of large N the energy of a solution with stability density P(Δ) is
 
-    E(d) = ∫_κ^∞ dΔ P(Δ) H( ((1 − 2d) Δ − κ) / √(4 d (1 − d)) ),    H(x) = ∫_x^∞ dz e^{−z²/2}/√(2π),
+    E(d) = ∫_κ^∞ dΔ P(Δ) H( ((1 − 2d) Δ − κ) / √(4 d (1 − d)) ),    H(x) = ∫_x^∞ dz e^{−z²/2}/√(2π).
 
-which starts like √(2/π) P(0⁺) √d at κ = 0: typical solutions have an infinite slope.
+At κ = 0 it starts like √(2/π) P(0⁺) √d: the slope of typical solutions is infinite.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from localentropy.landscape.flip_kernels import errors_along_flips
 
 @dataclass(frozen=True)
 class FlipEnergy:
-    """Train errors of weights of which some are flipped.
+    """Train errors after some weights are flipped.
 
     Attributes:
         flips: number of flipped weights, [distances].
@@ -37,15 +37,15 @@ class FlipEnergy:
 
     @property
     def mean(self) -> np.ndarray:
-        """Over realisations, [distances]."""
+        """Mean over realisations, [distances]."""
         return self.train_error.mean(1)
 
     @property
     def standard_error(self) -> np.ndarray:
-        """Of the mean over realisations, [distances]; NaN if there is only one.
+        """Standard error of the mean over realisations, [distances]; NaN if there is only one.
 
-        It says how well the energy of these weights is known. How much it varies between solutions is another matter:
-        an average over samples takes its error from the means of the samples.
+        It is the error of the energy of these weights. The error of an average over samples comes from the differences
+        between the means of the samples.
         """
         realisations = self.train_error.shape[1]
         if realisations < 2:
@@ -64,16 +64,16 @@ def flip_energy(
 ) -> FlipEnergy:
     """Train error after flipping round(dN) weights chosen at random, several times at each distance.
 
-    A realisation is an order of the weights, of which the first round(dN) are flipped: at larger distances, more of
-    them. The orders depend on N and the seed alone. So solutions of different solvers meet the same flips under the
-    same seed, and a finer grid or more realisations change no old number.
+    A realisation is a random order of the weights. At each distance its first round(dN) weights are flipped. The orders
+    depend only on N and the seed. So solutions of different solvers get the same flips under the same seed, and a finer
+    grid or more realisations change no old number.
 
     Args:
         instance: the patterns.
         weights: ±1, [N].
         distances: fractions of flipped weights d, in [0, 1], in any order.
-        realisations: at each distance.
-        seed: of the orders.
+        realisations: number of orders.
+        seed: root seed of the orders.
         margin: κ; an error is a stability below it.
 
     Raises:
@@ -105,8 +105,8 @@ def expected_flip_energy(
 ) -> np.ndarray:
     """Exact mean of `flip_energy` over all choices of the flipped weights, ±1 patterns only: [distances].
 
-    A sum s has (N + s)/2 terms +1. Of k flipped terms, j are among them with hypergeometric probability, which makes
-    the sum s + 2k − 4j: the energy follows from the stabilities alone.
+    A sum s has (N + s)/2 terms +1. If j of the k flipped terms were +1, the sum becomes s + 2k − 4j. The distribution of
+    j is hypergeometric. So the energy follows from the stabilities alone.
 
     Args:
         instance: ±1 patterns.
@@ -131,7 +131,7 @@ def energy_of_sums(sums: np.ndarray, counts: np.ndarray, flips: np.ndarray, N: i
 
     Args:
         sums: s = Σ_i w_i y ξ_i, integers of the parity of N, [sums].
-        counts: patterns with each sum, [sums]; with probabilities in their place the result is the train error.
+        counts: number of patterns with each sum, [sums]. If it has probabilities, the result is the train error.
         flips: numbers k of weights flipped at random, [flips].
         N: number of weights.
         least: h_min, the smallest sum that is no error.
@@ -161,7 +161,7 @@ def flipped(weights: np.ndarray, places: np.ndarray) -> np.ndarray:
 
     Args:
         weights: [N].
-        places: of the weights to flip, different ones in each row, [copies, flips].
+        places: indices of the weights to flip, no index twice in a row, [copies, flips].
 
     Returns:
         [copies, N].

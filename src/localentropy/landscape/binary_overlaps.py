@@ -10,13 +10,13 @@ from localentropy.errors import DomainError
 def overlaps(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Overlap q = w·w'/N of every pair of solutions; their distance is d = (1 − q)/2.
 
-    The mean over the pairs and its error: `localentropy.analysis.pairs.pair_mean(*overlaps(weights))`.
+    `localentropy.analysis.pairs.pair_mean(*overlaps(weights))` gives the mean over the pairs and its error.
 
     Args:
-        weights: ±1, one solution of the same instance a row, [solutions, N].
+        weights: ±1, [solutions, N]. Each row is a solution of the same instance.
 
     Returns:
-        Row of the first solution, row of the second, and overlap, [pairs]; the pairs are in the order (0, 1), (0, 2), …
+        First solution, second solution, and overlap, [pairs], in the order (0, 1), (0, 2), …
 
     Raises:
         DomainError: fewer than two solutions, or weights other than ±1.

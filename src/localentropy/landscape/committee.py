@@ -1,7 +1,7 @@
-"""Solutions of the tree committee machine compared with each other and perturbed.
+"""Overlap and local energy of solutions of the tree committee machine.
 
-Every unit sees inputs of its own and votes with weight +1: no permutation and no sign change of units leaves the
-machine as it is, so weights are compared as they are, without alignment.
+Every unit has its own inputs and a vote of weight +1. So any permutation or sign change of units changes the machine,
+and weights are compared without alignment.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def committee_local_energy(
         weights: solutions with units of norm 1, [solutions, K, N/K].
         sigmas: levels of noise, not negative.
         draws: perturbations of each solution.
-        generators: one for each solution; equal ones give equal noise.
+        generators: one for each solution; equal generators give equal noise.
 
     Raises:
         DomainError: see `local_energy`.

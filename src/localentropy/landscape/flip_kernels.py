@@ -1,4 +1,4 @@
-"""The train errors of binary weights while more and more of them are flipped, compiled."""
+"""Compiled loop over flips: the train errors of binary weights while more and more of them are flipped."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Local energy: the mean train error of a solution whose weights are perturbed by multiplicative noise.
 
-Source: overparam, SI "Local energy curves" (§E.2); the formula is lost in the text, and w' = w (1 + σ z) is the reading
-of "multiplicative Gaussian noise that acts on the network weights".
+Source: overparam, SI "Local energy curves" (§E.2). The text lost the formula; w' = w (1 + σ z) is our reading of
+"multiplicative Gaussian noise that acts on the network weights".
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from localentropy.errors import DomainError
 
 @dataclass(frozen=True)
 class LocalEnergy:
-    """What noise does to solutions.
+    """Distances and train errors of perturbed solutions.
 
     Attributes:
         sigmas: levels of noise σ, [sigmas].
         distance: Euclidean distance ‖w' − w‖ after renormalisation, [sigmas, solutions, draws].
-        distance_per_unit: the same divided by √(number of units), at most √2 on average for unit-norm rows.
+        distance_per_unit: the distance divided by √(number of units); at most √2 on average if units have norm 1.
         train_error: fraction of training patterns in error, [sigmas, solutions, draws].
     """
 
@@ -35,8 +35,8 @@ class LocalEnergy:
     def curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean distance per unit, mean train error and its standard error over solutions, each [sigmas].
 
-        The mean over draws of each solution is one observation: draws around one solution are not independent of
-        each other. With one solution the standard error is NaN.
+        The mean over the draws around a solution is one observation, because these draws are not independent. With one
+        solution the standard error is NaN.
         """
         by_solution = self.train_error.mean(2)
         solutions = by_solution.shape[1]
@@ -55,14 +55,14 @@ def local_energy(
 ) -> LocalEnergy:
     """Perturb each solution `draws` times at every level of noise.
 
-    The same z serve all levels of noise, so differences along a curve have small errors; pass generators of one stream
-    to compare algorithms with the same z. Whatever is not in `weights` (biases) is left unperturbed.
+    All levels of noise use the same z, so differences along a curve have small errors. Generators of the same stream
+    give the same z to different algorithms. What is not in `weights` (biases) is not perturbed.
 
     Args:
         weights: normalised solutions, [solutions, weights].
-        evaluate: takes perturbed weights like `weights`, returns them renormalised as the solutions were, and their
-            train error [solutions].
-        units: number of units of one network with weights of their own.
+        evaluate: takes perturbed weights like `weights`; returns them normalised like the solutions, and their train
+            error [solutions].
+        units: number of units of one network.
         sigmas: levels of noise, not negative.
         draws: perturbations of each solution.
         generators: one for each solution.

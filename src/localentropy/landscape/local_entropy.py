@@ -1,7 +1,7 @@
-"""Local entropy: how many solutions lie at a distance from a given configuration, by belief propagation.
+"""Local entropy by belief propagation: the number of solutions at a distance from a given configuration.
 
-A field γ w̃_i on every weight holds belief propagation at a distance from the reference w̃. Sums of a pattern are taken
-as sums of independent weights, so on random features, whose patterns are correlated, the entropy is shifted (see
+A field γ w̃_i on every weight keeps belief propagation at a distance from the reference w̃. The sum over a pattern is
+treated as a sum of independent weights. Random features give correlated patterns, on which the entropy is shifted (see
 `localentropy.solvers.amp`).
 """
 
@@ -20,10 +20,10 @@ from localentropy.solvers.binary.messages import Messages, Update
 
 @dataclass(frozen=True, eq=False)
 class LocalEntropy:
-    """The curve around one reference; all arrays are [points], in the order asked for.
+    """The curve around one reference; all arrays are [points], in the order of the arguments.
 
     Attributes:
-        distance: d = (1 − w·w̃/N)/2, mean over the solutions counted.
+        distance: d = (1 − w·w̃/N)/2, mean over the counted solutions.
         entropy: nats per weight; NaN where the messages did not converge.
         field: γ; half the slope of the entropy in d.
         converged: whether the messages reached the tolerance.
@@ -53,9 +53,9 @@ def local_entropy(
 ) -> LocalEntropy:
     """Bethe entropy of the solutions at given distances from a reference, or in given fields towards it.
 
-    At a given distance the field is found anew after every update, so that the mean overlap is right at all times: this
-    reaches also distances where the entropy is convex, which no field holds. Points are done outwards, each from the
-    messages of the one before.
+    At a given distance the field is found again after every update, so that the mean overlap is always the wanted one.
+    This also reaches distances where the entropy is convex, at which no fixed field is stable. Points are solved
+    outwards, each starting from the messages of the point before.
 
     Source: `margins`, SM II.3 (there with fields on a grid); messages and entropy as in `belief_propagation`.
 
@@ -63,7 +63,7 @@ def local_entropy(
         instance: the problem.
         reference: w̃, ±1, [N]; not necessarily a solution.
         distances: d, each in (0, 1).
-        fields: γ, finite. Exactly one of distances and fields is to be given.
+        fields: γ, finite. Give either distances or fields.
         margin: smallest stability κ of the solutions that are counted.
         damping: share of the old fields kept in each update, raised when updates alternate.
         max_iterations: updates for each point.
@@ -100,7 +100,7 @@ def local_entropy(
                 gamma = field_for_overlap(reference * messages.incoming, overlap)
             messages.external = gamma * reference
             change = messages.settle()
-            # The first one only puts the new field on the old messages.
+            # The first update only puts the new field on the old messages.
             residual = change if iterations else np.inf
             iterations += 1
         converged = residual < tolerance and not messages.saturated
@@ -112,7 +112,7 @@ def local_entropy(
 
 
 def field_for_overlap(own: np.ndarray, overlap: float) -> float:
-    """The γ at which the mean of tanh(own + γ) is `overlap`, to 1e-13: Newton's steps kept inside a bracket.
+    """The γ at which the mean of tanh(own + γ) is `overlap`, to 1e-13, by Newton steps inside a bracket.
 
     Args:
         own: fields on the weights, times the reference, [N].

@@ -1,6 +1,8 @@
-"""Order of units that does not matter: permute one network's hidden units to match another's, and compare them.
+"""Alignment of networks, and their overlaps.
 
-Units are those of a perceptron, or the channels of convolutions. Source: overparam, §III.
+The order of the hidden units does not change what a network computes. So the units of one network are permuted to match
+those of the other before the weights are compared. Units are those of a perceptron, or the channels of a convolution.
+Source: overparam, §III.
 """
 
 from __future__ import annotations
@@ -32,9 +34,9 @@ def permute(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
 def align(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor]]:
     """Permute the hidden units of each network of `other` to match the network of `reference` with the same index.
 
-    Layer by layer, starting at the inputs and with the permutation of the layer below applied, the matching maximises
-    the sum of cosines between incoming weights; for normalised networks (see `normalise`) it is the one of least
-    distance. Biases and the outputs' weights do not enter it.
+    The layers are matched one by one, from the inputs on. The permutation of the layer below is applied first. The
+    matching maximises the sum of the cosines between incoming weights. For normalised networks (see `normalise`) this
+    gives the smallest distance. Biases and the weights of the outputs are not used.
 
     Returns:
         The permuted networks, and for each hidden layer the permutation [networks, units] (see `permute`).
@@ -53,8 +55,8 @@ def align(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor]]
 def overlap(first: Layers, second: Layers) -> Tensor:
     """Cosine between the weights of networks with the same index, float64 [networks].
 
-    q = Σ w w' / (‖w‖ ‖w'‖) over the weights of all layers, biases excluded. For normalised networks every unit counts
-    the same, the outputs included.
+    q = Σ w w' / (‖w‖ ‖w'‖) over the weights of all layers, without biases. In normalised networks all units, also the
+    outputs, have the same weight in this sum.
     """
     norms = _products(first, first).sum(1) * _products(second, second).sum(1)
     return _products(first, second).sum(1) / norms.sqrt()
@@ -67,9 +69,9 @@ def layer_overlaps(first: Layers, second: Layers) -> Tensor:
 
 
 def distance(first: Layers, second: Layers) -> Tensor:
-    """Euclidean distance between all weights, biases excluded, over √(number of units), float64 [networks].
+    """Euclidean distance between all weights, without biases, divided by √(number of units), float64 [networks].
 
-    For normalised networks it is √(2 (1 − q)) with q their `overlap`.
+    For normalised networks of overlap q the distance is √(2 (1 − q)).
     """
     difference = first.flat_weights().double() - second.flat_weights().double()
     return difference.norm(dim=1) / first.units**0.5
@@ -82,7 +84,7 @@ def _products(first: Layers, second: Layers) -> Tensor:
 
 
 def _reordered(tensor: Tensor, order: Tensor, dimension: int) -> Tensor:
-    """The tensor with its dimension in each network's own order [networks, units]."""
+    """The tensor with one dimension reordered, for each network by its own row of `order` [networks, units]."""
     shape = [len(order)] + [1] * (tensor.ndim - 1)
     shape[dimension] = -1
     return tensor.take_along_dim(order.reshape(shape), dimension)

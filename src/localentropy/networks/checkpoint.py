@@ -1,4 +1,4 @@
-"""Checkpoints of a long run: a side file from which it goes on, to the same bits, after an interruption."""
+"""Checkpoint of a long run: a side file. An interrupted run goes on from it and ends with the same bits."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _DIGEST_LENGTH = hashlib.sha256().digest_size
 
 
 class Checkpoint:
-    """Side file of one run, and the one before it in case the last is damaged.
+    """The side file of one run. The file before it is kept, in case the last one is damaged.
 
-    A file is the SHA-256 of its content followed by `torch.save` of the state, written under another name and then
-    renamed.
+    A file holds the SHA-256 of its content, and then the state as `torch.save` writes it. It is written under another
+    name and then renamed.
 
     Args:
         path: the side file; the previous one has `.previous` appended.
-        key: all that determines the run (code, parameters, data): a file with another key is refused.
-        seconds: time between two saves of a run that goes on; a finished one may be saved at any time.
+        key: names all that determines the run (code, parameters, data). A file with another key is refused.
+        seconds: time between two saves that are due.
         report: receives one line when a file is refused or a run goes on.
     """
 
@@ -45,7 +45,7 @@ class Checkpoint:
         return time.monotonic() - self._last >= self.seconds
 
     def save(self, state: State) -> None:
-        """Write the state: tensors, numbers, strings, and lists and dicts of them."""
+        """Write the state: tensors, numbers, strings, and lists and dicts of these."""
         buffer = io.BytesIO()
         torch.save({"key": self.key, "state": state}, buffer)
         content = buffer.getvalue()
@@ -56,7 +56,7 @@ class Checkpoint:
         self._last = time.monotonic()
 
     def load(self, device: str | torch.device = "cpu") -> State | None:
-        """The last good state of this run, or None. Each file that is refused is named in one reported line."""
+        """The last good state of this run, or None. One line is reported for each file that is refused."""
         for path in (self.path, self.previous):
             try:
                 state = _read(path, self.key, device)
@@ -79,12 +79,12 @@ def _read(path: Path, key: str, device: str | torch.device) -> State:
     raw = path.read_bytes()
     digest, content = raw[:_DIGEST_LENGTH], raw[_DIGEST_LENGTH:]
     if hashlib.sha256(content).digest() != digest:
-        raise ArtifactError(f"checkpoint {path} is corrupt (checksum differs); it is not used")
+        raise ArtifactError(f"checkpoint {path} is corrupt (checksum differs); it is ignored")
     try:
         stored = torch.load(io.BytesIO(content), weights_only=True, map_location=device)
         found, state = stored["key"], stored["state"]
     except (RuntimeError, pickle.UnpicklingError, TypeError, KeyError) as error:
-        raise ArtifactError(f"checkpoint {path} cannot be read ({type(error).__name__}); it is not used") from error
+        raise ArtifactError(f"checkpoint {path} cannot be read ({type(error).__name__}); it is ignored") from error
     if found != key:
-        raise ArtifactError(f"checkpoint {path} belongs to another run (code, parameters or data); it is not used")
+        raise ArtifactError(f"checkpoint {path} belongs to another run (code, parameters or data); it is ignored")
     return state

@@ -1,4 +1,4 @@
-"""Stacked ReLU networks as weights and biases of their layers: what all that compares and perturbs them works on."""
+"""Ensembles of ReLU networks as the weights and biases of their layers: the form in which they are compared."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Layers:
-    """Networks of one shape: a perceptron's, or convolutions without batch norm and a linear layer.
+    """Networks of one shape: perceptrons, or convolutional networks without batch norm.
 
-    A unit is what has incoming weights and a bias of its own: a hidden unit, a channel, an output.
+    A unit has incoming weights and a bias of its own. It is a hidden unit, a channel or an output.
 
     Attributes:
         weights: for each layer a tensor [networks, outputs, inputs, …]; a filter's taps are its last dimension.

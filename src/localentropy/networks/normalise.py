@@ -1,8 +1,8 @@
-"""Norms that do not matter: scale every unit's incoming weights to norm 1 without changing what a network answers.
+"""Normalisation: all units get incoming weights of norm 1, and the network classifies as before.
 
-ReLU(n z) = n ReLU(z) for n > 0, and max-pooling lets a positive factor pass too, so the norm of a unit or filter can be
-moved to the weights that leave it, layer by layer up to the outputs, whose common factor does not change the sign of
-the only one or the order of several. Source: overparam, §III.
+For n > 0, ReLU(n z) = n ReLU(z), and max-pooling keeps a positive factor too. So the norm of a unit or filter can be
+moved to the weights that leave it, layer by layer up to the outputs. A common factor of the outputs changes neither the
+sign of one output nor the order of several. Source: overparam, §III.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from localentropy.networks.layers import Networks
 def normalise(networks: Networks) -> tuple[Networks, Tensor]:
     """Networks whose hidden units have incoming weights of norm 1, and the number of dead units.
 
-    For each hidden unit, from the first layer on, n is the norm of its incoming weights, without the bias; weights and
-    bias are divided by n and the weights that leave the unit are multiplied by n. Weights and biases of the outputs
-    are divided by one number, which makes the mean square norm of their incoming weights 1.
+    The hidden units are treated layer by layer, from the inputs on. Let n be the norm of a unit's incoming weights,
+    without the bias. Weights and bias are divided by n, and the weights that leave the unit are multiplied by n. The
+    outputs are divided by one number, which makes the mean square norm of their incoming weights 1.
 
-    A dead unit has n = 0, sends on a constant, and is left as it is.
+    A dead unit has n = 0. Its output is a constant, and it stays as it is.
 
     Returns:
-        The networks, in the floating-point type of the given ones, and dead units [networks, hidden layers].
+        The networks, in the same floating-point type, and the number of dead units [networks, hidden layers].
     """
     dtype = networks.weights[0].dtype
-    weights = [weight.double() for weight in networks.weights]  # norms multiply up: keep their rounding out
+    weights = [weight.double() for weight in networks.weights]  # the norms of many layers multiply: no rounding here
     biases = [bias.double() for bias in networks.biases]
     dead = []
     for layer in range(len(weights) - 1):
@@ -47,5 +47,5 @@ def normalise(networks: Networks) -> tuple[Networks, Tensor]:
 
 
 def _spread(factors: Tensor, weights: Tensor) -> Tensor:
-    """[networks, outputs, inputs] with the dimensions of weights that may have taps too."""
+    """Factors [networks, outputs, inputs] with one more dimension where the weights have taps."""
     return factors.reshape(*factors.shape, *[1] * (weights.ndim - 3))

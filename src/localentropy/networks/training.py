@@ -1,4 +1,4 @@
-"""What the trainers of all networks share: a loss that must be finite, a state that is saved and restored."""
+"""What the trainers of all networks share: the check of the loss, and the state that is saved and restored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def require_finite(what: str, loss: Tensor, epoch: int) -> None:
     """Refuse a loss of any network that is not finite.
 
     Raises:
-        ConvergenceError: with what is trained, and the epoch. The learning rate is too large.
+        ConvergenceError: says what was trained, and the epoch. The learning rate is too large.
     """
     if not bool(torch.isfinite(loss).all()):
         raise ConvergenceError(f"training of the {what}", {"epoch": epoch}, float("nan"))
@@ -28,9 +28,9 @@ class Resumed:
 
     Args:
         checkpoint: the side file, or None.
-        state: tensors that are saved, and overwritten in place by what was saved.
-        generators: random streams, likewise.
-        optimizer: one of torch's, likewise.
+        state: tensors that are saved. Restoring overwrites them in place, as it does the other two.
+        generators: random streams.
+        optimizer: an optimizer of torch.
 
     Attributes:
         first: the epoch to go on from.

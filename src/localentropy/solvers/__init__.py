@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-# By name at run time: an import statement would make every solver depend on all of them.
+# Imported by name at run time: with an import statement every solver would depend on all of them.
 _MODULES = {
     "anneal": "localentropy.solvers.binary.anneal",
     "mct0": "localentropy.solvers.binary.anneal",

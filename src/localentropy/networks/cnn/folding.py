@@ -1,11 +1,11 @@
 """Convolutional networks without batch norm.
 
-In evaluation batch norm is an affine map of each channel, so it can be folded into the convolution before it,
+In evaluation batch norm is an affine map of each channel. It is folded into the convolution before it:
 
     w_eff = γ w / √(σ² + ε),   b_eff = β − γ μ / √(σ² + ε).
 
-What is left is convolution, bias, ReLU and max-pooling, which all let a positive factor pass, so that the networks can
-be normalised and aligned (`normalise`, `align`) before they are compared. Source: overparam, §III.
+Convolutions, biases, ReLU and max-pooling remain. A positive factor passes through all of them, so the networks can be
+normalised and aligned (`normalise`, `align`) before they are compared. Source: overparam, §III.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Folded(Layers):
 
     @torch.no_grad()
     def scores(self, images: Tensor, block: int = 250) -> Tensor:
-        """Class scores [networks, patterns, 10] at images [patterns, 3, 32, 32], worked on in blocks.
+        """Class scores [networks, patterns, 10] of images [patterns, 3, 32, 32].
 
-        One network after the other: evaluation is a small part of the work, and plain convolutions are the fastest.
+        The images are processed in blocks, and the networks one by one: plain convolutions are the fastest.
         """
         scores = []
         for network in range(self.networks):
@@ -50,12 +50,12 @@ class Folded(Layers):
         return torch.cat(scores).view(self.networks, len(images), CLASSES)
 
     def errors(self, images: Tensor, labels: Tensor) -> Tensor:
-        """Fraction of images [patterns, 3, 32, 32] whose largest score is not their label's, float64 [networks]."""
+        """Fraction of images [patterns, 3, 32, 32] that are misclassified, float64 [networks]."""
         return (self.scores(images).argmax(2) != labels).double().mean(1)
 
 
 def fold(cnn: CNN, over: Statistics) -> Folded:
-    """The networks in evaluation mode, with the statistics `over` a set of images, in their floating-point type."""
+    """The networks in evaluation mode. Batch norm has the statistics `over` a set of images."""
     weights, biases = [], []
     for filters, scale, shift, mean, variance in zip(
         cnn.convolutions, cnn.scales, cnn.shifts, over.means, over.variances, strict=True

@@ -1,13 +1,13 @@
 """Ensembles of five-layer convolutional networks of one width, stacked so that one program serves all of them.
 
-Four times a 3×3 convolution (padding 1, no bias, which batch norm would undo), batch norm, ReLU and max-pooling, with
-k, 2k, 4k and 8k filters and pools of 1, 2, 2 and 8, then a linear layer from the 8k channels that are left of a 32×32
-image to the ten classes. Source: overparam, §III "Convolutional networks"; the pools are those of Nakkiran et al.
-2021, whose network the paper takes.
+A network has four blocks and a linear layer. A block is a 3×3 convolution with padding 1, batch norm, ReLU and
+max-pooling. The convolutions have k, 2k, 4k and 8k filters, and no bias, because batch norm would undo it. The pools
+are 1, 2, 2 and 8. Of a 32×32 image 8k channels remain, which the linear layer maps to the ten classes. Source:
+overparam, §III "Convolutional networks". The paper takes the network of Nakkiran et al. 2021; the pools are theirs.
 
-The networks lie side by side in the channels, each a group of the convolutions: of networks × c channels, network m
-has those from m c to (m + 1) c. Images are [patterns, networks × 3, 32, 32] or, where all networks see the same ones,
-[patterns, 3, 32, 32], in channels-last memory.
+The networks are stacked along the channels. Network m has the channels from m c to (m + 1) c and is one group of the
+convolutions. Images are [patterns, networks × 3, 32, 32], or [patterns, 3, 32, 32] if all networks see the same ones,
+in channels-last memory.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ class CNN:
         return [weights.flatten(1) for weights in (*self.convolutions, self.linear)]
 
     def scores(self, images: Tensor, over: Statistics | None = None) -> Tensor:
-        """Class scores [networks, patterns, 10], with the statistics `over` a set of images in batch norm.
+        """Class scores [networks, patterns, 10].
 
-        Without them batch norm takes the batch's own, as in training.
+        Batch norm takes the statistics `over` a set of images; without them those of the batch, as in training.
         """
         activations = _side_by_side(images, self.networks)
         for layer in range(len(POOLS)):
@@ -122,7 +122,7 @@ class CNN:
         if over is not None:
             mean, variance = (m[layer].flatten().to(self.linear) for m in (over.means, over.variances))
         normal = functional.batch_norm(activations, mean, variance, scale, shift, training=over is None, eps=EPSILON)
-        # The order of ReLU and maximum changes nothing, also in the gradient, and what is pooled is smaller.
+        # ReLU and maximum may be exchanged, also in the gradient. After pooling there is less to do.
         return pooled(normal, POOLS[layer]).relu_()
 
 
@@ -143,13 +143,13 @@ def pooled(activations: Tensor, pool: int) -> Tensor:
 def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
     """Statistics of the inputs of each batch norm over all images, for use in evaluation.
 
-    The layers below are in evaluation mode too, so that the result is that of one batch of all images, whatever their
-    order and the blocks that bound the memory. Each layer takes a pass over the images through those below it.
+    The layers below are in evaluation mode too. So the result is that of one batch of all images, whatever their order
+    and the size of the blocks. Each layer takes one pass of all images through the layers below it.
 
     Args:
         cnn: the networks.
         images: [patterns, 3, 32, 32].
-        block: images worked on at once.
+        block: images that are processed at once; it bounds the memory.
     """
     found = Statistics((), ())
     for layer, outputs in enumerate(cnn.scales):
@@ -171,8 +171,8 @@ def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
 def standard_initialization(width: int, generators: Sequence[np.random.Generator]) -> CNN:
     """Networks as PyTorch initializes them, one from each generator, float32 on the CPU.
 
-    Filters, linear weights and its biases are uniform in ±1/√(fan-in); batch norms begin with γ = 1, β = 0. Source:
-    overparam, appendix F ("standard PyTorch initialization").
+    Filters, and weights and biases of the linear layer, are uniform in ±1/√(fan-in). Batch norms start with γ = 1 and
+    β = 0. Source: overparam, appendix F ("standard PyTorch initialization").
     """
     layers = channels(width)
     drawn: list[list[np.ndarray]] = []
@@ -188,11 +188,11 @@ def standard_initialization(width: int, generators: Sequence[np.random.Generator
     )
     ones = [torch.ones(len(generators), after) for after, _ in layers[:-1]]
     zeros = [torch.zeros_like(scale) for scale in ones]
-    # Channels last, as the convolutions want them: the filters' inputs are innermost in memory.
+    # Convolutions are fastest with channels last: the filters' inputs are contiguous in memory.
     filters = [tensor.permute(0, 1, 3, 4, 2).contiguous().permute(0, 1, 4, 2, 3) for tensor in convolutions]
     return CNN.of_tensors([*filters, *ones, *zeros, linear, bias])
 
 
 def _side_by_side(images: Tensor, networks: int) -> Tensor:
-    """Images [patterns, networks × 3, 32, 32] for all networks, from their own or from shared ones."""
+    """Images [patterns, networks × 3, 32, 32] for all networks; shared images are repeated."""
     return images if images.shape[1] == networks * COLOURS else images.repeat(1, networks, 1, 1)

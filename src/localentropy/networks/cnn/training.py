@@ -1,7 +1,7 @@
 """Training of an ensemble of convolutional networks by SGD with momentum or by Adam on the cross-entropy.
 
-Networks in one ensemble do not see each other: training them together or one by one gives the same result up to the
-rounding of sums. Images, parameters and the optimizer's state stay on the device; nothing waits for it inside an epoch.
+The networks of an ensemble are independent. Training them together or one by one gives the same result, up to the
+rounding of sums. Images, parameters and the optimizer's state stay on the device. Nothing waits for it within an epoch.
 Source: overparam, appendix F "Numerical Experiments on CNNs".
 """
 
@@ -23,7 +23,7 @@ from localentropy.networks.training import Resumed, require_finite
 Optimizer = Literal["sgd", "adam"]
 Precision = Literal["float32", "bfloat16"]
 
-_REPORT_EVERY = 10  # epochs between two looks at the loss: on a GPU each one waits for the device
+_REPORT_EVERY = 10  # epochs between two looks at the loss: each one waits for the GPU
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,19 @@ def train(
         labels: classes from 0 to 9, int64, [patterns].
         optimizer: SGD with momentum, or Adam with PyTorch's other constants.
         learning_rate: step size.
-        momentum: of SGD; Adam has its own.
+        momentum: of SGD; Adam does not use it.
         batch: patterns in a mini-batch; the last one of an epoch may be shorter.
         epochs: passes over the patterns, each in a fresh random order.
         generators: one for each network, for its orders.
         precision: floating-point type of activations and their gradients; parameters and statistics are float32.
-        checkpoint: where to save the state, and to go on from; the finished state is saved too.
-        report: receives a line of progress now and then.
+        checkpoint: where the state is saved, also after the last epoch, and from where the training goes on.
+        report: receives lines of progress.
 
     Raises:
-        ConvergenceError: the loss is not finite: the learning rate is too large.
+        ConvergenceError: the loss is not finite, because the learning rate is too large.
     """
     networks, device = start.networks, images.device
-    # Clones keep channels-last memory, where the convolutions are fastest.
+    # Clones keep the channels-last memory, in which convolutions are fastest.
     cnn = CNN.of_tensors([tensor.clone().requires_grad_() for tensor in start.tensors])
     stepper = _optimizer(optimizer, cnn, learning_rate, momentum)
     losses = torch.zeros(epochs, networks, dtype=torch.float64, device=device)
@@ -118,7 +118,7 @@ def _optimizer(name: Optimizer, cnn: CNN, learning_rate: float, momentum: float)
 
 
 def _gather(pixels: Tensor, chosen: Tensor) -> Tensor:
-    """Images [patterns, networks × 3, 32, 32] in channels-last memory, network m's being `chosen[:, m]`."""
+    """Images [patterns, networks × 3, 32, 32] in channels-last memory, for network m the images `chosen[:, m]`."""
     side_by_side = pixels[chosen].permute(0, 2, 3, 1, 4).flatten(3)
     return side_by_side.permute(0, 3, 1, 2)
 

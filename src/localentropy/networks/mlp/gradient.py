@@ -1,7 +1,7 @@
 """Loss and gradient of an ensemble of MLPs: parameters in one flat vector, patterns in blocks that fit the cache.
 
-On the CPU a written-out kernel (`kernels`) does the work; elsewhere autograd on batched matrix products, which is
-also the kernel's reference.
+On the CPU a compiled kernel (`kernels`) does the work. On a GPU autograd does, on batched matrix products. The tests
+compare the kernel with autograd.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from localentropy.networks.mlp.kernels import square_hinge
 from localentropy.networks.mlp.network import Ensemble
 
 BLOCK = 512
-"""Most patterns in a block on the CPU: the eight rows that the kernel works on fit a small first-level cache."""
+"""Most patterns in a block on the CPU. The kernel works on eight rows at once, which fit a first-level cache."""
 
 
 def _multiple_of_4(size: int) -> int:
@@ -29,9 +29,9 @@ def _multiple_of_4(size: int) -> int:
 class Packed:
     """Parameters of an ensemble in one flat vector.
 
-    A bias is the weight from a unit that is constantly 1, and silent units fill the matrices to multiples of 4: a
-    hidden layer has `units` ≥ width + 1 rows, the output layer 4. Forward and backward pass are then matrix products
-    and ReLUs only.
+    Each layer has one more unit, which is constantly 1: a bias is the weight from it. Units without weights fill the
+    matrices up to multiples of 4: a hidden layer has `units` ≥ width + 1 rows, the output layer 4. So the forward and
+    the backward pass consist of matrix products and ReLUs only.
 
     Attributes:
         flat: all parameters, [size].
@@ -65,7 +65,7 @@ class Packed:
         hidden[:, :, shape.width, shape.width] = 1
 
     def parts(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Views of a vector laid out like `flat`: matrices of the first layer, the hidden layers, the output.
+        """Views of a vector laid out like `flat`, as the matrices of the first layer, the hidden layers, the output.
 
         Their shapes are [networks, units, inputs + 1 filled up], [networks, hidden layers − 1, units, units] and
         [networks, 4, units].
@@ -104,9 +104,8 @@ class Patterns:
     """A training set in blocks of equal length.
 
     Attributes:
-        inputs: [blocks, 1 or networks, columns, length], where a 1 follows the network's inputs and zeros fill up to a
-            multiple of 4.
-        labels: ±1, [blocks, 1 or networks, length]; 0 where the last block is filled up.
+        inputs: [blocks, 1 or networks, columns, length]. A column has the inputs, a 1, and zeros up to a multiple of 4.
+        labels: ±1, [blocks, 1 or networks, length]; 0 at places of the last block without a pattern.
         count: number of patterns.
     """
 
@@ -118,8 +117,8 @@ class Patterns:
     def blocked(inputs: Tensor, labels: Tensor, length: int | None = None) -> Patterns:
         """Blocks of `length` patterns from inputs [patterns, inputs] and labels ±1 [patterns].
 
-        Both may have a leading dimension [networks] if each network has its own. Without a length, blocks are short
-        enough for the cache on a CPU; elsewhere there is one block.
+        Both may have a leading dimension [networks] if each network has its own. Without a length, a CPU gets blocks
+        that fit its cache, and a GPU one block.
         """
         inputs = inputs if inputs.dim() == 3 else inputs[None]
         labels = labels if labels.dim() == 2 else labels[None]
@@ -128,7 +127,7 @@ class Patterns:
             length = count
             if inputs.device.type == "cpu":
                 shortest = -(-count // -(-count // BLOCK))
-                length = -(-shortest // 16) * 16  # rows then begin at cache lines, where vectors are loaded at once
+                length = -(-shortest // 16) * 16  # rows then start at cache lines, where vectors load fastest
         blocks = -(-count // length)
         rows = inputs.new_zeros(own, blocks * length, _multiple_of_4(size + 1))
         rows[:, :count, :size] = inputs
@@ -154,10 +153,10 @@ class SquareHinge:
     The margin is in units of the output f. Source: overparam, "Material and Methods".
 
     Attributes:
-        gradient: gradient of the mean loss, laid out like `packed.flat`; entries at fixed places mean nothing.
+        gradient: gradient of the mean loss, laid out like `packed.flat`. Entries that are not trainable mean nothing.
         loss: mean loss [networks], float64.
         wrong: number of patterns with y f ≤ 0 [networks].
-        active: set to False for a network whose loss is 0 and that does not change: its work is saved, [networks].
+        active: whether the network is worked on, [networks]. The user sets it to False where the loss stays 0.
     """
 
     def __init__(self, packed: Packed, margin: float) -> None:
@@ -205,7 +204,7 @@ class SquareHinge:
                 self.wrong.numpy(),
             )
 
-        # Each network belongs to one thread, so the number of threads does not change a bit of the result.
+        # Each network belongs to one thread. So the number of threads changes no bit of the result.
         if len(self._shares) == 1:
             run(self._shares[0])
         else:

@@ -1,8 +1,8 @@
 """CPU kernel: loss and gradient of an ensemble of MLPs, one network and one block of patterns at a time.
 
-A block's activations stay in the cache from the forward to the backward pass, and the three products of every layer
-are cut in 4 × 4 tiles whose inner loop runs along the patterns: sixteen sums in registers for eight loads. At widths
-up to about a hundred this outruns the matrix products of a general library several times.
+The activations of a block stay in the cache from the forward to the backward pass. The three products of every layer
+are cut in 4 × 4 tiles, and the inner loop runs along the patterns: eight loads serve sixteen sums in registers. Up to
+widths of about a hundred this is several times faster than the matrix products of a general library.
 
 All matrices have row and column numbers that are multiples of 4 (see `gradient.Packed`).
 """
@@ -89,7 +89,7 @@ def _relu(values: np.ndarray) -> None:
 
 @subroutine(fastmath=REORDERED)
 def _gate(values: np.ndarray, activations: np.ndarray) -> None:
-    """Set `values` to zero where `activations` are: the derivative of ReLU. A product, because a branch is slow."""
+    """Set `values` to zero where `activations` are zero: the derivative of ReLU. By a product: a branch is slow."""
     kind = values.dtype.type
     zero = kind(0)
     for i in range(values.shape[0]):
@@ -114,11 +114,21 @@ def square_hinge(
 ) -> None:
     """Add up mean loss, its gradient and the number of errors over all blocks, for networks begin … end − 1.
 
-    Networks that are not active are passed over.
-    Parameters and gradients are of the first layer [networks, units, columns], of the others
-    [networks, layers − 1, units, units], and of the output [networks, 4, units], whose row 0 is the network's output.
-    Inputs are [blocks, 1 or networks, columns, length], labels [blocks, 1 or networks, length] with 0 at places without
-    a pattern. `patterns` is the number by which sums over patterns are divided. active, loss, wrong: [networks].
+    Networks that are not active are left out.
+
+    Args:
+        parameters: of the first layer [networks, units, columns], of the other hidden layers
+            [networks, layers − 1, units, units], and of the output [networks, 4, units]. Row 0 is the network's output.
+        inputs: [blocks, 1 or networks, columns, length].
+        labels: ±1, [blocks, 1 or networks, length]; 0 at places without a pattern.
+        margin: of the loss.
+        patterns: the number by which sums over patterns are divided.
+        begin: first network.
+        end: one after the last network.
+        active: which networks to work on, [networks].
+        gradients: like the parameters; added to.
+        loss: [networks]; added to.
+        wrong: number of errors, [networks]; added to.
     """
     first, hidden, output = parameters
     gradient_first, gradient_hidden, gradient_output = gradients
@@ -146,7 +156,7 @@ def square_hinge(
             total, errors = 0.0, 0
             for b in range(length):
                 stability = y[b] * field[0, b]
-                # Where there is no pattern the label is 0, and then so is the stability.
+                # At a place without a pattern the label is 0, and so is the stability.
                 slack = edge - stability if y[b] != zero and not stability >= edge else zero
                 errors += y[b] != zero and stability <= zero
                 total += slack * slack

@@ -1,8 +1,8 @@
 """Ensembles of fully connected ReLU networks of one shape, stacked so that one program serves all of them.
 
-A network has `inputs` inputs, `hidden_layers` layers of `width` ReLU units and one linear output f; it classifies by
-the sign of f. Source: overparam, §III "Multi-layer neural network" (the number of hidden layers is lost in the
-text; five is a choice).
+A network has `inputs` inputs, `hidden_layers` layers of `width` ReLU units and one linear output f. The sign of f is
+the class. Source: overparam, §III "Multi-layer neural network". The text lost the number of hidden layers; five is a
+choice.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ class Ensemble(Layers):
         return activations[:, 0]
 
     def errors(self, inputs: Tensor, labels: Tensor, block: int = 2000) -> Tensor:
-        """Fraction of patterns without label × f > 0, float64 [networks]; an f that is no number is an error.
+        """Fraction of patterns without label × f > 0, float64 [networks]. An f that is NaN is an error.
 
         Inputs are [patterns, inputs]; labels ±1 are [patterns], or [networks, patterns] if each network has its own.
-        Patterns are evaluated in blocks, which bounds the memory and keeps the activations in cache.
+        Patterns are evaluated in blocks. This bounds the memory and keeps the activations in the cache.
         """
         wrong = torch.zeros(self.networks, dtype=torch.float64, device=inputs.device)
         for start in range(0, len(inputs), block):
@@ -79,9 +79,9 @@ class Ensemble(Layers):
 def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -> Ensemble:
     """Random orthogonal networks, one from each generator, float32 on the CPU.
 
-    Weight matrices are uniform among the (semi-)orthogonal ones (QR of a Gaussian matrix, signs fixed by the
-    diagonal of R), times √2 in hidden layers, which keeps the signal's size through ReLU units (a choice), and 1 in the
-    output layer. Biases are 0. Source: overparam, §III; Saxe et al. 2013.
+    Weight matrices are uniform among the (semi-)orthogonal ones: Q of the QR decomposition of a Gaussian matrix, with
+    signs fixed by the diagonal of R. In hidden layers they are multiplied by √2, which keeps the size of the signal
+    through ReLU units (a choice). Biases are 0. Source: overparam, §III; Saxe et al. 2013.
     """
     drawn = [[_orthogonal(after, before, generator) for after, before in shape.layers] for generator in generators]
     gains = [np.sqrt(2)] * shape.hidden_layers + [1.0]
@@ -95,5 +95,5 @@ def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -
 def _orthogonal(rows: int, columns: int, generator: np.random.Generator) -> np.ndarray:
     gaussian = generator.standard_normal((max(rows, columns), min(rows, columns)))
     q, r = np.linalg.qr(gaussian)
-    q *= np.where(np.diag(r) < 0, -1.0, 1.0)  # without it QR's sign convention makes Q non-uniform
+    q *= np.where(np.diag(r) < 0, -1.0, 1.0)  # else the sign convention of QR makes Q non-uniform
     return q if rows >= columns else q.T

@@ -1,6 +1,6 @@
 """Training of an ensemble of MLPs, all networks at once: full-batch Adam, and SGD on random labels.
 
-Networks in one ensemble do not see each other: training them together or one by one gives the same result up to the
+The networks of an ensemble are independent. Training them together or one by one gives the same result, up to the
 rounding of sums. Source: overparam, §III and "Material and Methods".
 """
 
@@ -19,7 +19,7 @@ from localentropy.networks.mlp.network import Ensemble
 from localentropy.networks.training import Resumed, require_finite
 from localentropy.numerics.adam import Adam
 
-_LOOK_EVERY = 100  # epochs between two looks at the ensemble as a whole: on a GPU each one waits for the device
+_LOOK_EVERY = 100  # epochs between two looks at the whole ensemble: each one waits for the GPU
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class Trained:
     Attributes:
         ensemble: the trained networks.
         loss: mean loss [networks] at the last gradient.
-        zero_error_epoch: number of updates after which there was no training error for the first time, −1 if
-            there always was one before the last update, [networks].
+        zero_error_epoch: number of updates after which a network made no training error for the first time, [networks];
+            −1 if it made one before every update.
         stop_epoch: number of updates made, [networks].
     """
 
@@ -53,9 +53,9 @@ def train_adam(
 ) -> Trained:
     """Minimise the mean square-hinge loss by full-batch Adam, on the device that the ensemble is on.
 
-    A network whose loss is exactly 0 has every pattern beyond the margin and no gradient: it is left as it is from
-    then on, so that the result does not depend on which others it is trained with. Training ends after `epochs`
-    updates, or when no network has a gradient.
+    A network has loss 0 and no gradient when all its patterns are beyond the margin. From then on it stays as it is.
+    So the result does not depend on the other networks of the ensemble. Training ends after `epochs` updates, or when
+    no network has a gradient.
 
     Args:
         ensemble: initial networks; not modified.
@@ -64,8 +64,8 @@ def train_adam(
         margin: margin of the loss, in units of the output.
         learning_rate: Adam's step size.
         epochs: most updates.
-        checkpoint: where to save the state, and to go on from.
-        report: receives a line of progress now and then.
+        checkpoint: where the state is saved, and from where the training goes on.
+        report: receives lines of progress.
 
     Raises:
         ConvergenceError: the loss is not finite.
@@ -74,7 +74,7 @@ def train_adam(
     loss = SquareHinge(packed, margin)
     patterns = Patterns.blocked(inputs, labels)
     device = packed.flat.device
-    # The step of every entry: 0 at the fixed ones, and at all entries of networks that have finished.
+    # The step of each entry. It is 0 for entries that are not trainable, and for networks that have finished.
     rate = learning_rate * packed.trainable
     rates = packed.parts(rate)
     adam = Adam(packed.flat)
@@ -134,10 +134,10 @@ def train_sgd(
         batch: patterns in a mini-batch; the last one of an epoch may be shorter.
         epochs: passes over the patterns, each in a fresh random order.
         generators: one for each network, for its orders.
-        checkpoint: where to save the state, and to go on from; the finished state is saved too.
+        checkpoint: where the state is saved, also after the last epoch, and from where the training goes on.
 
     Raises:
-        ConvergenceError: the loss is not finite: the learning rate is too large.
+        ConvergenceError: the loss is not finite, because the learning rate is too large.
     """
     packed = Packed(ensemble)
     loss = SquareHinge(packed, margin)
