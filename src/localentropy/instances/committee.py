@@ -173,7 +173,7 @@ def check_committee(instance: object) -> None:
     """Refuse what is not a tree committee with ±1 patterns.
 
     Raises:
-        DomainError: naming which.
+        DomainError: says which.
     """
     if not isinstance(instance, TreeCommittee):
         raise DomainError(

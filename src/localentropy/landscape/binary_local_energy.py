@@ -105,8 +105,8 @@ def expected_flip_energy(
 ) -> np.ndarray:
     """Exact mean of `flip_energy` over all choices of the flipped weights, ±1 patterns only: [distances].
 
-    A sum s has (N + s)/2 terms +1. If j of the k flipped terms were +1, the sum becomes s + 2k − 4j. The distribution of
-    j is hypergeometric. So the energy follows from the stabilities alone.
+    A sum s has (N + s)/2 terms +1. If j of the k flipped terms were +1, the sum becomes s + 2k − 4j, and j has a
+    hypergeometric distribution. So the energy follows from the stabilities alone.
 
     Args:
         instance: ±1 patterns.

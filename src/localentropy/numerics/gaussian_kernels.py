@@ -1,7 +1,7 @@
 """exp, log and Gaussian tails that a compiler can turn into vector instructions.
 
-A call of the C library for one number keeps a loop scalar. These are polynomials and a few operations on the bits of a
-number, without branches, for use inside the loops of other kernels. Relative errors: below 1e-15.
+A loop that calls the C library for one number cannot be vectorised. These functions are polynomials and a few
+operations on the bits of a number, without branches, for the loops of other kernels. Relative errors: below 1e-15.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def log(x: float) -> float:
 def erfcx(z: float) -> float:
     """exp(z²) erfc(z) for z ≥ 0.
 
-    (1 + 2z) erfcx(z) as a polynomial in (z − 3.75)/(z + 3.75), the variable of Shepherd and Laframboise (1981); the
-    coefficients are those of its Chebyshev series to degree 22, in powers.
+    (1 + 2z) erfcx(z) is a polynomial in (z − 3.75)/(z + 3.75), the variable of Shepherd and Laframboise (1981). It is
+    the Chebyshev series to degree 22, written in powers.
     """
     t = (z - 3.75) / (z + 3.75)
     p = -2.623107347133476e-09 * t - 1.9551358868985616e-09

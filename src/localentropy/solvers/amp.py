@@ -1,11 +1,18 @@
 """Approximate message passing: belief propagation in the limit of many weights, N + P messages instead of N P.
 
-Two approximations of how the sums of a pattern fluctuate, which differ where patterns are correlated:
+There are two approximations of the variance V of the sum over a pattern. They differ where patterns are correlated:
 
+<<<<<<< HEAD
 - `amp`: the weights a pattern sees are independent, V = Σ_i ξ_i² (1 − m_i²). Right on independent patterns. On random
   features it is what the papers' belief propagation does, and its overlap and entropy are shifted.
 - `two_level_amp`: the random features are resolved into their latent patterns and a rest without correlations, each
   with its own variance. Its fixed points obey the replica theory (docs/overparam/theory.md §1).
+=======
+- `amp` takes the weights as independent, V = Σ_i ξ_i² (1 − m_i²). This is right on independent patterns. The belief
+  propagation of the papers does the same on random features, where overlap and entropy are then shifted.
+- `two_level_amp` splits the random features into their latent patterns and a rest without correlations. Each part has
+  its own variance. The fixed points obey the replica theory (docs/theory/overparam.md §1).
+>>>>>>> f306cab (Solvers: docstrings and comments in plain English)
 """
 
 from __future__ import annotations
@@ -30,11 +37,11 @@ _SMALLEST_VARIANCE = 1e-12
 
 
 class _Progress:
-    """The magnetizations of a run, whether they converge, and the damping that makes them.
+    """The magnetizations of a run, their convergence, and the damping.
 
     Attributes:
-        damping: share of the old fields to keep in the next update, raised when updates alternate.
-        converged: whether the last update changed no magnetization by the tolerance or more.
+        damping: share of the old fields to keep in the next update. It is raised when updates alternate.
+        converged: whether the last update changed every magnetization by less than the tolerance.
     """
 
     def __init__(self, instance: Instance, margin: float, m: np.ndarray, damping: float, tolerance: float) -> None:
@@ -56,7 +63,7 @@ class _Progress:
         return int(count_errors(self._patterns, self._threshold, self._weights))
 
     def add(self, m: np.ndarray) -> np.ndarray:
-        """Note new magnetizations, and return them."""
+        """Record new magnetizations, and return them."""
         change = m - self._m
         self.damping = raised_damping(self.damping, float(change @ self._change), float(self._change @ self._change))
         self._m, self._change = m, change
@@ -90,7 +97,7 @@ def amp(
     tolerance: float = 1e-5,
     epsilon: float = 0.1,
 ) -> BeliefSolution:
-    """Marginals and entropy of the solutions by approximate message passing, patterns taken as independent.
+    """Marginals and entropy of the solutions by approximate message passing, for independent patterns.
 
     Source: the limit of belief propagation (`margins`, SM II.3) at large N. Iterations are updates of all means.
 
@@ -98,14 +105,14 @@ def amp(
         instance: the problem.
         margin: smallest stability κ of a solution.
         seed: root seed of the initial magnetizations.
-        damping: share of the old fields of the weights kept in each update, in [0, 1), to begin with; more is kept
-            when updates alternate.
-        max_iterations: updates.
+        damping: share of the old fields of the weights kept in each update, in [0, 1), at first. It is raised when
+            updates alternate.
+        max_iterations: most updates.
         tolerance: converged when no magnetization changes by more in one update.
         epsilon: magnetizations start uniform in [−epsilon, epsilon].
 
     Returns:
-        As `belief_propagation`; the entropy is that of Thouless, Anderson and Palmer.
+        As `belief_propagation`. The entropy is that of Thouless, Anderson and Palmer.
 
     Raises:
         DomainError: an argument out of range.
@@ -146,11 +153,19 @@ def two_level_amp(
 ) -> BeliefSolution:
     """Marginals and entropy of the solutions on random features, with the right variance of correlated patterns.
 
+<<<<<<< HEAD
     A pattern is written μ₁ F x/√D + μ⋆ Z (`overparam`, eq. 97), with the latent pattern x and the features F of the
     instance. The weights act through their projections s_k = Σ_i F_ik w_i/√N, whose means ŝ and variance V_s are
     messages of their own, and through Z: V = μ₁² V_s + μ⋆² V_w. State evolution: docs/overparam/theory.md §1. A tool
     for analysis: it knows what a student does not. Sums go through the linear algebra library, whose number of threads
     may change the last bits.
+=======
+    A pattern is μ₁ F x/√D + μ⋆ Z (`overparam`, eq. 97), with the latent pattern x and the features F of the instance.
+    The weights act through Z and through their projections s_k = Σ_i F_ik w_i/√N. The projections have messages of
+    their own, means ŝ and a variance V_s, so that V = μ₁² V_s + μ⋆² V_w. State evolution: docs/theory/overparam.md §1.
+    This is a tool for analysis, because a student knows neither x nor F. The number of threads of the linear algebra
+    library may change the last bits.
+>>>>>>> f306cab (Solvers: docstrings and comments in plain English)
 
     Arguments and result are those of `amp`; the instance must be a hidden manifold.
 
@@ -227,22 +242,22 @@ def amp_in_fields(
     max_iterations: int = 500,
     tolerance: float = 1e-4,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `amp` in single precision, for many external fields at once: whole curves of local entropies.
+    """As `amp`, in single precision and for many external fields at once: whole curves of local entropies.
 
-    All means are multiplied with the patterns in one product of matrices. A run takes part until all have converged;
-    bits may depend on the number of threads of the linear algebra library.
+    All means are multiplied with the patterns in one product of matrices. All runs go on until the last has converged.
+    The number of threads of the linear algebra library may change the last bits.
 
     Args:
         instance: the problem.
         external: fields on the weights, such as γ w̃ for several γ and references w̃, [runs, N].
         margin: smallest stability κ of a solution.
-        damping: share of the old fields kept, at first, see `amp`.
-        max_iterations: updates.
+        damping: share of the old fields kept at first, see `amp`.
+        max_iterations: most updates.
         tolerance: a run has converged when no magnetization changes by more in one update.
 
     Returns:
-        magnetizations, float32 [runs, N]; entropy, nats per weight, without the energy in the field and NaN where the
-        run has not converged, [runs]; largest change of a magnetization in the last update, [runs].
+        Magnetizations, float32 [runs, N]; entropy, nats per weight, without the energy in the field, NaN where the run
+        has not converged, [runs]; largest change of a magnetization in the last update, [runs].
 
     Raises:
         DomainError: an argument out of range, fields of another length than N.

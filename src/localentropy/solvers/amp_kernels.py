@@ -24,7 +24,7 @@ def amp_update(
 ) -> float:
     """ω = ξ·m − V g, g ← 𝒢((T − ω)/√V)/√V for every pattern, incoming = Σ_μ g ξ. Returns Σ_μ −∂g/∂ω.
 
-    Each pattern is used twice while it is in the cache.
+    A pattern is used for both products while it is in the cache.
 
     Args:
         patterns: labels times patterns, [P, N].

@@ -1,4 +1,4 @@
-"""Many runs of one solver side by side."""
+"""Many runs of one solver in parallel."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def solve_many(
     threads: int | None = None,
     **options: Any,
 ) -> list[Solution]:
-    """Run a solver on each instance with its own seed, several at a time.
+    """Run a solver on each instance with its own seed, on several threads.
 
-    The compiled kernels release the interpreter's lock, and a run depends on its instance, seed and options alone: the
-    result is the same for any number of threads and any grouping.
+    The compiled kernels release the interpreter's lock. A run depends only on its instance, seed and options, so the
+    result is the same for any number of threads.
 
     Args:
         solver: such as `localentropy.solvers.binary.anneal.anneal`.
         instances: of any sizes.
         seeds: one for each instance.
-        threads: default is the number of processors, on Linux of those allowed to this process.
-        options: for the solver, the same for all.
+        threads: by default the number of processors, on Linux of those that this process may use.
+        options: options of the solver, the same for all runs.
 
     Raises:
         DomainError: not one seed for each instance, threads < 1, or what the solver raises.

@@ -1,4 +1,4 @@
-"""What figures and claims call the algorithms."""
+"""Names of the algorithms in figures and claims."""
 
 NAMES = {
     "anneal": "SA",

@@ -71,7 +71,7 @@ def check_instance(instance: object) -> None:
     """Refuse what is not an instance.
 
     Raises:
-        DomainError: naming what it is.
+        DomainError: says what it is.
     """
     if not isinstance(instance, Instance):
         raise DomainError(
@@ -84,7 +84,7 @@ def check_run(instance: object, seed: object) -> None:
     """Refuse what is not an instance, or a seed that is not an integer.
 
     Raises:
-        DomainError: naming which.
+        DomainError: says which.
     """
     check_instance(instance)
     require_integer("seed", seed)

@@ -1,9 +1,9 @@
 """Simulated annealing, and its zero-temperature version MCT0.
 
 Both are single-flip Metropolis dynamics on the number of training patterns below the margin (`overparam`, appendix F).
-They find typical solutions, and cannot descend where too many patterns sit at the margin: MCT0 above P/√N ≈ 6,
-annealing with the default schedule above ≈ 10. Then `solved` is False. Annealing of an energy that sees every pattern,
-as the cross-entropy (`shaping`), finds other solutions, and where the number of errors leads nowhere.
+They find typical solutions. They get stuck where too many patterns are at the margin: MCT0 above P/√N ≈ 6, annealing
+with the default schedule above ≈ 10. Then `solved` is False. An energy that depends on every pattern, such as the
+cross-entropy (`shaping`), leads annealing to other solutions, also where the number of errors does not lead to any.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from localentropy.solvers.binary.energies import ENERGIES, energy_table
 from localentropy.solvers.binary.energy_kernels import energy_sweeps
 from localentropy.solvers.solution import Solution, check_run
 
-_CHUNK = 64  # sweeps in one call of a kernel; between two the interpreter can be interrupted
+_CHUNK = 64  # sweeps in one call of a kernel; between two calls the run can be interrupted
 _MOST_SWEEPS = 10**8
 
 Sweeps = Callable[[np.ndarray, bool, np.ndarray], int]
@@ -45,18 +45,18 @@ def anneal(
 ) -> Solution:
     """Simulated annealing with an inverse temperature that grows linearly, until the first solution.
 
-    Whatever the energy, the run ends at the first configuration without errors, and train errors count errors.
+    For every energy the run ends at the first configuration without errors, and train errors are fractions of errors.
 
     Args:
         instance: ±1 patterns with N odd, or real ones.
-        margin: κ; on ±1 patterns the lattice makes it `effective_margin(margin, N)` in effect.
-        seed: of the initial weights and the moves, on streams of its own.
+        margin: κ. On the lattice of ±1 patterns it acts like `effective_margin(margin, N)`.
+        seed: root seed of the initial weights and of the moves.
         beta_start: inverse temperature of the first sweep, per error (`overparam`, appendix F; values chosen).
         beta_step: its increase from one sweep to the next.
-        sweeps: at most, of N attempted flips each.
-        energy: what is annealed, a sum over the patterns: "errors", their number; "linear", the number of flips that
-            each is away from the margin; "cross_entropy", ln(1 + exp(−2 γ Δ))/(2 γ) of the stability Δ (`shaping`),
-            see `localentropy.solvers.binary.energies`. The last two need ±1 patterns.
+        sweeps: most sweeps. A sweep is N attempted flips.
+        energy: the energy, a sum over the patterns: "errors", the number of errors; "linear", the number of flips from
+            each pattern to the margin; "cross_entropy", ln(1 + exp(−2 γ Δ))/(2 γ) of the stability Δ (`shaping`). The
+            last two need ±1 patterns, see `localentropy.solvers.binary.energies`.
         gamma: γ of the cross-entropy.
 
     Returns:
@@ -82,13 +82,13 @@ def anneal(
 
 
 def mct0(instance: Instance, *, margin: float = 0.0, seed: int, sweeps: int = 1000) -> Solution:
-    """Metropolis at zero temperature: every flip that makes no more errors is accepted, until the first solution.
+    """Metropolis at zero temperature, until the first solution: a flip is accepted if it adds no error.
 
     Args:
         instance: ±1 patterns with N odd, or real ones.
         margin: κ, see `anneal`.
-        seed: of the initial weights and the moves, on streams of its own.
-        sweeps: at most, of N attempted flips each. A run that solves needs 10 to 300; others freeze.
+        seed: root seed of the initial weights and of the moves.
+        sweeps: most sweeps of N attempted flips. A run that solves needs 10 to 300; other runs freeze.
 
     Returns:
         Iterations are sweeps.
@@ -145,14 +145,14 @@ def sweeper(instance: Instance, margin: float, weights: np.ndarray, stream: np.n
     if instance.binary:
         require_odd(instance.N)
         return _lattice_sweeper(instance, least, weights, stream)
-    # Zero is an error too.
+    # A sum of zero is an error too.
     return _real_sweeper(instance, max(margin * math.sqrt(instance.N), np.nextafter(0.0, 1.0)), weights, stream)
 
 
 def energy_sweeper(
     instance: Instance, margin: float, weights: np.ndarray, stream: np.ndarray, energy: str, gamma: float
 ) -> Sweeps:
-    """The compiled dynamics with an energy that sees every pattern, see `sweeper`.
+    """The compiled dynamics with an energy that depends on every pattern, see `sweeper`.
 
     Args:
         instance: ±1 patterns with N odd.
@@ -192,7 +192,7 @@ def _lattice_sweeper(instance: Instance, least: int, weights: np.ndarray, stream
 
 
 def counter_planes(instance: Instance, least: int, weights: np.ndarray) -> np.ndarray:
-    """Bits of (s − h_min)/2 in two's complement for every pattern, one plane a bit: uint64, [words, planes]."""
+    """Bits of (s − h_min)/2 in two's complement for every pattern, each bit in a plane: uint64, [words, planes]."""
     counters = (instance.sums(weights).astype(np.int64) - least) // 2
     planes = ((instance.N + least) // 2 - 1).bit_length() + 1  # s is in [−N, N]
     return np.stack([pack_signs((counters >> k) & 1) for k in range(planes)], axis=-1)
@@ -202,12 +202,12 @@ def _real_sweeper(instance: Instance, least: float, weights: np.ndarray, stream:
     patterns = np.ascontiguousarray(instance.signed_patterns.T)
 
     def run(betas: np.ndarray, stop: bool, errors: np.ndarray) -> int:
-        # Afresh at every call: the kernel's sums gather rounding errors.
+        # The sums are computed again at every call, because rounding errors add up in the kernel.
         return real_sweeps(patterns, least, instance.sums(weights), weights, stream, _boltzmann(betas), stop, errors)
 
     return run
 
 
 def _boltzmann(betas: np.ndarray) -> np.ndarray:
-    """exp(−β) by the C library, one by one: a vectorised one may round differently at another position."""
+    """exp(−β) of single numbers: in a vectorised exp the rounding may depend on the position."""
     return np.array([math.exp(-beta) for beta in betas])

@@ -1,8 +1,8 @@
 """Kernels of single-flip Metropolis dynamics on the number of errors.
 
-The chain, which the tests repeat in plain Python: attempt number c takes the random word c of the stream; its upper
-half chooses the weight i, its lower half u decides. A flip that changes the energy by d is accepted if d <= 0 or
-u < floor(2³² x^d), with x = exp(−β) and the power taken by repeated multiplication. One sweep is N attempts.
+The chain is as follows; the tests repeat it in plain Python. Attempt number c takes the random word c of the stream.
+Its upper half chooses the weight i, and its lower half u decides: a flip that changes the energy by d is accepted if
+d <= 0 or u < floor(2³² x^d). Here x = exp(−β), and the power is a repeated multiplication. A sweep is N attempts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ZERO, _ONE, _ALL = np.uint64(0), np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @subroutine
 def _fill_thresholds(boltzmann: float, thresholds: np.ndarray) -> None:
-    """thresholds[d] = floor(2³² x^d); every lower half of a word is below thresholds[0]."""
+    """thresholds[d] = floor(2³² x^d). The lower half of every word is below thresholds[0]."""
     power = 4294967296.0
     d = 0
     while d < thresholds.size and power >= 1.0:
@@ -49,7 +49,7 @@ def _refresh_edge(planes: np.ndarray, valid: np.ndarray, edge: np.ndarray) -> tu
 def _flip(
     bits: np.ndarray, i: np.uint64, inverted: np.uint64, planes: np.ndarray, valid: np.ndarray, edge: np.ndarray
 ) -> tuple[np.int64, np.int64]:
-    """Change the counters and `edge` for a flip of weight i; `inverted` is all ones if it was −1, else 0.
+    """Change the counters and `edge` for a flip of weight i; `inverted` is all ones if the weight was −1, else 0.
 
     Returns:
         Patterns just above the margin, just below it.
@@ -90,11 +90,10 @@ def lattice_sweeps(
 ) -> int:
     """Sweeps over ±1 weights on ±1 patterns, with all patterns of a word at once.
 
-    A flip moves every sum s = Σ_i w_i y ξ_i by 2, so only patterns at h_min, the smallest allowed sum, and at h_min − 2
-    can change their energy: a popcount of the flipped weight's patterns among these gives the change, with no other
-    work unless the flip is accepted. The sums are kept as c = (s − h_min)/2 in two's complement, one bit to a plane:
-    a flip adds ±1 to 64 counters in a few operations per plane, c = 0 and c = −1 are the two values where all planes
-    agree, and the last plane tells the errors.
+    A flip moves every sum s = Σ_i w_i y ξ_i by 2. So the energy changes only for patterns with s = h_min, the smallest
+    allowed sum, or s = h_min − 2. A popcount over these patterns gives the change, and a rejected flip costs nothing
+    else. The kernel stores c = (s − h_min)/2 in two's complement, each bit in a plane. Then a flip adds ±1 to 64
+    counters in a few operations per plane, all planes agree for c = 0 and c = −1, and the last plane marks the errors.
 
     Args:
         bits: signs of y ξ packed along the patterns, uint64, [N, words].
@@ -127,7 +126,7 @@ def lattice_sweeps(
             count = _ZERO
             for j in range(valid.size):
                 count += count_bits(bits[i, j] & edge[j])
-            # Without a branch: the sign of a weight is a coin that no processor can predict.
+            # Without a branch, because a processor cannot predict the sign of a weight.
             w = np.int64(weights[i])
             positive = (w + 1) >> 1
             change = w * np.int64(count) - positive * below + (1 - positive) * above
@@ -154,9 +153,9 @@ def real_sweeps(
     stop: bool,
     errors: np.ndarray,
 ) -> int:
-    """The same chain on real patterns, where every attempt has to look at every pattern.
+    """The same chain on real patterns, where every attempt needs every pattern.
 
-    Other arguments and the result are those of `lattice_sweeps`.
+    The other arguments and the result are those of `lattice_sweeps`.
 
     Args:
         patterns: y ξ, float32, [N, P].

@@ -1,11 +1,11 @@
 """Belief propagation: the marginals of the weights under the uniform measure on solutions, and their entropy.
 
-Not a solver at small overparameterization: the signs of the marginals solve only far from the threshold (on random
-features with 3 patterns per latent dimension, from about 5 to 10 weights per pattern on).
+It is no solver at small overparameterization. The signs of the marginals are a solution only far from the threshold: on
+random features with 3 patterns per latent dimension, from about 5 to 10 weights per pattern on.
 
-On random features the patterns a weight sees are correlated, and the variance Σ_i (1 − m_i²) of the sums, used here and
-in the papers, is off at leading order: overlap and entropy are then shifted from the replica theory, which
-`localentropy.solvers.amp.two_level_amp` agrees with. On independent patterns both are right.
+On random features the patterns are correlated. The variance Σ_i (1 − m_i²) of the sums, used here and in the papers, is
+then wrong at leading order, and overlap and entropy differ from the replica theory. The fixed points of
+`localentropy.solvers.amp.two_level_amp` agree with it. On independent patterns both are right.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class BeliefSolution(Solution):
         entropy: Bethe entropy, nats per weight; NaN where the messages did not converge.
         magnetizations: m, the means of the weights, [N].
         residuals: largest change of a magnetization in each update, [iterations].
-        overlap: q = Σ_i m_i²/N, of two solutions drawn at random.
+        overlap: q = Σ_i m_i²/N, the mean overlap of two random solutions.
     """
 
     entropy: float = field()
@@ -55,25 +55,25 @@ def belief_propagation(
 ) -> BeliefSolution:
     """Marginals and entropy of the solutions by belief propagation with full messages.
 
-    Source: `overparam`, Materials and Methods (BP); messages and Bethe entropy: `margins`, SM II.3. The values of
-    damping, max_iterations and epsilon are lost in the text; these are choices.
+    Source: `overparam`, Materials and Methods (BP); messages and Bethe entropy: `margins`, SM II.3. The text lost the
+    values of damping, max_iterations and epsilon; these are choices.
 
     Args:
         instance: the problem.
         margin: smallest stability κ of a solution.
         seed: root seed of the initial magnetizations and of the order of sequential updates.
-        damping: share of the old field kept in each update, in [0, 1). Parallel updates without any may oscillate.
-        adaptive: raise the damping when updates begin to alternate, see `messages.Update`; not in the papers.
-        max_iterations: updates of all messages.
+        damping: share of the old field kept in each update, in [0, 1). Parallel updates may oscillate without it.
+        adaptive: raise the damping when updates alternate, see `messages.Update`; not in the papers.
+        max_iterations: most updates of all messages.
         tolerance: converged when no magnetization changes by more in one update.
         epsilon: magnetizations start uniform in [−epsilon, epsilon]. Where the messages converge it has no effect.
         update: "exact" or "expanded" (to order 1/V, half the time), see `messages.Update`.
         order: "parallel" or "sequential".
 
     Returns:
-        weights: the signs of the marginals, +1 for a marginal of zero. `solved` tells whether they make no error;
-        `converged`, whether entropy and marginals can be relied on: the messages have reached the tolerance, and no
-        field ran away to its bound, as happens on instances of a few weights.
+        The weights are the signs of the marginals, +1 for a marginal of zero; `solved` says whether they make no error.
+        `converged` says whether entropy and marginals can be trusted: the messages have reached the tolerance, and no
+        field has reached its bound. Fields may reach it on instances of a few weights.
 
     Raises:
         DomainError: an argument out of range.

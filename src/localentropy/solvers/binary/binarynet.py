@@ -1,7 +1,7 @@
 """BinaryNet: gradient descent on real weights whose signs are the weights of the perceptron.
 
-The gradient with respect to the signs is applied to the real weights as it is: the straight-through estimator
-(`overparam`, appendix F, "BNet"; Hubara et al. 2016).
+The gradient with respect to the signs is used as the gradient of the real weights. This is the straight-through
+estimator (`overparam`, appendix F, "BNet"; Hubara et al. 2016).
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from localentropy.numerics.adam import Adam
 from localentropy.seeds import generator
 from localentropy.solvers.solution import Solution, check_run
 
-_GROUP_BYTES = 2**32  # patterns held at once on an accelerator; a constant, so that groups are the same everywhere
-_LOOK_EVERY = 50  # epochs between two looks at whether all runs have stopped: on an accelerator each one waits for it
+_GROUP_BYTES = 2**32  # patterns on a GPU at once; a constant, so that groups are the same everywhere
+_LOOK_EVERY = 50  # epochs between two looks at whether all runs have stopped: each look waits for the GPU
 
 
 @dataclass(frozen=True, eq=False)
 class BinaryNetSolution(Solution):
-    """A solution that trained on after the first success.
+    """The last solution of a training that goes on after its first solution.
 
     Attributes:
-        epoch: number of updates after which the weights were these.
-        first_epoch: number of updates after which there was no error for the first time; None if there always was one.
-        first_weights: the weights at that time, int8 of ±1, [N].
+        epoch: number of updates that led to these weights.
+        first_epoch: number of updates that led to the first weights without errors; None if there were none.
+        first_weights: the first weights without errors, int8 of ±1, [N].
     """
 
     epoch: int = 0
@@ -59,26 +59,26 @@ def binarynet(
     With weights w = sign(W) (+1 at 0), a = c Σ_i w_i y ξ_i and L = ⟨ln(1 + e^{−2a})⟩ over the patterns, an epoch is
     one step of Adam on W with ∂L/∂W = ∂L/∂w, after which W is clipped to [−1, 1].
 
-    The scale of the logits c = logit_scale/√N decides which solutions are met first: at c√N = 1 those that generalise
-    well; above, the loss is a perceptron loss, which asks for little once the label is right. Training on widens the
-    margin and makes up for it, the later the larger c. Test errors, ±0.003, at D = 201, α_T = 3, 1/α = 3 for
-    c√N = 1, 3, √N: 0.230, 0.267, 0.269 at the first epoch without errors; 0.221, 0.222, 0.244 at the last of 4000.
+    The scale of the logits c = logit_scale/√N decides which solutions are found first. At c√N = 1 they generalise well.
+    At larger c the loss is like a perceptron loss: it falls little once the label is right. Further training widens the
+    margin, but takes longer at larger c. Test errors, ±0.003, at D = 201, α_T = 3, 1/α = 3 for c√N = 1, 3, √N: 0.230,
+    0.267, 0.269 at the first epoch without errors; 0.221, 0.222, 0.244 at the last of 4000.
 
     Args:
         instance: ±1 patterns with N odd, or real ones.
-        margin: κ. The loss then sees Σ_i w_i y ξ_i less h_min − 1, or less κ√N for real patterns; an error is a
-            stability below κ (the version with a margin is not in the paper).
-        seed: of the initial weights.
+        margin: κ. In the loss, Σ_i w_i y ξ_i is then reduced by h_min − 1, or by κ√N for real patterns. An error is a
+            stability below κ. (The paper has no version with a margin.)
+        seed: root seed of the initial weights.
         logit_scale: c√N (chosen; the text gives no value).
-        learning_rate: of Adam (chosen). Only its ratio to `spread` and to the clip at 1 matters.
+        learning_rate: of Adam (chosen). Only its ratios to `spread` and to the clip at 1 matter.
         epochs: number of updates (chosen).
         spread: the initial W_i are uniform in [−spread, spread] (chosen), at most 1.
         stop_at_first: end at the first epoch without errors instead of making all epochs.
         device: where torch computes, "cpu" or "cuda".
 
     Returns:
-        The weights of the *last* epoch without errors; if there was none, those after all epochs. Iterations are
-        epochs, and train errors those before and after every one of them: the last need not be 0 in a solved run.
+        The weights of the *last* epoch without errors; without such an epoch, the final weights. Iterations are epochs.
+        Train errors are those before the first and after every epoch; the last one need not be 0 in a solved run.
 
     Raises:
         DomainError: N even with ±1 patterns, a margin outside [0, √N], a parameter or device that is not allowed.
@@ -111,9 +111,9 @@ def binarynet_many(
 ) -> list[BinaryNetSolution]:
     """BinaryNet on many instances of one size, in groups that are trained at once.
 
-    Runs do not see each other, but sums are rounded in another order in groups of another size, and after some hundred
-    epochs this can decide a sign. So the bits are the same for equal groups, device and number of torch threads; in
-    groups of one, the default on a CPU, they are those of `binarynet`.
+    Runs are independent. But sums are rounded differently in groups of another size, and after some hundred epochs this
+    can change a sign. So the bits are the same for equal groups, device and number of torch threads. In groups of one,
+    the default on a CPU, they are those of `binarynet`.
 
     Args:
         instances: all with the same P and N and of the same kind of patterns.
@@ -125,11 +125,11 @@ def binarynet_many(
         spread: half-width of the initial W_i.
         stop_at_first: end each run at its first epoch without errors.
         device: where torch computes.
-        group: instances trained at once, 4 P N bytes each. Default on a CPU: 1, which is the fastest because the
-            patterns of one instance stay in its cache; elsewhere: as many as fit in 4 GiB.
+        group: instances trained at once, 4 P N bytes each. The default on a CPU is 1, which is fastest because the
+            patterns of one instance stay in the cache. On a GPU it is as many as fit in 4 GiB.
 
     Returns:
-        In the order of the instances. The processor time of a group is shared equally among its runs.
+        Solutions in the order of the instances.
 
     Raises:
         DomainError: not one seed for each instance, instances of unequal sizes or kinds, group < 1, or see `binarynet`.
@@ -177,7 +177,7 @@ class StraightThrough:
         signs: the ±1 weights of the last `forward`, [runs, N].
         sums: Σ_i w_i y ξ_i at the last `forward`, [runs, P]; exact for ±1 patterns, also in float32.
         adam: moving averages of the gradient, [runs, N].
-        updates: number made.
+        updates: number of updates so far.
     """
 
     def __init__(
@@ -206,7 +206,7 @@ class StraightThrough:
         self.learning_rate = learning_rate
         self.scale = logit_scale / math.sqrt(N)
         least = smallest_allowed(margin, N)
-        # Zero is an error too.
+        # A sum of zero is an error too.
         self.least = float(least) if first.binary else max(margin * math.sqrt(N), float(np.nextafter(np.float32(0), 1)))
         self.shift = float(least - 1) if first.binary else margin * math.sqrt(N)
 
@@ -223,18 +223,19 @@ class StraightThrough:
         return torch.bmm(slope[:, None], self.patterns)[:, 0]
 
     def update(self) -> None:
-        """A step of Adam along `gradient`, then the clip."""
+        """A step of Adam with `gradient`, then the clip."""
         self.updates += 1
         denominator, step = self.adam.update(self.gradient(), self.updates, self.learning_rate)
         self.real.addcdiv_(self.adam.mean, denominator, value=-step).clamp_(-1, 1)
 
 
 def _train(state: StraightThrough, epochs: int, stop_at_first: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each run: errors before and after every epoch made, first and last weights without errors or the final ones.
+    """Train all runs.
 
     Returns:
-        int64 [runs, epochs made + 1], int8 [runs, N], int8 [runs, N]; with `stop_at_first`, errors beyond a run's first
-        success are −1.
+        Errors before the first and after every epoch, int64 [runs, epochs made + 1]; first weights without errors, int8
+        [runs, N]; last weights without errors, or final ones if there are none, int8 [runs, N]. With `stop_at_first`,
+        errors after the first success of a run are −1.
     """
     errors = torch.full((epochs + 1, len(state.instances)), -1, device=state.real.device)
     open_ = torch.ones(len(state.instances), dtype=torch.bool, device=state.real.device)
@@ -247,7 +248,7 @@ def _train(state: StraightThrough, epochs: int, stop_at_first: bool) -> tuple[np
         torch.where((solved & open_)[:, None], state.signs, first, out=first)
         torch.where(solved[:, None], state.signs, last, out=last)
         open_ &= ~solved
-        # Groups of one, as on a CPU, end at once.
+        # A group of one, as on a CPU, ends at once.
         look = len(state.instances) == 1 or epoch % _LOOK_EVERY == 0
         if stop_at_first and look and not open_.any():
             break

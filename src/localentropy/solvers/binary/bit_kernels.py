@@ -1,4 +1,4 @@
-"""What the bit-parallel kernels share: counting bits, and random words without a global state."""
+"""Count of bits, and random words without a global state, for the bit-parallel kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _count_bits(typing: Any, word: Any) -> Any:
 
 
 count_bits: Any = intrinsic(_count_bits)
-"""Number of ones in a uint64: the processor's instruction, also on vectors."""
+"""Number of ones in a uint64, by the instruction of the processor, also on vectors."""
 
 
 def word_stream(seed: int, name: str) -> np.ndarray:
@@ -35,7 +35,7 @@ def word_stream(seed: int, name: str) -> np.ndarray:
 
 @subroutine
 def random_word(key: np.uint64, counter: np.uint64) -> np.uint64:
-    """Word number `counter` of the stream `key`: SplitMix64, which depends on nothing but its arguments."""
+    """Word number `counter` of the stream `key`: SplitMix64, a function of its arguments only."""
     word = key + counter * _STEP
     word = (word ^ (word >> np.uint64(30))) * _MIX_1
     word = (word ^ (word >> np.uint64(27))) * _MIX_2

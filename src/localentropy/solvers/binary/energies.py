@@ -1,8 +1,7 @@
-"""Energies of annealing that see every pattern, as tables over the lattice of the sums.
+"""Energies of annealing that depend on every pattern, as tables over the lattice of the sums.
 
-With ±1 patterns and N odd the sum s = Σ_i w_i y ξ_i of a pattern is an odd integer, and its energy one number of a
-table. The numbers are integers times a unit: then the energy that the kernel keeps is exact, whatever the order in
-which it is added up.
+With ±1 patterns and N odd the sum s = Σ_i w_i y ξ_i of a pattern is an odd integer, and a table gives its energy. The
+entries are integers times a unit. So the energy in the kernel is exact, in whatever order it is added up.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ _LARGEST = 2**30  # of the differences in the table, which are int32
 
 @dataclass(frozen=True, eq=False)
 class EnergyTable:
-    """Energy of one pattern at each sum that it can have, and one step beyond.
+    """Energy of one pattern at each possible sum, and one step beyond.
 
     Attributes:
-        unit: what 1 in the table stands for.
+        unit: the energy of an entry 1.
         values: energies in this unit at s = −N − 2, −N, …, N + 2, int64, [N + 3].
     """
 
@@ -50,7 +49,7 @@ class EnergyTable:
 def energy_table(energy: str, N: int, least: int, gamma: float) -> EnergyTable:
     """The table of an energy at a margin.
 
-    - "linear": max(0, h_min − s)/2, the number of flips that a pattern in error is away from the margin;
+    - "linear": max(0, h_min − s)/2, the number of flips from a pattern in error to the margin;
     - "cross_entropy": ln(1 + exp(−2 γ Δ))/(2 γ) with Δ = (s − h_min + 1)/√N (`shaping`, f_γ; there without a margin).
       Rounded to 2⁻³⁰ of the largest change that two flips can make.
 

@@ -1,8 +1,8 @@
-"""Kernel of single-flip Metropolis dynamics with an energy that sees every pattern.
+"""Kernel of single-flip Metropolis dynamics with an energy that depends on every pattern.
 
-The chain is that of `annealing_kernels`, with the same random words: attempt number c takes word c of the stream, its
-upper half chooses the weight i, its lower half u decides. A flip that changes the energy by d is accepted if d <= 0 or
-u < floor(2³² exp(−β d)).
+The chain is that of `annealing_kernels`, with the same random words. Attempt number c takes word c of the stream. Its
+upper half chooses the weight i, and its lower half u decides: a flip that changes the energy by d is accepted if d <= 0
+or u < floor(2³² exp(−β d)).
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def energy_sweeps(
 ) -> int:
     """Sweeps over ±1 weights on ±1 patterns, N odd.
 
-    A flip of weight i moves the sum s of a pattern by −2 w_i y ξ_i, so that twice the change of its energy ℓ(s) is
+    A flip of weight i moves the sum s of a pattern by −2 w_i y ξ_i. Twice the change of its energy ℓ(s) is
 
         [ℓ(s − 2) + ℓ(s + 2) − 2 ℓ(s)] + w_i y ξ_i [ℓ(s − 2) − ℓ(s + 2)].
 
-    The first bracket is kept as its sum over the patterns, the second for each pattern. An attempt then is one
-    product of a row of ±1 with a vector of integers; the tables are looked up on acceptance only.
+    The kernel keeps the sum of the first bracket over the patterns, and the second bracket of each pattern. So an
+    attempt is one product of a row of ±1 with a vector of integers. The tables are read only when a flip is accepted.
 
     Args:
         patterns: y ξ, int8, [N, P].
@@ -91,7 +91,7 @@ def energy_sweeps(
                     odd_here[mu] = odd[np.uint32(sums[mu] + N) >> np.uint32(1)]
                 for mu in range(sums.size):
                     total += odd_here[mu] * patterns[i, mu]
-                # To flip the weight back would change the energy by the opposite: so the kept sum follows.
+                # Flipping the weight back would change the energy by the opposite amount. The new sum follows from it.
                 even_total = weights[i] * total - twice_change
                 weights[i] = -weights[i]
                 if stop and wrong == 0:

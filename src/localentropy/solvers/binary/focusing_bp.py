@@ -1,7 +1,7 @@
-"""Focusing belief propagation: y replicas, held together ever more tightly, descend to the densest solutions.
+"""Focusing belief propagation: y coupled replicas move to the densest solutions as their coupling grows.
 
-All replicas are alike, so their messages are those of one system with one more field on each weight: what the centre of
-the replicas, told of by the y − 1 others, answers.
+All replicas are alike, so the messages are those of one system with one more field on each weight. This field comes
+from the centre of the replicas, which the y − 1 other replicas act on.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ PROTOCOLS = ("fixed_replicas", "pseudo_reinforcement")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FocusedSolution(Solution):
-    """The signs of the last fields; `converged` tells whether the messages of the last step did.
+    """The signs of the last fields; `converged` says whether the messages of the last step converged.
 
     Attributes:
-        magnetizations: of the last step, [N].
+        magnetizations: means of the weights after the last step, [N].
         steps: the record of the protocol.
-        first_solved: updates made when the signs first made no error, or None.
+        first_solved: number of updates after which the signs made no error for the first time, or None.
     """
 
     magnetizations: np.ndarray = field()
@@ -59,7 +59,7 @@ def protocol_values(
         y = np.full(steps, float(replicas))
     else:
         rho = np.arange(steps) / steps
-        # At ρ = 0 the coupling is 0 and the number of replicas is of no effect, except for exponent 0.
+        # At ρ = 0 the coupling is 0 and the number of replicas has no effect, except for exponent 0.
         y = 1.0 + np.maximum(rho, 1e-300) ** (1.0 - 2.0 * exponent) / (1.0 - rho)
     with np.errstate(divide="ignore"):
         coupling = np.arctanh(np.minimum(rho**exponent, cap))
@@ -87,11 +87,10 @@ def focusing_bp(
 ) -> FocusedSolution:
     """A solution in a wide flat region by focusing belief propagation.
 
-    Source: `overparam`, Materials and Methods (fBP), and `margins`, SM II.3: γ_s = artanh ρ_s at fixed y; the values of
-    y, the number of steps, ρ_s, the damping and the cap are lost in the texts, these are choices. The protocol
-    "pseudo_reinforcement" is that of the published package BinaryCommitteeMachineFBP.jl, where it comes with
-    exponent=0.5, damping=0, tolerance=1e-3, epsilon=0.01, order="sequential", stop="first"; exponent=0 and cap=1 make
-    it standard reinforcement.
+    Source: `overparam`, Materials and Methods (fBP), and `margins`, SM II.3: γ_s = artanh ρ_s at fixed y. The values of
+    y, ρ_s, the number of steps, the damping and the cap are choices; the texts lost them. The published package
+    BinaryCommitteeMachineFBP.jl has the protocol "pseudo_reinforcement" with exponent=0.5, damping=0, tolerance=1e-3,
+    epsilon=0.01, order="sequential", stop="first". With exponent=0 and cap=1 it is standard reinforcement.
 
     Args:
         instance: the problem.
@@ -104,18 +103,17 @@ def focusing_bp(
         replicas: y, the number of replicas; not used by "pseudo_reinforcement".
         exponent: 0.5 for ρ_s = √(s/steps), 1 for s/steps.
         cap: largest tanh γ. By convention the last step has γ = ∞, which means that w = sign m.
-        damping: share of the old field kept in each update, in [0, 1). Parallel updates without any oscillate.
-        adaptive: raise the damping when updates begin to alternate, see `messages.Update`; not in the papers.
-        max_iterations: updates of all messages in each step.
+        damping: share of the old field kept in each update, in [0, 1). Parallel updates oscillate without it.
+        adaptive: raise the damping when updates alternate, see `messages.Update`; not in the papers.
+        max_iterations: most updates of all messages in each step.
         tolerance: a step ends when no magnetization changes by more in one update.
         epsilon: magnetizations start uniform in [−epsilon, epsilon].
         update: "exact" or "expanded" (to order 1/V while weights are free), see `messages.Update`.
         order: "parallel" or "sequential".
-        stop: "end", after all steps, which gives wider regions; or "first", as soon as the signs make no error.
+        stop: "end", after all steps, which leads to wider regions; or "first", as soon as the signs make no error.
 
     Returns:
-        The signs of the last fields, `solved` or not. A failed run may have been better before: train_errors has the
-        error after every update.
+        The signs of the last fields, also of a failed run. It may have had fewer errors before, see train_errors.
 
     Raises:
         DomainError: an argument out of range.
@@ -145,7 +143,7 @@ def focusing_bp(
         rows.append(
             (coupling, y, len(errors) - before, errors[-1] / instance.P, residual, messages.damping, messages.overlap)
         )
-    # A start without errors makes no step at all.
+    # A run that starts without errors makes no step.
     coupling_of, replicas_of, iterations, train_error, residuals, kept, overlap = np.array(rows).reshape(-1, 7).T
     solved_at = np.flatnonzero(np.array(errors) == 0)
     return FocusedSolution(

@@ -1,8 +1,8 @@
 """Kernels of belief propagation with full messages on the binary perceptron.
 
-Every edge (pattern μ, weight i) carries a field a_μi, so that nothing saturates: weight i tells pattern μ the mean
-tanh(h_i − a_μi), with h_i the sum of all its fields. All loops run along the weights, which are contiguous, and are
-split so that each is free of calls and branches.
+Messages are fields a_μi on every edge (pattern μ, weight i), because fields do not saturate. The mean that weight i
+sends to pattern μ is tanh(h_i − a_μi), where h_i is the sum of all its fields. All loops run along the weights, which
+are contiguous in memory. They are split so that no loop has calls or branches.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from localentropy.numerics.gaussian_kernels import SQRT_HALF, erfcx, exp, hazard
 LOG_2 = math.log(2.0)
 
 SERIES_ORDER = 14
-"""Terms of the power series of ln H that serve where all edges of a pattern are close to its centre."""
+"""Terms of the power series of ln H, which is used if all edges of a pattern are close to its centre."""
 
 SERIES_RADIUS = 0.25
-"""Largest distance from the centre for the series: ln H is analytic within 2.8 of any real point (the first zeros of
-H are at −1.92 ± 2.82i), so what is left out is below (0.25/2.8)¹⁴ = 2e-15."""
+"""Largest distance from the centre for the series. ln H is analytic within 2.8 of any real point, because the first
+zeros of H are at −1.92 ± 2.82i. So the terms that are left out are below (0.25/2.8)¹⁴ = 2e-15."""
 
 SERIES_LIMIT = 20.0
-"""Largest centre for the series: beyond, its coefficients lose digits."""
+"""Largest centre for the series. Beyond it the coefficients lose digits."""
 
 
 @subroutine(fastmath=REORDERED)
@@ -98,7 +98,7 @@ def _answer_series(
     c: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """Fields to the weights, exact to rounding, by the power series of ln H around the pattern's own argument."""
+    """Fields to the weights, exact up to rounding, by the power series of ln H around the argument of the pattern."""
     s0 = 1.0 / math.sqrt(spread)
     x0 = gap * s0
     inverse = 1.0 / spread
@@ -144,7 +144,7 @@ def _answer_direct(
     bound: float,
     out: np.ndarray,
 ) -> None:
-    """Fields to the weights from two Gaussian tails for each, in log space: right however frozen the weights are."""
+    """Fields to the weights from two Gaussian tails for each, in log space: also right for frozen weights."""
     floor = 1e-15 * spread + 1e-24
     for i in range(pattern.size):
         xi = np.float64(pattern[i])
@@ -202,10 +202,10 @@ def update_messages(
         order: the order of the patterns, a permutation.
         threshold: smallest pre-activation, in units of the patterns (margin times √N).
         reach: largest |pattern|.
-        expanded: to order 1/V instead of exactly; patterns with few free weights are always answered exactly.
+        expanded: to order 1/V instead of exactly. Patterns with few free weights are always updated exactly.
         damping: share of the old field that is kept.
         bound: largest |field| of one message.
-        sequential: each pattern sees the fields that the ones before it in this sweep have sent.
+        sequential: each pattern sees the fields that the patterns before it have sent in this sweep.
         fields: a_μi, [P, N], overwritten.
         total: h_i, [N], overwritten if sequential.
         incoming: Σ_μ a_μi after the update, [N], overwritten.
@@ -220,7 +220,7 @@ def update_messages(
         omega, spread = _send(pattern, total, fields[mu], mean, variance)
         gap = threshold - omega
         spread = max(spread, 1e-24)
-        # How far the arguments of an edge's two tails can be from the pattern's own.
+        # How far the arguments of the two tails of an edge can be from the argument of the pattern.
         rest = spread - reach * reach
         near = rest > 0.0 and 2.0 * reach + 0.5 * abs(gap) * reach * reach / rest < SERIES_RADIUS * math.sqrt(rest)
         if near and expanded:
@@ -241,9 +241,9 @@ def _log_cosh(x: float) -> float:
 
 @subroutine(fastmath=FUSED)
 def add_centre(coupling: float, replicas: float, fields: np.ndarray) -> None:
-    """Add to each field h that of the centre, artanh{tanh γ tanh[(y − 1) artanh(tanh γ tanh h)]} (margins, SM II.3).
+    """Add the field of the centre to each h: artanh{tanh γ tanh[(y − 1) artanh(tanh γ tanh h)]} (margins, SM II.3).
 
-    Through artanh(tanh γ tanh x) = ½ ln[cosh(γ + x)/cosh(γ − x)], which no argument saturates.
+    artanh(tanh γ tanh x) is computed as ½ ln[cosh(γ + x)/cosh(γ − x)], which does not saturate.
 
     Args:
         coupling: γ, may be infinite.
@@ -278,7 +278,7 @@ def update_weights(
     """Sum of all fields of each weight, its mean and its sign.
 
     Returns the largest change of a mean, the sum of squares of the changes, and their scalar product with the changes
-    made by the call before.
+    of the call before.
 
     Args:
         incoming: Σ_μ a_μi, [N].
@@ -312,7 +312,7 @@ def update_weights(
 def bethe_free_entropy(patterns: np.ndarray, threshold: float, fields: np.ndarray, total: np.ndarray) -> float:
     """Σ_μ ln H_μ + Σ_i ln 2cosh h_i − Σ_μi [ln cosh h_i − ln cosh(h_i − a_μi)] (margins, SM II.3), nats.
 
-    The terms of an edge and of a message's normalisation are joined: ln cosh a + ln(1 + tanh a tanh(h − a)) =
+    The term of an edge and the normalisation of its message are added: ln cosh a + ln(1 + tanh a tanh(h − a)) =
     ln cosh h − ln cosh(h − a).
     """
     number, size = patterns.shape

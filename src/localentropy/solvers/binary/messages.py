@@ -18,7 +18,7 @@ UPDATES = ("exact", "expanded")
 ORDERS = ("parallel", "sequential")
 LARGEST_DAMPING = 0.98
 LARGEST_FIELD = 30.0
-"""Bound on every field: tanh(30) is 1 in float64, and an unbounded field would keep a weight frozen for ever."""
+"""Bound on every field. tanh(30) is 1 in float64; without a bound a weight could stay frozen for ever."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class Update:
     """How the messages are updated.
 
     Attributes:
-        update: "exact", the Gaussian update of every edge with the two tails of its own cavity sums; or "expanded",
-            the same to order 1/V in the variance V of the sums, one hazard function for a pattern.
-        order: "parallel", all patterns answer the same weights; or "sequential", patterns in a fresh random order,
-            each seeing the fields that the ones before it have just sent.
+        update: "exact" is the Gaussian update of every edge, with the two tails of its own cavity sums. "expanded" is
+            this update to order 1/V in the variance V of the sums; it needs one hazard function for each pattern.
+        order: "parallel": all patterns see the same weights. "sequential": patterns come in a new random order, and
+            each sees the fields that the patterns before it have just sent.
         damping: share of the old field kept in each update, in [0, 1).
-        adaptive: keep more (half of what was new before) for the rest of the run whenever an update undoes most of the
-            one before, or more than that. Updates that alternate so are too long, most of all on correlated patterns
-            and for replicas strongly coupled; the fixed points do not depend on the damping.
+        adaptive: raise the damping for the rest of the run when an update undoes most of the update before. The share
+            that is new is then halved. Updates alternate mainly on correlated patterns and for strongly coupled
+            replicas. The fixed points do not depend on the damping.
     """
 
     update: str = "exact"
@@ -48,19 +48,19 @@ class Update:
 
 
 class Messages:
-    """Fields of all edges, and what they add up to on each weight.
+    """Fields of all edges, and their sum on each weight.
 
     Attributes:
         patterns: labels times patterns, float32, [P, N].
-        threshold: smallest Σ_i w_i ξ_i: the margin times √N, moved for ±1 patterns to the middle between the smallest
-            allowed sum and the next smaller one, where the Gaussian of the sums is cut best.
+        threshold: smallest Σ_i w_i ξ_i, the margin times √N. For ±1 patterns it is the middle between the smallest
+            allowed sum and the sum below it, where the Gaussian approximation is best.
         external: fields from outside on each weight, [N].
         fields: a_μi, [P, N].
         incoming: Σ_μ a_μi, [N].
         total: h_i, the sum of all fields, [N].
         magnetizations: m_i = tanh h_i, [N].
         weights: sign h_i, int8, [N].
-        damping: the share of the old fields that is kept now.
+        damping: share of the old fields that is kept now.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Messages:
             DomainError: margin outside [0, √N], epsilon outside [0, 1).
         """
         require_fraction(epsilon=epsilon)
-        # One type for all instances: a kernel on the disk cache must not have two signatures.
+        # One type for all instances, because a kernel in the disk cache must have one signature.
         self.patterns = instance.signed_patterns.astype(np.float32)
         self.threshold = threshold_of(instance, margin)
         self.external = np.zeros(instance.N)
@@ -100,7 +100,7 @@ class Messages:
         return self.settle(coupling, replicas)
 
     def send(self) -> None:
-        """Update the fields of all edges, from the weights as they are."""
+        """Update the fields of all edges with the present weights."""
         sequential = self._how.order == "sequential"
         message_kernels.update_messages(
             self.patterns,
@@ -135,7 +135,7 @@ class Messages:
         return float(largest)
 
     def relax(self) -> None:
-        """Take back one rise of the damping, for a new set of couplings."""
+        """Undo one rise of the damping, for a new coupling."""
         self.damping = max(self._how.damping, 2.0 * self.damping - 1.0)
 
     @property
@@ -145,12 +145,12 @@ class Messages:
 
     @property
     def saturated(self) -> bool:
-        """Whether a field is at its bound: then the messages ran away, and the Bethe entropy means nothing."""
+        """Whether a field is at its bound. Then the messages diverged, and the Bethe entropy means nothing."""
         at_bound = max(np.abs(self.total).max(), np.abs(self.fields).max()) >= LARGEST_FIELD
         return bool(at_bound)
 
     def errors(self) -> int:
-        """Training patterns that the signs of the fields do not store at the margin."""
+        """Number of training patterns that the signs of the fields do not store at the margin."""
         return int(message_kernels.count_errors(self.patterns, self.threshold, self.weights))
 
     def free_entropy(self) -> float:
@@ -166,7 +166,7 @@ class Messages:
 def raised_damping(damping: float, product: float, squares: float) -> float:
     """The damping after two updates that changed the means by δ and δ': (1 + damping)/2 if they alternate.
 
-    Along one direction δ' = λδ, and halving 1 − damping halves 1 − λ. Done for λ < −0.7.
+    Along one direction δ' = λδ, and halving 1 − damping halves 1 − λ. The damping is raised for λ < −0.7.
 
     Args:
         damping: share of the old fields kept.
@@ -177,7 +177,7 @@ def raised_damping(damping: float, product: float, squares: float) -> float:
 
 
 def threshold_of(instance: Instance, margin: float) -> float:
-    """Smallest Σ_i w_i y ξ_i of a solution, as the Gaussian approximation of the sums takes it (see `Messages`).
+    """Smallest Σ_i w_i y ξ_i of a solution, for the Gaussian approximation of the sums (see `Messages`).
 
     Raises:
         DomainError: a margin outside [0, √N].

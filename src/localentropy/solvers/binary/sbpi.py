@@ -1,4 +1,4 @@
-"""SBPI, the stochastic perceptron rule with hidden integer states that was derived from belief propagation."""
+"""SBPI: a stochastic perceptron rule with hidden integer states, derived from belief propagation."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def sbpi(
 ) -> Solution:
     """Stochastic-BP-inspired learning (`overparam`, appendix F; Baldassi 2009), until the first solution.
 
-    Weights are the signs of odd hidden integers h_i, ±1 at first. Each pass presents all patterns in a fresh random
-    order. With s = Σ_i w_i y ξ_i of the current weights, less h_min − 1 at a margin, a presentation does
+    Weights are the signs of odd hidden integers h_i, which start at ±1. Each pass presents all patterns in a new random
+    order. Let s = Σ_i w_i y ξ_i with the current weights, minus h_min − 1 if there is a margin. A presentation does
 
     - s > θ_m: nothing;
     - 0 < s <= θ_m: with probability p_s, one draw for all weights, h_i ← h_i + 2 w_i where w_i = y ξ_i;
@@ -38,10 +38,10 @@ def sbpi(
     Args:
         instance: ±1 patterns, N odd.
         margin: κ (the version with a margin is not in the paper).
-        seed: of the initial states and the moves, on streams of its own.
-        theta: θ_m, an odd integer on the lattice of s. Where it is much larger, the hidden states freeze.
+        seed: root seed of the initial states and of the moves.
+        theta: θ_m, an odd integer on the lattice of s. If it is much larger than 1, the hidden states freeze.
         reinforcement: p_s.
-        passes: at most.
+        passes: most passes.
 
     Returns:
         Iterations are passes; train errors are those of the weights at the end of each pass.

@@ -1,8 +1,8 @@
 """Kernel of SBPI: integer hidden states, and signs packed 64 to a word along the weights.
 
-The rule, which the tests repeat in plain Python. A pass first continues a Fisher–Yates shuffle of the order of the
-patterns: for k = P − 1 … 1, one random word chooses the place below k + 1 that is exchanged with k. Then each pattern
-acts on the current weights; a further random word is taken only where the pattern is barely correct.
+The rule is as follows; the tests repeat it in plain Python. A pass first shuffles the order of the patterns by Fisher
+and Yates: for k = P − 1 … 1, one random word chooses the place below k + 1 that is exchanged with k. Then each pattern
+acts on the current weights. A pattern that is barely correct takes one more random word.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Focusing belief propagation on the tree committee machine with continuous weights.
 
-Weights are Gaussian in every message; with ±1 inputs and many of them per unit the messages collapse to approximate
-message passing (AMP): means and one variance for each unit, and what each pattern answers to each unit.
+In the messages the weights are Gaussian. With many ±1 inputs per unit they reduce to approximate message passing
+(AMP): the means of the weights, one variance for each unit, and a slope and a curvature for each pattern and unit.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ def committee_focusing_bp(
     tolerance: float = 1e-3,
     stop: str = "end",
 ) -> FocusedCommittee:
-    """A solution in a wide flat region by focusing belief propagation: deterministic, without a random start.
+    """A solution in a wide flat region by focusing belief propagation. It has no random start.
 
     y replicas of weights w^a, w_l^a·w_l^a = N/K, are tied to a centre by λ/2 Σ_a |w^a − w⋆|², and λ grows. With
     X_l = y ξ_l √(K/N), one update is
 
-    1. z_l = X_l m_l, ω_l = z_l − v_l g_l, probability Φ(ω/√v) of each unit to be on the side of the label;
-    2. Z, the probability that most units are, and C_l, that unit l decides: exact convolutions;
+    1. z_l = X_l m_l, ω_l = z_l − v_l g_l, and the probability Φ(ω/√v) that a unit is on the side of the label;
+    2. the probability Z that most units are, and C_l that unit l decides, by exact convolutions;
     3. g_l = C_l φ(ω_l/√v_l)/(√v_l Z), Γ_l = g_l² + g_l ω_l/v_l, A_l = K/N Σ_μ Γ_μl, B_l = X_lᵀ g_l + A_l m_l;
     4. m = B/x, v = 1/(x + Λ), Λ = 1/[(1/x + 1/λ)/(y − 1) + 1/λ], with x such that the mean of m² and v add up to 1.
 
     Source: `shaping`, Methods and SI (algorithm, λ from 0.5 to 30 in 30 steps, y = 10, 200 iterations); `overparam`,
     §III and Methods (random features). The multiplier of the norm, tolerance and damping are chosen.
 
-    Each unit's pre-activations are taken as independent of the other units' and of variance v. Random features of one
-    latent pattern are correlated within and between units, so there the messages are approximate: they find solutions,
-    but neither q nor v are those of a posterior.
+    The messages assume that pre-activations have variance v and are independent between units. Random features of one
+    latent pattern are correlated within and between units. There the messages are approximate: they find solutions, but
+    q and v are not those of a posterior.
 
     Args:
         instance: ±1 patterns.
@@ -68,16 +68,16 @@ def committee_focusing_bp(
         coupling_end: last λ; the values between are a geometric sequence.
         steps: values of λ.
         replicas: y, larger than 1, not necessarily an integer.
-        damping: share of the old g, Γ, m, v kept in an update, in [0, 1). A step that ends farther from its fixed point
-            than it began is made again with damping 0.8 if this is more. If its messages overflow even then, it is
+        damping: share of the old g, Γ, m, v kept in an update, in [0, 1). If a step ends farther from its fixed point
+            than it began, it is repeated with damping 0.8, if this is larger. If its messages overflow again, it is
             skipped.
-        max_iterations: updates in each step.
+        max_iterations: most updates in each step.
         tolerance: a step ends when no mean would change by more in an undamped update.
         stop: "end", after all steps; "first", after the first step that ends without errors.
 
     Returns:
-        The means of the last step, each unit normalised; of a run with stop="first" that finds no solution, those of
-        the step with the fewest errors. `iterations` are updates, and `train_errors` are those after each step.
+        The means of the last step, normalised for each unit. A run with stop="first" that finds no solution returns
+        those of the step with the fewest errors. `iterations` are updates; `train_errors` are those after each step.
 
     Raises:
         DomainError: not a tree committee with ±1 patterns, or an argument out of range.
@@ -93,7 +93,7 @@ def committee_focusing_bp(
         before = messages.state()
         used = damping
         first, residual, made = messages.converge(coupling, replicas, used, max_iterations, tolerance)
-        # Also the first update may overflow: then both residuals are infinite.
+        # The first update may overflow too. Then both residuals are infinite.
         failed = math.isinf(residual) or residual > max(first, tolerance)
         if failed and damping < RESTART_DAMPING:
             messages.restore(before)
@@ -133,7 +133,7 @@ class _Messages:
     def __init__(self, instance: TreeCommittee) -> None:
         P, K, size = instance.P, instance.units, instance.inputs_per_unit
         self._patterns = instance.data.signed_patterns
-        # Below, the product of the (K + 1)/2 smallest probabilities of a pattern is a normal number.
+        # With this bound the product of the (K + 1)/2 smallest probabilities of a pattern does not underflow.
         self._steepest = math.sqrt(2600.0 / (K + 1))
         self.means = np.zeros((K, size))
         self.variances = np.ones(K)
@@ -158,7 +158,7 @@ class _Messages:
     def converge(
         self, coupling: float, replicas: float, damping: float, max_iterations: int, tolerance: float
     ) -> tuple[float, float, int]:
-        """Update until nothing changes; returns the first and the last residual and the number of updates."""
+        """Update until convergence; returns the first and the last residual and the number of updates."""
         first, residual, made = math.inf, math.inf, 0
         for made in range(1, max_iterations + 1):
             update_patterns(

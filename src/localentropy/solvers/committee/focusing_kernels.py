@@ -1,6 +1,6 @@
 """Kernels of focusing belief propagation on the tree committee machine.
 
-One update goes through the patterns once: the pre-activations of their units, the majority nodes, what they send back.
+One update goes through the patterns once: pre-activations of the units, majority nodes, fields back to the weights.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from localentropy.numerics.compiled import FUSED, kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp
 from localentropy.solvers.committee.kernels import add, preactivations
 
-_BLOCK = 32  # patterns worked on together: their majority nodes stay in the fastest cache and are computed side by side
+_BLOCK = 32  # patterns at once: their majority nodes stay in the fastest cache and fill vector instructions
 
 
 @subroutine(fastmath=FUSED)
@@ -25,15 +25,15 @@ def majority(
     decisive: np.ndarray,
     total: np.ndarray,
 ) -> None:
-    """Probability that most of K independent units are +, and for each unit that it decides, for several patterns.
+    """Probability that most of K independent units are +, and that a unit decides, for several patterns.
 
     Exact, by convolution: O(K²) for all units of a pattern.
 
     Args:
         plus: probability of each unit to be +, [K, patterns], K odd.
-        minus: of each to be −, [K, patterns]; given apart because 1 − plus may have lost its digits.
-        before: work space, [K + 1, K + 1, patterns]: in row l, the distribution of the number of + among the first l.
-        after: the same among the units from l on.
+        minus: probability of each unit to be −, [K, patterns]. It is an argument because 1 − plus may lose all digits.
+        before: work space, [K + 1, K + 1, patterns]. Row l is the distribution of the number of + among the first l.
+        after: work space of the same shape, for the units from l on.
         decisive: set to the probability that exactly (K − 1)/2 of the other units are +, [K, patterns].
         total: set to the probability that at least (K + 1)/2 units are +, [patterns].
     """
@@ -85,14 +85,14 @@ def update_patterns(
     fields: np.ndarray,
     precisions: np.ndarray,
 ) -> None:
-    """Update what all patterns answer to the weights: steps 1–3 of `committee_focusing_bp`.
+    """Update the fields from all patterns to the weights: steps 1–3 of `committee_focusing_bp`.
 
     Args:
         patterns: labels times patterns, int8 of ±1, [P, N].
         means: m, [K, N/K].
         variances: v of each unit, [K].
         damping: share of the old slopes and curvatures kept.
-        steepest: bound on |ω|/√v: beyond it the probabilities of all units could underflow together.
+        steepest: bound on |ω|/√v, beyond which the probabilities of all units could underflow together.
         slopes: g = ∂ ln Z/∂ω, [P, K]; updated.
         curvatures: Γ = −∂² ln Z/∂ω², [P, K]; updated.
         fields: set to B_l = X_lᵀ g_l + A_l m_l, [K, N/K].
@@ -146,10 +146,10 @@ def update_patterns(
 
 @subroutine(fastmath=FUSED)
 def replica_precision(square: float, coupling: float, replicas: float) -> float:
-    """Precision x without the coupling at which a unit has norm 1: root of square/x² + 1/(x + Λ(x)) = 1.
+    """Precision x, without the coupling, at which a unit has norm 1: the root of square/x² + 1/(x + Λ(x)) = 1.
 
-    Λ = 1/[(1/x + 1/λ)/(y − 1) + 1/λ] is the precision that comes back from the y − 1 other replicas. Both terms fall
-    with x. The root lies above that of each term alone, max(√square, 1 − Λ), and below the one without coupling.
+    Λ = 1/[(1/x + 1/λ)/(y − 1) + 1/λ] is the precision of the message from the y − 1 other replicas. Both terms fall
+    with x. The root lies above √square, where the first term alone is 1, and below the root without coupling.
 
     Args:
         square: mean of B².
@@ -168,7 +168,7 @@ def replica_precision(square: float, coupling: float, replicas: float) -> float:
 
 @subroutine(fastmath=FUSED)
 def returned_precision(x: float, coupling: float, replicas: float) -> float:
-    """Λ, the precision of the message that the y − 1 other replicas send back through the centre."""
+    """Λ, the precision of the message that the y − 1 other replicas send through the centre."""
     return 1.0 / ((1.0 / x + 1.0 / coupling) / (replicas - 1.0) + 1.0 / coupling)
 
 

@@ -1,4 +1,4 @@
-"""Kernels that the solvers of the tree committee machine share: patterns are int8 of ±1, labels included."""
+"""Kernels that the solvers of the tree committee machine share. Patterns are int8 of ±1, times their labels."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add(factors: np.ndarray, pattern: np.ndarray, total: np.ndarray) -> None:
 
 @kernel(fastmath=FUSED)
 def count_errors(patterns: np.ndarray, weights: np.ndarray) -> int:
-    """Patterns [P, N] without a majority of the units, weights [K, N/K], above zero."""
+    """Number of patterns [P, N] for which no majority of the units, weights [K, N/K], is above zero."""
     return errors_of(patterns, weights)
 
 

@@ -1,7 +1,7 @@
-"""Stochastic gradient descent on the tree committee machine: cross-entropy, tanh units that sharpen into signs.
+"""Stochastic gradient descent on the tree committee machine: cross-entropy, tanh units that become signs.
 
-On a processor every run is made by compiled loops (`sgd_kernels`) whose patterns stay in the cache; on an
-accelerator all runs are made at once by batched products (`CommitteeBatch`). Both follow the same random streams.
+On a CPU compiled loops (`sgd_kernels`) make one run after the other, and the patterns stay in the cache. On a GPU
+batched products (`CommitteeBatch`) make all runs at once. Both use the same random streams.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.sgd_kernels import epoch as compiled_epoch
 from localentropy.solvers.solution import Solution
 
-_LOOK_EVERY = 50  # epochs between two looks at which runs have ended: an accelerator has to be waited for
+_LOOK_EVERY = 50  # epochs between two looks at which runs have ended: each look waits for the GPU
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,15 @@ class Schedule:
 def committee_sgd(
     instance: TreeCommittee, *, seed: int, schedule: Schedule | None = None, device: str = "cpu"
 ) -> Solution:
-    """Mini-batch descent on the cross-entropy until the machine of signs makes no error.
+    """Mini-batch descent on the cross-entropy until the sign machine makes no error.
 
     With x_l = y w_l·ξ_l, ‖w_l‖ = 1, and Δ = Σ_l tanh(βx_l)/√K, the loss of a pattern is
-    f(Δ) = −Δ/2 + ln(2 cosh γΔ)/(2γ) = ln(1 + e^{−2γΔ})/(2γ). After every step each unit is divided by its norm. Weights
-    start uniform in [−1, 1], then normalised.
+    f(Δ) = −Δ/2 + ln(2 cosh γΔ)/(2γ) = ln(1 + e^{−2γΔ})/(2γ). After every step each unit is divided by its norm. Initial
+    weights are uniform in [−1, 1] and then normalised.
 
-    Source: `overparam`, §III and Methods; `shaping`, Methods, whose "ceSGD-fast" on random patterns is the default
-    schedule: 770 ± 150 epochs at N = 999, K = 9, P = 1000. The scales of x_l and Δ, and that the gradient is summed
-    over a mini-batch, are not in the texts; they reproduce these epochs.
+    Source: `overparam`, §III and Methods; `shaping`, Methods. The default schedule is "ceSGD-fast" of `shaping`, which
+    needs 770 ± 150 epochs on random patterns at N = 999, K = 9, P = 1000. The texts do not say the scales of x_l and Δ,
+    nor that the gradient is summed over a mini-batch. These choices reproduce the number of epochs.
 
     Args:
         instance: the problem.
@@ -78,8 +78,8 @@ def committee_sgd(
         device: "cpu" or "cuda".
 
     Returns:
-        The weights of the first epoch without errors; if there is none, those of the epoch with the fewest.
-        `train_errors` are of the machine of signs, at the start and after every epoch.
+        The weights of the first epoch without errors; without such an epoch, those of the epoch with the fewest errors.
+        `train_errors` are those of the sign machine, at the start and after every epoch.
 
     Raises:
         DomainError: not a tree committee, a parameter out of range or a device that is not available.
@@ -96,12 +96,12 @@ def committee_sgd_many(
 ) -> list[Solution]:
     """Descent on many training sets, or from many starts on the same one; see `committee_sgd`.
 
-    Runs do not see each other. On a processor they are made one by one, in double precision, and no bit depends on
-    their grouping. On an accelerator they are made at once, in single precision, with the patterns on the device: sums
-    are rounded otherwise, which after some hundred epochs makes other, equally good runs.
+    Runs are independent. On a CPU they are made one by one, in double precision, and no bit depends on the other runs.
+    On a GPU they are made at once, in single precision. Sums are then rounded differently, which after some hundred
+    epochs leads to other, equally good runs.
 
     Args:
-        instances: one for each run, all of one size; the same object for several starts on one training set.
+        instances: one for each run, all of one size. Several starts on one training set have the same object.
         seeds: one for each run.
         schedule: default: ceSGD-fast.
         device: "cpu" or "cuda".
@@ -131,7 +131,7 @@ def _run(instance: TreeCommittee, seed: int, schedule: Schedule) -> Solution:
     """One run by compiled loops."""
     clock = time.thread_time()
     weights, stream = start(instance, seed)
-    # A kernel must see one type of patterns only: real ones are not for it.
+    # A kernel must get one type of patterns only, here int8.
     patterns = instance.data.signed_patterns
     errors = [count_errors(patterns, weights)]
     best = weights.copy()
@@ -155,8 +155,9 @@ class CommitteeBatch:
     Attributes:
         patterns: labels times patterns of all different training sets, [sets K P, N/K].
         weights: [runs, K, N/K].
-        best: those with the fewest errors so far, and `least` their number of errors, [runs].
-        errors: of the machine of signs, [runs], at the last `count`.
+        best: the weights with the fewest errors so far.
+        least: number of errors of `best`, [runs].
+        errors: number of errors of the sign machine at the last `count`, [runs].
     """
 
     def __init__(
@@ -215,7 +216,7 @@ class CommitteeBatch:
         self.least = torch.minimum(self.errors, self.least)
 
     def count(self) -> Tensor:
-        """Patterns without a majority of units above zero, [runs]."""
+        """Number of patterns without a majority of units above zero, [runs]."""
         wrong = torch.zeros(len(self.weights), dtype=torch.int64, device=self.weights.device)
         everything = torch.arange(self.P, device=self.weights.device).expand(len(self.weights), -1)
         for part in everything.split(max(1, 2**26 // self.weights.numel()), 1):
@@ -223,7 +224,7 @@ class CommitteeBatch:
         return wrong
 
     def keep(self, runs: Tensor) -> None:
-        """Go on with these runs only."""
+        """Keep these runs only."""
         self._rows, self.weights, self.best = self._rows[runs], self.weights[runs], self.best[runs]
         self.errors, self.least = self.errors[runs], self.least[runs]
 
@@ -231,7 +232,7 @@ class CommitteeBatch:
 def _run_at_once(
     instances: Sequence[TreeCommittee], seeds: Sequence[int], schedule: Schedule, device: torch.device
 ) -> list[Solution]:
-    """All runs by batched products; those that have ended are left out at the next look."""
+    """All runs by batched products. Runs that have ended are dropped at the next look."""
     clock = time.process_time()
     starts = [start(instance, seed) for instance, seed in zip(instances, seeds, strict=True)]
     batch = CommitteeBatch(instances, np.stack([weights for weights, _ in starts]), device=device)

@@ -1,7 +1,7 @@
-"""Kernels of stochastic gradient descent on the tree committee machine, for a processor: one run at a time.
+"""Kernels of stochastic gradient descent on the tree committee machine, for a CPU: one run at a time.
 
-±1 patterns stay int8, so that those of one run fit in a core's cache, and are read where they lie, in the order of the
-epoch: an accelerator's batched products would have to copy them first.
+±1 patterns stay int8, so that those of one run fit in the cache of a core. They are read in the order of the epoch
+without being copied.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from localentropy.solvers.committee.kernels import add, errors_of, preactivation
 
 @subroutine(fastmath=REORDERED)
 def _step(weights: np.ndarray, gradient: np.ndarray, learning_rate: float) -> None:
-    """Go down the gradient and back to norm 1."""
+    """A step down the gradient, then normalisation."""
     square = 0.0
     for i in range(weights.size):
         weights[i] -= learning_rate * gradient[i]
