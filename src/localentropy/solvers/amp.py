@@ -11,7 +11,7 @@ There are two approximations of the variance V of the sum over a pattern. They d
 - `amp` takes the weights as independent, V = Σ_i ξ_i² (1 − m_i²). This is right on independent patterns. The belief
   propagation of the papers does the same on random features, where overlap and entropy are then shifted.
 - `two_level_amp` splits the random features into their latent patterns and a rest without correlations. Each part has
-  its own variance. The fixed points obey the replica theory (docs/theory/overparam.md §1).
+  its own variance. The fixed points obey the replica theory (docs/overparam/theory.md §1).
 >>>>>>> f306cab (Solvers: docstrings and comments in plain English)
 """
 
@@ -162,7 +162,7 @@ def two_level_amp(
 =======
     A pattern is μ₁ F x/√D + μ⋆ Z (`overparam`, eq. 97), with the latent pattern x and the features F of the instance.
     The weights act through Z and through their projections s_k = Σ_i F_ik w_i/√N. The projections have messages of
-    their own, means ŝ and a variance V_s, so that V = μ₁² V_s + μ⋆² V_w. State evolution: docs/theory/overparam.md §1.
+    their own, means ŝ and a variance V_s, so that V = μ₁² V_s + μ⋆² V_w. State evolution: docs/overparam/theory.md §1.
     This is a tool for analysis, because a student knows neither x nor F. The number of threads of the linear algebra
     library may change the last bits.
 >>>>>>> f306cab (Solvers: docstrings and comments in plain English)
