@@ -51,6 +51,7 @@ def test_the_package_agrees_with_fifty_digits(row: dict[str, str], end: float | 
 
 
 def test_the_table_covers_the_domain() -> None:
+    assert [int(row["point"]) for row in ROWS] == list(range(len(reference.requests())))
     assert {row["activation"] for row in ROWS} == set(reference.ACTIVATIONS)
     alpha_T = [float(row["alpha_T"]) for row in ROWS]
     inv_alpha = [float(row["inv_alpha"]) for row in ROWS if row["inv_alpha"]]
