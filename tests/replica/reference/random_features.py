@@ -6,7 +6,7 @@ written down here a second time: nothing is imported from the package.
     python tests/replica/reference/random_features.py            # adds the points that the table lacks
     python tests/replica/reference/random_features.py 0 17 250   # adds only these points
 
-With the gmpy2 package all points take about 20 minutes of one core; without it, about three times as long.
+All points take about 20 minutes of one core, a quarter less with the gmpy2 package installed.
 A run can be stopped and started again.
 
 Method. The unknowns are ln A, ln p_hat, ln r_hat and ln q_hat, A = p_hat + p_d_hat. Every other order parameter is
