@@ -161,7 +161,7 @@ def write_toys(checkout: Path, seconds: float = 0.0) -> None:
     for number in (91, 92, 93):
         (source / f"plots/overparam/figure{number}.py").write_text(PLOT)
     (checkout / "config/overparam/figures.yaml").write_text(FIGURES)
-    (checkout / "config/overparam/claims.yaml").unlink()
+    (checkout / "config/overparam/claims.yaml").unlink(missing_ok=True)
     (checkout / "config/general.yaml").write_text("seed: 1\ndata: {source: embedded, mirror: null}\n")
     physics = "".join(
         f"toy_{name}: {{offset: {offset}, seconds: {seconds}}}\n" for name, offset in (("a", 1), ("b", 2))
