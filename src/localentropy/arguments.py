@@ -10,6 +10,12 @@ from collections.abc import Iterable
 from localentropy.errors import DomainError
 
 
+def nearest_choice(value: object, choices: Iterable[str], similarity: float = 0.5) -> str | None:
+    """The choice that is written most like a value; None where none is `similarity` (0 to 1) like it."""
+    close = difflib.get_close_matches(str(value), list(choices), n=1, cutoff=similarity)
+    return close[0] if close else None
+
+
 def require_number(name: str, value: object) -> float:
     """The argument as a finite float.
 
@@ -55,7 +61,7 @@ def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
     """
     words = tuple(allowed)
     if not isinstance(value, str) or value not in words:
-        nearest = difflib.get_close_matches(str(value), words, n=1, cutoff=0.0)[0]
+        nearest = nearest_choice(value, words, similarity=0.0)
         raise DomainError(f"{name} = {value!r} is not known: allowed are {', '.join(words)}; nearest is {nearest!r}")
     return value
 

@@ -1,7 +1,8 @@
-"""Files that are whole or absent, whatever ends their writing."""
+"""Files that are whole or absent, whatever ends their writing, and their checksums."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 from collections.abc import Iterator
@@ -26,3 +27,9 @@ def replacing(file: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def file_hash(file: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -95,12 +95,6 @@ def edited(*modules: str) -> bool:
     return _hash_code(modules) != code_hash(*modules)
 
 
-def file_hash(file: Path) -> str:
-    """SHA-256 of a file's bytes."""
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
 def _hash_code(modules: tuple[str, ...]) -> str:
     lines = (line for module, used in _closure(modules) for line in (module, *(text for _, text in used)))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()

@@ -70,18 +70,18 @@ def test_without_the_file_beside_it_no_flipped_bit_changes_a_value(table: Path) 
     rows = artifacts.read_table(table).rows
     table.with_suffix(".json").unlink()
     content = table.read_bytes()
-    noticed = 0
-    for position in range(len(content)):
+    noticed = []
+    for position in range(0, len(content), 3):
         damaged = bytearray(content)
         damaged[position] ^= 1 << (position % 8)
         table.write_bytes(bytes(damaged))
         try:
             read = artifacts.read_table(table).rows
         except ArtifactError:
-            noticed += 1
+            noticed.append(position)
         else:
             pd.testing.assert_frame_equal(read, rows)
-    assert noticed > len(content) / 2
+    assert len(noticed) > len(content) / 6
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(table: Path) -> None:

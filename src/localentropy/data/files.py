@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
-from localentropy.atomic import replacing
+from localentropy.atomic import file_hash, replacing
 from localentropy.errors import DataError
 
 
@@ -16,8 +15,7 @@ def sha256_of(path: Path) -> str:
         DataError: the file cannot be read.
     """
     try:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return file_hash(path)
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error}); check the path") from error
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
+from localentropy.arguments import nearest_choice
 from localentropy.data import dress_coat, mnist_parity
 from localentropy.data.embedded import read_embedded
 from localentropy.data.prepared import LAYOUTS, Dataset, Split, save
@@ -121,6 +121,6 @@ def _indices(count: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
 
 def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        close = get_close_matches(str(value), choices, 1)
-        hint = f" (did you mean {close[0]}?)" if close else ""
+        close = nearest_choice(value, choices)
+        hint = f" (did you mean {close}?)" if close else ""
         raise DataError(f"{what}: found {value!r}{hint}, expected one of {', '.join(choices)}")

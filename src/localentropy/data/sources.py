@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
 
+from localentropy.arguments import nearest_choice
 from localentropy.data import cifar
 from localentropy.data.download import download
 from localentropy.data.idx import read_idx
@@ -139,5 +139,5 @@ def _not_found(file: str, folders: list[Path], mirror: Path) -> DataError:
 
 
 def _nearest(name: str, candidates: list[str]) -> str:
-    close = get_close_matches(name, candidates, 1)
-    return f" nearest name found: {close[0]};" if close else ""
+    close = nearest_choice(name, candidates)
+    return f" nearest name found: {close};" if close else ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import reprlib
 from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
+
+from localentropy.arguments import nearest_choice
 
 Schema = dict[str, Any]
 
@@ -74,9 +75,7 @@ def nearest(value: Any, schema: Schema) -> str | None:
         candidates = [nearest(value, branch) for branch in schema["anyOf"]]
         return next((candidate for candidate in candidates if candidate), None)
     if "enum" in schema or "const" in schema:
-        choices = [str(choice) for choice in schema.get("enum", [schema.get("const")])]
-        close = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.5)
-        return close[0] if close else None
+        return nearest_choice(value, map(str, schema.get("enum", [schema.get("const")])))
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     if "minimum" in schema and value < schema["minimum"]:

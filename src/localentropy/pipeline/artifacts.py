@@ -16,8 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from localentropy import closure
-from localentropy.atomic import replacing
+from localentropy.atomic import file_hash, replacing
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import provenance
 from localentropy.pipeline.machine import refusals
@@ -95,7 +94,7 @@ def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime)
     table = table.replace_schema_metadata({_METADATA_KEY: provenance.canonical_json(record)})
     with atomic(file) as temporary:
         pq.write_table(table, temporary, compression="zstd", write_statistics=False, write_page_checksum=True)
-    side = {"sha256": closure.file_hash(file), "circumstances": provenance.circumstances(started)}
+    side = {"sha256": file_hash(file), "circumstances": provenance.circumstances(started)}
     with atomic(file.with_suffix(".json")) as temporary:
         temporary.write_text(json.dumps(side, indent=1) + "\n", encoding="utf-8")
 
@@ -128,7 +127,7 @@ def read_table(file: Path) -> Table:
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise ArtifactError(f"{file}: not a readable result table ({_first_line(error)})") from None
     beside = read_circumstances(file).get("sha256")
-    if layout != _layout(table) or stamp.parameter_hash != hashed or beside not in (None, closure.file_hash(file)):
+    if layout != _layout(table) or stamp.parameter_hash != hashed or beside not in (None, file_hash(file)):
         raise ArtifactError(f"{file}: its content does not match its own checksum")
     rows.attrs["parameters"] = stamp.parameters
     return Table(rows, stamp, versions)
@@ -191,7 +190,7 @@ def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
         part = stem.with_suffix(suffix)
         if not part.is_file():
             raise ArtifactError(f"{part}: missing beside {file.name}")
-        if closure.file_hash(part) != expected:
+        if file_hash(part) != expected:
             raise ArtifactError(f"{part}: its content does not match the checksum in {file.name}")
     return stamp, record
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationInfo, field_validator
 
 from localentropy import closure
+from localentropy.atomic import file_hash
 from localentropy.data.registry import DATA_DIR
 from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
@@ -93,7 +94,7 @@ class DatasetJob(BaseModel):
             name=self.name,
             parameters={"source": self.source},
             code=closure.code_hash(self.MODULE),
-            inputs={name: closure.file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            inputs={name: file_hash(file) for name, file in self.inputs.items() if file.exists()},
         )
 
     def prepare(self, log: Path | None = None) -> None:
@@ -105,7 +106,7 @@ class DatasetJob(BaseModel):
         with reporting(f"dataset {self.name}", 1, log) as reporter:
             dataset = prepare(self.name, self.file, source=self.source, mirror=self.mirror)
             caption = f"{dataset.summary()} from {self.source}"
-            hashes = {self.file.suffix: closure.file_hash(self.file)}
+            hashes = {self.file.suffix: file_hash(self.file)}
             artifacts.write_record(self.file.with_suffix(""), hashes, stamp, caption, started)
             reporter.summary(f"{caption} → {self.file}")
 
@@ -211,7 +212,7 @@ class ExperimentJob(BaseModel):
             name=self.name,
             parameters={"seed": self.seed, **dumped},
             code=closure.code_hash(*self.modules),
-            inputs={name: closure.file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            inputs={name: file_hash(file) for name, file in self.inputs.items() if file.exists()},
             part="" if part is None else f"{part}/{self.parts}",
         )
 

@@ -7,7 +7,6 @@ set the value, the key, the value, what is allowed and the nearest valid choice.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from localentropy.arguments import nearest_choice
 from localentropy.claims.claim import Claim
 from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import Experiment, ExperimentParameters
@@ -303,8 +303,8 @@ def read_yaml(file: Path) -> Tree:
 
 def did_you_mean(key: object, choices: Sequence[str]) -> str:
     """`did you mean 'x'? allowed: …` for a key or value that is none of the choices."""
-    close = difflib.get_close_matches(str(key), choices, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]!r}? " if close else ""
+    close = nearest_choice(key, choices)
+    hint = f"did you mean {close!r}? " if close else ""
     return f"{hint}allowed: {', '.join(choices)}"
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict
 
 from localentropy import closure
+from localentropy.atomic import file_hash
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import COMMITTED, ExperimentJob, read_checked, without_missing
@@ -110,7 +111,7 @@ class OutputJob(BaseModel, ABC):
             parameters=self.parameters,
             code=closure.code_hash(*self.modules),
             inputs={f"{name} made from": origin for name, origin in self.origins.items()}
-            | {name: closure.file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            | {name: file_hash(file) for name, file in self.inputs.items() if file.exists()},
         )
 
     def make(self, log: Path | None = None) -> None:

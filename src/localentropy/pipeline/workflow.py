@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from localentropy import closure
+from localentropy.atomic import file_hash
 from localentropy.errors import ArtifactError, LocalEntropyError
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.computations import DatasetJob, ExperimentJob
@@ -54,7 +55,7 @@ class NotebookJob:
 
     def stamp(self) -> str:
         """A comment that names the source's text and the code that it imports."""
-        return f"<!-- {closure.file_hash(self.source)} {closure.code_hash(str(self.source))} -->"
+        return f"<!-- {file_hash(self.source)} {closure.code_hash(str(self.source))} -->"
 
     def problem(self, part: int | None = None) -> str | None:
         """Why the rendered file cannot serve; None where it can, or is not there."""
