@@ -2,17 +2,10 @@
 
 There are two approximations of the variance V of the sum over a pattern. They differ where patterns are correlated:
 
-<<<<<<< HEAD
-- `amp`: the weights a pattern sees are independent, V = Σ_i ξ_i² (1 − m_i²). Right on independent patterns. On random
-  features it is what the papers' belief propagation does, and its overlap and entropy are shifted.
-- `two_level_amp`: the random features are resolved into their latent patterns and a rest without correlations, each
-  with its own variance. Its fixed points obey the replica theory (docs/overparam/theory.md §1).
-=======
 - `amp` takes the weights as independent, V = Σ_i ξ_i² (1 − m_i²). This is right on independent patterns. The belief
   propagation of the papers does the same on random features, where overlap and entropy are then shifted.
 - `two_level_amp` splits the random features into their latent patterns and a rest without correlations. Each part has
   its own variance. The fixed points obey the replica theory (docs/overparam/theory.md §1).
->>>>>>> f306cab (Solvers: docstrings and comments in plain English)
 """
 
 from __future__ import annotations
@@ -153,19 +146,11 @@ def two_level_amp(
 ) -> BeliefSolution:
     """Marginals and entropy of the solutions on random features, with the right variance of correlated patterns.
 
-<<<<<<< HEAD
-    A pattern is written μ₁ F x/√D + μ⋆ Z (`overparam`, eq. 97), with the latent pattern x and the features F of the
-    instance. The weights act through their projections s_k = Σ_i F_ik w_i/√N, whose means ŝ and variance V_s are
-    messages of their own, and through Z: V = μ₁² V_s + μ⋆² V_w. State evolution: docs/overparam/theory.md §1. A tool
-    for analysis: it knows what a student does not. Sums go through the linear algebra library, whose number of threads
-    may change the last bits.
-=======
     A pattern is μ₁ F x/√D + μ⋆ Z (`overparam`, eq. 97), with the latent pattern x and the features F of the instance.
     The weights act through Z and through their projections s_k = Σ_i F_ik w_i/√N. The projections have messages of
     their own, means ŝ and a variance V_s, so that V = μ₁² V_s + μ⋆² V_w. State evolution: docs/overparam/theory.md §1.
     This is a tool for analysis, because a student knows neither x nor F. The number of threads of the linear algebra
     library may change the last bits.
->>>>>>> f306cab (Solvers: docstrings and comments in plain English)
 
     Arguments and result are those of `amp`; the instance must be a hidden manifold.
 
