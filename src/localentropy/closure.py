@@ -79,7 +79,8 @@ def code_closure(*modules: str) -> dict[str, list[str]]:
     """Module → the names in it that `modules` use, at any depth, in the order of the source.
 
     Args:
-        modules: dotted names of modules of this package, or paths of scripts.
+        modules: dotted names of modules of this package, or `<module>:<name>` for what one name in it uses, or paths
+            of scripts.
     """
     return {module: [name for names, _ in used for name in names] for module, used in _closure(modules)}
 
@@ -104,7 +105,7 @@ def _closure(modules: tuple[str, ...]) -> list[tuple[str, list[tuple[list[str], 
     """Modules by name; of each what counts in the order of the source, as the names that it binds and its text."""
     sources: dict[str, _Module | None] = {}
     found: dict[str, dict[tuple[int, int], tuple[list[str], str]]] = {}
-    waiting, seen = [(module, _ALL) for module in modules], set()
+    waiting, seen = [(module, name or _ALL) for module, _, name in (entry.partition(":") for entry in modules)], set()
     while waiting:
         module, name = item = waiting.pop()
         if item in seen:

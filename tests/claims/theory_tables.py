@@ -10,6 +10,7 @@ import pandas as pd
 THRESHOLDS = {"0.0": 0.8775, "0.25": 1.2, "0.5": 1.68, "1.0": 2.9, "max": 0.8775}
 """Margin as written → 1/α at which its solutions begin."""
 ALPHA_T = 3.0
+ENSEMBLE = {"model": "random_features", "activation": "sign"}
 DISTANCES = np.geomspace(1e-4, 0.5, 60)
 
 
@@ -131,7 +132,7 @@ def franz_parisi() -> pd.DataFrame:
         ],
         ignore_index=True,
     )
-    table.attrs["parameters"] = {"alpha_T": ALPHA_T, "inv_alpha": 1.2, "margin": 0.0, "activation": "sign"}
+    table.attrs["parameters"] = {"alpha_T": ALPHA_T, "inv_alpha": 1.2, "margin": 0.0, "ensemble": ENSEMBLE}
     return table
 
 

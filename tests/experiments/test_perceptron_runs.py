@@ -11,15 +11,10 @@ import pandas as pd
 import pytest
 
 from localentropy.errors import ConfigError, DomainError
-from localentropy.experiments import (
-    solve_belief_propagation,
-    solve_mct0,
-    typical,
-    typical_lattice,
-    typical_points,
-)
+from localentropy.experiments import solve, typical, typical_lattice
+from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import Context
-from localentropy.experiments.perceptron_runs import Grid, grid_tasks
+from localentropy.experiments.perceptron_sizes import Grid, grid_tasks
 from localentropy.pipeline.config import resolve
 
 CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
@@ -42,8 +37,8 @@ def test_a_task_is_one_run():
         {"D": 9, "inv_alpha": 3.0, "margin": 0.25, "sample": 0},
     ]
     assert len(grid_tasks([grid])) == 8
-    parameters = solve_mct0.Parameters(**RUNS, grids=(grid,), sweeps=20)
-    table = solve_mct0.compute(parameters, solve_mct0.tasks(parameters)[1], CONTEXT)
+    parameters = solve.ZeroTemperature(solver="mct0", **RUNS, grids=(grid,), sweeps=20)
+    table = solve.compute(parameters, solve.tasks(parameters)[1], CONTEXT)
     assert set(table["sample"]) == {1} and set(table["N"]) == {81} and set(table["margin"]) == {0.0}
     assert "converged" not in set(table["quantity"])
 
@@ -52,9 +47,9 @@ def test_a_task_is_one_run():
 def test_message_passing_says_whether_it_converged(iterations, converged):
     grid = Grid(D=9, inv_alphas=(3.0,), margins=(0.0,), samples=1)
     options = {"damping": 0.3, "max_iterations": iterations, "tolerance": 1e-3, "epsilon": 0.1}
-    parameters = solve_belief_propagation.Parameters(**RUNS, grids=(grid,), **options)
-    (task,) = solve_belief_propagation.tasks(parameters)
-    table = solve_belief_propagation.compute(parameters, task, CONTEXT)
+    parameters = solve.MessagePassing(solver="belief_propagation", **RUNS, grids=(grid,), **options)
+    (task,) = solve.tasks(parameters)
+    table = solve.compute(parameters, task, CONTEXT)
     assert table.loc[table["quantity"] == "converged", "value"].tolist() == [converged]
 
 
@@ -102,15 +97,19 @@ def test_the_same_sizes_at_other_margins_and_for_other_solvers_are_allowed():
     resolve("smoke", overrides={"solution_overlaps": {"grids": grids}})
 
 
-@pytest.mark.parametrize("module", [typical_points, typical_lattice])
-def test_the_theory_of_overlapping_grids_has_every_point_once(module):
+@pytest.mark.parametrize("program", [typical, typical_lattice])
+def test_the_theory_of_overlapping_grids_has_every_point_once(program):
     grids = (
         Grid(D=33, inv_alphas=(5.0, 10.0), margins=(0.0,), samples=1),
         Grid(D=33, inv_alphas=(5.001, 20.0), margins=(0.0, 0.5), samples=3),
     )
-    distances = {"distances": (0.0, 0.01)} if module is typical_lattice else {}
-    parameters = module.Parameters(**COMMON, activation="sign", grids=grids, **distances)
-    tasks = module.tasks(parameters)
+    ensemble = Ensemble(model="random_features", activation="sign")
+    parameters = (
+        typical.Sizes(**COMMON, at="sizes", ensemble=ensemble, grids=grids)
+        if program is typical
+        else typical_lattice.Parameters(**COMMON, activation="sign", grids=grids, distances=(0.0, 0.01))
+    )
+    tasks = program.tasks(parameters)
     assert [(task["inv_alpha"], task["margin"]) for task in tasks] == [
         (5.0, 0.0),
         (10.0, 0.0),
@@ -118,7 +117,7 @@ def test_the_theory_of_overlapping_grids_has_every_point_once(module):
         (20.0, 0.0),
         (20.0, 0.5),
     ]
-    table = pd.concat([module.compute(parameters, task, CONTEXT) for task in tasks])
+    table = pd.concat([program.compute(parameters, task, CONTEXT) for task in tasks])
     keys = [name for name in ("D", "N", "margin", "quantity", "x") if name in table]
     assert not table.duplicated(keys).any()
     assert not pd.DataFrame(tasks).duplicated().any()
@@ -138,13 +137,19 @@ def test_a_line_that_ends_before_its_threshold_is_refused():
 
 
 def test_only_binarynet_imports_pytorch():
-    values = RUNS | {"theta": 1, "reinforcement": 0.3, "passes": 9, "grids": [SIZES | {"margins": [0]}]}
+    values = RUNS | {
+        "solver": "sbpi",
+        "theta": 1,
+        "reinforcement": 0.3,
+        "passes": 9,
+        "grids": [SIZES | {"margins": [0]}],
+    }
     program = f"""
 import sys
-from localentropy.experiments import solve_sbpi
+from localentropy.experiments import solve
 from localentropy.experiments.parameters import Context
-parameters = solve_sbpi.Parameters(**{values!r})
-solve_sbpi.compute(parameters, solve_sbpi.tasks(parameters)[0], Context(1, dict(), print))
+parameters = solve.Parameters.of({values!r})(**{values!r})
+solve.compute(parameters, solve.tasks(parameters)[0], Context(1, dict(), print))
 assert "torch" not in sys.modules
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 
 from localentropy.experiments import solution_overlaps, typical_lattice
 from localentropy.experiments.parameters import Context
-from localentropy.experiments.perceptron_runs import sizes
+from localentropy.experiments.perceptron_sizes import sizes
 from localentropy.instances.perceptron import hidden_manifold, smallest_allowed
 from localentropy.landscape.binary_overlaps import overlaps
 from localentropy.replica import random_features as rf

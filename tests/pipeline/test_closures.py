@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 from localentropy.closure import code_closure
 from localentropy.pipeline.config import read_figures, resolve
@@ -38,6 +40,14 @@ def test_no_program_depends_on_the_pipeline_on_plots_or_on_another_program() -> 
         found = experiment(name)
         assert not below(found, "commands", "pipeline", "plots", "claims")
         assert set(found) & programs == {job.experiment.__name__.removeprefix("localentropy.")}
+
+
+def test_a_program_names_every_function_of_the_theory_that_it_calls_by_name() -> None:
+    for name, job in JOBS.items():
+        source = Path(str(job.experiment.__file__)).read_text()
+        called = set(re.findall(r'theory\(\s*"(\w+)"', source))
+        named = {entry.partition(":")[2] for entry in job.modules if ".replica." in entry}
+        assert called == named, name
 
 
 def test_a_solver_depends_on_no_other_solver() -> None:

@@ -20,7 +20,8 @@ from localentropy.plots.overparam import (
 )
 from tests.claims import network_tables, run_tables, theory_tables
 
-THEORY = {"alpha_T": 3.0, "alpha_T_storage": 1e-3, "activation": "sign"}
+TANH = theory_tables.ENSEMBLE | {"activation": "tanh"}
+THEORY = {"alpha_T": 3.0, "alpha_T_storage": 1e-3, "ensemble": theory_tables.ENSEMBLE}
 
 
 def thresholds(**parameters) -> pd.DataFrame:
@@ -31,7 +32,7 @@ def thresholds(**parameters) -> pd.DataFrame:
 
 @pytest.mark.parametrize(("activation", "lines"), [("sign", 2), ("tanh", 0)])
 def test_figure1_marks_the_thresholds_of_the_solvers_features_only(activation, lines) -> None:
-    tables = {"overparam/thresholds": thresholds(activation=activation)}
+    tables = {"overparam/thresholds": thresholds(ensemble=theory_tables.ENSEMBLE | {"activation": activation})}
     for name in ("anneal", "focusing_bp", "sbpi", "binarynet"):
         runs = getattr(run_tables, f"solve_{name}")()
         for quantity in ("train_error_best", "train_error_last"):
@@ -72,7 +73,11 @@ def test_figure4_dashes_what_is_negative_and_tells_the_threshold() -> None:
     solid = [slopes for slopes in solid if slopes.size > 2]
     assert len(solid) == 2 and all(np.nanmin(slopes) > 0 for slopes in solid)
     other = figure4.draw(
-        {"overparam/franz_parisi": table, "overparam/thresholds": thresholds(activation="tanh")}, "smoke"
+        {
+            "overparam/franz_parisi": table,
+            "overparam/thresholds": thresholds(ensemble=theory_tables.ENSEMBLE | {"activation": "tanh"}),
+        },
+        "smoke",
     )
     assert "1/α_LE the derivative" in other.caption
 
@@ -120,7 +125,7 @@ def test_figure8_says_what_is_at_the_left_end(moved, words) -> None:
     assert words in figure8.draw({"overparam/typical": table}, "smoke").caption
 
 
-CHOSEN = {"alpha_T": 3.0, "activation": "sign", "sweeps": 100}
+CHOSEN = {"alpha_T": 3.0, "ensemble": theory_tables.ENSEMBLE, "sweeps": 100}
 
 
 def chosen(table: pd.DataFrame) -> pd.DataFrame:

@@ -117,6 +117,8 @@ def _rows(key: str, schema: Schema, value: str = "") -> list[str]:
     rows = [f"| `{key}` | {meaning} | {allowed(schema)} | {value} |"]
     for branch in schema.get("anyOf", [schema]):
         entry, mark = (branch["items"], "[]") if "items" in branch else (branch, "")
+        if isinstance(branch.get("additionalProperties"), dict):
+            entry, mark = branch["additionalProperties"], ".<name>"
         for name, inner in entry.get("properties", {}).items():
             rows += _rows(f"{key}{mark}.{name}", inner)
     return rows

@@ -1,22 +1,21 @@
-"""Franz–Parisi entropy around typical solutions of given margins (overparam, figures 3 and 4).
+"""Franz–Parisi entropy around typical solutions (overparam, figures 3 and 4).
 
-For each reference margin, the entropy (nats per weight) of solutions at normalised Hamming distance d from a
-reference drawn uniformly among the solutions of that margin, with its slope dφ/dd.
+The entropy (nats per weight) of solutions at normalised Hamming distance d from a reference drawn uniformly among the
+solutions of a margin, with its slope dφ/dd: families of curves, over reference margins and 1/α.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
     Distance,
     ExperimentParameters,
-    IncreasingOverparameterizations,
-    IncreasingValues,
     Load,
     Margin,
     Overparameterization,
@@ -28,48 +27,77 @@ if TYPE_CHECKING:
 
 DATASETS: tuple[str, ...] = ()
 
+OfLargest = Annotated[str, Field(pattern=r"^(0?\.\d+ )?max$", examples=["max", "0.9 max"])]
+"""`max`, the largest margin that exists, or a part of it: `0.9 max`."""
+
+OfThreshold = Annotated[str, Field(pattern=r"^([01]?\.\d+ )?LE$", examples=["LE", "0.995 LE"])]
+"""`LE`, the local-entropy threshold 1/α_LE, or a multiple of it: `0.995 LE`."""
+
+
+class Family(BaseModel):
+    """Curves of one name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    margins_ref: tuple[Margin | OfLargest, ...] = Field(
+        min_length=1,
+        description="margins κ̃ of the references; `max` is the largest that exists, `0.9 max` a part of it (C)",
+    )
+    margin: Margin | Literal["same"] | None = Field(
+        default=None, description="margin κ of the solutions that are counted; `same`: κ̃; without it the section's"
+    )
+    inv_alphas: tuple[Overparameterization | OfThreshold, ...] = Field(
+        default=(), description="1/α; `0.995 LE` is 0.995/α_LE; without them the section's (C)"
+    )
+
 
 class Parameters(ExperimentParameters):
     """Parameters of the Franz–Parisi curves."""
 
+    ensemble: Ensemble
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     inv_alpha: Overparameterization = Field(description="student weights per pattern, 1/α = N/P (C)")
     margin: Margin = Field(description="margin κ of the solutions that are counted")
-    margins_ref: tuple[Margin | Literal["max"], ...] = Field(
-        min_length=1, description="margins κ̃ of the reference solutions; `max` is the largest that exists (C)"
-    )
-    same_margins: IncreasingValues = Field(description="margins κ = κ̃ of the same-margin curves (C)")
-    max_margin_inv_alphas: IncreasingOverparameterizations = Field(
-        description="1/α of further curves around references of the largest margin (C)"
-    )
-    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
+    curves: dict[str, Family] = Field(min_length=1, description="families of curves, by name")
     smallest_distance: Distance = Field(description="left end of the grid of distances d")
-    largest_distance: Distance = Field(description="right end of the grid of distances d")
-    points: int = Field(
-        ge=2, le=1000, description="distances, spaced evenly in d and again in log d", json_schema_extra=SIZE
+    largest_distance: Distance | Literal["typical"] = Field(
+        description="right end of the grid of distances d; `typical`: where the curve is highest"
     )
+    bound: bool = Field(description="whether the entropy of all configurations, without patterns, is a curve too")
+    spacing: Literal["log", "log and linear"] = Field(
+        description="grid of distances: evenly spaced in log d, or half of it so and half of it in d"
+    )
+    points: int = Field(ge=2, le=1000, description="distances of a curve", json_schema_extra=SIZE)
 
     @model_validator(mode="after")
     def _ordered_distances(self) -> Parameters:
-        if not self.smallest_distance < self.largest_distance:
+        if self.largest_distance == "typical":
+            if self.bound:
+                raise ValueError("bound = true needs a number as largest_distance: that curve has no typical distance")
+        elif not self.smallest_distance < self.largest_distance:
             raise ValueError(
                 f"smallest_distance = {self.smallest_distance} must lie below "
                 f"largest_distance = {self.largest_distance}"
             )
         return self
 
+    def modules(self) -> list[str]:
+        """The theory of the ensemble."""
+        return self.ensemble.modules("franz_parisi", "typical", "typical_distance", "kappa_max", "inv_alpha_le")
+
 
 def tasks(parameters: Parameters) -> list[Task]:
-    """One curve each: no patterns at all, each reference margin, each same-margin pair, each further 1/α."""
-    margin, here = parameters.margin, parameters.inv_alpha
-    return [
-        {"curve": "bound"},
-        *({"curve": "reference", "margin_ref": m, "margin": margin, "inv_alpha": here} for m in parameters.margins_ref),
-        *({"curve": "same_margin", "margin_ref": m, "margin": m, "inv_alpha": here} for m in parameters.same_margins),
-        *(
-            {"curve": "max_margin", "margin_ref": "max", "margin": margin, "inv_alpha": inv_alpha}
-            for inv_alpha in parameters.max_margin_inv_alphas
-        ),
+    """One curve each."""
+    return [{"curve": "bound"}] * parameters.bound + [
+        {
+            "curve": name,
+            "inv_alpha": inv_alpha,
+            "margin_ref": margin_ref,
+            "margin": parameters.margin if family.margin is None else family.margin,
+        }
+        for name, family in parameters.curves.items()
+        for inv_alpha in family.inv_alphas or (parameters.inv_alpha,)
+        for margin_ref in family.margins_ref
     ]
 
 
@@ -78,37 +106,50 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     Returns:
         Columns curve, inv_alpha, reference (the task's margin as written), margin_ref, margin, distance, entropy,
-        slope, residual, distance_typical and entropy_typical (where and how high the curve's maximum is).
+        slope, residual, distance_typical and entropy_typical (where and how high the curve's maximum is). Entropy and
+        slope are missing where the replica-symmetric solution has ended.
     """
-    import numpy as np
     import pandas as pd
-    import torch
+    from scipy.special import entr
 
-    from localentropy.replica import random_features as rf
-
-    torch.set_num_threads(parameters.threads)
-    ends = parameters.smallest_distance, parameters.largest_distance
-    half = parameters.points // 2
-    distances = np.unique(np.concatenate([np.geomspace(*ends, parameters.points - half), np.linspace(*ends, half)]))
+    right = parameters.largest_distance
     if task["curve"] == "bound":
-        return pd.DataFrame(
-            {
-                "curve": "bound",
-                "reference": "bound",
-                "distance": distances,
-                "entropy": rf.binary_entropy(distances),
-            }
-        )
-    model = parameters.alpha_T, task["inv_alpha"]
-    activation = parameters.activation
-    margin_ref = rf.kappa_max(*model, activation) if task["margin_ref"] == "max" else task["margin_ref"]
-    table = rf.franz_parisi(distances, *model, margin_ref, task["margin"], activation, unsolved="nan")
+        d = _grid(parameters, right)
+        return pd.DataFrame({"curve": "bound", "reference": "bound", "distance": d, "entropy": entr(d) + entr(1.0 - d)})
+    theory, alpha_T = parameters.ensemble.theory, parameters.alpha_T
+    inv_alpha, margin_ref, margin = task["inv_alpha"], task["margin_ref"], task["margin"]
+    if isinstance(inv_alpha, str):
+        inv_alpha = _multiple(inv_alpha) * theory("inv_alpha_le", alpha_T)
+    point = (alpha_T, inv_alpha)
+    if isinstance(margin_ref, str):
+        margin_ref = _multiple(margin_ref) * theory("kappa_max", *point)
+    margin = margin_ref if margin == "same" else margin
+    if right == "typical":
+        right = theory("typical_distance", *point, margin_ref, margin)
+    table = theory("franz_parisi", _grid(parameters, right), *point, margin_ref, margin, unsolved="nan")
     return table.assign(
         curve=task["curve"],
-        inv_alpha=task["inv_alpha"],
+        inv_alpha=inv_alpha,
         reference=str(task["margin_ref"]),
         margin_ref=margin_ref,
-        margin=task["margin"],
+        margin=margin,
         distance_typical=table.attrs["typical_distance"],
-        entropy_typical=rf.typical(*model, task["margin"], activation).entropy,
+        entropy_typical=theory("typical", *point, margin).entropy,
     )
+
+
+def _multiple(value: str) -> float:
+    """The factor of `0.9 max`."""
+    factor, _, _ = value.rpartition(" ")
+    return float(factor) if factor else 1.0
+
+
+def _grid(parameters: Parameters, right: Any) -> Any:
+    """Distances up to `right`."""
+    import numpy as np
+
+    ends, points = (parameters.smallest_distance, right), parameters.points
+    if parameters.spacing == "log":
+        return np.geomspace(*ends, points)
+    half = points // 2
+    return np.unique(np.concatenate([np.geomspace(*ends, points - half), np.linspace(*ends, half)]))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -24,10 +25,14 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the optimal margin."""
 
+    ensemble: Ensemble
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     largest_inv_alpha: Overparameterization = Field(description="right end of the grid in 1/α (C)")
-    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(ge=2, le=1000, description="points of the grid in log 1/α", json_schema_extra=SIZE)
+
+    def modules(self) -> list[str]:
+        """The theory of the ensemble."""
+        return self.ensemble.modules("alpha_c", "kappa_opt", "kappa_max", "typical")
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -43,17 +48,14 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """
     import numpy as np
     import pandas as pd
-    import torch
 
-    from localentropy.replica import random_features as rf
-
-    torch.set_num_threads(parameters.threads)
-    alpha_T, activation = parameters.alpha_T, parameters.activation
-    threshold = 1.0 / rf.alpha_c(alpha_T, activation=activation)
+    theory = parameters.ensemble.theory
+    alpha_T = parameters.alpha_T
+    threshold = 1.0 / theory("alpha_c", alpha_T)
     rows = []
     # The threshold itself carries the rounding of its root: step over it.
     for inv_alpha in np.geomspace(threshold * (1.0 + 1e-9), parameters.largest_inv_alpha, parameters.points):
-        optimum = rf.kappa_opt(alpha_T, inv_alpha, activation)
-        error = rf.typical(alpha_T, inv_alpha, optimum, activation).error_barycenter
-        rows.append((inv_alpha, optimum, rf.kappa_max(alpha_T, inv_alpha, activation), error))
+        optimum = theory("kappa_opt", alpha_T, inv_alpha)
+        error = theory("typical", alpha_T, inv_alpha, optimum).error_barycenter
+        rows.append((inv_alpha, optimum, theory("kappa_max", alpha_T, inv_alpha), error))
     return pd.DataFrame(rows, columns=["inv_alpha", "kappa_opt", "kappa_max", "error_barycenter"])

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import (
     Context,
     ExperimentParameters,
@@ -22,8 +23,12 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the onsets."""
 
+    ensemble: Ensemble
     alphas_T: IncreasingLoads = Field(description="patterns per latent dimension, α_T = P/D (C)")
-    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
+
+    def modules(self) -> list[str]:
+        """The theory of the ensemble."""
+        return self.ensemble.modules("optimal_margin_onset")
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -38,9 +43,6 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         Columns alpha_T, onset (1/α).
     """
     import pandas as pd
-    import torch
 
-    from localentropy.replica import random_features as rf
-
-    torch.set_num_threads(parameters.threads)
-    return pd.DataFrame([task | {"onset": rf.optimal_margin_onset(task["alpha_T"], parameters.activation)}])
+    theory = parameters.ensemble.theory
+    return pd.DataFrame([task | {"onset": theory("optimal_margin_onset", task["alpha_T"])}])

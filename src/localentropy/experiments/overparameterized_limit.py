@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -24,10 +25,14 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the limit of infinite overparameterization."""
 
+    ensemble: Ensemble
     alphas_T: Loads = Field(description="ends of the grid in α_T (C)")
     margins: IncreasingValues = Field(description="margins κ (C)")
-    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(ge=2, le=1000, description="points of the grid in log α_T", json_schema_extra=SIZE)
+
+    def modules(self) -> list[str]:
+        """The theory of the ensemble."""
+        return self.ensemble.modules("overparameterized_limit")
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -43,13 +48,10 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """
     import numpy as np
     import pandas as pd
-    import torch
 
-    from localentropy.replica import random_features as rf
-
-    torch.set_num_threads(parameters.threads)
+    theory = parameters.ensemble.theory
     rows = []
     for alpha_T in np.geomspace(parameters.alphas_T[0], parameters.alphas_T[1], parameters.points):
-        limit = rf.overparameterized_limit(alpha_T, task["margin"], parameters.activation)
+        limit = theory("overparameterized_limit", alpha_T, task["margin"])
         rows.append((alpha_T, task["margin"], limit.error_typical, limit.error_barycenter))
     return pd.DataFrame(rows, columns=["alpha_T", "margin", "error_typical", "error_barycenter"])

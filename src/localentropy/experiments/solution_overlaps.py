@@ -15,7 +15,7 @@ from localentropy.experiments.parameters import (
     Load,
     Task,
 )
-from localentropy.experiments.perceptron_runs import SizeGrid, require_distinct, sizes
+from localentropy.experiments.perceptron_sizes import SizeGrid, require_distinct, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +67,6 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """
     import numpy as np
     import pandas as pd
-    import torch
 
     from localentropy.instances.perceptron import hidden_manifold
     from localentropy.landscape.binary_overlaps import overlaps
@@ -75,7 +74,6 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     from localentropy.solvers.binary.anneal import anneal, mct0
     from localentropy.solvers.binary.sbpi import sbpi
 
-    torch.set_num_threads(parameters.threads)
     name = task["solver"]
     solvers: dict[str, Callable[..., Solution]] = {"anneal": anneal, "mct0": mct0, "sbpi": sbpi}
     P, N = sizes(parameters.alpha_T, task["D"], task["inv_alpha"])

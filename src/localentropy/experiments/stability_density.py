@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -25,13 +26,17 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the stabilities of typical solutions."""
 
+    ensemble: Ensemble
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     inv_alphas: IncreasingOverparameterizations = Field(description="student weights per pattern, 1/α = N/P (C)")
     margin: Margin = Field(description="margin κ of the solutions")
     largest_stability: float = Field(gt=0, le=20, description="right end of the grid of stabilities")
     largest_distance: float = Field(gt=0, lt=1, description="right end of the grid of distances of the local energy")
-    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(ge=2, le=10000, description="points of each grid", json_schema_extra=SIZE)
+
+    def modules(self) -> list[str]:
+        """The theory of the ensemble."""
+        return self.ensemble.modules("stability_density", "local_energy")
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -47,17 +52,14 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """
     import numpy as np
     import pandas as pd
-    import torch
 
-    from localentropy.replica import random_features as rf
-
-    torch.set_num_threads(parameters.threads)
-    model = parameters.alpha_T, task["inv_alpha"], parameters.margin, parameters.activation
+    theory = parameters.ensemble.theory
+    model = parameters.alpha_T, task["inv_alpha"], parameters.margin
     stabilities = np.linspace(parameters.margin, parameters.largest_stability, parameters.points)
     distances = np.linspace(0.0, parameters.largest_distance, parameters.points)
     common = {"inv_alpha": task["inv_alpha"], "margin": parameters.margin}
-    density = rf.stability_density(stabilities, *model)
-    energy = rf.local_energy(distances, *model)
+    density = theory("stability_density", stabilities, *model)
+    energy = theory("local_energy", distances, *model)
     return pd.concat(
         [
             pd.DataFrame(common | {"quantity": "density", "x": stabilities, "value": density}),

@@ -42,10 +42,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         Columns activation, alpha_T, alpha_c.
     """
     import pandas as pd
-    import torch
 
     from localentropy.replica import random_features as rf
 
-    torch.set_num_threads(parameters.threads)
     alpha_c = rf.alpha_c(parameters.alpha_T, activation=task["activation"])
     return pd.DataFrame([task | {"alpha_T": parameters.alpha_T, "alpha_c": alpha_c}])

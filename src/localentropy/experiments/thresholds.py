@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -28,11 +29,15 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the thresholds."""
 
+    ensemble: Ensemble
     alphas_T: Loads = Field(description="ends of the grid in α_T (C)")
     alpha_T_storage: Load = Field(description="the α_T that stands for the storage limit α_T → 0 (C)")
     alphas_T_marked: IncreasingLoads = Field(description="further values of α_T, the figures' own (C)")
-    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(ge=2, le=1000, description="points of the grid in log α_T", json_schema_extra=SIZE)
+
+    def modules(self) -> list[str]:
+        """The theory of the ensemble."""
+        return self.ensemble.modules("alpha_c", "inv_alpha_le", "kappa_max")
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -50,18 +55,15 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         Columns alpha_T, inv_alpha_c, inv_alpha_le, kappa_max_le (the largest margin at 1/α_LE).
     """
     import pandas as pd
-    import torch
 
-    from localentropy.replica import random_features as rf
-
-    torch.set_num_threads(parameters.threads)
-    alpha_T, activation = task["alpha_T"], parameters.activation
-    inv_alpha_le = rf.inv_alpha_le(alpha_T, activation)
+    theory = parameters.ensemble.theory
+    alpha_T = task["alpha_T"]
+    inv_alpha_le = theory("inv_alpha_le", alpha_T)
     return pd.DataFrame(
         {
             "alpha_T": [alpha_T],
-            "inv_alpha_c": [1.0 / rf.alpha_c(alpha_T, activation=activation)],
+            "inv_alpha_c": [1.0 / theory("alpha_c", alpha_T)],
             "inv_alpha_le": [inv_alpha_le],
-            "kappa_max_le": [rf.kappa_max(alpha_T, inv_alpha_le, activation)],
+            "kappa_max_le": [theory("kappa_max", alpha_T, inv_alpha_le)],
         }
     )

@@ -1,14 +1,17 @@
-"""Typical solutions along lines of the phase diagram (overparam, figures 2, 8, 9 and the theory of 10 and 11).
+"""Typical solutions: along lines of the phase diagram, or at the sizes and effective margins of simulations.
 
-Lines in 1/α at fixed α_T and lines in α_T at fixed 1/α, each from the threshold of its margin on.
+Lines go in 1/α at fixed α_T and in α_T at fixed 1/α, each from the threshold of its margin on.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -20,6 +23,7 @@ from localentropy.experiments.parameters import (
     Overparameterization,
     Task,
 )
+from localentropy.experiments.perceptron_sizes import Grid, distinct_points, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,9 +35,26 @@ BEYOND = 1.0 + 1e-9
 
 
 class Parameters(ExperimentParameters):
-    """Parameters of the typical solutions."""
+    """What the points of both kinds have."""
 
-    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D, of the lines in 1/α (C)")
+    at: Literal["lines", "sizes"] = Field(description="whether the points lie on lines or are those of simulations")
+    ensemble: Ensemble
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D, but for the lines in α_T (C)")
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
+        """The model of the kind of points that the values name."""
+        models: dict[str, type[Parameters]] = {"lines": Lines, "sizes": Sizes}
+        return models.get(str(values.get("at")), cls)
+
+    def modules(self) -> list[str]:
+        """The theory of the ensemble."""
+        return self.ensemble.modules("alpha_c", "kappa_max", "typical")
+
+
+class Lines(Parameters):
+    """Lines through the phase diagram."""
+
     largest_inv_alpha: Overparameterization = Field(description="right end of the lines in 1/α (C)")
     margins: tuple[Margin | Literal["max"], ...] = Field(
         min_length=1, description="margins κ of the lines in 1/α; `max` follows the largest that exists (C)"
@@ -41,45 +62,76 @@ class Parameters(ExperimentParameters):
     inv_alpha: Overparameterization = Field(description="1/α of the lines in α_T (C)")
     alphas_T: Loads = Field(description="ends of the lines in α_T (C)")
     margins_alpha_T: IncreasingValues = Field(description="margins κ of the lines in α_T (C)")
-    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
     points: int = Field(
         ge=2, le=1000, description="points of a line, spaced evenly in its logarithm", json_schema_extra=SIZE
     )
 
 
-def tasks(parameters: Parameters) -> list[Task]:
-    """One line each."""
+class Sizes(Parameters):
+    """The points of simulations."""
+
+    grids: tuple[Grid, ...] = Field(
+        min_length=1, description="sizes and margins of the simulations; samples are ignored", json_schema_extra=SIZE
+    )
+
+    @model_validator(mode="after")
+    def _sizes_exist(self) -> Sizes:
+        tasks(self)
+        return self
+
+
+def tasks(parameters: Lines | Sizes) -> list[Task]:
+    """One line each, or one size and margin; the grids of several solvers overlap."""
+    if isinstance(parameters, Sizes):
+        return distinct_points(parameters.alpha_T, parameters.grids)
     return [
         *({"line": "inv_alpha", "margin": margin} for margin in parameters.margins),
         *({"line": "alpha_T", "margin": margin} for margin in parameters.margins_alpha_T),
     ]
 
 
-def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
-    """One line.
+def compute(parameters: Lines | Sizes, task: Task, context: Context) -> pd.DataFrame:
+    """One line, or one point.
 
     Returns:
-        Columns line, reference (the task's margin as written), alpha_T, inv_alpha, margin, entropy (nats per weight),
-        q, p, p_d, r, error_typical, error_barycenter, residual. No row where a line in α_T has no solutions.
+        Columns alpha_T, inv_alpha (N/P), margin, entropy (nats per weight), q, p, p_d, r, their conjugates,
+        error_typical, error_barycenter, residual. Lines have also line and reference (the task's margin as written),
+        sizes have D, N and margin_effective (the κ of the continuum that the margin stands for). There is no row where
+        there are no solutions.
 
     Raises:
         DomainError: a line in 1/α that ends before the threshold of its margin.
     """
-    from dataclasses import asdict
+    return _point(parameters, task) if isinstance(parameters, Sizes) else _line(parameters, task)
 
+
+def _point(parameters: Sizes, task: Task) -> pd.DataFrame:
+    import pandas as pd
+
+    from localentropy.errors import DomainError
+    from localentropy.instances.perceptron import effective_margin
+
+    P, N = sizes(parameters.alpha_T, task["D"], task["inv_alpha"])
+    effective = effective_margin(task["margin"], N)
+    try:
+        solution = parameters.ensemble.theory("typical", parameters.alpha_T, N / P, effective)
+    except DomainError:
+        return pd.DataFrame()
+    named = {"D": task["D"], "N": N, "margin": task["margin"], "margin_effective": effective}
+    return pd.DataFrame([asdict(solution) | named])
+
+
+def _line(parameters: Lines, task: Task) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
-    import torch
     from scipy.optimize import brentq
 
     from localentropy.errors import DomainError
-    from localentropy.replica import random_features as rf
 
-    torch.set_num_threads(parameters.threads)
-    activation = parameters.activation
+    theory = parameters.ensemble.theory
     fixed = 0.0 if task["margin"] == "max" else task["margin"]
     if task["line"] == "inv_alpha":
-        threshold = 1.0 / rf.alpha_c(parameters.alpha_T, fixed, activation)
+        threshold = 1.0 / theory("alpha_c", parameters.alpha_T, fixed)
         if not threshold < parameters.largest_inv_alpha:
             raise DomainError(
                 f"largest_inv_alpha = {parameters.largest_inv_alpha} leaves no line of margin {task['margin']}: "
@@ -90,7 +142,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     else:
 
         def surplus(log_alpha_T: float) -> float:
-            return parameters.inv_alpha * rf.alpha_c(float(np.exp(log_alpha_T)), fixed, activation) - 1.0
+            return parameters.inv_alpha * theory("alpha_c", float(np.exp(log_alpha_T)), fixed) - 1.0
 
         logs = np.log(np.geomspace(parameters.alphas_T[0], parameters.alphas_T[1], parameters.points))
         solvable = np.array([surplus(log) for log in logs]) >= 0.0
@@ -102,6 +154,6 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         line = [(alpha_T, parameters.inv_alpha) for alpha_T in alphas_T]
     rows = []
     for alpha_T, inv_alpha in line:
-        margin = rf.kappa_max(alpha_T, inv_alpha, activation) if task["margin"] == "max" else fixed
-        rows.append(asdict(rf.typical(alpha_T, inv_alpha, margin, activation)))
+        margin = theory("kappa_max", alpha_T, inv_alpha) if task["margin"] == "max" else fixed
+        rows.append(asdict(theory("typical", alpha_T, inv_alpha, margin)))
     return pd.DataFrame(rows).assign(line=task["line"], reference=str(task["margin"]))

@@ -19,7 +19,7 @@ from localentropy.experiments.parameters import (
     Load,
     Task,
 )
-from localentropy.experiments.perceptron_runs import Grid, distinct_points, sizes
+from localentropy.experiments.perceptron_sizes import Grid, distinct_points, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,13 +58,11 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """
     import numpy as np
     import pandas as pd
-    import torch
 
     from localentropy.errors import DomainError
     from localentropy.instances.perceptron import effective_margin, smallest_allowed
     from localentropy.landscape.binary_local_energy import energy_of_sums, numbers_of_flips
 
-    torch.set_num_threads(parameters.threads)
     P, N = sizes(parameters.alpha_T, task["D"], task["inv_alpha"])
     margin = task["margin"]
     effective, least = effective_margin(margin, N), smallest_allowed(margin, N)

@@ -64,6 +64,8 @@ def allowed(schema: Schema) -> str:
         if "additionalProperties" in schema and "properties" not in schema:
             return f"a mapping, each value {allowed(schema['additionalProperties'])}"
         return f"a mapping with keys {', '.join(schema.get('properties', {}))}"
+    if "examples" in schema:
+        return f"text such as {', '.join(map(str, schema['examples']))}"
     noun = "a path" if schema.get("format") == "path" else _NOUNS.get(schema.get("type", ""), "any value")
     bounds = [f"{sign} {schema[key]:g}" for key, sign in _BOUNDS.items() if key in schema]
     return f"{noun} {' and '.join(bounds)}".strip()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field, model_validator
 
 from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Load, Task
-from localentropy.experiments.perceptron_runs import SizeGrid, grid_tasks, require_distinct, sizes
+from localentropy.experiments.perceptron_sizes import SizeGrid, grid_tasks, require_distinct, sizes
 
 if TYPE_CHECKING:
     import pandas as pd

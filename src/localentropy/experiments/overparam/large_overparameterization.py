@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
+from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import (
     Context,
     ExperimentParameters,
@@ -24,10 +25,14 @@ DATASETS: tuple[str, ...] = ()
 class Parameters(ExperimentParameters):
     """Parameters of the approach to the limit."""
 
+    ensemble: Ensemble
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     inv_alphas: IncreasingOverparameterizations = Field(description="student weights per pattern, 1/α = N/P (C)")
     margins: IncreasingValues = Field(description="margins κ (C)")
-    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
+
+    def modules(self) -> list[str]:
+        """The theory of the ensemble."""
+        return self.ensemble.modules("typical", "overparameterized_limit")
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -46,13 +51,10 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         Columns margin, inv_alpha, q, r, error_typical, error_barycenter, limit_typical, limit_barycenter.
     """
     import pandas as pd
-    import torch
 
-    from localentropy.replica import random_features as rf
-
-    torch.set_num_threads(parameters.threads)
-    s = rf.typical(parameters.alpha_T, task["inv_alpha"], task["margin"], parameters.activation)
-    limit = rf.overparameterized_limit(parameters.alpha_T, task["margin"], parameters.activation)
+    theory = parameters.ensemble.theory
+    s = theory("typical", parameters.alpha_T, task["inv_alpha"], task["margin"])
+    limit = theory("overparameterized_limit", parameters.alpha_T, task["margin"])
     values = {"q": s.q, "r": s.r, "error_typical": s.error_typical, "error_barycenter": s.error_barycenter}
     limits = {"limit_typical": limit.error_typical, "limit_barycenter": limit.error_barycenter}
     return pd.DataFrame([task | values | limits])

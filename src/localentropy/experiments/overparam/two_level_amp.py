@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field, model_validator
 
 from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Load, Task
-from localentropy.experiments.perceptron_runs import Grid, grid_tasks, require_distinct, sizes
+from localentropy.experiments.perceptron_sizes import Grid, grid_tasks, require_distinct, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,14 +48,12 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         magnetization q), test_error_barycenter, and the replica theory's overlap_theory, error_barycenter_theory.
     """
     import pandas as pd
-    import torch
 
     from localentropy import seeds
     from localentropy.instances.perceptron import effective_margin, hidden_manifold
     from localentropy.replica import random_features as rf
     from localentropy.solvers.amp import two_level_amp
 
-    torch.set_num_threads(parameters.threads)
     D, margin, sample = task["D"], task["margin"], task["sample"]
     P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
     # The stream of the solvers' runs: the same instances.

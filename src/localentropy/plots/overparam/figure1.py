@@ -70,7 +70,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.legend(loc="upper right")
         points = _train_errors(inset, tables)
         # The thresholds of other features say nothing about these runs.
-        marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["activation"] == runs["activation"])]
+        marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["ensemble"]["activation"] == runs["activation"])]
         for row in marked.itertuples():
             threshold_line(inset, row.inv_alpha_c, f"$1/\\alpha_c$ = {row.inv_alpha_c:.3f}")
             at = rf"$1/\alpha_{{\mathrm{{LE}}}}$ = {row.inv_alpha_le:.3f}"
@@ -93,7 +93,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         "Figure 1. (a): interpolation threshold 1/α_c, where solutions of the binary perceptron on random features begin to "
         "exist, and local-entropy threshold 1/α_LE, from which on the Franz–Parisi entropy of solutions of the largest "
-        f"margin is monotonic; replica-symmetric theory, {p['activation']} features. Dots at α_T = 0: the storage problem "
+        f"margin is monotonic; replica-symmetric theory, {p['ensemble']['activation']} features. Dots at α_T = 0: the storage problem "
         f"(computed at α_T = {p['alpha_T_storage']:g}), {storage['inv_alpha_c']:.4f} and {storage['inv_alpha_le']:.4f}. "
         f"(b): train error, smallest of a run and mean over instances, of four solvers at α_T = {runs['alpha_T']:g} (the "
         f"inset of the paper), D = {shared_size(tables)}; {_marks(len(marked), p, runs)}. The plane of the figure, the "
@@ -105,7 +105,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 def _marks(drawn: int, theory: Mapping[str, Any], runs: Mapping[str, Any]) -> str:
     if drawn:
         return "dotted lines: the two thresholds"
-    if theory["activation"] != runs["activation"]:
+    if theory["ensemble"]["activation"] != runs["activation"]:
         return f"no thresholds are drawn: the solvers ran on {runs['activation']} features"
     return f"the thresholds at α_T = {runs['alpha_T']:g} were not computed"
 

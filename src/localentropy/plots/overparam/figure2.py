@@ -76,7 +76,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     caption = (
         "Figure 2. Generalization error of typical solutions of several margins and of the barycentre of all solutions, "
-        f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['activation']} features; each line starts at the threshold "
+        f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features; each line starts at the threshold "
         f"of its margin. Points: test error of solutions of focusing BP, SBPI and BinaryNet (its last weights without "
         f"training error) at D = {shared_size(tables)}, and of simulated annealing at the largest size that is solved in "
         f"90 % of the instances, else the largest with solutions ({_sizes(_points(tables, 'anneal'))}); mean and "

@@ -21,7 +21,7 @@ SMALL = 0.03
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Panel (a): all distances; (b): small ones on a logarithmic axis. Dashed where the entropy is negative."""
     table = tables["overparam/franz_parisi"]
-    table = table[table["curve"] != "max_margin"]
+    table = table[table["curve"].isin(["bound", "reference", "same_margin"])]
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure, axes = panels(2, 7.0, 2.9)
         references = table.loc[table["curve"] == "reference", "margin_ref"].unique()
@@ -87,7 +87,7 @@ def _caption(table: pd.DataFrame) -> str:
     return (
         "Figure 3. Franz–Parisi entropy (nats per weight) of solutions of margin "
         f"κ = {p['margin']:g} at normalised Hamming distance d from a typical solution of margin κ̃, replica-symmetric "
-        f"theory, α_T = {p['alpha_T']:g}, 1/α = {p['inv_alpha']:g}, {p['activation']} features (these values and the "
+        f"theory, α_T = {p['alpha_T']:g}, 1/α = {p['inv_alpha']:g}, {p['ensemble']['activation']} features (these values and the "
         "margins are chosen here: the text lost them). Dashed: negative, where no such solutions exist around typical "
         "references. Black: solutions of the same margin as the reference. Dotted: all configurations, α = 0. Dots: typical distance and "
         "entropy of all solutions, where a curve is highest. "

@@ -53,7 +53,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         f"Figure 4. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
         f"margin, (a), and its derivative by the distance, (b), up to the typical distance; α_T = {p['alpha_T']:g}, "
-        f"{p['activation']} features, replica-symmetric theory. Dashed: negative values of what is drawn. {_ends(curves)}Below 1/α_LE{_threshold(tables)} "
+        f"{p['ensemble']['activation']} features, replica-symmetric theory. Dashed: negative values of what is drawn. {_ends(curves)}Below 1/α_LE{_threshold(tables)} "
         f"the derivative is negative somewhere{_beyond(curves)}. α_T and the values of 1/α are chosen here: the text "
         "lost them."
     )
@@ -64,7 +64,7 @@ def _threshold(tables: Mapping[str, pd.DataFrame]) -> str:
     """The value of the local-entropy threshold, where it was computed for what is drawn."""
     drawn, thresholds = tables["overparam/franz_parisi"].attrs["parameters"], tables["overparam/thresholds"]
     row = thresholds[thresholds["alpha_T"] == drawn["alpha_T"]]
-    if row.empty or thresholds.attrs["parameters"]["activation"] != drawn["activation"]:
+    if row.empty or thresholds.attrs["parameters"]["ensemble"] != drawn["ensemble"]:
         return ""
     return f" = {row['inv_alpha_le'].iloc[0]:.4f}"
 

@@ -43,7 +43,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         letter(axes)
     caption = (
         "Figure 8. Entropy of typical solutions of several margins, replica-symmetric theory, "
-        f"{p['activation']} features: (a) at α_T = {p['alpha_T']:g}, (b) at 1/α = {p['inv_alpha']:g}; lines begin where the "
+        f"{p['ensemble']['activation']} features: (a) at α_T = {p['alpha_T']:g}, (b) at 1/α = {p['inv_alpha']:g}; lines begin where the "
         f"entropy vanishes, at the interpolation threshold of their margin{_thresholds(table)}. All values are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)

@@ -56,7 +56,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         f"Figure 9. (a) Generalization error of the barycentre of solutions of margin κ at α_T = {p['alpha_T']:g}; dotted: "
         "its limit for 1/α → ∞; inset: the error at margin κ less that at κ = 0. (b) The limits for 1/α → ∞ of the errors of typical solutions (solid) and of their "
-        f"barycentre (dashed). Replica-symmetric theory, {p['activation']} features; α_T and the margins are chosen here: "
+        f"barycentre (dashed). Replica-symmetric theory, {p['ensemble']['activation']} features; α_T and the margins are chosen here: "
         "the text lost them."
     )
     return Drawing(figure, pd.concat(frames).assign(y_err=0.0), caption)

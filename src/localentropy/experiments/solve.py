@@ -1,7 +1,6 @@
-"""What the runs of all solvers of the binary perceptron share: the same instances, the same measurements.
+"""Runs of a solver of the binary perceptron: all solvers on the same instances, with the same measurements.
 
-One experiment per solver (`overparam/solve_*`) names its own solver and options; so a solver's results depend on the
-code of that solver alone. Table: one row for each number, in column `value`.
+Table: one row for each number, in column `value`.
 
 | column | |
 |---|---|
@@ -28,22 +27,16 @@ code of that solver alone. Table: one row for each number, in column `value`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import seeds
-from localentropy.errors import DomainError
-from localentropy.experiments.parameters import (
-    SIZE,
-    Context,
-    ExperimentParameters,
-    IncreasingOverparameterizations,
-    IncreasingValues,
-    Load,
-    Task,
-)
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingValues, Load, Task
+from localentropy.experiments.perceptron_sizes import Grid, grid_tasks, require_distinct, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,34 +44,15 @@ if TYPE_CHECKING:
     from localentropy.instances.perceptron import Instance
     from localentropy.solvers.solution import Solution
 
-
-class SizeGrid(BaseModel):
-    """Instances of one latent dimension."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    D: int = Field(ge=3, le=10_000, description="latent dimension")
-    inv_alphas: IncreasingOverparameterizations = Field(description="N/P, with N the nearest odd number")
-    samples: int = Field(ge=1, le=10_000, description="instances of each size")
-
-    def points(self) -> list[Task]:
-        """The sizes."""
-        return [{"D": self.D, "inv_alpha": inv_alpha} for inv_alpha in self.inv_alphas]
+DATASETS: tuple[str, ...] = ()
 
 
-class Grid(SizeGrid):
-    """Instances of one latent dimension, at several margins."""
+class Parameters(ExperimentParameters):
+    """What the runs of all solvers have; each solver adds its own options."""
 
-    margins: IncreasingValues = Field(description="margins κ")
-
-    def points(self) -> list[Task]:
-        """The sizes and margins."""
-        return [point | {"margin": margin} for point in super().points() for margin in self.margins]
-
-
-class PerceptronParameters(ExperimentParameters):
-    """Parameters of every solver's runs."""
-
+    solver: Literal["anneal", "mct0", "sbpi", "belief_propagation", "focusing_bp", "binarynet"] = Field(
+        description="the algorithm (docs/solvers)"
+    )
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     distances: IncreasingValues = Field(description="distances d of the local energy (C)")
@@ -86,83 +60,105 @@ class PerceptronParameters(ExperimentParameters):
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
     grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)
 
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
+        """The model with the options of the solver that the values name."""
+        return SOLVERS.get(str(values.get("solver")), cls)
+
+    def modules(self) -> list[str]:
+        """The solver, and what it uses: a table does not depend on other solvers."""
+        return [f"localentropy.solvers.binary.{MODULES.get(self.solver, self.solver)}:{self.solver}"]
+
     @model_validator(mode="after")
-    def _distinct_sizes(self) -> PerceptronParameters:
+    def _distinct_sizes(self) -> Parameters:
         require_distinct(self.alpha_T, self.grids)
         return self
 
     def options(self) -> dict[str, Any]:
-        """The fields that a solver's own parameters add: arguments of the solver."""
-        return self.model_dump(exclude=set(PerceptronParameters.model_fields))
+        """Arguments of the solver: the fields that its model adds."""
+        return self.model_dump(exclude=set(Parameters.model_fields))
 
 
-def grid_tasks(grids: Iterable[SizeGrid]) -> list[Task]:
+class Annealing(Parameters):
+    """Simulated annealing on the number of errors."""
+
+    beta_start: float = Field(gt=0, le=1000, description="first inverse temperature: linear schedule (T), value (C)")
+    beta_step: float = Field(ge=0, le=1000, description="increase of the inverse temperature in each sweep (C)")
+    sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps (C)")
+
+
+class ZeroTemperature(Parameters):
+    """Monte Carlo at zero temperature."""
+
+    sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps (C)")
+
+
+class StochasticBeliefPropagation(Parameters):
+    """Stochastic BP-inspired learning."""
+
+    theta: int = Field(ge=1, le=1001, description="largest sum that is reinforced, a value of the lattice (C)")
+    reinforcement: float = Field(ge=0, le=1, description="probability p_s of a reinforcement (C)")
+    passes: int = Field(ge=1, le=10_000_000, description="most passes over the patterns (C)")
+
+
+class MessagePassing(Parameters):
+    """Belief propagation."""
+
+    damping: float = Field(ge=0, lt=1, description="weight of the old fields in an update (C)")
+    max_iterations: int = Field(ge=1, le=1_000_000, description="most updates, at each coupling (C)")
+    tolerance: float = Field(gt=0, lt=1, description="largest change of a magnetization at convergence (C)")
+    epsilon: float = Field(ge=0, lt=1, description="range of the random initial magnetizations (C)")
+
+
+class Focusing(MessagePassing):
+    """Focusing belief propagation."""
+
+    steps: int = Field(ge=1, le=10_000, description="values of the coupling (C)")
+    replicas: float = Field(gt=1, le=1000, description="virtual replicas y (C)")
+
+
+class BinaryNet(Parameters):
+    """Gradient descent on real weights whose signs are the student's."""
+
+    logit_scale: float = Field(gt=0, le=1e6, description="c√N, the scale of the pre-activation in the loss (C)")
+    learning_rate: float = Field(gt=0, le=1, description="step size of Adam (C)")
+    epochs: int = Field(ge=1, le=10_000_000, description="full-batch updates (C)")
+    spread: float = Field(gt=0, le=1, description="range of the initial real weights (C)")
+
+
+SOLVERS: dict[str, type[Parameters]] = {
+    "anneal": Annealing,
+    "mct0": ZeroTemperature,
+    "sbpi": StochasticBeliefPropagation,
+    "belief_propagation": MessagePassing,
+    "focusing_bp": Focusing,
+    "binarynet": BinaryNet,
+}
+MODULES = {"mct0": "anneal"}
+"""Solver → its module below localentropy.solvers.binary, where that is not called the same."""
+
+
+def tasks(parameters: Parameters) -> list[Task]:
     """One size, margin and sample each."""
-    return [point | {"sample": sample} for grid in grids for point in grid.points() for sample in range(grid.samples)]
+    return grid_tasks(parameters.grids)
 
 
-def distinct_points(alpha_T: float, grids: Iterable[SizeGrid]) -> list[Task]:
-    """One size and margin each; where grids overlap, the first."""
-    points: dict[tuple[Any, ...], Task] = {}
-    for grid in grids:
-        for point in grid.points():
-            points.setdefault(_identity(alpha_T, point), point)
-    return list(points.values())
-
-
-def require_distinct(alpha_T: float, grids: Iterable[SizeGrid]) -> None:
-    """Refuse grids with one size and margin twice: the same instances would be counted as others.
-
-    Raises:
-        ValueError: naming both entries.
-    """
-    points: dict[tuple[Any, ...], str] = {}
-    for number, grid in enumerate(grids):
-        for point in grid.points():
-            entry = f"grids[{number}] {', '.join(f'{key} = {value}' for key, value in point.items())}"
-            identity = _identity(alpha_T, point)
-            if identity in points:
-                raise ValueError(f"{points[identity]} and {entry} are the same instances, N = {identity[0]}: drop one")
-            points[identity] = entry
-
-
-def _identity(alpha_T: float, point: Task) -> tuple[Any, ...]:
-    """N, then all that tells points apart but 1/α, of which several can give one N."""
-    others = {key: value for key, value in point.items() if key != "inv_alpha"}
-    return sizes(alpha_T, point["D"], point["inv_alpha"])[1], *others.values()
-
-
-def sizes(alpha_T: float, D: int, inv_alpha: float) -> tuple[int, int]:
-    """P, and the odd N nearest to inv_alpha P.
-
-    Raises:
-        DomainError: no patterns.
-    """
-    P = round(alpha_T * D)
-    if P < 1:
-        raise DomainError(f"alpha_T = {alpha_T} leaves no patterns at D = {D}: allowed: at least {0.5 / D:.3g}")
-    return P, 2 * round((inv_alpha * P - 1) / 2) + 1
-
-
-def run_solver(
-    name: str, solver: Callable[..., Solution], parameters: PerceptronParameters, task: Task, context: Context
-) -> pd.DataFrame:
-    """Rows of one run."""
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """Rows of one run, in the columns above."""
     import pandas as pd
 
     from localentropy.instances.perceptron import effective_margin, hidden_manifold
 
-    D, margin, sample = task["D"], task["margin"], task["sample"]
+    name, D, margin, sample = parameters.solver, task["D"], task["margin"], task["sample"]
     P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
-    instance = hidden_manifold(
-        D, P, N, seed=seeds.child(context.seed, "instance", sample=sample), activation=parameters.activation
-    )
-    solution = solver(
-        instance,
-        margin=margin,
-        seed=seeds.child(context.seed, f"algorithm/{name}", D=D, P=P, N=N, margin=margin, sample=sample),
-        **parameters.options(),
-    )
+    seed = seeds.child(context.seed, "instance", sample=sample)
+    instance = hidden_manifold(D, P, N, seed=seed, activation=parameters.activation)
+    module, _, function = parameters.modules()[0].partition(":")
+    solver = getattr(import_module(module), function)
+    if "torch" in sys.modules:  # its own pool of threads, which the job's limit does not reach
+        sys.modules["torch"].set_num_threads(parameters.threads)
+    seed = seeds.child(context.seed, f"algorithm/{name}", D=D, P=P, N=N, margin=margin, sample=sample)
+    solution = solver(instance, margin=margin, seed=seed, **parameters.options())
     table = pd.DataFrame(_measurements(instance, solution, parameters, margin), columns=["quantity", "x", "value"])
     outcome = "solved" if solution.solved else "not solved"
     context.report(f"D = {D}, 1/α = {N / P:.3f}, κ = {margin:g}, sample {sample}: {outcome}")
@@ -171,7 +167,7 @@ def run_solver(
 
 
 def _measurements(
-    instance: Instance, solution: Solution, parameters: PerceptronParameters, margin: float
+    instance: Instance, solution: Solution, parameters: Parameters, margin: float
 ) -> list[tuple[str, float, float]]:
     import math
 

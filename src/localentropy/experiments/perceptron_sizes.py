@@ -1,0 +1,83 @@
+"""Sizes of the binary perceptron's instances: grids of them, and the same instances never counted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from localentropy.errors import DomainError
+from localentropy.experiments.parameters import IncreasingOverparameterizations, IncreasingValues, Task
+
+
+class SizeGrid(BaseModel):
+    """Instances of one latent dimension."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    D: int = Field(ge=3, le=10_000, description="latent dimension")
+    inv_alphas: IncreasingOverparameterizations = Field(description="N/P, with N the nearest odd number")
+    samples: int = Field(ge=1, le=10_000, description="instances of each size")
+
+    def points(self) -> list[Task]:
+        """The sizes."""
+        return [{"D": self.D, "inv_alpha": inv_alpha} for inv_alpha in self.inv_alphas]
+
+
+class Grid(SizeGrid):
+    """Instances of one latent dimension, at several margins."""
+
+    margins: IncreasingValues = Field(description="margins κ")
+
+    def points(self) -> list[Task]:
+        """The sizes and margins."""
+        return [point | {"margin": margin} for point in super().points() for margin in self.margins]
+
+
+def grid_tasks(grids: Iterable[SizeGrid]) -> list[Task]:
+    """One size, margin and sample each."""
+    return [point | {"sample": sample} for grid in grids for point in grid.points() for sample in range(grid.samples)]
+
+
+def distinct_points(alpha_T: float, grids: Iterable[SizeGrid]) -> list[Task]:
+    """One size and margin each; where grids overlap, the first."""
+    points: dict[tuple[Any, ...], Task] = {}
+    for grid in grids:
+        for point in grid.points():
+            points.setdefault(_identity(alpha_T, point), point)
+    return list(points.values())
+
+
+def require_distinct(alpha_T: float, grids: Iterable[SizeGrid]) -> None:
+    """Refuse grids with one size and margin twice: the same instances would be counted as others.
+
+    Raises:
+        ValueError: naming both entries.
+    """
+    points: dict[tuple[Any, ...], str] = {}
+    for number, grid in enumerate(grids):
+        for point in grid.points():
+            entry = f"grids[{number}] {', '.join(f'{key} = {value}' for key, value in point.items())}"
+            identity = _identity(alpha_T, point)
+            if identity in points:
+                raise ValueError(f"{points[identity]} and {entry} are the same instances, N = {identity[0]}: drop one")
+            points[identity] = entry
+
+
+def _identity(alpha_T: float, point: Task) -> tuple[Any, ...]:
+    """N, then all that tells points apart but 1/α, of which several can give one N."""
+    others = {key: value for key, value in point.items() if key != "inv_alpha"}
+    return sizes(alpha_T, point["D"], point["inv_alpha"])[1], *others.values()
+
+
+def sizes(alpha_T: float, D: int, inv_alpha: float) -> tuple[int, int]:
+    """P, and the odd N nearest to inv_alpha P.
+
+    Raises:
+        DomainError: no patterns.
+    """
+    P = round(alpha_T * D)
+    if P < 1:
+        raise DomainError(f"alpha_T = {alpha_T} leaves no patterns at D = {D}: allowed: at least {0.5 / D:.3g}")
+    return P, 2 * round((inv_alpha * P - 1) / 2) + 1
