@@ -153,15 +153,16 @@ def copy_checkout(target: Path) -> Path:
 
 
 def write_toys(checkout: Path, seconds: float = 0.0) -> None:
-    """Replace the experiments and figures of a checkout by three small ones."""
+    """Replace the papers of a checkout by three small figures of the main one."""
     source = checkout / "src/localentropy"
     for letter, factor in (("a", 1), ("b", 2)):
         (source / f"numerics/toy_kernel_{letter}.py").write_text(KERNEL.format(factor=factor))
         (source / f"experiments/overparam/toy_{letter}.py").write_text(EXPERIMENT.format(kernel=f"toy_kernel_{letter}"))
     for number in (91, 92, 93):
         (source / f"plots/overparam/figure{number}.py").write_text(PLOT)
+    shutil.rmtree(checkout / "config")
+    (checkout / "config/overparam").mkdir(parents=True)
     (checkout / "config/overparam/figures.yaml").write_text(FIGURES)
-    (checkout / "config/overparam/claims.yaml").unlink(missing_ok=True)
     (checkout / "config/general.yaml").write_text("seed: 1\ndata: {source: embedded, mirror: null}\n")
     physics = "".join(
         f"toy_{name}: {{offset: {offset}, seconds: {seconds}}}\n" for name, offset in (("a", 1), ("b", 2))
