@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from localentropy.experiments.committee_runs import COLUMNS
-from localentropy.experiments.overparam import committee_focusing_bp, committee_sgd
+from localentropy.experiments import solve_committee
 from localentropy.experiments.parameters import Context
+from localentropy.experiments.solve_committee import COLUMNS
 from localentropy.solvers.committee.sgd import committee_sgd_many
 
 COMMON: dict[str, Any] = {
@@ -27,6 +27,7 @@ COMMON: dict[str, Any] = {
     "noise_draws": 3,
 }
 FOCUSING: dict[str, Any] = COMMON | {
+    "solver": "focusing_bp",
     "coupling_start": 0.5,
     "coupling_end": 30.0,
     "steps": 5,
@@ -37,6 +38,7 @@ FOCUSING: dict[str, Any] = COMMON | {
     "stop": "first",
 }
 DESCENT: dict[str, Any] = COMMON | {
+    "solver": "sgd",
     "learning_rate": 0.02,
     "batch": 30,
     "beta": 1.0,
@@ -49,28 +51,31 @@ DESCENT: dict[str, Any] = COMMON | {
 }
 
 
-def table(module, values, task=1, seed=1, **changes):
-    parameters = module.Parameters(**values | changes)
+def parameters(values):
+    return solve_committee.Parameters.of(values)(**values)
+
+
+def table(values, task=1, seed=1, **changes):
+    chosen = parameters(values | changes)
     context = Context(seed=seed, data={}, report=lambda line: None)
-    return module.compute(parameters, module.tasks(parameters)[task], context)
+    return solve_committee.compute(chosen, solve_committee.tasks(chosen)[task], context)
 
 
 @pytest.fixture(scope="module")
 def tables():
-    return {module: table(module, values) for module, values in PAIRS}
+    return {values["solver"]: table(values) for values in BOTH}
 
 
-PAIRS = ((committee_focusing_bp, FOCUSING), (committee_sgd, DESCENT))
+BOTH = (FOCUSING, DESCENT)
 
 
 def test_tasks():
-    parameters = committee_sgd.Parameters(**DESCENT)
-    assert committee_sgd.tasks(parameters) == [{"inv_alpha": 0.2}, {"inv_alpha": 2.0}]
+    assert solve_committee.tasks(parameters(DESCENT)) == [{"inv_alpha": 0.2}, {"inv_alpha": 2.0}]
 
 
 def test_rows(tables):
-    for (module, values), starts in zip(PAIRS, (1, 3), strict=True):
-        found = tables[module]
+    for values, starts in zip(BOTH, (1, 3), strict=True):
+        found = tables[values["solver"]]
         assert dict(found.dtypes.astype(str)) == COLUMNS
         assert set(found["P"]) == {100} and set(found["N"]) == {198} and set(found["inv_alpha"]) == {1.98}
         counts = found.groupby("quantity").size().to_dict()
@@ -86,26 +91,26 @@ def test_rows(tables):
 
 
 def test_below_the_threshold_nothing_is_a_solution():
-    for module, values in PAIRS:
-        found = table(module, values, task=0)
+    for values in BOTH:
+        found = table(values, task=0)
         assert (found.loc[found["quantity"] == "solved", "value"] == 0).all()
         assert (found.loc[found["quantity"] == "train_error", "value"] > 0).all()
         assert not found["quantity"].isin(["overlap", "noise_train_error"]).any()
 
 
 def test_starts_are_different_and_tables_repeat(tables):
-    descent = tables[committee_sgd]
+    descent = tables["sgd"]
     overlaps = descent.loc[descent["quantity"] == "overlap", "value"]
     assert (overlaps < 0.99).all() and overlaps.nunique() == len(overlaps)
-    for module, values in PAIRS:
-        pd.testing.assert_frame_equal(table(module, values), tables[module])
-    assert not table(committee_sgd, DESCENT, seed=2)["value"].equals(descent["value"])
+    for values in BOTH:
+        pd.testing.assert_frame_equal(table(values), tables[values["solver"]])
+    assert not table(DESCENT, seed=2)["value"].equals(descent["value"])
 
 
 def test_more_samples_and_starts_change_no_old_row(tables):
-    more = table(committee_sgd, DESCENT, samples=3, starts=4)
+    more = table(DESCENT, samples=3, starts=4)
     keys = ["quantity", "sample", "start", "other", "sigma"]
-    joined = tables[committee_sgd].merge(more, on=keys, how="left", suffixes=("", "_more"))
+    joined = tables["sgd"].merge(more, on=keys, how="left", suffixes=("", "_more"))
     np.testing.assert_array_equal(joined["value"], joined["value_more"])
 
 
@@ -121,9 +126,9 @@ def test_both_solvers_have_the_same_training_sets(monkeypatch):
 
     monkeypatch.setattr("localentropy.solvers.committee.focusing_bp.committee_focusing_bp", solver)
     monkeypatch.setattr("localentropy.solvers.committee.sgd.committee_sgd_many", many)
-    for module, values in PAIRS:
+    for values in BOTH:
         with pytest.raises(StopIteration):
-            table(module, values)
+            table(values)
     np.testing.assert_array_equal(seen[0], seen[1])
 
 
@@ -137,7 +142,7 @@ def test_training_sets_are_made_one_after_the_other_but_for_a_gpu(monkeypatch, d
         return committee_sgd_many(instances, device="cpu", **options)
 
     monkeypatch.setattr("localentropy.solvers.committee.sgd.committee_sgd_many", on_a_processor)
-    found = table(committee_sgd, DESCENT, device=device, epochs=2)
+    found = table(DESCENT, device=device, epochs=2)
     assert seen == together
     assert set(found["sample"]) == {0, 1}
 
@@ -155,4 +160,4 @@ def test_training_sets_are_made_one_after_the_other_but_for_a_gpu(monkeypatch, d
 )
 def test_parameters_are_checked(change, message):
     with pytest.raises(ValidationError, match=message):
-        committee_sgd.Parameters(**DESCENT | change)
+        parameters(DESCENT | change)

@@ -1,0 +1,253 @@
+"""Runs of a solver of the tree committee machine: both solvers on the same instances, with the same measurements.
+
+A task has all training sets of one overparameterization. Table: one row for each number, in column `value`.
+
+| column | |
+|---|---|
+| quantity | see below |
+| D, P, N, inv_alpha | sizes; inv_alpha = N/P of these sizes |
+| sample | number of the training set |
+| start | number of the run on this training set; 0 for a deterministic solver |
+| other | second run of a pair, else missing |
+| sigma | level of noise, else missing |
+
+| quantity | |
+|---|---|
+| solved | 1 if the weights make no error on the training set, else 0 |
+| train_error, test_error | of the weights; on fresh patterns |
+| iterations | in the solver's unit |
+| overlap | cosine of two solutions of one training set, mean over units; no alignment |
+| noise_distance | of solutions: distance to the perturbed ones per unit, mean over draws |
+| noise_train_error | of solutions: train error of the perturbed ones, mean over draws |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field, model_validator
+
+from localentropy import seeds
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    IncreasingOverparameterizations,
+    IncreasingValues,
+    Load,
+    OddSize,
+    Task,
+)
+from localentropy.experiments.rows import Rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from localentropy.instances.committee import TreeCommittee
+    from localentropy.solvers.solution import Solution
+
+DATASETS: tuple[str, ...] = ()
+
+COLUMNS = {
+    "quantity": "str",
+    "D": "int64",
+    "P": "int64",
+    "N": "int64",
+    "inv_alpha": "float64",
+    "sample": "int64",
+    "start": "int64",
+    "other": "Int64",
+    "sigma": "float64",
+    "value": "float64",
+}
+
+
+class Parameters(ExperimentParameters):
+    """What the runs of both solvers have; each solver adds its own options."""
+
+    solver: Literal["focusing_bp", "sgd"] = Field(description="the algorithm (docs/solvers/committee.md)")
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D: large (T), value (C)")
+    activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns (T)")
+    units: OddSize = Field(le=99, description="hidden units K (C)")
+    noise_levels: IncreasingValues = Field(
+        description="standard deviations of the relative noise on the weights of solutions (C)"
+    )
+    D: int = Field(ge=3, le=10_000, description="latent dimension", json_schema_extra=SIZE)
+    inv_alphas: IncreasingOverparameterizations = Field(
+        description="N/P, with N the nearest multiple of K", json_schema_extra=SIZE
+    )
+    samples: int = Field(ge=2, le=10_000, description="training sets of each size", json_schema_extra=SIZE)
+    test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
+    noise_draws: int = Field(
+        ge=1, le=10_000, description="perturbations of each solution at each noise level", json_schema_extra=SIZE
+    )
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
+        """The model with the options of the solver that the values name."""
+        return SOLVERS.get(str(values.get("solver")), cls)
+
+    def modules(self) -> list[str]:
+        """The solver, and what it uses: a table does not depend on the other solver."""
+        return [f"localentropy.solvers.committee.{self.solver}"]
+
+    @property
+    def P(self) -> int:
+        """Number of patterns."""
+        return round(self.alpha_T * self.D)
+
+    def weights(self, inv_alpha: float) -> int:
+        """N, the multiple of K that is nearest to inv_alpha P."""
+        from localentropy.instances.committee import nearest_divisible
+
+        return nearest_divisible(inv_alpha * self.P, self.units)
+
+    def options(self) -> dict[str, Any]:
+        """Arguments of the solver: the fields that its model adds."""
+        return self.model_dump(exclude=set(Parameters.model_fields))
+
+    def at_once(self) -> int:
+        """Training sets that are made and solved together: large ones fill the memory."""
+        return 1
+
+    def solve(self, instances: list[TreeCommittee], samples: Sequence[int], seed: int) -> list[list[Solution]]:
+        """The runs on each training set, under a root seed."""
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _distinct_sizes(self) -> Parameters:
+        if self.P < 1:
+            raise ValueError(f"alpha_T = {self.alpha_T} leaves no patterns at D = {self.D}")
+        # Two values of N/P with the same N have the same training sets.
+        for one, other in pairwise(self.inv_alphas):
+            if (N := self.weights(one)) == self.weights(other):
+                raise ValueError(f"inv_alphas: {one} and {other} are the same size, N = {N}: drop one")
+        return self
+
+
+class Focusing(Parameters):
+    """Focusing belief propagation."""
+
+    coupling_start: float = Field(gt=0, le=1e6, description="first coupling λ (T)")
+    coupling_end: float = Field(gt=0, le=1e6, description="last coupling λ; geometric between (T)")
+    steps: int = Field(ge=1, le=10_000, description="values of the coupling (C)")
+    replicas: float = Field(gt=1, le=1000, description="virtual replicas y (C)")
+    damping: float = Field(ge=0, lt=1, description="weight of the old messages in an update (C)")
+    max_iterations: int = Field(ge=1, le=1_000_000, description="most updates at each coupling (C)")
+    tolerance: float = Field(gt=0, lt=1, description="largest change of a mean at convergence (C)")
+    stop: Literal["end", "first"] = Field(
+        description="end: after all couplings; first: after the first at which there is no train error (C)"
+    )
+
+    def solve(self, instances: list[TreeCommittee], samples: Sequence[int], seed: int) -> list[list[Solution]]:
+        """One run on each training set; it has no randomness."""
+        solver = import_module(self.modules()[0]).committee_focusing_bp
+        return [[solver(instance, **self.options())] for instance in instances]
+
+
+class Descent(Parameters):
+    """Stochastic gradient descent, from several starts on each training set."""
+
+    learning_rate: float = Field(gt=0, le=10, description="step size η, of the gradient summed over a mini-batch (C)")
+    batch: int = Field(ge=1, le=1_000_000, description="patterns in a mini-batch (C)")
+    beta: float = Field(gt=0, le=1e3, description="β of the first epoch, the slope of the units tanh(βx) (C)")
+    beta_growth: float = Field(ge=0, le=1, description="β is multiplied by 1 + this after each epoch (C)")
+    gamma: float = Field(gt=0, le=1e3, description="γ of the first epoch, the scale of the cross-entropy (C)")
+    gamma_growth: float = Field(ge=0, le=1, description="γ is multiplied by 1 + this after each epoch (C)")
+    epochs: int = Field(ge=1, le=10_000_000, description="most epochs (C)")
+    starts: int = Field(ge=2, le=1000, description="runs on each training set", json_schema_extra=SIZE)
+    device: Literal["cpu", "cuda"] = Field(description="where the machines are trained", json_schema_extra=SIZE)
+
+    def at_once(self) -> int:
+        """A GPU is filled by the runs on all training sets; a CPU makes one run after the other."""
+        return 1 if self.device == "cpu" else self.samples
+
+    def solve(self, instances: list[TreeCommittee], samples: Sequence[int], seed: int) -> list[list[Solution]]:
+        """Runs from several starts on each training set."""
+        import torch
+
+        torch.set_num_threads(self.threads)
+        descent, options = import_module(self.modules()[0]), self.options()
+        device, starts = options.pop("device"), range(options.pop("starts"))
+        runs = descent.committee_sgd_many(
+            [instance for instance in instances for _ in starts],
+            seeds=[
+                seeds.child(seed, "algorithm/committee_sgd", sample=sample, start=start)
+                for sample in samples
+                for start in starts
+            ],
+            schedule=descent.Schedule(**options),
+            device=device,
+        )
+        return [runs[first : first + len(starts)] for first in range(0, len(runs), len(starts))]
+
+
+SOLVERS: dict[str, type[Parameters]] = {"focusing_bp": Focusing, "sgd": Descent}
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One overparameterization each."""
+    return [{"inv_alpha": inv_alpha} for inv_alpha in parameters.inv_alphas]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """Rows of one overparameterization, in the columns above."""
+    from localentropy.instances.committee import tree_committee
+
+    D, P, K, N = parameters.D, parameters.P, parameters.units, parameters.weights(task["inv_alpha"])
+    rows = Rows(COLUMNS, D=D, P=P, N=N, inv_alpha=N / P)
+    for first in range(0, parameters.samples, parameters.at_once()):
+        samples = range(first, min(first + parameters.at_once(), parameters.samples))
+        roots = [seeds.child(context.seed, "instance", sample=sample) for sample in samples]
+        instances = [tree_committee(D, P, N, K, seed=root, activation=parameters.activation) for root in roots]
+        runs = parameters.solve(instances, samples, context.seed)
+        for sample, instance, of_instance in zip(samples, instances, runs, strict=True):
+            stream = seeds.entropy(context.seed, "overparam/committee/noise", P=P, N=N, sample=sample)
+            _measure(rows, sample, instance, of_instance, parameters, stream)
+    table = rows.frame()
+    solved = table.loc[table["quantity"] == "solved", "value"]
+    context.report(f"N/P = {N / P:.3f}: {int(solved.sum())} of {len(solved)} runs solved")
+    return table
+
+
+def _measure(
+    rows: Rows,
+    sample: int,
+    instance: TreeCommittee,
+    runs: list[Solution],
+    parameters: Parameters,
+    stream: int,
+) -> None:
+    """Add the rows of the runs on one training set."""
+    import numpy as np
+
+    from localentropy.landscape.committee import committee_local_energy, committee_overlap
+
+    weights = np.stack([run.weights for run in runs])
+    test = instance.test_error(weights, parameters.test_patterns)
+    for start, run in enumerate(runs):
+        numbers = {
+            "solved": [run.solved],
+            "train_error": [instance.train_error(run.weights)],
+            "test_error": [test[start]],
+            "iterations": [run.iterations],
+        }
+        rows.add(numbers, sample=sample, start=start)
+    solutions = [start for start, run in enumerate(runs) if run.solved]
+    for start, other in combinations(solutions, 2):
+        overlap = committee_overlap(weights[start], weights[other])
+        rows.add({"overlap": [overlap]}, sample=sample, start=start, other=other)
+    if solutions:
+        # The same noise for all solutions of one training set, of whatever solver.
+        energy = committee_local_energy(
+            instance,
+            weights[solutions],
+            sigmas=parameters.noise_levels,
+            draws=parameters.noise_draws,
+            generators=[np.random.Generator(np.random.PCG64(stream)) for _ in solutions],
+        )
+        draws = {"noise_distance": energy.distance_per_unit, "noise_train_error": energy.train_error}
+        rows.noise(parameters.noise_levels, draws, sample=sample, start=solutions)
