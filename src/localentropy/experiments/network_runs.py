@@ -39,6 +39,18 @@ Distinct = Annotated[Names, Field(min_length=1), AfterValidator(_distinct)]
 """Several different words."""
 
 
+def columns(kind: str, *more: str) -> dict[str, str]:
+    """Columns of a table of networks and their types.
+
+    Args:
+        kind: the column that tells apart the ways of training.
+        more: further columns of integers, which may be missing.
+    """
+    whole = dict.fromkeys(("width", "parameters", "sample"), "int64")
+    missing = dict.fromkeys(("other", "layer", *more), "Int64")
+    return {"quantity": "str", kind: "str", **whole, **missing, "sigma": "float64", "value": "float64"}
+
+
 class NetworkParameters(ExperimentParameters):
     """Parameters of every program that trains networks. (T): stated in the paper's text; (C): a choice."""
 
@@ -142,6 +154,11 @@ class NetworkRun(ABC, Generic[Parameters]):
 
         The state of the training is saved every five minutes beside `context.checkpoint`, where there is one. The run
         goes on from there after an interruption.
+
+        Raises:
+            DataError: the dataset is damaged or too small.
+            DomainError: there is no GPU for device `cuda`.
+            ConvergenceError: training diverged.
         """
         from localentropy.networks.layers import joined
 

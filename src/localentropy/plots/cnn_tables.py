@@ -1,4 +1,4 @@
-"""What the figures of the convolutional networks share: what captions say, and the axis of widths."""
+"""Parts of the figures of convolutional networks: sentences of their captions, and ticks of the axis of widths."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def training(table: pd.DataFrame) -> str:
-    """What was trained on what, and what a solution is."""
+    """The sentence on networks, data, training and solutions."""
     p = table.attrs["parameters"]
     part = "" if p["training_patterns"] == 50_000 else " (a class-balanced part)"
     settings = {
@@ -25,7 +25,7 @@ def training(table: pd.DataFrame) -> str:
 
 
 def below_paper(table: pd.DataFrame, scale: str) -> str:
-    """What was chosen here, and how far the sizes are below the paper's."""
+    """The sentences on what was chosen here, and on sizes below those of the paper."""
     chosen = (
         "The text lost widths, pools, learning rates, batch size, momentum and noise levels: these are chosen here."
     )
@@ -39,5 +39,5 @@ def below_paper(table: pd.DataFrame, scale: str) -> str:
 
 
 def powers_of_two(widths: pd.Series) -> list[int]:
-    """Those within the widths: ticks of a logarithmic axis."""
+    """Powers of two in the range of the widths: ticks of a logarithmic axis."""
     return [2**power for power in range(20) if widths.min() <= 2**power <= widths.max()]

@@ -1,6 +1,6 @@
 """Figures 6 and 7: errors, overlaps and local energies of trained networks of two kinds, against their width.
 
-The kinds, two initializations or two optimizers, are told apart by one column of the table, `by`.
+The column `by` of the table says the kind: one of two initializations, or of two optimizers.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def energies(table: pd.DataFrame, by: str, firsts: Mapping[str, float]) -> pd.Da
 
 
 def thresholds(solved: pd.Series) -> dict[str, float]:
-    """Smallest width of each kind from which on every network is a solution; left out where there is none.
+    """Smallest width of each kind from which on every network is a solution. Kinds without one are left out.
 
     Args:
         solved: fraction of the networks that are solutions, by kind and width.
@@ -95,7 +95,7 @@ def draw_points(
     looks: Mapping[str, Mapping[str, Any]],
     series_looks: Mapping[str, Mapping[str, Any]] = SERIES,
 ) -> None:
-    """All points; one line per width in the panel of local energies, one through all widths in the others."""
+    """Draw all points: a line for each width in the panel of local energies, a line through all widths in the others."""
     lines = data.assign(width_drawn=data["width"].where(data["panel"] == "c", 0))
     for (panel, series, kind, _), points in lines.groupby(["panel", "series", by, "width_drawn"], sort=False):
         style = {**looks[str(kind)], **series_looks[str(series)]}
@@ -105,10 +105,10 @@ def draw_points(
 def draw_thresholds(
     axes: Iterable[Axes], positions: Mapping[str, float], looks: Mapping[str, Mapping[str, Any]], at: float = 0.99
 ) -> None:
-    """One line per kind up to a fraction of the axis, its value beside it; on either side, as two may coincide."""
+    """Draw a line for each kind up to a fraction of the axis. The values are on different sides: lines may coincide."""
     for axis in axes:
         for index, (kind, x) in enumerate(positions.items()):
-            # Dots of the one fill the gaps of the other where both have the same threshold.
+            # If both kinds have the same threshold, the dots of one line fill the gaps of the other.
             threshold_line(
                 axis,
                 x,
@@ -129,7 +129,7 @@ def legends(
     width: str,
     places: Sequence[Any],
 ) -> None:
-    """Colours stand for kinds in all panels; what line styles stand for is said in each.
+    """Add the legends. Colours stand for kinds in all panels; each panel explains its line styles.
 
     Args:
         axes: of the three panels.
@@ -137,7 +137,7 @@ def legends(
         by: column of the kinds.
         looks: of the kinds, with labels.
         untrained: label of the untrained networks.
-        width: what stands before the width in the panel of local energies.
+        width: text before the width in the panel of local energies.
         places: of the legends.
     """
     black: dict[str, Any] = {"color": "black", "marker": "o"}
@@ -156,7 +156,7 @@ def legends(
 
 
 def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Mapping[str, Any]]) -> str:
-    """The width that all kinds share, or each kind's."""
+    """The width that all kinds share, or the width of each kind."""
     each = energies.groupby(by, sort=False)["width"].first()
     if each.nunique() == 1:
         return str(each.iloc[0])
@@ -164,7 +164,7 @@ def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Mapping[str, An
 
 
 def zoom(axis: Axes, data: pd.DataFrame, panel: str) -> None:
-    """Limits about the points of a panel and their errors, with room for a legend above them."""
+    """Set the limits to the points of a panel and their errors, with room for a legend above them."""
     points = data[data["panel"] == panel].dropna(subset="y")
     if len(points):
         errors = points["y_err"].fillna(0.0)

@@ -155,7 +155,7 @@ def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
 def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     """The distance from the initial weights does not vanish as the width grows.
 
-    A fall slower than k^(−1/2) counts as staying: over three widths it cannot be told from a plateau.
+    A fall slower than k^(−1/2) counts as a plateau: over three widths the two cannot be distinguished.
     """
     quantity = "smallest exponent of k in 1 − overlap with the start of a layer, three largest k, > −1/2"
     final = _final(cnn[cnn["quantity"] == "overlap_start"])
@@ -166,7 +166,7 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
         raise Untestable("three widths and two networks of each needed")
     distances = points["distance"][widths]
     score = smallest((distances / points["error"][widths]).to_numpy()[:, -2:].ravel())
-    # Weights that no longer move with the width (lazy training) have 1 − overlap ∝ 1/k.
+    # In lazy training the weights stop moving as the width grows, with 1 − overlap ∝ 1/k.
     exponents = np.polyfit(np.log(widths), np.log(np.maximum(distances, 1e-12).to_numpy().T), 1)[0]
     detail = (
         f"1 − overlap from {distances[widths[-1]].min():.3f} to {distances[widths[-1]].max():.3f} at k = {widths[-1]}, "

@@ -72,7 +72,7 @@ def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_s
         return Finding.untestable(
             quantity, f"fewer than two N/P where both solve, or fewer than {FEWEST} training sets"
         )
-    # The same training sets' latent patterns recur along N/P: average over N/P first.
+    # A sample has the same latent patterns at all N/P, so the average over N/P comes first.
     each = gap.groupby("sample").mean()
     mean, error = float(each.mean()), float(each.sem())
     rises, falls = zip(*(_rise_and_fall(each.loc[used]) for each in errors), strict=True)
@@ -115,8 +115,8 @@ def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.Dat
 def inputs_exceed_the_latent_dimension(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
     """At the threshold there are more inputs than latent dimensions.
 
-    N/D = α_T N/P, so that the claim depends on α_T, which is chosen here. The text says the same of all networks:
-    of convolutional ones `cnn.parameters_exceed_the_inputs`; multi-layer perceptrons of any width have more parameters
+    N/D = α_T N/P, so the claim depends on α_T, which is chosen here. The text says the same of all networks. For
+    convolutional ones see `cnn.parameters_exceed_the_inputs`; multi-layer perceptrons of any width have more parameters
     than inputs.
     """
     quantity = "smaller N/D at the first N/P where half of the runs solve, > 1"

@@ -75,7 +75,7 @@ def error_improves(mlp: pd.DataFrame) -> Finding:
 def overlap_below_one(mlp: pd.DataFrame) -> Finding:
     """Where all networks first solve, their overlap is below 1, and above that of aligned untrained networks.
 
-    Below 1 are independent networks too: what is above the untrained ones tells that training brings them together.
+    Independent networks have an overlap below 1 too. The excess over untrained networks comes from the training.
     """
     solved = _solved(mlp)
     quantity = "largest overlap at the first width where all solve, + 3 SE < 1; − 3 SE above untrained"
@@ -138,7 +138,7 @@ def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
 
 
 def _last_step(points: pd.DataFrame) -> float:
-    """From the second largest width to the largest, in standard errors."""
+    """Step from the second largest width to the largest, in standard errors."""
     before, last = points.iloc[-2], points.iloc[-1]
     return float((last["mean"] - before["mean"]) / np.hypot(last["sem"], before["sem"]))
 

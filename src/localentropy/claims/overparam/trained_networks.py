@@ -1,8 +1,8 @@
 """Overlaps and local energies of trained networks, for the claims about all three architectures.
 
-Flatness, one rule for all of them. The text: "flat profiles for small distances", "the first derivative at short
-distances is essentially zero" (Section III). So the derivative of the local energy at zero distance is held against 0,
-up to a tenth of the slope of order 1 with which a profile would rise straight to the error of guessing.
+One rule of flatness serves all of them. The text says "flat profiles for small distances", "the first derivative at
+short distances is essentially zero" (Section III). So the derivative of the local energy at zero distance is compared
+with 0. The tolerance is a tenth of the slope, of order 1, of a straight line to the error of guessing.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from localentropy.errors import DomainError
 FLAT = 0.1
 """Train error per unit of distance below which a profile counts as flat at zero.
 
-A choice, made when the profiles of an earlier run were known: largest slopes of the committee 0.02, of multi-layer
-perceptrons at their threshold 0.5 and 0.9.
+It was chosen after an earlier run, in which the largest slopes were 0.02 for the committee, and 0.5 and 0.9 for
+multi-layer perceptrons at their threshold.
 """
 COMPARED_AT = 0.3
 """Distance per unit at which the sharpness of two profiles is compared."""
@@ -62,7 +62,7 @@ def energy(profiles: pd.DataFrame) -> tuple[float, float]:
 
 
 def initial_slope(profiles: pd.DataFrame, points: int = 4) -> tuple[float, float]:
-    """Slope at zero distance and its error over samples: E = a d + b d² through each sample's first points with noise.
+    """Slope at zero distance and its error over samples, from E = a d + b d² through the first points with noise.
 
     Raises:
         Untestable: fewer than two samples, or fewer than two points with noise.
@@ -82,7 +82,7 @@ def all_flat(slopes: list[tuple[float, float]]) -> bool:
     """Whether all initial slopes are below `FLAT` by two standard errors.
 
     Raises:
-        Untestable: none is above by as much, but not all are below.
+        Untestable: no slope is above by two standard errors, but not all are below.
     """
     values, errors = np.array(slopes).T
     if (values - 2 * errors > FLAT).any():
@@ -93,5 +93,5 @@ def all_flat(slopes: list[tuple[float, float]]) -> bool:
 
 
 def slope_in_words(slope: tuple[float, float]) -> str:
-    """With its error."""
+    """The slope with its error."""
     return f"slope at 0 {slope[0]:.3f} ± {slope[1]:.3f}"

@@ -1,10 +1,10 @@
 """Convolutional networks on CIFAR-10, trained by SGD with momentum and by Adam (overparam, figures 7 and 14).
 
-A task trains all samples of one width by one optimizer on one class-balanced part of the training set. Batch norm is
-then folded into the convolutions, with its statistics over the training set; the folded networks are normalised, every
-pair of them is aligned and compared, and the solutions among them are perturbed with multiplicative noise.
+A task trains all samples of one width by one optimizer on one class-balanced part of the training set. Batch norm,
+with its statistics over the training set, is then folded into the convolutions. The folded networks are normalised,
+every pair of them is aligned and compared, and the solutions are perturbed with multiplicative noise.
 
-Table: one row for each number, in column `value`; which number is said by
+Table: one row for each number, in column `value`. The other columns say which number it is:
 
 | column | |
 |---|---|
@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from localentropy.experiments.network_runs import Distinct, Group, NetworkParameters, NetworkRun
+from localentropy.experiments.network_runs import Distinct, Group, NetworkParameters, NetworkRun, columns
 from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, Task
 
 if TYPE_CHECKING:
@@ -51,18 +51,7 @@ DATASETS = ("cifar10",)
 
 Optimizer = Literal["sgd", "adam"]
 
-COLUMNS = {
-    "quantity": "str",
-    "optimizer": "str",
-    "width": "int64",
-    "parameters": "int64",
-    "sample": "int64",
-    "other": "Int64",
-    "layer": "Int64",
-    "epoch": "Int64",
-    "sigma": "float64",
-    "value": "float64",
-}
+COLUMNS = columns("optimizer", "epoch")
 
 
 def _balanced(value: int) -> int:
@@ -114,13 +103,7 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
-    """Rows of one width and optimizer, in the columns described above (see `NetworkRun.table`).
-
-    Raises:
-        DataError: the dataset is damaged or too small.
-        DomainError: there is no GPU for device `cuda`.
-        ConvergenceError: training diverged.
-    """
+    """Rows of one width and optimizer, in the columns above; see `NetworkRun.table`."""
     return _Run(parameters, task, context).table()
 
 

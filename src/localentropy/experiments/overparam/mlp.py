@@ -1,10 +1,10 @@
 """MLPs on the parity of MNIST digits, from two kinds of initialization (overparam, figure 6).
 
-A task trains all samples of one width and one initialization on one class-balanced part of the training set, then
-normalises the networks, aligns every pair of them, and perturbs each with multiplicative noise: all of them, also where
-training ended with errors.
+A task trains all samples of one width and one initialization on one class-balanced part of the training set. The
+networks are then normalised, every pair of them is aligned, and each is perturbed with multiplicative noise, also those
+whose training ended with errors.
 
-Table: one row for each number, in column `value`; which number is said by
+Table: one row for each number, in column `value`. The other columns say which number it is:
 
 | column | |
 |---|---|
@@ -20,7 +20,7 @@ Table: one row for each number, in column `value`; which number is said by
 |---|---|
 | train_error, test_error | fraction of patterns with label × output ≤ 0 after training |
 | loss | mean square-hinge loss at the last gradient |
-| zero_error_epoch | updates after which there was no train error for the first time; missing if there always was one |
+| zero_error_epoch | updates after which there was no train error for the first time; missing if this never happened |
 | stop_epoch | updates made |
 | random_label_error | of adversarial starts: error on the random labels at the end of their phase |
 | dead_units | hidden units of a layer with no incoming weight after training |
@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from localentropy.experiments.network_runs import Distinct, Group, NetworkParameters, NetworkRun
+from localentropy.experiments.network_runs import Distinct, Group, NetworkParameters, NetworkRun, columns
 from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, Task
 
 if TYPE_CHECKING:
@@ -53,17 +53,7 @@ Initialization = Literal["random_orthogonal", "adversarial"]
 
 INPUTS = 10  # principal components in `mnist_parity`
 
-COLUMNS = {
-    "quantity": "str",
-    "initialization": "str",
-    "width": "int64",
-    "parameters": "int64",
-    "sample": "int64",
-    "other": "Int64",
-    "layer": "Int64",
-    "sigma": "float64",
-    "value": "float64",
-}
+COLUMNS = columns("initialization")
 
 
 def _even(value: int) -> int:
@@ -114,13 +104,7 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
-    """Rows of one width and initialization, in the columns described above (see `NetworkRun.table`).
-
-    Raises:
-        DataError: the dataset is damaged or too small.
-        DomainError: there is no GPU for device `cuda`.
-        ConvergenceError: training diverged.
-    """
+    """Rows of one width and initialization, in the columns above; see `NetworkRun.table`."""
     return _Run(parameters, task, context).table()
 
 
