@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import shutil
 import subprocess
@@ -181,14 +183,33 @@ def toys(tmp_path: Path) -> Checkout:
     return Checkout(folder)
 
 
-@pytest.fixture(scope="module")
+def make_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Checkout], Run]) -> tuple[Checkout, Run]:
+    """A checkout that the whole test session shares, and the run that `make` did in it.
+
+    The first of the workers of pytest-xdist that asks for it makes it, and the others wait.
+    """
+    base = factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    checkout, log = Checkout(base / name), base / f"{name}.log"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not log.exists():
+            shutil.rmtree(checkout.folder, ignore_errors=True)
+            run = make(Checkout(copy_checkout(checkout.folder)))
+            assert run.status == 0, run.output
+            log.write_text(run.output)
+    return checkout, Run(0, log.read_text())
+
+
+@pytest.fixture(scope="session")
 def first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Checkout, Run]:
     """A checkout in which all small figures were made, and the run that made them; not to be touched."""
-    checkout = Checkout(copy_checkout(tmp_path_factory.mktemp("first") / "checkout"))
-    write_toys(checkout.folder)
-    run = checkout.snakemake("all")
-    assert run.status == 0, run.output
-    return checkout, run
+
+    def make(checkout: Checkout) -> Run:
+        write_toys(checkout.folder)
+        return checkout.snakemake("all")
+
+    return make_once(tmp_path_factory, "first", make)
 
 
 @pytest.fixture
