@@ -216,5 +216,5 @@ RUNS["O41"] = Case(
         "another error": add("two_level_amp", "test_error_barycenter", 0.03, inv_alpha=near(2.0)),
     },
     small={"three runs": few("two_level_amp"), "none converged": put("two_level_amp", "converged", 0.0)},
-    missing={"theory": put("two_level_amp", "overlap_theory", np.nan, inv_alpha=near(2.0))},
+    missing={"theory": put("typical_points", "q", np.nan, inv_alpha=near(2.0))},
 )

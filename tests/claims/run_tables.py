@@ -144,9 +144,10 @@ def _points(table: pd.DataFrame) -> pd.DataFrame:
 
 def typical_points() -> pd.DataFrame:
     """The theory at every point of the runs."""
-    points = _points(pd.concat([solve_anneal(), solve_mct0()]))
+    points = _points(pd.concat([solve_anneal(), solve_mct0(), two_level_amp()]))
     x = points["inv_alpha"]
-    return points.assign(error_typical=error_typical(x, points["margin"]), p_d=norm(x))
+    errors = {"error_typical": error_typical(x, points["margin"]), "error_barycenter": error_barycenter(x)}
+    return points.assign(**errors, p_d=norm(x), q=0.7)
 
 
 def typical_lattice() -> pd.DataFrame:
@@ -180,10 +181,10 @@ def two_level_amp() -> pd.DataFrame:
     stream, rows = np.random.default_rng(9), []
     for x in (1.2, 2.0, 5.0):
         for sample in range(10):
-            theory = {"overlap_theory": 0.7, "error_barycenter_theory": error_barycenter(x)}
             measured = {
                 "overlap": stream.normal(0.7, 0.01),
                 "test_error_barycenter": stream.normal(error_barycenter(x), 0.01),
             }
-            rows.append(sizes(201, x) | {"sample": sample, "converged": 1.0} | theory | measured)
+            point = sizes(201, x) | {"margin": 0.0, "margin_effective": 0.0}
+            rows.append(point | {"sample": sample, "converged": 1.0} | measured)
     return pd.DataFrame(rows)

@@ -96,8 +96,7 @@ def test_overlaps_of_typical_solutions_are_those_of_the_theory():
     grid = {"D": 67, "inv_alphas": [10.0], "samples": 20, "runs": 4}
     annealed, wide = overlap_rows([grid | {"solver": "anneal"}, grid | {"solver": "sbpi", "samples": 3}])
     assert (annealed["solved"] == 4).mean() > 0.8
-    theory = annealed["overlap_typical"].iloc[0]
-    assert theory == pytest.approx(rf.typical(3.0, annealed["inv_alpha"].iloc[0]).q)
+    theory = rf.typical(3.0, annealed["inv_alpha"].iloc[0]).q
     error = annealed["overlap"].std(ddof=1) / np.sqrt(len(annealed))
     assert abs(annealed["overlap"].mean() - theory) < 3 * error + 0.5 / 67
     assert 3 * error + 0.5 / 67 < theory  # so it could fail

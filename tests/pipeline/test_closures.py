@@ -62,8 +62,7 @@ def test_no_solver_and_no_network_runs_again_after_an_edit_of_the_theory() -> No
     runs = [name for name in JOBS if below(experiment(name), "solvers", "networks")]
     assert len(runs) > 10
     for name in runs:
-        if name not in ("overparam/solution_overlaps", "overparam/two_level_amp"):
-            assert not below(experiment(name), "replica"), name
+        assert not below(experiment(name), "replica"), name
 
 
 def test_figure3_does_not_depend_on_the_overparameterized_limit() -> None:

@@ -134,7 +134,7 @@ def chosen(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def overlaps() -> pd.DataFrame:
-    point = {"D": 67, "N": 1005, "inv_alpha": 5.0, "overlap_typical": 0.1, "runs": 2}
+    point = {"D": 67, "N": 1005, "inv_alpha": 5.0, "runs": 2}
     rows = [point | {"solver": "sbpi", "overlap": overlap, "solved": 2} for overlap in (0.6, 0.7)]
     return pd.DataFrame([*rows, point | {"solver": "anneal", "overlap": np.nan, "solved": 0}])
 
@@ -187,6 +187,7 @@ def test_figure13_with_nothing_solved_says_so() -> None:
     }
     tables |= {
         "overparam/solution_overlaps": overlaps(),
+        "overparam/typical_points": run_tables.typical_points(),
         "overparam/solve_sbpi": chosen(tables["overparam/solve_sbpi"]),
     }
     assert (

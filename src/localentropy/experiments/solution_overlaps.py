@@ -63,14 +63,13 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     Returns:
         One row for each instance: solver, D, P, N, inv_alpha (N/P), sample, runs, solved (number of runs), overlap
-        (mean over the pairs of solved runs; missing with fewer than two), overlap_typical (q of the replica theory).
+        (mean over the pairs of solved runs; missing with fewer than two).
     """
     import numpy as np
     import pandas as pd
 
     from localentropy.instances.perceptron import hidden_manifold
     from localentropy.landscape.binary_overlaps import overlaps
-    from localentropy.replica import random_features as rf
     from localentropy.solvers.binary.anneal import anneal, mct0
     from localentropy.solvers.binary.sbpi import sbpi
 
@@ -91,5 +90,4 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         rows.append({"sample": sample, "runs": task["runs"], "solved": len(solved), "overlap": mean})
     table = pd.DataFrame(rows)
     context.report(f"{name}, D = {task['D']}, 1/α = {N / P:.3f}: mean overlap {table['overlap'].mean():.4f}")
-    typical = rf.typical(parameters.alpha_T, N / P, 0.0, parameters.activation)
-    return table.assign(solver=name, D=task["D"], P=P, N=N, inv_alpha=N / P, overlap_typical=typical.q)
+    return table.assign(solver=name, D=task["D"], P=P, N=N, inv_alpha=N / P)

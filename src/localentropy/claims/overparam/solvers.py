@@ -265,23 +265,21 @@ def covariate_model_is_equivalent(equivalent_features: pd.DataFrame) -> Finding:
     return _equal_features(equivalent_features, "anneal", of_finite_size=True)
 
 
-def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame) -> Finding:
+def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
     """The posterior mean has the barycentre's error, and the right message passing the theory's overlap."""
     quantity = "largest |measured − RS| / (3 SE + finite size) of overlap and barycentre's error, ≤ 1"
     runs = two_level_amp[two_level_amp["converged"] == 1]
-    groups = runs.groupby(["D", "N"])
+    groups = runs.groupby(["D", "N", "margin"])
+    expected = typical_points.set_index(["D", "N", "margin"])
     converged = f"{len(runs)} of {len(two_level_amp)} runs converged"
     if runs.empty or groups.size().min() < FEWEST:
         return Finding.untestable(quantity, f"fewer than {FEWEST} converged runs at some size: {converged}")
     ratios = {}
-    for name, column, theory in (
-        ("overlap", "overlap", "overlap_theory"),
-        ("error", "test_error_barycenter", "error_barycenter_theory"),
-    ):
-        means = groups[[column, theory]].mean()
+    for name, column, theory in (("overlap", "overlap", "q"), ("error", "test_error_barycenter", "error_barycenter")):
+        means = groups[column].mean()
         drift = finite_size(means.index.get_level_values("D").to_numpy()) if name == "error" else 0.0
         allowed = 3 * groups[column].sem() + drift
-        ratios[name] = largest((means[column] - means[theory]).abs() / allowed)
+        ratios[name] = largest((means - expected[theory].reindex(means.index)).abs() / allowed)
     detail = f"overlap {ratios['overlap']:.2f}, error {ratios['error']:.2f}, over {len(groups)} sizes; {converged}"
     worst = largest(ratios.values())
     return Finding(quantity, worst, worst <= 1, detail)

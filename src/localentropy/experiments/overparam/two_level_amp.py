@@ -45,13 +45,12 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     Returns:
         Columns D, P, N, inv_alpha (N/P), margin, margin_effective, sample, converged, overlap (the mean squared
-        magnetization q), test_error_barycenter, and the replica theory's overlap_theory, error_barycenter_theory.
+        magnetization q), test_error_barycenter.
     """
     import pandas as pd
 
     from localentropy import seeds
     from localentropy.instances.perceptron import effective_margin, hidden_manifold
-    from localentropy.replica import random_features as rf
     from localentropy.solvers.amp import two_level_amp
 
     D, margin, sample = task["D"], task["margin"], task["sample"]
@@ -67,14 +66,11 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         max_iterations=parameters.max_iterations,
         tolerance=parameters.tolerance,
     )
-    effective = effective_margin(margin, N)
-    theory = rf.typical(parameters.alpha_T, N / P, effective)
     assert solution.magnetizations is not None
     measured = {
         "converged": float(bool(solution.converged)),
         "overlap": solution.overlap,
         "test_error_barycenter": instance.test_error(solution.magnetizations, parameters.test_patterns),
     }
-    expected = {"overlap_theory": theory.q, "error_barycenter_theory": theory.error_barycenter}
-    point = task | {"P": P, "N": N, "inv_alpha": N / P, "margin_effective": effective}
-    return pd.DataFrame([point | measured | expected])
+    point = task | {"P": P, "N": N, "inv_alpha": N / P, "margin_effective": effective_margin(margin, N)}
+    return pd.DataFrame([point | measured])

@@ -10,7 +10,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 
 from localentropy.analysis.agreement import agreement_by_size
-from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, scored, with_theory
+from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import STYLE, Drawing, letter, panels
@@ -96,9 +96,8 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
         points = here.groupby(["D", "N", "inv_alpha"])
         known = points["overlap"].agg(y="mean", y_err="sem", n="count")
         known["solved"] = points["solved"].sum() / points["runs"].sum()
-        known["theory"] = points["overlap_typical"].first()
-        known = known.reset_index()
-        known = scored(known)
+        known = known.reset_index().assign(margin=0.0)
+        known = with_theory(known, tables["overparam/typical_points"], "q").drop(columns="margin")
         # Sizes side by side: the smaller one a little paler and smaller.
         small = largest > D
         draw_points(axis, known, ALGORITHMS[solver] | {"markersize": 3 if small else 5, "alpha": 0.6 if small else 1.0})
