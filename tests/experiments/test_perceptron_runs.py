@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from localentropy.errors import ConfigError, DomainError
-from localentropy.experiments import solve, typical, typical_lattice
+from localentropy.experiments import solve, stabilities, typical
 from localentropy.experiments.ensembles import Ensemble
 from localentropy.experiments.parameters import Context
 from localentropy.experiments.perceptron_sizes import Grid, grid_tasks
@@ -97,7 +97,7 @@ def test_the_same_sizes_at_other_margins_and_for_other_solvers_are_allowed():
     resolve("smoke", overrides={"solution_overlaps": {"grids": grids}})
 
 
-@pytest.mark.parametrize("program", [typical, typical_lattice])
+@pytest.mark.parametrize("program", [typical, stabilities])
 def test_the_theory_of_overlapping_grids_has_every_point_once(program):
     grids = (
         Grid(D=33, inv_alphas=(5.0, 10.0), margins=(0.0,), samples=1),
@@ -107,7 +107,7 @@ def test_the_theory_of_overlapping_grids_has_every_point_once(program):
     parameters = (
         typical.Sizes(**COMMON, at="sizes", ensemble=ensemble, grids=grids)
         if program is typical
-        else typical_lattice.Parameters(**COMMON, activation="sign", grids=grids, distances=(0.0, 0.01))
+        else stabilities.Lattice(**COMMON, at="lattice", ensemble=ensemble, grids=grids, distances=(0.0, 0.01))
     )
     tasks = program.tasks(parameters)
     assert [(task["inv_alpha"], task["margin"]) for task in tasks] == [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from localentropy.experiments import solution_overlaps, typical_lattice
+from localentropy.experiments import solution_overlaps, stabilities
 from localentropy.experiments.parameters import Context
 from localentropy.experiments.perceptron_sizes import sizes
 from localentropy.instances.perceptron import hidden_manifold, smallest_allowed
@@ -24,11 +24,12 @@ DISTANCES = (0.0, 0.01, 0.02, 0.05, 0.1)
 
 def lattice(D, inv_alpha, margin, alpha_T=3.0):
     grid = {"D": D, "inv_alphas": [inv_alpha], "margins": [margin], "samples": 1}
-    parameters = typical_lattice.Parameters.model_validate(
-        {"alpha_T": alpha_T, "activation": "sign", "distances": DISTANCES, "grids": [grid], "chunks": 1, "threads": 1}
+    parameters = stabilities.Lattice.model_validate(
+        {"at": "lattice", "ensemble": {"model": "random_features", "activation": "sign"}, "alpha_T": alpha_T}
+        | {"distances": DISTANCES, "grids": [grid], "chunks": 1, "threads": 1}
     )
-    (task,) = typical_lattice.tasks(parameters)
-    return typical_lattice.compute(parameters, task, CONTEXT)
+    (task,) = stabilities.tasks(parameters)
+    return stabilities.compute(parameters, task, CONTEXT)
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.5])
