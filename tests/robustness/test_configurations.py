@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tests.helpers import own_lines
 from tests.pipeline.conftest import Checkout
+from tests.pipeline.test_config_mutations import SHIPPED, many, mutated_texts, mutated_trees
 from tests.robustness.conftest import Pipeline
-from tests.test_config_mutations import SHIPPED, many, mutated_texts, mutated_trees
 
 pytestmark = pytest.mark.slow
 
