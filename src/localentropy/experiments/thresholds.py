@@ -1,11 +1,13 @@
-"""The two thresholds of the phase diagram against α_T (overparam, figure 1).
+"""Thresholds in 1/α against α_T (overparam, figure 1).
 
-1/α_c, where solutions begin to exist, and 1/α_LE, where those of the largest margin stop being isolated.
+Solutions begin to exist at 1/α_c. Those of the largest margin stop being isolated at 1/α_LE. From a third value on, a
+positive margin is best for the barycentre.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -27,9 +29,23 @@ DATASETS: tuple[str, ...] = ()
 
 
 class Parameters(ExperimentParameters):
-    """Parameters of the thresholds."""
+    """What both kinds of thresholds have."""
 
+    onset_of: Literal["solutions", "optimal margin"] = Field(
+        description="α_c and α_LE, or the onset of a positive optimal margin"
+    )
     ensemble: Ensemble
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
+        """The model of the thresholds that the values name."""
+        models: dict[str, type[Parameters]] = {"solutions": Solutions, "optimal margin": OptimalMargin}
+        return models.get(str(values.get("onset_of")), cls)
+
+
+class Solutions(Parameters):
+    """1/α_c and 1/α_LE along a line in α_T."""
+
     alphas_T: Loads = Field(description="ends of the grid in α_T (C)")
     alpha_T_storage: Load = Field(description="the α_T that stands for the storage limit α_T → 0 (C)")
     alphas_T_marked: IncreasingLoads = Field(description="further values of α_T, the figures' own (C)")
@@ -40,30 +56,39 @@ class Parameters(ExperimentParameters):
         return self.ensemble.modules("alpha_c", "inv_alpha_le", "kappa_max")
 
 
-def tasks(parameters: Parameters) -> list[Task]:
+class OptimalMargin(Parameters):
+    """The onset of a positive optimal margin."""
+
+    alphas_T: IncreasingLoads = Field(description="patterns per latent dimension, α_T = P/D (C)")
+
+    def modules(self) -> list[str]:
+        """The theory of the ensemble."""
+        return self.ensemble.modules("optimal_margin_onset")
+
+
+def tasks(parameters: Solutions | OptimalMargin) -> list[Task]:
     """One α_T each."""
     import numpy as np
 
-    grid = np.geomspace(parameters.alphas_T[0], parameters.alphas_T[1], parameters.points).tolist()
-    return [{"alpha_T": value} for value in sorted({parameters.alpha_T_storage, *parameters.alphas_T_marked, *grid})]
+    values = set(parameters.alphas_T)
+    if isinstance(parameters, Solutions):
+        grid = np.geomspace(parameters.alphas_T[0], parameters.alphas_T[1], parameters.points).tolist()
+        values = {parameters.alpha_T_storage, *parameters.alphas_T_marked, *grid}
+    return [{"alpha_T": value} for value in sorted(values)]
 
 
-def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
-    """Both thresholds at one α_T.
+def compute(parameters: Solutions | OptimalMargin, task: Task, context: Context) -> pd.DataFrame:
+    """The thresholds at one α_T.
 
     Returns:
-        Columns alpha_T, inv_alpha_c, inv_alpha_le, kappa_max_le (the largest margin at 1/α_LE).
+        Columns alpha_T, inv_alpha_c, inv_alpha_le, kappa_max_le (the largest margin at 1/α_LE), or alpha_T, onset
+        (1/α).
     """
     import pandas as pd
 
-    theory = parameters.ensemble.theory
-    alpha_T = task["alpha_T"]
+    theory, alpha_T = parameters.ensemble.theory, task["alpha_T"]
+    if isinstance(parameters, OptimalMargin):
+        return pd.DataFrame([{"alpha_T": alpha_T, "onset": theory("optimal_margin_onset", alpha_T)}])
     inv_alpha_le = theory("inv_alpha_le", alpha_T)
-    return pd.DataFrame(
-        {
-            "alpha_T": [alpha_T],
-            "inv_alpha_c": [1.0 / theory("alpha_c", alpha_T)],
-            "inv_alpha_le": [inv_alpha_le],
-            "kappa_max_le": [theory("kappa_max", alpha_T, inv_alpha_le)],
-        }
-    )
+    row = {"alpha_T": alpha_T, "inv_alpha_c": 1.0 / theory("alpha_c", alpha_T), "inv_alpha_le": inv_alpha_le}
+    return pd.DataFrame([row | {"kappa_max_le": theory("kappa_max", alpha_T, inv_alpha_le)}])
