@@ -67,6 +67,8 @@ def test_edits_that_change_no_number_rerun_nothing(made: Checkout) -> None:
 def test_edits_rerun_exactly_what_depends_on_them(made: Checkout) -> None:
     made.edit("src/localentropy/plots/overparam/figure92.py", lambda text: text.replace("squares at", "a square at"))
     made.edit(KERNEL, lambda text: text.replace("np.asarray", "np.array"))
+    plan = made.snakemake("-n", "figure91", "figure92", "figure93")
+    assert plan.did == ALL_A | drawing(92), plan.output
     run = made.snakemake("figure91", "figure92", "figure93")
     assert run.status == 0, run.output
     assert run.did == ALL_A | drawing(92)

@@ -205,7 +205,7 @@ class Pipeline:
         return SummaryJob.from_configuration(self.configuration)
 
     def _guard(self, job: Job | NotebookJob, part: int | None = None) -> None:
-        """Set the job's files aside unless they are what is wanted; a dry run only says so."""
+        """Set the job's files aside unless they are what is wanted. A dry run leaves them, says so, and plans as if."""
         executing = self._workflow.executor_plugin is not None and self._workflow.is_main_process
         files = job.files(part)
         if not executing or files[0] in self._checked:
@@ -216,17 +216,17 @@ class Pipeline:
         difference = job.problem(part)
         if difference is None:
             return
-        if self._workflow.dryrun:
-            print(f"{files[0]}: {difference}; a real run sets it aside and remakes it", file=sys.stderr)
-            return
-        try:
-            artifacts.set_aside(*files)
-        except LocalEntropyError as error:
-            stop(LocalEntropyError(f"{files[0]}: {difference}, and cannot be set aside: {error}"))
+        then = "a real run sets it aside and remakes it"
+        if not self._workflow.dryrun:
+            then = "set aside, remaking it"
+            try:
+                artifacts.set_aside(*files)
+            except LocalEntropyError as error:
+                stop(LocalEntropyError(f"{files[0]}: {difference}, and cannot be set aside: {error}"))
         for file in files:
-            # Snakemake may have listed the folder on the way to another target.
+            # A dry run plans as if they were gone. In a real one Snakemake may have listed the folder before.
             self._workflow.iocache.exists_local[str(file)] = False
-        print(f"{files[0]}: {difference}; set aside, remaking it", file=sys.stderr)
+        print(f"{files[0]}: {difference}; {then}", file=sys.stderr)
 
     def _acquire_lock(self) -> None:
         if self._lock is not None:
