@@ -25,14 +25,14 @@ TRAINED: dict[str, str | tuple[str, ...]] = {
 }
 """Figure → how the names of its trained series begin; nothing stands for all of them."""
 EXPERIMENTS = {
-    "solve_binarynet",
-    "solve_focusing_bp",
-    "solve_belief_propagation",
-    "two_level_amp",
-    "committee_focusing_bp",
-    "committee_sgd",
-    "mlp",
-    "cnn",
+    "overparam/solve_binarynet",
+    "overparam/solve_focusing_bp",
+    "overparam/solve_belief_propagation",
+    "overparam/two_level_amp",
+    "overparam/committee_focusing_bp",
+    "overparam/committee_sgd",
+    "overparam/mlp",
+    "overparam/cnn",
 }
 """Experiments that train with PyTorch or pass messages."""
 SAME = 1e-5
@@ -67,9 +67,5 @@ def verdict_differences(golden: pd.DataFrame, fresh: pd.DataFrame, claims: Mappi
     """
     old, new = (dict(zip(card["id"], card["verdict"], strict=True)) for card in (golden, fresh))
     lost = [f"{key}: on one side only" for key in sorted(old.keys() ^ new.keys())]
-    exact = [
-        key
-        for key in old.keys() & new.keys()
-        if EXPERIMENTS.isdisjoint(name.partition("/")[2] for name in claims[key].arguments.values())
-    ]
+    exact = [key for key in old.keys() & new.keys() if EXPERIMENTS.isdisjoint(claims[key].arguments.values())]
     return lost + [f"{key}: {old[key]} → {new[key]}" for key in sorted(exact) if old[key] != new[key]]

@@ -105,3 +105,23 @@ def test_the_gallery_command_copies_all_or_what_is_named(made: Checkout) -> None
         assert words in made.python("gallery", *refused).output
     unknown = made.python("gallery", "figure9l")
     assert unknown.status == 1 and "figure9l: no such figure" in unknown.output and "figure91" in unknown.output
+
+
+def test_the_gallery_command_copies_the_scorecards_and_their_counts(toys: Checkout) -> None:
+    (toys.folder / "src/localentropy/claims/overparam/toy.py").write_text(CLAIMS)
+    (toys.folder / "config/overparam/claims.yaml").write_text(ENTRIES)
+    page = toys.folder / "docs/overparam/gallery.md"
+    page.parent.mkdir()
+    page.write_text("<!-- scorecard -->old<!-- /scorecard -->")
+    assert toys.snakemake("scorecard").status == 0
+    copied = toys.python("gallery", "scorecard", "overparam_scorecard")
+    names = [
+        f"figures/gallery/{name}" for name in ("overparam/scorecard.csv", "overparam/scorecard.md", "scorecard.md")
+    ]
+    assert copied.status == 0 and copied.output.split() == names, copied.output
+    for name in names:
+        assert (toys.folder / name).read_bytes() == (toys.folder / name.replace("gallery", "default")).read_bytes()
+    counts = (
+        "<!-- scorecard -->2 claims: 1 reproduced, 1 not reproduced, 0 not testable at this scale.<!-- /scorecard -->"
+    )
+    assert page.read_text() == counts and counts in (toys.folder / "README.md").read_text()
