@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from localentropy import closure as closures
 from localentropy.closure import code_closure
 from localentropy.pipeline.config import read_figures, resolve
-from localentropy.pipeline.jobs import table_jobs
+from localentropy.pipeline.jobs import output_jobs, table_jobs
 
 JOBS = {job.name: job for job in table_jobs(resolve("smoke"))}
 SOLVERS = {"anneal", "sbpi", "belief_propagation", "focusing_bp", "binarynet"}
@@ -77,3 +83,73 @@ def test_the_package_and_its_help_load_no_heavy_library() -> None:
     for module in ("localentropy", "localentropy.commands.cli"):
         code = f"import sys, {module}; sys.exit(bool({heavy} & set(sys.modules)))"
         assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+Changed = Callable[[str, Callable[[str], str]], set[str]]
+
+
+@pytest.fixture
+def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Changed:
+    """Edits the files of a copy of the sources that match a pattern: the tables and figures whose code is another now."""
+    shutil.copytree(closures.SOURCE, tmp_path / "src")
+    jobs = JOBS | {job.target: job for job in output_jobs(resolve("smoke"))}
+    modules = {name: tuple(job.modules) for name, job in jobs.items()}
+    monkeypatch.setattr(closures, "SOURCE", tmp_path / "src")
+
+    def hashes() -> dict[str, str]:
+        closures.code_hash.cache_clear()
+        return {name: closures.code_hash(*used) for name, used in modules.items()}
+
+    def edit(pattern: str, change: Callable[[str], str]) -> set[str]:
+        before, files = hashes(), list((tmp_path / "src/localentropy").glob(pattern))
+        assert files
+        for file in files:
+            file.write_text(change(file.read_text()))
+        after = hashes()
+        closures.code_hash.cache_clear()
+        return {name for name in jobs if before[name] != after[name]}
+
+    return edit
+
+
+def edit_functions(source: str) -> str:
+    """The source with another statement in every function."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            node.body.append(ast.Pass())
+    return ast.unparse(tree)
+
+
+def edit_words(source: str) -> str:
+    """The source with a comment more, and other docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            node.body[0] = ast.Expr(ast.Constant("Other words."))
+    return f"# A comment.\n{ast.unparse(tree)}\n"
+
+
+def test_other_words_and_a_new_type_of_parameter_change_nothing(changed: Changed) -> None:
+    assert changed("**/*.py", edit_words) == set()
+    new = "\n\nTemperature = Annotated[float, Field(gt=0)]\n"
+    assert changed("experiments/parameters.py", lambda source: source + new) == set()
+
+
+def test_an_edit_of_the_theory_changes_theory_only(changed: Changed) -> None:
+    edited = changed("replica/**/*.py", edit_functions)
+    simulations = {name for name in JOBS if below(experiment(name), "solvers", "networks")}
+    assert edited and not edited & simulations
+    assert {"overparam/franz_parisi", "overparam/thresholds", "overparam/typical"} <= edited
+
+
+def test_an_edit_of_sbpi_changes_what_runs_sbpi(changed: Changed) -> None:
+    edited = changed("solvers/binary/sbpi*.py", edit_functions)
+    assert "overparam/solve_sbpi" in edited
+    assert not edited & {f"overparam/solve_{name}" for name in (*SOLVERS - {"sbpi"}, "mct0")}
+
+
+def test_an_edit_of_the_overparameterized_limit_leaves_the_tables_of_figure3(changed: Changed) -> None:
+    edited = changed("replica/**/*limit*.py", edit_functions)
+    assert "overparam/overparameterized_limit" in edited
+    assert not edited & {"figure3", *read_figures()["figure3"].experiments}
