@@ -200,6 +200,14 @@ def test_a_papers_sections_lie_below_its_name(root: Path) -> None:
         resolve("smoke", root=root)
 
 
+@pytest.mark.parametrize("name", ["typical", "data", "scale"])
+def test_a_paper_is_not_called_as_a_key(root: Path, name: str) -> None:
+    (root / "config" / name).mkdir()
+    (root / "config" / name / "figures.yaml").touch()
+    with pytest.raises(ConfigError, match=f"config/{name}: a key or section of overparam is called so too"):
+        resolve(root=root)
+
+
 def test_a_wrong_program_is_named(root: Path) -> None:
     with pytest.raises(
         ConfigError, match=r"--config: typical\.program = typicle: no such program; did you mean 'typical'"

@@ -144,6 +144,9 @@ def resolve(
     for name in experiment_names(figures, claims):
         paper, _, section = name.partition("/")
         sections[paper].append(section)
+    for paper in sections:
+        if paper in [*general_keys, "scale", "run", *sections[MAIN_PAPER]]:
+            raise ConfigError(f"config/{paper}: a key or section of {MAIN_PAPER} is called so too; rename the paper")
     user_keys = [*general_keys, "scale", "run", *sections]
     for layer in user:
         _check_keys(layer, user_keys, sections[MAIN_PAPER])
