@@ -60,6 +60,7 @@ USES_HELPER = "from localentropy.used import helper\n\ndef compute():\n    retur
         FILES["used"].replace("return LIMIT", "return (\n        LIMIT\n    )"),
         FILES["used"].replace("return 4", "return 5"),
         FILES["used"] + "\nclass New:\n    value = 1\n",
+        "from localentropy.whole import A\nfrom localentropy import sub\n" + FILES["used"],
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from localentropy.whole import A\n" + FILES["used"],
     ],
 )

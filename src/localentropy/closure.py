@@ -133,7 +133,7 @@ def _closure(modules: tuple[str, ...]) -> list[tuple[str, list[tuple[list[str], 
             for attribute in {attribute for mention, attribute in mentioned if mention == entry.name}:
                 used[0, position] = [], entry.text
                 waiting.append(entry.target(attribute))
-    return [(module, [used[key] for key in sorted(used)]) for module, used in sorted(found.items())]
+    return [(module, [used[key] for key in sorted(used)]) for module, used in sorted(found.items()) if used]
 
 
 def _source_file(module: str) -> Path | None:

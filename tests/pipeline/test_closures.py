@@ -23,8 +23,7 @@ SOLVERS = {"anneal", "sbpi", "belief_propagation", "focusing_bp", "binarynet"}
 
 def closure(*modules: str) -> dict[str, list[str]]:
     """The modules of which something counts; names without the package."""
-    found = code_closure(*modules)
-    return {name.removeprefix("localentropy."): used for name, used in found.items() if used}
+    return {name.removeprefix("localentropy."): used for name, used in code_closure(*modules).items()}
 
 
 def experiment(name: str) -> dict[str, list[str]]:
@@ -90,7 +89,7 @@ Changed = Callable[[str, Callable[[str], str]], set[str]]
 
 @pytest.fixture
 def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Changed:
-    """Edits the files of a copy of the sources that match a pattern: the tables and figures whose code is another now."""
+    """Edits files of a copy of the sources, by a pattern of their names: the tables and figures with other code now."""
     shutil.copytree(closures.SOURCE, tmp_path / "src")
     jobs = JOBS | {job.target: job for job in output_jobs(resolve("smoke"))}
     modules = {name: tuple(job.modules) for name, job in jobs.items()}
