@@ -7,6 +7,7 @@ set the value, the key, the value, what is allowed and the nearest valid choice.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -281,6 +282,12 @@ def split_target(target: str) -> tuple[str, str]:
     return (paper, module) if paper in find_papers() else (MAIN_PAPER, target)
 
 
+@functools.lru_cache(maxsize=32)
+def _parse_yaml(text: str) -> Any:
+    """What a text says. The fast parser of libyaml is not used: it ends the process where brackets nest too deep."""
+    return yaml.safe_load(text)
+
+
 def read_yaml(file: Path) -> Tree:
     """A YAML file that holds one mapping.
 
@@ -288,7 +295,7 @@ def read_yaml(file: Path) -> Tree:
         ConfigError: the file is missing, is not YAML, or holds something else.
     """
     try:
-        values = yaml.safe_load(file.read_text(encoding="utf-8"))
+        values = _parse_yaml(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{file}: no such configuration file") from None
     except (OSError, UnicodeDecodeError) as error:
