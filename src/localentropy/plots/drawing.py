@@ -1,23 +1,26 @@
 """What a plot module returns, and the look that all figures share.
 
-A plot module has one function, `draw(tables, scale) -> Drawing`: `tables` maps experiment names to their rows, whose
-`attrs["parameters"]` are the parameters they were computed with. Plots compute nothing but what compares the drawn numbers: means, errors, agreement with a theory.
+A plot module has one function, `draw(tables, scale) -> Drawing`. `tables` maps the names of experiments to their rows.
+Their `attrs["parameters"]` are the parameters they were computed with. A plot computes only what summarizes or compares
+the drawn numbers: means, errors, agreement with a theory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 import seaborn as sns
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
+
+T = TypeVar("T")
 
 COLUMN_WIDTH = 3.4
 """Inches: one column of a journal page."""
@@ -49,6 +52,10 @@ STYLE: Mapping[str, object] = {
 }
 
 
+in_style = mpl.rc_context(STYLE)  # type: ignore[arg-type]
+"""Decorator of functions that draw: the style holds while they run."""
+
+
 @dataclass(frozen=True)
 class Drawing:
     """A drawn figure.
@@ -65,11 +72,20 @@ class Drawing:
 
 
 def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Figure, Sequence[Axes]]:
-    """A figure of rows × columns panels in the common style, row by row; its size in inches."""
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=(width, height), layout="constrained")
-        axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    return figure, list(axes)
+    """A figure of a size in inches, and its rows × columns panels, row by row."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+
+
+def colors_of(values: Iterable[T]) -> dict[T, Any]:
+    """A colour for each value, along one scale of colours."""
+    keys = list(values)
+    return dict(zip(keys, sns.color_palette("viridis", len(keys)), strict=True))
+
+
+def curve_rows(panel: str, series: str, x: Any, y: Any, **more: Any) -> pd.DataFrame:
+    """Rows of a figure's CSV for a curve without errors; `more` are further columns."""
+    return pd.DataFrame({"panel": panel, "series": series, "x": x, "y": y, "y_err": 0.0, **more})
 
 
 def draw_signed(axis: Axes, x: np.ndarray, y: np.ndarray, style: Mapping[str, Any]) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import seaborn as sns
 
 from localentropy.analysis.solver_runs import averages, shared_size
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels, threshold_line
+from localentropy.plots.drawing import Drawing, curve_rows, in_style, letter, panels, threshold_line
 from localentropy.plots.perceptron_points import one_two_five, series
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ TOP = 1.6
 """Upper end of the axis of 1/α."""
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Both thresholds, the three regions between them, and the storage limit at α_T = 0."""
     table = tables["overparam/thresholds"].sort_values("alpha_T")
@@ -31,60 +31,52 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     # The storage limit is drawn at α_T = 0, which it stands for.
     lines = table.assign(alpha_T=table["alpha_T"].mask(table["alpha_T"] == p["alpha_T_storage"], 0.0))
     x, c, le = lines["alpha_T"], lines["inv_alpha_c"], lines["inv_alpha_le"]
-    unsat, hard, flat = (
-        sns.color_palette("Blues", 5)[4],
-        sns.color_palette("Blues", 5)[2],
-        sns.color_palette("Blues", 5)[0],
-    )
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, (axis, inset) = panels(2, 7.2, 3.0)
-        bottom = 0.5
-        axis.fill_between(x, bottom, c, color=unsat, linewidth=0)
-        axis.fill_between(x, c, le, color=hard, linewidth=0)
-        axis.fill_between(x, le, TOP, color=flat, linewidth=0)
-        axis.plot(x, c, color="black", label=r"$1/\alpha_c$, interpolation")
-        axis.plot(x, le, color="black", linestyle="--", label=r"$1/\alpha_{\mathrm{LE}}$, local entropy")
-        ends = [storage["inv_alpha_c"], storage["inv_alpha_le"]]
-        axis.plot([0, 0], ends, "o", color="black", clip_on=False, zorder=3)
-        for y, shift, color in zip(ends, (-14, 7), ("white", "black"), strict=True):
-            axis.annotate(
-                f"{y:.4f}",
-                (0, y),
-                xytext=(4, shift),
-                textcoords="offset points",
-                va="center",
-                fontsize=6,
-                color=color,
-            )
-        at = 0.75 * x.max()
-        low, high = np.interp(at, x, c), np.interp(at, x, le)
-        regions = (
-            ("wide flat minima", (high + TOP) / 2),
-            ("SAT, hard", (low + high) / 2),
-            ("UNSAT", (bottom + low) / 2),
+    flat, _, hard, _, unsat = sns.color_palette("Blues", 5)
+    figure, (axis, inset) = panels(2, 7.2, 3.0)
+    bottom = 0.5
+    axis.fill_between(x, bottom, c, color=unsat, linewidth=0)
+    axis.fill_between(x, c, le, color=hard, linewidth=0)
+    axis.fill_between(x, le, TOP, color=flat, linewidth=0)
+    axis.plot(x, c, color="black", label=r"$1/\alpha_c$, interpolation")
+    axis.plot(x, le, color="black", linestyle="--", label=r"$1/\alpha_{\mathrm{LE}}$, local entropy")
+    ends = [storage["inv_alpha_c"], storage["inv_alpha_le"]]
+    axis.plot([0, 0], ends, "o", color="black", clip_on=False, zorder=3)
+    for y, shift, color in zip(ends, (-14, 7), ("white", "black"), strict=True):
+        axis.annotate(
+            f"{y:.4f}",
+            (0, y),
+            xytext=(4, shift),
+            textcoords="offset points",
+            va="center",
+            fontsize=6,
+            color=color,
         )
-        for name, y in regions:
-            axis.text(at, y, name, ha="center", va="center", color="white" if name == "UNSAT" else "black")
-        axis.set(xlim=(0.0, x.max()), ylim=(bottom, TOP), xlabel=r"$\alpha_T = P/D$", ylabel=r"$1/\alpha = N/P$")
-        axis.secondary_yaxis("right", functions=(_reciprocal, _reciprocal)).set_ylabel(r"$\alpha$")
-        axis.legend(loc="upper right")
-        points = _train_errors(inset, tables)
-        # The thresholds of other features say nothing about these runs.
-        marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["ensemble"]["activation"] == runs["activation"])]
-        for row in marked.itertuples():
-            threshold_line(inset, row.inv_alpha_c, f"$1/\\alpha_c$ = {row.inv_alpha_c:.3f}")
-            at = rf"$1/\alpha_{{\mathrm{{LE}}}}$ = {row.inv_alpha_le:.3f}"
-            threshold_line(inset, row.inv_alpha_le, at, side="right")
-        one_two_five(inset, (1, 2, 5, 10, 20), (0.75, 24.0))
-        inset.set(ylabel="train error, best over the run")
-        inset.set_ylim(-0.003, 0.19)
-        inset.legend()
-        letter([axis, inset])
-    thresholds = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}
-    data = pd.concat(
-        pd.DataFrame({"panel": "a", "series": name, "x": table["alpha_T"], "y": table[column], "y_err": 0.0})
-        for column, name in thresholds.items()
+    at = 0.75 * x.max()
+    low, high = np.interp(at, x, c), np.interp(at, x, le)
+    regions = (
+        ("wide flat minima", (high + TOP) / 2),
+        ("SAT, hard", (low + high) / 2),
+        ("UNSAT", (bottom + low) / 2),
     )
+    for name, y in regions:
+        axis.text(at, y, name, ha="center", va="center", color="white" if name == "UNSAT" else "black")
+    axis.set(xlim=(0.0, x.max()), ylim=(bottom, TOP), xlabel=r"$\alpha_T = P/D$", ylabel=r"$1/\alpha = N/P$")
+    axis.secondary_yaxis("right", functions=(_reciprocal, _reciprocal)).set_ylabel(r"$\alpha$")
+    axis.legend(loc="upper right")
+    points = _train_errors(inset, tables)
+    # The thresholds of other features say nothing about these runs.
+    marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["ensemble"]["activation"] == runs["activation"])]
+    for row in marked.itertuples():
+        threshold_line(inset, row.inv_alpha_c, f"$1/\\alpha_c$ = {row.inv_alpha_c:.3f}")
+        at = rf"$1/\alpha_{{\mathrm{{LE}}}}$ = {row.inv_alpha_le:.3f}"
+        threshold_line(inset, row.inv_alpha_le, at, side="right")
+    one_two_five(inset, (1, 2, 5, 10, 20), (0.75, 24.0))
+    inset.set(ylabel="train error, best over the run")
+    inset.set_ylim(-0.003, 0.19)
+    inset.legend()
+    letter([axis, inset])
+    thresholds = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}
+    data = pd.concat(curve_rows("a", name, table["alpha_T"], table[column]) for column, name in thresholds.items())
     lines = [
         pd.DataFrame({"panel": "b", "series": f"threshold, {name}", "x": marked[column]})
         for column, name in thresholds.items()

@@ -4,54 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib as mpl
 import pandas as pd
-import seaborn as sns
 
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, without_errors
+from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, typical_line, without_errors
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) train error, mean over all instances; (b) test error of solutions on the line of typical ones."""
-    runs, theory, typical = (
-        tables["overparam/solve_anneal"],
-        tables["overparam/typical_points"],
-        tables["overparam/typical"],
-    )
+    runs, theory, typical = (tables[f"overparam/{name}"] for name in ("solve_anneal", "typical_points", "typical"))
     p = runs.attrs["parameters"]
-    line = typical[(typical["line"] == "inv_alpha") & (typical["reference"] == "0.0")].sort_values("inv_alpha")
+    line = typical_line(typical, "0.0")
     train = averages(runs, "train_error_best", solved_only=False)
     test = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     sizes = sorted(runs["D"].unique())
-    frames = [
-        csv_rows(agreement),
-        pd.DataFrame(
-            {"panel": "b", "series": "theory", "x": line["inv_alpha"], "y": line["error_typical"], "y_err": 0.0}
-        ),
-    ]
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(2, 6.8, 2.9)
-        axes[1].plot(line["inv_alpha"], line["error_typical"], color="black", label="theory")
-        for index, (D, color) in enumerate(zip(sizes, sns.color_palette("viridis", len(sizes)), strict=True)):
-            style = {"color": color, "marker": "o"}
-            here = train[train["D"] == D]
-            axes[0].errorbar(here["inv_alpha"], here["y"], here["y_err"], label=f"$D = {D}$", **style)
-            draw_points(axes[1], apart(test[test["D"] == D], index, len(sizes)), style)
-            axes[1].plot([], [], "o", color=color, label=f"$D = {D}$")
-            frames += [series(here, "a", f"D = {D}"), series(test[test["D"] == D], "b", f"D = {D}")]
-        for axis in axes:
-            one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 24.0), train)
-        axes[0].set(ylabel="train error of SA (best)")
-        axes[1].set(ylabel="test error of solutions")
-        axes[1].set_ylim(0.23, 0.34)
-        axes[0].legend()
-        axes[1].legend()
-        letter(axes)
+    frames = [csv_rows(agreement), curve_rows("b", "theory", line["inv_alpha"], line["error_typical"])]
+    figure, axes = panels(2, 6.8, 2.9)
+    axes[1].plot(line["inv_alpha"], line["error_typical"], color="black", label="theory")
+    for index, (D, color) in enumerate(colors_of(sizes).items()):
+        style = {"color": color, "marker": "o", "label": f"$D = {D}$"}
+        here = train[train["D"] == D]
+        axes[0].errorbar(here["inv_alpha"], here["y"], here["y_err"], **style)
+        draw_points(axes[1], apart(test[test["D"] == D], index, len(sizes)), style)
+        frames += [series(here, "a", f"D = {D}"), series(test[test["D"] == D], "b", f"D = {D}")]
+    for axis in axes:
+        one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 24.0), train)
+    axes[0].set(ylabel="train error of SA (best)")
+    axes[1].set(ylabel="test error of solutions")
+    axes[1].set_ylim(0.23, 0.34)
+    axes[0].legend()
+    axes[1].legend()
+    letter(axes)
     caption = (
         f"Figure 10. Simulated annealing, α_T = {p['alpha_T']:g}, inverse temperature from {p['beta_start']:g} by "
         f"{p['beta_step']:g} a sweep, at most {p['sweeps']} sweeps. (a) Smallest train error of a run, mean over all "

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib as mpl
 import pandas as pd
-import seaborn as sns
 
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, scored
@@ -18,7 +16,7 @@ from localentropy.analysis.stability_histogram import (
     steps_of,
 )
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
 
 DRAWN_BINS = 0.12
 """Width of the drawn bins, about: a whole number of steps 2/√N of the lattice."""
@@ -26,13 +24,11 @@ APART = 0.1
 """Distance of the levels in the panel of differences."""
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Densities at the largest size of each 1/α where most instances are solved, on the lines of the theory."""
-    runs, theory, lattice = (
-        tables["overparam/solve_mct0"],
-        tables["overparam/stability_density"],
-        tables["overparam/typical_lattice"],
-    )
+    names = ("solve_mct0", "stability_density", "typical_lattice")
+    runs, theory, lattice = (tables[f"overparam/{name}"] for name in names)
     p = runs.attrs["parameters"]
     runs, lattice = runs[runs["margin"] == 0.0], lattice[lattice["margin"] == 0.0]
     lines = theory[theory["quantity"] == "density"]
@@ -41,35 +37,30 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     of_means = agreement_by_size(deviations(runs, "mean_stability", means, "theory"), ["margin"])
     of_bins = agreement_by_size(histogram_deviations(runs, lattice), ["x"])
     frames, histograms = [csv_rows(of_bins), csv_rows(of_means, "agreement, mean stability")], {}
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, (axis, below) = panels(2, 7.0, 3.0)
-        for inv_alpha, color in zip(inv_alphas, sns.color_palette("viridis", len(inv_alphas)), strict=True):
-            line = lines[lines["inv_alpha"] == inv_alpha]
-            axis.plot(line["x"], line["value"], color=color, label=rf"$1/\alpha = {inv_alpha:g}$")
-            frames.append(
-                pd.DataFrame(
-                    {"panel": "a", "series": f"theory, 1/α = {inv_alpha:g}", "x": line["x"], "y": line["value"]}
-                )
-            )
-            histogram = _histogram(runs, lattice, inv_alpha)
-            look = {"linestyle": "none", "marker": "o", "markersize": 3, "color": color}
-            face = "white" if (histogram["solved"] < MOST_SOLVED).any() else color
-            axis.errorbar(histogram["x"], histogram["y"], histogram["y_err"], markerfacecolor=face, **look)
-            frames.append(histogram.assign(panel="a", series=f"MCT0, 1/α = {inv_alpha:g}"))
-            if len(histogram):
-                histograms[inv_alpha] = histogram
-                level = -APART * len(histograms)
-                below.axhline(level, color=color, linewidth=0.8)
-                difference = level + histogram["y"] - histogram["theory"]
-                below.errorbar(histogram["x"], difference, histogram["y_err"], markerfacecolor=face, **look)
-        axis.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$", xlim=(0.0, 4.0))
-        axis.set_ylim(bottom=0.0)
-        axis.legend()
-        below.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$ less the theory", xlim=(0.0, 4.0))
-        below.set_ylim(-APART * (len(histograms) + 1), 0.0)
-        levels = {inv_alpha: -APART * (index + 1) for index, inv_alpha in enumerate(histograms)}
-        below.set_yticks(list(levels.values()), [f"0 ({inv_alpha:g})" for inv_alpha in levels])
-        letter([axis, below])
+    figure, (axis, below) = panels(2, 7.0, 3.0)
+    for inv_alpha, color in colors_of(inv_alphas).items():
+        line = lines[lines["inv_alpha"] == inv_alpha]
+        axis.plot(line["x"], line["value"], color=color, label=rf"$1/\alpha = {inv_alpha:g}$")
+        frames.append(curve_rows("a", f"theory, 1/α = {inv_alpha:g}", line["x"], line["value"]))
+        histogram = _histogram(runs, lattice, inv_alpha)
+        look = {"linestyle": "none", "marker": "o", "markersize": 3, "color": color}
+        face = "white" if (histogram["solved"] < MOST_SOLVED).any() else color
+        axis.errorbar(histogram["x"], histogram["y"], histogram["y_err"], markerfacecolor=face, **look)
+        frames.append(histogram.assign(panel="a", series=f"MCT0, 1/α = {inv_alpha:g}"))
+        if len(histogram):
+            histograms[inv_alpha] = histogram
+            level = -APART * len(histograms)
+            below.axhline(level, color=color, linewidth=0.8)
+            difference = level + histogram["y"] - histogram["theory"]
+            below.errorbar(histogram["x"], difference, histogram["y_err"], markerfacecolor=face, **look)
+    axis.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$", xlim=(0.0, 4.0))
+    axis.set_ylim(bottom=0.0)
+    axis.legend()
+    below.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$ less the theory", xlim=(0.0, 4.0))
+    below.set_ylim(-APART * (len(histograms) + 1), 0.0)
+    levels = {inv_alpha: -APART * (index + 1) for index, inv_alpha in enumerate(histograms)}
+    below.set_yticks(list(levels.values()), [f"0 ({inv_alpha:g})" for inv_alpha in levels])
+    letter([axis, below])
     caption = (
         "Figure 12. (a) Distribution of the stabilities of the training patterns, solutions of zero-temperature Monte Carlo at "
         f"κ = 0 (points; bins of whole steps of the lattice) and typical solutions, replica theory (lines); α_T = "

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib as mpl
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels
-from localentropy.plots.perceptron_points import draw_points, one_two_five, series, small_rates
+from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
+from localentropy.plots.perceptron_points import draw_points, one_two_five, series, small_rates, typical_line
 
 PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs of the magnetizations"}
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """One panel per algorithm, dashed the theory line of typical solutions; and one with overlaps."""
     lines = tables["overparam/stability_density"]
@@ -30,47 +29,45 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         deviations(tables["overparam/solve_mct0"], "local_energy", lattice, "energy", ("x",)), ["x"]
     )
     frames, drawn = [csv_rows(agreement)], {}
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(2, 7.0, 5.4, rows=2)
-        for panel, (axis, (solver, title)) in zip("abc", zip(axes, PANELS.items(), strict=False), strict=True):
-            runs = tables[f"overparam/solve_{solver}"]
-            # BP is no solver near the threshold: its curves start at the train error it leaves.
-            energies = averages(runs, "local_energy", solved_only=solver != "belief_propagation", by=("x",))
-            energies = _main_sizes(energies[energies["margin"] == 0.0], solver, tables)
+    figure, axes = panels(2, 7.0, 5.4, rows=2)
+    for panel, (axis, (solver, title)) in zip("abc", zip(axes, PANELS.items(), strict=False), strict=True):
+        runs = tables[f"overparam/solve_{solver}"]
+        # BP is no solver near the threshold: its curves start at the train error it leaves.
+        energies = averages(runs, "local_energy", solved_only=solver != "belief_propagation", by=("x",))
+        energies = _main_sizes(energies[energies["margin"] == 0.0], solver, tables)
+        if solver == "mct0":
+            energies = with_theory(energies, lattice, "energy", ("x",))
+        drawn[solver] = energies
+        for inv_alpha, color in colors_of(sorted(energies["inv_alpha"].unique())).items():
+            here = energies[energies["inv_alpha"] == inv_alpha]
+            face = color if (here["solved"] >= MOST_SOLVED).all() else "white"
+            look = {"color": color, "marker": "o", "markersize": 3, "markerfacecolor": face}
+            axis.errorbar(here["x"], here["y"], here["y_err"], label=f"{round(inv_alpha, 1):g}", **look)
             if solver == "mct0":
-                energies = with_theory(energies, lattice, "energy", ("x",))
-            drawn[solver] = energies
-            values = sorted(energies["inv_alpha"].unique())
-            for inv_alpha, color in zip(values, sns.color_palette("viridis", len(values)), strict=True):
-                here = energies[energies["inv_alpha"] == inv_alpha]
-                face = color if (here["solved"] >= MOST_SOLVED).all() else "white"
-                look = {"color": color, "marker": "o", "markersize": 3, "markerfacecolor": face}
-                axis.errorbar(here["x"], here["y"], here["y_err"], label=f"{round(inv_alpha, 1):g}", **look)
-                if solver == "mct0":
-                    axis.plot(here["x"], here["theory"], "_", color=color, markersize=9)
-                frames.append(series(here, panel, f"{solver}, 1/α = {inv_alpha:.2f}", x="x"))
-            for inv_alpha, line in lines[lines["inv_alpha"] >= 5.0].groupby("inv_alpha"):
-                axis.plot(line["x"], line["value"], color="black", linestyle="--", linewidth=0.7, zorder=1)
-                name = f"typical, 1/α = {inv_alpha:g}"
-                frames.append(pd.DataFrame({"panel": panel, "series": name, "x": line["x"], "y": line["value"]}))
-            axis.plot([], [], color="black", linestyle="--", linewidth=0.7, label="typical")
-            axis.set(xlabel="distance $d$", xlim=(-0.001, 0.102), ylabel="train error after flips")
-            if solver == "mct0":
-                axis.plot([], [], "_", color="black", markersize=9, label="typical, lattice")
-                axis.set_ylim(0.0, 0.24)
-            else:
-                small_rates(axis, 1e-4)
-                axis.set_ylim(-1e-5, 40.0)  # room for the legend
-            axis.legend(
-                title=rf"{title}; $1/\alpha$",
-                fontsize=6,
-                title_fontsize=7,
-                loc="upper left",
-                ncols=2 if solver == "mct0" else 3,
-            )
-        overlaps = _overlaps(axes[3], tables)
-        frames += overlaps
-        letter(axes)
+                axis.plot(here["x"], here["theory"], "_", color=color, markersize=9)
+            frames.append(series(here, panel, f"{solver}, 1/α = {inv_alpha:.2f}", x="x"))
+        for inv_alpha, line in lines[lines["inv_alpha"] >= 5.0].groupby("inv_alpha"):
+            axis.plot(line["x"], line["value"], color="black", linestyle="--", linewidth=0.7, zorder=1)
+            name = f"typical, 1/α = {inv_alpha:g}"
+            frames.append(curve_rows(panel, name, line["x"], line["value"]))
+        axis.plot([], [], color="black", linestyle="--", linewidth=0.7, label="typical")
+        axis.set(xlabel="distance $d$", xlim=(-0.001, 0.102), ylabel="train error after flips")
+        if solver == "mct0":
+            axis.plot([], [], "_", color="black", markersize=9, label="typical, lattice")
+            axis.set_ylim(0.0, 0.24)
+        else:
+            small_rates(axis, 1e-4)
+            axis.set_ylim(-1e-5, 40.0)  # room for the legend
+        axis.legend(
+            title=rf"{title}; $1/\alpha$",
+            fontsize=6,
+            title_fontsize=7,
+            loc="upper left",
+            ncols=2 if solver == "mct0" else 3,
+        )
+    overlaps = _overlaps(axes[3], tables)
+    frames += overlaps
+    letter(axes)
     p = tables["overparam/solve_sbpi"].attrs["parameters"]
     caption = (
         "Figure 13. Train error after round(dN) random flips of the weights, exact mean over the flips, at κ = 0 and "
@@ -87,10 +84,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
     """Overlaps between the solutions of one instance, on the line of the theory."""
-    line = tables["overparam/typical"]
-    line = line[(line["line"] == "inv_alpha") & (line["reference"] == "0.0")].sort_values("inv_alpha")
+    line = typical_line(tables["overparam/typical"], "0.0")
     axis.plot(line["inv_alpha"], line["q"], color="black")
-    frames = [pd.DataFrame({"panel": "d", "series": "typical", "x": line["inv_alpha"], "y": line["q"], "y_err": 0.0})]
+    frames = [curve_rows("d", "typical", line["inv_alpha"], line["q"])]
     largest = tables["overparam/solution_overlaps"]["D"].max()
     for (solver, D), here in tables["overparam/solution_overlaps"].groupby(["solver", "D"]):
         points = here.groupby(["D", "N", "inv_alpha"])
@@ -100,16 +96,9 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
         known = with_theory(known, tables["overparam/typical_points"], "q").drop(columns="margin")
         # Sizes side by side: the smaller one a little paler and smaller.
         small = largest > D
-        draw_points(axis, known, ALGORITHMS[solver] | {"markersize": 3 if small else 5, "alpha": 0.6 if small else 1.0})
+        look = {"markersize": 3, "alpha": 0.6} if small else {"markersize": 5}
+        draw_points(axis, known, ALGORITHMS[solver] | look | {"label": f"{ALGORITHMS[solver]['label']}, $D = {D}$"})
         frames.append(series(known, "d", f"{solver}, D = {D}"))
-        axis.plot(
-            [],
-            [],
-            ALGORITHMS[solver]["marker"],
-            color=ALGORITHMS[solver]["color"],
-            markersize=3 if small else 5,
-            label=f"{ALGORITHMS[solver]['label']}, $D = {D}$",
-        )
     one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0), tables["overparam/solution_overlaps"])
     axis.set(ylabel="overlap of two solutions", yscale="log", ylim=(0.01, 1.0))
     axis.legend(fontsize=6, loc="lower left")

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import STYLE, Drawing, panels
-from localentropy.plots.perceptron_points import draw_points, one_two_five, series
+from localentropy.plots.drawing import Drawing, curve_rows, in_style, panels
+from localentropy.plots.perceptron_points import draw_points, one_two_five, series, typical_line
 
 LINES: dict[tuple[str, str], dict[str, Any]] = {
     ("error_typical", "0.0"): {"color": "black", "label": r"typical, $\kappa = 0$"},
@@ -23,6 +22,7 @@ LINES: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Theory lines; inset: the margin that minimises the error of the barycentre."""
     typical, optimum = tables["overparam/typical"], tables["overparam/optimal_margin"]
@@ -33,47 +33,27 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         ["margin"],
     )
     frames = [csv_rows(agreement)]
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, (axis,) = panels(1, 4.4, 3.8)
-        for (column, reference), style in LINES.items():
-            line = lines[lines["reference"] == reference].sort_values("inv_alpha")
-            axis.plot(line["inv_alpha"], line[column], **style)
-            name = f"{column.removeprefix('error_')} {reference}"
-            frames.append(
-                pd.DataFrame({"panel": "a", "series": name, "x": line["inv_alpha"], "y": line[column], "y_err": 0.0})
-            )
-        for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
-            points = _points(tables, solver)
-            draw_points(axis, points, ALGORITHMS[solver])
-            axis.plot(
-                [],
-                [],
-                ALGORITHMS[solver]["marker"],
-                color=ALGORITHMS[solver]["color"],
-                label=ALGORITHMS[solver]["label"],
-            )
-            frames.append(series(points, "a", solver))
-        one_two_five(axis, (1, 2, 5, 10, 20), (lines["inv_alpha"].min(), lines["inv_alpha"].max()))
-        axis.set(ylabel=r"generalization error $\epsilon_g$", ylim=(0.13, 0.46))
-        axis.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.0, 1.02))
-        inset = axis.inset_axes((0.72, 0.76, 0.27, 0.23))
-        inset.plot(optimum["inv_alpha"], optimum["kappa_opt"], color="black")
-        inset.set(xscale="log", ylabel=r"$\kappa_{\mathrm{opt}}$")
-        inset.set_xlabel(r"$1/\alpha$", labelpad=0)
-        inset.set_xticks([1, 3, 10], ["1", "3", "10"])
-        inset.minorticks_off()
-        inset.tick_params(labelsize=6)
-    frames.append(
-        pd.DataFrame(
-            {
-                "panel": "inset",
-                "series": "optimal margin",
-                "x": optimum["inv_alpha"],
-                "y": optimum["kappa_opt"],
-                "y_err": 0.0,
-            }
-        )
-    )
+    figure, (axis,) = panels(1, 4.4, 3.8)
+    for (column, reference), style in LINES.items():
+        line = typical_line(typical, reference)
+        axis.plot(line["inv_alpha"], line[column], **style)
+        name = f"{column.removeprefix('error_')} {reference}"
+        frames.append(curve_rows("a", name, line["inv_alpha"], line[column]))
+    for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
+        points = _points(tables, solver)
+        draw_points(axis, points, ALGORITHMS[solver])
+        frames.append(series(points, "a", solver))
+    one_two_five(axis, (1, 2, 5, 10, 20), (lines["inv_alpha"].min(), lines["inv_alpha"].max()))
+    axis.set(ylabel=r"generalization error $\epsilon_g$", ylim=(0.13, 0.46))
+    axis.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.0, 1.02))
+    inset = axis.inset_axes((0.72, 0.76, 0.27, 0.23))
+    inset.plot(optimum["inv_alpha"], optimum["kappa_opt"], color="black")
+    inset.set(xscale="log", ylabel=r"$\kappa_{\mathrm{opt}}$")
+    inset.set_xlabel(r"$1/\alpha$", labelpad=0)
+    inset.set_xticks([1, 3, 10], ["1", "3", "10"])
+    inset.minorticks_off()
+    inset.tick_params(labelsize=6)
+    frames.append(curve_rows("inset", "optimal margin", optimum["inv_alpha"], optimum["kappa_opt"]))
     caption = (
         "Figure 2. Generalization error of typical solutions of several margins and of the barycentre of all solutions, "
         f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features; each line starts at the threshold "

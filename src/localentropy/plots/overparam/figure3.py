@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import pandas as pd
-import seaborn as sns
 
-from localentropy.plots.drawing import GREY, STYLE, Drawing, draw_signed, letter, panels
+from localentropy.plots.drawing import GREY, Drawing, colors_of, draw_signed, in_style, letter, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,30 +16,30 @@ SMALL = 0.03
 """Right end of the panel of small distances."""
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Panel (a): all distances; (b): small ones on a logarithmic axis. Dashed where the entropy is negative."""
     table = tables["overparam/franz_parisi"]
     table = table[table["curve"].isin(["bound", "reference", "same_margin"])]
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(2, 7.0, 2.9)
-        references = table.loc[table["curve"] == "reference", "margin_ref"].unique()
-        colors = dict(zip(references, sns.color_palette("viridis", len(references)), strict=True))
-        for axis in axes:
-            axis.axhline(0.0, color="black", linewidth=0.6)
-            for (kind, _), curve in table.groupby(["curve", "reference"], sort=False):
-                _curve(axis, curve, str(kind), colors)
-            axis.set_xlabel("distance $d$")
-        tops = table[table["curve"] != "bound"].drop_duplicates(["curve", "reference"])
-        for top in tops.itertuples():
-            color = colors[top.margin_ref] if top.curve == "reference" else "black"
-            axes[0].plot(top.distance_typical, top.entropy_typical, "o", color=color, markersize=3)
-        axes[0].set(xlim=(0.0, table["distance"].max()), ylabel=r"Franz–Parisi entropy $\phi_{\mathrm{FP}}(d)$")
-        axes[0].set_ylim(bottom=-0.03)
-        small = table[table["distance"] <= SMALL]
-        axes[1].set(xscale="log", xlim=(table["distance"].min(), SMALL), ylabel=r"$\phi_{\mathrm{FP}}(d)$")
-        axes[1].set_ylim(max(small["entropy"].min(), -0.04) * 1.1, small["entropy"].max() * 1.05)
-        axes[0].legend(loc="lower right", bbox_to_anchor=(1.02, 0.38), ncols=2, columnspacing=1.0)
-        letter(axes)
+    figure, axes = panels(2, 7.0, 2.9)
+    references = table.loc[table["curve"] == "reference", "margin_ref"].unique()
+    colors = colors_of(references)
+    for axis in axes:
+        axis.axhline(0.0, color="black", linewidth=0.6)
+        for (kind, _), curve in table.groupby(["curve", "reference"], sort=False):
+            _curve(axis, curve, str(kind), colors)
+        axis.set_xlabel("distance $d$")
+    tops = table[table["curve"] != "bound"].drop_duplicates(["curve", "reference"])
+    for top in tops.itertuples():
+        color = colors[top.margin_ref] if top.curve == "reference" else "black"
+        axes[0].plot(top.distance_typical, top.entropy_typical, "o", color=color, markersize=3)
+    axes[0].set(xlim=(0.0, table["distance"].max()), ylabel=r"Franz–Parisi entropy $\phi_{\mathrm{FP}}(d)$")
+    axes[0].set_ylim(bottom=-0.03)
+    small = table[table["distance"] <= SMALL]
+    axes[1].set(xscale="log", xlim=(table["distance"].min(), SMALL), ylabel=r"$\phi_{\mathrm{FP}}(d)$")
+    axes[1].set_ylim(max(small["entropy"].min(), -0.04) * 1.1, small["entropy"].max() * 1.05)
+    axes[0].legend(loc="lower right", bbox_to_anchor=(1.02, 0.38), ncols=2, columnspacing=1.0)
+    letter(axes)
     return Drawing(figure, _data(table), _caption(table))
 
 
@@ -53,8 +51,7 @@ def _curve(axis: Axes, curve: pd.DataFrame, kind: str, colors: Mapping[float, tu
         "same_margin": {"color": "black", "linewidth": 1.0, "label": rf"$\kappa = \tilde\kappa = {margin:.3g}$"},
         "reference": {"color": colors.get(margin, GREY), "label": _margin_label(curve)},
     }
-    style = styles[kind]
-    draw_signed(axis, d, phi, style)
+    draw_signed(axis, d, phi, styles[kind])
 
 
 def _margin_label(curve: pd.DataFrame) -> str:
@@ -65,21 +62,9 @@ def _margin_label(curve: pd.DataFrame) -> str:
 
 def _data(table: pd.DataFrame) -> pd.DataFrame:
     """Both panels draw the same numbers."""
-    return pd.DataFrame(
-        {
-            "panel": "a, b",
-            "series": table["curve"] + " " + table["reference"],
-            "x": table["distance"],
-            "y": table["entropy"],
-            "y_err": 0.0,
-            "slope": table["slope"],
-            "residual": table["residual"],
-            "margin_ref": table["margin_ref"],
-            "margin": table["margin"],
-            "distance_typical": table["distance_typical"],
-            "entropy_typical": table["entropy_typical"],
-        }
-    )
+    more = table[["slope", "residual", "margin_ref", "margin", "distance_typical", "entropy_typical"]]
+    names = table["curve"] + " " + table["reference"]
+    return more.assign(panel="a, b", series=names, x=table["distance"], y=table["entropy"], y_err=0.0)
 
 
 def _caption(table: pd.DataFrame) -> str:

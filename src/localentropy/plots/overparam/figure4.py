@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib as mpl
 import pandas as pd
-import seaborn as sns
 
-from localentropy.plots.drawing import STYLE, Drawing, draw_signed, letter, panels
+from localentropy.plots.drawing import Drawing, colors_of, curve_rows, draw_signed, in_style, letter, panels
 
 BOTTOM = -2.5
 """Lower end of the axis of derivatives."""
@@ -16,40 +14,29 @@ TOP = 8.0
 """Its upper end: for d → 0 they grow like log(1/d)."""
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) entropy, (b) its derivative by the distance, on a logarithmic axis of distances."""
     table = tables["overparam/franz_parisi"]
     p = table.attrs["parameters"]
     curves = table[table["curve"] == "max_margin"]
-    colors = sns.color_palette("viridis", curves["inv_alpha"].nunique())
+    colors = colors_of(sorted(curves["inv_alpha"].unique()))
     frames = []
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(2, 7.0, 2.9)
-        for (inv_alpha, curve), color in zip(curves.groupby("inv_alpha"), colors, strict=True):
-            rising = curve[curve["distance"] <= curve["distance_typical"]]
-            for panel, axis, column in zip("ab", axes, ("entropy", "slope"), strict=True):
-                x, y = rising["distance"].to_numpy(), rising[column].to_numpy()
-                draw_signed(axis, x, y, {"color": color, "label": f"{inv_alpha:g}"})
-                frames.append(
-                    pd.DataFrame(
-                        {
-                            "panel": panel,
-                            "series": f"{column}, 1/α = {inv_alpha:g}",
-                            "x": rising["distance"],
-                            "y": rising[column],
-                            "y_err": 0.0,
-                            "inv_alpha": inv_alpha,
-                            "margin_ref": rising["margin_ref"],
-                        }
-                    )
-                )
-        for axis in axes:
-            axis.axhline(0.0, color="black", linewidth=0.6)
-            axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
-        axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$ (nats per weight)")
-        axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(BOTTOM, TOP))
-        axes[0].legend(title=r"$1/\alpha$", loc="upper left")
-        letter(axes)
+    figure, axes = panels(2, 7.0, 2.9)
+    for inv_alpha, curve in curves.groupby("inv_alpha"):
+        rising = curve[curve["distance"] <= curve["distance_typical"]]
+        for panel, axis, column in zip("ab", axes, ("entropy", "slope"), strict=True):
+            x, y = rising["distance"].to_numpy(), rising[column].to_numpy()
+            draw_signed(axis, x, y, {"color": colors[inv_alpha], "label": f"{inv_alpha:g}"})
+            own = {"inv_alpha": inv_alpha, "margin_ref": rising["margin_ref"]}
+            frames.append(curve_rows(panel, f"{column}, 1/α = {inv_alpha:g}", x, y, **own))
+    for axis in axes:
+        axis.axhline(0.0, color="black", linewidth=0.6)
+        axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
+    axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$ (nats per weight)")
+    axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(BOTTOM, TOP))
+    axes[0].legend(title=r"$1/\alpha$", loc="upper left")
+    letter(axes)
     caption = (
         f"Figure 4. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
         f"margin, (a), and its derivative by the distance, (b), up to the typical distance; α_T = {p['alpha_T']:g}, "

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.lines import Line2D
 
 from localentropy.analysis.thresholds import first_solved
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels, threshold_line
+from localentropy.plots.drawing import Drawing, in_style, letter, panels, threshold_line
 from localentropy.plots.perceptron_points import one_two_five, small_rates
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ SERIES: dict[str, dict[str, Any]] = {
 THRESHOLDS = {"half": ":", "all": "-"}
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) train and test error, (b) overlap of SGD's solutions of one training set, (c) local energy at two N/P."""
     runs = {solver: tables[f"overparam/{solver}"] for solver in SOLVERS}
@@ -43,29 +43,28 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         + [_local_energies(solver, table, near, far) for solver, table in runs.items()]
     )
     thresholds = pd.concat([_thresholds(solver, table) for solver, table in runs.items()])
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(3, 7.2, 2.8)
-        for (panel, series, solver), points in data.groupby(["panel", "series", "solver"], sort=False):
-            style = SOLVERS[str(solver)] | SERIES[str(series)]
-            axes["abc".index(str(panel))].errorbar(points["x"], points["y"], points["y_err"], **style)
-        for axis in axes[:2]:
-            for line in thresholds.itertuples():
-                if axis is axes[0] or line.solver == "committee_sgd":
-                    color, linestyle = SOLVERS[str(line.solver)]["color"], THRESHOLDS[str(line.share)]
-                    # Two lines may coincide: the solvers' values are on different sides.
-                    side = "left" if line.solver == "committee_focusing_bp" else "right"
-                    at = {"half": 0.42, "all": 0.8}[str(line.share)] if axis is axes[0] else 0.97  # below the legend
-                    threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=at)
-            errors = data[data["panel"] == "a"]
-            one_two_five(axis, (0.2, 0.5, 1, 2, 5), (0.9 * errors["x"].min(), 1.1 * errors["x"].max()))
-        axes[0].set(ylabel="error rate", ylim=(-2e-4, 60.0 * data.loc[data["panel"] == "a", "y"].max()))
-        small_rates(axes[0])
-        axes[1].set(ylabel="overlap of SGD's solutions", ylim=(0.0, 1.0))
-        shown = data[(data["panel"] == "c") & (data["x"] < 0.75)]
-        axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xlim=(-0.01, 0.75))
-        axes[2].set_ylim(-0.006, max(0.02, shown["y"].max() * 1.3))
-        _legends(axes, near, far)
-        letter(axes)
+    figure, axes = panels(3, 7.2, 2.8)
+    for (panel, series, solver), points in data.groupby(["panel", "series", "solver"], sort=False):
+        style = SOLVERS[str(solver)] | SERIES[str(series)]
+        axes["abc".index(str(panel))].errorbar(points["x"], points["y"], points["y_err"], **style)
+    for axis in axes[:2]:
+        for line in thresholds.itertuples():
+            if axis is axes[0] or line.solver == "committee_sgd":
+                color, linestyle = SOLVERS[str(line.solver)]["color"], THRESHOLDS[str(line.share)]
+                # Two lines may coincide: the solvers' values are on different sides.
+                side = "left" if line.solver == "committee_focusing_bp" else "right"
+                at = {"half": 0.42, "all": 0.8}[str(line.share)] if axis is axes[0] else 0.97  # below the legend
+                threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=at)
+        errors = data[data["panel"] == "a"]
+        one_two_five(axis, (0.2, 0.5, 1, 2, 5), (0.9 * errors["x"].min(), 1.1 * errors["x"].max()))
+    axes[0].set(ylabel="error rate", ylim=(-2e-4, 60.0 * data.loc[data["panel"] == "a", "y"].max()))
+    small_rates(axes[0])
+    axes[1].set(ylabel="overlap of SGD's solutions", ylim=(0.0, 1.0))
+    shown = data[(data["panel"] == "c") & (data["x"] < 0.75)]
+    axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xlim=(-0.01, 0.75))
+    axes[2].set_ylim(-0.006, max(0.02, shown["y"].max() * 1.3))
+    _legends(axes, near, far)
+    letter(axes)
     marks = thresholds.assign(panel="a", series="threshold, " + thresholds["share"], y=float("nan"), y_err=0.0)
     columns = ["panel", "series", "x", "y", "y_err", "solver", "inv_alpha", "sigma", "solved", "samples"]
     numbers = pd.concat([data, _difference(runs), marks])[columns].fillna({"y_err": 0.0})

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.ticker import NullFormatter
 
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+from localentropy.plots.drawing import Drawing, in_style, letter, panels
 from localentropy.plots.network_points import (
     draw_points,
     draw_thresholds,
@@ -29,6 +28,7 @@ STARTS: dict[str, dict[str, Any]] = {
 """No algorithm has these colours."""
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) train and test error, (b) overlap of aligned solutions, (c) local energy near the threshold and far above."""
     table = tables["overparam/mlp"]
@@ -47,21 +47,20 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             energies(table, by, shown),
         ]
     )
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(3, 7.2, 2.8)
-        draw_points(axes, data, by, STARTS)
-        for axis in axes[:2]:
-            axis.set(xscale="log", xlabel="number of parameters")
-            axis.xaxis.set_minor_formatter(NullFormatter())
-        axes[0].set(ylabel="error rate")
-        axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-        axes[1].set(ylabel="overlap of aligned networks")
-        zoom(axes[1], data, "b")
-        axes[2].set(xlabel="distance per unit", ylabel="train error after noise")
-        axes[2].set(xlim=(-0.02, 0.8), ylim=(-0.01, 0.6))
-        draw_thresholds(axes[:1], positions, STARTS)
-        legends(axes, data, by, STARTS, "the same, untrained", "width ", ("upper right", "upper right", "upper left"))
-        letter(axes)
+    figure, axes = panels(3, 7.2, 2.8)
+    draw_points(axes, data, by, STARTS)
+    for axis in axes[:2]:
+        axis.set(xscale="log", xlabel="number of parameters")
+        axis.xaxis.set_minor_formatter(NullFormatter())
+    axes[0].set(ylabel="error rate")
+    axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
+    axes[1].set(ylabel="overlap of aligned networks")
+    zoom(axes[1], data, "b")
+    axes[2].set(xlabel="distance per unit", ylabel="train error after noise")
+    axes[2].set(xlim=(-0.02, 0.8), ylim=(-0.01, 0.6))
+    draw_thresholds(axes[:1], positions, STARTS)
+    legends(axes, data, by, STARTS, "the same, untrained", "width ", ("upper right", "upper right", "upper left"))
+    letter(axes)
     rows = pd.concat([data, threshold_rows(positions, by, "a")])
     return Drawing(figure, rows, _caption(table, positions, scale))
 

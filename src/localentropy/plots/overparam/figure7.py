@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib as mpl
 import pandas as pd
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.cnn_tables import below_paper, powers_of_two, training
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+from localentropy.plots.drawing import Drawing, in_style, letter, panels
 from localentropy.plots.network_points import (
     SERIES,
     draw_points,
@@ -25,6 +24,7 @@ from localentropy.plots.network_points import (
 )
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) train and test error, (b) overlap of aligned networks, (c) local energy near the threshold and far above."""
     table = tables["overparam/cnn"]
@@ -42,22 +42,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             energies(table, by, positions),
         ]
     )
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(3, 7.2, 2.8)
-        draw_points(axes, data, by, ALGORITHMS, SERIES | {"untrained": SERIES["untrained"] | {"marker": "o"}})
-        draw_thresholds(axes[:2], positions, ALGORITHMS, at=0.74)
-        for axis in axes[:2]:
-            axis.set(xscale="log", xlabel="width $k$", xticks=powers_of_two(data["width"]))
-            axis.xaxis.set_major_formatter(ScalarFormatter())
-            axis.xaxis.set_minor_formatter(NullFormatter())
-        # Room for the legend above the points and the lines.
-        axes[0].set(ylabel="error rate", ylim=(-0.03, 1.3), yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-        axes[1].set(ylabel="overlap of aligned networks")
-        zoom(axes[1], data, "b")
-        axes[2].set(xlabel="distance per unit", ylabel="train error after noise")
-        axes[2].set(xlim=(-0.02, 0.8), ylim=(-0.03, 1.0))
-        legends(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ("upper left", "upper left", "upper left"))
-        letter(axes)
+    figure, axes = panels(3, 7.2, 2.8)
+    draw_points(axes, data, by, ALGORITHMS, SERIES | {"untrained": SERIES["untrained"] | {"marker": "o"}})
+    draw_thresholds(axes[:2], positions, ALGORITHMS, at=0.74)
+    for axis in axes[:2]:
+        axis.set(xscale="log", xlabel="width $k$", xticks=powers_of_two(data["width"]))
+        axis.xaxis.set_major_formatter(ScalarFormatter())
+        axis.xaxis.set_minor_formatter(NullFormatter())
+    # Room for the legend above the points and the lines.
+    axes[0].set(ylabel="error rate", ylim=(-0.03, 1.3), yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    axes[1].set(ylabel="overlap of aligned networks")
+    zoom(axes[1], data, "b")
+    axes[2].set(xlabel="distance per unit", ylabel="train error after noise")
+    axes[2].set(xlim=(-0.02, 0.8), ylim=(-0.03, 1.0))
+    legends(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ("upper left", "upper left", "upper left"))
+    letter(axes)
     rows = pd.concat([data, threshold_rows(positions, by, "a, b")])
     return Drawing(figure, rows, _caption(table, positions, scale))
 

@@ -4,43 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import matplotlib as mpl
 import pandas as pd
-import seaborn as sns
 
-from localentropy.plots.drawing import STYLE, Drawing, letter, panels
+from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
 
 
+@in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) against 1/α at fixed α_T, (b) against α_T at fixed 1/α, for several margins."""
     table = tables["overparam/typical"]
     table = table[table["reference"] != "max"].assign(margin=lambda rows: rows["margin"].round(12))
     p = tables["overparam/typical"].attrs["parameters"]
-    margins = sorted(table["margin"].unique())
-    colors = dict(zip(margins, sns.color_palette("viridis", len(margins)), strict=True))
+    colors = colors_of(sorted(table["margin"].unique()))
     frames = []
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure, axes = panels(2, 6.6, 2.9)
-        for panel, axis, x in zip("ab", axes, ("inv_alpha", "alpha_T"), strict=True):
-            for margin, line in table[table["line"] == x].sort_values(x).groupby("margin"):
-                axis.plot(line[x], line["entropy"], color=colors[margin], label=rf"$\kappa = {margin:g}$")
-                frames.append(
-                    pd.DataFrame(
-                        {
-                            "panel": panel,
-                            "series": f"margin {margin:g}",
-                            "x": line[x],
-                            "y": line["entropy"],
-                            "y_err": 0.0,
-                        }
-                    )
-                )
-            axis.set(xscale="log", ylabel="entropy per weight (nats)")
-            axis.set_ylim(bottom=0.0)
-        axes[0].set(xlabel=r"$1/\alpha = N/P$")
-        axes[1].set(xlabel=r"$\alpha_T = P/D$")
-        axes[0].legend(loc="lower right")
-        letter(axes)
+    figure, axes = panels(2, 6.6, 2.9)
+    for panel, axis, x in zip("ab", axes, ("inv_alpha", "alpha_T"), strict=True):
+        for margin, line in table[table["line"] == x].sort_values(x).groupby("margin"):
+            axis.plot(line[x], line["entropy"], color=colors[margin], label=rf"$\kappa = {margin:g}$")
+            frames.append(curve_rows(panel, f"margin {margin:g}", line[x], line["entropy"]))
+        axis.set(xscale="log", ylabel="entropy per weight (nats)")
+        axis.set_ylim(bottom=0.0)
+    axes[0].set(xlabel=r"$1/\alpha = N/P$")
+    axes[1].set(xlabel=r"$\alpha_T = P/D$")
+    axes[0].legend(loc="lower right")
+    letter(axes)
     caption = (
         "Figure 8. Entropy of typical solutions of several margins, replica-symmetric theory, "
         f"{p['ensemble']['activation']} features: (a) at α_T = {p['alpha_T']:g}, (b) at 1/α = {p['inv_alpha']:g}; lines begin where the "
