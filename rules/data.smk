@@ -3,7 +3,7 @@
 
 rule dataset:
     input:
-        ancient(pipeline.dataset_embedded),
+        ancient(pipeline.inputs("dataset")),
     output:
         multiext(
             f"data/prepared/{pipeline.configuration.data.source}/{{name}}",
@@ -21,7 +21,7 @@ rule dataset:
         mem_mb=4000,
         runtime=30,
     params:
-        job=pipeline.dataset_parameters,
+        job=pipeline.parameters("dataset"),
     message:
         "preparing the dataset {wildcards.name}"
     shell:

@@ -1,12 +1,15 @@
 # What a user asks for: all figures, or one by its name; all scorecards, or that of one paper.
 
 
+TARGETS = pipeline.target_files()
+
+
 rule all:
     input:
-        [pipeline.figure_files(target) for target in pipeline.configuration.figures],
+        [TARGETS[target] for target in pipeline.configuration.figures],
 
 
-for target, files in pipeline.target_files().items():
+for target, files in TARGETS.items():
 
     rule:
         name:
@@ -38,7 +41,7 @@ rule notebooks:
 # A notebook is a py:percent source; it is run from top to bottom and rendered with its outputs. Its last line is its stamp.
 rule notebook:
     input:
-        source=ancient(pipeline.notebook_source),
+        source=ancient(pipeline.inputs("notebook")),
     output:
         "notebooks/{name}.html",
     log:
@@ -52,7 +55,7 @@ rule notebook:
         mem_mb=4000,
         runtime=30,
     params:
-        stamp=pipeline.notebook_stamp,
+        stamp=lambda wildcards: pipeline.job("notebook", wildcards).stamp(),
     message:
         "running the notebook {wildcards.name}"
     shell:

@@ -8,7 +8,7 @@
 
 rule experiment:
     input:
-        ancient(pipeline.experiment_data),
+        ancient(pipeline.inputs("experiment")),
     output:
         f"results/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.parquet",
     log:
@@ -17,13 +17,13 @@ rule experiment:
         f"logs/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.benchmark.tsv"
     conda:
         "../environment.yml"
-    threads: pipeline.experiment_threads
+    threads: lambda wildcards: pipeline.job("experiment", wildcards).parameters.threads
     resources:
         mem_mb=2000,
         runtime=120,
-        gpu=pipeline.experiment_gpus,
+        gpu=lambda wildcards: pipeline.job("experiment", wildcards).gpus,
     params:
-        job=pipeline.experiment_parameters,
+        job=pipeline.parameters("experiment"),
     message:
         "computing {wildcards.paper}/{wildcards.name}, part {wildcards.part} of {wildcards.parts}"
     shell:
@@ -33,7 +33,7 @@ rule experiment:
 
 rule merge:
     input:
-        ancient(pipeline.experiment_parts),
+        ancient(pipeline.inputs("experiment")),
     output:
         f"results/{FOLDER}/{{paper}}/{{name}}.parquet",
     log:
@@ -47,7 +47,7 @@ rule merge:
         mem_mb=2000,
         runtime=5,
     params:
-        job=pipeline.experiment_parameters,
+        job=pipeline.parameters("experiment"),
     message:
         "joining the parts of {wildcards.paper}/{wildcards.name}"
     shell:
@@ -57,7 +57,7 @@ rule merge:
 
 rule plot:
     input:
-        ancient(pipeline.figure_tables),
+        ancient(pipeline.inputs("figure")),
     output:
         png=report(
             f"figures/{FOLDER}/{{paper}}/{{module}}.png",
@@ -84,8 +84,8 @@ rule plot:
         mem_mb=2000,
         runtime=5,
     params:
-        target=pipeline.figure_target,
-        job=pipeline.figure_parameters,
+        target=lambda wildcards: pipeline.job("figure", wildcards).target,
+        job=pipeline.parameters("figure"),
     message:
         "drawing {params.target}"
     shell:
@@ -94,7 +94,7 @@ rule plot:
 
 rule claims:
     input:
-        ancient(pipeline.scorecard_tables),
+        ancient(pipeline.inputs("scorecard")),
     output:
         report(
             f"figures/{FOLDER}/{{paper}}/scorecard.html",
@@ -116,7 +116,7 @@ rule claims:
         mem_mb=2000,
         runtime=5,
     params:
-        job=pipeline.scorecard_parameters,
+        job=pipeline.parameters("scorecard"),
     message:
         "testing the claims of {wildcards.paper}"
     shell:
@@ -126,7 +126,7 @@ rule claims:
 # One page over all scorecards.
 rule summary:
     input:
-        ancient(pipeline.summary_cards),
+        ancient(pipeline.inputs("summary")),
     output:
         f"figures/{FOLDER}/scorecard.md",
         f"figures/{FOLDER}/scorecard.html",
@@ -142,7 +142,7 @@ rule summary:
         mem_mb=1000,
         runtime=5,
     params:
-        job=pipeline.summary_parameters,
+        job=pipeline.parameters("summary"),
     message:
         "counting the verdicts of all papers"
     shell:

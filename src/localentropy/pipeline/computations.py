@@ -1,7 +1,7 @@
 """The pipeline's jobs on data: prepare a dataset, compute part of an experiment, merge its parts.
 
-The Snakefile and the command line both call these; what a job will be stamped with is known before it runs, so a
-file on disk can be held against what is wanted now.
+The Snakefile and the command line both call these. The stamp of a job is known before it runs. So a file on disk can
+be compared with what is wanted now.
 """
 
 from __future__ import annotations
@@ -71,15 +71,19 @@ class DatasetJob(BaseModel):
 
     @property
     def inputs(self) -> dict[str, Path]:
-        """The embedded file, where it is the source; raw files are checked against the registry instead."""
+        """The embedded file, if it is the source. Raw files are checked against the registry instead."""
         return {"embedded": DATA_DIR / "embedded" / f"{self.name}.npz"} if self.source == "embedded" else {}
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
         return [self.file, self.file.with_suffix(".json")]
 
+    def reads(self, part: int | None = None) -> list[Path]:
+        """What it is made from."""
+        return list(self.inputs.values())
+
     def problem(self, part: int | None = None) -> str | None:
-        """Why the prepared file cannot serve; None where it can, or is not there."""
+        """Why the prepared file is not current; None if it is, or if it is missing."""
         if not any(file.exists() for file in self.files()):
             return None
         try:
@@ -98,7 +102,7 @@ class DatasetJob(BaseModel):
         )
 
     def prepare(self, log: Path | None = None) -> None:
-        """Prepare the dataset, whole or not at all, and the record that vouches for it."""
+        """Prepare the dataset, whole or not at all, and write its record."""
         from localentropy.data.prepare import prepare
 
         started = datetime.now(UTC)
@@ -165,8 +169,13 @@ class ExperimentJob(BaseModel):
 
     @property
     def parts(self) -> int:
-        """Number of parts: as many as asked for, but none empty."""
+        """Number of parts: as many as asked for, but at most one for each task."""
         return min(self.parameters.chunks, len(self.experiment.tasks(self.parameters)))
+
+    @property
+    def gpus(self) -> int:
+        """GPUs that each part uses."""
+        return int(getattr(self.parameters, "device", "cpu") == "cuda")
 
     @property
     def table(self) -> Path:
@@ -177,7 +186,7 @@ class ExperimentJob(BaseModel):
     def committed(self) -> tuple[Path, artifacts.Stamp] | None:
         """The table of these parameters that comes with the repository, and its stamp; None where there is none.
 
-        Its code may be older than today's: what the machines that made it cost is why it is committed.
+        Its code may be older than today's. It is committed because it is expensive to compute.
         """
         file = COMMITTED / f"{self.name}.parquet"
         stamp = _committed_stamp(file)
@@ -194,8 +203,12 @@ class ExperimentJob(BaseModel):
         """What it, or one part of it, writes."""
         return [self.table if part is None else self.part(part)]
 
+    def reads(self, part: int | None = None) -> list[Path]:
+        """What it is made from: a part from datasets, the whole table from its parts."""
+        return [self.part(index) for index in range(self.parts)] if part is None else list(self.inputs.values())
+
     def problem(self, part: int | None = None) -> str | None:
-        """Why its table (or one part) cannot serve as it is; None where it can, or is not there."""
+        """Why its table (or one part) is not current; None if it is, or if it is missing."""
         file = self.files(part)[0]
         if not file.exists():
             return None
@@ -219,11 +232,11 @@ class ExperimentJob(BaseModel):
     def compute_part(self, index: int, log: Path | None = None) -> None:
         """Compute every `parts`-th task from `index` on and write them as one table.
 
-        On as many threads as the parameters say, whatever the environment does: the linear algebra library's sums
-        round differently on several.
+        The parameters set the number of threads, not the environment: sums of the linear algebra library round
+        differently on several threads.
         """
         import pandas as pd
-        import scipy.linalg  # noqa: F401 (brings a linear algebra library of its own, which is to be limited too)
+        import scipy.linalg  # noqa: F401 (it has its own linear algebra library, which must be limited too)
         from threadpoolctl import threadpool_limits
 
         missing = [name for name, file in self.inputs.items() if not file.exists()]
@@ -231,7 +244,7 @@ class ExperimentJob(BaseModel):
             command = f"python -m localentropy prepare {missing[0]}"
             raise DataError(f"{self.inputs[missing[0]]}: not prepared yet; run `{command}`")
         artifacts.require_writable(self.part(index))
-        # Before the first task loads the code that it will run with, and reads the data.
+        # The stamp is taken first: tasks load their code and read their data later.
         stamp = self.stamp(index)
         identity = provenance.canonical_json({"code": stamp.code, "inputs": stamp.inputs})
         started = datetime.now(UTC)
@@ -275,7 +288,7 @@ class ExperimentJob(BaseModel):
 
 
 def read_checked(file: Path) -> artifacts.Table:
-    """A table whose content is intact; a corrupt one is set aside, so that the next run remakes it.
+    """A table whose content is intact. A corrupt one is set aside, and the next run remakes it.
 
     Raises:
         ArtifactError: the table is missing or corrupt.
@@ -291,7 +304,7 @@ def read_checked(file: Path) -> artifacts.Table:
 
 @functools.cache
 def _committed_stamp(file: Path) -> artifacts.Stamp | None:
-    """Stamp of a committed table; one that is damaged is named on standard error and not used."""
+    """Stamp of a committed table. A damaged one is not used, and named on standard error."""
     if not file.exists():
         return None
     try:
@@ -302,6 +315,6 @@ def _committed_stamp(file: Path) -> artifacts.Stamp | None:
 
 
 def without_missing(stamp: artifacts.Stamp, inputs: Mapping[str, Path]) -> artifacts.Stamp:
-    """The stamp without inputs whose file is gone: where one matters it is remade, and its users with it."""
+    """The stamp without inputs whose file is gone. A file that is needed is remade, and so is what is made from it."""
     gone = {name for name, file in inputs.items() if not file.exists()}
     return replace(stamp, inputs={name: value for name, value in stamp.inputs.items() if name not in gone})

@@ -1,4 +1,4 @@
-"""The pipeline's jobs on tables: draw a figure, and what all jobs share that turn tables into files to look at."""
+"""The pipeline's jobs on tables: the base class of all, and the job of a figure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class OutputJob(BaseModel, ABC):
         folder: path component of the scale or named run.
         tables: experiment `<paper>/<name>` → its table.
         origins: experiment → what its table must have been made from (`Stamp.origin`), known before it exists.
-            A table that comes with the repository (`ExperimentJob.committed`) goes before one that would be computed.
+            A table that comes with the repository (`ExperimentJob.committed`) is used first.
         datasets: dataset → prepared file that some table depends on.
     """
 
@@ -92,8 +92,12 @@ class OutputJob(BaseModel, ABC):
         """What it writes."""
         return [self.stem.with_suffix(suffix) for suffix in (*self.SUFFIXES, ".json")]
 
+    def reads(self, part: int | None = None) -> list[Path]:
+        """What it is made from."""
+        return list(self.tables.values())
+
     def problem(self, part: int | None = None) -> str | None:
-        """Why its files cannot serve as they are; None where they can, or none is there."""
+        """Why its files are not current; None if they are, or if none is there."""
         if not any(file.exists() for file in self.files()):
             return None
         try:
@@ -105,7 +109,7 @@ class OutputJob(BaseModel, ABC):
         return without_missing(stamp, self.inputs).difference(self.stamp())
 
     def stamp(self) -> artifacts.Stamp:
-        """What its files are stamped with; a table that is not there yet is left out."""
+        """Stamp of its files. A table that is not there yet is left out."""
         return artifacts.Stamp(
             name=self.target,
             parameters=self.parameters,
@@ -115,9 +119,9 @@ class OutputJob(BaseModel, ABC):
         )
 
     def make(self, log: Path | None = None) -> None:
-        """Read the tables, and write every file and the record that vouches for them."""
+        """Read the tables. Write every file and the record of all."""
         started = datetime.now(UTC)
-        # Before the code is loaded and the tables are read that it vouches for.
+        # The stamp is taken first: the code is loaded and the tables are read later.
         stamp = self.stamp()
         with reporting(self.target, 1, log) as reporter:
             contents, caption, summary = self.render({name: self._read(name) for name in self.tables})
@@ -125,7 +129,7 @@ class OutputJob(BaseModel, ABC):
             reporter.summary(f"{summary} → {self.files()[0]}")
 
     def committed_note(self) -> str:
-        """What a caption says of tables that come with the repository; empty where there are none."""
+        """A sentence of the caption on tables that come with the repository; empty if there are none."""
         notes = []
         for name, file in self.tables.items():
             if COMMITTED in file.parents:

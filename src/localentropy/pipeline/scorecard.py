@@ -130,6 +130,10 @@ class SummaryJob(OutputJob):
         """The scorecards."""
         return {paper: Path(file) for paper, file in self.cards.items()}
 
+    def reads(self, part: int | None = None) -> list[Path]:
+        """The scorecards."""
+        return list(self.inputs.values())
+
     def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
         """The two files."""
         import pandas as pd

@@ -19,11 +19,11 @@ import platform
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from localentropy import closure
 from localentropy.atomic import file_hash
@@ -34,6 +34,9 @@ from localentropy.pipeline.config import name_target, require_known, resolve
 from localentropy.pipeline.jobs import Job, output_jobs
 from localentropy.pipeline.outputs import FigureJob
 from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 LOCK = Path(".snakemake/localentropy.lock")
 
@@ -53,19 +56,23 @@ class NotebookJob:
         """What it writes."""
         return [self.source.with_suffix(".html")]
 
+    def reads(self, part: int | None = None) -> list[Path]:
+        """What it is made from."""
+        return [self.source]
+
     def stamp(self) -> str:
         """A comment that names the source's text and the code that it imports."""
         return f"<!-- {file_hash(self.source)} {closure.code_hash(str(self.source))} -->"
 
     def problem(self, part: int | None = None) -> str | None:
-        """Why the rendered file cannot serve; None where it can, or is not there."""
+        """Why the rendered file is not current; None if it is, or if it is missing."""
         file = self.files()[0]
         made = file.read_text(encoding="utf-8") if file.exists() else self.stamp()
         return None if made.rstrip().endswith(self.stamp()) else "made from other code"
 
 
 class Pipeline:
-    """The rules' view of one resolved configuration; `wildcards` arguments are Snakemake's."""
+    """The rules' view of one resolved configuration. Snakemake gives the `wildcards`."""
 
     def __init__(self, workflow: Any) -> None:
         self._workflow = workflow
@@ -76,87 +83,47 @@ class Pipeline:
             files=[_shortest(file) for file in settings.configfiles], overrides=dict(settings.config)
         )
 
-    def figure_files(self, target: str) -> list[str]:
-        """All files of a figure."""
-        return [str(file) for file in FigureJob.from_configuration(self.configuration, target).files()]
+    def job(self, kind: str, wildcards: Any) -> Job | NotebookJob:
+        """The job of a rule: a dataset, experiment, figure, scorecard, summary or notebook."""
+        configuration = self.configuration
+        with _stopping():
+            match kind:
+                case "dataset":
+                    return DatasetJob.from_configuration(configuration, wildcards.name)
+                case "experiment":
+                    return ExperimentJob.from_configuration(configuration, f"{wildcards.paper}/{wildcards.name}")
+                case "figure":
+                    return FigureJob.from_configuration(configuration, name_target(wildcards.paper, wildcards.module))
+                case "scorecard":
+                    return ScorecardJob.from_configuration(configuration, wildcards.paper)
+                case "summary":
+                    return SummaryJob.from_configuration(configuration)
+        return NotebookJob(wildcards.name)
+
+    def inputs(self, kind: str) -> Callable[[Any], list[str]]:
+        """Wildcards → the files that a rule's job reads. The guard of the job's own files runs first."""
+
+        def guarded(wildcards: Any) -> list[str]:
+            job, part = self.job(kind, wildcards), getattr(wildcards, "part", None)
+            part = None if part is None else int(part)
+            self._guard(job, part)
+            return [str(file) for file in job.reads(part)]
+
+        return guarded
+
+    def parameters(self, kind: str) -> Callable[[Any], str]:
+        """Wildcards → a rule's job as JSON."""
+        return lambda wildcards: cast("BaseModel", self.job(kind, wildcards)).model_dump_json()
 
     def target_files(self) -> dict[str, list[str]]:
         """The target of each figure, and of each paper's scorecard → its files."""
         jobs = [job for job in output_jobs(self.configuration) if not isinstance(job, SummaryJob)]
         return {job.target: [str(file) for file in job.files()] for job in jobs}
 
-    def dataset_embedded(self, wildcards: Any) -> list[str]:
-        """The embedded file that a dataset is taken from, where it is; the guard of the prepared file."""
-        job = DatasetJob.from_configuration(self.configuration, wildcards.name)
-        self._guard(job)
-        return [str(file) for file in job.inputs.values()]
-
-    def dataset_parameters(self, wildcards: Any) -> str:
-        """A dataset's job as JSON."""
-        return DatasetJob.from_configuration(self.configuration, wildcards.name).model_dump_json()
-
-    def experiment_data(self, wildcards: Any) -> list[str]:
-        """Prepared datasets that a part of an experiment reads; the guard of the part."""
-        job = self._experiment(wildcards)
-        self._guard(job, int(wildcards.part))
-        return [str(file) for file in job.inputs.values()]
-
-    def experiment_parts(self, wildcards: Any) -> list[str]:
-        """The parts of an experiment's table; the guard of the table."""
-        job = self._experiment(wildcards)
-        self._guard(job)
-        return [str(job.part(index)) for index in range(job.parts)]
-
-    def experiment_parameters(self, wildcards: Any) -> str:
-        """An experiment's resolved job as JSON."""
-        return self._experiment(wildcards).model_dump_json()
-
-    def experiment_threads(self, wildcards: Any) -> int:
-        """Threads that an experiment's jobs use."""
-        return self._experiment(wildcards).parameters.threads
-
-    def experiment_gpus(self, wildcards: Any) -> int:
-        """GPUs that an experiment's jobs use: one where its parameters name that device."""
-        return int(getattr(self._experiment(wildcards).parameters, "device", "cpu") == "cuda")
-
-    def figure_tables(self, wildcards: Any) -> list[str]:
-        """Tables that a figure is drawn from; the guard of the figure."""
-        job = self._figure(wildcards)
-        self._guard(job)
-        return [str(file) for file in job.tables.values()]
-
-    def figure_parameters(self, wildcards: Any) -> str:
-        """A figure's job as JSON."""
-        return self._figure(wildcards).model_dump_json()
-
-    def figure_target(self, wildcards: Any) -> str:
-        """A figure's target name."""
-        return self._figure(wildcards).target
-
     def scorecard_files(self) -> list[str]:
-        """Files of all scorecards and of the page over them; of none where there are no claims."""
+        """Files of all scorecards and of the page over them. Without claims there are none."""
         jobs = [job for job in output_jobs(self.configuration) if not isinstance(job, FigureJob)]
         return [str(file) for job in jobs for file in job.files()]
-
-    def scorecard_tables(self, wildcards: Any) -> list[str]:
-        """Tables that a paper's claims are tested on; the guard of its scorecard."""
-        job = self._scorecard(wildcards)
-        self._guard(job)
-        return [str(file) for file in job.tables.values()]
-
-    def scorecard_parameters(self, wildcards: Any) -> str:
-        """A scorecard's job as JSON."""
-        return self._scorecard(wildcards).model_dump_json()
-
-    def summary_cards(self, wildcards: Any) -> list[str]:
-        """The scorecards that the page over all of them counts; its guard."""
-        job = self._summary()
-        self._guard(job)
-        return [str(file) for file in job.inputs.values()]
-
-    def summary_parameters(self, wildcards: Any) -> str:
-        """The page's job as JSON."""
-        return self._summary().model_dump_json()
 
     def captions(self) -> dict[str, str]:
         """File of a figure or scorecard → its caption as reStructuredText, where there is one already."""
@@ -174,38 +141,13 @@ class Pipeline:
         overrides = [f"{key}={provenance.canonical_json(value)}" for key, value in settings.config.items()]
         return shlex.join([*files, *(["--config", *overrides] if overrides else [])])
 
-    def notebook_source(self, wildcards: Any) -> str:
-        """A notebook's source; the guard of the rendered notebook."""
-        job = NotebookJob(wildcards.name)
-        self._guard(job)
-        return str(job.source)
-
-    def notebook_stamp(self, wildcards: Any) -> str:
-        """The line that a rendered notebook ends with."""
-        return NotebookJob(wildcards.name).stamp()
-
     def refuse_target(self, wildcards: Any) -> None:
-        """End with one line for a target that is none; those there are have no files of their own."""
+        """End with one line for a word that is no target. Targets are the rules without files of their own."""
         with _stopping():
             require_known(wildcards.target, [rule.name for rule in self._workflow.rules if not rule.output], "target")
 
-    def _experiment(self, wildcards: Any) -> ExperimentJob:
-        with _stopping():
-            return ExperimentJob.from_configuration(self.configuration, f"{wildcards.paper}/{wildcards.name}")
-
-    def _figure(self, wildcards: Any) -> FigureJob:
-        with _stopping():
-            return FigureJob.from_configuration(self.configuration, name_target(wildcards.paper, wildcards.module))
-
-    def _scorecard(self, wildcards: Any) -> ScorecardJob:
-        with _stopping():
-            return ScorecardJob.from_configuration(self.configuration, wildcards.paper)
-
-    def _summary(self) -> SummaryJob:
-        return SummaryJob.from_configuration(self.configuration)
-
     def _guard(self, job: Job | NotebookJob, part: int | None = None) -> None:
-        """Set the job's files aside unless they are what is wanted. A dry run leaves them, says so, and plans as if."""
+        """Set the job's files aside unless they are current. A dry run leaves them, and plans as if they were gone."""
         executing = self._workflow.executor_plugin is not None and self._workflow.is_main_process
         files = job.files(part)
         if not executing or files[0] in self._checked:
@@ -224,7 +166,7 @@ class Pipeline:
             except LocalEntropyError as error:
                 stop(LocalEntropyError(f"{files[0]}: {difference}, and cannot be set aside: {error}"))
         for file in files:
-            # A dry run plans as if they were gone. In a real one Snakemake may have listed the folder before.
+            # Snakemake may have listed the folder before.
             self._workflow.iocache.exists_local[str(file)] = False
         print(f"{files[0]}: {difference}; {then}", file=sys.stderr)
 
@@ -236,16 +178,16 @@ class Pipeline:
             self._lock = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o644)
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.ftruncate(self._lock, 0)
-            # For those whom it keeps off; on a cluster they may sit at another machine.
+            # The line tells other users who holds the lock. On a cluster they may work on another machine.
             os.write(self._lock, f"{os.getpid()} on {platform.node()}\n".encode())
         except BlockingIOError:
             holder = LOCK.read_text().strip() or "unknown"
             stop(LocalEntropyError(f"another pipeline (process {holder}) is running on this checkout; wait for it"))
         except OSError as error:
-            # Some cluster file systems have no locks: no guard there, and the user must know.
+            # Some file systems of clusters have no locks. There is no guard then, and the user must know.
             if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
                 print(f"{LOCK}: {error.strerror}: start no second pipeline on this checkout", file=sys.stderr)
-            elif error.errno != errno.ENOSPC:  # then the lock is held, only its holder is not written down
+            elif error.errno != errno.ENOSPC:  # a full disk: the lock is held, but its line is missing
                 stop(LocalEntropyError(f"{LOCK}: {error.strerror}"))
 
 
@@ -264,5 +206,5 @@ def _stopping() -> Iterator[None]:
 
 
 def _shortest(file: Path) -> Path:
-    """The path relative to the working directory where it lies below it: error messages name it as it was given."""
+    """The path relative to the working directory, if it lies below it. Error messages then name it as the user did."""
     return file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
