@@ -41,8 +41,6 @@ from localentropy import seeds
 from localentropy.experiments.parameters import SIZE, ExperimentParameters
 from localentropy.numerics.{kernel} import square
 
-DATASETS = ()
-
 
 class Parameters(ExperimentParameters):
     offset: Annotated[float, Field(gt=0, description="a parameter")]

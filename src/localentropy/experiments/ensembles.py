@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from localentropy.experiments.parameters import ExperimentParameters
 
 
 class Ensemble(BaseModel):
@@ -21,6 +23,15 @@ class Ensemble(BaseModel):
         found = getattr(import_module(f"localentropy.replica.{self.model}"), function)
         return found(*arguments, **named, **self.model_dump(exclude={"model"}))
 
-    def modules(self, *functions: str) -> list[str]:
-        """Dotted names of the model's functions: what a table depends on that is computed with them."""
-        return [f"localentropy.replica.{self.model}:{function}" for function in functions]
+
+class EnsembleParameters(ExperimentParameters):
+    """Parameters of a program that evaluates the theory of an ensemble."""
+
+    FUNCTIONS: ClassVar[tuple[str, ...]]
+    """Functions of the model that the program calls."""
+
+    ensemble: Ensemble
+
+    def modules(self) -> list[str]:
+        """Dotted names of the model's functions that the table depends on."""
+        return [f"localentropy.replica.{self.ensemble.model}:{function}" for function in self.FUNCTIONS]

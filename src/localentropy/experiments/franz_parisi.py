@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from localentropy.experiments.ensembles import Ensemble
+from localentropy.experiments.ensembles import EnsembleParameters
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
     Distance,
-    ExperimentParameters,
     Load,
     Margin,
     Overparameterization,
@@ -24,8 +23,6 @@ from localentropy.experiments.parameters import (
 
 if TYPE_CHECKING:
     import pandas as pd
-
-DATASETS: tuple[str, ...] = ()
 
 OfLargest = Annotated[str, Field(pattern=r"^(0?\.\d+ )?max$", examples=["max", "0.9 max"])]
 """`max`, the largest margin that exists, or a part of it: `0.9 max`."""
@@ -51,10 +48,10 @@ class Family(BaseModel):
     )
 
 
-class Parameters(ExperimentParameters):
+class Parameters(EnsembleParameters):
     """Parameters of the Franz–Parisi curves."""
 
-    ensemble: Ensemble
+    FUNCTIONS = ("franz_parisi", "typical", "typical_distance", "kappa_max", "inv_alpha_le")
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     inv_alpha: Overparameterization = Field(description="student weights per pattern, 1/α = N/P (C)")
     margin: Margin = Field(description="margin κ of the solutions that are counted")
@@ -80,10 +77,6 @@ class Parameters(ExperimentParameters):
                 f"largest_distance = {self.largest_distance}"
             )
         return self
-
-    def modules(self) -> list[str]:
-        """The theory of the ensemble."""
-        return self.ensemble.modules("franz_parisi", "typical", "typical_distance", "kappa_max", "inv_alpha_le")
 
 
 def tasks(parameters: Parameters) -> list[Task]:

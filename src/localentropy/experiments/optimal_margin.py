@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from localentropy.experiments.ensembles import Ensemble
+from localentropy.experiments.ensembles import EnsembleParameters
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
-    ExperimentParameters,
     Load,
     Overparameterization,
     Task,
@@ -19,20 +18,14 @@ from localentropy.experiments.parameters import (
 if TYPE_CHECKING:
     import pandas as pd
 
-DATASETS: tuple[str, ...] = ()
 
-
-class Parameters(ExperimentParameters):
+class Parameters(EnsembleParameters):
     """Parameters of the optimal margin."""
 
-    ensemble: Ensemble
+    FUNCTIONS = ("alpha_c", "kappa_opt", "kappa_max", "typical")
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     largest_inv_alpha: Overparameterization = Field(description="right end of the grid in 1/α (C)")
     points: int = Field(ge=2, le=1000, description="points of the grid in log 1/α", json_schema_extra=SIZE)
-
-    def modules(self) -> list[str]:
-        """The theory of the ensemble."""
-        return self.ensemble.modules("alpha_c", "kappa_opt", "kappa_max", "typical")
 
 
 def tasks(parameters: Parameters) -> list[Task]:

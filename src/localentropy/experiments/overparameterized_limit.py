@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from localentropy.experiments.ensembles import Ensemble
+from localentropy.experiments.ensembles import EnsembleParameters
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
-    ExperimentParameters,
     IncreasingValues,
     Loads,
     Task,
@@ -19,20 +18,14 @@ from localentropy.experiments.parameters import (
 if TYPE_CHECKING:
     import pandas as pd
 
-DATASETS: tuple[str, ...] = ()
 
-
-class Parameters(ExperimentParameters):
+class Parameters(EnsembleParameters):
     """Parameters of the limit of infinite overparameterization."""
 
-    ensemble: Ensemble
+    FUNCTIONS = ("overparameterized_limit",)
     alphas_T: Loads = Field(description="ends of the grid in α_T (C)")
     margins: IncreasingValues = Field(description="margins κ (C)")
     points: int = Field(ge=2, le=1000, description="points of the grid in log α_T", json_schema_extra=SIZE)
-
-    def modules(self) -> list[str]:
-        """The theory of the ensemble."""
-        return self.ensemble.modules("overparameterized_limit")
 
 
 def tasks(parameters: Parameters) -> list[Task]:

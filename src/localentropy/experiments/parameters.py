@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -33,6 +33,9 @@ class ExperimentParameters(BaseModel):
     """Base of every experiment's parameters: immutable, and a key it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    DATASETS: ClassVar[tuple[str, ...]] = ()
+    """Names of the prepared datasets that the program reads."""
 
     program: str = Field(
         default="",
@@ -67,7 +70,7 @@ class Context:
 
     Attributes:
         seed: root of the random streams (`localentropy.seeds`).
-        data: names in the experiment's `DATASETS` → prepared files.
+        data: names in the parameters' `DATASETS` → prepared files.
         report: logs one line of progress.
         checkpoint: a path that names the task; one that takes more than ten minutes keeps its state in files whose
             names begin with it, and removes them at the end.
@@ -87,7 +90,6 @@ class Experiment(Protocol):
 
     __name__: str
     __file__: str | None
-    DATASETS: tuple[str, ...]
     Parameters: type[ExperimentParameters]
 
     def tasks(self, parameters: Any) -> list[Task]:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from localentropy.solvers.solution import Solution
 
-DATASETS: tuple[str, ...] = ()
-
 
 class OverlapGrid(SizeGrid):
     """Instances of one latent dimension for one solver."""

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from localentropy.instances.perceptron import Instance
     from localentropy.solvers.solution import Solution
 
-DATASETS: tuple[str, ...] = ()
-
 
 class Parameters(ExperimentParameters):
     """What the runs of all solvers have; each solver adds its own options."""

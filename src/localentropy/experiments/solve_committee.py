@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from localentropy.instances.committee import TreeCommittee
     from localentropy.solvers.solution import Solution
 
-DATASETS: tuple[str, ...] = ()
-
 COLUMNS = {
     "quantity": "str",
     "D": "int64",

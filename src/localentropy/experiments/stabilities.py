@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.ensembles import Ensemble
+from localentropy.experiments.ensembles import EnsembleParameters
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
-    ExperimentParameters,
     IncreasingOverparameterizations,
     IncreasingValues,
     Load,
@@ -29,16 +28,13 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
-DATASETS: tuple[str, ...] = ()
 
-
-class Parameters(ExperimentParameters):
+class Parameters(EnsembleParameters):
     """What densities and lattices have in common."""
 
     at: Literal["density", "lattice"] = Field(
         description="whether stabilities have a density, or are values of the lattice of simulations"
     )
-    ensemble: Ensemble
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
 
     @classmethod
@@ -51,19 +47,19 @@ class Parameters(ExperimentParameters):
 class Density(Parameters):
     """Curves at several 1/α."""
 
+    FUNCTIONS = ("stability_density", "local_energy")
+
     inv_alphas: IncreasingOverparameterizations = Field(description="student weights per pattern, 1/α = N/P (C)")
     margin: Margin = Field(description="margin κ of the solutions")
     largest_stability: float = Field(gt=0, le=20, description="right end of the grid of stabilities")
     largest_distance: float = Field(gt=0, lt=1, description="right end of the grid of distances of the local energy")
     points: int = Field(ge=2, le=10000, description="points of each grid", json_schema_extra=SIZE)
 
-    def modules(self) -> list[str]:
-        """The theory of the ensemble."""
-        return self.ensemble.modules("stability_density", "local_energy")
-
 
 class Lattice(Parameters):
     """The sizes and margins of simulations."""
+
+    FUNCTIONS = ("stability_density",)
 
     distances: IncreasingValues = Field(description="distances d of the local energy (C)")
     grids: tuple[Grid, ...] = Field(
@@ -74,10 +70,6 @@ class Lattice(Parameters):
     def _sizes_exist(self) -> Lattice:
         tasks(self)
         return self
-
-    def modules(self) -> list[str]:
-        """The theory of the ensemble."""
-        return self.ensemble.modules("stability_density")
 
 
 def tasks(parameters: Density | Lattice) -> list[Task]:

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from localentropy.experiments.ensembles import Ensemble
+from localentropy.experiments.ensembles import EnsembleParameters
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
-    ExperimentParameters,
     IncreasingLoads,
     Load,
     Loads,
@@ -25,16 +24,13 @@ from localentropy.experiments.parameters import (
 if TYPE_CHECKING:
     import pandas as pd
 
-DATASETS: tuple[str, ...] = ()
 
-
-class Parameters(ExperimentParameters):
+class Parameters(EnsembleParameters):
     """What both kinds of thresholds have."""
 
     onset_of: Literal["solutions", "optimal margin"] = Field(
         description="α_c and α_LE, or the onset of a positive optimal margin"
     )
-    ensemble: Ensemble
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
@@ -46,24 +42,20 @@ class Parameters(ExperimentParameters):
 class Solutions(Parameters):
     """1/α_c and 1/α_LE along a line in α_T."""
 
+    FUNCTIONS = ("alpha_c", "inv_alpha_le", "kappa_max")
+
     alphas_T: Loads = Field(description="ends of the grid in α_T (C)")
     alpha_T_storage: Load = Field(description="the α_T that stands for the storage limit α_T → 0 (C)")
     alphas_T_marked: IncreasingLoads = Field(description="further values of α_T, the figures' own (C)")
     points: int = Field(ge=2, le=1000, description="points of the grid in log α_T", json_schema_extra=SIZE)
 
-    def modules(self) -> list[str]:
-        """The theory of the ensemble."""
-        return self.ensemble.modules("alpha_c", "inv_alpha_le", "kappa_max")
-
 
 class OptimalMargin(Parameters):
     """The onset of a positive optimal margin."""
 
-    alphas_T: IncreasingLoads = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    FUNCTIONS = ("optimal_margin_onset",)
 
-    def modules(self) -> list[str]:
-        """The theory of the ensemble."""
-        return self.ensemble.modules("optimal_margin_onset")
+    alphas_T: IncreasingLoads = Field(description="patterns per latent dimension, α_T = P/D (C)")
 
 
 def tasks(parameters: Solutions | OptimalMargin) -> list[Task]:

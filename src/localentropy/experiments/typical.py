@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.ensembles import Ensemble
+from localentropy.experiments.ensembles import EnsembleParameters
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
-    ExperimentParameters,
     IncreasingValues,
     Load,
     Loads,
@@ -28,17 +27,16 @@ from localentropy.experiments.perceptron_sizes import Grid, distinct_points, siz
 if TYPE_CHECKING:
     import pandas as pd
 
-DATASETS: tuple[str, ...] = ()
-
 BEYOND = 1.0 + 1e-9
 """A threshold carries the rounding of its root: lines begin this factor beyond it."""
 
 
-class Parameters(ExperimentParameters):
+class Parameters(EnsembleParameters):
     """What the points of both kinds have."""
 
+    FUNCTIONS = ("alpha_c", "kappa_max", "typical")
+
     at: Literal["lines", "sizes"] = Field(description="whether the points lie on lines or are those of simulations")
-    ensemble: Ensemble
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D, but for the lines in α_T (C)")
 
     @classmethod
@@ -46,10 +44,6 @@ class Parameters(ExperimentParameters):
         """The model of the kind of points that the values name."""
         models: dict[str, type[Parameters]] = {"lines": Lines, "sizes": Sizes}
         return models.get(str(values.get("at")), cls)
-
-    def modules(self) -> list[str]:
-        """The theory of the ensemble."""
-        return self.ensemble.modules("alpha_c", "kappa_max", "typical")
 
 
 class Lines(Parameters):

@@ -143,8 +143,7 @@ class ExperimentJob(BaseModel):
         """
         require_known(name, configuration.experiments, "experiment")
         parameters = configuration.experiments[name]
-        program = load_program(name.partition("/")[0], parameters.program)
-        inputs = {dataset: prepared_path(dataset, configuration.data.source) for dataset in program.DATASETS}
+        inputs = {dataset: prepared_path(dataset, configuration.data.source) for dataset in parameters.DATASETS}
         folder, seed = configuration.folder, configuration.seed
         return cls(name=name, folder=folder, seed=seed, parameters=parameters, inputs=inputs)
 

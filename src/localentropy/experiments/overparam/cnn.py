@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from localentropy.networks.cnn.folding import Folded
     from localentropy.networks.cnn.network import CNN
 
-DATASETS = ("cifar10",)
-
 Optimizer = Literal["sgd", "adam"]
 
 COLUMNS = columns("optimizer", "epoch")
@@ -65,6 +63,8 @@ ClassBalanced = Annotated[int, Field(ge=10), AfterValidator(_balanced)]
 
 class Parameters(NetworkParameters):
     """Parameters of the CNN experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
+
+    DATASETS = ("cifar10",)
 
     widths: IncreasingSizes = Field(
         description="k, the filters of the first of four convolutions (C)", json_schema_extra=SIZE

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from localentropy.instances.perceptron import Instance
     from localentropy.solvers.solution import Solution
 
-DATASETS: tuple[str, ...] = ()
-
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "sbpi": {"gaussian": {}, "binary": {"features": "binary"}},
     "anneal": {"gaussian": {}, "gaussian_covariate": {"gaussian_covariate": True}},

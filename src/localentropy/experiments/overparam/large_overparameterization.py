@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from localentropy.experiments.ensembles import Ensemble
+from localentropy.experiments.ensembles import EnsembleParameters
 from localentropy.experiments.parameters import (
     Context,
-    ExperimentParameters,
     IncreasingOverparameterizations,
     IncreasingValues,
     Load,
@@ -19,20 +18,14 @@ from localentropy.experiments.parameters import (
 if TYPE_CHECKING:
     import pandas as pd
 
-DATASETS: tuple[str, ...] = ()
 
-
-class Parameters(ExperimentParameters):
+class Parameters(EnsembleParameters):
     """Parameters of the approach to the limit."""
 
-    ensemble: Ensemble
+    FUNCTIONS = ("typical", "overparameterized_limit")
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     inv_alphas: IncreasingOverparameterizations = Field(description="student weights per pattern, 1/α = N/P (C)")
     margins: IncreasingValues = Field(description="margins κ (C)")
-
-    def modules(self) -> list[str]:
-        """The theory of the ensemble."""
-        return self.ensemble.modules("typical", "overparameterized_limit")
 
 
 def tasks(parameters: Parameters) -> list[Task]:

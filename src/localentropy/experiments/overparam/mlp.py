@@ -1,4 +1,5 @@
 """MLPs on the parity of MNIST digits, from two kinds of initialization (overparam, figure 6).
+    from localentropy.networks.mlp.network import Ensemble
 
 A task trains all samples of one width and one initialization on one class-balanced part of the training set. The
 networks are then normalised, every pair of them is aligned, and each is perturbed with multiplicative noise, also those
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
 
-    from localentropy.networks.mlp.network import Ensemble
-
-DATASETS = ("mnist_parity",)
 
 Initialization = Literal["random_orthogonal", "adversarial"]
 
@@ -64,6 +62,8 @@ def _even(value: int) -> int:
 
 class Parameters(NetworkParameters):
     """Parameters of the MLP experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
+
+    DATASETS = ("mnist_parity",)
 
     widths: IncreasingSizes = Field(description="units in each hidden layer (C)", json_schema_extra=SIZE)
     initializations: Distinct[tuple[Initialization, ...]] = Field(

@@ -11,8 +11,6 @@ from localentropy.experiments.parameters import Context, ExperimentParameters, L
 if TYPE_CHECKING:
     import pandas as pd
 
-DATASETS: tuple[str, ...] = ()
-
 
 class Parameters(ExperimentParameters):
     """Parameters of the storage limit."""

@@ -16,8 +16,6 @@ from localentropy.experiments.perceptron_sizes import Grid, grid_tasks, require_
 if TYPE_CHECKING:
     import pandas as pd
 
-DATASETS: tuple[str, ...] = ()
-
 
 class Parameters(ExperimentParameters):
     """Parameters of the runs."""
