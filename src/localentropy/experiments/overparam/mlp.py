@@ -1,5 +1,4 @@
 """MLPs on the parity of MNIST digits, from two kinds of initialization (overparam, figure 6).
-    from localentropy.networks.mlp.network import Ensemble
 
 A task trains all samples of one width and one initialization on one class-balanced part of the training set. The
 networks are then normalised, every pair of them is aligned, and each is perturbed with multiplicative noise, also those
@@ -45,6 +44,8 @@ from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, 
 if TYPE_CHECKING:
     import pandas as pd
     from torch import Tensor
+
+    from localentropy.networks.mlp.network import Ensemble
 
 
 Initialization = Literal["random_orthogonal", "adversarial"]
