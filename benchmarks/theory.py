@@ -1,4 +1,4 @@
-"""Speed of the theory engine, each piece next to its limit or target, in one run on one core.
+"""Speed of the replica theory, each piece next to its target and to a peer, in one run on one core.
 
 python benchmarks/theory.py
 """
@@ -9,109 +9,142 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from scipy.integrate import quad
-from scipy.special import log_ndtr
+from scipy.optimize import root
+from scipy.special import log_ndtr, ndtr
 from timing import fastest
 
-from localentropy.numerics.quadrature import gaussian_rule
-from localentropy.numerics.saddle_point import hessian, solve, value_and_gradient
-from localentropy.numerics.special import log_tail, tail
+from localentropy.numerics.saddle_point import solve
+from localentropy.replica import franz_parisi, monotonicity, patterns, typical
 from localentropy.replica import random_features as rf
-from localentropy.replica import random_features_thresholds as thresholds
-from localentropy.replica.random_features_curve import FranzParisiCurve
-from localentropy.replica.random_features_typical import TypicalFreeEntropy, add_patterns
+from localentropy.replica.ensemble import Typical
 
 ALPHA_T, INV_ALPHA = 3.0, 1.2
+DISTANCES = np.geomspace(1e-3, 0.5, 14)
 FIGURE_3 = ((0.0, 0.0), (0.03, 0.0), (0.05, 0.0), (0.1, 0.0), ("max", 0.0), (0.1, 0.1))
+CACHED = (
+    typical.typical_point, typical.largest_alpha, typical.largest_margin, franz_parisi.curve_around,
+    monotonicity.smallest_monotonic_margin, monotonicity.local_entropy_threshold, rf._optimal_margin, rf._onset,
+)  # fmt: skip
 
 
-def seconds(function: Callable[[], object], repeats: int = 1) -> float:
-    """CPU time of one call; of a short one the fastest of three batches."""
-    return fastest(function, 3 if repeats > 1 else 1, repeats, warm=False)
+def seconds(function: Callable[[], object], calls: int = 1) -> float:
+    """CPU time of one call, the fastest of three batches, with nothing remembered from calls before."""
+
+    def cold() -> object:
+        for cached in CACHED:
+            cached.cache_clear()
+        return function()
+
+    return fastest(cold, 3, calls)
 
 
 def report(what: str, measured: float, against: str, reference: float) -> None:
     ratio = measured / reference
-    print(f"{what:42s} {1e3 * measured:10.3f} ms   {against:40s} {1e3 * reference:10.3f} ms   ratio {ratio:6.2f}")
+    print(f"{what:42s} {1e3 * measured:10.3f} ms   {against:42s} {1e3 * reference:10.3f} ms   ratio {ratio:6.2f}")
 
 
-def special_functions() -> None:
-    h = np.random.default_rng(1).normal(0.0, 3.0, 50_000)
+def energetic_term() -> None:
+    """Value, gradient and Hessian in one kernel, next to the bare value on as many nodes."""
+    C, V, R, margin = 0.4, 0.5, 0.9, 0.1
+    z = np.linspace(-9.0, 9.0, 288)
+
+    def value() -> float:
+        weight = np.exp(-0.5 * z * z) * (z[1] - z[0]) / math.sqrt(2.0 * math.pi)
+        students = log_ndtr((math.sqrt(C + R * R) * z - margin) / math.sqrt(V))
+        return float(2.0 * weight @ (ndtr(R / math.sqrt(C) * z) * students))
+
+    exact = patterns._hard_margin(C, V, R, margin, patterns.SPACING)[0]
+    assert abs(value() - exact) < 1e-10
+    kernel = fastest(lambda: patterns._hard_margin(C, V, R, margin, patterns.SPACING), 3, 1000)
     report(
-        "ln H, 50,000 values",
-        seconds(lambda: log_tail(torch.from_numpy(h)), 20),
-        "scipy.special.log_ndtr",
-        seconds(lambda: log_ndtr(-h), 20),
+        "energetic term, two derivatives", kernel, "scipy.special.log_ndtr, value, 288 nodes", fastest(value, 3, 1000)
     )
 
 
-def quadrature() -> None:
-    a = math.sqrt(0.9 / 0.1)
+def by_hand(ensemble: rf.RandomFeatures, start: np.ndarray) -> np.ndarray:
+    """The peer: scipy.optimize.root on docs/overparam/theory.md eq. 8, for logit q, ln(p_d - p), ln(p - r^2) and r."""
+    alpha_T, alpha_D = ensemble.alpha_T, ensemble.alpha / ensemble.alpha_T
+    mu_1, noise = ensemble.moments.mu_1, ensemble.moments.mu_star_squared
+    z = np.linspace(-9.0, 9.0, 181)
+    weight = np.exp(-0.5 * z * z) * (z[1] - z[0]) / math.sqrt(2.0 * math.pi)
 
-    def by_rule() -> float:
-        z, weight = gaussian_rule(a, 56)
-        return float((weight * tail(-a * z) * log_tail(-a * z)).sum())
+    def equations(y: np.ndarray) -> np.ndarray:
+        q, delta, rest, r = 1.0 / (1.0 + math.exp(-y[0])), math.exp(y[1]), math.exp(y[2]), y[3]
+        C, V, R = noise * q + mu_1**2 * rest, noise * (1.0 - q) + mu_1**2 * delta, mu_1 * r
+        Q = C + R * R
+        h = (ensemble.margin - math.sqrt(Q) * z) / math.sqrt(V)
+        hazard = np.exp(-0.5 * h * h - log_ndtr(-h)) / math.sqrt(2.0 * math.pi)
+        agree = 2.0 * weight * ndtr(R / math.sqrt(C) * z)
+        squared = float(agree @ hazard**2) / V
+        A = alpha_T * mu_1**2 * float(agree @ (hazard * (hazard - h))) / V
+        # The teacher's field at zero leaves the common part the variance C.
+        bell = np.exp(-0.5 * (R * z) ** 2 / C) / math.sqrt(2.0 * math.pi * C / Q)
+        r_hat = alpha_T * mu_1 * 2.0 * float(weight @ (bell * hazard)) / math.sqrt(V)
+        p_hat, v = alpha_T * mu_1**2 * squared, 1.0 - q
+        M = 1.0 + A * v
+        q_hat = alpha_D * (p_hat + r_hat**2 + A * A * q) / M**2 + ensemble.alpha * noise * squared
+        new_q = float(weight @ np.tanh(math.sqrt(q_hat) * z) ** 2)
+        new_r = r_hat * v / M
+        new_p = (q + (p_hat + r_hat**2) * v**2) / M**2
+        return np.array([new_q - q, v / M - delta, new_p - (rest + r * r), new_r - r])
 
-    def by_quad() -> float:
-        def integrand(z: float) -> float:
-            return math.exp(-0.5 * z * z) * 0.5 * math.erfc(-a * z / math.sqrt(2)) * float(log_ndtr(a * z))
-
-        return quad(integrand, -9, 9, epsabs=1e-10, limit=200)[0] / math.sqrt(2 * math.pi)
-
-    assert abs(by_rule() - by_quad()) < 1e-9
-    report("int Dx H ln H at q = 0.9, 56 nodes", seconds(by_rule, 200), "scipy.integrate.quad", seconds(by_quad, 20))
+    found = root(equations, start, tol=1e-10)
+    assert found.success
+    answer: np.ndarray = found.x
+    return answer
 
 
 def typical_solutions() -> None:
-    ensemble = rf._ensemble(ALPHA_T, 2.0, 0.0, "sign")
-    problem = TypicalFreeEntropy(ensemble)
-    point = solve(problem, thresholds.typical_point(ensemble).parameters)
-    neighbour = TypicalFreeEntropy(rf._ensemble(ALPHA_T, 2.02, 0.0, "sign"))
-    gradient = seconds(lambda: value_and_gradient(problem, point.parameters), 100)
-    report("RS free entropy, gradient", gradient, "one eighth of a warm solve's target", 5e-3 / 8)
+    ensemble, neighbour = (rf._ensemble(ALPHA_T, inv_alpha, 0.0, "sign") for inv_alpha in (2.0, 2.02))
+    fixed = np.array([0.0, -1.0, 0.0, 1.0])
+    peer = by_hand(ensemble, fixed)
+    point = typical.typical_point(ensemble)
+    assert abs(1.0 / (1.0 + math.exp(-peer[0])) - rf.typical(ALPHA_T, 2.0).q) < 1e-8
+    cold = seconds(lambda: typical.typical_point(ensemble), 20)
+    warm = seconds(lambda: solve(Typical(neighbour), point.coordinates), 50)
+    report("typical solution, cold", cold, "target", 2e-3)
     report(
-        "RS free entropy, Hessian",
-        seconds(lambda: hessian(problem.value, point.parameters), 20),
-        "one gradient",
-        gradient,
+        "typical solution, cold",
+        cold,
+        "scipy.optimize.root, hand-derived",
+        fastest(lambda: by_hand(ensemble, fixed), 3, 20),
     )
-    warm = seconds(lambda: solve(neighbour, point.parameters, point.inverse_hessian), 50)
-    report("RS solve, warm", warm, "target", 5e-3)
-    report("RS solve, cold", seconds(lambda: add_patterns(ensemble), 5), "warm solve", warm)
+    report("typical solution, warm", warm, "target", 0.5e-3)
+    report(
+        "typical solution, warm", warm, "scipy.optimize.root, warm", fastest(lambda: by_hand(neighbour, peer), 3, 20)
+    )
 
 
-def franz_parisi() -> None:
+def thresholds() -> None:
+    report("kappa_max", seconds(lambda: rf.kappa_max(ALPHA_T, INV_ALPHA), 5), "target", 0.02)
+    report("alpha_c", seconds(lambda: rf.alpha_c(ALPHA_T), 5), "target", 0.02)
+    report("kappa_opt", seconds(lambda: rf.kappa_opt(ALPHA_T, 6.0), 5), "target", 0.02)
+    report("onset of the optimal margin", seconds(lambda: rf.optimal_margin_onset(ALPHA_T), 5), "target", 0.02)
+    report("1/alpha_LE", seconds(lambda: rf.inv_alpha_le(ALPHA_T)), "target", 1.0)
+    report("kappa_u", seconds(lambda: rf.kappa_u(ALPHA_T, INV_ALPHA)), "target", 1.0)
+
+
+def curves() -> None:
+    whole = seconds(lambda: rf.franz_parisi(DISTANCES, ALPHA_T, INV_ALPHA, "max"))
+    report("Franz-Parisi curve, 14 points", whole, "target", 0.2)
     student = rf._ensemble(ALPHA_T, INV_ALPHA, 0.0, "sign")
-    curve = FranzParisiCurve(student, thresholds.typical_point(student).parameters, 0.1)
-    parameters = curve.at(0.05).parameters
-    problem = curve.problem_at(curve.reference, 0.05)
-    gradient = seconds(lambda: value_and_gradient(problem, parameters), 50)
-    grid = torch.linspace(-8, 8, math.prod(problem.energy.nodes), dtype=torch.float64)
-    erfc = seconds(lambda: torch.erfc(grid), 50)
-    report("Franz-Parisi free entropy, gradient", gradient, "bare erfc on its three-dimensional grid", erfc)
-    curvature = seconds(lambda: hessian(problem.value, parameters), 5)
-    report("Franz-Parisi free entropy, Hessian", curvature, "one gradient", gradient)
-    distances = np.geomspace(1e-3, 0.5, 14)
-    short = seconds(lambda: rf.franz_parisi(distances, ALPHA_T, INV_ALPHA, "max"))
-    report("Franz-Parisi curve, 14 points", short, "target", 2.0)
+
+    def start() -> None:
+        curve = franz_parisi.curve_around(student, "max")
+        curve.at(curve.start_distance)
+
+    report("  of which its start", seconds(start), "the curve", whole)
     fine = np.geomspace(1e-4, 0.5, 60)
 
     def figure() -> None:
         for margin_ref, margin in FIGURE_3:
             rf.franz_parisi(fine, ALPHA_T, INV_ALPHA, margin_ref, margin, unsolved="nan")
 
-    report("figure 3, six curves of 60 points", seconds(figure), "target", 40.0)
-
-
-def threshold() -> None:
-    report("1/alpha_LE", seconds(lambda: rf.inv_alpha_le(ALPHA_T)), "target", 15.0)
-    report("kappa_u", seconds(lambda: rf.kappa_u(ALPHA_T, INV_ALPHA)), "1/alpha_LE's target", 15.0)
+    report("figure 3, six curves of 60 points", seconds(figure), "six curves of 14 points", 6.0 * whole)
 
 
 def main() -> None:
-    torch.set_num_threads(1)
-    for part in (special_functions, quadrature, typical_solutions, franz_parisi, threshold):
+    for part in (energetic_term, typical_solutions, thresholds, curves):
         part()
 
 

@@ -6,232 +6,185 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import torch
 
 from localentropy.errors import ConvergenceError
-from localentropy.numerics.saddle_point import Array, FreeEntropy, StationaryPoint, solve
+from localentropy.numerics.saddle_point import (
+    TOLERANCE,
+    Array,
+    FreeEntropy,
+    StationaryPoint,
+    evaluate,
+    solve,
+    solve_equilibrated,
+)
 
-# Points through which the next one is extrapolated.
-MEMORY = 4
-# Largest correction of a prediction, relative to the distance from the last point.
 TRUST = 0.5
+"""Largest correction of a predicted coordinate, in its scales, for the point to count as the next one of the branch."""
+LONGEST_JUMP = 1e4
+"""Largest change of a predicted coordinate, in its longest steps."""
+ON_THE_WAY = 1e-5
+"""Tolerance of the solves between the points asked for."""
+
+Observable = Callable[[StationaryPoint], float]
 
 
 class Branch:
     """The stationary point of a family of free entropies, followed continuously in one control parameter.
 
-    The next point is extrapolated from the last few; a solve that fails, or that ends farther from
-    its prediction than the branch has moved, is repeated with half the step. The branch remembers where
-    it stands, so neighbouring requests cost a few gradients each.
+    The next point is predicted from the last one and its exact derivative, and from the one before. A point that cannot
+    be solved, or that lies far from its prediction, is tried again at half the step. The branch stays where it is until
+    a new point is found.
 
     Args:
-        family: control parameter -> free entropy.
-        control: name of the control parameter, for error messages.
-        history: known points (control, parameters), the current one last.
-        inverse_hessian: that of the current point, if known.
+        family: control parameter → free entropy.
+        name: of the control parameter, in error messages.
+        index: of the control parameter among those of the free entropy; None where it is none of them.
+        position: where the branch starts.
+        start: coordinates near the solution there, shape (n,).
         step: first step to try.
-        smallest_step: step below which the branch counts as lost, relative to `step`.
-        rounding_floor: as in `solve`.
+        smallest_step: relative to the first; below it, the branch is lost.
+
+    Raises:
+        ConvergenceError: no solution at the start.
     """
 
     def __init__(
         self,
         family: Callable[[float], FreeEntropy],
-        control: str,
-        history: list[tuple[float, Array]],
-        *,
+        name: str,
+        index: int | None,
+        position: float,
+        start: Array,
         step: float,
-        inverse_hessian: Array | None = None,
-        smallest_step: float = 1e-4,
-        rounding_floor: float = 1e-7,
+        smallest_step: float = 1e-6,
     ) -> None:
         self.family = family
-        self.control = control
-        # In the coordinates of each point's own problem, which may move with the control parameter.
-        self.history = [
-            (position, np.array(family(position).coordinates(parameters))) for position, parameters in history[-MEMORY:]
-        ]
-        self.parameters = np.array(history[-1][1])
-        self.inverse_hessian = inverse_hessian
-        self.step = abs(step)
-        self.smallest_step = smallest_step * abs(step)
-        self.rounding_floor = rounding_floor
-
-    @property
-    def position(self) -> float:
-        """Control parameter of the current point."""
-        return self.history[-1][0]
+        self.name = name
+        self.position = position
+        self.index = index
+        self._first_step = self._step = abs(step)
+        self._smallest_step = smallest_step * abs(step)
+        self.point = solve(family(position), start)
+        self._before: tuple[float, Array] | None = None
 
     def to(self, target: float) -> StationaryPoint:
-        """Stationary point at `target`, reached in as many steps as needed.
+        """The point at a value of the control parameter, reached in as many steps as it takes.
 
         Raises:
-            ConvergenceError: the branch could not be followed that far; it then stands where it stood.
+            ConvergenceError: the branch was lost on the way; the error names the last position.
         """
-        saved = self.history, self.parameters, self.inverse_hessian, self.step
-        try:
-            while True:
-                point = self.advance(target)
-                if self.position == target:
-                    return point
-        except ConvergenceError:
-            self.history, self.parameters, self.inverse_hessian, self.step = saved
-            raise
+        while self.position != target:
+            self.advance(target, TOLERANCE)
+        return self.point
 
-    def advance(self, target: float) -> StationaryPoint:
-        """Next point on the way to `target`, as far as one step leads.
+    def advance(self, target: float, tolerance: float = ON_THE_WAY) -> StationaryPoint:
+        """One step towards a target, at most as long as the last steps allow.
+
+        Args:
+            target: value of the control parameter.
+            tolerance: of the solve, if it is at the target.
 
         Raises:
-            ConvergenceError: no step, however small, leads on.
+            ConvergenceError: no step could be made.
         """
         while True:
             distance = target - self.position
-            full = abs(distance) > self.step
-            reach = self.position + math.copysign(self.step, distance) if full else target
-            attempted = abs(reach - self.position)
+            length = min(abs(distance), self._step)
+            position = target if length == abs(distance) else self.position + math.copysign(length, distance)
+            problem, prediction = self.family(position), self._predicted(position)
+            jump = np.abs(prediction - self.point.coordinates) / problem.longest_step(self.point.coordinates)
             try:
-                point = self._solve(reach)
-            except ConvergenceError as failure:
-                self.step = 0.4 * attempted
-                self.inverse_hessian = None
-                if self.step < self.smallest_step:
-                    point_reached = {self.control: self.position, **failure.point}
-                    raise ConvergenceError("continuation", point_reached, failure.residual) from None
-                continue
-            if attempted >= 0.99 * self.step and point.evaluations <= 12:
-                self.step *= 1.8
-            self._remember(reach, point)
-            return point
+                if not np.max(jump) < LONGEST_JUMP:
+                    raise ConvergenceError("branch", {self.name: position}, float(np.max(jump)))
+                point = solve(problem, prediction, tolerance=tolerance if position == target else ON_THE_WAY)
+                missed = np.abs(point.coordinates - prediction) / problem.scales(point.coordinates)
+                if not np.max(missed) < TRUST:
+                    raise ConvergenceError("branch", {self.name: position}, float(np.max(missed)))
+            except ConvergenceError as error:
+                self._step = 0.5 * length
+                if self._step < self._smallest_step:
+                    self._step = self._first_step
+                    raise ConvergenceError(
+                        "branch", {**error.point, self.name: self.position}, error.residual
+                    ) from None
+            else:
+                self._before = (self.position, self.point.coordinates)
+                self.position, self.point = position, point
+                self._step = max(self._step, length) * (2.0 if np.max(missed) < 0.1 * TRUST else 1.0)
+                return point
 
-    def _solve(self, reach: float) -> StationaryPoint:
-        problem = self.family(reach)
-        last = self.history[-1][1]
-        guess = _extrapolate(self.history, reach)
-        # Towards the last point in its moving coordinates; failing that, its parameters as they are.
-        candidates = [last + 0.5**n * (guess - last) for n in range(20)]
-        candidates.append(problem.coordinates(self.parameters))
-        for guess in candidates:
-            start = problem.parameters(torch.from_numpy(guess)).numpy()
-            with np.errstate(all="ignore"):
-                inside = bool(np.all(problem.positive(start) > 0.0))
-            if inside:
-                break
-        point = solve(problem, start, self.inverse_hessian, rounding_floor=self.rounding_floor)
-        scale = np.abs(last) + 1e-2
-        moved = np.max(np.abs(guess - last) / scale)
-        corrected = np.max(np.abs(problem.coordinates(point.parameters) - guess) / scale)
-        if corrected > TRUST * moved + 0.02 and len(self.history) > 1:
-            raise ConvergenceError("branch", {}, point.residual)
-        return point
+    def _predicted(self, position: float) -> Array:
+        """The parabola with the derivative at the last point that goes through the one before."""
+        ahead = position - self.position
+        tangent = self._tangent(ahead)
+        prediction: Array = self.point.coordinates + ahead * tangent
+        back = 0.0 if self._before is None else self._before[0] - self.position
+        if self._before is not None and abs(back) > 0.1 * abs(ahead):  # nearer, its own error would decide
+            bend = (self._before[1] - self.point.coordinates - back * tangent) / back**2
+            prediction += ahead**2 * bend
+        return prediction
 
-    def _remember(self, position: float, point: StationaryPoint) -> None:
-        # Through points that a root search left next to each other, their rounding would be extrapolated.
-        kept = [
-            (known, coordinates) for known, coordinates in self.history if abs(known - position) > self.smallest_step
-        ]
-        coordinates = np.array(self.family(position).coordinates(point.parameters))
-        self.history = [*kept, (position, coordinates)][-MEMORY:]
-        self.parameters = point.parameters
-        self.inverse_hessian = point.inverse_hessian
+    def _tangent(self, ahead: float) -> Array:
+        """Derivative of the coordinates by the control; by a difference where the problem does not give it."""
+        if self.index is not None:
+            return self.point.response[:, self.index]
+        beside = self.family(self.position + 1e-4 * ahead)
+        free = evaluate(beside, self.point.coordinates, beside.controls())
+        n = len(self.point.coordinates)
+        if free is None:
+            return np.zeros(n)
+        return -solve_equilibrated(self.point.hessian[:n, :n], free.gradient[:n]) / (1e-4 * ahead)
 
 
-def _extrapolate(known: list[tuple[float, Array]], reach: float) -> Array:
-    """Polynomial through the known points, evaluated at `reach`."""
-    guess = np.zeros_like(known[-1][1])
-    for position, coordinates in known:
-        others = [other for other, _ in known if other != position]
-        guess += coordinates * math.prod((reach - other) / (position - other) for other in others)
-    return guess
+def zero_of_value(branch: Branch, ahead: float) -> float:
+    """Control parameter at which the free entropy, positive where the branch stands, first vanishes.
 
-
-Observable = Callable[[StationaryPoint], float]
-
-ROUNDED = 1e-8
-"""Relative width of an interval around a root in which no more points need be solvable."""
-
-
-def bracket_root(branch: Branch, observable: Observable, end: float) -> tuple[StationaryPoint, float, float]:
-    """Follow a branch until an observable that is positive where it stands becomes zero or negative.
-
-    Beyond that root a branch may soon cease to exist: steps aim just past the root of the parabola
-    through the last three values.
+    Newton's method finds the point and the control parameter together. Where it does not get there at once, the branch
+    is followed half of the way that the tangent shows, and it is tried again from there.
 
     Args:
-        branch: moved by the walk.
-        observable: quantity read off a point.
-        end: control parameter at which to stop if no root was met; may be infinite.
-
-    Returns:
-        the last point, the position before it, and its position: the observable is positive at the
-        former, and not positive at the latter unless that is `end`.
+        branch: moved towards the root.
+        ahead: +1 or -1, the direction in which the free entropy falls.
 
     Raises:
-        ConvergenceError: the branch was lost before a root.
+        ConvergenceError: the branch was lost before the root.
     """
-    point = branch.to(branch.position)
-    known = [(branch.position, observable(point))]
-    while known[-1][1] > 0.0 and branch.position != end:
-        here = branch.position
-        target = end
-        root = _next_root(known, math.copysign(1.0, end - here))
-        if root is not None:
-            overshoot = root + 0.03 * (root - here) + math.copysign(branch.smallest_step, end - here)
-            target = overshoot if abs(overshoot - here) < abs(end - here) else end
-        point = branch.advance(target)
-        known = [*known[-2:], (branch.position, observable(point))]
-    return point, known[-2][0] if len(known) > 1 else branch.position, branch.position
+    assert branch.index is not None
+    for _ in range(60):
+        try:
+            root = solve(branch.family(branch.position), branch.point.coordinates, vanishing=branch.index)
+        except ConvergenceError:
+            pass
+        else:
+            if (root.coordinates[-1] - branch.position) * ahead >= 0.0:
+                return float(root.coordinates[-1])
+        way = -branch.point.value / branch.point.slope(branch.index)
+        branch.advance(branch.position + (0.5 * way if way * ahead > 0.0 else ahead * math.inf))
+    raise ConvergenceError("root", {branch.name: branch.position}, branch.point.value)
 
 
-def _next_root(known: list[tuple[float, float]], ahead: float) -> float | None:
-    """Root ahead of the last point, of the parabola (or line) through the last three (two)."""
-    if len(known) < 2:
-        return None
-    (x_1, y_1), (x_2, y_2) = known[-2:]
-    slope = (y_2 - y_1) / (x_2 - x_1)
-    curvature = 0.0
-    if len(known) > 2:
-        x_0, y_0 = known[0]
-        curvature = (slope - (y_1 - y_0) / (x_1 - x_0)) / (x_2 - x_0)
-    local_slope = slope + curvature * (x_2 - x_1)
-    discriminant = local_slope**2 - 4.0 * curvature * y_2
-    if local_slope * ahead >= 0.0 or discriminant < 0.0:
-        return None
-    return x_2 + 2.0 * y_2 / (-local_slope + ahead * math.sqrt(discriminant))
-
-
-def find_root(branch: Branch, observable: Observable, end: float, *, tolerance: float = 1e-12) -> float:
-    """Control parameter at which an observable that is positive where the branch stands first vanishes.
+def zero_of_observable(branch: Branch, observable: Observable, end: float, tolerance: float = 1e-11) -> float | None:
+    """Control parameter at which an observable, positive where the branch stands, first vanishes; None without one.
 
     Args:
         branch: moved to the root.
         observable: quantity read off a point.
-        end: how far to look; may be infinite.
-        tolerance: absolute accuracy of the root, or `ROUNDED` where rounding keeps points so close to it from being
-            solved: near the largest margins conjugates reach 1e7.
-
-    Returns:
-        the root; where the branch stood, if the observable was not positive there.
+        end: how far to look.
+        tolerance: absolute accuracy of the root.
 
     Raises:
-        ConvergenceError: the branch was lost, or there is no root up to `end`.
+        ConvergenceError: the branch was lost before a root.
     """
     from scipy.optimize import brentq
 
-    point, left, right = bracket_root(branch, observable, end)
-    if left == right:
-        return left
-    if observable(point) > 0.0:
-        raise ConvergenceError("root", {branch.control: right}, observable(point))
-    ends = {True: left, False: right}
-
-    def at(control: float) -> float:
-        value = observable(branch.to(control))
-        ends[value > 0.0] = control
-        return value
-
-    try:
-        return float(brentq(at, left, right, xtol=tolerance, rtol=1e-14))
-    except ConvergenceError:
-        if abs(ends[True] - ends[False]) > ROUNDED * abs(right):
-            raise
-        return 0.5 * (ends[True] + ends[False])
+    before, value = branch.position, observable(branch.point)
+    if value <= 0.0:
+        return before
+    while value > 0.0:
+        if branch.position == end:
+            return None
+        before = branch.position
+        value = observable(branch.advance(end))
+    return float(
+        brentq(lambda position: observable(branch.to(position)), before, branch.position, xtol=tolerance, rtol=1e-14)
+    )

@@ -1,67 +1,65 @@
-"""Stationary points of a free entropy, from its gradient alone.
-
-A problem states its free entropy as a function of its unknowns and the quantities that must stay
-positive. The stationarity conditions come from automatic differentiation.
-"""
+"""Stationary points of a free entropy by Newton's method, and how they move with a control parameter."""
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from localentropy.errors import ConvergenceError
+from localentropy.numerics.jets import Jet, variables
 
 Array = np.ndarray
 
-# No violation of an equation above this is called a solution, however small the step it asks for, unless
-# it is rounding.
-LARGEST_RESIDUAL = 1e-6
-# The last step |dx| / (|x| + 0.01) of a solve, in coordinates, where rounding does not end it earlier.
-TOLERANCE = 1e-11
-# Gradients that one solve may spend.
+TOLERANCE = 1e-9
+"""Newton's last step, relative to the scales of the coordinates. It is taken: what remains is its square."""
 EVALUATIONS = 60
+"""Of the free entropy, in one solve."""
+COORDINATES_OF_ZERO = 1e-6
+"""Newton's last step in the coordinates where a zero of the free entropy is sought."""
+HALVINGS = 5
+"""Of a step that leads out of the domain."""
+LONG_STEPS = 20
+"""So many steps in a row that had to be shortened to one scale lead nowhere."""
 
 
 class FreeEntropy(ABC):
-    """A free entropy at fixed control parameters.
+    """A free entropy as a function of coordinates, at given control parameters.
 
-    Its parameters are what the formulas are written in. A model may also name coordinates, functions of
-    the parameters in which its solutions vary more gently (the logarithm of a positive variance): the
-    solver then steps in these.
+    Coordinates are functions of the order parameters in which no digits cancel, such as the logarithm of a variance.
+
+    Attributes:
+        names: of the coordinates.
     """
 
-    names: ClassVar[tuple[str, ...]]
-    # A violation is rounding if that many units in the last place of the parameters make up for it. Near the
-    # largest margins conjugates reach 1e7 and variances are small differences: the equations, stated in these
-    # parameters, then cannot be met more closely, however well the solve did.
-    rounding: ClassVar[float] = 16.0
-
-    @property
-    @abstractmethod
-    def scales(self) -> Array:
-        """Shape (n,): derivative i over scales[i] is the violation of the i-th equation "parameter = ..."."""
+    names: tuple[str, ...]
 
     @abstractmethod
-    def value(self, parameters: Tensor) -> Tensor:
-        """Free entropy (nats per weight) at parameters of shape (n,)."""
+    def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
+        """The free entropy.
+
+        Raises:
+            ValueError, ZeroDivisionError, OverflowError: outside of its domain.
+        """
 
     @abstractmethod
-    def positive(self, parameters: Array) -> Array:
-        """Quantities that are positive exactly inside the domain of the free entropy."""
+    def controls(self) -> Array:
+        """Values of the control parameters, shape (m,)."""
 
-    def parameters(self, coordinates: Tensor) -> Tensor:
-        """Parameters at given coordinates, shape (n,)."""
-        return coordinates
+    def scales(self, coordinates: Array) -> Array:
+        """Sizes of the coordinates that their errors are compared with; 1 for a logarithm that matters."""
+        return np.ones(len(coordinates))
 
-    def coordinates(self, parameters: Array) -> Array:
-        """Inverse of `parameters`."""
-        return parameters
+    def longest_step(self, coordinates: Array) -> Array:
+        """The longest step that is tried in each coordinate."""
+        return self.scales(coordinates)
+
+    def refresh(self) -> bool:
+        """Make second derivatives that are only approximate exact at the next evaluation; whether there are any."""
+        return False
 
 
 @dataclass(frozen=True)
@@ -69,194 +67,136 @@ class StationaryPoint:
     """A solution of the saddle-point equations.
 
     Attributes:
-        parameters: shape (n,).
+        coordinates: shape (n,).
         value: the free entropy there.
-        residual: largest violation of a saddle-point equation.
-        inverse_hessian: shape (n, n), in coordinates, approximate: to start a neighbouring solve.
-        evaluations: gradients spent.
+        residual: the last correction of a coordinate, relative to its scale: an upper bound of its error.
+        gradient: by coordinates and control parameters, shape (n + m,), to first order in the last correction.
+        hessian: shape (n + m, n + m).
     """
-
-    parameters: Array
-    value: float
-    residual: float
-    inverse_hessian: Array
-    evaluations: int
-
-
-@dataclass(frozen=True)
-class _Iterate:
-    """Coordinates, the parameters there, and the free entropy with its gradient by either."""
 
     coordinates: Array
-    parameters: Array
     value: float
-    gradient: Array
-    gradient_by_parameters: Array
     residual: float
+    gradient: Array
+    hessian: Array
 
+    @property
+    def response(self) -> Array:
+        """Derivatives of the coordinates by the control parameters, shape (n, m)."""
+        n = len(self.coordinates)
+        return -solve_equilibrated(self.hessian[:n, :n], self.hessian[:n, n:])
 
-def value_and_gradient(problem: FreeEntropy, parameters: Array) -> tuple[float, Array]:
-    """Free entropy and its gradient of shape (n,) by the parameters."""
-    point = torch.tensor(parameters, dtype=torch.float64, requires_grad=True)
-    value = problem.value(point)
-    (gradient,) = torch.autograd.grad(value, point)
-    return value.item(), gradient.numpy()
+    def slope(self, control: int) -> float:
+        """Derivative of the free entropy by a control parameter, along the solution."""
+        return float(self.gradient[len(self.coordinates) + control])
 
-
-def residual_of(problem: FreeEntropy, gradient: Array) -> float:
-    """Largest violation of a saddle-point equation, given the gradient by the parameters."""
-    return float(np.max(np.abs(gradient) / problem.scales))
-
-
-def hessian(function: Callable[[Tensor], Tensor], point: Array) -> Array:
-    """Matrix of second derivatives of a scalar function of a vector, shape (n, n)."""
-    x = torch.tensor(point, dtype=torch.float64, requires_grad=True)
-    (gradient,) = torch.autograd.grad(function(x), x, create_graph=True)
-    rows = [torch.autograd.grad(component, x, retain_graph=True)[0] for component in gradient]
-    matrix = torch.stack(rows).numpy()
-    return 0.5 * (matrix + matrix.T)
-
-
-def response(family: Callable[[float], FreeEntropy], control: float, parameters: Array, step: float) -> Array:
-    """Derivative of a stationary point by a control parameter, -H^-1 d(gradient)/d(control), shape (n,).
-
-    Args:
-        family: control parameter -> free entropy.
-        control: where `parameters` are stationary.
-        parameters: shape (n,).
-        step: of the fourth-order difference of the gradient at fixed parameters.
-    """
-    gradients = [value_and_gradient(family(control + n * step), parameters)[1] for n in (-2, -1, 1, 2)]
-    by_control = (gradients[0] - 8.0 * gradients[1] + 8.0 * gradients[2] - gradients[3]) / (12.0 * step)
-    solution: Array = -np.linalg.solve(hessian(family(control).value, parameters), by_control)
-    return solution
+    def curvature(self, control: int) -> float:
+        """Second derivative of the free entropy by a control parameter, along the solution."""
+        n = len(self.coordinates)
+        index = n + control
+        return float(self.hessian[index, index] + self.hessian[index, :n] @ self.response[:, control])
 
 
 def solve(
-    problem: FreeEntropy,
-    start: Array,
-    inverse_hessian: Array | None = None,
-    *,
-    rounding_floor: float = 1e-7,
+    problem: FreeEntropy, start: Array, vanishing: int | None = None, tolerance: float = TOLERANCE
 ) -> StationaryPoint:
-    """Stationary point next to `start`.
+    """The stationary point that Newton's method reaches from `start`.
 
-    Quasi-Newton: one inverse Hessian, updated by Broyden's rule, computed afresh only where the steps do
-    not contract. No step brings a positive quantity below a sixth of its value, so an iterate cannot
-    jump across the border of the domain into an unphysical branch.
+    No step is longer than `longest_step`, and a step out of the domain is halved.
 
     Args:
         problem: the free entropy.
-        start: parameters, shape (n,), inside the domain.
-        inverse_hessian: that of a neighbouring solution, shape (n, n); computed when absent.
-        rounding_floor: steps below this that no longer shrink are taken for rounding, which large conjugates
-            and nearly cancelling variances lift above the tolerance: the solve has converged.
+        start: coordinates, shape (n,).
+        vanishing: a control parameter that is to be found with the point, from its value in `problem` on, so that the
+            free entropy is zero there: the last of the point's coordinates is then its value.
+        tolerance: largest last step, in scales.
 
     Raises:
-        ConvergenceError: with the last point and its residual.
+        ConvergenceError: with the last point and the size of its step.
     """
-    if not np.all(problem.positive(start) > 0.0):
-        raise _failure(problem, start, np.inf)
-    here = _evaluate(problem, problem.coordinates(start))
-    spent = 1
-    fresh = inverse_hessian is None
-    inverse = _inverse(problem, here) if inverse_hessian is None else inverse_hessian
-    best, best_size, stalled, renewed = here, np.inf, 0, False
-    while True:
-        step = -inverse @ here.gradient
-        size = _relative(step, here.coordinates)
-        stalled = 0 if size < 0.5 * best_size else stalled + 1
-        if size < best_size:
-            best, best_size = here, size
-        still = stalled > 2 and best_size < rounding_floor
-        if still and not renewed and spent < EVALUATIONS:
-            # It may be the inverse, not rounding, that keeps the steps from shrinking.
-            here, best_size, stalled = best, np.inf, 0
-            inverse, fresh, renewed = _inverse(problem, here), True, True
+    controls = problem.controls()
+    n = len(start)
+    unknown = np.arange(n) if vanishing is None else np.append(np.arange(n), n + vanishing)
+    here = np.concatenate([start, controls])
+    last = size = math.inf
+    exact, long = False, 0
+    free = evaluate(problem, here[:n], here[n:])
+    if free is None:
+        raise failure(problem, here[:n], math.inf)
+    for _ in range(EVALUATIONS):
+        step = np.zeros_like(here)
+        step[unknown] = _newton_step(free, unknown, n)
+        of_controls = np.maximum(np.abs(here[n:]), 1e-2)
+        # The free entropy is stationary: an error of the coordinates moves its zero by its square only.
+        needless = 1.0 if vanishing is None else COORDINATES_OF_ZERO / TOLERANCE
+        scales = np.concatenate([needless * problem.scales(here[:n]), of_controls])
+        length = float(np.max(np.abs(step) / np.concatenate([problem.longest_step(here[:n]), of_controls])))
+        size = float(np.max(np.abs(step) / scales))
+        if not math.isfinite(size):
+            break
+        if size < tolerance:
+            value = free.value + float(free.gradient @ step)
+            gradient = free.gradient + _matrix(free) @ step
+            return StationaryPoint((here + step)[unknown], value, size, gradient, _matrix(free))
+        if size > 0.3 * last and not exact and problem.refresh():
+            free, exact = evaluate(problem, here[:n], here[n:]), True
+            assert free is not None
             continue
-        if size < TOLERANCE or still:
-            if best.residual <= LARGEST_RESIDUAL or _is_rounding(problem, best):
-                return StationaryPoint(best.parameters, best.value, best.residual, inverse, spent)
-            raise _failure(problem, best.parameters, best.residual)
-        if spent >= EVALUATIONS or not np.isfinite(size):
-            raise _failure(problem, here.parameters, here.residual)
-        step = _guarded(problem, here, step)
-        trial = _evaluate(problem, here.coordinates + step)
-        spent += 1
-        contraction = _relative(inverse @ trial.gradient, here.coordinates) / size
-        if size > rounding_floor:
-            if contraction > 0.9 and not fresh:
-                inverse, fresh = _inverse(problem, here), True
-                continue
-            if not contraction < 2.0:
-                # A soft direction may turn rounding into steps above the floor.
-                if _is_rounding(problem, here):
-                    return StationaryPoint(here.parameters, here.value, here.residual, inverse, spent)
-                raise _failure(problem, here.parameters, here.residual)
-        if size > 1e-2 * rounding_floor:  # below, differences of gradients are mostly rounding
-            inverse = _broyden(inverse, step, trial.gradient - here.gradient)
-        here = trial
-        fresh = fresh and contraction > 0.5
+        last, exact = size, False
+        long = long + 1 if length > 1.0 else 0
+        if long > LONG_STEPS:
+            break
+        step *= min(1.0, 1.0 / length)
+        for _ in range(HALVINGS):
+            trial = evaluate(problem, (here + step)[:n], (here + step)[n:])
+            if trial is not None:
+                break
+            step *= 0.5
+        if trial is None:
+            break
+        here, free = here + step, trial
+    raise failure(problem, here[:n], size)
 
 
-def _evaluate(problem: FreeEntropy, coordinates: Array) -> _Iterate:
-    point = torch.tensor(coordinates, dtype=torch.float64, requires_grad=True)
-    parameters = problem.parameters(point)
-    value = problem.value(parameters)
-    by_parameters, by_coordinates = torch.autograd.grad(value, [parameters, point])
-    return _Iterate(
-        coordinates,
-        parameters.detach().numpy(),
-        value.item(),
-        by_coordinates.numpy(),
-        by_parameters.numpy(),
-        residual_of(problem, by_parameters.numpy()),
-    )
+def _newton_step(free: Jet, unknown: Array, n: int) -> Array:
+    """Newton's step in the unknowns for a vanishing gradient, and a vanishing value if there is one unknown more."""
+    matrix = _matrix(free)
+    if len(unknown) == n:
+        return -solve_equilibrated(matrix[:n, :n], free.gradient[:n])
+    control = unknown[-1]
+    response = -solve_equilibrated(matrix[:n, :n], np.column_stack([free.gradient[:n], matrix[:n, control]]))
+    newton, by_control = response.T
+    move = -(free.value + free.gradient[:n] @ newton) / (free.gradient[control] + free.gradient[:n] @ by_control)
+    return np.append(newton + move * by_control, move)
 
 
-def _is_rounding(problem: FreeEntropy, here: _Iterate) -> bool:
-    """Whether rounding of the parameters is all that violates the equations."""
-    if problem.rounding == 0.0:
-        return False
-    unit = np.finfo(np.float64).eps * np.abs(here.parameters)
-    allowed = problem.rounding * (np.abs(hessian(problem.value, here.parameters)) @ unit)
-    return bool(np.all(np.abs(here.gradient_by_parameters) <= allowed))
-
-
-def _inverse(problem: FreeEntropy, here: _Iterate) -> Array:
-    matrix = hessian(lambda y: problem.value(problem.parameters(y)), here.coordinates)
-    # Parameters and their conjugates differ by orders of magnitude: equilibrate before inverting.
-    scale = 1.0 / np.sqrt(np.maximum(np.abs(matrix).max(axis=1), 1e-300))
+def evaluate(problem: FreeEntropy, coordinates: Array, controls: Array) -> Jet | None:
+    """The free entropy as a jet of coordinates and controls; None outside of its domain."""
+    jets = variables(np.concatenate([coordinates, controls]))
+    n = len(coordinates)
     try:
-        return scale[:, None] * np.linalg.inv(scale[:, None] * matrix * scale) * scale
+        free = problem.value(jets[:n], jets[n:])
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+    return free if math.isfinite(free.value) and np.isfinite(free.gradient).all() else None
+
+
+def solve_equilibrated(matrix: Array, right: Array) -> Array:
+    """Solution of a symmetric linear system whose rows differ by orders of magnitude; NaN where it is singular."""
+    with np.errstate(all="ignore"):
+        scale = 1.0 / np.sqrt(np.maximum(np.abs(matrix).max(axis=1), 1e-300))
+    try:
+        solution: Array = np.linalg.solve(scale[:, None] * matrix * scale, (scale * right.T).T)
     except np.linalg.LinAlgError:
-        raise _failure(problem, here.parameters, np.inf) from None
+        return np.full_like(right, math.nan)
+    return (scale * solution.T).T
 
 
-def _relative(step: Array, x: Array) -> float:
-    return float(np.max(np.abs(step) / (np.abs(x) + 1e-2)))
+def failure(problem: FreeEntropy, coordinates: Array, residual: float) -> ConvergenceError:
+    """The error of a solve that ended at a point."""
+    return ConvergenceError("saddle point", dict(zip(problem.names, coordinates.tolist(), strict=True)), residual)
 
 
-def _guarded(problem: FreeEntropy, here: _Iterate, step: Array) -> Array:
-    room = problem.positive(here.parameters)
-    for _ in range(60):
-        trial = problem.parameters(torch.from_numpy(here.coordinates + step)).numpy()
-        with np.errstate(all="ignore"):  # a wild step may overflow: then it is not inside
-            inside = bool(np.all(problem.positive(trial) > room / 6.0))
-        if inside:
-            return step
-        step = 0.5 * step
-    return step
-
-
-def _broyden(inverse: Array, step: Array, change: Array) -> Array:
-    mapped = inverse @ change
-    denominator = step @ mapped
-    if abs(denominator) < 1e-14 * np.linalg.norm(step) * np.linalg.norm(mapped):
-        return inverse
-    return inverse + np.outer(step - mapped, step @ inverse) / denominator
-
-
-def _failure(problem: FreeEntropy, parameters: Array, residual: float) -> ConvergenceError:
-    point = dict(zip(problem.names, parameters.tolist(), strict=True))
-    return ConvergenceError("saddle point", point, residual)
+def _matrix(free: Jet) -> Array:
+    assert free.hessian is not None
+    return free.hessian

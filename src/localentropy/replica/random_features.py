@@ -3,7 +3,7 @@
 The ensemble of the over-parameterization paper (`overparam`): D latent inputs, N = D / alpha_D features,
 P = alpha N = alpha_T D patterns labelled by a teacher in the latent space. `inv_alpha` = N / P is the
 over-parameterization. A solution of margin kappa has all its stabilities >= kappa, in units in which the
-pre-activation is w.x / sqrt(N). All entropies are in nats per weight. docs/theory/overparam.md derives
+pre-activation is w.x / sqrt(N). All entropies are in nats per weight. docs/overparam/theory.md derives
 every formula.
 
     >>> from localentropy.replica import random_features as rf
@@ -13,31 +13,33 @@ every formula.
 Every function takes `activation`: "sign", "tanh", "erf", "identity", or a callable of zero mean under
 N(0, 1). Every function raises DomainError for an argument out of range (naming it, its value and what is
 allowed) and where there are no solutions, and ConvergenceError, with the point and the residual, for a
-solve that failed.
+solve that failed. Answers are tested to eight digits for alpha_T from 1e-3 to 1e3, inv_alpha up to 1e3 and
+every margin, against a solver in 50 digits.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.activations import Activation, activation_moments
+from localentropy.numerics.continuation import zero_of_observable
+from localentropy.numerics.jets import Jet, variables
+from localentropy.numerics.saddle_point import StationaryPoint
 from localentropy.numerics.special import binary_entropy
-from localentropy.replica import random_features_thresholds as thresholds
+from localentropy.replica import franz_parisi as curves
+from localentropy.replica import stabilities as distribution
+from localentropy.replica import typical as typicals
 from localentropy.replica.arguments import require_array, require_between
-from localentropy.replica.random_features_curve import CurvePoint, FranzParisiCurve
-from localentropy.replica.random_features_limit import overparameterized_point
-from localentropy.replica.random_features_monotonicity import (
-    local_entropy_threshold,
-    smallest_monotonic_margin,
-)
-from localentropy.replica.random_features_stability import density_of_stabilities, energy_after_flips
-from localentropy.replica.random_features_typical import Ensemble
+from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, MARGIN
+from localentropy.replica.monotonicity import local_entropy_threshold, smallest_monotonic_margin
+from localentropy.replica.random_features_ensemble import RandomFeatures, overparameterized_point
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,12 +62,8 @@ __all__ = [
     "typical_distance",
 ]
 
-RATIOS = (1e-9, 1e9)
-"""Ends of the range of alpha_T and inv_alpha in which double precision keeps seven digits of the thresholds."""
-LARGEST_MARGIN = 1e3
-"""Far above every kappa_max that can be reached."""
-SMALLEST_DISTANCE = 1e-9
-"""Of the Franz-Parisi entropy: nearer, rounding decides the order parameters."""
+LARGEST_INV_ALPHA = 1e4
+"""How far to look for the over-parameterization from which a positive margin helps."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +79,13 @@ class TypicalSolution:
         p: overlap of their projections on the latent space.
         p_d: squared norm of one projection per latent dimension.
         r: overlap of a projection with the teacher.
-        q_hat: conjugate of q; likewise `p_hat`, `p_d_hat`, `r_hat` (docs/theory/overparam.md eq. 4).
+        q_hat: conjugate of q; likewise `p_hat`, `p_d_hat`, `r_hat` (docs/overparam/theory.md eq. 4).
         p_hat: conjugate of p.
         p_d_hat: conjugate of p_d.
         r_hat: conjugate of r.
         error_typical: generalization error of one solution.
         error_barycenter: generalization error of the solutions' barycentre, equally of their vote.
-        residual: largest violation of a saddle-point equation.
+        residual: relative error of the order parameters, estimated by the solver's last correction.
     """
 
     alpha_T: float
@@ -120,7 +118,7 @@ class OverparameterizedLimit:
         r: overlap of a projection with the teacher.
         error_typical: generalization error of one solution.
         error_barycenter: generalization error of the barycentre.
-        residual: largest violation of a saddle-point equation.
+        residual: relative error of the order parameters, estimated by the solver's last correction.
     """
 
     alpha_T: float
@@ -137,7 +135,7 @@ class OverparameterizedLimit:
 def typical(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign") -> TypicalSolution:
     """Typical solutions: entropy, order parameters, generalization errors.
 
-    Source: `overparam`, eqs. 50-55 and 81; docs/theory/overparam.md sections 2 and 4.
+    Source: `overparam`, eqs. 50-55 and 81; docs/overparam/theory.md sections 2 and 4.
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
@@ -146,20 +144,21 @@ def typical(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
         activation: see the module.
     """
     ensemble = _ensemble(alpha_T, inv_alpha, margin, activation)
-    point = thresholds.typical_point(ensemble)
-    q, p, p_d, r, q_hat, p_hat, p_d_hat, r_hat = point.parameters.tolist()
-    error_typical, error_barycenter = _errors(ensemble, q, p, p_d, r)
+    point = typicals.typical_point(ensemble)
+    x = ensemble.values(point.coordinates)
+    p, A = x.c + x.r**2, x.a / x.v
+    p_hat = x.P / x.delta**2
     return TypicalSolution(
         ensemble.alpha_T, 1.0 / ensemble.alpha, ensemble.margin, point.value,
-        q, p, p_d, r, q_hat, p_hat, p_d_hat, r_hat,
-        error_typical, error_barycenter, point.residual,
+        x.q, p, p + x.delta, x.r, x.q_hat, p_hat, A - p_hat, x.r / x.delta,
+        *_errors(*ensemble.field_values(point.coordinates)), point.residual,
     )  # fmt: skip
 
 
 def alpha_c(alpha_T: float, margin: float = 0.0, activation: Activation = "sign") -> float:
     """Interpolation threshold: the largest P / N at which solutions of a margin exist (zero entropy).
 
-    Source: `overparam`, appendix B.3; docs/theory/overparam.md section 3.
+    Source: `overparam`, appendix B.3; docs/overparam/theory.md section 3.
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
@@ -169,20 +168,20 @@ def alpha_c(alpha_T: float, margin: float = 0.0, activation: Activation = "sign"
     Returns:
         alpha_c; the over-parameterization needed is 1 / alpha_c.
     """
-    return thresholds.largest_alpha(_ensemble(alpha_T, 1.0, margin, activation))
+    return typicals.largest_alpha(_ensemble(alpha_T, 1.0, margin, activation))
 
 
 def kappa_max(alpha_T: float, inv_alpha: float, activation: Activation = "sign") -> float:
     """Largest margin that solutions have: the zero of the entropy as a function of the margin.
 
-    Source: `overparam`, section II; docs/theory/overparam.md section 3.
+    Source: `overparam`, section II; docs/overparam/theory.md section 3.
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold.
         activation: see the module.
     """
-    return thresholds.largest_margin(_ensemble(alpha_T, inv_alpha, 0.0, activation))
+    return typicals.largest_margin(_ensemble(alpha_T, inv_alpha, 0.0, activation))
 
 
 def kappa_opt(alpha_T: float, inv_alpha: float, activation: Activation = "sign") -> float:
@@ -190,26 +189,27 @@ def kappa_opt(alpha_T: float, inv_alpha: float, activation: Activation = "sign")
 
     Zero up to `optimal_margin_onset`, where it leaves zero continuously.
 
-    Source: `overparam`, section II and appendix D; docs/theory/overparam.md section 4.
+    Source: `overparam`, section II and appendix D; docs/overparam/theory.md section 4.
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold.
         activation: see the module.
     """
-    return thresholds.optimal_margin(_ensemble(alpha_T, inv_alpha, 0.0, activation))
+    ensemble = _ensemble(alpha_T, inv_alpha, 0.0, activation)
+    return _optimal_margin(ensemble)
 
 
 def optimal_margin_onset(alpha_T: float, activation: Activation = "sign") -> float:
     """Over-parameterization 1/alpha above which a positive margin improves the barycentre.
 
-    Source: `overparam`, appendix D; docs/theory/overparam.md section 4.
+    Source: `overparam`, appendix D; docs/overparam/theory.md section 4.
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
         activation: see the module.
     """
-    return thresholds.optimal_margin_onset(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
+    return _onset(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
 
 
 def overparameterized_limit(
@@ -217,7 +217,7 @@ def overparameterized_limit(
 ) -> OverparameterizedLimit:
     """Limit 1/alpha -> infinity at fixed alpha_T: plateaus of the generalization errors.
 
-    Source: `overparam`, eqs. 59-60; docs/theory/overparam.md section 5.
+    Source: `overparam`, eqs. 59-60; docs/overparam/theory.md section 5.
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
@@ -225,10 +225,14 @@ def overparameterized_limit(
         activation: see the module.
     """
     ensemble = _ensemble(alpha_T, 1.0, margin, activation)
+    moments = _seeing_teacher(ensemble).moments
     point = overparameterized_point(ensemble)
-    p, p_d, r = point.parameters.tolist()
-    errors = _errors(ensemble, 0.0, p, p_d, r)
-    return OverparameterizedLimit(ensemble.alpha_T, ensemble.margin, point.value, p, p_d, r, *errors, point.residual)
+    a, P, r = math.exp(point.coordinates[0]), math.exp(point.coordinates[1]), float(point.coordinates[2])
+    p, square = P + r**2, moments.mu_1**2
+    fields = (square * P, moments.mu_star_squared + square / (1.0 + a), moments.mu_1 * r)
+    return OverparameterizedLimit(
+        ensemble.alpha_T, ensemble.margin, point.value, p, p + 1.0 / (1.0 + a), r, *_errors(*fields), point.residual
+    )
 
 
 def stability_density(
@@ -240,7 +244,7 @@ def stability_density(
 ) -> np.ndarray:
     """Probability density of the stabilities of typical solutions on their training patterns.
 
-    Source: `overparam`, eqs. 61-64; docs/theory/overparam.md section 6.
+    Source: `overparam`, eqs. 61-64; docs/overparam/theory.md section 6.
 
     Args:
         stabilities: finite numbers, any shape.
@@ -254,7 +258,7 @@ def stability_density(
     """
     ensemble = _ensemble(alpha_T, inv_alpha, margin, activation)
     values = require_array("stability", stabilities, -math.inf, math.inf)
-    return density_of_stabilities(values, ensemble, thresholds.typical_point(ensemble).parameters)
+    return distribution.density(values, ensemble)
 
 
 def local_energy(
@@ -269,7 +273,7 @@ def local_energy(
     An error is a stability below the margin of the solutions, what their loss counts: the number that
     `localentropy.landscape.binary_local_energy` measures.
 
-    Source: `overparam`, eq. 5 (the loss) and appendix E.2 (the experiment); docs/theory/overparam.md section 6
+    Source: `overparam`, eq. 5 (the loss) and appendix E.2 (the experiment); docs/overparam/theory.md section 6
     (the formula).
 
     Args:
@@ -284,7 +288,7 @@ def local_energy(
     """
     ensemble = _ensemble(alpha_T, inv_alpha, margin, activation)
     values = require_array("distance", distances, 0.0, 1.0)
-    return energy_after_flips(values, ensemble, thresholds.typical_point(ensemble).parameters)
+    return distribution.energy_after_flips(values, ensemble)
 
 
 def franz_parisi(
@@ -302,7 +306,7 @@ def franz_parisi(
     Next to references of equal or almost equal margin the replica-symmetric solution freezes (q -> 1) at
     a small distance, where the entropy is already negative, and does not exist below it.
 
-    Source: `overparam`, eqs. 82-96; docs/theory/overparam.md section 7.
+    Source: `overparam`, eqs. 82-96; docs/overparam/theory.md section 7.
 
     Args:
         distances: Hamming distances per weight, each in [1e-9, 1), in any order.
@@ -319,35 +323,9 @@ def franz_parisi(
         derivative by the distance), residual. `attrs` holds the parameters, with margin_ref as a number,
         and typical_distance, where the entropy has its maximum and equals that of all solutions.
     """
-    import pandas as pd
-
-    if unsolved not in ("raise", "nan"):
-        raise DomainError(f"unsolved = {unsolved!r} is not known: allowed are 'raise', 'nan'")
-    requested = require_array("distance", distances, 0.0, 1.0, inclusive=False).reshape(-1).tolist()
-    require_between("distance", min(requested), SMALLEST_DISTANCE, 1.0)
-    curve = _curve(alpha_T, inv_alpha, margin_ref, margin, activation)
-    rows: dict[float, CurvePoint] = {}
-    # Outwards from the maximum, so that each point starts from its neighbour.
-    for distance in sorted(set(requested), key=lambda d: abs(math.log(d / curve.typical_distance))):
-        try:
-            rows[distance] = curve.at(distance)
-        except ConvergenceError as failure:
-            if unsolved == "raise":
-                raise
-            missing = np.full(15, math.nan)
-            rows[distance] = CurvePoint(distance, math.nan, math.nan, failure.residual, missing)
-    table = pd.DataFrame(
-        [(d, rows[d].entropy, rows[d].slope, rows[d].residual) for d in requested],
-        columns=["distance", "entropy", "slope", "residual"],
-    )
-    table.attrs = {
-        "alpha_T": float(alpha_T),
-        "inv_alpha": float(inv_alpha),
-        "margin_ref": curve.reference.ensemble.margin,
-        "margin": float(margin),
-        "typical_distance": curve.typical_distance,
-    }
-    return table
+    student = _seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation))
+    labels = {"alpha_T": float(alpha_T), "inv_alpha": float(inv_alpha)}
+    return curves.labelled_table(student, distances, margin_ref, unsolved, **labels)
 
 
 def typical_distance(
@@ -359,15 +337,16 @@ def typical_distance(
 ) -> float:
     """Distance of a typical solution of `margin` from one of `margin_ref`: the maximum of phi_FP.
 
-    Source: `overparam`, appendix E.1; docs/theory/overparam.md section 7. Arguments as in `franz_parisi`.
+    Source: `overparam`, appendix E.1; docs/overparam/theory.md section 7. Arguments as in `franz_parisi`.
     """
-    return _curve(alpha_T, inv_alpha, margin_ref, margin, activation).typical_distance
+    student = _seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation))
+    return curves.curve_around(student, margin_ref).typical_distance
 
 
 def kappa_u(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign") -> float:
     """Smallest reference margin at which phi_FP(d) grows with d up to its maximum.
 
-    Source: `overparam`, section II; docs/theory/overparam.md section 8.
+    Source: `overparam`, section II; docs/overparam/theory.md section 8.
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
@@ -383,48 +362,62 @@ def inv_alpha_le(alpha_T: float, activation: Activation = "sign") -> float:
 
     At the threshold the curve of the references of largest margin has a horizontal tangent at small d.
 
-    Source: `overparam`, eq. 16; docs/theory/overparam.md section 8.
+    Source: `overparam`, eq. 16; docs/overparam/theory.md section 8.
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
         activation: see the module.
     """
-    return local_entropy_threshold(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
+    return 1.0 / local_entropy_threshold(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
 
 
-def _ensemble(alpha_T: float, inv_alpha: float, margin: float, activation: Activation) -> Ensemble:
-    return Ensemble(
-        1.0 / require_between("inv_alpha", inv_alpha, *RATIOS),
-        require_between("alpha_T", alpha_T, *RATIOS),
-        require_between("margin", margin, 0.0, LARGEST_MARGIN),
-        activation_moments(activation),
+def _ensemble(alpha_T: float, inv_alpha: float, margin: float, activation: Activation) -> RandomFeatures:
+    return RandomFeatures(
+        alpha=1.0 / require_between("inv_alpha", inv_alpha, *LOADS),
+        margin=require_between("margin", margin, 0.0, LARGEST_MARGIN),
+        alpha_T=require_between("alpha_T", alpha_T, *LOADS),
+        moments=activation_moments(activation),
     )
 
 
-def _seeing_teacher(ensemble: Ensemble) -> Ensemble:
-    if ensemble.moments.mu_1**2 < 1e-12 * ensemble.moments.variance:
+def _seeing_teacher(ensemble: RandomFeatures) -> RandomFeatures:
+    if not ensemble.sees_teacher:
         raise DomainError("activation without linear part (E[z sigma(z)] = 0): its patterns do not see the teacher")
     return ensemble
 
 
-def _curve(
-    alpha_T: float, inv_alpha: float, margin_ref: float | str, margin: float, activation: Activation
-) -> FranzParisiCurve:
-    student = _seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation))
-    if isinstance(margin_ref, str):
-        if margin_ref != "max":
-            raise DomainError(f"margin_ref = {margin_ref!r} is not known: allowed are numbers and 'max'")
-        margin_ref = thresholds.largest_margin(replace(student, margin=0.0))
-    else:
-        margin_ref = require_between("margin_ref", margin_ref, 0.0, LARGEST_MARGIN)
-    thresholds.typical_point(replace(student, margin=margin_ref), "margin_ref")
-    return FranzParisiCurve(student, thresholds.typical_point(student).parameters, margin_ref)
+def _errors(C: float, V: float, R: float) -> tuple[float, float]:
+    """Generalization errors of a typical solution and of the barycentre (eqs. 10, 11), from their fields."""
+    return math.atan2(math.sqrt(C + V), R) / math.pi, math.atan2(math.sqrt(C), R) / math.pi
 
 
-def _errors(ensemble: Ensemble, q: float, p: float, p_d: float, r: float) -> tuple[float, float]:
-    """Generalization errors of a typical solution and of the barycentre (eqs. 10, 11)."""
-    mu_1, noise = ensemble.moments.mu_1, ensemble.moments.mu_star_squared
-    R = mu_1 * r
-    norms = (noise + mu_1**2 * p_d, noise * q + mu_1**2 * p)
-    typical_error, barycenter_error = (math.acos(R / math.sqrt(norm)) / math.pi for norm in norms)
-    return typical_error, barycenter_error
+def _barycenter_error_slope(ensemble: RandomFeatures, point: StationaryPoint) -> float:
+    """Derivative by the margin of the barycentre's error, arctan(sqrt(C) / R) / pi."""
+    by_margin = point.response[:, MARGIN]
+    C, _, R = ensemble.fields(ensemble.order_parameters(variables(point.coordinates)))
+    assert isinstance(R, Jet)
+    root, root_slope = math.sqrt(C.value), 0.5 * float(C.gradient @ by_margin) / math.sqrt(C.value)
+    return (R.value * root_slope - root * float(R.gradient @ by_margin)) / (math.pi * (C.value + R.value**2))
+
+
+@lru_cache(maxsize=256)
+def _optimal_margin(ensemble: RandomFeatures) -> float:
+    """The root of the error's derivative, not a minimum on a grid: the error is flat to 1e-7 near the onset."""
+    branch = typicals.branch_in_margin(_seeing_teacher(ensemble))
+    if _barycenter_error_slope(ensemble, branch.point) >= 0.0:
+        return 0.0
+    maximum = typicals.largest_margin(ensemble)
+    found = zero_of_observable(branch, lambda point: -_barycenter_error_slope(ensemble, point), maximum)
+    return maximum if found is None else found  # the error may fall up to the largest margin
+
+
+@lru_cache(maxsize=64)
+def _onset(ensemble: RandomFeatures) -> float:
+    """1/alpha at which the derivative of the error at zero margin changes sign."""
+    start = ensemble.at(alpha=typicals.largest_alpha(ensemble))
+    branch = typicals.branch_in_alpha(start, typicals.typical_point(start))
+    end = -math.log(LARGEST_INV_ALPHA)
+    found = zero_of_observable(branch, lambda point: _barycenter_error_slope(ensemble, point), end)
+    if found is None:
+        raise ConvergenceError("onset of the optimal margin", {"inv_alpha": LARGEST_INV_ALPHA}, math.inf)
+    return math.exp(-found)

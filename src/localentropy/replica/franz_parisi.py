@@ -1,0 +1,401 @@
+"""Franz-Parisi entropy of any ensemble: solutions at a given distance from a typical reference.
+
+Written in what a student differs from its reference: u = w - S w_ref, with S = 1 - 2d their overlap. All order
+parameters of u vanish with the distance, so that no digits cancel there, and they vanish together where the student
+does not feel the patterns: it is then the reference with random flips. Curves start from that point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.polynomial import Polynomial
+
+from localentropy.arguments import require_choice
+from localentropy.errors import ConvergenceError
+from localentropy.numerics.continuation import Branch
+from localentropy.numerics.jets import Jet, exp, expm1, log, variables
+from localentropy.numerics.saddle_point import TOLERANCE, Array, FreeEntropy, StationaryPoint, solve, solve_equilibrated
+from localentropy.replica import sites
+from localentropy.replica.arguments import require_array, require_between
+from localentropy.replica.ensemble import LARGEST_MARGIN, Ensemble
+from localentropy.replica.pair_energy import NODES, PairEnergy, Reference
+from localentropy.replica.typical import largest_margin, typical_point
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WEAK = 1e-6
+"""Size of the deviation from random flips below which its square does not count."""
+WEAKLY_COUPLED = 0.05
+"""The same, below which the first order is a good start."""
+CLOSE_MARGINS = 0.05
+"""Margins closer than this, in their unit, leave student and reference almost the same measure: the free entropy is
+then singular at its maximum, where the fields that both feel coincide."""
+SAME_MARGINS = 1e-6
+"""Margins closer than this have the overlap at the maximum in closed form, to the square of it."""
+START_GAPS = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
+"""How far below the reference's margin a student's is tried, in its unit, so that the patterns hardly pull."""
+SMALLEST_DISTANCE = 1e-9
+"""Of a curve: nearer, the entropy is that of random flips."""
+AROUND_MAXIMUM = np.array([-0.08, -0.06, -0.04, -0.02, 0.02, 0.04, 0.06, 0.08])
+"""Relative distances from the maximum at which the slope is computed to find it."""
+
+
+class Pair(NamedTuple):
+    """Order parameters of the difference u = w - S w_ref of a student and its reference.
+
+    Attributes:
+        s: S = 1 - 2d.
+        d: distance.
+        free: q_hat - t_hat^2 / q_hat_ref, what the students' common field has beyond the references'.
+        t_hat: conjugate of t.
+        field: S_hat - t_hat.
+        v: 1 - q.
+        chi: q - S^2, overlap of the differences of two students.
+        tau: t - S q_ref, overlap of a difference with another reference.
+        latent: what the model adds.
+    """
+
+    s: Jet
+    d: Jet
+    free: Jet
+    t_hat: Jet
+    field: Jet
+    v: Jet
+    chi: Jet
+    tau: Jet
+    latent: Any
+
+
+@dataclass(frozen=True)
+class ReferencePoint:
+    """A typical solution to measure distances from.
+
+    Attributes:
+        ensemble: its control parameters; its margin is the reference margin.
+        x: its order parameters.
+        fields: its fields.
+    """
+
+    ensemble: Ensemble
+    x: Any
+    fields: Reference
+
+
+@dataclass(frozen=True)
+class FranzParisi(FreeEntropy):
+    """phi_FP at a distance, nats per weight. Its control is ln d.
+
+    Attributes:
+        student: the model at the margin of the solutions counted.
+        reference: the typical solution.
+        log_distance: ln d.
+        energy: the energetic term, shared along a curve.
+    """
+
+    student: Ensemble
+    reference: ReferencePoint
+    log_distance: float
+    energy: PairEnergy
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of the coordinates."""
+        return ("ln(1 + free)", "t_hat", "field", "ln v", "tau", *self.student.pair_names)
+
+    def controls(self) -> Array:
+        """ln d."""
+        return np.array([self.log_distance])
+
+    def scales(self, coordinates: Array) -> Array:
+        """1, but for strong fields."""
+        scales = np.ones(len(coordinates))
+        scales[1:3] = np.maximum(1.0, np.abs(coordinates[1:3]))
+        return scales
+
+    def refresh(self) -> bool:
+        """Take differences of the energetic term's gradient again."""
+        self.energy.forget()
+        return True
+
+    def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
+        """phi_FP (`overparam`, eq. 96; `margins`, eq. 25)."""
+        site_entropy, energy = self.parts(coordinates, controls)
+        return site_entropy + self.student.alpha * energy
+
+    def parts(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> tuple[Jet, Jet]:
+        """The terms of the sites, and the energetic term."""
+        d = exp(controls[0])
+        S, spread = 1.0 - 2.0 * d, 4.0 * d * (1.0 - d)
+        chi = -spread * expm1(coordinates[3])
+        x = Pair(
+            S, d, expm1(coordinates[0]), coordinates[1],
+            coordinates[2] + 0.5 * (log(1.0 - d) - controls[0]), spread * exp(coordinates[3]), chi,
+            spread * coordinates[4], self.student.pair_order_parameters(coordinates[5:], spread),
+        )  # fmt: skip
+        ref = self.reference.x
+        site_entropy = (
+            sites.binary_pair(x.free, x.t_hat, x.field, ref.q_hat)
+            + 2.0 * d * (x.field + ref.v * x.t_hat)
+            + x.t_hat * x.tau
+            - 0.5 * (x.free + x.t_hat * x.t_hat / ref.q_hat) * x.v
+        )
+        latent = self.student.pair_latent_entropy(x, ref)
+        if latent is not None:
+            site_entropy = site_entropy + latent
+        return site_entropy, self.energy(self.student.margin, self.student.pair_fields(x, ref))
+
+
+class CurvePoint(NamedTuple):
+    """One point of a Franz-Parisi curve: d, phi_FP (nats per weight), d phi_FP / d d, the error of the coordinates."""
+
+    distance: float
+    entropy: float
+    slope: float
+    residual: float
+
+
+def from_random_flips(problem: FranzParisi) -> tuple[CurvePoint, Array, float]:
+    """The student as its reference with random flips, to first order in the pull of the patterns.
+
+    Returns:
+        the point of the curve, to second order; the deviation; its size.
+    """
+    n = len(problem.names)
+    jets = variables(np.append(np.zeros(n), problem.log_distance))
+    site_entropy, energy = problem.parts(jets[:n], jets[n:])
+    gradient = site_entropy.gradient + problem.student.alpha * energy.gradient
+    hessian = site_entropy.hessian
+    assert hessian is not None
+    step = -solve_equilibrated(hessian[:n, :n], gradient[:n])
+    value = site_entropy.value + problem.student.alpha * energy.value + 0.5 * float(gradient[:n] @ step)
+    distance = math.exp(problem.log_distance)
+    slope = float(gradient[n] + hessian[n, :n] @ step) / distance
+    size = float(np.max(np.abs(step)))
+    return CurvePoint(distance, value, slope, size**2), step, size
+
+
+class FranzParisiCurve:
+    """phi_FP(d) around one reference; cheap next to the distance asked for before.
+
+    Args:
+        student: the model at the margin of the solutions counted; it has solutions.
+        reference: the same model at the reference's margin.
+        nodes: of the energetic term.
+
+    Raises:
+        ConvergenceError: the curve could not be started.
+    """
+
+    def __init__(self, student: Ensemble, reference: Ensemble, nodes: tuple[int, int, int] = NODES) -> None:
+        self.student = student
+        self.reference = reference_point(reference)
+        self.energy = PairEnergy(self.reference.fields, nodes)
+        self._unit = math.sqrt(student.variance)
+        self._gap = abs(reference.margin - student.margin) / self._unit
+        typical = student.values(typical_point(student).coordinates)
+        # The overlap of two independent solutions of different margins, nearly.
+        self._near = 0.5 * (1.0 - math.sqrt(typical.q * self.reference.x.q))
+        # Where the branches start: beside the maximum.
+        self.start_distance = 0.9 * self._near
+        self._starts: dict[float, Array] = {}
+        self._branches: dict[bool, Branch] = {}
+        self._lost: dict[bool, ConvergenceError] = {}
+        self._maximum: float | None = None
+        self._around: tuple[float, Polynomial] | None = None
+
+    def problem(self, log_distance: float) -> FranzParisi:
+        """phi_FP at a distance."""
+        return FranzParisi(self.student, self.reference, log_distance, self.energy)
+
+    @property
+    def typical_distance(self) -> float:
+        """Where phi_FP has its maximum: the distance of a typical solution from the reference."""
+        if self._gap < CLOSE_MARGINS:
+            return self._slopes_around_maximum()[0]
+        if self._maximum is None:
+            position = math.log(self._near)
+            for _ in range(20):
+                point = self.point(position)
+                move = -point.slope(0) / point.curvature(0)
+                position += min(max(move, -0.2), 0.2)
+                if abs(move) < TOLERANCE:
+                    break
+            self._maximum = math.exp(position)
+        return self._maximum
+
+    def at(self, distance: float) -> CurvePoint:
+        """The curve at one distance in (0, 1).
+
+        Raises:
+            ConvergenceError: the branch could not be followed that far.
+        """
+        if self._gap < CLOSE_MARGINS and abs(distance / self._near - 1.0) < AROUND_MAXIMUM[4]:
+            maximum, slope = self._slopes_around_maximum()
+            offset, top = distance / self._near - 1.0, maximum / self._near - 1.0
+            rise = self._near * float(slope.integ()(offset) - slope.integ()(top))
+            return CurvePoint(distance, typical_point(self.student).value + rise, float(slope(offset)), TOLERANCE)
+        point, _, size = self._from_random_flips(math.log(distance))
+        return point if size < WEAK else curve_point(self.point(math.log(distance)), distance)
+
+    def point(self, log_distance: float) -> StationaryPoint:
+        """The saddle point at a distance.
+
+        Raises:
+            ConvergenceError: as for `at`.
+        """
+        _, start, size = self._from_random_flips(log_distance)
+        if size < WEAKLY_COUPLED:
+            try:
+                return solve(self.problem(log_distance), start)
+            except ConvergenceError:
+                pass
+        beyond = log_distance > math.log(self._near if self._gap < CLOSE_MARGINS else self.start_distance)
+        lost = self._lost.get(beyond)
+        if lost is not None and (math.log(lost.point["distance"]) > log_distance) != beyond:
+            raise lost
+        branch = self._branch(beyond)
+        try:
+            return branch.to(log_distance)
+        except ConvergenceError as failure:
+            d = math.exp(branch.position)
+            q = 1.0 - 4.0 * d * (1.0 - d) * math.exp(branch.point.coordinates[3])
+            point = {key: value for key, value in failure.point.items() if key != "log_distance"}
+            self._lost[beyond] = ConvergenceError(
+                "Franz-Parisi entropy", {"distance": d, "q": q, **point}, failure.residual
+            )
+            # The branch is nearly singular at its end: the next point is followed from the start again.
+            del self._branches[beyond]
+            raise self._lost[beyond] from None
+
+    def _from_random_flips(self, log_distance: float, margin: float | None = None) -> tuple[CurvePoint, Array, float]:
+        """What `from_random_flips` returns, for the curve's student or one of another margin."""
+        student = self.student if margin is None else self.student.at(margin=margin)
+        energy = PairEnergy(self.reference.fields, self.energy.nodes, curved=False)
+        return from_random_flips(FranzParisi(student, self.reference, log_distance, energy))
+
+    def _branch(self, beyond: bool) -> Branch:
+        """The branch in ln d, from beside the maximum."""
+        if beyond not in self._branches:
+            close = self._gap < CLOSE_MARGINS
+            log_distance = math.log(1.1 * self._near if beyond and close else self.start_distance)
+            if log_distance not in self._starts:
+                self._starts[log_distance] = self._started(log_distance)
+            self._branches[beyond] = Branch(
+                self.problem, "log_distance", 0, log_distance, self._starts[log_distance], step=0.3, smallest_step=1e-3
+            )
+        return self._branches[beyond]
+
+    def _started(self, log_distance: float) -> Array:
+        """Coordinates at a distance, followed from a student of so small a margin that the patterns hardly pull."""
+
+        def family(margin: float) -> FranzParisi:
+            return FranzParisi(self.student.at(margin=margin), self.reference, log_distance, self.energy)
+
+        lost = ConvergenceError("random flips", {"distance": math.exp(log_distance)}, math.inf)
+        for gap in START_GAPS:
+            margin = self.reference.ensemble.margin - gap * self._unit
+            _, start, size = self._from_random_flips(log_distance, margin)
+            if size > 0.3:
+                continue
+            self.energy.forget()
+            try:
+                branch = Branch(family, "margin", None, margin, start, step=0.5 * self._unit)
+                return branch.to(self.student.margin).coordinates
+            except ConvergenceError as error:
+                lost = error
+        raise lost
+
+    def _slopes_around_maximum(self) -> tuple[float, Polynomial]:
+        """For nearly equal margins: the maximum, and the slope as a polynomial in d / _near - 1."""
+        if self._around is None:
+            slopes = [
+                curve_point(self.point(math.log(d)), d).slope for d in (self._near * (1.0 + AROUND_MAXIMUM)).tolist()
+            ]
+            fitted = Polynomial.fit(AROUND_MAXIMUM, slopes, len(slopes) - 1)
+            roots = fitted.roots()
+            real = roots[np.abs(roots.imag) < 1e-6].real
+            top = 0.0 if self._gap < SAME_MARGINS else float(real[np.argmin(np.abs(real))])
+            # The slope over its distance from the root, so that it vanishes there exactly.
+            factor = Polynomial.fit(AROUND_MAXIMUM, slopes / (AROUND_MAXIMUM - top), len(slopes) - 1).convert()
+            self._around = (self._near * (1.0 + top), factor * Polynomial([-top, 1.0]))
+        return self._around
+
+
+def reference_point(ensemble: Ensemble) -> ReferencePoint:
+    """The typical solution of an ensemble, as a reference."""
+    y = typical_point(ensemble, "margin_ref").coordinates
+    return ReferencePoint(ensemble, ensemble.values(y), Reference(*ensemble.field_values(y), ensemble.margin))
+
+
+def curve_point(point: StationaryPoint, distance: float) -> CurvePoint:
+    """Entropy and slope at a saddle point."""
+    return CurvePoint(distance, point.value, point.slope(0) / distance, point.residual)
+
+
+@lru_cache(maxsize=8)
+def curve_around(student: Ensemble, margin_ref: float | str) -> FranzParisiCurve:
+    """The curve around typical solutions of a margin, a number or "max", for solutions of the student's margin.
+
+    Raises:
+        DomainError: no such margin, or no solutions at one of the two.
+        ConvergenceError: the curve could not be started.
+    """
+    if isinstance(margin_ref, str):
+        require_choice("margin_ref", margin_ref, ("max",))
+        margin_ref = largest_margin(student.at(margin=0.0))
+    else:
+        margin_ref = require_between("margin_ref", margin_ref, 0.0, LARGEST_MARGIN)
+    return FranzParisiCurve(student, student.at(margin=margin_ref))
+
+
+def labelled_table(
+    student: Ensemble, distances: Iterable[float] | float, margin_ref: float | str, unsolved: str, **labels: float | str
+) -> pd.DataFrame:
+    """A curve at given distances.
+
+    Args:
+        student: the model at the margin of the solutions counted.
+        distances: each in [1e-9, 1), in any order.
+        margin_ref: of the references, or "max".
+        unsolved: "raise", or "nan" for entropy and slope NaN, with the residual reached, where the solve failed.
+        labels: what else `attrs` is to hold.
+
+    Returns:
+        One row per distance, in the order given: distance, entropy, slope, residual. `attrs` holds the labels,
+        margin_ref, margin and typical_distance.
+
+    Raises:
+        DomainError: a distance out of range, no such margin, no solutions, or `unsolved` is neither.
+        ConvergenceError: a distance that the curve does not reach, if `unsolved` is "raise".
+    """
+    import pandas as pd
+
+    require_choice("unsolved", unsolved, ("raise", "nan"))
+    requested = require_array("distance", distances, 0.0, 1.0, inclusive=False).reshape(-1).tolist()
+    require_between("distance", min(requested), SMALLEST_DISTANCE, 1.0)
+    curve = curve_around(student, margin_ref)
+    rows: dict[float, CurvePoint] = {}
+    # Outwards from where the branches start, so that each point starts from its neighbour.
+    below = sorted((d for d in set(requested) if d <= curve.start_distance), reverse=True)
+    for distance in [*below, *sorted(set(requested) - set(below))]:
+        try:
+            rows[distance] = curve.at(distance)
+        except ConvergenceError as failure:
+            if unsolved == "raise":
+                raise
+            rows[distance] = CurvePoint(distance, math.nan, math.nan, failure.residual)
+    found = pd.DataFrame([(d, *rows[d][1:]) for d in requested], columns=["distance", "entropy", "slope", "residual"])
+    found.attrs = {
+        **labels,
+        "margin_ref": curve.reference.ensemble.margin,
+        "margin": curve.student.margin,
+        "typical_distance": curve.typical_distance,
+    }
+    return found

@@ -1,0 +1,115 @@
+"""Binary perceptron that stores random patterns: replica theory of wide flat minima (`margins`, sections II and III).
+
+N weights +-1, P = alpha N random patterns. A solution of margin kappa has all its stabilities >= kappa, in units in
+which the pre-activation is w.x / sqrt(N). All entropies are in nats per weight.
+
+    >>> from localentropy.replica import perceptron
+    >>> perceptron.typical(alpha=0.5).entropy
+    >>> perceptron.franz_parisi([0.01, 0.1], alpha=0.5)
+
+Every function raises DomainError for an argument out of range (naming it, its value and what is allowed) and where
+there are no solutions, and ConvergenceError, with the point and the residual, for a solve that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from localentropy.numerics.jets import Jet, Number
+from localentropy.replica import franz_parisi as curves
+from localentropy.replica import monotonicity
+from localentropy.replica import typical as typicals
+from localentropy.replica.arguments import require_between
+from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, Ensemble, Overlap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Perceptron(Ensemble):
+    """Patterns see the overlaps of the weights as they are."""
+
+    response: ClassVar[float] = 1.0
+    local_entropy_guess: ClassVar[tuple[float, float]] = (0.875, 0.005)
+
+    def kept(self, S: float) -> float:
+        """Correlation of the pre-activations of a student and of its copy at overlap S."""
+        return S
+
+    def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
+        """C = q, V = 1 - q, no teacher."""
+        return x.q, x.v, 0.0
+
+    def pair_fields(self, x: Any, ref: Overlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
+        """The student's pre-activation is S times its reference's plus that of the difference."""
+        return x.s, x.chi, x.v, 0.0, x.tau, 0.0
+
+
+def typical(alpha: float, margin: float = 0.0) -> typicals.TypicalSolution:
+    """Typical solutions: entropy and overlap (`margins`, eqs. 16-19).
+
+    Args:
+        alpha: patterns per weight, at most alpha_c of this margin.
+        margin: kappa, in [0, kappa_max].
+    """
+    return typicals.solution(_ensemble(alpha, margin))
+
+
+def alpha_c(margin: float = 0.0) -> float:
+    """Largest patterns per weight at which solutions of a margin exist: zero entropy. At margin 0 it is 0.8331."""
+    return typicals.largest_alpha(_ensemble(1.0, margin))
+
+
+def kappa_max(alpha: float) -> float:
+    """Largest margin that solutions have: the zero of the entropy as a function of the margin."""
+    return typicals.largest_margin(_ensemble(alpha))
+
+
+def franz_parisi(
+    distances: Iterable[float] | float,
+    alpha: float,
+    margin_ref: float | str = "max",
+    margin: float = 0.0,
+    *,
+    unsolved: str = "raise",
+) -> pd.DataFrame:
+    """Franz-Parisi entropy: solutions of a margin at distance d from a typical one of `margin_ref` (`margins`, eq. 25).
+
+    Args:
+        distances: Hamming distances per weight, each in [1e-9, 1), in any order.
+        alpha: patterns per weight, at most alpha_c of both margins.
+        margin_ref: margin of the reference in [0, kappa_max], or "max" for kappa_max.
+        margin: margin of the solutions counted, in [0, kappa_max].
+        unsolved: "raise", or "nan" for entropy and slope NaN at distances where the solve failed.
+
+    Returns:
+        One row per distance: distance, entropy (nats per weight), slope (its derivative by the distance), residual
+        (relative error of the order parameters). `attrs`: alpha, margin_ref, margin, typical_distance.
+    """
+    return curves.labelled_table(_ensemble(alpha, margin), distances, margin_ref, unsolved, alpha=float(alpha))
+
+
+def kappa_min(alpha: float) -> float:
+    """Smallest reference margin at which the entropy around it is nowhere negative (`margins`, section III)."""
+    return monotonicity.smallest_positive_margin(_ensemble(alpha))
+
+
+def kappa_u(alpha: float) -> float:
+    """Smallest reference margin at which the entropy grows with distance up to its maximum (`margins`, section III).
+
+    Args:
+        alpha: patterns per weight, at most `alpha_le`.
+    """
+    return monotonicity.smallest_monotonic_margin(_ensemble(alpha))
+
+
+def alpha_le() -> float:
+    """Patterns per weight above which the entropy is monotonic around no typical solution: kappa_u = kappa_max."""
+    return monotonicity.local_entropy_threshold(_ensemble(1.0))
+
+
+def _ensemble(alpha: float, margin: float = 0.0) -> Perceptron:
+    return Perceptron(require_between("alpha", alpha, *LOADS), require_between("margin", margin, 0.0, LARGEST_MARGIN))

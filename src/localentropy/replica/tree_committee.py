@@ -1,0 +1,131 @@
+"""Tree committee of infinitely many binary perceptrons: replica theory of wide flat minima (`margins`, section IV).
+
+K perceptrons of N / K weights +-1 each see their own part of a pattern. Their outputs, signs or ReLUs of which half
+count negative, are summed; K -> infinity after N. Margins are in units of the sum's standard deviation. Functions,
+errors and units are those of `localentropy.replica.perceptron`, with an `activation`, "sign" or "relu".
+
+    >>> from localentropy.replica import tree_committee
+    >>> tree_committee.alpha_c(activation="relu")
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from localentropy.arguments import require_choice
+from localentropy.numerics.jets import Jet, Number, asin, sqrt, variables
+from localentropy.replica import franz_parisi as curves
+from localentropy.replica import monotonicity
+from localentropy.replica import typical as typicals
+from localentropy.replica.arguments import require_between
+from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, Ensemble, Overlap
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class TreeCommittee(Ensemble):
+    """Patterns see overlaps through the covariance that the activation makes of them.
+
+    Attributes:
+        activation: "sign" or "relu".
+    """
+
+    activation: str
+
+    @property
+    def response(self) -> float:
+        """Derivative of the covariance at q = 0."""
+        return 2.0 / math.pi if self.activation == "sign" else 0.5 * math.pi / (math.pi - 1.0)
+
+    @property
+    def local_entropy_guess(self) -> tuple[float, float]:
+        """Near alpha_LE / alpha_c and the distance of the horizontal tangent there."""
+        return (0.589, 0.0017) if self.activation == "sign" else (0.855, 0.0055)
+
+    def kept(self, S: float) -> float:
+        """Correlation of the pre-activations of a student and of its copy at overlap S."""
+        return self.covariance(variables([S])[0]).value
+
+    def covariance(self, q: Jet) -> Jet:
+        """Q(q): covariance of the pre-activations of two students at overlap q, in units of their variance."""
+        if self.activation == "sign":
+            return (2.0 / math.pi) * asin(q)
+        return (q * (0.5 * math.pi + asin(q)) - q * q / (1.0 + sqrt(1.0 - q * q))) / (math.pi - 1.0)
+
+    def lost(self, v: Jet) -> Jet:
+        """1 - Q(1 - v), without cancellation, by the angle whose cosine is the overlap."""
+        angle = 2.0 * asin(sqrt(0.5 * v))
+        if self.activation == "sign":
+            return (2.0 / math.pi) * angle
+        x, cosine = angle.value, 1.0 - v.value
+        # sin x - x cos x
+        bulge = math.sin(x) - x * cosine
+        if x < 0.1:
+            bulge = x**3 * (1.0 / 3.0 - x**2 * (1.0 / 30.0 - x**2 * (1.0 / 840.0 - x**2 / 45360.0)))
+        return v.map(math.pi * v.value - bulge, math.pi - x, -1.0 / math.sin(x)) / (math.pi - 1.0)
+
+    def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
+        """C = Q(q), V = 1 - Q(q), no teacher."""
+        return self.covariance(x.q), self.lost(x.v), 0.0
+
+    def pair_fields(self, x: Any, ref: Overlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
+        """The overlaps of the student itself: no part of its pre-activation is its reference's."""
+        q, t = x.chi + x.s * x.s, x.tau + x.s * ref.q
+        return 0.0, self.covariance(q), self.lost(x.v), self.covariance(x.s), self.covariance(t), 0.0
+
+
+def typical(alpha: float, margin: float = 0.0, activation: str = "sign") -> typicals.TypicalSolution:
+    """Typical solutions: entropy and overlap."""
+    return typicals.solution(_ensemble(alpha, margin, activation))
+
+
+def alpha_c(margin: float = 0.0, activation: str = "sign") -> float:
+    """Largest patterns per weight at which solutions of a margin exist: 0.9470 (sign), 0.9040 (ReLU) at margin 0."""
+    return typicals.largest_alpha(_ensemble(1.0, margin, activation))
+
+
+def kappa_max(alpha: float, activation: str = "sign") -> float:
+    """Largest margin that solutions have."""
+    return typicals.largest_margin(_ensemble(alpha, 0.0, activation))
+
+
+def franz_parisi(
+    distances: Iterable[float] | float,
+    alpha: float,
+    margin_ref: float | str = "max",
+    margin: float = 0.0,
+    activation: str = "sign",
+    *,
+    unsolved: str = "raise",
+) -> pd.DataFrame:
+    """Franz-Parisi entropy around typical solutions of a margin; arguments and columns as for the perceptron."""
+    student = _ensemble(alpha, margin, activation)
+    return curves.labelled_table(student, distances, margin_ref, unsolved, alpha=float(alpha), activation=activation)
+
+
+def kappa_min(alpha: float, activation: str = "sign") -> float:
+    """Smallest reference margin at which the entropy around it is nowhere negative."""
+    return monotonicity.smallest_positive_margin(_ensemble(alpha, 0.0, activation))
+
+
+def kappa_u(alpha: float, activation: str = "sign") -> float:
+    """Smallest reference margin at which the entropy grows with distance up to its maximum."""
+    return monotonicity.smallest_monotonic_margin(_ensemble(alpha, 0.0, activation))
+
+
+def alpha_le(activation: str = "sign") -> float:
+    """Patterns per weight above which the entropy is monotonic around no typical solution."""
+    return monotonicity.local_entropy_threshold(_ensemble(1.0, 0.0, activation))
+
+
+def _ensemble(alpha: float, margin: float, activation: str) -> TreeCommittee:
+    return TreeCommittee(
+        require_between("alpha", alpha, *LOADS),
+        require_between("margin", margin, 0.0, LARGEST_MARGIN),
+        require_choice("activation", activation, ("sign", "relu")),
+    )
