@@ -23,4 +23,4 @@ def test_the_largest_margin_at_strong_overparameterization(alpha_T, inv_alpha, a
 
 def test_the_threshold_at_the_largest_margin_is_the_load_itself():
     """The same root, reached along the load instead of the margin."""
-    assert 1 / rf.alpha_c(10.0, rf.kappa_max(10.0, 100.0)) == pytest.approx(100.0, rel=1e-8)
+    assert 1 / rf.alpha_c(10.0, rf.kappa_max(10.0, 100.0)) == pytest.approx(100.0, rel=1e-10)

@@ -1,21 +1,29 @@
-"""Franz-Parisi entropy: stationarity, an independent solver, limits, laws, node doubling, quoted numbers."""
+"""Franz-Parisi entropy: the paper's formula, an independent solver, limits, laws, node doubling, quoted numbers."""
 
+import math
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from localentropy.errors import ConvergenceError
+from localentropy.numerics.jets import variables
 from localentropy.numerics.saddle_point import solve
-from localentropy.numerics.special import log_tail, tail
+from localentropy.replica import perceptron, sites, tree_committee
 from localentropy.replica import random_features as rf
-from localentropy.replica.random_features_curve import FranzParisiCurve
-from localentropy.replica.random_features_franz_parisi import FranzParisiFreeEntropy
+from localentropy.replica.franz_parisi import (
+    WEAK,
+    FranzParisi,
+    FranzParisiCurve,
+    curve_around,
+    curve_point,
+    from_random_flips,
+)
+from localentropy.replica.pair_energy import NODES, PairEnergy
 from tests.helpers import FIVE_POINTS, five_point_slope
 
 MODEL: dict[str, Any] = {"alpha_T": 3.0, "inv_alpha": 1.2}
@@ -28,86 +36,230 @@ CURVES = [
     (2.0, 20.0, "max", 0.0, "sign", (0.2, 0.3)),
     (2.0, 3.0, 0.3, 0.0, "identity", (0.05,)),
 ]
+NAMES = (
+    "q", "p", "p_d", "r", "P_S", "t", "P_t",
+    "q_hat", "p_hat", "p_d_hat", "r_hat", "S_hat", "P_S_hat", "t_hat", "P_t_hat",
+)  # fmt: skip
 
 
 @lru_cache
 def curve_of(alpha_T, inv_alpha, margin_ref, margin, activation) -> FranzParisiCurve:
-    return rf._curve(alpha_T, inv_alpha, margin_ref, margin, activation)
+    return curve_around(rf._ensemble(alpha_T, inv_alpha, margin, activation), margin_ref)
 
 
-def problem_at(curve, distance, **nodes) -> FranzParisiFreeEntropy:
-    return FranzParisiFreeEntropy(curve.reference, curve.student.margin, 1 - 2 * distance, **nodes)
+@lru_cache
+def typical_of(curve) -> rf.TypicalSolution:
+    """The reference."""
+    ref = curve.reference.ensemble
+    activation = next(
+        name for name in ("sign", "tanh", "erf", "identity") if rf.activation_moments(name) == ref.moments
+    )
+    return rf.typical(ref.alpha_T, 1 / ref.alpha, ref.margin, activation)
+
+
+def weak_problem(curve, distance) -> FranzParisi:
+    """The free entropy at a distance, with its own energetic term."""
+    energy = PairEnergy(curve.reference.fields)
+    return FranzParisi(curve.student, curve.reference, math.log(distance), energy)
+
+
+def difference(curve, distance) -> tuple[dict[str, float], np.ndarray]:
+    """Order parameters of u = w - S w_ref at a distance, by name, and the fields s, X, V, Y, Z, R of the two."""
+    y = curve.point(math.log(distance)).coordinates
+    spread, ref = 4 * distance * (1 - distance), typical_of(curve)
+    u = dict(zip(("narrowing", "c", "sigma", "tau_latent", "rho"), [math.exp(y[5]), *(spread * y[6:])], strict=True))
+    u["v"] = spread * math.exp(y[3])
+    u |= {
+        "chi": spread - u["v"],
+        "tau": spread * y[4],
+        "t_hat": y[1],
+        "q_hat": math.expm1(y[0]) + y[1] ** 2 / ref.q_hat,
+    }
+    u["S_hat"] = y[1] + y[2] + math.atanh(1 - 2 * distance)
+    moments = curve.student.moments
+    square, noise = moments.mu_1**2, moments.mu_star_squared
+    fields = np.array([
+        1 - 2 * distance, noise * u["chi"] + square * u["c"], noise * u["v"] + square * u["v"] * u["narrowing"],
+        square * u["sigma"], noise * u["tau"] + square * u["tau_latent"], moments.mu_1 * u["rho"],
+    ])  # fmt: skip
+    return u, fields
+
+
+def parameters(curve, distance) -> np.ndarray:
+    """The paper's 15 parameters, in the order of NAMES: the conjugates of p, p_d, r, P_S, P_t by their equations."""
+    u, fields = difference(curve, distance)
+    S, ref, student = 1 - 2 * distance, typical_of(curve), curve.student
+    P_S, P_t = u["sigma"] + S * ref.p_d, u["tau_latent"] + S * ref.p
+    p = u["c"] + 2 * S * P_S - S * S * ref.p_d
+    _, (_, by_X, by_V, by_Y, by_T, by_R) = PairEnergy(curve.reference.fields).value_and_gradient(student.margin, fields)
+    square = student.alpha_T * student.moments.mu_1**2
+    return np.array([
+        S * S + u["chi"], p, p + u["v"] * u["narrowing"], u["rho"] + S * ref.r, P_S, u["tau"] + S * ref.q, P_t,
+        u["q_hat"], -2 * square * (by_X - by_V), -2 * square * by_V, student.alpha_T * student.moments.mu_1 * by_R,
+        u["S_hat"], square * (by_Y - 2 * S * by_X), u["t_hat"], -square * by_T,
+    ])  # fmt: skip
+
+
+def paper_fields(curve, S, x) -> np.ndarray:
+    """s, X, V, Y, Z, R of the pair from the paper's covariances: u is the student less S times its reference."""
+    q, p, p_d, r, P_S, t, P_t = x[:7]
+    mu_1, noise = curve.student.moments.mu_1, curve.student.moments.mu_star_squared
+    ref = typical_of(curve)
+    Q, Q_d, R = noise * q + mu_1**2 * p, noise + mu_1**2 * p_d, mu_1 * r
+    SS, T = noise * S + mu_1**2 * P_S, noise * t + mu_1**2 * P_t
+    Q_r, Qd_r, R_r = noise * ref.q + mu_1**2 * ref.p, noise + mu_1**2 * ref.p_d, mu_1 * ref.r
+    return np.array([S, Q - 2 * S * SS + S * S * Qd_r, Q_d - Q, SS - S * Qd_r, T - S * Q_r, R - S * R_r])
+
+
+def paper_free_entropy(curve, distance, x, energy) -> float:
+    """phi_FP as the paper writes it, in all 15 parameters (docs/overparam/theory.md eqs. 17-20)."""
+    q, p, p_d, r, P_S, t, P_t, qh, ph, pdh, rh, Sh, PSh, th, Pth = x
+    S, student, ref = 1 - 2 * distance, curve.student, typical_of(curve)
+    z, w = np.polynomial.legendre.leggauss(400)
+    z, w = 9 * z, 9 * w * norm.pdf(9 * z)
+    odds = w / (1 + np.exp(-2 * np.sqrt(ref.q_hat) * z))
+    h = np.sqrt(qh - th**2 / ref.q_hat) * z + (th / np.sqrt(ref.q_hat) * z)[:, None] + Sh - th
+    weights = 2 * odds @ np.logaddexp(h, -h) @ w
+    v_r, A_r = 1 - ref.q, ref.p_hat + ref.p_d_hat
+    M_r = 1 + A_r * v_r
+    X, Y = (ref.p_d - 2 * ref.q / M_r + ref.q) / v_r - 1, (ref.p_d - ref.q / M_r) / v_r
+    v, A, c, e = 1 - q, ph + pdh, PSh - Pth, S - t
+    M = 1 + A * v
+    m_2 = q - 2 * t * e * A_r / M_r + e * e * X / v_r
+    B_2 = rh**2 + ph + 2 * rh * c * ref.r + 2 * Pth * c * v_r / M_r + c * c * ref.p_d
+    b = rh * ref.r * e / v_r + Pth * e / M_r + c * (t / M_r + e * Y)
+    latent = -0.5 * np.log(M) + (v * B_2 + 2 * b - A * m_2) / (2 * M)
+    bilinear = 0.5 * (ph * p + pdh * p_d) - rh * r - PSh * P_S + Pth * P_t
+    patterns = energy.value_and_gradient(student.margin, paper_fields(curve, S, x))[0]
+    alpha_D = student.alpha / student.alpha_T
+    return -0.5 * qh * v - Sh * S + th * t + weights + alpha_D * (bilinear + latent) + student.alpha * patterns
 
 
 @pytest.mark.parametrize("case", CURVES)
-def test_stationary_by_finite_differences_of_the_free_entropy(case):
+def test_stationary_by_finite_differences_of_the_papers_free_entropy(case):
     curve = curve_of(*case[:5])
+    energy = PairEnergy(curve.reference.fields, (72, 96, 44))
     for distance in case[5]:
-        # More nodes than in use: differences over short steps magnify errors of quadrature.
-        problem, x = problem_at(curve, distance, nodes=(72, 96, 44)), curve.at(distance).parameters
-        room = float(np.min(problem.positive(x)))
-        # An equation that is wrong shows in every direction: in each, all violations add up with random signs.
-        lengths = 3e-3 * np.minimum(room, np.maximum(np.abs(x), room)) / 15
-        for signs in np.random.default_rng(15).choice([-1.0, 1.0], (3, 15)):
-            step = signs * lengths
-            values = [problem.value(torch.from_numpy(x + n * step)).item() for n in FIVE_POINTS]
-            change = five_point_slope(values, 1.0)
-            assert abs(change) < 2e-6 * np.min(problem.scales * lengths) + 3e-15
+        x, S = parameters(curve, distance), 1 - 2 * distance
+        q, p, p_d, r, P_S, t, P_t, qh, ph, pdh, rh, _, PSh, th, Pth = x
+        D = curve.student.alpha / curve.student.alpha_T
+        assert paper_free_entropy(curve, distance, x, energy) == pytest.approx(curve.at(distance).entropy, abs=1e-9)
+        # Of each equation, the term that is no derivative of an entropy: the violation is compared with it.
+        terms = np.abs([
+            qh / 2, D * ph / 2, D * pdh / 2, D * rh, D * PSh, th, D * Pth,
+            (1 - q) / 2, D * p / 2, D * p_d / 2, D * r, S, D * P_S, t, D * P_t,
+        ])  # fmt: skip
+        _, X, V, Y, Z, _ = paper_fields(curve, S, x)
+        C, V_r, R_r, _ = curve.reference.fields
+        room = min(1 - q, V, X - Z**2 / (C + R_r**2) - (Y - Z) ** 2 / V_r, p_d - p)
+        free = qh - th**2 / typical_of(curve).q_hat
+        for index, name in enumerate(NAMES):
+            length = 3e-3 * min({"q_hat": free, "t_hat": free}.get(name, 1.0), room if index < 7 else abs(x[index]))
+            step = length * np.eye(15)[index]
+            change = five_point_slope(
+                [paper_free_entropy(curve, distance, x + n * step, energy) for n in FIVE_POINTS], 1.0
+            )
+            assert abs(change) < 2e-6 * terms[index] * length + 3e-15, name
 
 
 @pytest.mark.parametrize("case", CURVES)
 def test_doubling_the_nodes_changes_nothing(case):
     curve = curve_of(*case[:5])
     for distance in case[5]:
-        point = curve.at(distance)
-        fine = problem_at(curve, distance, nodes=(96, 128, 64), student_nodes=256)
-        assert solve(fine, point.parameters).value == pytest.approx(point.entropy, abs=1e-8)
+        point = curve.point(math.log(distance))
+        energy = PairEnergy(curve.reference.fields, tuple(2 * n for n in NODES))
+        fine = FranzParisi(curve.student, curve.reference, math.log(distance), energy)
+        assert solve(fine, point.coordinates).value == pytest.approx(curve.at(distance).entropy, abs=1e-8)
+        u, _ = difference(curve, distance)
+        q_hat_ref = typical_of(curve).q_hat
+        scalars = variables([u["q_hat"] - u["t_hat"] ** 2 / q_hat_ref, u["t_hat"], u["S_hat"] - u["t_hat"]])
+        one, two = (sites.binary_pair(*scalars, q_hat_ref, sites.PAIR_SPACING / n) for n in (1, 2))
+        assert one.value == pytest.approx(two.value, abs=1e-9)
+        np.testing.assert_allclose(one.gradient, two.gradient, rtol=1e-8, atol=1e-10)
 
 
-def naive_pair_energy(energy, fields):
-    """Twin: the triple integral as it is written, in its own coordinates z, y, x; torch derivatives."""
-    Q, Q_d, R, S, T = fields
-    V, V_ref = Q_d - Q, energy.Q_d_ref - energy.Q_ref
-    rho = energy.R_ref / energy.Q_ref**0.5
-    a, b = T / energy.Q_ref**0.5, (S - T) / V_ref**0.5
-    gamma = torch.sqrt(Q - a * a - b * b)
-    epsilon = (R - energy.R_ref * T / energy.Q_ref) / (gamma * (1 - rho**2) ** 0.5)
-    t, weight = np.polynomial.legendre.leggauss(64)
-    z, w = torch.tensor(9 * t), torch.tensor(9 * weight * norm.pdf(9 * t))
-    bound = (energy.margin_ref - energy.Q_ref**0.5 * z) / V_ref**0.5
-    start = bound.clamp(min=-9.0)
-    length = torch.sqrt(start.clamp(min=0.0) ** 2 + 81.0) - start
-    x = start[:, None] + length[:, None] * torch.tensor(0.5 * (t + 1))
-    log_w = -0.5 * x * x - 0.5 * np.log(2 * np.pi) - log_tail(bound)[:, None]
-    w_x = torch.exp(log_w) * length[:, None] * torch.tensor(0.5 * weight)
+def naive_pair_energy(energy, margin, fields):
+    """Twin: the triple integral as it is written (docs/overparam/theory.md eq. 21), in its own coordinates z, y, x."""
+    s, X, V, Y, Z, R_u = fields
+    C_r, V_r, R_r, margin_ref = energy.reference
+    Q_r = C_r + R_r**2
+    Q, R, S, T = X + 2 * s * Y + s * s * (Q_r + V_r), R_u + s * R_r, Y + s * (Q_r + V_r), Z + s * Q_r
+    rho = R_r / Q_r**0.5
+    a, b = T / Q_r**0.5, (S - T) / V_r**0.5
+    gamma = (Q - a * a - b * b) ** 0.5
+    epsilon = (R - R_r * T / Q_r) / (gamma * (1 - rho**2) ** 0.5)
+    t, weight = np.polynomial.legendre.leggauss(80)
+    z, w = 9 * t, 9 * weight * norm.pdf(9 * t)
+    bound = (margin_ref - Q_r**0.5 * z) / V_r**0.5
+    start = np.maximum(bound, -9.0)
+    length = np.sqrt(np.maximum(start, 0.0) ** 2 + 81.0) - start
+    x = start[:, None] + length[:, None] * 0.5 * (t + 1)
+    w_x = np.exp(norm.logpdf(x) - log_ndtr(-bound)[:, None]) * length[:, None] * 0.5 * weight
     slope = (1 - rho**2) ** 0.5
-    U = (rho * z[:, None] + slope * epsilon * z) / (slope * torch.sqrt(1 - epsilon**2))
-    h = (energy.margin - a * z[:, None, None] - gamma * z[None, :, None] - b * x[:, None, :]) / torch.sqrt(V)
-    return 2 * torch.einsum("z,y,zy,zx,zyx->", w, w, tail(-U), w_x, log_tail(h))
+    U = (rho * z[:, None] + slope * epsilon * z) / (slope * (1 - epsilon**2) ** 0.5)
+    h = (margin - a * z[:, None, None] - gamma * z[None, :, None] - b * x[:, None, :]) / V**0.5
+    return 2 * np.einsum("zy,zyx,zx->", w[:, None] * w * ndtr(U), log_ndtr(-h), w_x, optimize=True)
+
+
+def committee_pair_energy(energy, margin, fields):
+    """Twin without teacher: the double integral of `margins` eq. 27b."""
+    s, X, V, Y, Z, _ = fields
+    Q_r, V_r, _, margin_ref = energy.reference
+    Q, S, T = X + 2 * s * Y + s * s * (Q_r + V_r), Y + s * (Q_r + V_r), Z + s * Q_r
+    t, weight = np.polynomial.legendre.leggauss(500)
+    z, w = 9 * t, 9 * weight * norm.pdf(9 * t)
+    bound = (margin_ref - Q_r**0.5 * z) / V_r**0.5
+    c_1, c = (S - T) / V_r**0.5, (Q - T * T / Q_r) ** 0.5
+    c_2 = (c * c - c_1 * c_1) ** 0.5
+    log_agree = log_ndtr(-(c * bound[:, None] - c_1 * z) / c_2) - log_ndtr(-bound)[:, None]
+    return w @ (np.exp(log_agree) * log_ndtr(-(margin - T / Q_r**0.5 * z[:, None] - c * z) / V**0.5)) @ w
+
+
+def assert_energy_equals(energy, margin, fields, twin, moved):
+    """Value, first derivatives, and the second ones that steer Newton's method."""
+    value, gradient = energy.value_and_gradient(margin, fields)
+    assert value == pytest.approx(twin(energy, margin, fields), abs=1e-8)
+    _, X, V, Y, Z, _ = fields
+    ref = energy.reference
+    gamma_squared = X - Z**2 / (ref.common + ref.teacher**2) - (Y - Z) ** 2 / ref.free
+    length = 0.01 * min(V, gamma_squared)
+    slopes = [
+        five_point_slope([twin(energy, margin, fields + n * length * unit) for n in FIVE_POINTS], length)
+        for unit in np.eye(6)[:moved]
+    ]
+    np.testing.assert_allclose(gradient[:moved], slopes, rtol=1e-6, atol=1e-7)
+    jet = PairEnergy(energy.reference, energy.nodes)(margin, variables(fields))
+    for signs in np.random.default_rng(15).choice([-1.0, 1.0], (3, moved)):
+        step = length * np.append(signs, np.zeros(6 - moved))
+        f = [twin(energy, margin, fields + n * step) for n in (-2, -1, 0, 1, 2)]
+        second = (-f[0] + 16 * f[1] - 30 * f[2] + 16 * f[3] - f[4]) / 12
+        assert step @ jet.hessian @ step == pytest.approx(second, rel=1e-3, abs=1e-3 * length**2)
 
 
 @pytest.mark.parametrize("distance", [0.02, 0.15, 0.45])
 def test_pair_energy_and_its_written_out_derivatives(distance):
     curve = curve_of(3.0, 1.2, 0.1, 0.0, "sign")
-    x, moments = curve.at(distance).parameters, curve.student.moments
-    square, noise = moments.mu_1**2, moments.mu_star_squared
-    q, p, p_d, r, P_S, t, P_t = x[:7]
-    fields = torch.tensor(
-        [noise * q + square * p, noise + square * p_d, moments.mu_1 * r,
-         noise * (1 - 2 * distance) + square * P_S, noise * t + square * P_t],
-        requires_grad=True,
-    )  # fmt: skip
-    energy = problem_at(curve, distance).energy
-    twin = naive_pair_energy(energy, fields)
-    (twin_gradient,) = torch.autograd.grad(twin, fields, create_graph=True)
-    value = energy.free_entropy(fields)
-    (gradient,) = torch.autograd.grad(value, fields, create_graph=True)
-    assert value.item() == pytest.approx(twin.item(), abs=1e-8)
-    torch.testing.assert_close(gradient, twin_gradient, rtol=1e-6, atol=1e-7)
-    for row in range(5):
-        exact = torch.autograd.grad(twin_gradient[row], fields, retain_graph=True)[0]
-        steered = torch.autograd.grad(gradient[row], fields, retain_graph=True)[0]
-        torch.testing.assert_close(steered, exact, rtol=1e-3, atol=1e-3)
+    assert_energy_equals(curve.energy, 0.0, difference(curve, distance)[1], naive_pair_energy, 6)
+
+
+@pytest.mark.parametrize("model", ["perceptron", "sign", "relu"])
+@pytest.mark.parametrize("distance", [0.1, 0.4])
+def test_pair_energy_without_teacher(model, distance):
+    student = perceptron._ensemble(0.5, 0.0) if model == "perceptron" else tree_committee._ensemble(0.5, 0.0, model)
+    curve = curve_around(student, 0.2)
+    problem = curve.problem(math.log(distance))
+    seen = []
+
+    class Seen(PairEnergy):
+        def __call__(self, margin, fields):
+            seen.append(np.array([getattr(part, "value", part) for part in fields]))
+            return super().__call__(margin, fields)
+
+    point = curve.point(math.log(distance))
+    looked = FranzParisi(student, curve.reference, math.log(distance), Seen(curve.reference.fields))
+    jets = variables(np.append(point.coordinates, math.log(distance)))
+    assert looked.value(jets[:-1], jets[-1:]).value == pytest.approx(point.value, abs=1e-12)
+    assert_energy_equals(problem.energy, 0.0, seen[0], committee_pair_energy, 5)
 
 
 def fixed_point(curve, distance, sweeps=3000):
@@ -116,9 +268,10 @@ def fixed_point(curve, distance, sweeps=3000):
     Returns its order parameters (q, p, p_d, r, P_S, t, P_t), conjugates and nothing of the solver's.
     """
     student, margin_ref = curve.student, curve.reference.ensemble.margin
-    alpha, alpha_T, alpha_D = student.alpha, student.alpha_T, student.alpha_D
-    mu_1, noise = student.moments.mu_1, student.moments.mu_star_squared
-    q_r, p_r, pd_r, r_r, qh_r, ph_r, pdh_r, _ = curve.reference.parameters
+    alpha, alpha_T = student.alpha, student.alpha_T
+    alpha_D, mu_1, noise = alpha / alpha_T, student.moments.mu_1, student.moments.mu_star_squared
+    ref = typical_of(curve)
+    q_r, p_r, pd_r, r_r, qh_r, ph_r, pdh_r = ref.q, ref.p, ref.p_d, ref.r, ref.q_hat, ref.p_hat, ref.p_d_hat
     Q_r, Qd_r, R_r = noise * q_r + mu_1**2 * p_r, noise + mu_1**2 * pd_r, mu_1 * r_r
     V_r, v_r, A_r = Qd_r - Q_r, 1 - q_r, ph_r + pdh_r
     M_r, rho = 1 + A_r * v_r, R_r / np.sqrt(Q_r)
@@ -138,7 +291,7 @@ def fixed_point(curve, distance, sweeps=3000):
     fine, w_f = np.polynomial.legendre.leggauss(80)
     g, w_g = 8 * fine, 8 * w_f * norm.pdf(8 * fine)
     S = 1 - 2 * distance
-    q, p, p_d, r, P_S, t, P_t = curve.at(distance * 1.05).parameters[:7]
+    q, p, p_d, r, P_S, t, P_t = parameters(curve, distance * 1.05)[:7]
     for _ in range(sweeps):
         Q, R = noise * q + mu_1**2 * p, mu_1 * r
         SS, T, V = noise * S + mu_1**2 * P_S, noise * t + mu_1**2 * P_t, noise * (1 - q) + mu_1**2 * (p_d - p)
@@ -206,7 +359,7 @@ def fixed_point(curve, distance, sweeps=3000):
 )
 def test_equals_the_fixed_point_of_the_explicit_equations(case, distance):
     curve = curve_of(*case)
-    np.testing.assert_allclose(curve.at(distance).parameters, fixed_point(curve, distance), rtol=2e-6, atol=2e-6)
+    np.testing.assert_allclose(parameters(curve, distance), fixed_point(curve, distance), rtol=2e-6, atol=2e-6)
 
 
 @pytest.mark.parametrize("case", CURVES)
@@ -306,13 +459,42 @@ def test_nearly_equal_margins(gap):
 
 
 def test_fields_beyond_the_domain_are_refused():
-    curve = curve_of(3.0, 1.2, 0.1, 0.0, "sign")
-    energy = problem_at(curve, 0.2).energy
-    fields = torch.tensor([0.8, 1.3, 2.0, 0.5, 0.4], dtype=torch.float64)
-    V, gamma_squared, rest = energy.positive(*fields.tolist())
-    assert V > 0 and gamma_squared > 0 > rest
-    with pytest.raises(ConvergenceError, match="energetic term"):
-        energy.free_entropy(fields)
+    energy = curve_of(3.0, 1.2, 0.1, 0.0, "sign").energy
+    # The last one, what the student's rest shares with the teacher, exceeds what it shares with other students.
+    refused, accepted = np.array([0.6, 0.1, 0.5, 0.1, 0.1, 0.9]), np.array([0.6, 0.1, 0.5, 0.1, 0.1, 0.1])
+    assert np.isfinite(energy.value_and_gradient(0.0, accepted)[0])
+    with pytest.raises(ValueError, match="outside of the domain"):
+        energy.value_and_gradient(0.0, refused)
+
+
+def test_terms_are_continued_below_vanishing_variances():
+    """A step may make a variance negative by a little: value and slope do not jump there."""
+    energy = PairEnergy(curve_of(3.0, 1.2, 0.1, 0.0, "sign").reference.fields)
+    S, V = 0.8, 0.4
+    at_zero, above, below = (energy.value_and_gradient(0.0, np.array([S, X, V, 0, 0, 0])) for X in (0.0, 1e-4, -1e-4))
+    assert above[0] - at_zero[0] == pytest.approx(1e-4 * at_zero[1][1], rel=1e-3)
+    assert below[0] - at_zero[0] == pytest.approx(-1e-4 * at_zero[1][1], rel=1e-6)
+    np.testing.assert_allclose(above[1], below[1], rtol=1e-2, atol=1e-4)
+    free, t_hat, field = variables([0.0, 0.3, 0.7])
+    one, two = (sites.binary_pair(free + shift, t_hat, field, 1.5) for shift in (1e-3, -1e-3))
+    middle = sites.binary_pair(free, t_hat, field, 1.5)
+    assert one.value - 2 * middle.value + two.value == pytest.approx(1e-6 * middle.hessian[0, 0], rel=1e-2)
+    np.testing.assert_allclose((one.gradient - two.gradient) / 2e-3, middle.hessian[0], rtol=1e-2)
+
+
+def test_random_flips_join_the_branch():
+    """Both descriptions hold where the patterns hardly pull; the curve goes from one to the other there."""
+    curve = FranzParisiCurve(rf._ensemble(3.0, 1.2, 0.0, "sign"), rf._ensemble(3.0, 1.2, 0.2, "sign"))
+    compared = 0
+    for distance in np.geomspace(1e-3, 1e-4, 40).tolist():
+        flips, _, size = from_random_flips(weak_problem(curve, distance))
+        if 1e-8 < size < WEAK:
+            followed = curve_point(curve.point(math.log(distance)), distance)
+            assert flips.entropy == pytest.approx(followed.entropy, rel=1e-9)
+            assert flips.slope == pytest.approx(followed.slope, rel=1e-9)
+            assert curve.at(distance) == flips
+            compared += 1
+    assert compared >= 2
 
 
 def test_order_of_distances_does_not_matter():

@@ -1,16 +1,24 @@
 """Infinite over-parameterization: the reduced problem, against the full solver and quoted plateaus."""
 
+import functools
+
 import numpy as np
 import pytest
+from scipy.special import log_ndtr, ndtr
+from scipy.stats import norm
 
 from localentropy.numerics.activations import activation_moments
-from localentropy.numerics.saddle_point import solve, value_and_gradient
+from localentropy.numerics.saddle_point import solve
+from localentropy.replica import patterns, random_features_ensemble
 from localentropy.replica import random_features as rf
-from localentropy.replica.random_features_limit import LimitFreeEntropy, overparameterized_point
-from localentropy.replica.random_features_typical import NODES, Ensemble
+from localentropy.replica.random_features_ensemble import Overparameterized, RandomFeatures, overparameterized_point
 from tests.helpers import FIVE_POINTS, five_point_slope
 
 CASES = [(3.0, 0.0, "sign"), (0.1, 0.5, "tanh"), (10.0, 1.0, "erf"), (2.0, 0.3, "identity")]
+
+
+Z, WEIGHT = np.polynomial.legendre.leggauss(1500)
+Z, WEIGHT = 10 * Z, 10 * WEIGHT * norm.pdf(10 * Z)
 
 
 @pytest.mark.parametrize(("alpha_T", "margin", "activation"), CASES)
@@ -25,20 +33,36 @@ def test_full_solver_tends_to_the_reduced_problem(alpha_T, margin, activation):
     assert nearer.q < 1e-3
 
 
+def entropy_per_pattern(x, alpha_T, margin, activation):
+    """Twin: docs/overparam/theory.md eq. 13 by Gauss-Legendre quadrature."""
+    p, p_d, r = x
+    moments = activation_moments(activation)
+    Q, V, R = moments.mu_1**2 * p, moments.mu_star_squared + moments.mu_1**2 * (p_d - p), moments.mu_1 * r
+    pattern = 2 * WEIGHT @ (ndtr(R * Z / np.sqrt(Q - R * R)) * log_ndtr((np.sqrt(Q) * Z - margin) / np.sqrt(V)))
+    return (1 - p_d + np.log(p_d - p) + (p - r * r) / (p_d - p)) / (2 * alpha_T) + pattern
+
+
 @pytest.mark.parametrize(("alpha_T", "margin", "activation"), CASES)
-def test_stationary_and_stable_under_node_doubling(alpha_T, margin, activation):
-    ensemble = Ensemble(0.0, alpha_T, margin, activation_moments(activation))
-    point = overparameterized_point(ensemble)
-    problem = LimitFreeEntropy(ensemble)
-    for index in range(3):
+def test_stationary_by_finite_differences_of_the_entropy(alpha_T, margin, activation):
+    limit = rf.overparameterized_limit(alpha_T, margin, activation)
+    x = np.array([limit.p, limit.p_d, limit.r])
+    assert limit.entropy_per_pattern == pytest.approx(entropy_per_pattern(x, alpha_T, margin, activation), abs=1e-12)
+    for index, scale in enumerate(np.array([0.5, 0.5, 1.0]) / alpha_T):
         step = 1e-4 * np.eye(3)[index]
         # Rounding of the values limits the difference to about 1e-11.
-        values = [value_and_gradient(problem, point.parameters + n * step)[0] for n in FIVE_POINTS]
-        slope = five_point_slope(values, 1e-4)
-        assert abs(slope) / problem.scales[index] < 5e-8
-    fine = solve(LimitFreeEntropy(ensemble, 2 * NODES), point.parameters)
-    np.testing.assert_allclose(fine.parameters, point.parameters, rtol=1e-10)
-    assert point.residual < 1e-7
+        values = [entropy_per_pattern(x + n * step, alpha_T, margin, activation) for n in FIVE_POINTS]
+        assert abs(five_point_slope(values, 1e-4)) / scale < 5e-8
+
+
+@pytest.mark.parametrize(("alpha_T", "margin", "activation"), CASES)
+def test_doubling_the_nodes_changes_nothing(alpha_T, margin, activation, monkeypatch):
+    ensemble = RandomFeatures(1.0, margin, alpha_T, activation_moments(activation))
+    point = overparameterized_point(ensemble)
+    finer = functools.partial(patterns.hard_margin, spacing=patterns.SPACING / 2)
+    monkeypatch.setattr(random_features_ensemble, "hard_margin", finer)
+    fine = solve(Overparameterized(ensemble), point.coordinates)
+    np.testing.assert_allclose(fine.coordinates, point.coordinates, rtol=1e-10)
+    assert point.residual < 1e-9
 
 
 def test_fixed_point_of_the_explicit_equations():

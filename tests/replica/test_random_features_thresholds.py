@@ -5,9 +5,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from localentropy.errors import DomainError
+from localentropy.numerics.activations import activation_moments
+from localentropy.replica import monotonicity
 from localentropy.replica import random_features as rf
-from localentropy.replica import random_features_monotonicity as monotonicity
-from localentropy.replica.random_features_franz_parisi import PAIR_NODES, STUDENT_NODES
+from localentropy.replica.pair_energy import NODES
+from localentropy.replica.random_features_ensemble import RandomFeatures
 
 
 def test_onset_of_the_optimal_margin():
@@ -58,7 +60,7 @@ def test_smallest_monotonic_margin():
 def test_at_the_threshold_the_smallest_margin_is_the_largest():
     inv_alpha = rf.inv_alpha_le(3.0) + 1e-6
     assert rf.kappa_u(3.0, inv_alpha) == pytest.approx(rf.kappa_max(3.0, inv_alpha), abs=1e-4)
-    with pytest.raises(DomainError, match="below the local-entropy threshold"):
+    with pytest.raises(DomainError, match=r"inv_alpha = 1.00.* is beyond the threshold"):
         rf.kappa_u(3.0, inv_alpha - 0.01)
 
 
@@ -70,10 +72,10 @@ def test_smallest_monotonic_margin_falls_to_zero_with_over_parameterization():
 
 @pytest.mark.slow
 def test_thresholds_are_stable_under_node_doubling():
-    fine = {"nodes": tuple(2 * n for n in PAIR_NODES), "student_nodes": 2 * STUDENT_NODES}
-    ensemble = rf._ensemble(2.0, 1.5, 0.0, "sign")
-    assert monotonicity.local_entropy_threshold(ensemble, **fine) == pytest.approx(rf.inv_alpha_le(2.0), abs=1e-7)
-    assert monotonicity.smallest_monotonic_margin(ensemble, **fine) == pytest.approx(rf.kappa_u(2.0, 1.5), abs=1e-7)
+    fine = tuple(2 * n for n in NODES)
+    ensemble = RandomFeatures(1 / 1.5, 0.0, 2.0, activation_moments("sign"))
+    assert 1 / monotonicity.local_entropy_threshold(ensemble, fine) == pytest.approx(rf.inv_alpha_le(2.0), abs=1e-9)
+    assert monotonicity.smallest_monotonic_margin(ensemble, fine) == pytest.approx(rf.kappa_u(2.0, 1.5), abs=1e-9)
 
 
 @pytest.mark.parametrize("function", [rf.inv_alpha_le, rf.optimal_margin_onset])
@@ -87,8 +89,8 @@ def test_the_scale_of_the_activation_is_the_unit_of_the_margin(scale):
     def scaled(z):
         return scale * np.tanh(z)
 
-    assert rf.alpha_c(3.0, scale, scaled) == pytest.approx(rf.alpha_c(3.0, 1.0, "tanh"), rel=1e-8)
-    assert rf.kappa_max(3.0, 5.0, scaled) == pytest.approx(scale * rf.kappa_max(3.0, 5.0, "tanh"), rel=1e-8)
+    assert rf.alpha_c(3.0, scale, scaled) == pytest.approx(rf.alpha_c(3.0, 1.0, "tanh"), rel=1e-9)
+    assert rf.kappa_max(3.0, 5.0, scaled) == pytest.approx(scale * rf.kappa_max(3.0, 5.0, "tanh"), rel=1e-9)
 
 
 @pytest.mark.parametrize("function", [rf.kappa_opt, rf.kappa_u])

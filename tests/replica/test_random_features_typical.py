@@ -1,14 +1,19 @@
 """Typical solutions: stationarity, an independent solver, limits, thresholds, quoted numbers."""
 
+import functools
+
 import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from localentropy.numerics.activations import activation_moments
-from localentropy.numerics.saddle_point import solve, value_and_gradient
+from localentropy.numerics.saddle_point import solve
+from localentropy.replica import ensemble, patterns, sites
 from localentropy.replica import random_features as rf
-from localentropy.replica.random_features_typical import NODES, Ensemble, TypicalFreeEntropy
+from localentropy.replica.ensemble import Typical
+from localentropy.replica.random_features_ensemble import RandomFeatures
+from localentropy.replica.typical import typical_point
 from tests.helpers import FIVE_POINTS, five_point_slope
 
 POINTS = [
@@ -24,8 +29,8 @@ POINTS = [
 UNKNOWNS = ("q", "p", "p_d", "r", "q_hat", "p_hat", "p_d_hat", "r_hat")
 
 
-def ensemble(alpha_T, inv_alpha, margin, activation):
-    return Ensemble(1 / inv_alpha, alpha_T, margin, activation_moments(activation))
+Z, WEIGHT = np.polynomial.legendre.leggauss(1500)
+Z, WEIGHT = 10 * Z, 10 * WEIGHT * norm.pdf(10 * Z)
 
 
 def vector(solution):
@@ -37,8 +42,6 @@ def fixed_point(alpha_T, inv_alpha, margin, activation):
     alpha, alpha_D = 1 / inv_alpha, 1 / inv_alpha / alpha_T
     moments = activation_moments(activation)
     mu_1, noise = moments.mu_1, moments.mu_star_squared
-    z, weight = np.polynomial.legendre.leggauss(1500)
-    z, weight = 10 * z, 10 * weight * norm.pdf(10 * z)
     q, p, p_d, r = 0.3, 0.3, 1.0, 0.1
     for _ in range(4000):
         Q, Q_d, R = noise * q + mu_1**2 * p, noise + mu_1**2 * p_d, mu_1 * r
@@ -47,15 +50,15 @@ def fixed_point(alpha_T, inv_alpha, margin, activation):
         def hazard(h):
             return np.exp(norm.logpdf(h) - log_ndtr(-h))
 
-        h = (margin - np.sqrt(Q) * z) / np.sqrt(V)
+        h = (margin - np.sqrt(Q) * Z) / np.sqrt(V)
         g = hazard(h)
-        teacher = 2 * weight * ndtr(R * z / np.sqrt(Q - R * R))
+        teacher = 2 * WEIGHT * ndtr(R * Z / np.sqrt(Q - R * R))
         g_squared, minus_slope = teacher @ g**2 / V, teacher @ (g * (g - h)) / V
-        at_zero = 2 / np.sqrt(2 * np.pi * V) * weight @ hazard((margin - np.sqrt(Q - R * R) * z) / np.sqrt(V))
+        at_zero = 2 / np.sqrt(2 * np.pi * V) * WEIGHT @ hazard((margin - np.sqrt(Q - R * R) * Z) / np.sqrt(V))
         A, p_hat, r_hat = alpha_T * mu_1**2 * minus_slope, alpha_T * mu_1**2 * g_squared, alpha_T * mu_1 * at_zero
         M = 1 + A * (1 - q)
         q_hat = alpha_D * (p_hat + r_hat**2 + A**2 * q) / M**2 + alpha * noise * g_squared
-        new_q = weight @ np.tanh(np.sqrt(q_hat) * z) ** 2
+        new_q = WEIGHT @ np.tanh(np.sqrt(q_hat) * Z) ** 2
         M = 1 + A * (1 - new_q)
         new_p = (new_q + (p_hat + r_hat**2) * (1 - new_q) ** 2) / M**2
         new = np.array([new_q, new_p, new_p + (1 - new_q) / M, r_hat * (1 - new_q) / M])
@@ -72,26 +75,54 @@ def test_equals_the_fixed_point_of_the_explicit_equations(point):
     np.testing.assert_allclose(vector(rf.typical(*point)), fixed_point(*point), rtol=1e-9, atol=1e-9)
 
 
+def free_entropy(x, alpha_T, inv_alpha, margin, activation):
+    """Twin: docs/overparam/theory.md eq. 4 with all its conjugates, by Gauss-Legendre quadrature."""
+    q, p, p_d, r, q_hat, p_hat, p_d_hat, r_hat = x
+    alpha, alpha_D = 1 / inv_alpha, 1 / inv_alpha / alpha_T
+    moments = activation_moments(activation)
+    mu_1, noise = moments.mu_1, moments.mu_star_squared
+    Q, Q_d, R = noise * q + mu_1**2 * p, noise + mu_1**2 * p_d, mu_1 * r
+    A, v = p_hat + p_d_hat, 1 - q
+    student = WEIGHT @ np.logaddexp(np.sqrt(q_hat) * Z, -np.sqrt(q_hat) * Z)
+    latent = -0.5 * np.log(1 + A * v) + ((p_hat + r_hat**2) * v - A * q) / (2 * (1 + A * v))
+    pattern = 2 * WEIGHT @ (ndtr(R * Z / np.sqrt(Q - R * R)) * log_ndtr((np.sqrt(Q) * Z - margin) / np.sqrt(Q_d - Q)))
+    conjugates = 0.5 * (p_hat * p + p_d_hat * p_d) - r_hat * r
+    return -0.5 * q_hat * v + alpha_D * conjugates + student + alpha_D * latent + alpha * pattern
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_entropy_is_the_free_entropy_of_the_paper(point):
+    solution = rf.typical(*point)
+    # As the paper writes it, terms of size alpha_D p_hat p_d cancel.
+    assert solution.entropy == pytest.approx(free_entropy(vector(solution), *point), abs=1e-12)
+
+
 @pytest.mark.parametrize("point", POINTS)
 def test_stationary_by_finite_differences_of_the_free_entropy(point):
-    problem, x = TypicalFreeEntropy(ensemble(*point)), vector(rf.typical(*point))
-    for index, scale in enumerate(problem.scales):
-        # The step is limited by the distance to the border of the domain.
-        step = 1e-4 * min(1.0, abs(x[index]), float(problem.positive(x).min())) * np.eye(8)[index]
-        values = [value_and_gradient(problem, x + n * step)[0] for n in FIVE_POINTS]
-        slope = five_point_slope(values, step[index])
+    x = vector(rf.typical(*point))
+    q, p, p_d, r, q_hat, p_hat, p_d_hat, _ = x
+    mu_1 = activation_moments(point[3]).mu_1
+    # What must stay positive: the step is limited by the distance to the border of the domain.
+    positive = min(q, 1 - q, q_hat, q + p - (mu_1 * r) ** 2, p_d - p, 1 + (p_hat + p_d_hat) * (1 - q))
+    latent = 1 / (point[0] * point[1]) * np.array([0.5, 0.5, 1.0])
+    for index, scale in enumerate(np.concatenate([[0.5], latent, [0.5], latent])):
+        step = 1e-4 * min(1.0, abs(x[index]), positive) * np.eye(8)[index]
+        slope = five_point_slope([free_entropy(x + n * step, *point) for n in FIVE_POINTS], step[index])
         assert abs(slope) / scale < 1e-6 + 1e-15 / step[index] / scale
 
 
 @pytest.mark.parametrize("point", [*POINTS, (3.0, 20.0, "max", "sign"), (1.0, 100.0, "max", "sign")])
-def test_doubling_the_nodes_changes_nothing(point):
+def test_doubling_the_nodes_changes_nothing(point, monkeypatch):
     alpha_T, inv_alpha, margin, activation = point
     if margin == "max":
         margin = rf.kappa_max(alpha_T, inv_alpha, activation)
-    coarse = rf.typical(alpha_T, inv_alpha, margin, activation)
-    fine = solve(TypicalFreeEntropy(ensemble(alpha_T, inv_alpha, margin, activation), 2 * NODES), vector(coarse))
-    assert coarse.entropy == pytest.approx(fine.value, abs=1e-12)
-    np.testing.assert_allclose(vector(coarse)[:4], fine.parameters[:4], rtol=1e-10)
+    model = RandomFeatures(1 / inv_alpha, margin, alpha_T, activation_moments(activation))
+    coarse = typical_point(model)
+    monkeypatch.setattr(ensemble, "hard_margin", functools.partial(patterns.hard_margin, spacing=patterns.SPACING / 2))
+    monkeypatch.setattr(sites, "binary", functools.partial(sites.binary, spacing=sites.SPACING / 2))
+    fine = solve(Typical(model), coarse.coordinates)
+    assert coarse.value == pytest.approx(fine.value, abs=1e-12)
+    np.testing.assert_allclose(coarse.coordinates, fine.coordinates, rtol=1e-10, atol=1e-11)
 
 
 @pytest.mark.parametrize("activation", ["sign", "tanh", "erf", "identity"])
@@ -106,7 +137,7 @@ def test_quoted_numbers():
     assert rf.kappa_max(3.0, 1.2) == pytest.approx(0.234, abs=5e-4)
     at_maximum = rf.typical(3.0, 1.2, rf.kappa_max(3.0, 1.2))
     assert at_maximum.q == pytest.approx(0.60, abs=5e-3)
-    assert at_maximum.entropy == pytest.approx(0, abs=1e-9)
+    assert at_maximum.entropy == pytest.approx(0, abs=1e-12)
     assert rf.typical(3.0, 1 / rf.alpha_c(3.0)).q == pytest.approx(0.5624, abs=1e-4)
     solution = rf.typical(3.0, 2.0)
     assert solution.error_typical == pytest.approx(0.3022, abs=1e-4)
@@ -119,7 +150,7 @@ def test_quoted_numbers():
 
 def test_warm_threshold_equals_cold():
     inv_alpha = 1 / rf.alpha_c(2.0, 0.3)
-    assert rf.kappa_max(2.0, inv_alpha) == pytest.approx(0.3, abs=1e-9)
+    assert rf.kappa_max(2.0, inv_alpha) == pytest.approx(0.3, abs=1e-12)
 
 
 def test_a_callable_equals_its_name():

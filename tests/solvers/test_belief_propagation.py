@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import erfcx, log_ndtr
+from scipy.special import log_ndtr
 
 from localentropy.closure import code_closure
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, effective_margin, hidden_manifold, random_patterns
-from localentropy.numerics import gaussian_kernels
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.belief_propagation import BeliefSolution, belief_propagation
 from localentropy.solvers.binary.messages import Messages, Update, threshold_of
@@ -168,20 +167,6 @@ def test_frozen_weights_get_finite_messages():
         messages.sweep(math.inf, 20.0)
     assert np.all(np.isfinite(messages.fields))
     assert np.abs(messages.fields).max() <= 30
-
-
-def test_vectorised_functions_against_scipy():
-    x = np.concatenate([np.linspace(-37, 37, 1481), np.geomspace(1e-8, 1, 50), [-300.0, 300.0, 1e6, 0.0]])
-    log_tail = np.array([gaussian_kernels.log_tail(v) for v in x])
-    np.testing.assert_allclose(log_tail, log_ndtr(-x), rtol=1e-13, atol=2e-15)
-    hazard = np.array([gaussian_kernels.hazard(v) for v in x[np.abs(x) < 37]])
-    reference = np.exp(-0.5 * x**2 - log_ndtr(-x))[np.abs(x) < 37] / math.sqrt(2 * math.pi)
-    np.testing.assert_allclose(hazard, reference, rtol=3e-13)
-    positive = np.abs(x)
-    np.testing.assert_allclose([gaussian_kernels.erfcx(v) for v in positive], erfcx(positive), rtol=2e-15)
-    y = np.linspace(-700, 700, 2001)
-    np.testing.assert_allclose([gaussian_kernels.exp(v) for v in y], np.exp(y), rtol=4e-16)
-    np.testing.assert_allclose([gaussian_kernels.log(v) for v in np.exp(y)], y, rtol=4e-16, atol=1e-16)
 
 
 def test_one_pattern_halves_the_configurations():

@@ -1,0 +1,246 @@
+"""The perceptron and the tree committees: values of `margins`, independent quadrature, limits, refusals."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from mpmath import mp
+from scipy.integrate import quad
+from scipy.special import log_ndtr, ndtr
+from scipy.stats import norm
+
+from localentropy.errors import DomainError
+from localentropy.numerics.jets import variables
+from localentropy.replica import perceptron, tree_committee
+from localentropy.replica import random_features as rf
+from localentropy.replica.tree_committee import TreeCommittee
+from tests.helpers import all_signs
+
+MODELS = {
+    "perceptron": (perceptron, {}),
+    "relu": (tree_committee, {"activation": "relu"}),
+    "sign": (tree_committee, {"activation": "sign"}),
+}
+POINTS = [("perceptron", 0.5, 0.0), ("perceptron", 0.7, 0.1), ("perceptron", 0.02, 3.0), ("relu", 0.7, 0.0)]
+POINTS += [("relu", 0.3, 0.5), ("sign", 0.5, 0.0), ("sign", 0.9, 0.02), ("sign", 1e-6, 10.0), ("relu", 1e-9, 0.0)]
+Z, WEIGHT = np.polynomial.legendre.leggauss(1500)
+Z, WEIGHT = 10 * Z, 10 * WEIGHT * norm.pdf(10 * Z)
+
+
+def call(model, name, *args):
+    """A public function of a model."""
+    module, options = MODELS[model]
+    return getattr(module, name)(*args, **options)
+
+
+def covariance(model, q):
+    """Twin: Q(q) and its derivative, from `margins`, section 4."""
+    if model == "perceptron":
+        return q, 1.0
+    if model == "sign":
+        return 2 / math.pi * math.asin(q), 2 / math.pi / math.sqrt(1 - q * q)
+    slope = (math.pi / 2 + math.asin(q)) / (math.pi - 1)
+    return (math.sqrt(1 - q * q) - 1) / (math.pi - 1) + q * slope, slope
+
+
+@pytest.mark.parametrize(("model", "threshold"), [("perceptron", 0.8330786), ("relu", 0.9039863), ("sign", 0.9469524)])
+def test_largest_load(model, threshold):
+    found = call(model, "alpha_c")
+    assert found == pytest.approx(threshold, abs=5e-8)
+    assert call(model, "typical", found).entropy == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("model", "alpha", "margin"),
+    [
+        ("perceptron", 0.5, 0.418062),
+        ("perceptron", 0.6, 0.262728),
+        ("perceptron", 0.7, 0.136762),
+        ("perceptron", 0.729033, 0.104326),
+        ("relu", 0.772489, 0.129306),
+        ("sign", 0.557788, 0.479141),
+    ],
+)
+def test_largest_margin(model, alpha, margin):
+    found = call(model, "kappa_max", alpha)
+    assert found == pytest.approx(margin, abs=1e-6)
+    assert call(model, "typical", alpha, found).entropy == pytest.approx(0, abs=1e-12)
+    assert call(model, "alpha_c", found) == pytest.approx(alpha, rel=1e-11)
+
+
+@pytest.mark.parametrize(("model", "threshold"), [("perceptron", 0.729033), ("relu", 0.772489), ("sign", 0.557788)])
+def test_local_entropy_threshold(model, threshold):
+    assert call(model, "alpha_le") == pytest.approx(threshold, abs=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "positive", "monotonic"),
+    [(0.5, 0.029117, 0.036430), (0.6, 0.042871, 0.054557), (0.7, 0.065580, 0.087236)],
+)
+def test_smallest_reference_margins(alpha, positive, monotonic):
+    assert perceptron.kappa_min(alpha) == pytest.approx(positive, abs=2e-6)
+    assert perceptron.kappa_u(alpha) == pytest.approx(monotonic, abs=2e-6)
+
+
+@pytest.mark.parametrize(("model", "alpha"), [("perceptron", 0.747736), ("relu", 0.795513), ("sign", 0.573080)])
+def test_where_the_smallest_positive_margin_is_the_largest(model, alpha):
+    assert call(model, "kappa_min", alpha - 2e-6) == pytest.approx(call(model, "kappa_max", alpha - 2e-6), abs=1e-5)
+    with pytest.raises(DomainError, match="beyond the threshold"):
+        call(model, "kappa_min", alpha + 2e-4)
+
+
+@pytest.mark.parametrize(("model", "alpha", "margin"), POINTS)
+def test_entropy_is_the_free_entropy_of_the_paper(model, alpha, margin):
+    solution = call(model, "typical", alpha, margin)
+    Q, _ = covariance(model, solution.q)
+    student = WEIGHT @ np.logaddexp(math.sqrt(solution.q_hat) * Z, -math.sqrt(solution.q_hat) * Z)
+    pattern = WEIGHT @ log_ndtr((math.sqrt(Q) * Z - margin) / math.sqrt(1 - Q))
+    expected = -0.5 * solution.q_hat * (1 - solution.q) + student + alpha * pattern
+    assert solution.entropy == pytest.approx(expected, abs=1e-13)
+    assert 0 <= solution.residual < 1e-9
+    assert (solution.alpha, solution.margin) == (alpha, margin)
+
+
+@pytest.mark.parametrize(("model", "alpha", "margin"), POINTS)
+def test_order_parameters_solve_the_explicit_equations(model, alpha, margin):
+    solution = call(model, "typical", alpha, margin)
+    Q, slope = covariance(model, solution.q)
+    h = (margin - math.sqrt(Q) * Z) / math.sqrt(1 - Q)
+    hazard = np.exp(norm.logpdf(h) - log_ndtr(-h))
+    assert solution.q == pytest.approx(WEIGHT @ np.tanh(math.sqrt(solution.q_hat) * Z) ** 2, rel=1e-9)
+    assert solution.q_hat == pytest.approx(alpha * slope / (1 - Q) * WEIGHT @ hazard**2, rel=1e-9)
+
+
+@pytest.mark.parametrize("q", [-0.7, 0.0, 0.1, 0.5, 0.9, 0.999])
+def test_covariance_of_the_committees_is_that_of_their_units(q):
+    """E g(x) g(y) at correlation q, the mean over y done in closed form."""
+    rest = math.sqrt(1 - q * q)
+    sign = quad(lambda x: 2 * norm.pdf(x) * (2 * ndtr(q * x / rest) - 1), 0, 12, epsabs=1e-14)[0]
+
+    def rectified(x):
+        return norm.pdf(x) * x * (q * x * ndtr(q * x / rest) + rest * norm.pdf(q * x / rest))
+
+    mean = 1 / math.sqrt(2 * math.pi)
+    relu = (quad(rectified, 0, 12, epsabs=1e-14)[0] - mean**2) / (0.5 - mean**2)
+    for activation, expected in (("sign", sign), ("relu", relu)):
+        found = TreeCommittee(1.0, 0.0, activation).covariance(variables([q])[0])
+        assert found.value == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("activation", ["sign", "relu"])
+@pytest.mark.parametrize("v", [1e-30, 1e-15, 1e-9, 1e-5, 4.9e-3, 5.1e-3, 0.1, 0.5, 1.0])
+def test_what_is_lost_of_a_covariance_keeps_its_digits(activation, v):
+    """1 - Q(1 - v) and its derivatives near v = 0, and Q(q) at q = v, against 200 digits."""
+    model = TreeCommittee(1.0, 0.0, activation)
+
+    def exact(q):
+        if activation == "sign":
+            return 2 / mp.pi * mp.asin(q)
+        return (mp.sqrt(1 - q * q) + q * (mp.pi / 2 + mp.asin(q)) - 1) / (mp.pi - 1)
+
+    found = model.lost(variables([v])[0])
+    with mp.workdps(200):
+        value = 1 - exact(1 - mp.mpf(v))
+        assert found.value == pytest.approx(float(value), rel=2e-15)
+        if v < 1.0:
+            assert model.covariance(variables([v])[0]).value == pytest.approx(float(exact(mp.mpf(v))), rel=2e-15)
+        step = mp.mpf(v) * mp.mpf("1e-20")
+        first = (1 - exact(1 - mp.mpf(v) - step) - (1 - exact(1 - mp.mpf(v) + step))) / (2 * step)
+        second = (1 - exact(1 - mp.mpf(v) - step) + (1 - exact(1 - mp.mpf(v) + step)) - 2 * value) / step**2
+        assert found.gradient[0] == pytest.approx(float(first), rel=1e-14)
+        if v < 1.0:
+            assert found.hessian[0, 0] == pytest.approx(float(second), rel=1e-13)
+
+
+@pytest.mark.parametrize("activation", ["sign", "relu"])
+def test_response_is_the_slope_of_the_covariance(activation):
+    model = TreeCommittee(1.0, 0.0, activation)
+    assert model.response == pytest.approx(model.covariance(variables([0.0])[0]).gradient[0], rel=1e-15)
+    assert model.kept(0.3) == pytest.approx(covariance(activation, 0.3)[0], rel=1e-15)
+
+
+@pytest.mark.parametrize("activation", ["sign", "erf", "identity"])
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+def test_random_features_without_latent_space_are_a_perceptron(activation, margin):
+    """alpha_T -> 0: the labels tell nothing; the margin counts in units of the activation's deviation."""
+    unit = {"sign": 1.0, "erf": math.sqrt(2 / math.pi * math.asin(2 / 3)), "identity": 1.0}[activation]
+    storing, latent = perceptron.typical(0.5, margin), rf.typical(1e-9, 2.0, margin * unit, activation)
+    assert latent.entropy == pytest.approx(storing.entropy, abs=1e-8)
+    assert (latent.q, latent.q_hat) == pytest.approx((storing.q, storing.q_hat), rel=1e-7)
+    assert rf.alpha_c(1e-9, margin * unit, activation) == pytest.approx(perceptron.alpha_c(margin), rel=1e-7)
+    assert rf.kappa_max(1e-9, 2.0, activation) == pytest.approx(unit * perceptron.kappa_max(0.5), rel=1e-7)
+
+
+def test_few_patterns_leave_all_solutions():
+    """alpha -> 0 at no margin: each pattern halves the students."""
+    for model in MODELS:
+        assert call(model, "typical", 1e-9).entropy == pytest.approx(math.log(2) * (1 - 1e-9), abs=1e-15)
+
+
+@pytest.mark.slow
+def test_number_of_solutions_by_enumeration():
+    """ln Z / N of all students at alpha = 1/2, each size within three standard errors of the theory."""
+    rng = np.random.default_rng(2107)
+    for N, samples in ((12, 1000), (16, 400), (20, 100)):
+        students = all_signs(N).astype(np.float32)
+        entropies = []
+        for _ in range(samples):
+            patterns = rng.standard_normal((N // 2, N)).astype(np.float32)
+            number = np.count_nonzero((students @ patterns.T >= 0).all(axis=1))
+            if number:
+                entropies.append(math.log(number) / N)
+        assert len(entropies) > 0.98 * samples
+        error = np.std(entropies) / math.sqrt(len(entropies))
+        assert error < 0.006
+        assert abs(np.mean(entropies) - perceptron.typical(0.5).entropy) < 3 * error
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("name", "args", "message"),
+    [
+        ("typical", (-0.5,), r"alpha = -0.5 is out of range: allowed are \[1e-09, 1e\+09\]"),
+        ("typical", (math.nan,), "alpha"),
+        ("typical", ("half",), "alpha"),
+        ("kappa_max", (0.0,), r"alpha = 0 is out of range: allowed are \[1e-09, 1e\+09\]"),
+        ("kappa_u", (math.inf,), "alpha"),
+        ("kappa_min", (True,), "alpha"),
+        ("typical", (0.5, -0.1), r"margin = -0.1 is out of range: allowed are \[0, 1000\]"),
+        ("alpha_c", (1e4,), r"margin = 10000 is out of range: allowed are \[0, 1000\]"),
+        ("typical", (2.0,), r"alpha = 2 is above alpha_c = 0\.[89]\d+: there are no solutions"),
+        ("kappa_max", (2.0,), r"alpha = 2 is above alpha_c = 0\.[89]\d+: there are no solutions"),
+        ("kappa_u", (0.82,), r"alpha = 0.82 is beyond the threshold"),
+        ("typical", (0.5, 5.0), r"margin = 5 is outside \[0, kappa_max = 0\.[45]\d+\] at alpha = 0.5"),
+        ("franz_parisi", ([0.1], 0.5, 5.0), r"margin_ref = 5 is outside \[0, kappa_max = 0\.[45]\d+\] at alpha = 0.5"),
+        ("franz_parisi", ([0.1], 0.5, "most"), r"margin_ref = 'most' is not known: allowed are max"),
+        ("franz_parisi", ([0.1, 1.0], 0.5), r"distance = 1 is outside \(0, 1\)"),
+        ("franz_parisi", ([], 0.5), "no distance given"),
+    ],
+)
+def test_refusals_name_the_argument_its_value_and_what_is_allowed(model, name, args, message):
+    with pytest.raises(DomainError, match=message) as refused:
+        call(model, name, *args)
+    assert "\n" not in str(refused.value)
+
+
+def test_activation_of_a_committee_by_name():
+    with pytest.raises(
+        DomainError, match="activation = 'rellu' is not known: allowed are sign, relu; nearest is 'relu'"
+    ):
+        tree_committee.typical(0.5, activation="rellu")
+
+
+@pytest.mark.parametrize("module", ["random_features", "perceptron", "tree_committee"])
+def test_theory_neither_imports_torch_nor_asks_for_threads(module):
+    """A fresh process without any thread setting computes a curve, and torch is nowhere."""
+    arguments = "3.0, 1.2, 'max'" if module == "random_features" else "0.5"
+    program = f"""
+import sys
+from localentropy.replica import {module} as model
+assert model.franz_parisi([0.1], {arguments}).entropy[0] > 0
+assert "torch" not in sys.modules
+"""
+    environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), "PATH": "/usr/bin:/bin"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)

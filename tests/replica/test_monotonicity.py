@@ -1,0 +1,143 @@
+"""Smallest margins and largest loads of a monotonic or positive Franz-Parisi entropy, for models without teacher."""
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+
+from localentropy.errors import DomainError
+from localentropy.replica import monotonicity, perceptron, tree_committee
+from localentropy.replica.franz_parisi import curve_around
+from localentropy.replica.pair_energy import NODES
+
+PERCEPTRON = [
+    # alpha, kappa_min, kappa_u, kappa_max
+    (0.5, 0.029117, 0.036430, 0.418062),
+    (0.6, 0.042871, 0.054557, 0.262728),
+    (0.7, 0.065580, 0.087236, 0.136762),
+]
+COMMITTEE = (tree_committee.alpha_le, tree_committee.kappa_max, tree_committee.franz_parisi)
+LOCAL_ENTROPY = [
+    # threshold, kappa_max, franz_parisi, alpha_LE, kappa_max there, distance of the horizontal tangent
+    (perceptron.alpha_le, perceptron.kappa_max, perceptron.franz_parisi, 0.729033, 0.104326, 0.00500),
+    *(
+        (*(partial(function, activation=activation) for function in COMMITTEE), *numbers)
+        for activation, numbers in {
+            "relu": (0.772489, 0.129306, 0.00545),
+            "sign": (0.557788, 0.479140, 0.00173),
+        }.items()
+    ),
+]
+NAMES = ["perceptron", "relu", "sign"]
+FINE = np.geomspace(1e-5, 0.2, 120)
+
+
+@pytest.mark.parametrize(("alpha", "smallest", "monotonic", "largest"), PERCEPTRON)
+def test_quoted_margins_of_the_perceptron(alpha, smallest, monotonic, largest):
+    assert perceptron.kappa_min(alpha) == pytest.approx(smallest, abs=1e-6)
+    assert perceptron.kappa_u(alpha) == pytest.approx(monotonic, abs=1e-6)
+    assert perceptron.kappa_max(alpha) == pytest.approx(largest, abs=1e-6)
+
+
+@pytest.mark.parametrize(("threshold", "largest", "curve", "alpha", "margin", "distance"), LOCAL_ENTROPY, ids=NAMES)
+def test_quoted_local_entropy_thresholds(threshold, largest, curve, alpha, margin, distance):
+    found = threshold()
+    assert found == pytest.approx(alpha, abs=2e-6)
+    # The margin falls by about two where the load grows by one.
+    assert largest(found) == pytest.approx(margin, abs=1e-5)
+    grid = distance * np.geomspace(0.8, 1.25, 31)
+    slopes = curve(grid, found).slope
+    assert grid[slopes.idxmin()] == pytest.approx(distance, rel=0.02)
+    assert slopes.min() == pytest.approx(0.0, abs=1e-6)
+    assert slopes[0] > 1e-5
+    assert slopes.iloc[-1] > 1e-5
+
+
+@pytest.mark.parametrize(("threshold", "largest", "curve", "alpha", "margin", "distance"), LOCAL_ENTROPY, ids=NAMES)
+def test_monotonic_below_the_threshold_and_not_above(threshold, largest, curve, alpha, margin, distance):
+    found = threshold()
+    for factor, monotonic in ((0.998, True), (1.002, False)):
+        assert (curve(FINE, factor * found).slope > 0).all() == monotonic
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.7])
+def test_definition_of_the_smallest_monotonic_margin(alpha):
+    margin = perceptron.kappa_u(alpha)
+    for factor, monotonic in ((0.998, False), (1.002, True)):
+        table = perceptron.franz_parisi(FINE, alpha, factor * margin)
+        assert (table.slope > 0).all() == monotonic
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.7])
+def test_definition_of_the_smallest_positive_margin(alpha):
+    margin = perceptron.kappa_min(alpha)
+    for factor, positive in ((0.998, False), (1.002, True)):
+        table = perceptron.franz_parisi(FINE, alpha, factor * margin)
+        assert (table.entropy > 0).all() == positive
+
+
+@pytest.mark.parametrize(
+    ("function", "alpha", "distance"), [(perceptron.kappa_min, 0.5, 0.00107), (perceptron.kappa_u, 0.5, 0.00052)]
+)
+def test_distance_of_the_dip(function, alpha, distance):
+    grid = distance * np.geomspace(0.5, 2.0, 61)
+    table = perceptron.franz_parisi(grid, alpha, function(alpha))
+    dip = table.entropy if function is perceptron.kappa_min else table.slope
+    assert grid[dip.idxmin()] == pytest.approx(distance, rel=0.03)
+
+
+@pytest.mark.parametrize("activation", ["sign", "relu"])
+def test_definitions_for_the_committee(activation):
+    smallest, monotonic = (f(0.5, activation) for f in (tree_committee.kappa_min, tree_committee.kappa_u))
+    assert 0 < smallest < monotonic < tree_committee.kappa_max(0.5, activation)
+    curve = partial(tree_committee.franz_parisi, FINE, 0.5, activation=activation)
+    assert (curve(margin_ref=1.002 * smallest).entropy > 0).all()
+    assert (curve(margin_ref=0.998 * smallest).entropy < 0).any()
+    assert (curve(margin_ref=1.002 * monotonic).slope > 0).all()
+    assert (curve(margin_ref=0.998 * monotonic).slope < 0).any()
+
+
+def test_the_smallest_margins_join_the_largest_one_at_their_thresholds():
+    threshold = perceptron.alpha_le()
+    assert perceptron.kappa_u(threshold - 1e-6) == pytest.approx(perceptron.kappa_max(threshold - 1e-6), abs=1e-4)
+    with pytest.raises(DomainError, match="no margin makes phi_FP monotonic"):
+        perceptron.kappa_u(threshold + 1e-4)
+    assert perceptron.kappa_min(0.747735) == pytest.approx(perceptron.kappa_max(0.747735), abs=1e-4)
+    with pytest.raises(DomainError, match="no margin makes phi_FP positive"):
+        perceptron.kappa_min(0.7479)
+
+
+@pytest.mark.parametrize(
+    ("N", "margin_ref", "count"), [(12, 0.0, 4000), pytest.param(16, 0.1, 800, marks=pytest.mark.slow)]
+)
+def test_equals_exact_enumeration(N, margin_ref, count):
+    """Mean over samples of ln of the fraction of configurations at d = 1/4 from a solution that are solutions."""
+    P = N // 2
+    configurations = 2 * ((np.arange(2**N)[:, None] >> np.arange(N)) & 1) - 1
+    overlaps = configurations @ configurations[0]
+    at_distance = configurations[overlaps == N // 2] * configurations[0]
+    rng, samples = np.random.default_rng(7), []
+    for _ in range(count):
+        stabilities = configurations @ rng.normal(size=(P, N)).T / math.sqrt(N)
+        allowed = stabilities.min(axis=1)
+        references = configurations[allowed >= margin_ref]
+        if not len(references):
+            continue
+        code = 1 << np.arange(N)
+        chosen = references[rng.integers(len(references))] * at_distance
+        near = np.count_nonzero(allowed[(chosen > 0) @ code] >= 0.0)
+        if near:
+            samples.append(math.log(near / len(at_distance)) / N)
+    mean, error = np.mean(samples), np.std(samples) / math.sqrt(len(samples))
+    curve = curve_around(perceptron._ensemble(0.5, 0.0), margin_ref)
+    theory = curve.at(0.25).entropy + 0.25 * math.log(0.25) + 0.75 * math.log(0.75)
+    assert mean == pytest.approx(theory, abs=3 * error)
+
+
+@pytest.mark.slow
+def test_thresholds_are_stable_under_node_doubling():
+    fine = (2 * NODES[0], 2 * NODES[1], NODES[2])
+    ensemble = perceptron._ensemble(0.6, 0.0)
+    assert monotonicity.smallest_positive_margin(ensemble, fine) == pytest.approx(perceptron.kappa_min(0.6), abs=1e-7)
+    assert monotonicity.smallest_monotonic_margin(ensemble, fine) == pytest.approx(perceptron.kappa_u(0.6), abs=1e-7)
