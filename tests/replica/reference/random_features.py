@@ -1,6 +1,6 @@
 """Reference values of the random-features perceptron's replica theory, in 50-digit arithmetic.
 
-Writes `random_features.csv`, next to this script. The equations are those of docs/theory/overparam.md. They are
+Writes `random_features.csv`, next to this script. The equations are those of docs/overparam/theory.md. They are
 written down here a second time: nothing is imported from the package.
 
     python tests/replica/reference/random_features.py            # adds the points that the table lacks
