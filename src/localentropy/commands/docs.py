@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
-
-from pydantic import BaseModel
 
 from localentropy.experiments.parameters import ExperimentParameters
 from localentropy.pipeline.allowed import Schema, allowed, field_schema
@@ -48,7 +45,7 @@ def table_text() -> str:
     lines.append("| `run` | name of the run: results go to `<scale>-<run>` | letters, digits, `_`, `-`, `.` | |")
     lines.append(f"| `seed` | {seed['description']} | {allowed(seed)} | `{general.seed}` |")
     for name, value in general.data.model_dump(mode="json").items():
-        lines += _rows(f"data.{name}", _schema(DataSettings, name), f"`{json.dumps(value)}`")
+        lines += _rows(f"data.{name}", field_schema(DataSettings, [name]), f"`{json.dumps(value)}`")
 
     def values(experiment: str, name: str) -> dict[str, object]:
         return {scale: at.experiments[experiment].model_dump(mode="json")[name] for scale, at in scales.items()}
@@ -61,7 +58,9 @@ def table_text() -> str:
         lines += ["", f"## `{key}`\n", f"Program `{program}`.\n", *_HEAD]
         for name in model.model_fields:
             if name not in ExperimentParameters.model_fields:
-                lines += _rows(f"{key}.{name}", _schema(model, name), _values(experiment, values(experiment, name)))
+                lines += _rows(
+                    f"{key}.{name}", field_schema(model, [name]), _values(experiment, values(experiment, name))
+                )
     return "\n".join(lines) + "\n"
 
 
@@ -72,19 +71,19 @@ def write() -> Path:
 
 
 def _section(experiment: str) -> str:
-    """What a user calls the section of `<paper>/<name>`."""
+    """The name of the section of `<paper>/<name>` in a user's configuration."""
     paper, _, name = experiment.partition("/")
     return name if paper == MAIN_PAPER else f"{paper}.{name}"
 
 
 def _common(experiments: list[str], values: Callable[[str, str], dict[str, object]]) -> list[str]:
-    """The section on what every experiment has: the keys once, and the values that differ as a table."""
+    """The section on the keys of every experiment, with a table of the values that differ."""
     lines, differing = ["## Every experiment\n", *_HEAD], []
     for name in ExperimentParameters.model_fields:
         everywhere = {json.dumps(value) for key in experiments for value in values(key, name).values()}
         differing += [name] if len(everywhere) > 1 else []
         text = "below" if len(everywhere) > 1 else f"`{everywhere.pop()}`"
-        lines += _rows(f"<experiment>.{name}", _schema(ExperimentParameters, name), text)
+        lines += _rows(f"<experiment>.{name}", field_schema(ExperimentParameters, [name]), text)
     for name in differing:
         lines += ["", f"| `{name}` of | {' | '.join(SCALES)} |", "|---|" + "---|" * len(SCALES)]
         lines += [
@@ -94,25 +93,8 @@ def _common(experiments: list[str], values: Callable[[str, str], dict[str, objec
     return lines
 
 
-def _schema(model: type[BaseModel], name: str) -> Schema:
-    """JSON schema of a field with everything that it refers to in its place."""
-    root = model.model_json_schema()
-    return _inlined(root["properties"][name], root.get("$defs", {}))
-
-
-def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
-    if isinstance(schema, list):
-        return [_inlined(item, definitions) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        named = definitions[schema["$ref"].rpartition("/")[2]]
-        schema = {**named, **{key: value for key, value in schema.items() if key != "$ref"}}
-    return {key: _inlined(value, definitions) for key, value in schema.items()}
-
-
 def _rows(key: str, schema: Schema, value: str = "") -> list[str]:
-    """The row of a key, and those of the keys that each of its entries has."""
+    """The row of a key, and the rows of the keys of its entries."""
     meaning = schema.get("description", "") + (" — *size*" if schema.get("size") else "")
     rows = [f"| `{key}` | {meaning} | {allowed(schema)} | {value} |"]
     for branch in schema.get("anyOf", [schema]):
@@ -125,7 +107,7 @@ def _rows(key: str, schema: Schema, value: str = "") -> list[str]:
 
 
 def _values(experiment: str, values: dict[str, object]) -> str:
-    """A value, those of the scales, or where they are when they are long."""
+    """The value, or the value at each scale. Long values are replaced by links to their files."""
     texts = {scale: json.dumps(value) for scale, value in values.items()}
     if max(map(len, texts.values())) > _LONGEST_VALUE:
         folder = f"config/{experiment.partition('/')[0]}"

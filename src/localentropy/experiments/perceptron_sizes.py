@@ -1,14 +1,20 @@
-"""Sizes of the binary perceptron's instances: grids of them, and the same instances never counted twice."""
+"""Sizes of the binary perceptron's instances, and grids of sizes. No instance is counted twice."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from localentropy.errors import DomainError
-from localentropy.experiments.parameters import IncreasingOverparameterizations, IncreasingValues, Task
+from localentropy.experiments.parameters import (
+    ExperimentParameters,
+    IncreasingOverparameterizations,
+    IncreasingValues,
+    Load,
+    Task,
+)
 
 
 class SizeGrid(BaseModel):
@@ -33,6 +39,19 @@ class Grid(SizeGrid):
     def points(self) -> list[Task]:
         """The sizes and margins."""
         return [point | {"margin": margin} for point in super().points() for margin in self.margins]
+
+
+class InstanceParameters(ExperimentParameters):
+    """Parameters of runs on instances of the binary perceptron. No instance is in them twice."""
+
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
+
+    @model_validator(mode="after")
+    def _distinct_sizes(self) -> Self:
+        for _, value in self:
+            if isinstance(value, tuple) and value and isinstance(value[0], SizeGrid):
+                require_distinct(self.alpha_T, value)
+        return self
 
 
 def grid_tasks(grids: Iterable[SizeGrid]) -> list[Task]:

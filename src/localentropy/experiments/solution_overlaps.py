@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from localentropy import seeds
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
-    ExperimentParameters,
-    Load,
     Task,
 )
-from localentropy.experiments.perceptron_sizes import SizeGrid, require_distinct, sizes
+from localentropy.experiments.perceptron_sizes import InstanceParameters, SizeGrid, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,19 +32,13 @@ class OverlapGrid(SizeGrid):
         return [{"solver": self.solver} | point for point in super().points()]
 
 
-class Parameters(ExperimentParameters):
+class Parameters(InstanceParameters):
     """Parameters of the overlaps, all at margin 0."""
 
-    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     grids: tuple[OverlapGrid, ...] = Field(
         min_length=1, description="solvers, sizes, samples and runs", json_schema_extra=SIZE
     )
-
-    @model_validator(mode="after")
-    def _distinct_sizes(self) -> Parameters:
-        require_distinct(self.alpha_T, self.grids)
-        return self
 
 
 def tasks(parameters: Parameters) -> list[Task]:

@@ -32,11 +32,11 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from localentropy import seeds
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingValues, Load, Task
-from localentropy.experiments.perceptron_sizes import Grid, grid_tasks, require_distinct, sizes
+from localentropy.experiments.parameters import SIZE, Context, IncreasingValues, Task
+from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,13 +45,12 @@ if TYPE_CHECKING:
     from localentropy.solvers.solution import Solution
 
 
-class Parameters(ExperimentParameters):
+class Parameters(InstanceParameters):
     """What the runs of all solvers have; each solver adds its own options."""
 
     solver: Literal["anneal", "mct0", "sbpi", "belief_propagation", "focusing_bp", "binarynet"] = Field(
         description="the algorithm (docs/solvers)"
     )
-    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     distances: IncreasingValues = Field(description="distances d of the local energy (C)")
     stabilities: bool = Field(description="whether the stabilities of solutions are counted")
@@ -66,11 +65,6 @@ class Parameters(ExperimentParameters):
     def modules(self) -> list[str]:
         """The solver, and what it uses: a table does not depend on other solvers."""
         return [f"localentropy.solvers.binary.{MODULES.get(self.solver, self.solver)}:{self.solver}"]
-
-    @model_validator(mode="after")
-    def _distinct_sizes(self) -> Parameters:
-        require_distinct(self.alpha_T, self.grids)
-        return self
 
     def options(self) -> dict[str, Any]:
         """Arguments of the solver: the fields that its model adds."""

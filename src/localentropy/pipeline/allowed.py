@@ -1,4 +1,4 @@
-"""What a configuration key allows, in words, read off its JSON schema; and how a refused value is shown."""
+"""The values that a configuration key allows, in words, from its JSON schema; and refused values as text."""
 
 from __future__ import annotations
 
@@ -25,27 +25,26 @@ _BOUNDS = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "
 
 
 def shown(value: object) -> str:
-    """A key or value as error messages print it: one line of bounded length, whatever it holds."""
+    """A key or value as error messages print it: always one line of bounded length."""
     text = value if isinstance(value, str) else reprlib.repr(value)
     text = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def field_schema(model: type[BaseModel], location: Sequence[str | int]) -> Schema:
-    """JSON schema of the value at `location` (field names and list positions) of a model; {} where there is none."""
+    """JSON schema of the value at `location` (field names and list positions) of a model; {} if there is none.
+
+    Each reference in it is replaced by what it refers to.
+    """
     root = model.model_json_schema()
-    schema: Schema = root
+    schema: Schema = _inlined(root, root.get("$defs", {}))
     for part in location:
-        schema = _dereference(schema, root)
         if isinstance(part, int):
             items = schema.get("prefixItems", [])
             schema = items[part] if part < len(items) else schema.get("items", {})
         else:
             schema = schema.get("properties", {}).get(part) or schema.get("additionalProperties") or {}
-        if "anyOf" in schema:
-            branches = [_dereference(branch, root) for branch in schema["anyOf"]]
-            schema = {**schema, "anyOf": branches}
-    return _dereference(schema, root)
+    return schema
 
 
 def allowed(schema: Schema) -> str:
@@ -72,7 +71,7 @@ def allowed(schema: Schema) -> str:
 
 
 def nearest(value: Any, schema: Schema) -> str | None:
-    """The valid choice nearest to a refused value, where one can be named."""
+    """The valid choice nearest to a refused value; None if no choice is near."""
     if "anyOf" in schema:
         candidates = [nearest(value, branch) for branch in schema["anyOf"]]
         return next((candidate for candidate in candidates if candidate), None)
@@ -93,8 +92,12 @@ def nearest(value: Any, schema: Schema) -> str | None:
     return None
 
 
-def _dereference(schema: Schema, root: Schema) -> Schema:
-    reference = schema.get("$ref")
-    if not reference:
+def _inlined(schema: Any, definitions: Schema) -> Any:
+    if isinstance(schema, list):
+        return [_inlined(item, definitions) for item in schema]
+    if not isinstance(schema, dict):
         return schema
-    return {**root["$defs"][reference.rpartition("/")[2]], **{k: v for k, v in schema.items() if k != "$ref"}}
+    if "$ref" in schema:
+        named = definitions[schema["$ref"].rpartition("/")[2]]
+        schema = {**named, **{key: value for key, value in schema.items() if key != "$ref"}}
+    return {key: _inlined(value, definitions) for key, value in schema.items()}

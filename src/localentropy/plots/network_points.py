@@ -1,6 +1,6 @@
 """Figures 6 and 7: errors, overlaps and local energies of trained networks of two kinds, against their width.
 
-The column `by` of the table says the kind: one of two initializations, or of two optimizers.
+The column `by` of the table has the kind: one of two initializations, or of two optimizers.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def draw_points(
 def draw_thresholds(
     axes: Iterable[Axes], positions: Mapping[str, float], looks: Mapping[str, Mapping[str, Any]], at: float = 0.99
 ) -> None:
-    """Draw a line for each kind up to a fraction of the axis. The values are on different sides: lines may coincide."""
+    """Draw a line for each kind up to a fraction of the axis. Lines may coincide, so their values are on two sides."""
     for axis in axes:
         for index, (kind, x) in enumerate(positions.items()):
             # If both kinds have the same threshold, the dots of one line fill the gaps of the other.
@@ -120,7 +120,7 @@ def draw_thresholds(
             )
 
 
-def legends(
+def label_panels(
     axes: Sequence[Axes],
     data: pd.DataFrame,
     by: str,
@@ -129,7 +129,9 @@ def legends(
     width: str,
     places: Sequence[Any],
 ) -> None:
-    """Add the legends. Colours stand for kinds in all panels; each panel explains its line styles.
+    """Label the axes, and add the legends. Colours stand for kinds in all panels; each panel explains its line styles.
+
+    The limits of the panel of overlaps are set to its points.
 
     Args:
         axes: of the three panels.
@@ -140,6 +142,10 @@ def legends(
         width: text before the width in the panel of local energies.
         places: of the legends.
     """
+    axes[0].set(ylabel="error rate")
+    axes[1].set(ylabel="overlap of aligned networks")
+    _zoom(axes[1], data[data["panel"] == "b"].dropna(subset="y"))
+    axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xlim=(-0.02, 0.8))
     black: dict[str, Any] = {"color": "black", "marker": "o"}
     test, train = (Line2D([], [], **(black | SERIES[name])) for name in ("test error", "train error"))
     axes[0].legend([test, train], ["test", "train"], loc=places[0])
@@ -163,9 +169,8 @@ def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Mapping[str, An
     return ", ".join(f"{width} ({looks[str(kind)]['label']})" for kind, width in each.items())
 
 
-def zoom(axis: Axes, data: pd.DataFrame, panel: str) -> None:
-    """Set the limits to the points of a panel and their errors, with room for a legend above them."""
-    points = data[data["panel"] == panel].dropna(subset="y")
+def _zoom(axis: Axes, points: pd.DataFrame) -> None:
+    """Set the limits to the points and their errors, with room for a legend above them."""
     if len(points):
         errors = points["y_err"].fillna(0.0)
         low, high = float((points["y"] - errors).min()), float((points["y"] + errors).max())

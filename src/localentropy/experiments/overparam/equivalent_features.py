@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Load, Task
-from localentropy.experiments.perceptron_sizes import SizeGrid, grid_tasks, require_distinct, sizes
+from localentropy.experiments.parameters import SIZE, Context, Task
+from localentropy.experiments.perceptron_sizes import InstanceParameters, SizeGrid, grid_tasks, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,10 +26,9 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 """Solver → name of the kind of features → what makes them so."""
 
 
-class Parameters(ExperimentParameters):
+class Parameters(InstanceParameters):
     """Parameters of the comparison, all at margin 0."""
 
-    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps of the annealing (C)")
     passes: int = Field(ge=1, le=10_000_000, description="most passes of SBPI (C)")
     sbpi: tuple[SizeGrid, ...] = Field(min_length=1, description="sizes and samples of SBPI", json_schema_extra=SIZE)
@@ -37,12 +36,6 @@ class Parameters(ExperimentParameters):
         min_length=1, description="sizes and samples of annealing", json_schema_extra=SIZE
     )
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
-
-    @model_validator(mode="after")
-    def _distinct_sizes(self) -> Parameters:
-        for solver in VARIANTS:
-            require_distinct(self.alpha_T, getattr(self, solver))
-        return self
 
 
 def tasks(parameters: Parameters) -> list[Task]:

@@ -8,29 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Load, Task
-from localentropy.experiments.perceptron_sizes import Grid, grid_tasks, require_distinct, sizes
+from localentropy.experiments.parameters import SIZE, Context, Task
+from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Parameters(ExperimentParameters):
+class Parameters(InstanceParameters):
     """Parameters of the runs."""
 
-    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     damping: float = Field(ge=0, lt=1, description="share of the old fields that an update keeps (C)")
     max_iterations: int = Field(ge=1, le=1_000_000, description="most iterations (C)")
     tolerance: float = Field(gt=0, lt=1, description="largest change of a magnetization at convergence (C)")
     grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
-
-    @model_validator(mode="after")
-    def _distinct_sizes(self) -> Parameters:
-        require_distinct(self.alpha_T, self.grids)
-        return self
 
 
 def tasks(parameters: Parameters) -> list[Task]:

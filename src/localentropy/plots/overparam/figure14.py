@@ -13,11 +13,11 @@ from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.cnn_tables import below_paper, powers_of_two, training
 from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels
+from localentropy.plots.network_points import OPEN
 
 LAYERS = ("conv 1", "conv 2", "conv 3", "conv 4", "linear")
 MARKERS = ("o", "s", "^", "D", "v")
 COLORS = (*sns.color_palette("viridis", 4).as_hex(), GREY)
-OPEN: dict[str, Any] = {"linestyle": "--", "markerfacecolor": "white"}
 SHOWN = {leading * 10**power for leading in (1, 1.5, 2, 3, 5, 7) for power in range(6)}
 """Epochs that are drawn besides 0 and the last: a point for each would be a smear on the logarithmic axis."""
 

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from localentropy.analysis.thresholds import first_solved
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import Drawing, in_style, letter, panels, threshold_line
+from localentropy.plots.network_points import OPEN
 from localentropy.plots.perceptron_points import one_two_five, small_rates
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "committee_focusing_bp": ALGORITHMS["focusing_bp"],
     "committee_sgd": ALGORITHMS["sgd"],
 }
-OPEN = {"linestyle": "--", "markerfacecolor": "white"}
 SERIES: dict[str, dict[str, Any]] = {
     "test error": {},
     "train error": OPEN,

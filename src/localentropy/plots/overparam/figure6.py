@@ -14,11 +14,10 @@ from localentropy.plots.network_points import (
     draw_thresholds,
     energies,
     errors,
-    legends,
+    label_panels,
     overlaps,
     threshold_rows,
     thresholds,
-    zoom,
 )
 
 STARTS: dict[str, dict[str, Any]] = {
@@ -52,14 +51,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for axis in axes[:2]:
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
-    axes[0].set(ylabel="error rate")
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-    axes[1].set(ylabel="overlap of aligned networks")
-    zoom(axes[1], data, "b")
-    axes[2].set(xlabel="distance per unit", ylabel="train error after noise")
-    axes[2].set(xlim=(-0.02, 0.8), ylim=(-0.01, 0.6))
+    axes[2].set(ylim=(-0.01, 0.6))
     draw_thresholds(axes[:1], positions, STARTS)
-    legends(axes, data, by, STARTS, "the same, untrained", "width ", ("upper right", "upper right", "upper left"))
+    label_panels(axes, data, by, STARTS, "the same, untrained", "width ", ("upper right", "upper right", "upper left"))
     letter(axes)
     rows = pd.concat([data, threshold_rows(positions, by, "a")])
     return Drawing(figure, rows, _caption(table, positions, scale))

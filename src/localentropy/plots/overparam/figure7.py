@@ -16,11 +16,10 @@ from localentropy.plots.network_points import (
     draw_thresholds,
     energies,
     errors,
-    legends,
+    label_panels,
     overlaps,
     threshold_rows,
     thresholds,
-    zoom,
 )
 
 
@@ -50,12 +49,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.xaxis.set_major_formatter(ScalarFormatter())
         axis.xaxis.set_minor_formatter(NullFormatter())
     # Room for the legend above the points and the lines.
-    axes[0].set(ylabel="error rate", ylim=(-0.03, 1.3), yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    axes[1].set(ylabel="overlap of aligned networks")
-    zoom(axes[1], data, "b")
-    axes[2].set(xlabel="distance per unit", ylabel="train error after noise")
-    axes[2].set(xlim=(-0.02, 0.8), ylim=(-0.03, 1.0))
-    legends(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ("upper left", "upper left", "upper left"))
+    axes[0].set(ylim=(-0.03, 1.3), yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    axes[2].set(ylim=(-0.03, 1.0))
+    label_panels(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ("upper left", "upper left", "upper left"))
     letter(axes)
     rows = pd.concat([data, threshold_rows(positions, by, "a, b")])
     return Drawing(figure, rows, _caption(table, positions, scale))
