@@ -37,7 +37,8 @@ POINTS = [
 
 def term(point, spacing=SPACING):
     """The term as a jet of C, V, R and the margin."""
-    return hard_margin(*variables(point), spacing)
+    C, V, R, margin = variables(point)
+    return hard_margin(C, V, R, margin, spacing)
 
 
 def integral(C, V, R, margin):

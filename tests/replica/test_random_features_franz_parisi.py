@@ -24,6 +24,7 @@ from localentropy.replica.franz_parisi import (
     from_random_flips,
 )
 from localentropy.replica.pair_energy import NODES, PairEnergy
+from localentropy.replica.random_features_ensemble import RandomFeatures
 from tests.helpers import FIVE_POINTS, five_point_slope
 
 MODEL: dict[str, Any] = {"alpha_T": 3.0, "inv_alpha": 1.2}
@@ -142,6 +143,7 @@ def test_stationary_by_finite_differences_of_the_papers_free_entropy(case):
     for distance in case[5]:
         x, S = parameters(curve, distance), 1 - 2 * distance
         q, p, p_d, r, P_S, t, P_t, qh, ph, pdh, rh, _, PSh, th, Pth = x
+        assert isinstance(curve.student, RandomFeatures)
         D = curve.student.alpha / curve.student.alpha_T
         assert paper_free_entropy(curve, distance, x, energy) == pytest.approx(curve.at(distance).entropy, abs=1e-9)
         # Of each equation, the term that is no derivative of an entropy: the violation is compared with it.
@@ -167,13 +169,13 @@ def test_doubling_the_nodes_changes_nothing(case):
     curve = curve_of(*case[:5])
     for distance in case[5]:
         point = curve.point(math.log(distance))
-        energy = PairEnergy(curve.reference.fields, tuple(2 * n for n in NODES))
+        energy = PairEnergy(curve.reference.fields, (2 * NODES[0], 2 * NODES[1], 2 * NODES[2]))
         fine = FranzParisi(curve.student, curve.reference, math.log(distance), energy)
         assert solve(fine, point.coordinates).value == pytest.approx(curve.at(distance).entropy, abs=1e-8)
         u, _ = difference(curve, distance)
         q_hat_ref = typical_of(curve).q_hat
-        scalars = variables([u["q_hat"] - u["t_hat"] ** 2 / q_hat_ref, u["t_hat"], u["S_hat"] - u["t_hat"]])
-        one, two = (sites.binary_pair(*scalars, q_hat_ref, sites.PAIR_SPACING / n) for n in (1, 2))
+        free, t_hat, field = variables([u["q_hat"] - u["t_hat"] ** 2 / q_hat_ref, u["t_hat"], u["S_hat"] - u["t_hat"]])
+        one, two = (sites.binary_pair(free, t_hat, field, q_hat_ref, sites.PAIR_SPACING / n) for n in (1, 2))
         assert one.value == pytest.approx(two.value, abs=1e-9)
         np.testing.assert_allclose(one.gradient, two.gradient, rtol=1e-8, atol=1e-10)
 

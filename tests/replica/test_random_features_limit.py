@@ -9,9 +9,10 @@ from scipy.stats import norm
 
 from localentropy.numerics.activations import activation_moments
 from localentropy.numerics.saddle_point import solve
-from localentropy.replica import patterns, random_features_ensemble
+from localentropy.replica import patterns, random_features_limit
 from localentropy.replica import random_features as rf
-from localentropy.replica.random_features_ensemble import Overparameterized, RandomFeatures, overparameterized_point
+from localentropy.replica.random_features_ensemble import RandomFeatures
+from localentropy.replica.random_features_limit import Overparameterized, overparameterized_point
 from tests.helpers import FIVE_POINTS, five_point_slope
 
 CASES = [(3.0, 0.0, "sign"), (0.1, 0.5, "tanh"), (10.0, 1.0, "erf"), (2.0, 0.3, "identity")]
@@ -59,7 +60,7 @@ def test_doubling_the_nodes_changes_nothing(alpha_T, margin, activation, monkeyp
     ensemble = RandomFeatures(1.0, margin, alpha_T, activation_moments(activation))
     point = overparameterized_point(ensemble)
     finer = functools.partial(patterns.hard_margin, spacing=patterns.SPACING / 2)
-    monkeypatch.setattr(random_features_ensemble, "hard_margin", finer)
+    monkeypatch.setattr(random_features_limit, "hard_margin", finer)
     fine = solve(Overparameterized(ensemble), point.coordinates)
     np.testing.assert_allclose(fine.coordinates, point.coordinates, rtol=1e-10)
     assert point.residual < 1e-9

@@ -86,7 +86,8 @@ EXTREME_PAIRS = [(1e3, 20.0, -30.0, 50.0), (1e-12, 1e-8, 20.0, 1e-6), (0.1, 200.
 
 def pair(point, q_hat_ref, spacing=PAIR_SPACING):
     """The mean as a jet of free, t_hat and field."""
-    return binary_pair(*variables(point), q_hat_ref, spacing)
+    free, t_hat, field = variables(point)
+    return binary_pair(free, t_hat, field, q_hat_ref, spacing)
 
 
 @pytest.mark.parametrize("point", PAIRS)

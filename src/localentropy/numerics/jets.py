@@ -27,22 +27,27 @@ class Jet:
     Attributes:
         value: the number.
         gradient: its first derivatives, shape (n,).
-        hessian: its second derivatives, shape (n, n); None where all of them vanish.
+        bend: its second derivatives, shape (n, n); None where all of them vanish.
     """
 
-    __slots__ = ("gradient", "hessian", "value")
+    __slots__ = ("bend", "gradient", "value")
     # numpy's numbers leave products with jets to the jets.
     __array_ufunc__ = None
 
-    def __init__(self, value: float, gradient: Array, hessian: Array | None = None) -> None:
+    def __init__(self, value: float, gradient: Array, bend: Array | None = None) -> None:
         self.value = value
         self.gradient = gradient
-        self.hessian = hessian
+        self.bend = bend
+
+    @property
+    def hessian(self) -> Array:
+        """Its second derivatives, shape (n, n)."""
+        return np.zeros((len(self.gradient), len(self.gradient))) if self.bend is None else self.bend
 
     def __add__(self, other: Number) -> Jet:
         if not isinstance(other, Jet):
-            return Jet(self.value + other, self.gradient, self.hessian)
-        return Jet(self.value + other.value, self.gradient + other.gradient, _sum(self.hessian, other.hessian))
+            return Jet(self.value + other, self.gradient, self.bend)
+        return Jet(self.value + other.value, self.gradient + other.gradient, _sum(self.bend, other.bend))
 
     __radd__ = __add__
 
@@ -57,16 +62,14 @@ class Jet:
 
     def __mul__(self, other: Number) -> Jet:
         if not isinstance(other, Jet):
-            return Jet(
-                self.value * other, self.gradient * other, None if self.hessian is None else self.hessian * other
-            )
+            return Jet(self.value * other, self.gradient * other, None if self.bend is None else self.bend * other)
         a, b = self.value, other.value
         cross = self.gradient[:, None] * other.gradient
         hessian = cross + cross.T
-        if other.hessian is not None:
-            hessian += a * other.hessian
-        if self.hessian is not None:
-            hessian += b * self.hessian
+        if other.bend is not None:
+            hessian += a * other.bend
+        if self.bend is not None:
+            hessian += b * self.bend
         return Jet(a * b, a * other.gradient + b * self.gradient, hessian)
 
     __rmul__ = __mul__
@@ -82,8 +85,8 @@ class Jet:
     def map(self, value: float, first: float, second: float) -> Jet:
         """f(self), from f and its first two derivatives at this number."""
         hessian = (second * self.gradient)[:, None] * self.gradient
-        if self.hessian is not None:
-            hessian += first * self.hessian
+        if self.bend is not None:
+            hessian += first * self.bend
         return Jet(value, first * self.gradient, hessian)
 
 
@@ -98,8 +101,8 @@ def compose(value: float, gradient: Array, hessian: Array, arguments: Sequence[J
     slopes = np.array([argument.gradient for argument in arguments])
     total = slopes.T @ hessian @ slopes
     for slope, argument in zip(gradient.tolist(), arguments, strict=True):
-        if argument.hessian is not None:
-            total += slope * argument.hessian
+        if argument.bend is not None:
+            total += slope * argument.bend
     return Jet(value, gradient @ slopes, total)
 
 

@@ -136,8 +136,8 @@ def solve(
             break
         if size < tolerance:
             value = free.value + float(free.gradient @ step)
-            gradient = free.gradient + _matrix(free) @ step
-            return StationaryPoint((here + step)[unknown], value, size, gradient, _matrix(free))
+            gradient = free.gradient + free.hessian @ step
+            return StationaryPoint((here + step)[unknown], value, size, gradient, free.hessian)
         if size > 0.3 * last and not exact and problem.refresh():
             free, exact = evaluate(problem, here[:n], here[n:]), True
             assert free is not None
@@ -160,7 +160,7 @@ def solve(
 
 def _newton_step(free: Jet, unknown: Array, n: int) -> Array:
     """Newton's step in the unknowns for a vanishing gradient, and a vanishing value if there is one unknown more."""
-    matrix = _matrix(free)
+    matrix = free.hessian
     if len(unknown) == n:
         return -solve_equilibrated(matrix[:n, :n], free.gradient[:n])
     control = unknown[-1]
@@ -195,8 +195,3 @@ def solve_equilibrated(matrix: Array, right: Array) -> Array:
 def failure(problem: FreeEntropy, coordinates: Array, residual: float) -> ConvergenceError:
     """The error of a solve that ended at a point."""
     return ConvergenceError("saddle point", dict(zip(problem.names, coordinates.tolist(), strict=True)), residual)
-
-
-def _matrix(free: Jet) -> Array:
-    assert free.hessian is not None
-    return free.hessian

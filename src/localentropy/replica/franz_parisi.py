@@ -172,7 +172,6 @@ def from_random_flips(problem: FranzParisi) -> tuple[CurvePoint, Array, float]:
     site_entropy, energy = problem.parts(jets[:n], jets[n:])
     gradient = site_entropy.gradient + problem.student.alpha * energy.gradient
     hessian = site_entropy.hessian
-    assert hessian is not None
     step = -solve_equilibrated(hessian[:n, :n], gradient[:n])
     value = site_entropy.value + problem.student.alpha * energy.value + 0.5 * float(gradient[:n] @ step)
     distance = math.exp(problem.log_distance)

@@ -39,7 +39,8 @@ from localentropy.replica import typical as typicals
 from localentropy.replica.arguments import require_array, require_between
 from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, MARGIN
 from localentropy.replica.monotonicity import local_entropy_threshold, smallest_monotonic_margin
-from localentropy.replica.random_features_ensemble import RandomFeatures, overparameterized_point
+from localentropy.replica.random_features_ensemble import RandomFeatures
+from localentropy.replica.random_features_limit import overparameterized_point
 
 if TYPE_CHECKING:
     import pandas as pd
