@@ -52,7 +52,7 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
 
     At most half as many points as samples are used of a group, evenly spaced: more would leave too few degrees of
     freedom. Points without any scatter, points that are combinations of others, and groups of fewer than three samples
-    say nothing and are left out.
+    carry no information and are left out.
 
     Args:
         groups: simulation less theory, [samples, points] each.
@@ -92,11 +92,11 @@ def agreement_by_size(deviations: pd.DataFrame, by: Sequence[str]) -> pd.DataFra
     """Agreement at each latent dimension.
 
     Args:
-        deviations: columns D, N, sample, deviation, and those of `by`, which tell the points of one size apart. Runs of
-            equal D, N and sample are on the same instance. A sample that lacks one of a size's points is left out.
+        deviations: columns D, N, sample, deviation, and those of `by`, which distinguish the points of one size. Runs
+            of equal D, N and sample are on the same instance. A sample that lacks one of a size's points is left out.
 
     Returns:
-        Columns D, p_value, chi_squared, points, drift, drift_err; D increases, sizes that say nothing are left out.
+        Columns D, p_value, chi_squared, points, drift, drift_err; D increases, sizes without information are left out.
     """
     rows = []
     for D, here in deviations.groupby("D"):

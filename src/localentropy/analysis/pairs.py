@@ -1,4 +1,4 @@
-"""Means over pairs of samples, whose terms are correlated because each sample is in many pairs."""
+"""Means over pairs of samples. Their terms are correlated, because each sample is in many pairs."""
 
 from __future__ import annotations
 

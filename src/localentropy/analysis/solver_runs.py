@@ -38,7 +38,7 @@ def deviations(
         quantity: in the runs.
         theory: columns D, N, margin, *by and `column`.
         column: of the theory's values.
-        by: what tells apart the numbers of one run.
+        by: columns that distinguish the numbers of one run.
 
     Returns:
         Columns D, N, margin, *by, sample, deviation.
@@ -59,7 +59,7 @@ def _runs(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
-    """At each 1/α the largest size at which most instances are solved; where there is none, the largest of all."""
+    """At each 1/α the largest size at which most instances are solved, or the largest of all if there is none."""
     # 4.0 stands for 4.005 and 4.010, the nearest odd sizes of different D.
     ranked = points.assign(near=points["inv_alpha"].round(1), most=points["solved"] >= MOST_SOLVED)
     ranked = ranked.sort_values(["near", "most", "D", "inv_alpha"])

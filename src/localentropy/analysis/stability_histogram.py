@@ -1,4 +1,4 @@
-"""Histogram of the stabilities of binary weights on ±1 patterns, which live on a lattice of spacing 2/√N.
+"""Histogram of the stabilities of binary weights on ±1 patterns. They are values of a lattice of spacing 2/√N.
 
 Source: overparam, §C, the distribution of the stabilities of MCT0 solutions.
 """
@@ -14,9 +14,9 @@ import pandas as pd
 from localentropy.analysis.solver_runs import MOST_SOLVED, averages
 
 COMPARED_BINS = 0.5
-"""Width of the bins of χ², about: few enough for their covariance over the instances to be known."""
+"""Approximate width of the bins of χ². With so few bins their covariance over the instances can be estimated."""
 COMPARED = 6
-"""Number of these; what is beyond follows from the others."""
+"""Number of these bins. The fraction above them follows from the others."""
 
 
 @dataclass(frozen=True)
@@ -100,5 +100,5 @@ def steps_of(width: float, N: int) -> int:
 
 def _bins(stabilities: pd.Series, N: int, steps: int) -> pd.Series:
     """Number of the bin of each stability of the lattice."""
-    # The sums are odd integers 1, 3, 5, …: number them before dividing, so that no rounding moves one across an edge.
+    # The sums are odd integers 1, 3, 5, …. Numbered before the division, none is rounded across an edge.
     return (np.rint((stabilities * math.sqrt(N) - 1) / 2).astype(int) // steps).rename("bin")

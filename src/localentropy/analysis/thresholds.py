@@ -1,4 +1,4 @@
-"""Where along an axis everything is solved."""
+"""The point of an axis from which on everything is solved."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import pandas as pd
 
 
 def first_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
-    """The smallest abscissa from which on at least a given fraction is solved; None where there is none.
+    """The smallest abscissa from which on at least a given fraction is solved; None if there is none.
 
     Args:
-        fractions: solved at each abscissa, the index, in any order; a missing one counts as unsolved.
+        fractions: solved at each abscissa, the index, in any order; a missing value counts as unsolved.
         least: the fraction asked for.
     """
     downwards = fractions.sort_index(ascending=False)

@@ -18,11 +18,11 @@ FEWEST = 5
 
 
 class Untestable(Exception):
-    """The tables cannot tell, and why; the scorecard makes a finding of it."""
+    """The tables cannot decide the claim; the message says why. The scorecard makes a finding of it."""
 
 
 class Verdict(StrEnum):
-    """What a claim comes to."""
+    """The outcome of a claim's test."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -34,11 +34,11 @@ class Finding:
     """The outcome of a claim's test.
 
     Attributes:
-        quantity: what was measured, with the condition it is held to.
-        value: our number; missing (NaN) where there is none.
-        holds: whether the claim holds; None where the tables cannot tell.
+        quantity: what was measured, and the condition on it.
+        value: our number; missing (NaN) if there is none.
+        holds: whether the claim holds; None if the tables cannot decide.
         detail: further numbers, or why nothing can be said.
-        error: standard error of the value; zero for theory, missing (NaN) where the value is a test's statistic.
+        error: standard error of the value; zero for theory, missing (NaN) if the value is a test's statistic.
     """
 
     quantity: str
@@ -49,7 +49,7 @@ class Finding:
 
     @classmethod
     def of_theory(cls, quantity: str, value: float, holds: bool, detail: str) -> Finding:
-        """From theory alone, whose numbers have no error of sampling."""
+        """A finding on theory alone. Its numbers have no sampling error."""
         return cls(quantity, value, holds, detail, 0.0)
 
     @classmethod
@@ -59,24 +59,24 @@ class Finding:
 
     @property
     def verdict(self) -> Verdict:
-        """In words; what has no number is not reproduced."""
+        """The verdict. A claim without a number is not reproduced."""
         if self.holds is None:
             return Verdict.NOT_TESTABLE
         return Verdict.REPRODUCED if self.holds and not math.isnan(self.value) else Verdict.NOT_REPRODUCED
 
 
 def finite_size(D: np.ndarray | float) -> np.ndarray | float:
-    """What is allowed for a finite latent dimension in the errors of solutions found: 0.5/D, a choice.
+    """The tolerance on errors of solutions at a finite latent dimension: 0.5/D, chosen here.
 
-    The captions of figures 2 and 11 tell the deviations measured at each D.
+    The captions of figures 2 and 11 give the deviations measured at each D.
     """
     return 0.5 / D
 
 
 def largest(values: Iterable[float]) -> float:
-    """The largest number; missing (NaN), so that it is within no bound, where one of them is.
+    """The largest number, or NaN if one of them is missing. NaN is within no bound.
 
-    `max` and pandas would pass over a missing number.
+    `max` and pandas would skip a missing number.
 
     Raises:
         Untestable: there are none.
@@ -93,7 +93,7 @@ def smallest(values: Iterable[float]) -> float:
 
 
 def largest_rise(values: np.ndarray, errors: np.ndarray) -> float:
-    """How far a value lies above the smallest before it, at most, in standard errors of the difference.
+    """The largest rise of a value above the smallest before it, in standard errors of the difference.
 
     Raises:
         Untestable: fewer than two values.

@@ -54,7 +54,7 @@ def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: s
 
 
 def counts(card: pd.DataFrame) -> str:
-    """How many claims came to which verdict, in words."""
+    """The number of claims with each verdict, in words."""
     return ", ".join(f"{number} {verdict.value}" for number, verdict in zip(_numbers(card), Verdict, strict=True))
 
 
@@ -105,7 +105,7 @@ def summary_html(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
 
 
 def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
-    """A page that stands alone."""
+    """A complete page."""
 
     def coloured(verdict: str) -> str:
         return f"color: white; background: {COLOURS[Verdict(verdict)]}"
@@ -128,12 +128,12 @@ def _shown(card: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cell(value: object) -> str:
-    """A text in one cell of a Markdown table, shown as it is."""
+    """Text for one cell of a Markdown table, with its special characters escaped."""
     return " ".join(str(value).split()).replace("|", "\\|").replace("<", "\\<")
 
 
 def _number(value: float, error: float) -> str:
-    """A value with its error, to the digits that mean something."""
+    """A value with its error, to significant digits."""
     if math.isnan(value):
         return ""
     if not error > 0:

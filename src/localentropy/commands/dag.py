@@ -1,4 +1,4 @@
-"""`dag`: a picture of what is made from what, datasets → experiments → figures and scorecard."""
+"""`dag`: a picture of the dependencies, datasets → experiments → figures and scorecard."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MARGINS = {"datasets": 0.02, "experiments": 0.29, "figures": 0.02}
 
 
 def draw(configuration: Configuration, file: Path) -> None:
-    """Write the picture; the suffix of the file says the format.
+    """Write the picture. The suffix of the file is its format.
 
     Args:
         configuration: a resolved configuration.
@@ -53,7 +53,7 @@ def draw(configuration: Configuration, file: Path) -> None:
 
 
 def _edges(configuration: Configuration) -> list[tuple[tuple[str, str], tuple[str, str]]]:
-    """Pairs of (column, name), from what is read to what reads it."""
+    """Pairs of (column, name): each input and its user."""
     edges = [
         (("datasets", dataset), ("experiments", job.name))
         for job in table_jobs(configuration)

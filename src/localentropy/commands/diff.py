@@ -22,7 +22,7 @@ MEASURED = (
 )
 """Columns that are results. All others say what a number is, and tell rows apart."""
 OTHERS = {"scorecard", "verdicts"}
-"""CSVs beside those of the figures that are none."""
+"""CSV files beside the figures that hold no figure."""
 SAME = 1e-6
 """Relative difference up to which two abscissae or parameters are the same."""
 
@@ -38,8 +38,8 @@ class Comparison:
         only_b: rows in the second alone.
         moved: rows whose y is not the same number.
         beyond: rows whose y moved by more than the threshold.
-        largest: the largest move in units of its threshold; infinite where a number appeared or vanished.
-        worst: the row of the largest move, in words; empty where none moved.
+        largest: the largest move in units of its threshold; infinite if a number appeared or vanished.
+        worst: the row of the largest move, in words; empty if none moved.
     """
 
     figure: str
@@ -113,9 +113,9 @@ def read_figure(name: str, content: bytes) -> pd.DataFrame:
 def compare(figure: str, a: pd.DataFrame, b: pd.DataFrame, sigmas: float = 3.0, relative: float = 1e-6) -> Comparison:
     """Rows matched on panel, series, x and the parameter columns, and how far their y are apart.
 
-    A move is |Δy| / √(y_err_a² + y_err_b²); where both errors are zero or missing, |Δy| over the larger |y|, or over a
-    hundredth of the largest |y| of the series where that is more: numbers that pass through zero are no exact zeros.
-    Where panel, series and parameters name one row alone, its x may be a result too, and need not match.
+    A move is |Δy| / √(y_err_a² + y_err_b²); if both errors are zero or missing, |Δy| over the larger |y|. The
+    denominator is at least a hundredth of the largest |y| of the series: a curve through zero has no exact zeros.
+    If panel, series and parameters belong to one row only, its x may be a result too, and need not match.
 
     Args:
         figure: its name.
@@ -140,7 +140,7 @@ def compare(figure: str, a: pd.DataFrame, b: pd.DataFrame, sigmas: float = 3.0, 
     scale = both.assign(size=size).groupby(["panel", "series"], dropna=False)["size"].transform("max").to_numpy()
     exact = error == 0
     unit = np.where(exact, relative * np.maximum(size, 0.01 * scale), sigmas * error)
-    # Equal numbers, two missing ones included, have not moved; one that is missing on one side has, without measure.
+    # Equal numbers, or two missing ones, have not moved. A number missing on one side has moved infinitely far.
     still = (delta == 0) | np.isnan(y).all(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         move = np.where(still, 0.0, np.nan_to_num(delta / unit, nan=np.inf, posinf=np.inf))
@@ -202,7 +202,7 @@ def _matched(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     alone = ~pd.concat([names, sides["_side"]], axis=1).duplicated(keep=False)
     in_both = names.map(names[alone].value_counts()) == 2
     labels.loc[alone & in_both, "x"] = -1
-    # Rows that agree in all of that, such as neighbours on a very fine grid, are matched in their order.
+    # Rows with equal labels, such as neighbours on a very fine grid, are matched in their order.
     order = labels.assign(_side=sides["_side"]).groupby([*labels.columns, "_side"]).cumcount()
     labels["_order"] = order
     left, right = (
@@ -230,7 +230,7 @@ def _labels(values: pd.Series) -> pd.Series:
 
 
 def _words(row: pd.Series) -> str:
-    """What a row is, and both its numbers."""
+    """The labels of a row, and both its numbers."""
     import pandas as pd
 
     shared = {"panel", "series"}

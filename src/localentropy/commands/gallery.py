@@ -24,7 +24,7 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
     The captions and counts in `docs/<paper>/gallery.md` and the counts in the README are brought up to date.
 
     Args:
-        targets: figures, `<paper>_scorecard`, and `scorecard`, the page over them; all where none is given.
+        targets: figures, `<paper>_scorecard`, and `scorecard`, the page over them; all if none is given.
 
     Returns:
         The files written.

@@ -1,4 +1,4 @@
-"""`show` and `verify`: how a file was made, and whether all files are what the code and configuration ask for."""
+"""`show` and `verify`: how a file was made, and whether all files are current."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from localentropy.errors import DataError
 
 RECORD = 1 + 3 * 32 * 32  # one label byte, then 1024 red, 1024 green, 1024 blue, row-major
 CLASSES = 10
-EXTRAS = ("batches.meta.txt", "readme.html")  # in the official archive, not read
+EXTRAS = ("batches.meta.txt", "readme.html")  # these are in the official archive, and are not read
 ADVICE = "fetch the official archive again"
 
 

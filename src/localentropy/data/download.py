@@ -1,4 +1,4 @@
-"""Downloading a raw file: checked, retried, and put in place only when whole."""
+"""Download of a raw file: with retries and a checksum. Only a whole file is put in place."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def download(raw: RawFile, folder: Path, attempts: int = 3, delay: float = 2.0) 
     """Fetch a raw file into `folder`, unless the right one is there already.
 
     Args:
-        raw: what to fetch and from where.
-        folder: where it goes; made where missing.
+        raw: the file and its locations.
+        folder: its folder; made if missing.
         attempts: tries at each location before the next one.
         delay: seconds before the second try, doubled at each further one.
 
@@ -57,11 +57,11 @@ def download(raw: RawFile, folder: Path, attempts: int = 3, delay: float = 2.0) 
 
 
 class _WrongContentError(Exception):
-    """What came is not the file asked for."""
+    """The content is not that of the wanted file."""
 
 
 def _fetch(url: str, raw: RawFile, target: Path) -> tuple[str, bool]:
-    """One try: what went wrong (empty: nothing), and whether another try at this location is useless."""
+    """One try: the problem (empty if there is none), and whether another try at this location is useless."""
     import pooch
     import requests
 
@@ -110,7 +110,7 @@ def _explain(error: requests.exceptions.RequestException, raw: RawFile) -> tuple
 
 
 class _Progress:
-    """Progress of one download, as pooch drives it: a bar on a terminal, else one line at the start."""
+    """Progress of one download, called by pooch: a bar on a terminal, else one line at the start."""
 
     def __init__(self, name: str, size: int) -> None:
         self.total = size

@@ -15,10 +15,10 @@ SEED = 0
 def binarize(
     images: NDArray[np.uint8], classes: NDArray[np.uint8]
 ) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]]:
-    """Dresses and coats of middling brightness, thresholded at their own median.
+    """Dresses and coats of medium brightness, thresholded at their own median.
 
-    An image is kept where the median of grey/255 lies in [0.25, 0.75]; a pixel is +1 where it is above the
-    image's median and −1 otherwise. Both are decided on integers.
+    An image is kept if the median of grey/255 lies in [0.25, 0.75]. A pixel is +1 if it is above the image's median
+    and −1 otherwise. Both are decided on integers.
 
     Args:
         images: grey levels, shape `(n, 28, 28)`.
@@ -52,7 +52,7 @@ def training_subset(labels: NDArray[np.int8], indices: NDArray[np.int64], seed: 
 
 
 def shuffle_pixels(pixels: NDArray[np.int8], seed: int = SEED) -> NDArray[np.int8]:
-    """Permute every pixel independently across the samples: each keeps its marginal, correlations are lost.
+    """Permute every pixel independently across the samples. Each keeps its marginal; correlations are lost.
 
     Pixel i takes the permutation of the stream `dress_coat/shuffle/<seed>/<i>`.
 

@@ -23,7 +23,7 @@ def sha256_of(path: Path) -> str:
 def write_atomically(path: Path, content: bytes | memoryview) -> None:
     """Write `content` to `path`: first under a name unique to this call in the same folder, then renamed.
 
-    A failure leaves what was at `path` before, and no other file.
+    A failure leaves the old file at `path`, and no other file.
 
     Raises:
         DataError: the folder cannot be made or written, or the disk is full.

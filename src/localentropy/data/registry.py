@@ -80,7 +80,7 @@ def verify(path: Path, raw: RawFile) -> None:
 
 
 def mismatch(path: Path, raw: RawFile) -> str:
-    """What is wrong with the file at `path`, in words; empty where it is the official one."""
+    """The problem with the file at `path`, in words; empty if it is the official one."""
     try:
         size = path.stat().st_size
         with path.open("rb") as stream:

@@ -1,6 +1,6 @@
-"""Choices among the images of a dataset that are the same on every machine and with every library version.
+"""Choices among the images of a dataset, the same on every machine and with every library version.
 
-They are made by hashing, not by a library's random generator, whose streams may change between versions.
+They are made by hashing. The random generator of a library may change its streams between versions.
 """
 
 from __future__ import annotations

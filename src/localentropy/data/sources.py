@@ -39,7 +39,7 @@ def read_raw(dataset: str, source: str, mirror: Path | None, data_dir: Path) -> 
 
     Args:
         dataset: `mnist`, `fashion_mnist` or `cifar10`.
-        source: `mirror`, or `download` (what is already in `data_dir/raw` is verified and kept).
+        source: `mirror`, or `download` (files that are already in `data_dir/raw` are verified and kept).
         mirror: for `mirror`, a directory with the official files, or with a folder per dataset; CIFAR-10 as
             the official archive, a repack of its members, or the members themselves.
         data_dir: holds `datasets.csv` and `raw/`.

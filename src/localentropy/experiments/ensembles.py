@@ -1,4 +1,4 @@
-"""The ensembles of problems that the theory's programs take: each is a model of `localentropy.replica`, by its name."""
+"""The ensembles of problems for programs on the theory. Each names a model of `localentropy.replica`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from localentropy.experiments.parameters import ExperimentParameters
 
 
 class Ensemble(BaseModel):
-    """A model and what it takes besides its control parameters and margins."""
+    """A model, and its arguments besides control parameters and margins."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

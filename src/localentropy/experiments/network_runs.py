@@ -1,6 +1,6 @@
-"""What the programs that train networks have in common: parameters, random streams, checkpoints, measurements.
+"""The common part of the programs that train networks: parameters, random streams, checkpoints, measurements.
 
-A program derives from `NetworkRun`. It says how networks start and are trained, and which error they make.
+A program derives from `NetworkRun`. It defines the initial networks, their training and their error.
 """
 
 from __future__ import annotations
@@ -152,8 +152,8 @@ class NetworkRun(ABC, Generic[Parameters]):
     def table(self) -> pd.DataFrame:
         """Train all networks, compare every pair of them and measure local energies.
 
-        The state of the training is saved every five minutes beside `context.checkpoint`, where there is one. The run
-        goes on from there after an interruption.
+        The state of the training is saved every five minutes beside `context.checkpoint`, if there is one. An
+        interrupted run continues from there.
 
         Raises:
             DataError: the dataset is damaged or too small.

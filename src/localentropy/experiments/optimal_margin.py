@@ -46,7 +46,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     alpha_T = parameters.alpha_T
     threshold = 1.0 / theory("alpha_c", alpha_T)
     rows = []
-    # The threshold itself carries the rounding of its root: step over it.
+    # The threshold has the rounding of its root: start a little above it.
     for inv_alpha in np.geomspace(threshold * (1.0 + 1e-9), parameters.largest_inv_alpha, parameters.points):
         optimum = theory("kappa_opt", alpha_T, inv_alpha)
         error = theory("typical", alpha_T, inv_alpha, optimum).error_barycenter

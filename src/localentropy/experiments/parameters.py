@@ -1,4 +1,4 @@
-"""What every experiment's typed parameters share: the base model and the field's recurring kinds of value.
+"""The base of every program's typed parameters, and the kinds of values that recur in them.
 
 A program is a module of `experiments/`, or of `experiments/<paper>/` where only that paper needs it. It defines
 `class Parameters(ExperimentParameters)` with one described, bounded field per parameter and no defaults: values live in
@@ -7,7 +7,7 @@ A program is a module of `experiments/`, or of `experiments/<paper>/` where only
     tasks(parameters) -> list of dicts of scalars: the units of work, each small enough to be lost and redone;
     compute(parameters, task, context) -> tidy pandas.DataFrame of that task.
 
-A task's rows depend on nothing but its arguments, so any cut into chunks gives the same table.
+A task's rows depend on its arguments only. So the table does not depend on the number of chunks.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 Task = dict[str, Any]
 
 SIZE: dict[str, Any] = {"size": True}
-"""Marks a field as a size, `Field(..., json_schema_extra=SIZE)`: set in the scales' files, where physics may not be."""
+"""Marks a field as a size, `Field(..., json_schema_extra=SIZE)`. Files of scales set sizes, and no physics."""
 
 
 class ExperimentParameters(BaseModel):
-    """Base of every experiment's parameters: immutable, and a key it does not know is an error."""
+    """Base of every program's parameters: immutable, without unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -56,7 +56,7 @@ class ExperimentParameters(BaseModel):
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> type[ExperimentParameters]:
-        """The model of these values: a program whose parameters depend on one of them overrides it."""
+        """The model of these values. A program overrides it if its parameters depend on one of them."""
         return cls
 
     def modules(self) -> list[str]:
@@ -66,16 +66,16 @@ class ExperimentParameters(BaseModel):
 
 @dataclass(frozen=True)
 class Context:
-    """What an experiment's task is given besides its parameters.
+    """The arguments of a task besides its parameters.
 
     Attributes:
         seed: root of the random streams (`localentropy.seeds`).
         data: names in the parameters' `DATASETS` → prepared files.
         report: logs one line of progress.
-        checkpoint: a path that names the task; one that takes more than ten minutes keeps its state in files whose
-            names begin with it, and removes them at the end.
-        identity: names the code and the data that the task's rows depend on besides parameters and seed: a state
-            saved with another identity must not be gone on from.
+        checkpoint: a path that names the task. A task of more than ten minutes keeps its state in files whose names
+            begin with it, and removes them at the end.
+        identity: the code and the data that the task's rows depend on besides parameters and seed. A task must not
+            continue from a state with another identity.
     """
 
     seed: int

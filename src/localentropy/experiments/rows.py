@@ -1,4 +1,4 @@
-"""Rows of numbers in tidy form: each number in the column `value`, and what it is in the other columns."""
+"""Rows of numbers in tidy form: the column `value` has the number, the other columns name it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Rows:
             self.add(means, sigma=sigma, **where)
 
     def frame(self) -> pd.DataFrame:
-        """The table, with all columns whatever rows there are."""
+        """The table. It always has all columns."""
         import pandas as pd
 
         frame = pd.DataFrame(self.rows).assign(**self.common).reindex(columns=list(self.columns))

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class Parameters(InstanceParameters):
-    """What the runs of all solvers have; each solver adds its own options."""
+    """Parameters of the runs of all solvers. Each solver adds its own options."""
 
     solver: Literal["anneal", "mct0", "sbpi", "belief_propagation", "focusing_bp", "binarynet"] = Field(
         description="the algorithm (docs/solvers)"
@@ -63,7 +63,7 @@ class Parameters(InstanceParameters):
         return SOLVERS.get(str(values.get("solver")), cls)
 
     def modules(self) -> list[str]:
-        """The solver, and what it uses: a table does not depend on other solvers."""
+        """The solver and the code it uses. A table does not depend on other solvers."""
         return [f"localentropy.solvers.binary.{MODULES.get(self.solver, self.solver)}:{self.solver}"]
 
     def options(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     instance = hidden_manifold(D, P, N, seed=seed, activation=parameters.activation)
     module, _, function = parameters.modules()[0].partition(":")
     solver = getattr(import_module(module), function)
-    if "torch" in sys.modules:  # its own pool of threads, which the job's limit does not reach
+    if "torch" in sys.modules:  # it has its own pool of threads, outside the job's limit
         sys.modules["torch"].set_num_threads(parameters.threads)
     seed = seeds.child(context.seed, f"algorithm/{name}", D=D, P=P, N=N, margin=margin, sample=sample)
     solution = solver(instance, margin=margin, seed=seed, **parameters.options())

@@ -64,7 +64,7 @@ COLUMNS = {
 
 
 class Parameters(ExperimentParameters):
-    """What the runs of both solvers have; each solver adds its own options."""
+    """Parameters of the runs of both solvers. Each solver adds its own options."""
 
     solver: Literal["focusing_bp", "sgd"] = Field(description="the algorithm (docs/solvers/committee.md)")
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D: large (T), value (C)")
@@ -89,7 +89,7 @@ class Parameters(ExperimentParameters):
         return SOLVERS.get(str(values.get("solver")), cls)
 
     def modules(self) -> list[str]:
-        """The solver, and what it uses: a table does not depend on the other solver."""
+        """The solver and the code it uses. A table does not depend on the other solver."""
         return [f"localentropy.solvers.committee.{self.solver}"]
 
     @property
@@ -239,7 +239,7 @@ def _measure(
         overlap = committee_overlap(weights[start], weights[other])
         rows.add({"overlap": [overlap]}, sample=sample, start=start, other=other)
     if solutions:
-        # The same noise for all solutions of one training set, of whatever solver.
+        # All solutions of one training set meet the same noise, for both solvers.
         energy = committee_local_energy(
             instance,
             weights[solutions],

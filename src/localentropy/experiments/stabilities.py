@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Parameters(EnsembleParameters):
-    """What densities and lattices have in common."""
+    """Parameters of both densities and lattices."""
 
     at: Literal["density", "lattice"] = Field(
         description="whether stabilities have a density, or are values of the lattice of simulations"

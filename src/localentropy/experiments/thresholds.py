@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Parameters(EnsembleParameters):
-    """What both kinds of thresholds have."""
+    """Parameters of both kinds of thresholds."""
 
     onset_of: Literal["solutions", "optimal margin"] = Field(
         description="α_c and α_LE, or the onset of a positive optimal margin"

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BEYOND = 1.0 + 1e-9
-"""A threshold carries the rounding of its root: lines begin this factor beyond it."""
+"""Lines begin at a threshold times this factor: the threshold has the rounding of its root."""
 
 
 class Parameters(EnsembleParameters):
-    """What the points of both kinds have."""
+    """Parameters of both kinds of points."""
 
     FUNCTIONS = ("alpha_c", "kappa_max", "typical")
 

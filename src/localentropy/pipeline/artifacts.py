@@ -1,7 +1,7 @@
-"""Results on disk: Parquet tables and figure files that say what they were made from and are checked on reading.
+"""Results on disk: Parquet tables and figure files with stamps, checked on reading.
 
-Everything is written under a name that no other writer has and renamed, so a file is either whole or absent, also
-where an orphaned job of a killed pipeline writes it at the same time as its successor.
+Each file is written under a name of its own and then renamed. So a file is either whole or absent, even if an orphaned
+job of a killed pipeline writes it at the same time as the next pipeline.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Stamp:
         part: which tasks of the experiment it holds, as `k/n`; empty for a whole table or a figure.
         parameters: everything the numbers depend on besides code and inputs, as JSON values.
         code: hash of the code that made it (`closure.code_hash`).
-        inputs: name → SHA-256 of each file that was read, and of what its makers' inputs were made from.
+        inputs: name → SHA-256 of each file that was read, and the origins of the tables.
     """
 
     name: str
@@ -53,12 +53,12 @@ class Stamp:
 
     @property
     def origin(self) -> str:
-        """SHA-256 over what is known before any input exists: name, parameters and code."""
+        """SHA-256 of name, parameters and code. It is known before any input exists."""
         text = provenance.canonical_json({"name": self.name, "parameters": self.parameters, "code": self.code})
         return hashlib.sha256(text.encode()).hexdigest()
 
     def difference(self, wanted: Stamp) -> str | None:
-        """What sets this stamp apart from the one wanted now, in words; None where they agree."""
+        """The first difference from the stamp wanted now, in words; None if they agree."""
         for label, old, new in (
             ("experiment", (self.name, self.part), (wanted.name, wanted.part)),
             ("parameters", self.parameter_hash, wanted.parameter_hash),
@@ -80,11 +80,11 @@ class Table:
 
 
 def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime) -> None:
-    """Write a table and, beside it in `<name>.json`, its checksum and the circumstances of its making."""
+    """Write a table, and its checksum and circumstances into `<name>.json` beside it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    # Without the metadata of pandas: it repeats library versions, and the index carries nothing.
+    # The metadata of pandas is dropped: it repeats library versions, and the index has no information.
     table = pa.Table.from_pandas(rows, preserve_index=False).replace_schema_metadata(None)
     record = asdict(stamp) | {
         "parameter_hash": stamp.parameter_hash,
@@ -100,7 +100,7 @@ def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime)
 
 
 def read_circumstances(file: Path) -> dict[str, Any]:
-    """What `<name>.json` beside a table says of its making; empty where it is missing or unreadable."""
+    """The content of `<name>.json` beside a table; empty if it is missing or unreadable."""
     try:
         return json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -108,7 +108,7 @@ def read_circumstances(file: Path) -> dict[str, Any]:
 
 
 def read_table(file: Path) -> Table:
-    """Read a table and check the checksums of its pages and, where there is one beside it, that of the whole file.
+    """Read a table and check the checksums of its pages. The checksum of the whole file is checked if it is known.
 
     Raises:
         ArtifactError: the file is missing, truncated, altered or no table of this package.
@@ -134,14 +134,14 @@ def read_table(file: Path) -> Table:
 
 
 def write_output(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, caption: str, started: datetime) -> None:
-    """Write the files of a figure or scorecard, then the record that vouches for them.
+    """Write the files of a figure or scorecard, then their record.
 
     Args:
         stem: path without suffix.
         contents: suffix → bytes.
         stamp: what they were made from.
         caption: one paragraph.
-        started: when the making began.
+        started: when the job began.
     """
     for suffix, content in contents.items():
         with atomic(stem.with_suffix(suffix)) as temporary:
@@ -151,14 +151,14 @@ def write_output(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, captio
 
 
 def write_record(stem: Path, hashes: Mapping[str, str], stamp: Stamp, caption: str, started: datetime) -> None:
-    """Write the JSON that vouches for files.
+    """Write the record of files: a JSON file with their checksums and stamp.
 
     Args:
         stem: their path without suffix.
         hashes: suffix → SHA-256 of each.
         stamp: what they were made from.
         caption: one paragraph.
-        started: when the making began.
+        started: when the job began.
     """
     record = {
         "caption": caption,
@@ -196,7 +196,7 @@ def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
 
 
 def set_aside(*files: Path) -> None:
-    """Rename files to `<file>.aside`, over an earlier one; files that are not there are passed over.
+    """Rename files to `<file>.aside`, and replace an earlier one. Missing files are skipped.
 
     Raises:
         MachineError: the folder cannot be written.
@@ -208,7 +208,7 @@ def set_aside(*files: Path) -> None:
 
 @contextmanager
 def atomic(file: Path) -> Iterator[Path]:
-    """As `localentropy.atomic.replacing`, with an error made for the user.
+    """As `localentropy.atomic.replacing`, with an error message for the user.
 
     Raises:
         ArtifactError: the folder cannot be made or written, or the disk is full.
@@ -218,7 +218,7 @@ def atomic(file: Path) -> Iterator[Path]:
 
 
 def require_writable(file: Path) -> None:
-    """Find out whether a file could be written, before hours are spent on what it is to hold.
+    """Check that a file can be written, before hours are spent on its content.
 
     Raises:
         ArtifactError: the folder cannot be made or written.
@@ -238,7 +238,7 @@ def _named(file: Path) -> Iterator[None]:
 
 
 def _layout(table: pa.Table) -> dict[str, Any]:
-    """What no checksum of a page covers: the number of rows, and the columns' names and types."""
+    """The number of rows, and the columns' names and types. No checksum of a page covers these."""
     return {"rows": table.num_rows, "columns": [[field.name, str(field.type)] for field in table.schema]}
 
 

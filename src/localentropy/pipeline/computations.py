@@ -163,7 +163,7 @@ class ExperimentJob(BaseModel):
 
     @property
     def modules(self) -> list[str]:
-        """Dotted names of the modules whose code the table depends on: the program, and what its parameters name."""
+        """Dotted names of the code that the table depends on: the program, and what its parameters name."""
         return [self.experiment.__name__, *self.parameters.modules()]
 
     @property
@@ -183,7 +183,7 @@ class ExperimentJob(BaseModel):
 
     @property
     def committed(self) -> tuple[Path, artifacts.Stamp] | None:
-        """The table of these parameters that comes with the repository, and its stamp; None where there is none.
+        """The table of these parameters that comes with the repository, and its stamp; None if there is none.
 
         Its code may be older than today's. It is committed because it is expensive to compute.
         """
@@ -218,7 +218,7 @@ class ExperimentJob(BaseModel):
         return without_missing(stamp, self.inputs).difference(self.stamp(part))
 
     def stamp(self, part: int | None = None) -> artifacts.Stamp:
-        """What its table (or one part) is stamped with; a data file that is not there yet is left out."""
+        """Stamp of its table, or of one part. A data file that is not there yet is left out."""
         dumped = self.parameters.model_dump(mode="json", exclude={"chunks"})
         return artifacts.Stamp(
             name=self.name,

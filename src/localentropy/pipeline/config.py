@@ -1,6 +1,6 @@
-"""The configuration: which files are merged, in which order, and what is wrong with them in one line.
+"""The configuration: files are merged in a fixed order and checked. An error is one line.
 
-A paper is a folder of `config/`, and nothing else lists the papers. Later layers win: `config/<paper>/physics.yaml`,
+A paper is a folder of `config/`. Nothing else lists the papers. Later layers win: `config/<paper>/physics.yaml`,
 `config/<paper>/<scale>.yaml` (sizes only), the user's YAML files, `key=value` overrides. An error names the layer that
 set the value, the key, the value, what is allowed and the nearest valid choice.
 """
@@ -27,10 +27,10 @@ from localentropy.pipeline.allowed import allowed, field_schema, nearest, shown
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = ("smoke", "default", "paper")
 MAIN_PAPER = "overparam"
-"""Its figures and sections have bare names; those of others are `<paper>_<figure>` and `<paper>: {<section>: …}`."""
+"""Its figures and sections have bare names. Those of others are `<paper>_<figure>` and `<paper>: {<section>: …}`."""
 
-# What PyYAML raises besides its own errors: for a day that no month has, a number of thousands of digits, and
-# brackets nested a thousand deep.
+# PyYAML also raises these: for a day that does not exist, a number of thousands of digits, and brackets nested a
+# thousand deep.
 _SCALAR_ERRORS = (ValueError, OverflowError, RecursionError)
 
 Tree = Mapping[str, Any]
@@ -42,9 +42,9 @@ class Layer:
     """One source of configuration values: a file, or the overrides of a command line.
 
     Attributes:
-        name: what error messages call it.
+        name: its name in error messages.
         values: section → its values.
-        prefix: what stands before a section's name in this source.
+        prefix: text before a section's name in this source.
     """
 
     name: str
@@ -123,12 +123,12 @@ def resolve(
     """Merge all layers and validate the result.
 
     Args:
-        scale: smoke, default or paper; `scale` in `files` or `overrides` serves when it is None.
+        scale: smoke, default or paper; None takes `scale` from `files` or `overrides`.
         files: the user's YAML files, later ones win.
         overrides: values of the command line; strings in it are read as YAML.
-        run: name of the run; `run` in `files` or `overrides` serves when it is None.
+        run: name of the run; None takes `run` from `files` or `overrides`.
         root: the repository's root.
-        option: what error messages call the overrides.
+        option: name of the overrides in error messages.
 
     Raises:
         ConfigError: one line that names layer, key, value, what is allowed and the nearest valid choice.
@@ -272,7 +272,7 @@ def _programs(paper: str) -> list[str]:
 
 
 def name_target(paper: str, name: str) -> str:
-    """What a user asks for to get a figure: its bare name for the main paper, else `<paper>_<name>`."""
+    """Target of a figure: its bare name for the main paper, else `<paper>_<name>`."""
     return name if paper == MAIN_PAPER else f"{paper}_{name}"
 
 
@@ -284,7 +284,7 @@ def split_target(target: str) -> tuple[str, str]:
 
 @functools.lru_cache(maxsize=32)
 def _parse_yaml(text: str) -> Any:
-    """What a text says. The fast parser of libyaml is not used: it ends the process where brackets nest too deep."""
+    """The parsed text. The fast parser of libyaml is not used: deeply nested brackets make it end the process."""
     return yaml.safe_load(text)
 
 
@@ -312,14 +312,14 @@ def read_yaml(file: Path) -> Tree:
 
 
 def did_you_mean(key: object, choices: Sequence[str]) -> str:
-    """`did you mean 'x'? allowed: …` for a key or value that is none of the choices."""
+    """`did you mean 'x'? allowed: …` for a key or value that is not one of the choices."""
     close = nearest_choice(key, choices)
     hint = f"did you mean {close!r}? " if close else ""
     return f"{hint}allowed: {', '.join(choices)}"
 
 
 def require_known(name: str, choices: Collection[str], what: str) -> None:
-    """Refuse a name that is none of the choices; `what` says what it should have been the name of.
+    """Refuse a name that is not one of the choices; `what` is the kind of thing that was expected.
 
     Raises:
         ConfigError: with the nearest choice.
@@ -352,7 +352,7 @@ def _take_run(user: Sequence[Layer]) -> str | None:
 
 
 def _read(root: Path, name: str) -> Layer:
-    """A file of the repository, which error messages call by its path there."""
+    """A file of the repository. Error messages call it by its path there."""
     return Layer(name, read_yaml(root / name))
 
 
@@ -361,7 +361,7 @@ def _only(tree: Tree, keys: Collection[str]) -> Tree:
 
 
 def _of_paper(layer: Layer, paper: str, sections: Collection[str]) -> list[Layer]:
-    """What a user's layer says of a paper's sections: below the paper's name, for the main paper also without it."""
+    """A paper's sections in a user's layer: below the paper's name, for the main paper also without it."""
     bare = [Layer(layer.name, _only(layer.values, sections))] if paper == MAIN_PAPER else []
     values = layer.values.get(paper)
     if values is None:
@@ -374,7 +374,7 @@ def _of_paper(layer: Layer, paper: str, sections: Collection[str]) -> list[Layer
 
 
 def _parsed(value: Any) -> Any:
-    """Read the strings of a command line's tree as YAML (Snakemake hands nested values over as text)."""
+    """Read the strings of a command line's tree as YAML. Snakemake passes nested values as text."""
     if isinstance(value, Mapping):
         return {str(key): _parsed(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -407,7 +407,7 @@ def _check_experiment_names(layer: Layer, entries: Mapping[str, Sequence[str]], 
 
 
 def _experiment(paper: str, section: str, layers: Sequence[Layer]) -> ExperimentParameters:
-    """The typed parameters of one section; the first two layers are its physics and the scale."""
+    """The typed parameters of one section. The first two layers are its physics and the scale."""
     physics, scale = layers[:2]
     if section not in physics.values:
         raise ConfigError(f"{physics.name}: {section}: missing; a figure or claim names {paper}/{section}")
@@ -434,7 +434,7 @@ def _validate(model: type[Model], key: str, layers: Sequence[Layer]) -> Model:
 
 
 def _merged(key: str, layers: Sequence[Layer], keys: Collection[str]) -> dict[str, Any]:
-    """The values of `key` of all layers, later ones laid over earlier ones; `keys` are told to who gives no mapping."""
+    """The values of `key` of all layers; later layers win. The error for a value that is no mapping lists `keys`."""
     merged: dict[str, Any] = {}
     for layer in layers:
         values = layer.values.get(key) if key else layer.values
@@ -467,7 +467,7 @@ def _merge(base: Tree, update: Tree) -> dict[str, Any]:
 def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged: Tree, error: ValidationError) -> str:
     """The first problem of a validation error, as one line."""
     problem = error.errors(include_url=False)[0]
-    # Only names and positions that exist in the data: pydantic also lists the branches of unions.
+    # Only names and positions in the data are kept: pydantic also lists the branches of unions.
     location: list[str | int] = []
     value: Any = merged
     for part in problem["loc"]:
@@ -482,7 +482,7 @@ def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged:
     if problem["type"] == "extra_forbidden":
         siblings = field_schema(model, location[:-1]).get("properties", {})
         return f"{refused}: unknown key; {did_you_mean(location[-1], list(siblings))}"
-    if problem["type"] == "missing" and not isinstance(problem["loc"][-1], int):  # then it is the list that is short
+    if problem["type"] == "missing" and not isinstance(problem["loc"][-1], int):  # otherwise the list is too short
         return f"{where}: missing; allowed: {allowed(schema)}"
     if problem["type"] == "value_error" and not location:
         return f"{where}: {problem['ctx']['error']}"

@@ -1,4 +1,4 @@
-"""What the machine refuses (a full disk, a read-only folder, missing rights) as errors of one line."""
+"""Errors of one line for refusals of the machine: a full disk, a read-only folder, missing rights."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MachineError(LocalEntropyError):
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """Turn what the machine refuses inside the block into `MachineError`; other errors of the system are bugs."""
+    """Turn refusals of the machine inside the block into `MachineError`. Other errors of the system are bugs."""
     try:
         yield
     except OSError as error:

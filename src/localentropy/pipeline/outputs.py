@@ -34,7 +34,7 @@ class OutputJob(BaseModel, ABC):
         scale: smoke, default or paper.
         folder: path component of the scale or named run.
         tables: experiment `<paper>/<name>` → its table.
-        origins: experiment → what its table must have been made from (`Stamp.origin`), known before it exists.
+        origins: experiment → the origin that its table must have (`Stamp.origin`). It is known before the table exists.
             A table that comes with the repository (`ExperimentJob.committed`) is used first.
         datasets: dataset → prepared file that some table depends on.
     """

@@ -1,7 +1,7 @@
 """Progress of a job: a bar on a terminal, plain lines in a log.
 
-Under Snakemake several jobs share one terminal, so a job that has a log writes plain lines to both, the ones to
-the terminal no more often than every `TERMINAL_SECONDS`.
+Under Snakemake several jobs share one terminal. A job with a log writes plain lines to both, and to the terminal at
+most once in `TERMINAL_SECONDS`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TERMINAL_SECONDS = 10.0
 
 
 class Reporter:
-    """Where a job's lines of progress go."""
+    """Writes a job's lines of progress to its log and to the terminal."""
 
     def __init__(self, title: str, total: int, log: Path | None) -> None:
         self.title = title
@@ -52,7 +52,7 @@ class Reporter:
         self.line(text)
 
     def summary(self, text: str) -> None:
-        """The one line that says what the job did."""
+        """The last line: the result of the job."""
         self._write(f"{self.title}: {text}", always=True)
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class Reporter:
 
 @contextmanager
 def reporting(title: str, total: int, log: Path | None) -> Iterator[Reporter]:
-    """A reporter for one job; an exception that ends the job is written to its log, where the log can be written.
+    """A reporter for one job. An exception that ends the job is written to its log, if possible.
 
     Raises:
         MachineError: the log, or another file of the job, cannot be read or written.

@@ -28,7 +28,7 @@ def versions() -> dict[str, str]:
 
 
 def circumstances(started: datetime) -> dict[str, Any]:
-    """Who, where and when: recorded beside a file and never compared."""
+    """Command, machine and time of a run. They are recorded beside a file and never compared."""
     now = datetime.now(UTC)
     return {
         "git": git_describe(),
@@ -44,7 +44,7 @@ def circumstances(started: datetime) -> dict[str, Any]:
 
 
 def git_describe() -> str | None:
-    """`git describe` of the checkout, with -dirty where files were edited; None outside a checkout."""
+    """`git describe` of the checkout, with -dirty if files were edited; None outside a checkout."""
     command = ["git", "describe", "--always", "--dirty", "--tags"]
     try:
         done = subprocess.run(command, cwd=SOURCE, capture_output=True, text=True, timeout=10, check=True)

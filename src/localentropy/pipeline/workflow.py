@@ -1,4 +1,4 @@
-"""What the Snakefile calls: the configuration of this run, each job's inputs and parameters, and two guards.
+"""Functions of the Snakefile: the configuration of this run, each job's inputs and parameters, and two guards.
 
 The first guard alone decides what runs again. When a rule asks for a job's inputs, the guard compares the stamp of the
 file that the job would make with the stamp that is wanted now: name, parameters, code, inputs, checksums. If they
@@ -126,7 +126,7 @@ class Pipeline:
         return [str(file) for job in jobs for file in job.files()]
 
     def captions(self) -> dict[str, str]:
-        """File of a figure or scorecard → its caption as reStructuredText, where there is one already."""
+        """File of a figure or scorecard → its caption as reStructuredText, if the file exists."""
         captions: dict[str, str] = {}
         for job in output_jobs(self.configuration):
             with suppress(ArtifactError):

@@ -1,4 +1,4 @@
-"""What figures say of the agreement between simulation and theory: rows of the CSV, a sentence of the caption."""
+"""Agreement between simulation and theory in figures: rows of the CSV, and a sentence of the caption."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 
 
 def csv_rows(sizes: pd.DataFrame, panel: str = "agreement") -> pd.DataFrame:
-    """Of `agreement_by_size`: series "D = …", x the size, y the p-value, and the rest as it is."""
+    """Rows of the CSV from `agreement_by_size`: series "D = …", x the size, y the p-value, other columns as they are."""
     names = [f"D = {D}" for D in sizes["D"]]
     table = sizes.rename(columns={"p_value": "y"})
     return table.assign(panel=panel, series=names, x=table["D"], y_err=0.0)
@@ -18,7 +18,7 @@ def in_words(sizes: pd.DataFrame, what: str, drift: bool = True) -> str:
     Args:
         sizes: of `agreement_by_size`.
         what: the quantity compared.
-        drift: whether the mean deviation means something; else the p-values of all sizes are given.
+        drift: whether to give the mean deviations, or else the p-values of all sizes.
     """
     if sizes.empty:
         return f"At no size are enough instances solved to compare the {what} with the theory."

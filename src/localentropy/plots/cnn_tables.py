@@ -25,7 +25,7 @@ def training(table: pd.DataFrame) -> str:
 
 
 def below_paper(table: pd.DataFrame, scale: str) -> str:
-    """The sentences on what was chosen here, and on sizes below those of the paper."""
+    """The sentences on choices made here, and on sizes below those of the paper."""
     chosen = (
         "The text lost widths, pools, learning rates, batch size, momentum and noise levels: these are chosen here."
     )

@@ -1,4 +1,4 @@
-"""What a plot module returns, and the look that all figures share.
+"""The result of a plot module, and the style of all figures.
 
 A plot module has one function, `draw(tables, scale) -> Drawing`. `tables` maps the names of experiments to their rows.
 Their `attrs["parameters"]` are the parameters they were computed with. A plot computes only what summarizes or compares
@@ -63,7 +63,7 @@ class Drawing:
     Attributes:
         figure: to be saved as PNG and PDF.
         data: every plotted number: columns panel, series, x, y, y_err and the series' parameters.
-        caption: one paragraph; says what was chosen here and what is below the paper's size.
+        caption: one paragraph. It names choices made here, and sizes below the paper's.
     """
 
     figure: Figure
@@ -89,9 +89,9 @@ def curve_rows(panel: str, series: str, x: Any, y: Any, **more: Any) -> pd.DataF
 
 
 def draw_signed(axis: Axes, x: np.ndarray, y: np.ndarray, style: Mapping[str, Any]) -> None:
-    """A line, dashed where it is negative."""
+    """A line, dashed at negative values."""
     axis.plot(x, np.where(y >= 0, y, np.nan), **style)
-    # One point of overlap on either side, so that the dashed stretch meets the solid one.
+    # One more point on either side: the dashed part meets the solid one.
     negative = np.pad(y < 0, 1)
     near = negative[1:-1] | negative[2:] | negative[:-2]
     axis.plot(x, np.where(near, y, np.nan), **{**style, "linestyle": "--", "label": None, "zorder": 1.5})

@@ -18,7 +18,7 @@ from localentropy.claims.overparam.trained_networks import (
 )
 
 LITTLE = 2e-3
-"""Train error that a flat minimum may have at the least noise."""
+"""Largest train error of a flat minimum at the least noise."""
 
 
 def both_fail_below_one_threshold(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:

@@ -8,16 +8,16 @@ import pandas as pd
 from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 
 NEAR = 0.02
-"""Distances that count as next to the reference."""
+"""Distances below this are next to the reference."""
 CHOSEN = {
     "alpha_T": 3.0,
     "inv_alpha": 1.2,
     "margin": 0.0,
     "ensemble": {"model": "random_features", "activation": "sign"},
 }
-"""Where the margins named below lie on the sides of κ_min and κ_u = 0.0617 that the text speaks of."""
+"""At these values the margins below lie on the sides of κ_min and κ_u = 0.0617 that the text names."""
 END = 0.999
-"""Slopes are held to their sign up to this fraction of d_typ, where the slope vanishes."""
+"""The sign of slopes is tested up to this fraction of d_typ. The slope vanishes at d_typ."""
 
 
 def typical_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
@@ -64,7 +64,7 @@ def largest_margin_is_highest(franz_parisi: pd.DataFrame) -> Finding:
     others = rows.pivot(index="distance", columns="reference", values="entropy").reindex(best.index)
     gaps = others.rsub(best["entropy"], axis=0)
     inside = gaps[(gaps.index >= 1e-3) & (gaps.index <= d_typ)]
-    # Where there are no solutions around the other reference, its entropy is missing; that of κ_max may not be.
+    # The entropy of another reference may be missing: it has no solutions there. That of κ_max must not be missing.
     value = smallest(inside.min()) if best.loc[inside.index, "entropy"].notna().all() else np.nan
     beyond = gaps[gaps.index > 1.05 * d_typ].max().max()
     detail = f"largest difference beyond d_typ = {d_typ:.4f}: {beyond:+.2e}"
@@ -94,7 +94,7 @@ def same_margin_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.D
 def _nearest(curves: pd.DataFrame, by: str) -> pd.Series:
     """The entropy at the smallest distance that has a replica-symmetric solution; missing if that is not near zero.
 
-    Closer to an isolated reference the curve has ended: there are no solutions at all.
+    Around an isolated reference the curve ends before d = 0: there are no solutions closer to it.
     """
     solved = curves[curves["distance"] < NEAR].sort_values("distance")
     return solved.groupby(by)["entropy"].first().reindex(sorted(curves[by].unique()))

@@ -104,7 +104,7 @@ def efficient_minima_flatten(solve_sbpi: pd.DataFrame, solve_belief_propagation:
         energies = _energies(table)
         here = energies[np.isclose(energies["x"], DISTANCE)].sort_values("inv_alpha")
         here = here[here["D"] == here.groupby(here["inv_alpha"].round(1))["D"].transform("max")]
-        # Every other value of a fine grid would differ by less than its error.
+        # Values closer together would differ by less than their errors.
         here = here[here["inv_alpha"].round(1).isin([1.2, 2.0, 5.0, 10.0, 15.0])]
         if len(here) < 2:
             return Finding.untestable(quantity, f"{name}: fewer than two values of 1/α with {FEWEST} solved runs")
@@ -145,7 +145,7 @@ def efficient_minima_are_flatter(
 def _mode(density: pd.DataFrame) -> float:
     """Where the density is largest: the top of a parabola through three points, or the first point itself.
 
-    Missing where a value of the density is.
+    It is missing if a value of the density is missing.
     """
     line = density.sort_values("x")
     x, y = line["x"].to_numpy(), line["value"].to_numpy()
@@ -167,7 +167,7 @@ def _energies(table: pd.DataFrame) -> pd.DataFrame:
 def _lattice_chi_squared(histogram: StabilityHistogram, runs: pd.DataFrame, D: int, N: int) -> tuple[float, int]:
     """χ² over the bins of the lattice 2/√N with at least five patterns an instance, but the first, and their number.
 
-    Each bin's mean over instances is held against the theory; its t value, as a normal score.
+    Each bin's mean over instances is compared with the theory. Its t value becomes a normal score.
     """
     patterns = runs.loc[(runs["D"] == D) & (runs["N"] == N), "P"].iloc[0]
     fractions, theory = histogram.fractions, histogram.theory

@@ -17,11 +17,11 @@ from localentropy.claims.overparam.typical import along
 from localentropy.solvers.names import NAMES
 
 NEAR = 0.02
-"""Sizes are odd: a 1/α stands for all within this relative distance."""
+"""Relative distance within which two values of 1/α are the same. Sizes are odd, so they differ a little."""
 MUCH = 0.03
 """Difference of two test errors that counts as a clear one."""
 ENOUGH = 19
-"""Runs of which none may be solved for a bound below 0.15."""
+"""Number of runs that gives a bound below 0.15 if none of them is solved."""
 
 
 def nothing_is_solved_on_the_hard_side(
@@ -187,7 +187,7 @@ def barycentre_is_a_lower_line(
 def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
     """The 1/α at which annealing solves half of the instances grows with the size.
 
-    How fast is not in the text: a constant P/√N would be growth ∝ P. It is told and not judged.
+    The text does not say how fast: a constant P/√N would be growth ∝ P. The rate is reported and not tested.
     """
     quantity = "smallest step of SA's half-solved 1/α from one D to the next, > 0"
     points = fractions(solve_anneal[solve_anneal["margin"] == 0.0])
@@ -286,11 +286,11 @@ def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame, typical_points
 
 
 def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focusing_bp: pd.DataFrame) -> Finding:
-    """How far the true α_LE lies above this estimate (1/α_LE below it) needs large deviations: only a bound."""
+    """Only a bound: the distance of the true α_LE above this estimate (1/α_LE below it) needs large deviations."""
     threshold, words = inv_alpha_le(thresholds, solve_sbpi), []
     for name, table in {"sbpi": solve_sbpi, "focusing_bp": solve_focusing_bp}.items():
         points = fractions(table[table["margin"] == 0.0])
-        # The largest size that was tried next to the threshold.
+        # The largest size that was run below the threshold.
         D = points.loc[points["inv_alpha"] < threshold, "D"].max()
         lowest = points.loc[(points["D"] == D) & (points["solved"] > 0), "inv_alpha"].min()
         words.append(f"{NAMES[name]} {lowest:.3f} (D = {D:.0f})")
@@ -305,7 +305,7 @@ def fractions(table: pd.DataFrame, by: tuple[str, ...] = ()) -> pd.DataFrame:
     """Solved runs and runs at each size: columns D, P, N, inv_alpha, *by, solved (number), n.
 
     Raises:
-        Untestable: it is not known of some run whether it solved.
+        Untestable: the outcome of a run is missing.
     """
     rows = table[table["quantity"] == "solved"]
     if rows["value"].isna().any():
@@ -317,8 +317,9 @@ def fractions(table: pd.DataFrame, by: tuple[str, ...] = ()) -> pd.DataFrame:
 def half_point(points: pd.DataFrame) -> float:
     """The smallest 1/α at which half of the runs of one size are solved, by linear interpolation.
 
-    Beyond it the fraction may dip below a half again: the bound on what is solved too early takes the first crossing.
-    −∞ where half are solved at the smallest 1/α already, ∞ where they nowhere are.
+    Above it the fraction may fall below a half again. For a bound on early solutions the first
+    crossing is the strictest.
+    It is −∞ if half are solved at the smallest 1/α, and ∞ if half are solved nowhere.
     """
     ordered = points.sort_values("inv_alpha")
     x, y = ordered["inv_alpha"].to_numpy(), (ordered["solved"] / ordered["n"]).to_numpy()

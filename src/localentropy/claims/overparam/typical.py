@@ -41,7 +41,7 @@ def typical_error_falls(typical: pd.DataFrame) -> Finding:
 
 
 def other_errors_fall(typical: pd.DataFrame) -> Finding:
-    """So do those at fixed margins and at κ_max, and the barycentre's at κ = 0."""
+    """The errors at fixed margins and at κ_max decrease too, and that of the barycentre at κ = 0."""
     curves = {f"κ = {name}": along(typical, name)["error_typical"] for name in _references(typical) if name != "0.0"}
     return _falls(curves | {"barycentre": along(typical, "0.0")["error_barycenter"]})
 
@@ -171,13 +171,13 @@ def along(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.
 
 
 def _references(typical: pd.DataFrame, line: str = "inv_alpha") -> list[str]:
-    """The margins of the lines along one axis, as written."""
+    """The margins of the lines along one axis, as in the table."""
     points = typical.loc[typical["line"] == line, "reference"].value_counts(sort=False)
     return list(points.index[points > 1])
 
 
 def _interpolated(curve: pd.Series) -> Callable[[ArrayLike], np.ndarray]:
-    """The curve between its points; asked beyond them, by more than rounding, it is untestable."""
+    """The curve between its points. Outside their range, by more than rounding, the claim is untestable."""
     if curve.isna().any():
         raise Untestable(f"{curve.name} is missing at {numbers(curve.index[curve.isna()])}")
     known = curve.index.to_numpy(dtype=float)

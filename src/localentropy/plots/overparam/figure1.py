@@ -28,7 +28,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     p = tables["overparam/thresholds"].attrs["parameters"]
     runs = tables["overparam/solve_sbpi"].attrs["parameters"]
     storage = table[table["alpha_T"] == p["alpha_T_storage"]].iloc[0]
-    # The storage limit is drawn at α_T = 0, which it stands for.
+    # The storage limit is drawn at α_T = 0.
     lines = table.assign(alpha_T=table["alpha_T"].mask(table["alpha_T"] == p["alpha_T_storage"], 0.0))
     x, c, le = lines["alpha_T"], lines["inv_alpha_c"], lines["inv_alpha_le"]
     flat, _, hard, _, unsat = sns.color_palette("Blues", 5)
@@ -64,7 +64,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axis.secondary_yaxis("right", functions=(_reciprocal, _reciprocal)).set_ylabel(r"$\alpha$")
     axis.legend(loc="upper right")
     points = _train_errors(inset, tables)
-    # The thresholds of other features say nothing about these runs.
+    # The thresholds of other features do not apply to these runs.
     marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["ensemble"]["activation"] == runs["activation"])]
     for row in marked.itertuples():
         threshold_line(inset, row.inv_alpha_c, f"$1/\\alpha_c$ = {row.inv_alpha_c:.3f}")

@@ -1,4 +1,4 @@
-"""Figure 10: simulated annealing against size: where it solves, and the error of what it finds."""
+"""Figure 10: simulated annealing against size: train error, and test error of its solutions."""
 
 from __future__ import annotations
 

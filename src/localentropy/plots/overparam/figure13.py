@@ -122,7 +122,7 @@ def _named(series: str) -> str:
 
 
 def _sizes(drawn: Mapping[str, pd.DataFrame]) -> str:
-    """At which latent dimensions the points of the panels were measured."""
+    """The latent dimensions of the points of the panels."""
     found = []
     for panel, energies in zip("abc", drawn.values(), strict=False):
         at = energies.groupby("D")["inv_alpha"].unique()

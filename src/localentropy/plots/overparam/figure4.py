@@ -48,7 +48,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 
 def _threshold(tables: Mapping[str, pd.DataFrame]) -> str:
-    """The value of the local-entropy threshold, where it was computed for what is drawn."""
+    """The value of the local-entropy threshold, if it was computed for the drawn parameters."""
     drawn, thresholds = tables["overparam/franz_parisi"].attrs["parameters"], tables["overparam/thresholds"]
     row = thresholds[thresholds["alpha_T"] == drawn["alpha_T"]]
     if row.empty or thresholds.attrs["parameters"]["ensemble"] != drawn["ensemble"]:

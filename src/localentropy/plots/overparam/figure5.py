@@ -72,7 +72,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 
 def _legends(axes: Sequence[Axes], near: float, far: float) -> None:
-    """Colours stand for solvers in all panels; what line styles stand for is said in each."""
+    """Colours stand for solvers in all panels. Each panel explains its line styles."""
     black: dict[str, Any] = {"color": "black", "marker": "o"}
     solvers = [Line2D([], [], **style) for style in SOLVERS.values()]
     test, train = (Line2D([], [], **(black | SERIES[name])) for name in ("test error", "train error"))

@@ -36,7 +36,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     widths = thresholds((trains["value"] == 0.0).groupby([trains[by], trains["width"]]).mean())
     parameters = table.groupby("width")["parameters"].first()
     positions = {start: int(parameters[width]) for start, width in widths.items()}
-    # Where no width is solved from the largest one alone is shown.
+    # Without a threshold only the largest width is shown.
     shown = {str(start): widths.get(str(start), table["width"].max()) for start in table[by].unique()}
     data = pd.concat(
         [
