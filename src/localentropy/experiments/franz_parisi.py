@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from localentropy.experiments.ensembles import EnsembleParameters
-from localentropy.experiments.parameters import (
-    SIZE,
-    Context,
-    Distance,
-    Load,
-    Margin,
-    Overparameterization,
-    Task,
-)
+from localentropy.experiments.parameters import SIZE, Context, Distance, Load, Margin, Overparameterization, Task
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from localentropy.experiments.ensembles import EnsembleParameters
-from localentropy.experiments.parameters import (
-    SIZE,
-    Context,
-    Load,
-    Overparameterization,
-    Task,
-)
+from localentropy.experiments.parameters import SIZE, Context, Load, Overparameterization, Task
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from localentropy.experiments.ensembles import EnsembleParameters
-from localentropy.experiments.parameters import (
-    SIZE,
-    Context,
-    IncreasingValues,
-    Loads,
-    Task,
-)
+from localentropy.experiments.parameters import SIZE, Context, IncreasingValues, Loads, Task
 
 if TYPE_CHECKING:
     import pandas as pd

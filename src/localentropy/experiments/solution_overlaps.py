@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from localentropy import seeds
-from localentropy.experiments.parameters import (
-    SIZE,
-    Context,
-    Task,
-)
+from localentropy.experiments.parameters import SIZE, Context, Task
 from localentropy.experiments.perceptron_sizes import InstanceParameters, SizeGrid, sizes
 
 if TYPE_CHECKING:

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from localentropy.experiments.ensembles import EnsembleParameters
-from localentropy.experiments.parameters import (
-    SIZE,
-    Context,
-    IncreasingLoads,
-    Load,
-    Loads,
-    Task,
-)
+from localentropy.experiments.parameters import SIZE, Context, IncreasingLoads, Load, Loads, Task
 
 if TYPE_CHECKING:
     import pandas as pd
