@@ -11,6 +11,8 @@ import pandas as pd
 from localentropy.claims.finding import Finding, Verdict
 
 if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
+
     from localentropy.claims.claim import Claim
 
 SYMBOLS = {Verdict.REPRODUCED: "✓", Verdict.NOT_REPRODUCED: "✗", Verdict.NOT_TESTABLE: "–"}
@@ -93,15 +95,8 @@ def summary_html(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
     rows = [
         (f'<a href="{paper}/scorecard.html">{paper}</a>', len(card), *_numbers(card)) for paper, card in cards.items()
     ]
-    style = (
-        pd.DataFrame(rows, columns=["paper", "claims", *Verdict])
-        .style.hide(axis="index")
-        .set_uuid("scorecards")
-        .set_caption(f"Scorecards at scale {scale}.")
-        .set_table_styles(_STYLES)
-    )
-    page: str = style.to_html(doctype_html=True)
-    return page
+    style = pd.DataFrame(rows, columns=["paper", "claims", *Verdict]).style
+    return _page(style, "scorecards", f"Scorecards at scale {scale}.")
 
 
 def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
@@ -110,17 +105,14 @@ def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
     def coloured(verdict: str) -> str:
         return f"color: white; background: {COLOURS[Verdict(verdict)]}"
 
-    style = (
-        _shown(card)
-        .style.hide(axis="index")
-        .map(coloured, subset=["verdict"])
-        .format(escape="html")
-        .set_uuid("scorecard")
-        .set_caption(f"Scorecard of {paper} at scale {scale}: {len(card)} claims, {counts(card)}. Code {code[:12]}.")
-        .set_table_styles(_STYLES)
-    )
-    page: str = style.to_html(doctype_html=True)
-    return page
+    style = _shown(card).style.map(coloured, subset=["verdict"]).format(escape="html")
+    caption = f"Scorecard of {paper} at scale {scale}: {len(card)} claims, {counts(card)}. Code {code[:12]}."
+    return _page(style, "scorecard", caption)
+
+
+def _page(style: Styler, name: str, caption: str) -> str:
+    page = style.hide(axis="index").set_uuid(name).set_caption(caption).set_table_styles(_STYLES)
+    return str(page.to_html(doctype_html=True))
 
 
 def _shown(card: pd.DataFrame) -> pd.DataFrame:

@@ -13,9 +13,6 @@ from localentropy.errors import ConfigError, LocalEntropyError
 from localentropy.pipeline.machine import refusals
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    from localentropy.pipeline.computations import ExperimentJob
     from localentropy.pipeline.config import Configuration
 
 app = typer.Typer(
@@ -44,7 +41,9 @@ def run(
     job: Job = None,
 ) -> None:
     """Compute an experiment's table; parts that are there and current are kept."""
-    request = _experiment_job(experiment, job, scale, config, set_, run_name)
+    from localentropy.pipeline.computations import ExperimentJob
+
+    request = _request(ExperimentJob, experiment, job, scale, config, set_, run_name)
     if part is not None:
         if not 0 <= part < request.parts:
             raise ConfigError(f"--part = {part}: allowed: 0 to {request.parts - 1}")
@@ -68,11 +67,7 @@ def prepare(
     """Prepare a dataset from the configured source (data.source, data.mirror)."""
     from localentropy.pipeline.computations import DatasetJob
 
-    if job is not None:
-        request = _decoded(DatasetJob, job)
-    else:
-        request = DatasetJob.from_configuration(_configuration(scale, config, set_, None), dataset)
-    request.prepare(log)
+    _request(DatasetJob, dataset, job, scale, config, set_, None).prepare(log)
 
 
 @app.command()
@@ -86,7 +81,9 @@ def merge(
     job: Job = None,
 ) -> None:
     """Join the parts of an experiment's table."""
-    _experiment_job(experiment, job, scale, config, set_, run_name).merge(log)
+    from localentropy.pipeline.computations import ExperimentJob
+
+    _request(ExperimentJob, experiment, job, scale, config, set_, run_name).merge(log)
 
 
 @app.command()
@@ -102,12 +99,7 @@ def plot(
     """Draw a figure from the tables of its experiments."""
     from localentropy.pipeline.outputs import FigureJob
 
-    if job is not None:
-        request = _decoded(FigureJob, job)
-    else:
-        configuration = _configuration(scale, config, set_, run_name)
-        request = FigureJob.from_configuration(configuration, figure)
-    request.make(log)
+    _request(FigureJob, figure, job, scale, config, set_, run_name).make(log)
 
 
 @app.command()
@@ -235,7 +227,7 @@ def main() -> None:
         sys.exit(2)
 
 
-AnyJob = TypeVar("AnyJob", bound="BaseModel")
+AnyJob = TypeVar("AnyJob", bound=Any)
 
 
 def _decoded(model: type[AnyJob], job: str) -> AnyJob:
@@ -247,20 +239,9 @@ def _decoded(model: type[AnyJob], job: str) -> AnyJob:
         raise ConfigError(f"--job: no job of this version of the pipeline ({what})") from None
 
 
-def _experiment_job(
-    name: str,
-    job: str | None,
-    scale: str | None,
-    files: list[Path] | None,
-    overrides: list[str] | None,
-    run_name: str | None,
-) -> ExperimentJob:
-    from localentropy.pipeline.computations import ExperimentJob
-
-    if job is not None:
-        return _decoded(ExperimentJob, job)
-    configuration = _configuration(scale, files, overrides, run_name)
-    return ExperimentJob.from_configuration(configuration, name)
+def _request(model: type[AnyJob], name: str, job: str | None, *options: Any) -> AnyJob:
+    """The job that `--job` holds, or else the job of this name in the configuration of the options."""
+    return _decoded(model, job) if job is not None else model.from_configuration(_configuration(*options), name)
 
 
 def _configuration(
