@@ -20,7 +20,7 @@ LOG_ALPHA, MARGIN, LOG_LOAD = range(3)
 LOADS = (1e-9, 1e9)
 """Range of patterns per weight, and of any ratio of sizes."""
 LARGEST_MARGIN = 1e3
-"""Far above every kappa_max that can be reached."""
+"""The largest margin accepted. kappa_max is larger only below about 1e-6 patterns per weight."""
 
 
 class Overlap(NamedTuple):
@@ -114,7 +114,7 @@ class Ensemble(ABC):
     def values(self, y: Array) -> Any:
         """The order parameters at coordinates, as numbers."""
         x = self.order_parameters(variables(y))
-        return type(x)(*(part.value for part in x))
+        return type(x)(*(part.value if isinstance(part, Jet) else part for part in x))
 
     def field_values(self, y: Array) -> tuple[float, float, float]:
         """C, V and R at coordinates, as numbers."""

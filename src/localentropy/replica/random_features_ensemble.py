@@ -78,10 +78,15 @@ class RandomFeatures(Ensemble):
     alpha_T: float
     moments: ActivationMoments
 
-    names: ClassVar[tuple[str, ...]] = ("ln q_hat", "logit q", "ln A v", "ln p_hat (p_d - p)^2", "r")
     pair_names: ClassVar[tuple[str, ...]] = ("ln narrowing", "c", "sigma", "tau_latent", "rho")
     # Hardly depends on alpha_T.
     local_entropy_guess: ClassVar[tuple[float, float]] = (0.864, 0.005)
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Of the coordinates; two of these where the activation sees no teacher."""
+        names = ("ln q_hat", "logit q", "ln A v", "ln p_hat (p_d - p)^2", "r")
+        return names if self.sees_teacher else names[:2]
 
     @property
     def variance(self) -> float:

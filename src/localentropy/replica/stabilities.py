@@ -30,7 +30,9 @@ def density(stabilities: Array, ensemble: Ensemble, spacing: float = SPACING) ->
     """
     C, V, R = ensemble.field_values(typical_point(ensemble).coordinates)
     Q = C + R * R
-    delta = np.asarray(stabilities, dtype=np.float64).reshape(-1, 1)
+    asked = np.asarray(stabilities, dtype=np.float64).reshape(-1, 1)
+    # Nothing lies below the margin, and nothing that a number can show far above the largest pre-activations.
+    delta = np.clip(asked, ensemble.margin, ensemble.margin + 100.0 * math.sqrt(Q + V))
     scale = max(math.sqrt(Q / V), R / math.sqrt(C), 1.0)
     centre = np.clip(delta / math.sqrt(Q), -6.0, 6.0)
     first, last = np.arcsinh((-_RANGE - centre) * scale), np.arcsinh((_RANGE - centre) * scale)
@@ -43,8 +45,8 @@ def density(stabilities: Array, ensemble: Ensemble, spacing: float = SPACING) ->
         -0.5 * (delta - field) ** 2 / V - 0.5 * math.log(2.0 * math.pi * V)
         - log_ndtr((field - ensemble.margin) / math.sqrt(V))
     )  # fmt: skip
-    values = 2.0 * (weight * ndtr(R / math.sqrt(C) * z) * np.exp(np.minimum(log_student, 700.0))).sum(axis=1)
-    values[delta[:, 0] < ensemble.margin] = 0.0
+    values = 2.0 * (weight * ndtr(R / math.sqrt(C) * z) * np.exp(log_student)).sum(axis=1)
+    values[(asked != delta)[:, 0]] = 0.0
     result: Array = values.reshape(np.shape(stabilities))
     return result
 

@@ -59,17 +59,25 @@ def typical_point(ensemble: Ensemble, margin_name: str = "margin") -> Stationary
         DomainError: there are no solutions; the message says which argument is out of which range.
         ConvergenceError: the saddle point was not found.
     """
-    point = _loaded(ensemble)
-    if point is not None:
-        return point
+    lost = None
+    try:
+        point = _loaded(ensemble)
+        if point is not None:
+            return point
+    except ConvergenceError as error:  # also far beyond a threshold
+        lost = error
     at_zero_margin = ensemble.at(margin=0.0)
     threshold = largest_alpha(at_zero_margin)
     if ensemble.margin > 0.0 and ensemble.alpha <= threshold:
-        raise DomainError(
-            f"{margin_name} = {ensemble.margin:.12g} is outside "
-            f"[0, kappa_max = {largest_margin(at_zero_margin):.12g}] at {ensemble.describe()}"
-        )
-    raise DomainError(ensemble.below_threshold(threshold))
+        maximum = largest_margin(at_zero_margin)
+        if lost is None or ensemble.margin > maximum:
+            raise DomainError(
+                f"{margin_name} = {ensemble.margin:.12g} is outside [0, kappa_max = {maximum:.12g}] "
+                f"at {ensemble.describe()}"
+            )
+    elif lost is None or ensemble.alpha > threshold:
+        raise DomainError(ensemble.below_threshold(threshold))
+    raise lost
 
 
 def _loaded(ensemble: Ensemble) -> StationaryPoint | None:
@@ -117,22 +125,33 @@ def branch_in_alpha(ensemble: Ensemble, point: StationaryPoint) -> Branch:
 
 @lru_cache(maxsize=512)
 def largest_alpha(ensemble: Ensemble) -> float:
-    """alpha_c: where the entropy vanishes at the margin of an ensemble (its alpha is not used)."""
+    """alpha_c: where the entropy vanishes at the margin of an ensemble (its alpha is not used).
+
+    Raises:
+        ConvergenceError: no load with solutions was found, or the threshold was not reached from it.
+    """
     # A load at which entropy is left: a pattern costs about ln 2 + margin^2 / 2 nats, the margin in its unit, and more
     # where weights have few directions to choose from.
     start = ensemble.at(alpha=0.1 / (1.0 + ensemble.margin**2 / ensemble.variance))
-    point = None
-    while point is None:
+    lost = None
+    while start.alpha >= SMALLEST_ALPHA:
         try:
             point = _loaded(start)
         except ConvergenceError as error:  # too many patterns, which freeze the weights
-            if start.alpha < SMALLEST_ALPHA:
-                raise error
-        start, loaded = start.at(alpha=0.25 * start.alpha), start
-    return math.exp(zero_of_value(branch_in_alpha(loaded, point), +1.0))
+            lost = error
+        else:
+            if point is not None:
+                return math.exp(zero_of_value(branch_in_alpha(start, point), +1.0))
+        start = start.at(alpha=0.25 * start.alpha)
+    raise lost or ConvergenceError("alpha_c", {"alpha": start.alpha, "margin": start.margin}, math.inf)
 
 
 @lru_cache(maxsize=512)
 def largest_margin(ensemble: Ensemble) -> float:
-    """kappa_max: where the entropy vanishes at the alpha of an ensemble (its margin is not used)."""
+    """kappa_max: where the entropy vanishes at the alpha of an ensemble (its margin is not used).
+
+    Raises:
+        DomainError: there are no solutions at any margin.
+        ConvergenceError: the margin was not found.
+    """
     return zero_of_value(branch_in_margin(ensemble.at(margin=0.0)), +1.0)
