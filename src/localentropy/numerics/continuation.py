@@ -38,7 +38,7 @@ class Branch:
     Args:
         family: control parameter → free entropy.
         name: of the control parameter, in error messages.
-        index: of the control parameter among those of the free entropy; None where it is none of them.
+        index: position of the control parameter among those of the free entropy; None where it is none of them.
         position: where the branch starts.
         start: coordinates near the solution there, shape (n,).
         step: first step to try.
@@ -81,7 +81,7 @@ class Branch:
         """One step towards a target, at most as long as the last steps allow.
 
         Args:
-            target: value of the control parameter.
+            target: value of the control parameter, which may be infinite.
             tolerance: of the solve, if it is at the target.
 
         Raises:
@@ -102,7 +102,7 @@ class Branch:
                     raise ConvergenceError("branch", {self.name: position}, float(np.max(missed)))
             except ConvergenceError as error:
                 self._step = 0.5 * length
-                if self._step < self._smallest_step:
+                if not self._step >= self._smallest_step:  # nor where the target is not a number
                     self._step = self._first_step
                     raise ConvergenceError(
                         "branch", {**error.point, self.name: self.position}, error.residual
@@ -137,7 +137,7 @@ class Branch:
 
 
 def zero_of_value(branch: Branch, ahead: float) -> float:
-    """Control parameter at which the free entropy, positive where the branch stands, first vanishes.
+    """Control parameter at which the free entropy first vanishes. It is positive where the branch stands.
 
     Newton's method finds the point and the control parameter together. Where it does not get there at once, the branch
     is followed half of the way that the tangent shows, and it is tried again from there.
@@ -164,7 +164,9 @@ def zero_of_value(branch: Branch, ahead: float) -> float:
 
 
 def zero_of_observable(branch: Branch, observable: Observable, end: float, tolerance: float = 1e-11) -> float | None:
-    """Control parameter at which an observable, positive where the branch stands, first vanishes; None without one.
+    """Control parameter at which an observable first vanishes; None if it stays positive.
+
+    Where the observable is not positive at the start, the answer is the start.
 
     Args:
         branch: moved to the root.

@@ -15,7 +15,7 @@ from localentropy.numerics.jets import Jet, variables
 Array = np.ndarray
 
 TOLERANCE = 1e-9
-"""Newton's last step, relative to the scales of the coordinates. It is taken: what remains is its square."""
+"""Newton's last step, relative to the scales of the coordinates. The step is taken: its square remains as the error."""
 EVALUATIONS = 60
 """Of the free entropy, in one solve."""
 COORDINATES_OF_ZERO = 1e-6
@@ -23,7 +23,7 @@ COORDINATES_OF_ZERO = 1e-6
 HALVINGS = 5
 """Of a step that leads out of the domain."""
 LONG_STEPS = 20
-"""So many steps in a row that had to be shortened to one scale lead nowhere."""
+"""A solve gives up after so many steps in a row that had to be shortened."""
 
 
 class FreeEntropy(ABC):
@@ -58,7 +58,7 @@ class FreeEntropy(ABC):
         return self.scales(coordinates)
 
     def refresh(self) -> bool:
-        """Make second derivatives that are only approximate exact at the next evaluation; whether there are any."""
+        """Make approximate second derivatives exact at the next evaluation. False if they always are exact."""
         return False
 
 
@@ -71,7 +71,7 @@ class StationaryPoint:
         value: the free entropy there.
         residual: the last correction of a coordinate, relative to its scale: an upper bound of its error.
         gradient: by coordinates and control parameters, shape (n + m,), to first order in the last correction.
-        hessian: shape (n + m, n + m).
+        hessian: second derivatives by the same, shape (n + m, n + m).
     """
 
     coordinates: Array
@@ -107,8 +107,8 @@ def solve(
     Args:
         problem: the free entropy.
         start: coordinates, shape (n,).
-        vanishing: a control parameter that is to be found with the point, from its value in `problem` on, so that the
-            free entropy is zero there: the last of the point's coordinates is then its value.
+        vanishing: position of a control parameter that is found together with the point, so that the free entropy is
+            zero. The search starts from its value in `problem`; the point's last coordinate is the value found.
         tolerance: largest last step, in scales.
 
     Raises:
@@ -127,7 +127,7 @@ def solve(
         step = np.zeros_like(here)
         step[unknown] = _newton_step(free, unknown, n)
         of_controls = np.maximum(np.abs(here[n:]), 1e-2)
-        # The free entropy is stationary: an error of the coordinates moves its zero by its square only.
+        # The free entropy is stationary: an error of the coordinates moves its zero by the square of that error only.
         needless = 1.0 if vanishing is None else COORDINATES_OF_ZERO / TOLERANCE
         scales = np.concatenate([needless * problem.scales(here[:n]), of_controls])
         length = float(np.max(np.abs(step) / np.concatenate([problem.longest_step(here[:n]), of_controls])))

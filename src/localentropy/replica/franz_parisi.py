@@ -226,6 +226,8 @@ class FranzParisiCurve:
                 position += min(max(move, -0.2), 0.2)
                 if abs(move) < TOLERANCE:
                     break
+            else:
+                raise ConvergenceError("distance of typical solutions", {"distance": math.exp(position)}, abs(move))
             self._maximum = math.exp(position)
         return self._maximum
 
@@ -338,7 +340,6 @@ def curve_point(point: StationaryPoint, distance: float) -> CurvePoint:
     return CurvePoint(distance, point.value, point.slope(0) / distance, point.residual)
 
 
-@lru_cache(maxsize=8)
 def curve_around(student: Ensemble, margin_ref: float | str) -> FranzParisiCurve:
     """The curve around typical solutions of a margin, a number or "max", for solutions of the student's margin.
 
@@ -351,7 +352,10 @@ def curve_around(student: Ensemble, margin_ref: float | str) -> FranzParisiCurve
         margin_ref = largest_margin(student.at(margin=0.0))
     else:
         margin_ref = require_between("margin_ref", margin_ref, 0.0, LARGEST_MARGIN)
-    return FranzParisiCurve(student, student.at(margin=margin_ref))
+    return _curve(student, student.at(margin=margin_ref))
+
+
+_curve = lru_cache(maxsize=8)(FranzParisiCurve)
 
 
 def labelled_table(

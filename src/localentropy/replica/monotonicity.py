@@ -23,7 +23,7 @@ from localentropy.replica.stabilities import density
 from localentropy.replica.typical import largest_alpha, largest_margin
 
 DISTANCE_TOLERANCE = 1e-4
-"""Of the logarithm of the distance of the minimum, where the least value is stationary."""
+"""Of the logarithm of the minimum's distance. The least value changes only by its square."""
 STEP = 0.3
 """Of the logarithm of the distance, in the search for the minimum."""
 SMALLEST_DISTANCE = 1e-10
@@ -138,16 +138,16 @@ def smallest_monotonic_margin(ensemble: Ensemble, nodes: tuple[int, int, int] = 
         DomainError: the curve is not monotonic even for references of largest margin.
         ConvergenceError: the margin was not found.
     """
-    return _threshold_margin(ensemble, _least_slope, 1.0, nodes, "no margin makes phi_FP monotonic")
+    return _threshold_margin(ensemble, _least_slope, 1.0, nodes, "monotonic")
 
 
 @lru_cache(maxsize=64)
 def smallest_positive_margin(ensemble: Ensemble, nodes: tuple[int, int, int] = NODES) -> float:
     """kappa_min: smallest reference margin at which phi_FP(d) is not negative at any distance.
 
-    Args, raises: as `smallest_monotonic_margin`.
+    Arguments and errors are those of `smallest_monotonic_margin`.
     """
-    return _threshold_margin(ensemble, _least_entropy, 0.8, nodes, "no margin makes phi_FP positive")
+    return _threshold_margin(ensemble, _least_entropy, 0.8, nodes, "positive")
 
 
 def _threshold_margin(
@@ -155,8 +155,9 @@ def _threshold_margin(
     measure: Callable[[StationaryPoint, float], tuple[float, float]],
     part: float,
     nodes: tuple[int, int, int],
-    none: str,
+    wanted: str,
 ) -> float:
+    """The reference margin at which the least value of a measure is zero; it starts at a part of the guessed margin."""
     maximum = largest_margin(ensemble.at(margin=0.0))
     guess, distance = small_distance_guess(ensemble)
     start = min(ensemble.margin + part * (guess - ensemble.margin), maximum)
@@ -171,7 +172,7 @@ def _threshold_margin(
         at_low = minimum.at(low)
     while at_high < 0.0:
         if high >= maximum:
-            raise DomainError(f"{ensemble.describe()} is beyond the threshold where kappa_max suffices: {none}")
+            raise DomainError(f"no reference margin up to kappa_max makes phi_FP {wanted} at {ensemble.describe()}")
         low, at_low = high, at_high
         high = min(ensemble.margin + (high - ensemble.margin) * 1.07, maximum)
         at_high = minimum.at(high)
@@ -195,7 +196,8 @@ def local_entropy_threshold(ensemble: Ensemble, nodes: tuple[int, int, int] = NO
         return student, student.at(margin=largest_margin(student.at(margin=0.0)))
 
     ratio, distance = ensemble.local_entropy_guess
-    start = math.log(ratio * largest_alpha(ensemble.at(margin=0.0)))
+    end = math.log(largest_alpha(ensemble.at(margin=0.0)))
+    start = end + math.log(ratio)
     minimum = SmallDistanceMinimum(family, _least_slope, start, distance, nodes)
     low = high = start
     at_low = at_high = minimum.at(start)
@@ -204,6 +206,8 @@ def local_entropy_threshold(ensemble: Ensemble, nodes: tuple[int, int, int] = NO
         high, at_high, low, step = low, at_low, low - step, 2.0 * step
         at_low = minimum.at(low)
     while at_high > 0.0:
+        if high + step >= end:
+            raise ConvergenceError("alpha_LE", {"alpha": math.exp(high)}, at_high)
         low, at_low, high, step = high, at_high, high + step, 2.0 * step
         at_high = minimum.at(high)
     return math.exp(_root(minimum.at, low, high))
@@ -216,10 +220,11 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 
 
 def small_distance_guess(ensemble: Ensemble) -> tuple[float, float]:
-    """Reference margin and distance at which the small-distance law first has a horizontal tangent (eqs. 26, 28).
+    """Reference margin and distance at which the small-distance law first has a horizontal tangent.
 
     Random flips of a reference add to its stabilities a noise of deviation s(d), so that
-    phi_FP = -d ln d + d + alpha P s K(gap / s) with K(y) = int_y^inf ln Phi and P the density at the margin.
+    phi_FP = -d ln d + d + alpha P s K(gap / s) with K(y) = int_y^inf ln Phi and P the density at the margin
+    (docs/overparam/theory.md eqs. 26, 28).
     """
     at_margin = density(np.array([ensemble.margin]), ensemble)[0]
     d = np.geomspace(SMALLEST_DISTANCE, 0.1, 600)

@@ -1,8 +1,8 @@
 """Energetic term of the Franz-Parisi entropy: a pattern seen by a reference and by a student beside it.
 
 The only costly piece of the theory: a three-dimensional integral with a teacher, a two-dimensional one without. Its
-first derivatives are integrals on the same nodes. Its second derivatives only steer Newton's method: differences of
-the first at the start, then what successive points show of them.
+first derivatives are integrals on the same nodes. Its second derivatives are approximate, because they only steer
+Newton's method. They start as differences of the first derivatives, and each new point then corrects them.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def _hard_margin(C: float, V: float, R: float, margin: float, spacing: float):  
     # Of u given omega = sqrt(Q) z: mean = slope z.
     slope, deviation = R / root_Q, math.sqrt(C / Q)
     # The integrand is sharp at the margin, on the scale root_V, and at omega = 0, on the scale that the teacher leaves.
-    # Nodes crowd around the sharper place, and are so many that the other one is resolved too.
+    # Nodes crowd around the sharper place. Their number is large enough to resolve the other place too.
     kink, ratio, step_width = margin / root_Q, max(root_Q / root_V, 1.0), 1.0 / max(abs(T), 1.0)
     if ratio * step_width >= 1.0:
         scale, centre, other = ratio, kink, _STEP_SPACING * step_width

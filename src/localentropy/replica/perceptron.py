@@ -52,19 +52,27 @@ def typical(alpha: float, margin: float = 0.0) -> typicals.TypicalSolution:
     """Typical solutions: entropy and overlap (`margins`, eqs. 16-19).
 
     Args:
-        alpha: patterns per weight, at most alpha_c of this margin.
+        alpha: patterns per weight, at least 1e-9 and at most alpha_c of this margin.
         margin: kappa, in [0, kappa_max].
     """
     return typicals.solution(_ensemble(alpha, margin))
 
 
 def alpha_c(margin: float = 0.0) -> float:
-    """Largest patterns per weight at which solutions of a margin exist: zero entropy. At margin 0 it is 0.8331."""
+    """Most patterns per weight at which solutions of a margin exist: zero entropy. At margin 0 it is 0.8331.
+
+    Args:
+        margin: kappa, in [0, 1000].
+    """
     return typicals.largest_alpha(_ensemble(1.0, margin))
 
 
 def kappa_max(alpha: float) -> float:
-    """Largest margin that solutions have: the zero of the entropy as a function of the margin."""
+    """Largest margin that solutions have: the zero of the entropy as a function of the margin.
+
+    Args:
+        alpha: patterns per weight, at most alpha_c.
+    """
     return typicals.largest_margin(_ensemble(alpha))
 
 
@@ -93,12 +101,18 @@ def franz_parisi(
 
 
 def kappa_min(alpha: float) -> float:
-    """Smallest reference margin at which the entropy around it is nowhere negative (`margins`, section III)."""
+    """Smallest reference margin around which the entropy is nowhere negative (`margins`, section III).
+
+    Args:
+        alpha: patterns per weight. Where even kappa_max is too small, DomainError is raised.
+    """
     return monotonicity.smallest_positive_margin(_ensemble(alpha))
 
 
 def kappa_u(alpha: float) -> float:
-    """Smallest reference margin at which the entropy grows with distance up to its maximum (`margins`, section III).
+    """Smallest reference margin around which the entropy grows with distance up to its maximum.
+
+    Source: `margins`, section III.
 
     Args:
         alpha: patterns per weight, at most `alpha_le`.
@@ -107,7 +121,10 @@ def kappa_u(alpha: float) -> float:
 
 
 def alpha_le() -> float:
-    """Patterns per weight above which the entropy is monotonic around no typical solution: kappa_u = kappa_max."""
+    """Patterns per weight above which the entropy is monotonic around no typical solution: 0.7290.
+
+    There kappa_u = kappa_max.
+    """
     return monotonicity.local_entropy_threshold(_ensemble(1.0))
 
 

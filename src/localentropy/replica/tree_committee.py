@@ -1,8 +1,9 @@
 """Tree committee of infinitely many binary perceptrons: replica theory of wide flat minima (`margins`, section IV).
 
-K perceptrons of N / K weights +-1 each see their own part of a pattern. Their outputs, signs or ReLUs of which half
-count negative, are summed; K -> infinity after N. Margins are in units of the sum's standard deviation. Functions,
-errors and units are those of `localentropy.replica.perceptron`, with an `activation`, "sign" or "relu".
+K perceptrons of N / K weights +-1 each see their own part of a pattern. Their outputs are signs or ReLUs. The committee
+adds them up; half of the ReLUs count negative. K goes to infinity after N. Margins are in units of the sum's standard
+deviation. Functions, arguments, errors and units are those of `localentropy.replica.perceptron`. Each function has one
+argument more: `activation`, "sign" or "relu".
 
     >>> from localentropy.replica import tree_committee
     >>> tree_committee.alpha_c(activation="relu")
@@ -80,17 +81,17 @@ class TreeCommittee(Ensemble):
 
 
 def typical(alpha: float, margin: float = 0.0, activation: str = "sign") -> typicals.TypicalSolution:
-    """Typical solutions: entropy and overlap."""
+    """Typical solutions: entropy, overlap q of two solutions, and its conjugate (`margins`, section IV)."""
     return typicals.solution(_ensemble(alpha, margin, activation))
 
 
 def alpha_c(margin: float = 0.0, activation: str = "sign") -> float:
-    """Largest patterns per weight at which solutions of a margin exist: 0.9470 (sign), 0.9040 (ReLU) at margin 0."""
+    """Most patterns per weight at which solutions of a margin exist: 0.9470 (sign), 0.9040 (ReLU) at margin 0."""
     return typicals.largest_alpha(_ensemble(1.0, margin, activation))
 
 
 def kappa_max(alpha: float, activation: str = "sign") -> float:
-    """Largest margin that solutions have."""
+    """Largest margin that solutions have: the zero of the entropy as a function of the margin."""
     return typicals.largest_margin(_ensemble(alpha, 0.0, activation))
 
 
@@ -109,17 +110,17 @@ def franz_parisi(
 
 
 def kappa_min(alpha: float, activation: str = "sign") -> float:
-    """Smallest reference margin at which the entropy around it is nowhere negative."""
+    """Smallest reference margin around which the entropy is nowhere negative."""
     return monotonicity.smallest_positive_margin(_ensemble(alpha, 0.0, activation))
 
 
 def kappa_u(alpha: float, activation: str = "sign") -> float:
-    """Smallest reference margin at which the entropy grows with distance up to its maximum."""
+    """Smallest reference margin around which the entropy grows with distance up to its maximum."""
     return monotonicity.smallest_monotonic_margin(_ensemble(alpha, 0.0, activation))
 
 
 def alpha_le(activation: str = "sign") -> float:
-    """Patterns per weight above which the entropy is monotonic around no typical solution."""
+    """Patterns per weight above which the entropy is monotonic around no solution: 0.5578 (sign), 0.7725 (ReLU)."""
     return monotonicity.local_entropy_threshold(_ensemble(1.0, 0.0, activation))
 
 

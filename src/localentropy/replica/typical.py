@@ -14,7 +14,6 @@ from localentropy.replica.ensemble import LOG_ALPHA, LOG_LOAD, MARGIN, Ensemble,
 ZERO_ENTROPY = -1e-10
 """An entropy above this counts as not negative: at a threshold it vanishes to rounding only."""
 
-
 SMALLEST_ALPHA = 1e-12
 """Where the search for a load with solutions gives up."""
 
@@ -41,7 +40,7 @@ class TypicalSolution:
 
 
 def solution(ensemble: Ensemble) -> TypicalSolution:
-    """Typical solutions of an ensemble of random patterns."""
+    """Typical solutions of an ensemble of random patterns; errors as for `typical_point`."""
     point = typical_point(ensemble)
     x = ensemble.values(point.coordinates)
     return TypicalSolution(ensemble.alpha, ensemble.margin, point.value, x.q, x.q_hat, point.residual)
@@ -81,9 +80,9 @@ def typical_point(ensemble: Ensemble, margin_name: str = "margin") -> Stationary
 
 
 def _loaded(ensemble: Ensemble) -> StationaryPoint | None:
-    """The solution: tried at once, then followed from small loads; None where the entropy turns negative on the way.
+    """The solution, tried at once, then followed from small loads. None where there are no solutions.
 
-    The entropy falls with the load, so that there are no solutions then. A little beyond, the branch ends.
+    The entropy falls with the load. Once it is negative, there are no solutions, and a little beyond, the branch ends.
     """
     try:
         point = solve(Typical(ensemble), ensemble.weakly_loaded(1.0))
