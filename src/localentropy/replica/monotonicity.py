@@ -172,7 +172,7 @@ def _threshold_margin(
         at_low = minimum.at(low)
     while at_high < 0.0:
         if high >= maximum:
-            raise DomainError(f"no reference margin up to kappa_max makes phi_FP {wanted} at {ensemble.describe()}")
+            raise DomainError(f"{ensemble.describe()} is beyond the threshold: no margin makes phi_FP {wanted}")
         low, at_low = high, at_high
         high = min(ensemble.margin + (high - ensemble.margin) * 1.07, maximum)
         at_high = minimum.at(high)
