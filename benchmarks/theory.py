@@ -22,7 +22,7 @@ ALPHA_T, INV_ALPHA = 3.0, 1.2
 DISTANCES = np.geomspace(1e-3, 0.5, 14)
 FIGURE_3 = ((0.0, 0.0), (0.03, 0.0), (0.05, 0.0), (0.1, 0.0), ("max", 0.0), (0.1, 0.1))
 CACHED = (
-    typical.typical_point, typical.largest_alpha, typical.largest_margin, franz_parisi.curve_around,
+    typical.typical_point, typical.largest_alpha, typical.largest_margin,
     monotonicity.smallest_monotonic_margin, monotonicity.local_entropy_threshold, rf._optimal_margin, rf._onset,
 )  # fmt: skip
 

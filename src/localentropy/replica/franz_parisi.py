@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -352,10 +351,8 @@ def curve_around(student: Ensemble, margin_ref: float | str) -> FranzParisiCurve
         margin_ref = largest_margin(student.at(margin=0.0))
     else:
         margin_ref = require_between("margin_ref", margin_ref, 0.0, LARGEST_MARGIN)
-    return _curve(student, student.at(margin=margin_ref))
-
-
-_curve = lru_cache(maxsize=8)(FranzParisiCurve)
+    # Not kept for the next call: the last digits of a point depend on where the curve stood before.
+    return FranzParisiCurve(student, student.at(margin=margin_ref))
 
 
 def labelled_table(
@@ -384,6 +381,7 @@ def labelled_table(
     requested = require_array("distance", distances, 0.0, 1.0, inclusive=False).reshape(-1).tolist()
     require_between("distance", min(requested), SMALLEST_DISTANCE, 1.0)
     curve = curve_around(student, margin_ref)
+    typical_distance = curve.typical_distance
     rows: dict[float, CurvePoint] = {}
     # Outwards from where the branches start, so that each point starts from its neighbour.
     below = sorted((d for d in set(requested) if d <= curve.start_distance), reverse=True)
@@ -399,6 +397,6 @@ def labelled_table(
         **labels,
         "margin_ref": curve.reference.ensemble.margin,
         "margin": curve.student.margin,
-        "typical_distance": curve.typical_distance,
+        "typical_distance": typical_distance,
     }
     return found
