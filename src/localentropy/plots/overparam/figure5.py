@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from localentropy.analysis.thresholds import first_solved
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import Drawing, in_style, letter, panels, threshold_line
-from localentropy.plots.network_points import OPEN
+from localentropy.plots.network_points import SERIES
 from localentropy.plots.perceptron_points import one_two_five, small_rates
 
 if TYPE_CHECKING:
@@ -22,13 +22,7 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "committee_focusing_bp": ALGORITHMS["focusing_bp"],
     "committee_sgd": ALGORITHMS["sgd"],
 }
-SERIES: dict[str, dict[str, Any]] = {
-    "test error": {},
-    "train error": OPEN,
-    "overlap": {},
-    "near threshold": OPEN,
-    "far above": {},
-}
+LINES = SERIES | {"overlap": {}}
 THRESHOLDS = {"half": ":", "all": "-"}
 
 
@@ -45,7 +39,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     thresholds = pd.concat([_thresholds(solver, table) for solver, table in runs.items()])
     figure, axes = panels(3, 7.2, 2.8)
     for (panel, series, solver), points in data.groupby(["panel", "series", "solver"], sort=False):
-        style = SOLVERS[str(solver)] | SERIES[str(series)]
+        style = SOLVERS[str(solver)] | LINES[str(series)]
         axes["abc".index(str(panel))].errorbar(points["x"], points["y"], points["y_err"], **style)
     for axis in axes[:2]:
         for line in thresholds.itertuples():
