@@ -98,6 +98,6 @@ with TemporaryDirectory() as folder:
 # %%
 networks = pd.concat(rows, ignore_index=True)
 networks.attrs["parameters"] = parameters.model_dump(mode="json")
-drawing = figure6.draw({"mlp": networks}, "smoke")
+drawing = figure6.draw({"overparam/mlp": networks}, "smoke")
 display(drawing.figure)
 print(drawing.caption)

@@ -1,10 +1,36 @@
-"""Gauss-Legendre rules."""
+"""Rules for Gaussian integrals whose integrands vary on a known, possibly short, scale."""
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
+
+from localentropy.numerics.compiled import subroutine
+from localentropy.numerics.gaussian_kernels import exp
+
+RANGE = 9.0
+"""A Gaussian beyond so many standard deviations weighs 1e-19."""
+INVERSE_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
+
+
+@subroutine
+def crowded(centre: float, scale: float) -> tuple[float, float]:
+    """Where t starts, and how far it goes, in z = centre + sinh(t) / scale over the range of a Gaussian.
+
+    The trapezoid rule in t spreads nodes evenly on the scale 1 / scale near the centre and geometrically beyond: its
+    error falls exponentially with their number, at a rate that depends on the scale through a logarithm only.
+    """
+    first = math.asinh(-(RANGE + centre) * scale)
+    return first, math.asinh((RANGE - centre) * scale) - first
+
+
+@subroutine
+def gaussian_node(centre: float, scale: float, t: float, step: float) -> tuple[float, float]:
+    """z and its weight in int Dz f(z), for nodes `step` apart in t."""
+    z = centre + math.sinh(t) / scale
+    return z, exp(-0.5 * z * z) * INVERSE_SQRT_2PI * math.cosh(t) * step / scale
 
 
 @lru_cache(maxsize=64)

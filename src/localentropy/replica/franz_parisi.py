@@ -42,7 +42,7 @@ START_GAPS = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 """How far below the reference's margin a student's is tried, in its unit, so that the patterns hardly pull."""
 SMALLEST_DISTANCE = 1e-9
 """Of a curve: nearer, the entropy is that of random flips."""
-AROUND_MAXIMUM = np.array([-0.08, -0.06, -0.04, -0.02, 0.02, 0.04, 0.06, 0.08])
+AROUND_MAXIMUM = np.array([-0.085, -0.07, -0.055, -0.04, 0.04, 0.055, 0.07, 0.085])
 """Relative distances from the maximum at which the slope is computed to find it."""
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 from localentropy.numerics.jets import Array, Jet, Number, compose
-from localentropy.numerics.quadrature import unit_legendre
+from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
 from localentropy.replica.patterns import excess
 
 NODES = (40, 56, 28)
@@ -26,8 +26,6 @@ NEAR, FAR = 1e-6, 0.1
 """Changes of the covariances, in the variance of the student's own part: below the first, rounding decides what the
 gradient shows of the second derivatives; beyond the second, differences are taken again."""
 
-_RANGE = 9.0
-_INVERSE_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 # What two students share beyond their references and the teacher is not negative, but may come out so where it vanishes
 # up to the solver's tolerance. Below the first number, relative to the variance of a student's own part, the term is
 # continued linearly, by at most the second.
@@ -156,25 +154,23 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     tilt = abs(a - b * root_Q / root_V) / math.hypot(deviation, gamma)
     scale = max(sharp_ref, abs(slope_z), tilt)
     centre = min(max(margin_ref / root_Q, -6.0), 6.0)
-    first = math.asinh(-(_RANGE + centre) * scale)
-    step = (math.asinh((_RANGE - centre) * scale) - first) / (nodes_z - 1)
+    first, span = crowded(centre, scale)
+    step = span / (nodes_z - 1)
     value = by_Q = by_V = by_R = by_overlap = by_T = 0.0
     for i in range(nodes_z):
-        t = first + step * i
-        z = centre + math.sinh(t) / scale
-        weight_z = exp(-0.5 * z * z) * _INVERSE_SQRT_2PI * math.cosh(t) * step / scale
+        z, weight_z = gaussian_node(centre, scale, first + step * i, step)
         bound = (margin_ref - root_Q * z) / root_V
         log_reference = log_tail(bound)
         pull = hazard(bound) / root_V
-        start_x = max(bound, -_RANGE)
-        end_x = math.sqrt(max(bound, 0.0) ** 2 + _RANGE * _RANGE)
+        start_x = max(bound, -RANGE)
+        end_x = math.sqrt(max(bound, 0.0) ** 2 + RANGE * RANGE)
         # Nodes in nu = (b x + gamma y) / radius. Two features may be sharp: the student's margin at the kink, of the
         # width of its own part, and the reference's at cosine * bound, of width sine.
         cosine, sine, width, kink = b / radius, gamma / radius, deviation / radius, (margin - a * z) / radius
-        low = min(cosine * start_x, cosine * end_x) - _RANGE * sine
-        high = max(cosine * start_x, cosine * end_x) + _RANGE * sine
+        low = min(cosine * start_x, cosine * end_x) - RANGE * sine
+        high = max(cosine * start_x, cosine * end_x) + RANGE * sine
         # Beyond nine widths ln H is below 1e-18.
-        high = max(min(high, kink + _RANGE * width), low + 1e-3 * min(sine, width))
+        high = max(min(high, kink + RANGE * width), low + 1e-3 * min(sine, width))
         middle, size = (kink, width) if width < sine else (cosine * bound, sine)
         middle, size = min(max(middle, low - 10.0), high + 10.0), min(size, 10.0)
         t_low = math.asinh((low - middle) / size)
@@ -190,7 +186,7 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
                     limit, slope_z * z + slope_y * sine * nu, slope_y * cosine, log_weight, unit, unit_weight
                 )
             else:
-                agree, density = exp(max(log_weight + log_tail(-limit), -700.0)) * _INVERSE_SQRT_2PI, 0.0
+                agree, density = exp(max(log_weight + log_tail(-limit), -700.0)) * INVERSE_SQRT_2PI, 0.0
             h = (margin - a * z - radius * nu) / deviation
             g = hazard(h)
             p = weight_z * weight_nu * agree
@@ -203,12 +199,10 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
         base, sharpness = (margin - a * z - b * bound) / deviation, gamma / deviation
         scale_y = max(sharpness, abs(slope_y), 1.0)
         centre_y = min(max(base / sharpness, -6.0), 6.0)
-        first_y = math.asinh(-(_RANGE + centre_y) * scale_y)
-        step_y = (math.asinh((_RANGE - centre_y) * scale_y) - first_y) / (nodes_nu - 1)
+        first_y, span_y = crowded(centre_y, scale_y)
+        step_y = span_y / (nodes_nu - 1)
         for j in range(nodes_nu):
-            t_y = first_y + step_y * j
-            y = centre_y + math.sinh(t_y) / scale_y
-            weight_y = exp(-0.5 * y * y) * _INVERSE_SQRT_2PI * math.cosh(t_y) * step_y / scale_y
+            y, weight_y = gaussian_node(centre_y, scale_y, first_y + step_y * j, step_y)
             agree = math.erfc(-SQRT_HALF * (slope_z * z + slope_y * y)) if taught else 1.0
             by_overlap += weight_z * pull * weight_y * agree * hazard(base - sharpness * y)
     by_Q, by_V = by_Q / V, by_V / V
@@ -229,8 +223,8 @@ def _agreement(limit, U, slope, log_weight, unit, unit_weight):  # type: ignore[
 
     Two integrals over tau above -limit, with U falling by `slope` tau: of 2 H(-U), and of 2 N(U).
     """
-    start = max(-limit, -_RANGE)
-    length = math.sqrt(max(start, 0.0) ** 2 + _RANGE * _RANGE) - start
+    start = max(-limit, -RANGE)
+    length = math.sqrt(max(start, 0.0) ** 2 + RANGE * RANGE) - start
     agree = density = 0.0
     for k in range(len(unit)):
         tau = start + length * unit[k]
@@ -240,5 +234,5 @@ def _agreement(limit, U, slope, log_weight, unit, unit_weight):  # type: ignore[
         half = erfcx(abs(u) * SQRT_HALF) * bell
         agree += weight * (half if u < 0.0 else 2.0 - half)
         density += weight * bell
-    scale = length * _INVERSE_SQRT_2PI * _INVERSE_SQRT_2PI
+    scale = length * INVERSE_SQRT_2PI * INVERSE_SQRT_2PI
     return agree * scale, density * scale * SQRT_TWO_OVER_PI

@@ -10,15 +10,14 @@ from scipy.special import erfcx as scipy_erfcx
 from localentropy.numerics.compiled import kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 from localentropy.numerics.jets import Jet, Number, compose
+from localentropy.numerics.quadrature import RANGE, crowded, gaussian_node
 
 SPACING = 0.07
 """Of the nodes of a Gaussian integral, in widths of the sharpest feature of its integrand."""
 
-_RANGE = 9.0
 # Spacings at which the trapezoid rule is exact to rounding, in widths: of the step H(x), and of the kink of ln H, whose
 # nearest singularities are at a distance of 2.4.
 _STEP_SPACING, _KINK_SPACING = 0.4, 0.2
-_INVERSE_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 # From here on a continued fraction of 14 levels is exact to rounding.
 _FAR = 12.0
 
@@ -100,18 +99,15 @@ def _hard_margin(C: float, V: float, R: float, margin: float, spacing: float):  
     else:
         scale, centre, other = 1.0 / step_width, 0.0, _KINK_SPACING / ratio
     centre = min(max(centre, -6.0), 6.0)
-    first = math.asinh(-(_RANGE + centre) * scale)
-    span = math.asinh((_RANGE - centre) * scale) - first
-    if abs(kink) < _RANGE:
+    first, span = crowded(centre, scale)
+    if abs(kink) < RANGE:
         spacing = min(spacing, other / math.hypot(kink, 1.0 / scale))
     nodes = int(span / spacing) + 2
     step = span / (nodes - 1)
     value = 0.0
     gradient, hessian = np.zeros(4), np.zeros((4, 4))
     for i in range(nodes):
-        t = first + step * i
-        z = centre + math.sinh(t) / scale
-        weight = exp(-0.5 * z * z) * _INVERSE_SQRT_2PI * math.cosh(t) * step / scale
+        z, weight = gaussian_node(centre, scale, first + step * i, step)
         # Twice the moments of u > 0, of order 0, 1, 2.
         x, mean = T * z, slope * z
         bell = exp(-min(0.5 * x * x, 700.0))

@@ -9,15 +9,14 @@ import numpy as np
 from localentropy.numerics.compiled import kernel
 from localentropy.numerics.gaussian_kernels import exp
 from localentropy.numerics.jets import Jet, compose
+from localentropy.numerics.quadrature import RANGE, crowded, gaussian_node
 
 SPACING = 0.07
 """Of the nodes of a Gaussian integral, in widths of the sharpest feature of its integrand."""
 PAIR_SPACING = 0.1
 """The same in each of two dimensions."""
-_RANGE = 9.0
 # Spacings at which the trapezoid rule is exact to rounding: of a step or kink of width 1, and of a Gaussian.
 _FEATURE_SPACING, _GAUSSIAN_SPACING = 0.25, 0.4
-_INVERSE_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 
 
 def binary(q_hat: Jet, q: Jet, v: Jet, spacing: float = SPACING) -> Jet:
@@ -39,14 +38,12 @@ def binary(q_hat: Jet, q: Jet, v: Jet, spacing: float = SPACING) -> Jet:
 def _binary(q_hat: float, spacing: float):  # type: ignore[no-untyped-def]
     root = math.sqrt(q_hat)
     scale = max(root, 1.0)
-    first = math.asinh(-_RANGE * scale)
-    nodes = int(-2.0 * first / spacing) + 2
-    step = -2.0 * first / (nodes - 1)
+    first, span = crowded(0.0, scale)
+    nodes = int(span / spacing) + 2
+    step = span / (nodes - 1)
     value = free_slope = slope = curvature = 0.0
     for i in range(nodes):
-        t = first + step * i
-        z = math.sinh(t) / scale
-        weight = exp(-0.5 * z * z) * _INVERSE_SQRT_2PI * math.cosh(t) * step / scale
+        z, weight = gaussian_node(0.0, scale, first + step * i, step)
         size = abs(root * z)
         small = exp(-2.0 * min(size, 300.0))
         square = 4.0 * small / (1.0 + small) ** 2
@@ -100,34 +97,28 @@ def _binary_pair(free: float, t_hat: float, field: float, q_hat_ref: float, spac
     scale, other = max(root, slope, 1.0), max(min(root, slope), 1.0)
     centre = min(max(kink, -6.0), 6.0) if root > max(slope, 1.0) else 0.0
     inner_scale, inner_spacing = max(width, 1.0), spacing
-    if abs(kink) < _RANGE:
+    if abs(kink) < RANGE:
         spacing = min(spacing, _FEATURE_SPACING / (other * math.hypot(kink, 1.0 / scale)))
-    first = math.asinh(-(_RANGE + centre) * scale)
-    nodes = int((math.asinh((_RANGE - centre) * scale) - first) / spacing) + 2
-    step = (math.asinh((_RANGE - centre) * scale) - first) / (nodes - 1)
+    first, span = crowded(centre, scale)
+    nodes = int(span / spacing) + 2
+    step = span / (nodes - 1)
     value = 0.0
     gradient, hessian = np.zeros(3), np.zeros((3, 3))
     for i in range(nodes):
-        t = first + step * i
-        g = centre + math.sinh(t) / scale
-        weight = exp(-0.5 * g * g) * _INVERSE_SQRT_2PI * math.cosh(t) * step / scale
+        g, weight = gaussian_node(centre, scale, first + step * i, step)
         inner_centre = min(max(-c * g / rest, -6.0), 6.0) if width > 1.0 else 0.0
-        inner_first = math.asinh(-(_RANGE + inner_centre) * inner_scale)
-        inner_span = math.asinh((_RANGE - inner_centre) * inner_scale) - inner_first
+        inner_first, inner_span = crowded(inner_centre, inner_scale)
         inner_nodes = int(inner_span * max(1.0 / inner_spacing, abs(inner_centre) / _GAUSSIAN_SPACING)) + 2
         inner_step = inner_span / (inner_nodes - 1)
         m0 = m1 = m2 = 0.0
         for j in range(inner_nodes):
-            t_x = inner_first + inner_step * j
-            other = inner_centre + math.sinh(t_x) / inner_scale
+            other, w = gaussian_node(inner_centre, inner_scale, inner_first + inner_step * j, inner_step)
             x = c * g + rest * other
-            w = exp(-0.5 * other * other) * math.cosh(t_x)
             w *= 2.0 / (1.0 + exp(min(max(-2.0 * root_ref * x, -700.0), 700.0)))
             m0 += w
             m1 += w * x
             m2 += w * x * x
-        unit = weight * _INVERSE_SQRT_2PI * inner_step / inner_scale
-        m0, m1, m2 = unit * m0, unit * m1 / root_ref, unit * m2 / q_hat_ref
+        m0, m1, m2 = weight * m0, weight * m1 / root_ref, weight * m2 / q_hat_ref
         h = root * g + field
         small = exp(-2.0 * min(abs(h), 300.0))
         tanh = math.copysign((1.0 - small) / (1.0 + small), h)

@@ -7,14 +7,13 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from localentropy.numerics.quadrature import unit_legendre
+from localentropy.numerics.quadrature import RANGE, unit_legendre
 from localentropy.numerics.saddle_point import Array
 from localentropy.replica.ensemble import Ensemble
 from localentropy.replica.patterns import SPACING
 from localentropy.replica.typical import typical_point
 
 LEGENDRE_NODES = 96
-_RANGE = 9.0
 
 
 def density(stabilities: Array, ensemble: Ensemble, spacing: float = SPACING) -> Array:
@@ -35,7 +34,7 @@ def density(stabilities: Array, ensemble: Ensemble, spacing: float = SPACING) ->
     delta = np.clip(asked, ensemble.margin, ensemble.margin + 100.0 * math.sqrt(Q + V))
     scale = max(math.sqrt(Q / V), R / math.sqrt(C), 1.0)
     centre = np.clip(delta / math.sqrt(Q), -6.0, 6.0)
-    first, last = np.arcsinh((-_RANGE - centre) * scale), np.arcsinh((_RANGE - centre) * scale)
+    first, last = np.arcsinh((-RANGE - centre) * scale), np.arcsinh((RANGE - centre) * scale)
     nodes = int(np.max(last - first) / spacing) + 2
     t = first + (last - first) * np.linspace(0.0, 1.0, nodes)
     z = centre + np.sinh(t) / scale
