@@ -244,3 +244,24 @@ assert "torch" not in sys.modules
 """
     environment = {"PYTHONPATH": ":".join(filter(None, sys.path)), "PATH": "/usr/bin:/bin"}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+def test_an_activation_without_linear_part_stores_random_patterns():
+    """Its patterns do not see the teacher: the perceptron in other units."""
+    blind = rf.typical(3.0, 2.0, activation=lambda z: (z * z - 1) / math.sqrt(2))
+    assert (blind.entropy, blind.q) == pytest.approx(
+        (perceptron.typical(0.5).entropy, perceptron.typical(0.5).q), abs=1e-9
+    )
+    assert blind.error_typical == blind.error_barycenter == 0.5
+
+
+@pytest.mark.parametrize("margin", [0.42, 1.0, 500.0])
+def test_a_margin_beyond_the_largest_names_the_largest(margin):
+    with pytest.raises(DomainError, match=r"margin = .* is outside \[0, kappa_max = 0.418062"):
+        perceptron.typical(0.5, margin)
+
+
+@pytest.mark.parametrize("margin_ref", [True, [0.1], None, "large"])
+def test_a_margin_of_the_reference_that_is_none_is_refused(margin_ref):
+    with pytest.raises(DomainError, match="margin_ref"):
+        perceptron.franz_parisi([0.1], 0.5, margin_ref)

@@ -128,12 +128,12 @@ class Branch:
         """Derivative of the coordinates by the control; by a difference where the problem does not give it."""
         if self.index is not None:
             return self.point.response[:, self.index]
-        beside = self.family(self.position + 1e-4 * ahead)
-        free = evaluate(beside, self.point.coordinates, beside.controls())
-        n = len(self.point.coordinates)
-        if free is None:
+        n, change = len(self.point.coordinates), 1e-3 * ahead
+        problems = [self.family(self.position), self.family(self.position + change)]
+        here, beside = (evaluate(problem, self.point.coordinates, problem.controls()) for problem in problems)
+        if here is None or beside is None:
             return np.zeros(n)
-        return -solve_equilibrated(self.point.hessian[:n, :n], free.gradient[:n]) / (1e-4 * ahead)
+        return -solve_equilibrated(self.point.hessian[:n, :n], beside.gradient[:n] - here.gradient[:n]) / change
 
 
 def zero_of_value(branch: Branch, ahead: float) -> float:
