@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import random_patterns
 from localentropy.landscape.local_entropy import field_for_overlap, local_entropy
-from localentropy.numerics.special import binary_entropy
+from localentropy.replica.franz_parisi import binary_entropy
 from localentropy.solvers.binary.belief_propagation import belief_propagation
 from localentropy.solvers.binary.focusing_bp import focusing_bp
 from tests.helpers import all_signs

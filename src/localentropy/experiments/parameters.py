@@ -54,10 +54,15 @@ class ExperimentParameters(BaseModel):
         json_schema_extra=SIZE,
     )
 
+    CHOICE: ClassVar[str] = ""
+    """The field whose value decides which other fields there are, if there is one."""
+    MODELS: ClassVar[Mapping[str, type[ExperimentParameters]]] = {}
+    """Its values, and the model of each."""
+
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> type[ExperimentParameters]:
-        """The model of these values. A program overrides it if its parameters depend on one of them."""
-        return cls
+        """The model of these values."""
+        return cls.MODELS.get(str(values.get(cls.CHOICE)), cls)
 
     def modules(self) -> list[str]:
         """Dotted names of the modules that the table depends on besides the program's imports, for these parameters."""

@@ -28,7 +28,6 @@ Table: one row for each number, in column `value`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
 class Parameters(InstanceParameters):
     """Parameters of the runs of all solvers. Each solver adds its own options."""
 
+    CHOICE = "solver"
     solver: Literal["anneal", "mct0", "sbpi", "belief_propagation", "focusing_bp", "binarynet"] = Field(
         description="the algorithm (docs/solvers)"
     )
@@ -56,11 +56,6 @@ class Parameters(InstanceParameters):
     stabilities: bool = Field(description="whether the stabilities of solutions are counted")
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
     grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
-        """The model with the options of the solver that the values name."""
-        return SOLVERS.get(str(values.get("solver")), cls)
 
     def modules(self) -> list[str]:
         """The solver and the code it uses. A table does not depend on other solvers."""
@@ -118,7 +113,7 @@ class BinaryNet(Parameters):
     spread: float = Field(gt=0, le=1, description="range of the initial real weights (C)")
 
 
-SOLVERS: dict[str, type[Parameters]] = {
+Parameters.MODELS = {
     "anneal": Annealing,
     "mct0": ZeroTemperature,
     "sbpi": StochasticBeliefPropagation,

@@ -23,7 +23,7 @@ A task has all training sets of one overparameterization. Table: one row for eac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -66,6 +66,7 @@ COLUMNS = {
 class Parameters(ExperimentParameters):
     """Parameters of the runs of both solvers. Each solver adds its own options."""
 
+    CHOICE = "solver"
     solver: Literal["focusing_bp", "sgd"] = Field(description="the algorithm (docs/solvers/committee.md)")
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D: large (T), value (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns (T)")
@@ -82,11 +83,6 @@ class Parameters(ExperimentParameters):
     noise_draws: int = Field(
         ge=1, le=10_000, description="perturbations of each solution at each noise level", json_schema_extra=SIZE
     )
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
-        """The model with the options of the solver that the values name."""
-        return SOLVERS.get(str(values.get("solver")), cls)
 
     def modules(self) -> list[str]:
         """The solver and the code it uses. A table does not depend on the other solver."""
@@ -183,7 +179,7 @@ class Descent(Parameters):
         return [runs[first : first + len(starts)] for first in range(0, len(runs), len(starts))]
 
 
-SOLVERS: dict[str, type[Parameters]] = {"focusing_bp": Focusing, "sgd": Descent}
+Parameters.MODELS = {"focusing_bp": Focusing, "sgd": Descent}
 
 
 def tasks(parameters: Parameters) -> list[Task]:

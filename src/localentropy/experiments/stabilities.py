@@ -7,8 +7,7 @@ between theory and simulation is what the theory of large N neglects in the solu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
@@ -32,16 +31,11 @@ if TYPE_CHECKING:
 class Parameters(EnsembleParameters):
     """Parameters of both densities and lattices."""
 
+    CHOICE = "at"
     at: Literal["density", "lattice"] = Field(
         description="whether stabilities have a density, or are values of the lattice of simulations"
     )
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
-        """The model of what the values ask for."""
-        models: dict[str, type[Parameters]] = {"density": Density, "lattice": Lattice}
-        return models.get(str(values.get("at")), cls)
 
 
 class Density(Parameters):
@@ -70,6 +64,9 @@ class Lattice(Parameters):
     def _sizes_exist(self) -> Lattice:
         tasks(self)
         return self
+
+
+Parameters.MODELS = {"density": Density, "lattice": Lattice}
 
 
 def tasks(parameters: Density | Lattice) -> list[Task]:

@@ -6,8 +6,7 @@ positive margin is best for the barycentre.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -21,15 +20,10 @@ if TYPE_CHECKING:
 class Parameters(EnsembleParameters):
     """Parameters of both kinds of thresholds."""
 
+    CHOICE = "onset_of"
     onset_of: Literal["solutions", "optimal margin"] = Field(
         description="α_c and α_LE, or the onset of a positive optimal margin"
     )
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
-        """The model of the thresholds that the values name."""
-        models: dict[str, type[Parameters]] = {"solutions": Solutions, "optimal margin": OptimalMargin}
-        return models.get(str(values.get("onset_of")), cls)
 
 
 class Solutions(Parameters):
@@ -49,6 +43,9 @@ class OptimalMargin(Parameters):
     FUNCTIONS = ("optimal_margin_onset",)
 
     alphas_T: IncreasingLoads = Field(description="patterns per latent dimension, α_T = P/D (C)")
+
+
+Parameters.MODELS = {"solutions": Solutions, "optimal margin": OptimalMargin}
 
 
 def tasks(parameters: Solutions | OptimalMargin) -> list[Task]:

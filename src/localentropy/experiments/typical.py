@@ -5,9 +5,8 @@ Lines go in 1/α at fixed α_T and in α_T at fixed 1/α, each from the threshol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
@@ -34,16 +33,11 @@ BEYOND = 1.0 + 1e-9
 class Parameters(EnsembleParameters):
     """Parameters of both kinds of points."""
 
+    CHOICE = "at"
     FUNCTIONS = ("alpha_c", "kappa_max", "typical")
 
     at: Literal["lines", "sizes"] = Field(description="whether the points lie on lines or are those of simulations")
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D, but for the lines in α_T (C)")
-
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> type[Parameters]:
-        """The model of the kind of points that the values name."""
-        models: dict[str, type[Parameters]] = {"lines": Lines, "sizes": Sizes}
-        return models.get(str(values.get("at")), cls)
 
 
 class Lines(Parameters):
@@ -72,6 +66,9 @@ class Sizes(Parameters):
     def _sizes_exist(self) -> Sizes:
         tasks(self)
         return self
+
+
+Parameters.MODELS = {"lines": Lines, "sizes": Sizes}
 
 
 def tasks(parameters: Lines | Sizes) -> list[Task]:

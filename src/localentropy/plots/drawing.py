@@ -7,7 +7,7 @@ the drawn numbers: means, errors, agreement with a theory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -95,6 +95,16 @@ def draw_signed(axis: Axes, x: np.ndarray, y: np.ndarray, style: Mapping[str, An
     negative = np.pad(y < 0, 1)
     near = negative[1:-1] | negative[2:] | negative[:-2]
     axis.plot(x, np.where(near, y, np.nan), **{**style, "linestyle": "--", "label": None, "zorder": 1.5})
+
+
+def frozen_ends(curves: pd.DataFrame, keys: list[str], name: Callable[..., str]) -> str:
+    """Where Franz–Parisi curves end because the replica-symmetric solution does; a curve is named by its keys."""
+    largest = curves[curves["entropy"].isna()].groupby(keys)["distance"].max()
+    ends = ", ".join(
+        f"{d:.2g} ({name(*key)})" for key, d in zip(largest.index.to_frame().to_numpy(), largest, strict=True)
+    )
+    start = "The replica-symmetric solution freezes at small negative entropies: curves end above d ="
+    return f"{start} {ends}. " if ends else ""
 
 
 def threshold_line(

@@ -68,9 +68,9 @@ class Ensemble(ABC):
         """Everything in the free entropy that does not see the patterns, nats per weight."""
         return sites.binary(x.q_hat, x.q, x.v)
 
-    @abstractmethod
     def kept(self, S: float) -> float:
         """Correlation of the pre-activations of a student and of its copy with random flips, at overlap S."""
+        return S
 
     @abstractmethod
     def pair_fields(self, x: Any, ref: Any) -> tuple[Number, Jet, Jet, Number, Jet, Number]:

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial import Polynomial
+from scipy.special import entr, xlog1py
 
-from localentropy.arguments import require_choice
+from localentropy.arguments import require_array, require_between, require_choice
 from localentropy.errors import ConvergenceError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.jets import Jet, exp, expm1, log, variables
 from localentropy.numerics.saddle_point import TOLERANCE, Array, FreeEntropy, StationaryPoint, solve, solve_equilibrated
 from localentropy.replica import sites
-from localentropy.replica.arguments import require_array, require_between
 from localentropy.replica.ensemble import LARGEST_MARGIN, Ensemble
 from localentropy.replica.pair_energy import NODES, PairEnergy, Reference
 from localentropy.replica.typical import largest_margin, typical_point
@@ -400,3 +400,13 @@ def labelled_table(
         "typical_distance": typical_distance,
     }
     return found
+
+
+def binary_entropy(distance: np.ndarray) -> np.ndarray:
+    """H_2(d) = -d ln d - (1-d) ln(1-d) in nats: configurations at Hamming distance dN, per weight.
+
+    Args:
+        distance: any shape, values in [0, 1].
+    """
+    distance = np.asarray(distance, dtype=np.float64)
+    return entr(distance) - xlog1py(1.0 - distance, -distance)  # type: ignore[no-any-return]

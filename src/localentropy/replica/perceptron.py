@@ -17,11 +17,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from localentropy.arguments import require_between
 from localentropy.numerics.jets import Jet, Number
 from localentropy.replica import franz_parisi as curves
 from localentropy.replica import monotonicity
 from localentropy.replica import typical as typicals
-from localentropy.replica.arguments import require_between
 from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, Ensemble, Overlap
 
 if TYPE_CHECKING:
@@ -34,10 +34,6 @@ class Perceptron(Ensemble):
 
     response: ClassVar[float] = 1.0
     local_entropy_guess: ClassVar[tuple[float, float]] = (0.875, 0.005)
-
-    def kept(self, S: float) -> float:
-        """Correlation of the pre-activations of a student and of its copy at overlap S."""
-        return S
 
     def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
         """C = q, V = 1 - q, no teacher."""

@@ -27,17 +27,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from localentropy.arguments import require_array, require_between
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.activations import Activation, activation_moments
 from localentropy.numerics.continuation import zero_of_observable
 from localentropy.numerics.jets import Jet, variables
 from localentropy.numerics.saddle_point import StationaryPoint
-from localentropy.numerics.special import binary_entropy
 from localentropy.replica import franz_parisi as curves
 from localentropy.replica import stabilities as distribution
 from localentropy.replica import typical as typicals
-from localentropy.replica.arguments import require_array, require_between
 from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, MARGIN
+from localentropy.replica.franz_parisi import binary_entropy
 from localentropy.replica.monotonicity import local_entropy_threshold, smallest_monotonic_margin
 from localentropy.replica.random_features_ensemble import RandomFeatures
 from localentropy.replica.random_features_limit import overparameterized_point
@@ -81,9 +81,6 @@ class TypicalSolution:
         p_d: squared norm of one projection per latent dimension.
         r: overlap of a projection with the teacher.
         q_hat: conjugate of q; likewise `p_hat`, `p_d_hat`, `r_hat` (docs/overparam/theory.md eq. 4).
-        p_hat: conjugate of p.
-        p_d_hat: conjugate of p_d.
-        r_hat: conjugate of r.
         error_typical: generalization error of one solution.
         error_barycenter: generalization error of the solutions' barycentre, equally of their vote.
         residual: relative error of the order parameters, estimated by the solver's last correction.
@@ -142,7 +139,6 @@ def typical(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
         alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold of this margin.
         margin: kappa, in [0, kappa_max].
-        activation: see the module.
     """
     ensemble = _ensemble(alpha_T, inv_alpha, margin, activation)
     point = typicals.typical_point(ensemble)
@@ -164,7 +160,6 @@ def alpha_c(alpha_T: float, margin: float = 0.0, activation: Activation = "sign"
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
         margin: kappa, not negative.
-        activation: see the module.
 
     Returns:
         alpha_c; the over-parameterization needed is 1 / alpha_c.
@@ -180,7 +175,6 @@ def kappa_max(alpha_T: float, inv_alpha: float, activation: Activation = "sign")
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold.
-        activation: see the module.
     """
     return typicals.largest_margin(_ensemble(alpha_T, inv_alpha, 0.0, activation))
 
@@ -195,7 +189,6 @@ def kappa_opt(alpha_T: float, inv_alpha: float, activation: Activation = "sign")
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold.
-        activation: see the module.
     """
     ensemble = _ensemble(alpha_T, inv_alpha, 0.0, activation)
     return _optimal_margin(ensemble)
@@ -208,7 +201,6 @@ def optimal_margin_onset(alpha_T: float, activation: Activation = "sign") -> flo
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
-        activation: see the module.
     """
     return _onset(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
 
@@ -223,7 +215,6 @@ def overparameterized_limit(
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
         margin: kappa, not negative.
-        activation: see the module.
     """
     ensemble = _ensemble(alpha_T, 1.0, margin, activation)
     moments = _seeing_teacher(ensemble).moments
@@ -252,7 +243,6 @@ def stability_density(
         alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold of this margin.
         margin: kappa, in [0, kappa_max].
-        activation: see the module.
 
     Returns:
         density, shape of `stabilities`; zero below the margin.
@@ -282,7 +272,6 @@ def local_energy(
         alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the interpolation threshold of this margin.
         margin: kappa, in [0, kappa_max].
-        activation: see the module.
 
     Returns:
         fraction of patterns of stability below the margin, shape of `distances`.
@@ -315,7 +304,6 @@ def franz_parisi(
         inv_alpha: N / P, at or above the interpolation threshold of both margins.
         margin_ref: margin of the reference in [0, kappa_max], or "max" for kappa_max.
         margin: margin of the solutions counted, in [0, kappa_max].
-        activation: see the module.
         unsolved: "raise", or "nan" to get entropy and slope NaN at distances where the solve failed, with
             the residual reached.
 
@@ -353,7 +341,6 @@ def kappa_u(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
         alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the local-entropy threshold `inv_alpha_le`.
         margin: margin of the solutions counted, in [0, kappa_max].
-        activation: see the module.
     """
     return smallest_monotonic_margin(_seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation)))
 
@@ -367,7 +354,6 @@ def inv_alpha_le(alpha_T: float, activation: Activation = "sign") -> float:
 
     Args:
         alpha_T: P / D, in [1e-9, 1e9].
-        activation: see the module.
     """
     return 1.0 / local_entropy_threshold(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
 

@@ -79,8 +79,7 @@ class RandomFeatures(Ensemble):
     moments: ActivationMoments
 
     pair_names: ClassVar[tuple[str, ...]] = ("ln narrowing", "c", "sigma", "tau_latent", "rho")
-    # Hardly depends on alpha_T.
-    local_entropy_guess: ClassVar[tuple[float, float]] = (0.864, 0.005)
+    local_entropy_guess: ClassVar[tuple[float, float]] = (0.864, 0.005)  # hardly depends on alpha_T
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -107,10 +106,6 @@ class RandomFeatures(Ensemble):
     def sees_teacher(self) -> bool:
         """Whether the activation has a linear part; without one the latent space plays no role."""
         return self.moments.mu_1**2 > 1e-12 * self.variance
-
-    def kept(self, S: float) -> float:
-        """Correlation of the pre-activations of a student and of its copy at overlap S."""
-        return S
 
     def describe(self) -> str:
         """alpha_T and 1/alpha."""

@@ -16,12 +16,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from localentropy.arguments import require_choice
+from localentropy.arguments import require_between, require_choice
 from localentropy.numerics.jets import Jet, Number, asin, sqrt, variables
 from localentropy.replica import franz_parisi as curves
 from localentropy.replica import monotonicity
 from localentropy.replica import typical as typicals
-from localentropy.replica.arguments import require_between
 from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, Ensemble, Overlap
 
 if TYPE_CHECKING:

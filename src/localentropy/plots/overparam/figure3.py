@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from localentropy.plots.drawing import GREY, Drawing, colors_of, draw_signed, in_style, letter, panels
+from localentropy.plots.drawing import GREY, Drawing, colors_of, draw_signed, frozen_ends, in_style, letter, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,16 +76,9 @@ def _caption(table: pd.DataFrame) -> str:
         "margins are chosen here: the text lost them). Dashed: negative, where no such solutions exist around typical "
         "references. Black: solutions of the same margin as the reference. Dotted: all configurations, α = 0. Dots: typical distance and "
         "entropy of all solutions, where a curve is highest. "
-        f"{_ends(table)}(b): small distances."
+        f"{frozen_ends(table, ['curve', 'margin_ref'], _name)}(b): small distances."
     )
 
 
-def _ends(table: pd.DataFrame) -> str:
-    """Where curves end because the replica-symmetric solution does."""
-    unsolved = table[table["entropy"].isna()]
-    if unsolved.empty:
-        return ""
-    largest = unsolved.groupby(["curve", "margin_ref"])["distance"].max()
-    names = {"reference": "κ̃", "same_margin": "black, κ = κ̃"}
-    ends = ", ".join(f"{d:.2g} ({names[str(kind)]} = {margin:g})" for (kind, margin), d in largest.items())
-    return f"The replica-symmetric solution freezes at small negative entropies: curves end above d = {ends}. "
+def _name(kind: str, margin: float) -> str:
+    return f"{'κ̃' if kind == 'reference' else 'black, κ = κ̃'} = {margin:g}"

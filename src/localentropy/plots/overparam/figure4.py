@@ -6,7 +6,16 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.plots.drawing import Drawing, colors_of, curve_rows, draw_signed, in_style, letter, panels
+from localentropy.plots.drawing import (
+    Drawing,
+    colors_of,
+    curve_rows,
+    draw_signed,
+    frozen_ends,
+    in_style,
+    letter,
+    panels,
+)
 
 BOTTOM = -2.5
 """Lower end of the axis of derivatives."""
@@ -37,10 +46,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(BOTTOM, TOP))
     axes[0].legend(title=r"$1/\alpha$", loc="upper left")
     letter(axes)
+    ends = frozen_ends(curves, ["inv_alpha"], "1/α = {:g}".format)
     caption = (
         f"Figure 4. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
         f"margin, (a), and its derivative by the distance, (b), up to the typical distance; α_T = {p['alpha_T']:g}, "
-        f"{p['ensemble']['activation']} features, replica-symmetric theory. Dashed: negative values of what is drawn. {_ends(curves)}Below 1/α_LE{_threshold(tables)} "
+        f"{p['ensemble']['activation']} features, replica-symmetric theory. Dashed: negative values of what is drawn. {ends}Below 1/α_LE{_threshold(tables)} "
         f"the derivative is negative somewhere{_beyond(curves)}. α_T and the values of 1/α are chosen here: the text "
         "lost them."
     )
@@ -54,16 +64,6 @@ def _threshold(tables: Mapping[str, pd.DataFrame]) -> str:
     if row.empty or thresholds.attrs["parameters"]["ensemble"] != drawn["ensemble"]:
         return ""
     return f" = {row['inv_alpha_le'].iloc[0]:.4f}"
-
-
-def _ends(curves: pd.DataFrame) -> str:
-    """Where curves end because the replica-symmetric solution does."""
-    unsolved = curves[curves["entropy"].isna()]
-    if unsolved.empty:
-        return ""
-    largest = unsolved.groupby("inv_alpha")["distance"].max()
-    ends = ", ".join(f"{d:.2g} (1/α = {inv_alpha:g})" for inv_alpha, d in largest.items())
-    return f"The replica-symmetric solution freezes at small negative entropies: curves end above d = {ends}. "
 
 
 def _beyond(curves: pd.DataFrame) -> str:

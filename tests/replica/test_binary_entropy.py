@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from localentropy.numerics.special import binary_entropy
+from localentropy.replica.franz_parisi import binary_entropy
 
 
 @pytest.mark.parametrize(("distance", "expected"), [(0.0, 0.0), (0.5, np.log(2)), (1.0, 0.0)])
