@@ -30,7 +30,7 @@ class ConvergenceError(LocalEntropyError, ArithmeticError):
 
     Attributes:
         point: the control parameters and unknowns at which it stopped.
-        residual: largest absolute violation of the equations there.
+        residual: how far from a solution it was: the last correction of an unknown in its scale, or a violation.
     """
 
     def __init__(self, what: str, point: Mapping[str, float], residual: float) -> None:
