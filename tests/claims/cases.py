@@ -5,14 +5,17 @@ A spoiling changes a copy of the good tables in place, and must find something t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 import pandas as pd
 
-from tests.claims import network_tables, run_tables, theory_tables
+from tests.claims import margins_tables, network_tables, run_tables, theory_tables
+
+MODULES = {"overparam": (theory_tables, run_tables, network_tables), "margins": (margins_tables,)}
+"""Paper → where the tables of its experiments are made."""
 
 Tables = dict[str, pd.DataFrame]
 Spoiling = Callable[[Tables], None]
@@ -35,14 +38,15 @@ class Case:
     replaced: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)
 
 
-def tables(names: Iterable[str], case: Case) -> Tables:
-    """The good tables of a claim: the test's argument → rows, to be changed at will."""
-    return {name: _built(case.replaced.get(name) or _builder(name)).copy() for name in names}
+def tables(names: Mapping[str, str], case: Case) -> Tables:
+    """The good tables of a claim: the test's argument → rows, to be changed at will; `names` are its experiments."""
+    return {name: _built(case.replaced.get(name) or _builder(of)).copy() for name, of in names.items()}
 
 
-def _builder(name: str) -> Callable[[], pd.DataFrame]:
+def _builder(experiment: str) -> Callable[[], pd.DataFrame]:
+    paper, _, name = experiment.partition("/")
     builder: Callable[[], pd.DataFrame] = next(
-        getattr(module, name) for module in (theory_tables, run_tables, network_tables) if hasattr(module, name)
+        getattr(module, name) for module in MODULES[paper] if hasattr(module, name)
     )
     return builder
 

@@ -11,15 +11,17 @@ from localentropy.claims.overparam.solvers import half_point
 from localentropy.pipeline.config import read_claims
 from localentropy.pipeline.scorecard import assess
 from tests.claims.cases import Case, Tables, only, tables
+from tests.claims.margins_cases import MARGINS
 from tests.claims.network_cases import NETWORKS
 from tests.claims.run_cases import RUNS
 from tests.claims.theory_cases import THEORY
 
-CASES: dict[str, Case] = THEORY | RUNS | NETWORKS
+CASES: dict[str, Case] = THEORY | RUNS | NETWORKS | MARGINS
 CLAIMS = read_claims()
 UNDECIDED = {"O21"}
 """Claims whose test is a bound in words: it never says more than that it cannot tell."""
 ABSCISSAE = {
+    "alpha",
     "alpha_T",
     "inv_alpha",
     "margin",

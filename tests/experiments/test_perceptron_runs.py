@@ -12,7 +12,7 @@ import pytest
 
 from localentropy.errors import ConfigError, DomainError
 from localentropy.experiments import solve, stabilities, typical
-from localentropy.experiments.ensembles import Ensemble
+from localentropy.experiments.ensembles import RandomFeatures
 from localentropy.experiments.parameters import Context
 from localentropy.experiments.perceptron_sizes import Grid, grid_tasks
 from localentropy.pipeline.config import resolve
@@ -103,7 +103,7 @@ def test_the_theory_of_overlapping_grids_has_every_point_once(program):
         Grid(D=33, inv_alphas=(5.0, 10.0), margins=(0.0,), samples=1),
         Grid(D=33, inv_alphas=(5.001, 20.0), margins=(0.0, 0.5), samples=3),
     )
-    ensemble = Ensemble(model="random_features", activation="sign")
+    ensemble = RandomFeatures(model="random_features", activation="sign")
     parameters = (
         typical.Sizes(**COMMON, at="sizes", ensemble=ensemble, grids=grids)
         if program is typical

@@ -67,7 +67,34 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
         ),
         ({"franz_parisi": {"largest_distance": "typical"}}, ["franz_parisi: bound = true needs a number"]),
         ({"typical": {"alphas_T": [0.2, 0.1]}}, ["alphas_T", "increase", "0.1 follows 0.2"]),
-        ({"typical": {"at": "line"}}, ["typical.at = line: allowed: one of lines, sizes; nearest: lines"]),
+        (
+            {"typical": {"at": "line"}},
+            ["typical.at = line: allowed: one of lines, sizes, margins; nearest: lines"],
+        ),
+        (
+            {"typical": {"ensemble": {"model": "perceptron"}}},
+            ["typical.ensemble.model = perceptron: allowed: random_features"],
+        ),
+        (
+            {"margins": {"typical": {"ensemble": {"model": "perceptorn"}}}},
+            ["margins.typical.ensemble.model = perceptorn: allowed: one of perceptron, tree", "nearest: perceptron"],
+        ),
+        (
+            {"margins": {"typical": {"ensemble": {"activation": "sign"}}}},
+            ["margins.typical.ensemble.activation = sign: unknown key; allowed: model"],
+        ),
+        (
+            {"margins": {"typical": {"ensemble": {"model": "tree_committee"}}}},
+            ["margins.typical.ensemble.activation: missing; allowed: one of sign, relu"],
+        ),
+        (
+            {"margins": {"typical": {"ensemble": {"model": "tree_committee", "activation": "relo"}}}},
+            ["margins.typical.ensemble.activation = relo: allowed: one of sign, relu; nearest: relu"],
+        ),
+        (
+            {"margins": {"typical": {"ensemble": 3}}},
+            ["margins.typical.ensemble = 3: allowed: a mapping with keys model or a mapping"],
+        ),
         ({"solve_sbpi": {"solver": "spbi"}}, ["solve_sbpi.solver = spbi: allowed: one of anneal", "nearest: sbpi"]),
         (
             {"solve_sbpi": {"sweeps": 3}},
@@ -168,34 +195,34 @@ def test_names_of_the_main_paper_are_bare() -> None:
 
 
 def test_a_papers_sections_lie_below_its_name(root: Path) -> None:
-    shutil.copytree(root / "config/overparam", root / "config/margins")
-    (root / "config/margins/claims.yaml").unlink()
-    figures = root / "config/margins/figures.yaml"
-    figures.write_text("figure2: {shows: nothing, experiments: [margins/typical, overparam/typical]}\n")
+    shutil.copytree(root / "config/overparam", root / "config/sketch")
+    (root / "config/sketch/claims.yaml").unlink()
+    figures = root / "config/sketch/figures.yaml"
+    figures.write_text("figure2: {shows: nothing, experiments: [sketch/typical, overparam/typical]}\n")
     for file in ("physics", "smoke"):
-        path = root / f"config/margins/{file}.yaml"
+        path = root / f"config/sketch/{file}.yaml"
         path.write_text(yaml.safe_dump({"typical": yaml.safe_load(path.read_text())["typical"]}))
-    assert find_papers(root) == ["overparam", "margins"]
-    assert "margins_figure2" in read_figures(root)
-    one = {"margins": {"typical": {"points": 3}}, "typical": {"points": 4}}
+    assert find_papers(root) == ["overparam", "margins", "sketch"]
+    assert "sketch_figure2" in read_figures(root)
+    one = {"sketch": {"typical": {"points": 3}}, "typical": {"points": 4}}
     configuration = resolve("smoke", overrides=one, root=root)
-    points = [configuration.experiments[f"{paper}/typical"].model_dump()["points"] for paper in find_papers(root)]
+    points = [configuration.experiments[f"{paper}/typical"].model_dump()["points"] for paper in ("overparam", "sketch")]
     assert points == [4, 3]
     same = resolve("smoke", overrides={"overparam": {"typical": {"points": 4}}}, root=root)
     assert same.experiments["overparam/typical"] == configuration.experiments["overparam/typical"]
     for wrong, message in (
-        ({"margins": {"typical": {"points": 1}}}, "--config: margins.typical.points = 1: allowed: an integer ≥ 2 and"),
-        ({"margins": {"typicl": {}}}, "--config: margins.typicl: unknown key; did you mean 'typical'?"),
-        ({"margin": {}}, "--config: margin: unknown key; did you mean 'margins'?"),
-        ({"margins": 3}, "--config: margins = 3: must be a mapping with keys typical"),
+        ({"sketch": {"typical": {"points": 1}}}, "--config: sketch.typical.points = 1: allowed: an integer ≥ 2 and"),
+        ({"sketch": {"typicl": {}}}, "--config: sketch.typicl: unknown key; did you mean 'typical'?"),
+        ({"sketh": {}}, "--config: sketh: unknown key; did you mean 'sketch'?"),
+        ({"sketch": 3}, "--config: sketch = 3: must be a mapping with keys typical"),
         ({"overparam": {"typical": {"points": 1}}}, "--config: overparam.typical.points = 1: allowed"),
     ):
         with pytest.raises(ConfigError) as caught:
             resolve("smoke", overrides=wrong, root=root)
         assert str(caught.value).startswith(message)
-    figures.write_text(figures.read_text().replace("margins/typical", "marigns/typical"))
+    figures.write_text(figures.read_text().replace("sketch/typical", "sktech/typical"))
     with pytest.raises(
-        ConfigError, match=r"config/margins/figures\.yaml: figure2\.experiments = marigns/typical: allowed"
+        ConfigError, match=r"config/sketch/figures\.yaml: figure2\.experiments = sktech/typical: allowed"
     ):
         resolve("smoke", root=root)
 

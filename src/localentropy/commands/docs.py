@@ -58,9 +58,9 @@ def table_text() -> str:
         lines += ["", f"## `{key}`\n", f"Program `{program}`.\n", *_HEAD]
         for name in model.model_fields:
             if name not in ExperimentParameters.model_fields:
-                lines += _rows(
-                    f"{key}.{name}", field_schema(model, [name]), _values(experiment, values(experiment, name))
-                )
+                found = values(experiment, name)
+                schema = field_schema(model, [name], {name: found["default"]})
+                lines += _rows(f"{key}.{name}", schema, _values(experiment, found))
     return "\n".join(lines) + "\n"
 
 
@@ -97,7 +97,7 @@ def _rows(key: str, schema: Schema, value: str = "") -> list[str]:
     """The row of a key, and the rows of the keys of its entries."""
     meaning = schema.get("description", "") + (" — *size*" if schema.get("size") else "")
     rows = [f"| `{key}` | {meaning} | {allowed(schema)} | {value} |"]
-    for branch in schema.get("anyOf", [schema]):
+    for branch in schema.get("anyOf") or schema.get("oneOf") or [schema]:
         entry, mark = (branch["items"], "[]") if "items" in branch else (branch, "")
         if isinstance(branch.get("additionalProperties"), dict):
             entry, mark = branch["additionalProperties"], ".<name>"

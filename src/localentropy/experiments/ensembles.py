@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,13 +15,36 @@ class Ensemble(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    model: Literal["random_features"] = Field(description="the model, a module of localentropy.replica")
-    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
+    model: str = Field(description="the model, a module of localentropy.replica")
 
     def theory(self, function: str, *arguments: Any, **named: Any) -> Any:
         """The value of one of the model's functions."""
         found = getattr(import_module(f"localentropy.replica.{self.model}"), function)
         return found(*arguments, **named, **self.model_dump(exclude={"model"}))
+
+
+class RandomFeatures(Ensemble):
+    """A binary perceptron on random features of a teacher's inputs. Its control parameters are α_T and 1/α."""
+
+    model: Literal["random_features"] = Field(description="the model, a module of localentropy.replica")
+    activation: Literal["sign", "tanh", "erf", "identity"] = Field(description="nonlinearity σ of the features")
+
+
+class Perceptron(Ensemble):
+    """A binary perceptron on random patterns."""
+
+    model: Literal["perceptron"] = Field(description="the model, a module of localentropy.replica")
+
+
+class TreeCommittee(Ensemble):
+    """A tree committee of infinitely many binary perceptrons on random patterns."""
+
+    model: Literal["tree_committee"] = Field(description="the model, a module of localentropy.replica")
+    activation: Literal["sign", "relu"] = Field(description="activation g of the units")
+
+
+RandomPatterns = Annotated[Perceptron | TreeCommittee, Field(discriminator="model")]
+"""Models of independent random patterns. Their control parameter is α, the number of patterns per weight."""
 
 
 class EnsembleParameters(ExperimentParameters):
@@ -30,7 +53,7 @@ class EnsembleParameters(ExperimentParameters):
     FUNCTIONS: ClassVar[tuple[str, ...]]
     """Functions of the model that the program calls."""
 
-    ensemble: Ensemble
+    ensemble: Annotated[RandomFeatures | Perceptron | TreeCommittee, Field(discriminator="model")]
 
     def modules(self) -> list[str]:
         """Dotted names of the model's functions that the table depends on."""

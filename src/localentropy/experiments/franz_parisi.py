@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from localentropy.experiments.ensembles import EnsembleParameters
+from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures
 from localentropy.experiments.parameters import SIZE, Context, Distance, Load, Margin, Overparameterization, Task
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Parameters(EnsembleParameters):
     """Parameters of the Franz–Parisi curves."""
 
     FUNCTIONS = ("franz_parisi", "typical", "typical_distance", "kappa_max", "inv_alpha_le")
+    ensemble: RandomFeatures
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     inv_alpha: Overparameterization = Field(description="student weights per pattern, 1/α = N/P (C)")
     margin: Margin = Field(description="margin κ of the solutions that are counted")

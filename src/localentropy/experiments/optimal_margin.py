@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from localentropy.experiments.ensembles import EnsembleParameters
+from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures
 from localentropy.experiments.parameters import SIZE, Context, Load, Overparameterization, Task
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ class Parameters(EnsembleParameters):
     """Parameters of the optimal margin."""
 
     FUNCTIONS = ("alpha_c", "kappa_opt", "kappa_max", "typical")
+    ensemble: RandomFeatures
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     largest_inv_alpha: Overparameterization = Field(description="right end of the grid in 1/α (C)")
     points: int = Field(ge=2, le=1000, description="points of the grid in log 1/α", json_schema_extra=SIZE)

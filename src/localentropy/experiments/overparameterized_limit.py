@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from localentropy.experiments.ensembles import EnsembleParameters
+from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures
 from localentropy.experiments.parameters import SIZE, Context, IncreasingValues, Loads, Task
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ class Parameters(EnsembleParameters):
     """Parameters of the limit of infinite overparameterization."""
 
     FUNCTIONS = ("overparameterized_limit",)
+    ensemble: RandomFeatures
     alphas_T: Loads = Field(description="ends of the grid in α_T (C)")
     margins: IncreasingValues = Field(description="margins κ (C)")
     points: int = Field(ge=2, le=1000, description="points of the grid in log α_T", json_schema_extra=SIZE)

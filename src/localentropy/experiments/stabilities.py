@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.ensembles import EnsembleParameters
+from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -32,6 +32,7 @@ class Parameters(EnsembleParameters):
     """Parameters of both densities and lattices."""
 
     CHOICE = "at"
+    ensemble: RandomFeatures
     at: Literal["density", "lattice"] = Field(
         description="whether stabilities have a density, or are values of the lattice of simulations"
     )

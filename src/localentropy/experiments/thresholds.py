@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy.experiments.ensembles import EnsembleParameters
+from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures
 from localentropy.experiments.parameters import SIZE, Context, IncreasingLoads, Load, Loads, Task
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ class Parameters(EnsembleParameters):
     """Parameters of both kinds of thresholds."""
 
     CHOICE = "onset_of"
+    ensemble: RandomFeatures
     onset_of: Literal["solutions", "optimal margin"] = Field(
         description="α_c and α_LE, or the onset of a positive optimal margin"
     )

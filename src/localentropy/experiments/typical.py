@@ -1,6 +1,7 @@
-"""Typical solutions: along lines of the phase diagram, or at the sizes and effective margins of simulations.
+"""Typical solutions: along lines of a phase diagram, or at the sizes and effective margins of simulations.
 
-Lines go in 1/α at fixed α_T and in α_T at fixed 1/α, each from the threshold of its margin on.
+Lines for random features go in 1/α at fixed α_T and in α_T at fixed 1/α, each from the threshold of its margin on.
+Lines for random patterns go in the margin at fixed α, from zero to the largest margin, and in α at the largest margin.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.ensembles import EnsembleParameters
+from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures, RandomPatterns
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
+    IncreasingLoads,
     IncreasingValues,
     Load,
     Loads,
@@ -31,16 +33,25 @@ BEYOND = 1.0 + 1e-9
 
 
 class Parameters(EnsembleParameters):
-    """Parameters of both kinds of points."""
+    """Parameters of every kind of points."""
 
     CHOICE = "at"
     FUNCTIONS = ("alpha_c", "kappa_max", "typical")
 
-    at: Literal["lines", "sizes"] = Field(description="whether the points lie on lines or are those of simulations")
+    at: Literal["lines", "sizes", "margins"] = Field(
+        description="whether the points lie on lines through the phase diagram, are those of simulations, or lie on "
+        "lines in the margin and at the largest margin"
+    )
+
+
+class AtLoad(Parameters):
+    """Points of random features, at an α_T."""
+
+    ensemble: RandomFeatures
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D, but for the lines in α_T (C)")
 
 
-class Lines(Parameters):
+class Lines(AtLoad):
     """Lines through the phase diagram."""
 
     largest_inv_alpha: Overparameterization = Field(description="right end of the lines in 1/α (C)")
@@ -55,7 +66,7 @@ class Lines(Parameters):
     )
 
 
-class Sizes(Parameters):
+class Sizes(AtLoad):
     """The points of simulations."""
 
     grids: tuple[Grid, ...] = Field(
@@ -68,32 +79,70 @@ class Sizes(Parameters):
         return self
 
 
-Parameters.MODELS = {"lines": Lines, "sizes": Sizes}
+class Margins(Parameters):
+    """Lines in the margin up to the largest, and the largest against α."""
+
+    ensemble: RandomPatterns
+    alphas: IncreasingLoads = Field(description="patterns per weight, α, of the lines in the margin (C)")
+    smallest_alpha: Load = Field(description="left end of the line in α, whose right end is α_c (C)")
+    points: int = Field(
+        ge=2, le=1000, description="points of a line, spaced evenly in the margin or in log α", json_schema_extra=SIZE
+    )
 
 
-def tasks(parameters: Lines | Sizes) -> list[Task]:
+Parameters.MODELS = {"lines": Lines, "sizes": Sizes, "margins": Margins}
+
+
+def tasks(parameters: Lines | Sizes | Margins) -> list[Task]:
     """One line each, or one size and margin; the grids of several solvers overlap."""
     if isinstance(parameters, Sizes):
         return distinct_points(parameters.alpha_T, parameters.grids)
+    if isinstance(parameters, Margins):
+        return [*({"line": "margin", "alpha": alpha} for alpha in parameters.alphas), {"line": "alpha"}]
     return [
         *({"line": "inv_alpha", "margin": margin} for margin in parameters.margins),
         *({"line": "alpha_T", "margin": margin} for margin in parameters.margins_alpha_T),
     ]
 
 
-def compute(parameters: Lines | Sizes, task: Task, context: Context) -> pd.DataFrame:
+def compute(parameters: Lines | Sizes | Margins, task: Task, context: Context) -> pd.DataFrame:
     """One line, or one point.
 
     Returns:
         Columns alpha_T, inv_alpha (N/P), margin, entropy (nats per weight), q, p, p_d, r, their conjugates,
         error_typical, error_barycenter, residual. Lines have also line and reference (the task's margin as written),
         sizes have D, N and margin_effective (the κ of the continuum that the margin stands for). There is no row where
-        there are no solutions.
+        there are no solutions. For random patterns: line (`margin` or `alpha`), alpha, margin, entropy, q, q_hat,
+        residual.
 
     Raises:
-        DomainError: a line in 1/α that ends before the threshold of its margin.
+        DomainError: a line in 1/α that ends before the threshold of its margin, or a load above α_c.
     """
+    if isinstance(parameters, Margins):
+        return _margins(parameters, task)
     return _point(parameters, task) if isinstance(parameters, Sizes) else _line(parameters, task)
+
+
+def _margins(parameters: Margins, task: Task) -> pd.DataFrame:
+    import numpy as np
+    import pandas as pd
+
+    from localentropy.errors import DomainError
+
+    theory, points = parameters.ensemble.theory, parameters.points
+    if task["line"] == "margin":
+        largest = theory("kappa_max", task["alpha"])
+        line = [(task["alpha"], margin) for margin in np.linspace(0.0, largest, points)]
+    else:
+        threshold = theory("alpha_c") / BEYOND
+        if not parameters.smallest_alpha < threshold:
+            raise DomainError(
+                f"smallest_alpha = {parameters.smallest_alpha} leaves no line: solutions exist up to "
+                f"α = {threshold:.6g}"
+            )
+        alphas = np.geomspace(parameters.smallest_alpha, threshold, points)
+        line = [(alpha, theory("kappa_max", alpha)) for alpha in alphas]
+    return pd.DataFrame([asdict(theory("typical", *point)) for point in line]).assign(line=task["line"])
 
 
 def _point(parameters: Sizes, task: Task) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -31,26 +31,48 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def field_schema(model: type[BaseModel], location: Sequence[str | int]) -> Schema:
+def field_schema(model: type[BaseModel], location: Sequence[str | int], values: Any = None) -> Schema:
     """JSON schema of the value at `location` (field names and list positions) of a model; {} if there is none.
 
-    Each reference in it is replaced by what it refers to.
+    Each reference in it is replaced by what it refers to, and each choice of models on the way by the model that the
+    values choose.
     """
     root = model.model_json_schema()
-    schema: Schema = _inlined(root, root.get("$defs", {}))
+    schema: Schema = _chosen(_inlined(root, root.get("$defs", {})), values)
     for part in location:
         if isinstance(part, int):
             items = schema.get("prefixItems", [])
             schema = items[part] if part < len(items) else schema.get("items", {})
         else:
             schema = schema.get("properties", {}).get(part) or schema.get("additionalProperties") or {}
+        values = values[part] if has(values, part) else None
+        schema = _chosen(schema, values)
     return schema
+
+
+def has(value: Any, part: str | int) -> bool:
+    """Whether a value read from YAML has such a key or position."""
+    if isinstance(value, (list, tuple)):
+        return isinstance(part, int) and part < len(value)
+    return isinstance(value, Mapping) and part in value
+
+
+def _chosen(schema: Schema, value: Any) -> Schema:
+    """The branch of a choice of models that a mapping's tag chooses; the tag alone where it chooses none."""
+    if "discriminator" not in schema or not isinstance(value, Mapping):
+        return schema
+    tag = schema["discriminator"]["propertyName"]
+    branches = {branch["properties"][tag]["const"]: branch for branch in schema["oneOf"]}
+    branch = branches.get(str(value.get(tag)), {"properties": {}})
+    choice = schema["oneOf"][0]["properties"][tag] | {"enum": list(branches)}
+    return branch | {"properties": branch["properties"] | {tag: choice}}
 
 
 def allowed(schema: Schema) -> str:
     """What the schema allows: `an integer ≥ 1 and ≤ 10`, `one of a, b`, `a list of …`."""
-    if "anyOf" in schema:
-        return " or ".join(allowed(branch) for branch in schema["anyOf"])
+    for union in ("anyOf", "oneOf"):
+        if union in schema:
+            return " or ".join(allowed(branch) for branch in schema[union])
     if "enum" in schema or "const" in schema:
         choices = schema.get("enum", [schema.get("const")])
         return ("one of " if len(choices) > 1 else "") + ", ".join(str(choice) for choice in choices)

@@ -22,7 +22,7 @@ from localentropy.arguments import nearest_choice
 from localentropy.claims.claim import Claim
 from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import Experiment, ExperimentParameters
-from localentropy.pipeline.allowed import allowed, field_schema, nearest, shown
+from localentropy.pipeline.allowed import allowed, field_schema, has, nearest, shown
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = ("smoke", "default", "paper")
@@ -467,26 +467,30 @@ def _merge(base: Tree, update: Tree) -> dict[str, Any]:
 def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged: Tree, error: ValidationError) -> str:
     """The first problem of a validation error, as one line."""
     problem = error.errors(include_url=False)[0]
+    kind, path = problem["type"], list(problem["loc"])
+    if kind.startswith("union_tag"):  # of a choice of models
+        path.append(problem["ctx"]["discriminator"].strip("'"))
+        kind = "missing" if kind == "union_tag_not_found" else kind
     # Only names and positions in the data are kept: pydantic also lists the branches of unions.
     location: list[str | int] = []
     value: Any = merged
-    for part in problem["loc"]:
-        if _has(value, part):
+    for index, part in enumerate(path):
+        if has(value, part):
             value = value[part]
-        elif problem["type"] != "missing" or isinstance(part, int):
+        elif kind != "missing" or index < len(path) - 1 or isinstance(part, int):
             continue
         location.append(part)
     where = _key(layers, ([key] if key else []) + location)
     refused = f"{where} = {shown(value)}"
-    schema = field_schema(model, location)
-    if problem["type"] == "extra_forbidden":
-        siblings = field_schema(model, location[:-1]).get("properties", {})
+    schema = field_schema(model, location, merged)
+    if kind == "extra_forbidden":
+        siblings = field_schema(model, location[:-1], merged).get("properties", {})
         return f"{refused}: unknown key; {did_you_mean(location[-1], list(siblings))}"
-    if problem["type"] == "missing" and not isinstance(problem["loc"][-1], int):  # otherwise the list is too short
+    if kind == "missing" and not isinstance(path[-1], int):  # otherwise the list is too short
         return f"{where}: missing; allowed: {allowed(schema)}"
-    if problem["type"] == "value_error" and not location:
+    if kind == "value_error" and not location:
         return f"{where}: {problem['ctx']['error']}"
-    if problem["type"] == "value_error":
+    if kind == "value_error":
         return f"{refused}: {problem['ctx']['error']}; allowed: {allowed(schema)}"
     choice = nearest(value, schema)
     return f"{refused}: allowed: {allowed(schema)}" + (f"; nearest: {choice}" if choice else "")
@@ -499,7 +503,7 @@ def _key(layers: Sequence[Layer], path: Sequence[str | int]) -> str:
         value: Any = layer.values
         reached = 0
         for part in path:
-            if not _has(value, part):
+            if not has(value, part):
                 break
             value = value[part]
             reached += 1
@@ -507,9 +511,3 @@ def _key(layers: Sequence[Layer], path: Sequence[str | int]) -> str:
             setter, depth = layer, reached
     dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
     return f"{setter.name}: {shown(setter.prefix + dotted)}"
-
-
-def _has(value: Any, part: str | int) -> bool:
-    if isinstance(value, (list, tuple)):
-        return isinstance(part, int) and part < len(value)
-    return isinstance(value, Mapping) and part in value

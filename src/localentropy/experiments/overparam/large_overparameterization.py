@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from localentropy.experiments.ensembles import EnsembleParameters
+from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures
 from localentropy.experiments.parameters import Context, IncreasingOverparameterizations, IncreasingValues, Load, Task
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ class Parameters(EnsembleParameters):
     """Parameters of the approach to the limit."""
 
     FUNCTIONS = ("typical", "overparameterized_limit")
+    ensemble: RandomFeatures
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     inv_alphas: IncreasingOverparameterizations = Field(description="student weights per pattern, 1/α = N/P (C)")
     margins: IncreasingValues = Field(description="margins κ (C)")
