@@ -124,12 +124,12 @@ class FranzParisi(FreeEntropy):
         return True
 
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
-        """phi_FP (`overparam`, eq. 96; `margins`, eq. 25)."""
+        """phi_FP (`overparam`, eq. 96; `margins`, eq. 26)."""
         site_entropy, energy = self.parts(coordinates, controls)
         return site_entropy + self.student.alpha * energy
 
     def parts(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> tuple[Jet, Jet]:
-        """The terms of the sites, and the energetic term."""
+        """The terms of the sites (docs/margins/theory.md eq. 16, and what the model adds), and the energetic term."""
         d = exp(controls[0])
         S, spread = 1.0 - 2.0 * d, 4.0 * d * (1.0 - d)
         chi = -spread * expm1(coordinates[3])

@@ -42,7 +42,7 @@ class Reference(NamedTuple):
 
 
 class PairEnergy:
-    """G_E of a student beside a reference (`overparam`, eqs. 92-93; `margins`, eq. 27).
+    """G_E of a student beside a reference (`overparam`, eqs. 92-93; `margins`, eq. 27b).
 
     The student's pre-activation is s times the reference's plus a rest u. The term depends on
 

@@ -25,7 +25,7 @@ _FAR = 12.0
 def hard_margin(common: Jet, free: Jet, teacher: Number, margin: Number, spacing: float = SPACING) -> Jet:
     """G_E: log fraction of students whose stability on a pattern is at least the margin, nats.
 
-    Source: `overparam`, eqs. 50; `margins`, eq. 17 (no teacher).
+    Source: `overparam`, eqs. 50; `margins`, eq. 14b (no teacher).
 
     Args:
         common: variance that two students' pre-activations share beyond the teacher's, C = Q - R^2.

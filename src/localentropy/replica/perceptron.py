@@ -1,7 +1,7 @@
-"""Binary perceptron that stores random patterns: replica theory of wide flat minima (`margins`, sections II and III).
+"""Binary perceptron that stores random patterns: replica theory of wide flat minima (`margins`, SM I and II).
 
 N weights +-1, P = alpha N random patterns. A solution of margin kappa has all its stabilities >= kappa, in units in
-which the pre-activation is w.x / sqrt(N). All entropies are in nats per weight.
+which the pre-activation is w.x / sqrt(N). All entropies are in nats per weight. Derivation: docs/margins/theory.md.
 
     >>> from localentropy.replica import perceptron
     >>> perceptron.typical(alpha=0.5).entropy
@@ -36,16 +36,16 @@ class Perceptron(Ensemble):
     local_entropy_guess: ClassVar[tuple[float, float]] = (0.875, 0.005)
 
     def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
-        """C = q, V = 1 - q, no teacher."""
+        """C = q, V = 1 - q, no teacher (docs/margins/theory.md eq. 3)."""
         return x.q, x.v, 0.0
 
     def pair_fields(self, x: Any, ref: Overlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
-        """The student's pre-activation is S times its reference's plus that of the difference."""
+        """The student's pre-activation is S times its reference's plus that of the difference (the same, eq. 17)."""
         return x.s, x.chi, x.v, 0.0, x.tau, 0.0
 
 
 def typical(alpha: float, margin: float = 0.0) -> typicals.TypicalSolution:
-    """Typical solutions: entropy and overlap (`margins`, eqs. 16-19).
+    """Typical solutions: entropy and overlap (`margins`, eqs. 13-14; docs/margins/theory.md eqs. 3, 4).
 
     Args:
         alpha: patterns per weight, at least 1e-9 and at most alpha_c of this margin.
@@ -57,6 +57,8 @@ def typical(alpha: float, margin: float = 0.0) -> typicals.TypicalSolution:
 def alpha_c(margin: float = 0.0) -> float:
     """Most patterns per weight at which solutions of a margin exist: zero entropy. At margin 0 it is 0.8331.
 
+    Source: `margins`, main text; docs/margins/theory.md eq. 6.
+
     Args:
         margin: kappa, in [0, 1000].
     """
@@ -65,6 +67,8 @@ def alpha_c(margin: float = 0.0) -> float:
 
 def kappa_max(alpha: float) -> float:
     """Largest margin that solutions have: the zero of the entropy as a function of the margin.
+
+    Source: `margins`, main text; docs/margins/theory.md eq. 6.
 
     Args:
         alpha: patterns per weight, at most alpha_c.
@@ -80,7 +84,9 @@ def franz_parisi(
     *,
     unsolved: str = "raise",
 ) -> pd.DataFrame:
-    """Franz-Parisi entropy: solutions of a margin at distance d from a typical one of `margin_ref` (`margins`, eq. 25).
+    """Franz-Parisi entropy: solutions of a margin at distance d from a typical one of `margin_ref`.
+
+    Source: `margins`, eqs. 16, 26, 27; docs/margins/theory.md eqs. 8-14.
 
     Args:
         distances: Hamming distances per weight, each in [1e-9, 1), in any order.
@@ -97,7 +103,9 @@ def franz_parisi(
 
 
 def kappa_min(alpha: float) -> float:
-    """Smallest reference margin around which the entropy is nowhere negative (`margins`, section III).
+    """Smallest reference margin around which the entropy is nowhere negative.
+
+    Source: `margins`, main text, phase 4; docs/margins/theory.md eq. 22.
 
     Args:
         alpha: patterns per weight. Where even kappa_max is too small, DomainError is raised.
@@ -108,7 +116,7 @@ def kappa_min(alpha: float) -> float:
 def kappa_u(alpha: float) -> float:
     """Smallest reference margin around which the entropy grows with distance up to its maximum.
 
-    Source: `margins`, section III.
+    Source: `margins`, main text, phase 5; docs/margins/theory.md eq. 22.
 
     Args:
         alpha: patterns per weight, at most `alpha_le`.
@@ -119,7 +127,7 @@ def kappa_u(alpha: float) -> float:
 def alpha_le() -> float:
     """Patterns per weight above which the entropy is monotonic around no typical solution: 0.7290.
 
-    There kappa_u = kappa_max.
+    There kappa_u = kappa_max (`margins`, main text, "Dense cluster threshold"; docs/margins/theory.md eq. 23).
     """
     return monotonicity.local_entropy_threshold(_ensemble(1.0))
 

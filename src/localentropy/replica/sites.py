@@ -20,7 +20,7 @@ _FEATURE_SPACING, _GAUSSIAN_SPACING = 0.25, 0.4
 
 
 def binary(q_hat: Jet, q: Jet, v: Jet, spacing: float = SPACING) -> Jet:
-    """-q_hat (1 - q) / 2 + int Dz ln 2 cosh(sqrt(q_hat) z), nats per weight (`margins`, eq. 16; `overparam`, eqs. 50).
+    """-q_hat (1 - q) / 2 + int Dz ln 2 cosh(sqrt(q_hat) z), nats per weight (`margins`, eq. 14a; `overparam`, eqs. 50).
 
     Args:
         q_hat: conjugate of the overlap.
@@ -59,7 +59,7 @@ def binary_pair(free: Jet, t_hat: Jet, field: Jet, q_hat_ref: float, spacing: fl
     """Mean of ln(1 + exp(-2 h)) for a weight in the field h of its reference's sign, nats per weight.
 
     h = sqrt(free) z + t_hat x / sqrt(q_hat_ref) + field, with z Gaussian and x of density [1 + tanh(sqrt(q_hat_ref) x)]
-    times the Gaussian's: what ln 2 cosh h exceeds h by (`margins`, eq. 26; `overparam`, eq. 91).
+    times the Gaussian's: what ln 2 cosh h exceeds h by (`margins`, eq. 27a; `overparam`, eq. 91).
 
     Args:
         free: q_hat - t_hat^2 / q_hat_ref, conjugate of the overlap of two students beyond the references'.
