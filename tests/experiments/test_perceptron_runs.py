@@ -26,6 +26,12 @@ RUNS: dict[str, Any] = COMMON | {
     "test_patterns": 50,
 }
 
+
+def _runs(solver: str, **values: Any) -> Any:
+    values = RUNS | values | {"solver": solver}
+    return solve.Parameters.of(values)(**values)
+
+
 SIZES: dict[str, Any] = {"D": 9, "inv_alphas": [5], "samples": 1}
 
 
@@ -37,7 +43,7 @@ def test_a_task_is_one_run():
         {"D": 9, "inv_alpha": 3.0, "margin": 0.25, "sample": 0},
     ]
     assert len(grid_tasks([grid])) == 8
-    parameters = solve.ZeroTemperature(solver="mct0", **RUNS, grids=(grid,), sweeps=20)
+    parameters = _runs("mct0", grids=(grid,), sweeps=20)
     table = solve.compute(parameters, solve.tasks(parameters)[1], CONTEXT)
     assert set(table["sample"]) == {1} and set(table["N"]) == {81} and set(table["margin"]) == {0.0}
     assert "converged" not in set(table["quantity"])
@@ -47,7 +53,7 @@ def test_a_task_is_one_run():
 def test_message_passing_says_whether_it_converged(iterations, converged):
     grid = Grid(D=9, inv_alphas=(3.0,), margins=(0.0,), samples=1)
     options = {"damping": 0.3, "max_iterations": iterations, "tolerance": 1e-3, "epsilon": 0.1}
-    parameters = solve.MessagePassing(solver="belief_propagation", **RUNS, grids=(grid,), **options)
+    parameters = _runs("belief_propagation", grids=(grid,), **options)
     (task,) = solve.tasks(parameters)
     table = solve.compute(parameters, task, CONTEXT)
     assert table.loc[table["quantity"] == "converged", "value"].tolist() == [converged]

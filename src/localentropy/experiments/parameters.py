@@ -153,3 +153,6 @@ IncreasingValues = Annotated[
     tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_increasing)
 ]
 """A grid of non-negative values, strictly increasing."""
+
+IncreasingDistances = Annotated[tuple[Distance, ...], Field(min_length=1), AfterValidator(_increasing)]
+"""A grid of distances, strictly increasing."""

@@ -27,15 +27,14 @@ Table: one row for each number, in column `value`.
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
 from localentropy import seeds
 from localentropy.experiments.parameters import SIZE, Context, IncreasingValues, Task
 from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, sizes
+from localentropy.experiments.perceptron_solvers import SolverParameters, with_options
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,85 +43,17 @@ if TYPE_CHECKING:
     from localentropy.solvers.solution import Solution
 
 
-class Parameters(InstanceParameters):
-    """Parameters of the runs of all solvers. Each solver adds its own options."""
+class Parameters(InstanceParameters, SolverParameters):
+    """Parameters of the runs of all solvers."""
 
-    CHOICE = "solver"
-    solver: Literal["anneal", "mct0", "sbpi", "belief_propagation", "focusing_bp", "binarynet"] = Field(
-        description="the algorithm (docs/solvers)"
-    )
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
     distances: IncreasingValues = Field(description="distances d of the local energy (C)")
     stabilities: bool = Field(description="whether the stabilities of solutions are counted")
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
     grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)
 
-    def modules(self) -> list[str]:
-        """The solver and the code it uses. A table does not depend on other solvers."""
-        return [f"localentropy.solvers.binary.{MODULES.get(self.solver, self.solver)}:{self.solver}"]
 
-    def options(self) -> dict[str, Any]:
-        """Arguments of the solver: the fields that its model adds."""
-        return self.model_dump(exclude=set(Parameters.model_fields))
-
-
-class Annealing(Parameters):
-    """Simulated annealing on the number of errors."""
-
-    beta_start: float = Field(gt=0, le=1000, description="first inverse temperature: linear schedule (T), value (C)")
-    beta_step: float = Field(ge=0, le=1000, description="increase of the inverse temperature in each sweep (C)")
-    sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps (C)")
-
-
-class ZeroTemperature(Parameters):
-    """Monte Carlo at zero temperature."""
-
-    sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps (C)")
-
-
-class StochasticBeliefPropagation(Parameters):
-    """Stochastic BP-inspired learning."""
-
-    theta: int = Field(ge=1, le=1001, description="largest sum that is reinforced, a value of the lattice (C)")
-    reinforcement: float = Field(ge=0, le=1, description="probability p_s of a reinforcement (C)")
-    passes: int = Field(ge=1, le=10_000_000, description="most passes over the patterns (C)")
-
-
-class MessagePassing(Parameters):
-    """Belief propagation."""
-
-    damping: float = Field(ge=0, lt=1, description="weight of the old fields in an update (C)")
-    max_iterations: int = Field(ge=1, le=1_000_000, description="most updates, at each coupling (C)")
-    tolerance: float = Field(gt=0, lt=1, description="largest change of a magnetization at convergence (C)")
-    epsilon: float = Field(ge=0, lt=1, description="range of the random initial magnetizations (C)")
-
-
-class Focusing(MessagePassing):
-    """Focusing belief propagation."""
-
-    steps: int = Field(ge=1, le=10_000, description="values of the coupling (C)")
-    replicas: float = Field(gt=1, le=1000, description="virtual replicas y (C)")
-
-
-class BinaryNet(Parameters):
-    """Gradient descent on real weights whose signs are the student's."""
-
-    logit_scale: float = Field(gt=0, le=1e6, description="c√N, the scale of the pre-activation in the loss (C)")
-    learning_rate: float = Field(gt=0, le=1, description="step size of Adam (C)")
-    epochs: int = Field(ge=1, le=10_000_000, description="full-batch updates (C)")
-    spread: float = Field(gt=0, le=1, description="range of the initial real weights (C)")
-
-
-Parameters.MODELS = {
-    "anneal": Annealing,
-    "mct0": ZeroTemperature,
-    "sbpi": StochasticBeliefPropagation,
-    "belief_propagation": MessagePassing,
-    "focusing_bp": Focusing,
-    "binarynet": BinaryNet,
-}
-MODULES = {"mct0": "anneal"}
-"""Solver → its module below localentropy.solvers.binary, where that is not called the same."""
+Parameters.MODELS = with_options(Parameters)
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -140,12 +71,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     P, N = sizes(parameters.alpha_T, D, task["inv_alpha"])
     seed = seeds.child(context.seed, "instance", sample=sample)
     instance = hidden_manifold(D, P, N, seed=seed, activation=parameters.activation)
-    module, _, function = parameters.modules()[0].partition(":")
-    solver = getattr(import_module(module), function)
-    if "torch" in sys.modules:  # it has its own pool of threads, outside the job's limit
-        sys.modules["torch"].set_num_threads(parameters.threads)
     seed = seeds.child(context.seed, f"algorithm/{name}", D=D, P=P, N=N, margin=margin, sample=sample)
-    solution = solver(instance, margin=margin, seed=seed, **parameters.options())
+    solution = parameters.solve(instance, margin=margin, seed=seed)
     table = pd.DataFrame(_measurements(instance, solution, parameters, margin), columns=["quantity", "x", "value"])
     outcome = "solved" if solution.solved else "not solved"
     context.report(f"D = {D}, 1/α = {N / P:.3f}, κ = {margin:g}, sample {sample}: {outcome}")

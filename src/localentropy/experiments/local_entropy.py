@@ -1,0 +1,87 @@
+"""Local entropy around a solver's solutions, by belief propagation (margins, SM II.3, figure 3).
+
+The problem is the storage of random patterns. Table: one row for each solution and distance.
+
+| column | |
+|---|---|
+| sample | number of the instance |
+| P, N, alpha | sizes; alpha = P/N of these sizes |
+| margin_ref | margin κ̃ asked of the solver |
+| solved | 1 if the final weights have it, else 0 |
+| smallest_stability | of the final weights |
+| margin | margin κ of the solutions that are counted |
+| distance | d between them and the final weights |
+| entropy | of those at this distance, nats per weight; missing where the messages did not converge |
+| field | γ on every weight towards the final weights, half the slope of the entropy in d |
+| converged, residual | 1 if the messages reached the tolerance; largest change in the last update |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from localentropy import seeds
+from localentropy.experiments.parameters import SIZE, Context, IncreasingDistances, Load, Margin, OddSize, Task
+from localentropy.experiments.perceptron_solvers import SolverParameters, with_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Parameters(SolverParameters):
+    """Parameters of the local entropies."""
+
+    instance: Literal["random_patterns"] = Field(
+        description="the problem, a function of localentropy.instances.perceptron"
+    )
+    alpha: Load = Field(description="patterns per weight, α = P/N (C)")
+    margin_ref: Margin = Field(description="margin κ̃ asked of the solver")
+    margin: Margin = Field(description="margin κ of the solutions that are counted")
+    distances: IncreasingDistances = Field(description="distances d from the solver's solution (C)")
+    N: OddSize = Field(description="weights (C)", json_schema_extra=SIZE)
+    samples: int = Field(ge=1, le=10_000, description="instances", json_schema_extra=SIZE)
+
+
+Parameters.MODELS = with_options(Parameters)
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One instance each."""
+    return [{"sample": sample} for sample in range(parameters.samples)]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """Rows of one instance, in the columns above."""
+    import pandas as pd
+
+    from localentropy.instances import perceptron
+    from localentropy.landscape.local_entropy import local_entropy
+
+    p, sample = parameters, task["sample"]
+    P = round(p.alpha * p.N)
+    instance = getattr(perceptron, p.instance)(p.N, P, seed=seeds.child(context.seed, "instance", sample=sample))
+    place = {"P": P, "N": p.N, "margin": p.margin_ref, "sample": sample}
+    solution = p.solve(instance, margin=p.margin_ref, seed=seeds.child(context.seed, f"algorithm/{p.solver}", **place))
+    curve = local_entropy(instance, solution.weights, distances=p.distances, margin=p.margin)
+    stability = float(instance.stabilities(solution.weights).min())
+    outcome = "solved" if solution.solved else "not solved"
+    context.report(f"sample {sample}: {outcome}, smallest stability {stability:.3f}")
+    return pd.DataFrame(
+        {
+            "sample": sample,
+            "P": P,
+            "N": p.N,
+            "alpha": P / p.N,
+            "margin_ref": p.margin_ref,
+            "solved": float(solution.solved),
+            "smallest_stability": stability,
+            "margin": p.margin,
+            "distance": p.distances,
+            "entropy": curve.entropy,
+            "field": curve.field,
+            "converged": curve.converged.astype(float),
+            "residual": curve.residual,
+        }
+    )
