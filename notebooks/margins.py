@@ -1,0 +1,164 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Margins and wide flat minima
+#
+# From the storage problem to the local-entropy threshold, with the library's functions only. The formulas are derived
+# in `docs/margins/theory.md`; the figures of the paper are `make margins_figure2` and so on.
+
+# %%
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from IPython.display import display
+
+from localentropy import solvers
+from localentropy.instances.perceptron import random_patterns
+from localentropy.landscape.local_entropy import local_entropy
+from localentropy.replica import perceptron, tree_committee
+from localentropy.replica.franz_parisi import binary_entropy
+
+alpha = 0.5
+
+# %% [markdown]
+# ## The storage problem
+#
+# A perceptron of $N$ weights $\pm1$ stores $P=\alpha N$ random patterns with margin $\kappa$ if all its stabilities,
+# $y\,w\cdot\xi/\sqrt N$, are at least $\kappa$. There are $e^{N\phi}$ such weights. The entropy $\phi$ falls with the
+# load and with the margin. Where it reaches zero, the last solutions disappear: at $\alpha_c$, or at the largest margin
+# $\kappa_{\max}(\alpha)$.
+
+# %%
+print(f"capacity alpha_c = {perceptron.alpha_c():.6f} patterns per weight")
+print(f"largest margin at alpha = {alpha}: {perceptron.kappa_max(alpha):.6f}")
+for load in (0.3, 0.5, 0.7):
+    margins = np.linspace(0.0, perceptron.kappa_max(load), 30)
+    plt.plot(margins, [perceptron.typical(load, margin).entropy for margin in margins], label=rf"$\alpha$ = {load}")
+plt.gca().set(xlabel=r"margin $\kappa$", ylabel=r"entropy $\phi$, nats per weight")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# Solutions of a large margin are rare, and they are close to each other: their distance falls with the margin.
+
+# %%
+rows = []
+for margin in np.linspace(0.0, perceptron.kappa_max(alpha), 5):
+    solution = perceptron.typical(alpha, margin)
+    rows.append((margin, solution.entropy, 0.5 * (1.0 - solution.q)))
+pd.DataFrame(rows, columns=["margin", "entropy", "distance of two solutions"]).round(4) + 0.0
+
+# %% [markdown]
+# ## What surrounds a solution
+#
+# The Franz–Parisi entropy counts the solutions of margin 0 at distance $d$ from a typical solution of margin
+# $\tilde\kappa$. Two margins separate three phases. Below $\kappa_{\min}$ there are distances without solutions: the
+# entropy is negative there. Between $\kappa_{\min}$ and $\kappa_u$ there are solutions at every distance, but fewer of
+# them behind a first maximum. From $\kappa_u$ on, their number grows with the distance.
+
+# %%
+smallest, monotonic, largest = perceptron.kappa_min(alpha), perceptron.kappa_u(alpha), perceptron.kappa_max(alpha)
+print(f"kappa_min = {smallest:.6f}, kappa_u = {monotonic:.6f}, kappa_max = {largest:.6f}")
+distances = np.geomspace(1e-5, 1e-2, 60)
+between = 0.5 * (smallest + monotonic)
+phases = {0.02: "with a gap", between: "with a barrier", 0.05: "monotonic", largest: "largest margin"}
+for margin, phase in phases.items():
+    curve = perceptron.franz_parisi(distances, alpha, margin_ref=margin)
+    plt.semilogx(curve["distance"], curve["entropy"], label=rf"$\tilde\kappa$ = {margin:.3f}, {phase}")
+plt.semilogx(distances, binary_entropy(distances), "k:", label="all configurations")
+plt.axhline(0.0, color="black", linewidth=0.6)
+plt.gca().set(xlabel="$d$", ylabel=r"$\phi_{\mathrm{FP}}(d)$", ylim=(-0.0025, 0.008))
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# A typical solution of margin 0 has no neighbours, and one of margin 0.1 has no neighbours of that margin. At still
+# smaller distances the replica-symmetric solution ends: the library does not return a number there.
+
+# %%
+for margin in (0.0, 0.1):
+    curve = perceptron.franz_parisi([1e-4, 2e-3, 5e-3, 0.1], alpha, margin_ref=margin, margin=margin, unsolved="nan")
+    print(f"solutions of margin {margin} around one of margin {margin}")
+    display(curve[["distance", "entropy"]].round(5))
+
+# %% [markdown]
+# ## The threshold
+#
+# $\kappa_u$ grows with the load, and $\kappa_{\max}$ falls. They meet at $\alpha'_{LE}$: above it, no typical solution has
+# a monotonic entropy around it. $\kappa_{\min}$ meets $\kappa_{\max}$ at a slightly larger load.
+
+# %%
+threshold = perceptron.alpha_le()
+print(f"alpha'_LE = {threshold:.6f}")
+loads = np.append(np.linspace(0.3, 0.7, 5), threshold - 1e-5)
+plt.plot(loads, [perceptron.kappa_max(load) for load in loads], "k-", label=r"$\kappa_{\max}$")
+plt.plot(loads, [perceptron.kappa_u(load) for load in loads], "--", label=r"$\kappa_u$")
+plt.plot(loads, [perceptron.kappa_min(load) for load in loads], ":", label=r"$\kappa_{\min}$")
+plt.gca().set(xlabel=r"$\alpha$", ylabel="margin", ylim=(0.0, 0.5))
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# The slope of the entropy around solutions of the largest margin shows the transition. It happens at $d\simeq0.005$, so
+# only a logarithmic axis shows it.
+
+# %%
+distances = np.geomspace(5e-4, 0.2, 50)
+for load in (0.70, threshold, 0.74):
+    curve = perceptron.franz_parisi(distances, load)
+    plt.semilogx(curve["distance"], curve["slope"], label=rf"$\alpha$ = {load:.4f}")
+plt.axhline(0.0, color="black", linewidth=0.6)
+plt.gca().set(xlabel="$d$", ylabel=r"$d\phi_{\mathrm{FP}}/dd$", ylim=(-1, 4))
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## Hidden units
+#
+# A tree committee of many units has the same phases. Its activation decides where they end.
+
+# %%
+thresholds = pd.DataFrame(
+    [
+        (activation, tree_committee.alpha_c(activation=activation), tree_committee.alpha_le(activation=activation))
+        for activation in ("sign", "relu")
+    ],
+    columns=["activation", "alpha_c", "alpha'_LE"],
+)
+thresholds.round(6)
+
+# %% [markdown]
+# ## What an algorithm finds
+#
+# Focusing belief propagation looks for solutions with many others around them. Belief propagation in a field counts
+# those others, on the same instance. Their number is close to that around the solutions of largest margin, although the
+# algorithm was asked for no margin. One instance is no proof: this one has more solutions than the mean, which is most
+# of the difference at large distance.
+
+# %%
+instance = random_patterns(N=501, P=250, seed=0)
+found = solvers.focusing_bp(instance, seed=0)
+stability = instance.stabilities(found.weights).min()
+print(f"solved: {found.solved}, smallest stability {stability:.3f}, largest possible margin (N → ∞) {largest:.3f}")
+entropy = solvers.belief_propagation(instance, seed=0).entropy
+print(f"entropy of all solutions: of this instance {entropy:.4f}, theory {perceptron.typical(alpha).entropy:.4f}")
+distances = np.geomspace(0.01, 0.25, 12)
+around = local_entropy(instance, found.weights, distances=distances)
+curve = perceptron.franz_parisi(distances, alpha)
+plt.plot(distances, binary_entropy(distances), "k:", label="all configurations")
+plt.plot(curve["distance"], curve["entropy"], label=r"around $\kappa_{\max}$, theory")
+plt.plot(around.distance, around.entropy, "o", label="around a solution of fBP")
+plt.gca().set(xlabel="$d$", ylabel=r"$\phi(d)$")
+plt.legend()
+plt.show()
+pd.DataFrame({"distance": distances, "fBP minus theory": around.entropy - curve["entropy"]}).round(4)
