@@ -94,8 +94,8 @@ for margin in (0.0, 0.1):
 # %% [markdown]
 # ## The threshold
 #
-# $\kappa_u$ grows with the load, and $\kappa_{\max}$ falls. They meet at $\alpha'_{LE}$: above it, no typical solution has
-# a monotonic entropy around it. $\kappa_{\min}$ meets $\kappa_{\max}$ at a slightly larger load.
+# $\kappa_u$ grows with the load, and $\kappa_{\max}$ falls. They meet at $\alpha'_{LE}$: above it, no typical solution
+# has a monotonic entropy around it. $\kappa_{\min}$ meets $\kappa_{\max}$ at a slightly larger load.
 
 # %%
 threshold = perceptron.alpha_le()
