@@ -175,7 +175,9 @@ def test_doubling_the_nodes_changes_nothing(case):
         u, _ = difference(curve, distance)
         q_hat_ref = typical_of(curve).q_hat
         free, t_hat, field = variables([u["q_hat"] - u["t_hat"] ** 2 / q_hat_ref, u["t_hat"], u["S_hat"] - u["t_hat"]])
-        one, two = (sites.binary_pair(free, t_hat, field, q_hat_ref, sites.PAIR_SPACING / n) for n in (1, 2))
+        one, two = (
+            sites.binary_pair(free, t_hat, field, 0.0, q_hat_ref, spacing=sites.PAIR_SPACING / n) for n in (1, 2)
+        )
         assert one.value == pytest.approx(two.value, abs=1e-9)
         np.testing.assert_allclose(one.gradient, two.gradient, rtol=1e-8, atol=1e-10)
 
@@ -478,8 +480,8 @@ def test_terms_are_continued_below_vanishing_variances():
     assert below[0] - at_zero[0] == pytest.approx(-1e-4 * at_zero[1][1], rel=1e-6)
     np.testing.assert_allclose(above[1], below[1], rtol=1e-2, atol=1e-4)
     free, t_hat, field = variables([0.0, 0.3, 0.7])
-    one, two = (sites.binary_pair(free + shift, t_hat, field, 1.5) for shift in (1e-3, -1e-3))
-    middle = sites.binary_pair(free, t_hat, field, 1.5)
+    one, two = (sites.binary_pair(free + shift, t_hat, field, 0.0, 1.5) for shift in (1e-3, -1e-3))
+    middle = sites.binary_pair(free, t_hat, field, 0.0, 1.5)
     assert one.value - 2 * middle.value + two.value == pytest.approx(1e-6 * middle.hessian[0, 0], rel=1e-2)
     np.testing.assert_allclose((one.gradient - two.gradient) / 2e-3, middle.hessian[0], rtol=1e-2)
 

@@ -26,7 +26,7 @@ def average(function):
 def weight(point, spacing=SPACING):
     """The entropy as a jet of ln q_hat and logit q."""
     log_q_hat, logit_q = variables(point)
-    return binary(exp(log_q_hat), logistic(logit_q), logistic(-logit_q), spacing)
+    return binary(exp(log_q_hat), logistic(logit_q), logistic(-logit_q), spacing=spacing)
 
 
 WEIGHTS = [
@@ -87,7 +87,7 @@ EXTREME_PAIRS = [(1e3, 20.0, -30.0, 50.0), (1e-12, 1e-8, 20.0, 1e-6), (0.1, 200.
 def pair(point, q_hat_ref, spacing=PAIR_SPACING):
     """The mean as a jet of free, t_hat and field."""
     free, t_hat, field = variables(point)
-    return binary_pair(free, t_hat, field, q_hat_ref, spacing)
+    return binary_pair(free, t_hat, field, 0.0, q_hat_ref, spacing=spacing)
 
 
 @pytest.mark.parametrize("point", PAIRS)
@@ -141,3 +141,89 @@ def test_a_student_tied_to_its_reference_flips_with_the_probability_of_the_field
     jet = pair((1e-14, 0.0, field), 0.5)
     assert jet.value == pytest.approx(math.log1p(math.exp(-2 * field)), rel=1e-10)
     assert jet.gradient[2] == pytest.approx(-2 / (1 + math.exp(2 * field)), rel=1e-10)
+
+
+TAUGHT = [
+    # q_hat, r_hat
+    (0.4, 0.4), (1e-6, 1e-6), (0.9, 3.0), (1.1, 0.05), (30.0, 12.0), (200.0, 1.0), (1e-3, 2.0), (1e4, 300.0),
+]  # fmt: skip
+TAUGHT_PAIRS = [
+    # free, t_hat, field, r_hat, q_hat_ref, r_hat_ref
+    (0.5, 0.3, 0.4, 0.3, 0.7, 0.6),
+    (2.0, 1.5, 1.0, 1.2, 3.0, 2.5),
+    (1e-9, 0.3, 0.4, -0.2, 0.7, 0.7),
+    (0.2, -0.4, -2.0, 1.5, 1.5, 0.4),
+    (1e-6, 0.6, 0.7, 0.1, 40.0, 9.0),
+    (1e-4, 12.0, 6.0, 3.0, 200.0, 20.0),
+    (60.0, 5.0, -3.0, 10.0, 2.0, 2.0),
+]
+
+
+def taught(point, spacing=SPACING):
+    """The entropy of a weight that feels a teacher, as a jet of q_hat and r_hat, at q = 0.3 and r = 0.4."""
+    q_hat, r_hat = variables(point)
+    q, v = (variables([0.0, 0.0])[0] * 0.0 + number for number in (0.3, 0.7))
+    return binary(q_hat, q, v, r_hat, 0.4, spacing=spacing)
+
+
+def taught_pair(point, spacing=PAIR_SPACING):
+    """The mean beside a reference, with a teacher, as a jet of free, t_hat, field and r_hat."""
+    free, t_hat, field, r_hat = variables(point[:4])
+    return binary_pair(free, t_hat, field, r_hat, point[4], point[5], spacing=spacing)
+
+
+@pytest.mark.parametrize("point", TAUGHT)
+def test_weight_with_a_teacher_is_the_written_integral(point):
+    q_hat, r_hat = point
+    z = np.linspace(-10, 10, 40001)
+    w = norm.pdf(z) * 20 / 40000
+    h = math.sqrt(q_hat) * z + r_hat
+    expected = -0.5 * q_hat * 0.7 - 0.4 * r_hat + w @ np.logaddexp(h, -h)
+    found = taught(point)
+    assert found.value == pytest.approx(expected, rel=1e-12, abs=1e-14 * r_hat)
+    assert found.gradient[1] == pytest.approx(w @ np.tanh(h) - 0.4, rel=1e-11)
+    assert found.gradient[0] == pytest.approx(0.5 * (0.3 - w @ np.tanh(h) ** 2), rel=1e-10, abs=1e-13)
+
+
+@pytest.mark.parametrize("point", TAUGHT)
+def test_weight_with_a_teacher_by_finite_differences_and_halved_spacing(point):
+    here, fine = taught(point), taught(point, SPACING / 2)
+    for index in range(2):
+        step = 1e-3 * point[index]
+        beside = [taught(np.array(point) + n * step * np.eye(2)[index]) for n in FIVE_POINTS]
+        rows = five_point_slope(np.array([jet.gradient for jet in beside]), step)
+        rounding = 1e-14 * np.abs(here.gradient).max() / step
+        np.testing.assert_allclose(here.hessian[index], rows, rtol=1e-8, atol=rounding)
+    np.testing.assert_allclose(here.gradient, fine.gradient, rtol=1e-11, atol=1e-14)
+    np.testing.assert_allclose(here.hessian, fine.hessian, rtol=1e-10, atol=1e-12 * np.abs(fine.hessian).max())
+
+
+@pytest.mark.parametrize("point", TAUGHT_PAIRS)
+def test_pair_with_a_teacher_is_the_sum_over_the_references_signs(point):
+    """Twin: a reference of sign +-1 in its field, the teacher all +1; ln 2 cosh h is h + ln(1 + exp(-2 h))."""
+    free, t_hat, field, r_hat, q_hat_ref, r_hat_ref = point
+    grid = np.linspace(-10, 10, 2001)
+    x, z = grid[:, None], grid
+    density = norm.pdf(x) * norm.pdf(z) * (grid[1] - grid[0]) ** 2
+    h_ref = math.sqrt(q_hat_ref) * x + r_hat_ref
+    expected = 0.0
+    for sign in (1, -1):
+        h = math.sqrt(free) * z + t_hat * x / math.sqrt(q_hat_ref) + r_hat + field * sign
+        expected += np.sum(density / (1 + np.exp(-2 * sign * h_ref)) * np.logaddexp(0, -2 * sign * h))
+    assert taught_pair(point).value == pytest.approx(expected, rel=1e-11)
+
+
+@pytest.mark.parametrize("point", TAUGHT_PAIRS)
+def test_pair_with_a_teacher_by_finite_differences_and_halved_spacing(point):
+    here, fine = taught_pair(point), taught_pair(point, PAIR_SPACING / 2)
+    for index, scale in enumerate((point[0], max(math.sqrt(point[4]), abs(point[1])), 1.0, 1.0)):
+        step = 1e-3 * scale
+        beside = [taught_pair(np.array(point) + n * step * np.eye(6)[index]) for n in FIVE_POINTS]
+        slope = five_point_slope([jet.value for jet in beside], step)
+        assert here.gradient[index] == pytest.approx(slope, rel=1e-8, abs=1e-14 * here.value / step)
+        rows = five_point_slope(np.array([jet.gradient for jet in beside]), step)
+        np.testing.assert_array_less(
+            np.abs(here.hessian[index] - rows), 1e-8 * np.abs(rows) + 1e-13 * np.abs(here.gradient) / step + 1e-12
+        )
+    np.testing.assert_allclose(here.gradient, fine.gradient, rtol=1e-11, atol=1e-13 * np.abs(fine.gradient).max())
+    np.testing.assert_allclose(here.hessian, fine.hessian, rtol=1e-10, atol=1e-12 * np.abs(fine.hessian).max())

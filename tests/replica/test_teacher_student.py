@@ -1,8 +1,7 @@
-"""A model stated in a test: the classic binary teacher and student, whose typical solutions are known."""
+"""The planted perceptron: Bayes line, written equations, enumeration with a teacher, limits, refusals."""
 
 import math
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -10,88 +9,217 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from localentropy.errors import DomainError
-from localentropy.numerics.jets import Jet, compose, exp, logistic, sqrt
-from localentropy.replica.ensemble import Ensemble
-from localentropy.replica.patterns import pull
-from localentropy.replica.typical import largest_alpha, typical_point
+from localentropy.replica import perceptron, teacher_student
+from localentropy.replica.franz_parisi import FranzParisiCurve, curve_around
+from localentropy.replica.pair_energy import PairEnergy
+from localentropy.replica.teacher_student import TeacherStudent
+from localentropy.replica.typical import typical_point
+from tests.helpers import FIVE_POINTS, all_signs, five_point_slope
 
 Z, WEIGHT = np.polynomial.legendre.leggauss(400)
 Z, WEIGHT = 10 * Z, 10 * WEIGHT * norm.pdf(10 * Z)
+POINTS = [(0.1, 0.0), (1.0, 0.0), (1.2, 0.0), (0.5, 0.3), (1.0, 0.1), (0.01, 3.0), (0.3, 0.9), (1e-3, 0.0)]
 
 
-class TeacherOverlap(NamedTuple):
-    """q of two students, v = 1 - q, c = q - r^2 with r the overlap with the teacher, and the conjugates."""
-
-    q_hat: Any
-    r_hat: Any
-    q: Any
-    v: Any
-    c: Any
-    r: Any
+@pytest.mark.parametrize("alpha", [1e-6, 0.1, 0.5, 1.0, 1.2, 1.244])
+def test_bayes_line(alpha):
+    """Students of margin 0 and their teacher are exchangeable."""
+    solution = teacher_student.typical(alpha)
+    assert (solution.r, solution.r_hat) == pytest.approx((solution.q, solution.q_hat), rel=1e-9)
+    assert 0 <= solution.residual < 1e-9
 
 
-def site(q_hat: Jet, r_hat: Jet) -> Jet:
-    """int Dz ln 2 cosh(sqrt(q_hat) z + r_hat): by parts, q_hat halves the second derivative by r_hat."""
-    h = math.sqrt(q_hat.value) * Z + r_hat.value
-    tanh = np.tanh(h)
-    square = 1 - tanh**2
-    third, fourth = -2 * tanh * square, square * (4 - 6 * square)
-    mean = [float(WEIGHT @ f) for f in (np.logaddexp(h, -h), tanh, square, third, fourth)]
-    hessian = np.array([[0.25 * mean[4], 0.5 * mean[3]], [0.5 * mean[3], mean[2]]])
-    return compose(mean[0], np.array([0.5 * mean[2], mean[1]]), hessian, [q_hat, r_hat])
-
-
-@dataclass(frozen=True)
-class TeacherStudent(Ensemble):
-    """Student and teacher in the same space: phi = -q_hat v/2 - r_hat r + site + alpha G_E(q, 1, r)."""
-
-    names: ClassVar[tuple[str, ...]] = ("ln q_hat", "logit q", "ln r_hat", "logit r^2/q")
-    response: ClassVar[float] = 1.0
-    local_entropy_guess: ClassVar[tuple[float, float]] = (1.0, 0.01)
-
-    def kept(self, S):
-        return S
-
-    def order_parameters(self, y):
-        q, part = logistic(y[1]), logistic(y[3])
-        return TeacherOverlap(exp(y[0]), exp(y[2]), q, logistic(-y[1]), q * logistic(-y[3]), sqrt(q * part))
-
-    def fields(self, x):
-        return x.c, x.v, x.r
-
-    def site_entropy(self, x, alpha):
-        return site(x.q_hat, x.r_hat) - 0.5 * x.q_hat * x.v - x.r_hat * x.r
-
-    def weakly_loaded(self, load):
-        g = pull(self.margin, 1.0)
-        q_hat, r_hat = load * self.alpha * g**2, load * self.alpha * math.sqrt(2 / math.pi) * g
-        q = q_hat + r_hat**2
-        return np.array([math.log(q_hat), math.log(q), math.log(r_hat), math.log(r_hat**2 / q_hat)])
-
-    def pair_fields(self, x, ref):
-        raise NotImplementedError
-
-
-@pytest.mark.parametrize("alpha", [0.1, 1.0, 1.2])
-def test_nishimori_condition(alpha):
-    """A Bayes-optimal student: teacher and student are exchangeable."""
-    model = TeacherStudent(alpha, 0.0)
-    point = typical_point(model)
-    x = model.values(point.coordinates)
-    assert (x.r, x.r_hat) == pytest.approx((x.q, x.q_hat), abs=1e-12)
-    assert 0 <= point.residual < 1e-9
-
-
-def test_overlap_solves_the_one_equation_that_the_condition_leaves():
-    x = TeacherStudent(1.0, 0.0).values(typical_point(TeacherStudent(1.0, 0.0)).coordinates)
-    ratio = math.sqrt(x.q / (1 - x.q))
+def test_overlap_solves_the_one_equation_that_the_bayes_line_leaves():
+    solution = teacher_student.typical(1.0)
+    ratio = math.sqrt(solution.q / (1 - solution.q))
     hazard = np.exp(norm.logpdf(ratio * Z) - log_ndtr(ratio * Z))
-    q_hat = 2 / (1 - x.q) * WEIGHT @ (ndtr(ratio * Z) * hazard**2)
-    assert x.q_hat == pytest.approx(q_hat, rel=1e-11)
-    assert x.q == pytest.approx(WEIGHT @ np.tanh(math.sqrt(x.q_hat) * Z + x.q_hat), rel=1e-11)
+    q_hat = 2 / (1 - solution.q) * WEIGHT @ (ndtr(ratio * Z) * hazard**2)
+    assert solution.q_hat == pytest.approx(q_hat, rel=1e-11)
+    assert solution.q == pytest.approx(WEIGHT @ np.tanh(math.sqrt(solution.q_hat) * Z + solution.q_hat), rel=1e-11)
 
 
-def test_entropy_vanishes_where_the_teacher_alone_is_left():
-    assert largest_alpha(TeacherStudent(1.0, 0.0)) == pytest.approx(1.24468, abs=1e-5)
-    with pytest.raises(DomainError, match=r"alpha = 1.3 is above alpha_c = 1.2446"):
-        typical_point(TeacherStudent(1.3, 0.0))
+def test_typical_solutions_end_in_the_teacher():
+    """alpha_IT: the one equation of the Bayes line has zero entropy there."""
+    found = teacher_student.alpha_c()
+    assert found == pytest.approx(1.2447, abs=5e-5)
+    q_hat = teacher_student.typical(found).q_hat
+    for _ in range(200):
+        h = math.sqrt(q_hat) * Z + q_hat
+        q = WEIGHT @ np.tanh(h)
+        ratio = math.sqrt(q / (1 - q))
+        log_fraction = log_ndtr(ratio * Z)
+        agree = 2 * WEIGHT * ndtr(ratio * Z)
+        q_hat = found / (1 - q) * agree @ np.exp(2 * norm.logpdf(ratio * Z) - 2 * log_fraction)
+    entropy = -0.5 * q_hat * (1 + q) + WEIGHT @ np.logaddexp(h, -h) + found * agree @ log_fraction
+    assert entropy == pytest.approx(0, abs=1e-9)
+    with pytest.raises(DomainError, match=r"alpha = 1.3 is above alpha_c = 1.24468\d+: .* but the teacher"):
+        teacher_student.typical(1.3)
+
+
+def by_iteration(alpha, margin):
+    """Twin: q, r, q_hat, r_hat from few patterns by damped iteration of the saddle-point equations."""
+    q, r = 1e-3, 1e-3
+    q_hat = r_hat = 0.0
+    for _ in range(20000):
+        before = (q, r)
+        h = (margin - math.sqrt(q) * Z) / math.sqrt(1 - q)
+        hazard = np.exp(norm.logpdf(h) - log_ndtr(-h))
+        q_hat = 2 * alpha / (1 - q) * WEIGHT @ (ndtr(r * Z / math.sqrt(q - r * r)) * hazard**2)
+        # The teacher's field at zero leaves the common part the variance q - r^2.
+        h = (margin - math.sqrt(q - r * r) * Z) / math.sqrt(1 - q)
+        hazard = np.exp(norm.logpdf(h) - log_ndtr(-h))
+        r_hat = alpha * math.sqrt(2 / math.pi / (1 - q)) * WEIGHT @ hazard
+        field = np.tanh(math.sqrt(q_hat) * Z + r_hat)
+        q, r = 0.5 * (q + WEIGHT @ field**2), 0.5 * (r + WEIGHT @ field)
+        if abs(q - before[0]) + abs(r - before[1]) < 1e-14:
+            break
+    return q, r, q_hat, r_hat
+
+
+@pytest.mark.parametrize(("alpha", "margin"), [(0.1, 0.05), (0.5, 0.3), (1.0, 0.1), (0.01, 3.0), (0.3, 0.9)])
+def test_order_parameters_are_those_of_plain_iteration(alpha, margin):
+    solution = teacher_student.typical(alpha, margin)
+    found = (solution.q, solution.r, solution.q_hat, solution.r_hat)
+    assert found == pytest.approx(by_iteration(alpha, margin), rel=1e-8)
+
+
+@pytest.mark.parametrize(("alpha", "margin"), POINTS)
+def test_entropy_is_the_written_one_and_stationary(alpha, margin):
+    solution = teacher_student.typical(alpha, margin)
+
+    def entropy(q, r, q_hat, r_hat):
+        h = math.sqrt(q_hat) * Z + r_hat
+        fraction = log_ndtr((math.sqrt(q) * Z - margin) / math.sqrt(1 - q))
+        patterns = 2 * WEIGHT @ (ndtr(r * Z / math.sqrt(q - r * r)) * fraction)
+        return -0.5 * q_hat * (1 - q) - r_hat * r + WEIGHT @ np.logaddexp(h, -h) + alpha * patterns
+
+    x = np.array([solution.q, solution.r, solution.q_hat, solution.r_hat])
+    assert solution.entropy == pytest.approx(entropy(*x), abs=1e-13)
+    for index in range(4):
+        step = 1e-3 * min(x[index], x[0] - x[1] ** 2, 1 - x[0])
+        slope = five_point_slope([entropy(*(x + n * step * np.eye(4)[index])) for n in FIVE_POINTS], step)
+        assert abs(slope) < 1e-8 + 1e-15 / step
+
+
+def test_without_labels_that_tell_anything_it_is_the_perceptron():
+    """A few patterns of large margin: the teacher's sign hardly matters to them."""
+    planted, storing = teacher_student.typical(1e-6, 8.0), perceptron.typical(1e-6, 8.0)
+    assert planted.entropy == pytest.approx(storing.entropy, abs=1e-8)
+    assert planted.r**2 < 1e-3 * planted.q
+
+
+def test_a_very_negative_margin_leaves_all_weights():
+    x = TeacherStudent(1.0, -5.0)
+    point = typical_point(x)
+    assert point.value == pytest.approx(math.log(2) + log_ndtr(5.0), abs=1e-12)
+    assert x.values(point.coordinates).q == pytest.approx(0, abs=1e-11)
+
+
+CURVES = [
+    # alpha, margin_ref, margin, distances
+    (0.8, "max", 0.0, (0.01, 0.1, 0.3)),
+    (0.8, 0.0, 0.0, (0.01, 0.15, 0.4)),
+    (0.4, 0.5, 0.2, (0.005, 0.2)),
+    (1.15, "max", 0.0, (0.03, 0.2)),
+]
+
+
+@lru_cache
+def curve_of(alpha, margin_ref, margin) -> FranzParisiCurve:
+    return curve_around(teacher_student._ensemble(alpha, margin), margin_ref)
+
+
+def parameters(curve, distance):
+    """q, t, r, q_hat, t_hat, r_hat, S_hat at a point of a curve."""
+    y, ref = curve.point(math.log(distance)).coordinates, curve.reference.x
+    S, spread = 1 - 2 * distance, 4 * distance * (1 - distance)
+    return np.array([
+        1 - spread * math.exp(y[3]), S * ref.q + spread * y[4], S * ref.r + spread * y[6],
+        math.expm1(y[0]) + y[1] ** 2 / ref.q_hat, y[1], y[5], y[1] + y[2] + math.atanh(S),
+    ])  # fmt: skip
+
+
+def written(curve, distance, parameters, energy):
+    """phi_FP in all parameters: sites with the teacher all +1, the reference of either sign."""
+    q, t, r, q_hat, t_hat, r_hat, S_hat = parameters
+    S, ref = 1 - 2 * distance, curve.reference.x
+    x = Z[:, None]
+    h_ref = math.sqrt(ref.q_hat) * x + ref.r_hat
+    common = t_hat / math.sqrt(ref.q_hat) * x + math.sqrt(q_hat - t_hat**2 / ref.q_hat) * Z + r_hat
+    site = 0.0
+    for sign in (1, -1):
+        h = common + (S_hat - t_hat) * sign
+        site += WEIGHT @ (np.logaddexp(h, -h) / (1 + np.exp(-2 * sign * h_ref))) @ WEIGHT
+    # Covariances of u = w - S w_ref.
+    fields = np.array([S, q - S * S, 1 - q, 0.0, t - S * ref.q, r - S * ref.r])
+    patterns = energy.value_and_gradient(curve.student.margin, fields)[0]
+    return -0.5 * q_hat * (1 - q) - S_hat * S + t_hat * t - r_hat * r + site + curve.student.alpha * patterns
+
+
+@pytest.mark.parametrize("case", CURVES)
+def test_curve_is_the_written_free_entropy_and_stationary(case):
+    curve = curve_of(*case[:3])
+    energy = PairEnergy(curve.reference.fields, (72, 96, 44))
+    for distance in case[3]:
+        x, ref = parameters(curve, distance), curve.reference.x
+        assert written(curve, distance, x, energy) == pytest.approx(curve.at(distance).entropy, abs=1e-9)
+        q, t = x[:2]
+        room = min(1 - q, q - t * t / ref.q - (1 - 2 * distance - t) ** 2 / ref.v, x[3] - x[4] ** 2 / ref.q_hat)
+        for index in range(7):
+            step = 1e-2 * room * np.eye(7)[index]
+            change = five_point_slope([written(curve, distance, x + n * step, energy) for n in FIVE_POINTS], 1.0)
+            assert abs(change) < 1e-6 * 1e-2 * room + 1e-14
+
+
+@pytest.mark.parametrize("case", CURVES)
+def test_slope_is_the_derivative_and_the_maximum_counts_all_solutions(case):
+    curve = curve_of(*case[:3])
+    for distance in case[3]:
+        step = 1e-3 * distance
+        slope = five_point_slope([curve.at(distance + n * step).entropy for n in FIVE_POINTS], step)
+        assert curve.at(distance).slope == pytest.approx(slope, abs=1e-6)
+    top = curve.at(curve.typical_distance)
+    assert top.entropy == pytest.approx(typical_point(curve.student).value, abs=1e-8)
+    assert top.slope == pytest.approx(0, abs=1e-7)
+
+
+def test_largest_margin_and_largest_load_are_inverse_functions():
+    for alpha in (0.01, 0.3, 1.0, 1.24):
+        margin = teacher_student.kappa_max(alpha)
+        assert teacher_student.alpha_c(margin) == pytest.approx(alpha, rel=1e-10)
+        assert teacher_student.typical(alpha, margin).entropy == pytest.approx(0, abs=1e-12)
+
+
+def planted_samples(N, alpha, margin_ref, count, seed):
+    """ln Z / N, and ln of the fraction of configurations at d = 1/4 from a reference that are solutions."""
+    configurations, P = all_signs(N), round(alpha * N)
+    code = (1 << np.arange(N))[::-1]
+    at_quarter = configurations[configurations.sum(axis=1) == N // 2]
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(count):
+        patterns = rng.normal(size=(P, N))
+        # The teacher is +1 everywhere.
+        patterns *= np.sign(patterns.sum(axis=1))[:, None]
+        allowed = (configurations @ (patterns / math.sqrt(N)).T).min(axis=1)
+        references = configurations[allowed >= margin_ref]
+        near: float = math.nan
+        if len(references):
+            chosen = references[rng.integers(len(references))] * at_quarter
+            near = np.mean(allowed[(chosen > 0) @ code] >= 0) or math.nan
+        rows.append((np.count_nonzero(allowed >= 0), near))
+    return np.log(np.array(rows)) / N
+
+
+@pytest.mark.parametrize(
+    ("N", "margin_ref", "count"),
+    [(12, 0.0, 1500), pytest.param(16, 0.1, 600, marks=pytest.mark.slow)],
+)
+def test_equals_exact_enumeration_with_a_planted_teacher(N, margin_ref, count):
+    samples = planted_samples(N, 0.5, margin_ref, count, 13)
+    found = np.isfinite(samples).sum(axis=0)
+    assert (found > 0.99 * count).all()
+    beside = teacher_student.franz_parisi(0.25, 0.5, margin_ref).entropy[0]
+    expected = (teacher_student.typical(0.5).entropy, beside + 0.25 * math.log(0.25) + 0.75 * math.log(0.75))
+    z = (np.nanmean(samples, axis=0) - expected) / (np.nanstd(samples, axis=0) / np.sqrt(found))
+    assert (np.abs(z) < 3).all(), z

@@ -85,6 +85,10 @@ class Ensemble(ABC):
         """What the model adds to `franz_parisi.Pair`, at its coordinates `pair_names`; `spread` is 1 - S^2."""
         return None
 
+    def pair_site_fields(self, x: Any, ref: Any) -> tuple[Number, float, float]:
+        """r_hat of students, q_hat and r_hat of references: r_hat is 0 where there is no teacher among the weights."""
+        return 0.0, ref.q_hat, 0.0
+
     def pair_latent_entropy(self, x: Any, ref: Any) -> Jet | None:
         """What the model adds to the entropy of the sites of a student beside a reference."""
         return None

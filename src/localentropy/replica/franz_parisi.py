@@ -140,7 +140,7 @@ class FranzParisi(FreeEntropy):
         )  # fmt: skip
         ref = self.reference.x
         site_entropy = (
-            sites.binary_pair(x.free, x.t_hat, x.field, ref.q_hat)
+            sites.binary_pair(x.free, x.t_hat, x.field, *self.student.pair_site_fields(x, ref))
             + 2.0 * d * (x.field + ref.v * x.t_hat)
             + x.t_hat * x.tau
             - 0.5 * (x.free + x.t_hat * x.t_hat / ref.q_hat) * x.v
