@@ -182,7 +182,20 @@ def test_doubling_the_nodes_changes_nothing(case):
         np.testing.assert_allclose(one.gradient, two.gradient, rtol=1e-8, atol=1e-10)
 
 
-def naive_pair_energy(energy, margin, fields):
+def log_tail(h):
+    return log_ndtr(-h)
+
+
+def squared_pull(h):
+    return np.exp(norm.logpdf(h) - log_ndtr(-h)) ** 2
+
+
+def squared_bend(h):
+    g = np.exp(norm.logpdf(h) - log_ndtr(-h))
+    return (g * (g - h)) ** 2
+
+
+def naive_pair_energy(energy, margin, fields, mean_of=log_tail):
     """Twin: the triple integral as it is written (docs/overparam/theory.md eq. 21), in its own coordinates z, y, x."""
     s, X, V, Y, Z, R_u = fields
     C_r, V_r, R_r, margin_ref = energy.reference
@@ -202,10 +215,10 @@ def naive_pair_energy(energy, margin, fields):
     slope = (1 - rho**2) ** 0.5
     U = (rho * z[:, None] + slope * epsilon * z) / (slope * (1 - epsilon**2) ** 0.5)
     h = (margin - a * z[:, None, None] - gamma * z[None, :, None] - b * x[:, None, :]) / V**0.5
-    return 2 * np.einsum("zy,zyx,zx->", w[:, None] * w * ndtr(U), log_ndtr(-h), w_x, optimize=True)
+    return 2 * np.einsum("zy,zyx,zx->", w[:, None] * w * ndtr(U), mean_of(h), w_x, optimize=True)
 
 
-def committee_pair_energy(energy, margin, fields):
+def committee_pair_energy(energy, margin, fields, mean_of=log_tail):
     """Twin without teacher: the double integral of `margins` eq. 27b."""
     s, X, V, Y, Z, _ = fields
     Q_r, V_r, _, margin_ref = energy.reference
@@ -216,7 +229,7 @@ def committee_pair_energy(energy, margin, fields):
     c_1, c = (S - T) / V_r**0.5, (Q - T * T / Q_r) ** 0.5
     c_2 = (c * c - c_1 * c_1) ** 0.5
     log_agree = log_ndtr(-(c * bound[:, None] - c_1 * z) / c_2) - log_ndtr(-bound)[:, None]
-    return w @ (np.exp(log_agree) * log_ndtr(-(margin - T / Q_r**0.5 * z[:, None] - c * z) / V**0.5)) @ w
+    return w @ (np.exp(log_agree) * mean_of((margin - T / Q_r**0.5 * z[:, None] - c * z) / V**0.5)) @ w
 
 
 def assert_energy_equals(energy, margin, fields, twin, moved):
@@ -224,6 +237,8 @@ def assert_energy_equals(energy, margin, fields, twin, moved):
     value, gradient = energy.value_and_gradient(margin, fields)
     assert value == pytest.approx(twin(energy, margin, fields), abs=1e-8)
     _, X, V, Y, Z, _ = fields
+    pulls = twin(energy, margin, fields, squared_pull) / V, twin(energy, margin, fields, squared_bend) / V**2
+    assert energy.pulls(margin, fields) == pytest.approx(pulls, rel=1e-6)
     ref = energy.reference
     gamma_squared = X - Z**2 / (ref.common + ref.teacher**2) - (Y - Z) ** 2 / ref.free
     length = 0.01 * min(V, gamma_squared)
@@ -493,7 +508,7 @@ def test_random_flips_join_the_branch():
     for distance in np.geomspace(1e-3, 1e-4, 40).tolist():
         flips, _, size = from_random_flips(weak_problem(curve, distance))
         if 1e-8 < size < WEAK:
-            followed = curve_point(curve.point(math.log(distance)), distance)
+            followed = curve_point(curve.problem(math.log(distance)), curve.point(math.log(distance)))
             assert flips.entropy == pytest.approx(followed.entropy, rel=1e-9)
             assert flips.slope == pytest.approx(followed.slope, rel=1e-9)
             assert curve.at(distance) == flips
@@ -507,7 +522,7 @@ def test_order_of_distances_does_not_matter():
     assert table.distance.tolist() == distances
     alone = rf.franz_parisi([0.01], **MODEL, margin_ref=0.1)
     assert alone.entropy[0] == pytest.approx(table.entropy[1], abs=1e-9)
-    assert list(table.columns) == ["distance", "entropy", "slope", "residual"]
+    assert list(table.columns) == ["distance", "entropy", "slope", "replicon", "residual"]
     assert (table.residual < 1e-6).all()
 
 

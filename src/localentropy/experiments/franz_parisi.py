@@ -92,8 +92,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     Returns:
         Columns curve, inv_alpha, reference (the task's margin as written), margin_ref, margin, distance, entropy,
-        slope, residual, distance_typical and entropy_typical (where and how high the curve's maximum is). Entropy and
-        slope are missing where the replica-symmetric solution has ended.
+        slope, replicon, residual, distance_typical and entropy_typical (where and how high the curve's maximum is).
+        Entropy, slope and replicon are missing where the replica-symmetric solution has ended.
     """
     import pandas as pd
     from scipy.special import entr

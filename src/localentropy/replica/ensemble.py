@@ -93,6 +93,16 @@ class Ensemble(ABC):
         """What the model adds to the entropy of the sites of a student beside a reference."""
         return None
 
+    def pair_stiffness(self, x: Any, pulled: float, bent: float) -> float:
+        """The patterns' factor of the replicon: how strongly they answer to a splitting of the students' overlaps.
+
+        Args:
+            x: order parameters of a student and its reference.
+            pulled: mean square of the first derivative of ln H by a student's field.
+            bent: that of the second derivative.
+        """
+        return self.alpha * bent
+
     def weakly_loaded(self, load: float) -> Array:
         """Coordinates of the solution at a small load (a factor on alpha at fixed geometry), to first order."""
         q_hat = load * self.alpha * self.response * pull(self.margin, self.variance) ** 2

@@ -128,17 +128,20 @@ class FranzParisi(FreeEntropy):
         site_entropy, energy = self.parts(coordinates, controls)
         return site_entropy + self.student.alpha * energy
 
-    def parts(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> tuple[Jet, Jet]:
-        """The terms of the sites (docs/margins/theory.md eq. 16, and what the model adds), and the energetic term."""
+    def pair(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Pair:
+        """The order parameters."""
         d = exp(controls[0])
         S, spread = 1.0 - 2.0 * d, 4.0 * d * (1.0 - d)
         chi = -spread * expm1(coordinates[3])
-        x = Pair(
+        return Pair(
             S, d, expm1(coordinates[0]), coordinates[1],
             coordinates[2] + 0.5 * (log(1.0 - d) - controls[0]), spread * exp(coordinates[3]), chi,
             spread * coordinates[4], self.student.pair_order_parameters(coordinates[5:], spread),
         )  # fmt: skip
-        ref = self.reference.x
+
+    def parts(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> tuple[Jet, Jet]:
+        """The terms of the sites (docs/margins/theory.md eq. 16, and what the model adds), and the energetic term."""
+        x, d, ref = self.pair(coordinates, controls), exp(controls[0]), self.reference.x
         site_entropy = (
             sites.binary_pair(x.free, x.t_hat, x.field, *self.student.pair_site_fields(x, ref))
             + 2.0 * d * (x.field + ref.v * x.t_hat)
@@ -150,13 +153,34 @@ class FranzParisi(FreeEntropy):
             site_entropy = site_entropy + latent
         return site_entropy, self.energy(self.student.margin, self.student.pair_fields(x, ref))
 
+    def replicon(self, coordinates: Array) -> float:
+        """lambda: a splitting of the students' overlaps into blocks, fed back through the saddle-point equations.
+
+        It shrinks, and the replica-symmetric solution is stable, where lambda < 1 (docs/margins/theory.md eq. 24).
+        """
+        jets = variables(np.append(coordinates, self.log_distance))
+        x = self.pair(jets[:-1], jets[-1:])
+        ref = self.reference.x
+        softness = sites.binary_pair_softness(x.free, x.t_hat, x.field, *self.student.pair_site_fields(x, ref))
+        pulls = self.energy.pulls(self.student.margin, self.student.pair_fields(x, ref))
+        return softness * self.student.pair_stiffness(x, *pulls)
+
 
 class CurvePoint(NamedTuple):
-    """One point of a Franz-Parisi curve: d, phi_FP (nats per weight), d phi_FP / d d, the error of the coordinates."""
+    """One point of a Franz-Parisi curve.
+
+    Attributes:
+        distance: d.
+        entropy: phi_FP, nats per weight.
+        slope: d phi_FP / d d.
+        replicon: lambda; the replica-symmetric solution is stable below 1.
+        residual: the error of the coordinates.
+    """
 
     distance: float
     entropy: float
     slope: float
+    replicon: float
     residual: float
 
 
@@ -164,7 +188,7 @@ def from_random_flips(problem: FranzParisi) -> tuple[CurvePoint, Array, float]:
     """The student as its reference with random flips, to first order in the pull of the patterns.
 
     Returns:
-        the point of the curve, to second order; the deviation; its size.
+        the point of the curve, to second order (the replicon only below WEAK); the deviation; its size.
     """
     n = len(problem.names)
     jets = variables(np.append(np.zeros(n), problem.log_distance))
@@ -176,7 +200,8 @@ def from_random_flips(problem: FranzParisi) -> tuple[CurvePoint, Array, float]:
     distance = math.exp(problem.log_distance)
     slope = float(gradient[n] + hessian[n, :n] @ step) / distance
     size = float(np.max(np.abs(step)))
-    return CurvePoint(distance, value, slope, size**2), step, size
+    replicon = problem.replicon(step) if size < WEAK else math.nan
+    return CurvePoint(distance, value, slope, replicon, size**2), step, size
 
 
 class FranzParisiCurve:
@@ -206,7 +231,7 @@ class FranzParisiCurve:
         self._branches: dict[bool, Branch] = {}
         self._lost: dict[bool, ConvergenceError] = {}
         self._maximum: float | None = None
-        self._around: tuple[float, Polynomial] | None = None
+        self._around: tuple[float, Polynomial, Polynomial] | None = None
 
     def problem(self, log_distance: float) -> FranzParisi:
         """phi_FP at a distance."""
@@ -216,7 +241,7 @@ class FranzParisiCurve:
     def typical_distance(self) -> float:
         """Where phi_FP has its maximum: the distance of a typical solution from the reference."""
         if self._gap < CLOSE_MARGINS:
-            return self._slopes_around_maximum()[0]
+            return self._around_maximum()[0]
         if self._maximum is None:
             position = math.log(self._near)
             for _ in range(20):
@@ -237,12 +262,16 @@ class FranzParisiCurve:
             ConvergenceError: the branch could not be followed that far.
         """
         if self._gap < CLOSE_MARGINS and abs(distance / self._near - 1.0) < AROUND_MAXIMUM[4]:
-            maximum, slope = self._slopes_around_maximum()
+            maximum, slope, replicon = self._around_maximum()
             offset, top = distance / self._near - 1.0, maximum / self._near - 1.0
-            rise = self._near * float(slope.integ()(offset) - slope.integ()(top))
-            return CurvePoint(distance, typical_point(self.student).value + rise, float(slope(offset)), TOLERANCE)
+            entropy = typical_point(self.student).value + self._near * float(slope.integ()(offset) - slope.integ()(top))
+            return CurvePoint(distance, entropy, float(slope(offset)), float(replicon(offset)), TOLERANCE)
         point, _, size = self._from_random_flips(math.log(distance))
-        return point if size < WEAK else curve_point(self.point(math.log(distance)), distance)
+        return point if size < WEAK else self._followed(distance)
+
+    def _followed(self, distance: float) -> CurvePoint:
+        """The curve at one distance, from its saddle point."""
+        return curve_point(self.problem(math.log(distance)), self.point(math.log(distance)))
 
     def point(self, log_distance: float) -> StationaryPoint:
         """The saddle point at a distance.
@@ -312,20 +341,24 @@ class FranzParisiCurve:
                 lost = error
         raise lost
 
-    def _slopes_around_maximum(self) -> tuple[float, Polynomial]:
-        """For nearly equal margins: the maximum, and the slope as a polynomial in d / _near - 1."""
+    def _around_maximum(self) -> tuple[float, Polynomial, Polynomial]:
+        """For nearly equal margins: the maximum; the slope and the replicon as polynomials in d / _near - 1."""
         if self._around is None:
-            slopes = [
-                curve_point(self.point(math.log(d)), d).slope for d in (self._near * (1.0 + AROUND_MAXIMUM)).tolist()
-            ]
-            fitted = Polynomial.fit(AROUND_MAXIMUM, slopes, len(slopes) - 1)
-            roots = fitted.roots()
+            points = [self._followed(d) for d in (self._near * (1.0 + AROUND_MAXIMUM)).tolist()]
+            slopes = np.array([point.slope for point in points])
+            roots = _through(slopes).roots()
             real = roots[np.abs(roots.imag) < 1e-6].real
             top = 0.0 if self._gap < SAME_MARGINS else float(real[np.argmin(np.abs(real))])
             # The slope over its distance from the root, so that it vanishes there exactly.
-            factor = Polynomial.fit(AROUND_MAXIMUM, slopes / (AROUND_MAXIMUM - top), len(slopes) - 1).convert()
-            self._around = (self._near * (1.0 + top), factor * Polynomial([-top, 1.0]))
+            factor = _through(slopes / (AROUND_MAXIMUM - top)).convert()
+            replicon = _through(np.array([point.replicon for point in points]))
+            self._around = (self._near * (1.0 + top), factor * Polynomial([-top, 1.0]), replicon)
         return self._around
+
+
+def _through(values: Array) -> Polynomial:
+    """The polynomial through values at AROUND_MAXIMUM."""
+    return Polynomial.fit(AROUND_MAXIMUM, values, len(AROUND_MAXIMUM) - 1)
 
 
 def reference_point(ensemble: Ensemble) -> ReferencePoint:
@@ -334,9 +367,11 @@ def reference_point(ensemble: Ensemble) -> ReferencePoint:
     return ReferencePoint(ensemble, ensemble.values(y), Reference(*ensemble.field_values(y), ensemble.margin))
 
 
-def curve_point(point: StationaryPoint, distance: float) -> CurvePoint:
-    """Entropy and slope at a saddle point."""
-    return CurvePoint(distance, point.value, point.slope(0) / distance, point.residual)
+def curve_point(problem: FranzParisi, point: StationaryPoint) -> CurvePoint:
+    """Entropy, slope and replicon at a saddle point."""
+    distance = math.exp(problem.log_distance)
+    slope, replicon = point.slope(0) / distance, problem.replicon(point.coordinates)
+    return CurvePoint(distance, point.value, slope, replicon, point.residual)
 
 
 def curve_around(student: Ensemble, margin_ref: float | str) -> FranzParisiCurve:
@@ -364,12 +399,13 @@ def labelled_table(
         student: the model at the margin of the solutions counted.
         distances: each in [1e-9, 1), in any order.
         margin_ref: of the references, or "max".
-        unsolved: "raise", or "nan" for entropy and slope NaN, with the residual reached, where the solve failed.
+        unsolved: "raise", or "nan" for entropy, slope and replicon NaN, with the residual reached, where the solve
+            failed.
         labels: what else `attrs` is to hold.
 
     Returns:
-        One row per distance, in the order given: distance, entropy, slope, residual. `attrs` holds the labels,
-        margin_ref, margin and typical_distance.
+        One row per distance, in the order given: distance, entropy, slope, replicon, residual. `attrs` holds the
+        labels, margin_ref, margin and typical_distance.
 
     Raises:
         DomainError: a distance out of range, no such margin, no solutions, or `unsolved` is neither.
@@ -391,8 +427,8 @@ def labelled_table(
         except ConvergenceError as failure:
             if unsolved == "raise":
                 raise
-            rows[distance] = CurvePoint(distance, math.nan, math.nan, failure.residual)
-    found = pd.DataFrame([(d, *rows[d][1:]) for d in requested], columns=["distance", "entropy", "slope", "residual"])
+            rows[distance] = CurvePoint(distance, math.nan, math.nan, math.nan, failure.residual)
+    found = pd.DataFrame([(d, *rows[d][1:]) for d in requested], columns=list(CurvePoint._fields))
     found.attrs = {
         **labels,
         "margin_ref": curve.reference.ensemble.margin,

@@ -68,7 +68,7 @@ class PairEnergy:
         Raises:
             ValueError: outside of the domain.
         """
-        point = np.array([part.value if isinstance(part, Jet) else part for part in fields], dtype=np.float64)
+        point = _numbers(fields)
         value, gradient = self.value_and_gradient(margin, point)
         self._steer(margin, point, gradient)
         jets = [index for index, part in enumerate(fields) if isinstance(part, Jet)]
@@ -85,11 +85,24 @@ class PairEnergy:
         Raises:
             ValueError: outside of the domain.
         """
-        unit, weight = unit_legendre(self.nodes[2])
-        value, gradient = _pair_energy(point, np.array([*self.reference, margin]), np.array(self.nodes), unit, weight)
-        if math.isnan(value):
-            raise ValueError("covariances outside of the domain")
+        value, gradient, _ = self._evaluate(margin, point)
         return value, gradient
+
+    def pulls(self, margin: float, fields: Sequence[Number]) -> tuple[float, float]:
+        """Mean squares of the first two derivatives of ln H by a student's field, at s, X, V, Y, Z, R.
+
+        Raises:
+            ValueError: outside of the domain.
+        """
+        pulled, bent = self._evaluate(margin, _numbers(fields))[2]
+        return float(pulled), float(bent)
+
+    def _evaluate(self, margin: float, point: Array) -> tuple[float, Array, Array]:
+        unit, weight = unit_legendre(self.nodes[2])
+        found = _pair_energy(point, np.array([*self.reference, margin]), np.array(self.nodes), unit, weight)
+        if math.isnan(found[0]):
+            raise ValueError("covariances outside of the domain")
+        return found  # type: ignore[no-any-return]
 
     def _steer(self, margin: float, point: Array, gradient: Array) -> None:
         """Second derivatives: differences, or the least symmetric change that explains the last step."""
@@ -124,13 +137,20 @@ class PairEnergy:
         return symmetric
 
 
+def _numbers(fields: Sequence[Number]) -> Array:
+    return np.array([part.value if isinstance(part, Jet) else part for part in fields], dtype=np.float64)
+
+
 @kernel
 def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no-untyped-def]
-    """Value (NaN outside of the domain) and gradient by s, X, V, Y, Z, R: docs/overparam/theory.md eqs. 21, 22, 29."""
+    """Value (NaN outside of the domain), gradient by s, X, V, Y, Z, R, and pulls.
+
+    Source: docs/overparam/theory.md eqs. 21, 22, 29.
+    """
     s, X, V, Y, Z, R = point
     C_ref, V_ref, R_ref, margin_ref, margin = reference
     Q_ref = C_ref + R_ref * R_ref
-    gradient = np.zeros(6)
+    gradient, pulls = np.zeros(6), np.zeros(2)
     # gamma^2: what two students share beyond both references; eta: the part of it that the teacher sees.
     gamma_squared = X - Z * Z / Q_ref - (Y - Z) ** 2 / V_ref
     left = C_ref / Q_ref  # 1 - rho^2
@@ -138,7 +158,7 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     least = eta * eta / left + _SMALLEST_SHARE * V
     below = min(gamma_squared - least, 0.0)
     if not (V > 0.0 and below > -_LARGEST_EXCESS * V):
-        return np.nan, gradient
+        return np.nan, gradient, pulls
     taught = R_ref != 0.0 or R != 0.0
     gamma = math.sqrt(gamma_squared - below)
     epsilon = eta / (gamma * math.sqrt(left))
@@ -190,11 +210,14 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
             h = (margin - a * z - radius * nu) / deviation
             g = hazard(h)
             p = weight_z * weight_nu * agree
+            bend = g * excess(h, g)
             value += p * log_tail(h)
-            by_Q -= 0.5 * p * g * excess(h, g)
+            by_Q -= 0.5 * p * bend
             by_V += 0.5 * p * g * h
             by_R += weight_z * weight_nu * density * g
             by_T -= p * g * pull
+            pulls[0] += p * g * g
+            pulls[1] += p * bend * bend
         # Where the reference is exactly at its margin.
         base, sharpness = (margin - a * z - b * bound) / deviation, gamma / deviation
         scale_y = max(sharpness, abs(slope_y), 1.0)
@@ -214,7 +237,9 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     gradient[3] = 2.0 * s * by_Q + by_overlap
     gradient[4] = by_T
     gradient[5] = by_R
-    return value, gradient
+    pulls[0] /= V
+    pulls[1] /= V * V
+    return value, gradient, pulls
 
 
 @subroutine(fastmath=REORDERED)

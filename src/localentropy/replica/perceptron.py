@@ -93,11 +93,12 @@ def franz_parisi(
         alpha: patterns per weight, at most alpha_c of both margins.
         margin_ref: margin of the reference in [0, kappa_max], or "max" for kappa_max.
         margin: margin of the solutions counted, in [0, kappa_max].
-        unsolved: "raise", or "nan" for entropy and slope NaN at distances where the solve failed.
+        unsolved: "raise", or "nan" for entropy, slope and replicon NaN at distances where the solve failed.
 
     Returns:
-        One row per distance: distance, entropy (nats per weight), slope (its derivative by the distance), residual
-        (relative error of the order parameters). `attrs`: alpha, margin_ref, margin, typical_distance.
+        One row per distance: distance, entropy (nats per weight), slope (its derivative by the distance), replicon
+        (docs/margins/theory.md eq. 24; below 1 the replica-symmetric solution is stable), residual (relative error of
+        the order parameters). `attrs`: alpha, margin_ref, margin, typical_distance.
     """
     return curves.labelled_table(_ensemble(alpha, margin), distances, margin_ref, unsolved, alpha=float(alpha))
 

@@ -304,13 +304,14 @@ def franz_parisi(
         inv_alpha: N / P, at or above the interpolation threshold of both margins.
         margin_ref: margin of the reference in [0, kappa_max], or "max" for kappa_max.
         margin: margin of the solutions counted, in [0, kappa_max].
-        unsolved: "raise", or "nan" to get entropy and slope NaN at distances where the solve failed, with
-            the residual reached.
+        unsolved: "raise", or "nan" to get entropy, slope and replicon NaN at distances where the solve
+            failed, with the residual reached.
 
     Returns:
         One row per distance, in the order given: distance, entropy (nats per weight), slope (its
-        derivative by the distance), residual. `attrs` holds the parameters, with margin_ref as a number,
-        and typical_distance, where the entropy has its maximum and equals that of all solutions.
+        derivative by the distance), replicon (below 1 the replica-symmetric solution is stable),
+        residual. `attrs` holds the parameters, with margin_ref as a number, and typical_distance, where
+        the entropy has its maximum and equals that of all solutions.
     """
     student = _seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation))
     labels = {"alpha_T": float(alpha_T), "inv_alpha": float(inv_alpha)}

@@ -178,6 +178,15 @@ class RandomFeatures(Ensemble):
             self.moments.mu_1 * u.rho,
         )
 
+    def pair_stiffness(self, x: Any, pulled: float, bent: float) -> float:
+        """With the overlap of the projections, which splits too, eliminated (docs/overparam/theory.md eq. 35)."""
+        square, noise = self.moments.mu_1**2, self.moments.mu_star_squared
+        v, log_narrowing = x.v.value, x.latent.log_narrowing.value
+        narrowing = math.exp(log_narrowing)
+        latent = self.alpha / self.alpha_T * (math.expm1(log_narrowing) / v) ** 2
+        own = self.alpha_T * bent * (square * v * narrowing) ** 2
+        return latent + self.alpha * bent * (noise + square * narrowing**2) ** 2 / (1.0 - own)
+
     def pair_latent_entropy(self, x: Any, ref: LatentOverlap) -> Jet:
         """D/N times minus the relative entropy of a difference's projection with and without patterns (eqs. 19, 20)."""
         u = x.latent

@@ -105,7 +105,7 @@ def binary_pair(
     """
     inside = max(free.value, 0.0)
     teacher = r_hat.value if isinstance(r_hat, Jet) else r_hat
-    value, gradient, hessian = _binary_pair(
+    value, gradient, hessian, _ = _binary_pair(
         inside, t_hat.value, field.value, teacher, q_hat_ref, r_hat_ref, isinstance(r_hat, Jet), spacing
     )
     if free.value < inside:
@@ -118,9 +118,25 @@ def binary_pair(
     return compose(value, gradient[:3], hessian[:3, :3], [free, t_hat, field])
 
 
+def binary_pair_softness(
+    free: Jet,
+    t_hat: Jet,
+    field: Jet,
+    r_hat: Number,
+    q_hat_ref: float,
+    r_hat_ref: float = 0.0,
+    spacing: float = PAIR_SPACING,
+) -> float:
+    """Mean of (1 - tanh^2 h)^2, the squared response of a weight to its field; h and arguments of `binary_pair`."""
+    inside, taught = max(free.value, 0.0), isinstance(r_hat, Jet)
+    teacher = r_hat.value if isinstance(r_hat, Jet) else r_hat
+    found = _binary_pair(inside, t_hat.value, field.value, teacher, q_hat_ref, r_hat_ref, taught, spacing)
+    return float(found[3])
+
+
 @kernel
 def _binary_pair(free, t_hat, field, r_hat, q_hat_ref, r_hat_ref, taught, spacing):  # type: ignore[no-untyped-def]
-    """Value, gradient and Hessian by free, t_hat, field, r_hat.
+    """Value, gradient and Hessian by free, t_hat, field, r_hat; mean of (1 - tanh^2 h)^2.
 
     The part g of the field that varies, in units of root, and x have correlation c: x = c g + sqrt(1 - c^2) x'. Only
     the weight 1 + tanh depends on x', by its first three moments.
@@ -135,7 +151,7 @@ def _binary_pair(free, t_hat, field, r_hat, q_hat_ref, r_hat_ref, taught, spacin
     # and are so many that the other one is resolved too.
     scale, blunt = max(root, slope, 1.0), max(min(root, slope), 1.0)
     inner_scale = max(width, 1.0)
-    value = 0.0
+    value = softness = 0.0
     gradient, hessian = np.zeros(4), np.zeros((4, 4))
     for side in range(2 if taught else 1):
         sign = 1.0 - 2.0 * side
@@ -177,6 +193,7 @@ def _binary_pair(free, t_hat, field, r_hat, q_hat_ref, r_hat_ref, taught, spacin
             f2, f3 = square, -2.0 * tanh * square
             f4 = square * (4.0 - 6.0 * square)
             value += m0 * f
+            softness += m0 * square * square
             gradient[0] += 0.5 * m0 * f2
             gradient[1] += m1 * f1
             gradient[2] += m0 * f1
@@ -194,4 +211,4 @@ def _binary_pair(free, t_hat, field, r_hat, q_hat_ref, r_hat_ref, taught, spacin
     for i in range(4):
         for j in range(i):
             hessian[i, j] = hessian[j, i]
-    return value, gradient, hessian
+    return value, gradient, hessian, softness

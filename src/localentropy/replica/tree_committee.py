@@ -78,6 +78,12 @@ class TreeCommittee(Ensemble):
         q, t = x.chi + x.s * x.s, x.tau + x.s * ref.q
         return 0.0, self.covariance(q), self.lost(x.v), self.covariance(x.s), self.covariance(t), 0.0
 
+    def pair_stiffness(self, x: Any, pulled: float, bent: float) -> float:
+        """With Q(q) in place of q, whose curvature the patterns feel too (docs/margins/theory.md eq. 32)."""
+        lost = self.lost(variables([x.v.value])[0])
+        slope, curvature = lost.gradient[0], -lost.hessian[0, 0]
+        return self.alpha * float(slope * slope * bent + curvature * pulled)
+
 
 def typical(alpha: float, margin: float = 0.0, activation: str = "sign") -> typicals.TypicalSolution:
     """Typical solutions: entropy, overlap q of two solutions, and its conjugate (`margins`, section IV)."""
