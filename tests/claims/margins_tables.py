@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from tests.claims.theory_tables import curve
+
+PERCEPTRON = {"model": "perceptron"}
+SMALL = np.geomspace(1e-5, 0.5, 60)
+
 
 def typical(points: int = 12) -> pd.DataFrame:
     lines = []
@@ -13,5 +18,47 @@ def typical(points: int = 12) -> pd.DataFrame:
         line = {"line": "margin", "alpha": alpha, "margin": x, "entropy": 0.6 * (1 - x / largest), "q": 0.3 + 0.3 * x}
         lines.append(pd.DataFrame(line))
     loads = np.linspace(0.05, 0.8330786, points)
-    lines.append(pd.DataFrame({"line": "alpha", "alpha": loads, "margin": 3 - 3 * loads / loads[-1], "q": 0.6}))
-    return pd.concat(lines, ignore_index=True)
+    lines.append(
+        pd.DataFrame({"line": "alpha", "alpha": loads, "margin": 3 - 3 * loads / loads[-1], "entropy": 0.0, "q": 0.6})
+    )
+    table = pd.concat(lines, ignore_index=True)
+    table.attrs["parameters"] = {"ensemble": PERCEPTRON}
+    return table
+
+
+def franz_parisi() -> pd.DataFrame:
+    """Entropies in units of that of all configurations next to the reference."""
+    bound = pd.DataFrame({"curve": "bound", "reference": "bound", "distance": SMALL, "entropy": np.sqrt(SMALL)})
+    curves = [
+        curve("reference", 0.0, [0, 0.007, 0.33, 0.5], [-0.02, 0, 0.31, 0.2], missing_below=1e-4, x=SMALL, alpha=0.5),
+        curve("same_margin", 0.2, [0, 0.03, 0.3, 0.5], [-0.05, 0, 0.15, 0.1], missing_below=2e-3, x=SMALL, alpha=0.5),
+    ]
+    heights: dict[float | str, list[float]] = {
+        0.02: [0.1, -0.1, 0.31, 0.2],
+        0.033: [0.1, 0.05, 0.31, 0.2],
+        0.2: [0.1, 0.12, 0.31, 0.2],
+        "max": [0.1, 0.13, 0.31, 0.2],
+    }
+    for margin, values in heights.items():
+        rows = curve("reference", margin, [0.01, 0.02, 0.3, 0.5], values, x=SMALL, largest=0.418, alpha=0.5)
+        free = SMALL < 0.01
+        rows.loc[free, "entropy"] = np.sqrt(SMALL[free])
+        rows.loc[free, "slope"] = 0.5 / np.sqrt(SMALL[free])
+        curves.append(rows)
+    table = pd.concat([bound, *curves], ignore_index=True)
+    table.attrs["parameters"] = {"ensemble": PERCEPTRON, "alpha": 0.5, "margin": 0.0}
+    return table
+
+
+def franz_parisi_text() -> pd.DataFrame:
+    x = np.geomspace(1e-5, 0.3, 40)
+    rows = [
+        curve("isolated", 0.0, [0, 7e-4, 0.3], [-1e-3, 0, 0.4], x=x, alpha=0.2),
+        curve("isolated", 0.0, [0, 7e-3, 0.3], [-0.01, 0, 0.3], missing_below=1e-4, x=x, alpha=0.5),
+        curve("isolated", 0.0, [0, 0.03, 0.3], [-0.05, 0, 0.15], missing_below=2e-3, x=x, alpha=0.7),
+        curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x, alpha=0.5),
+        curve("same_margin", 0.38, [0, 0.02, 0.3], [-0.08, 0, 0.1], missing_below=1e-3, x=x, alpha=0.5),
+        curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.055, 0.1], x=x, alpha=0.7254),
+        curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.045, 0.1], x=x, alpha=0.7327),
+    ]
+    return pd.concat(rows, ignore_index=True)

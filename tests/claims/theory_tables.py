@@ -98,7 +98,7 @@ def overparameterized_limit() -> pd.DataFrame:
     return pd.concat(lines, ignore_index=True)
 
 
-def _curve(name: str, margin, places, heights, d_typ=0.3, missing_below=0.0, x=DISTANCES, inv_alpha=1.2):
+def curve(name: str, margin, places, heights, d_typ=0.3, missing_below=0.0, x=DISTANCES, largest=0.238, **control):
     """A polygon of entropies; missing where the replica-symmetric solution has ended."""
     entropy = np.interp(x, places, heights)
     slope = np.diff(heights)[np.clip(np.searchsorted(places, x, side="right") - 1, 0, len(places) - 2)]
@@ -108,8 +108,8 @@ def _curve(name: str, margin, places, heights, d_typ=0.3, missing_below=0.0, x=D
         {
             "curve": name,
             "reference": str(margin),
-            "margin_ref": 0.238 if margin == "max" else margin,
-            "inv_alpha": inv_alpha,
+            "margin_ref": largest if margin == "max" else margin,
+            **(control or {"inv_alpha": 1.2}),
             "distance": x,
             "entropy": np.where(ended, np.nan, entropy),
             "slope": np.where(ended, np.nan, slope),
@@ -123,12 +123,12 @@ def franz_parisi() -> pd.DataFrame:
     table = pd.concat(
         [
             bound,
-            _curve("reference", 0.0, [0, 0.019, 0.3, 0.5], [-0.02, 0, 0.24, 0.15], missing_below=1e-3),
-            _curve("reference", 0.03, [0, 5e-4, 2e-3, 0.012, 0.3, 0.5], [6e-4, -1e-3, -5e-3, 1e-3, 0.24, 0.15]),
-            _curve("reference", 0.05, [0, 5e-3, 0.01, 0.3, 0.5], [2e-3, 4e-3, 1e-3, 0.24, 0.15]),
-            _curve("reference", 0.1, [0, 0.3, 0.5], [5e-3, 0.24, 0.15]),
-            _curve("reference", "max", [0, 0.26, 0.5], [0.01, 0.25, 0.1], d_typ=0.26),
-            _curve("same_margin", 0.1, [0, 0.03, 0.3, 0.5], [-0.05, 0, 0.15, 0.1], missing_below=2e-3),
+            curve("reference", 0.0, [0, 0.019, 0.3, 0.5], [-0.02, 0, 0.24, 0.15], missing_below=1e-3),
+            curve("reference", 0.03, [0, 5e-4, 2e-3, 0.012, 0.3, 0.5], [6e-4, -1e-3, -5e-3, 1e-3, 0.24, 0.15]),
+            curve("reference", 0.05, [0, 5e-3, 0.01, 0.3, 0.5], [2e-3, 4e-3, 1e-3, 0.24, 0.15]),
+            curve("reference", 0.1, [0, 0.3, 0.5], [5e-3, 0.24, 0.15]),
+            curve("reference", "max", [0, 0.26, 0.5], [0.01, 0.25, 0.1], d_typ=0.26),
+            curve("same_margin", 0.1, [0, 0.03, 0.3, 0.5], [-0.05, 0, 0.15, 0.1], missing_below=2e-3),
         ],
         ignore_index=True,
     )
@@ -140,11 +140,11 @@ def franz_parisi_text() -> pd.DataFrame:
     x = np.geomspace(1e-4, 0.3, 40)
     return pd.concat(
         [
-            _curve("isolated", 0.0, [0, 2e-3, 0.3], [-5e-3, 0, 0.15], missing_below=2e-4, x=x, inv_alpha=2.0),
-            _curve("isolated", 0.0, [0, 3e-4, 0.3], [-3e-4, 0, 0.15], x=x, inv_alpha=5.0),
-            _curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x),
-            _curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.045, 0.15], x=x, inv_alpha=1.011),
-            _curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.055, 0.15], x=x, inv_alpha=1.021),
+            curve("isolated", 0.0, [0, 2e-3, 0.3], [-5e-3, 0, 0.15], missing_below=2e-4, x=x, inv_alpha=2.0),
+            curve("isolated", 0.0, [0, 3e-4, 0.3], [-3e-4, 0, 0.15], x=x, inv_alpha=5.0),
+            curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x),
+            curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.045, 0.15], x=x, inv_alpha=1.011),
+            curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.055, 0.15], x=x, inv_alpha=1.021),
         ],
         ignore_index=True,
     )

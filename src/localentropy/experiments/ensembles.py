@@ -43,7 +43,13 @@ class TreeCommittee(Ensemble):
     activation: Literal["sign", "relu"] = Field(description="activation g of the units")
 
 
-RandomPatterns = Annotated[Perceptron | TreeCommittee, Field(discriminator="model")]
+class TeacherStudent(Ensemble):
+    """A binary perceptron on a binary teacher's random patterns."""
+
+    model: Literal["teacher_student"] = Field(description="the model, a module of localentropy.replica")
+
+
+RandomPatterns = Annotated[Perceptron | TreeCommittee | TeacherStudent, Field(discriminator="model")]
 """Models of independent random patterns. Their control parameter is α, the number of patterns per weight."""
 
 
@@ -53,7 +59,7 @@ class EnsembleParameters(ExperimentParameters):
     FUNCTIONS: ClassVar[tuple[str, ...]]
     """Functions of the model that the program calls."""
 
-    ensemble: Annotated[RandomFeatures | Perceptron | TreeCommittee, Field(discriminator="model")]
+    ensemble: Annotated[RandomFeatures | Perceptron | TreeCommittee | TeacherStudent, Field(discriminator="model")]
 
     def modules(self) -> list[str]:
         """Dotted names of the model's functions that the table depends on."""

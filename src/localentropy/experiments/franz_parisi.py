@@ -1,16 +1,16 @@
-"""Franz–Parisi entropy around typical solutions (overparam, figures 3 and 4).
+"""Franz–Parisi entropy around typical solutions (overparam, figures 3 and 4; margins, figures 3, 4, 6 and 7).
 
 The entropy (nats per weight) of solutions at normalised Hamming distance d from a reference drawn uniformly among the
-solutions of a margin, with its slope dφ/dd: families of curves, over reference margins and 1/α.
+solutions of a margin, with its slope dφ/dd: families of curves, over reference margins and over 1/α or α.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures
+from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures, RandomPatterns
 from localentropy.experiments.parameters import SIZE, Context, Distance, Load, Margin, Overparameterization, Task
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ OfLargest = Annotated[str, Field(pattern=r"^(0?\.\d+ )?max$", examples=["max", "
 """`max`, the largest margin that exists, or a part of it: `0.9 max`."""
 
 OfThreshold = Annotated[str, Field(pattern=r"^([01]?\.\d+ )?LE$", examples=["LE", "0.995 LE"])]
-"""`LE`, the local-entropy threshold 1/α_LE, or a multiple of it: `0.995 LE`."""
+"""`LE`, the local-entropy threshold, 1/α_LE or α_LE, or a multiple of it: `0.995 LE`."""
 
 
 class Family(BaseModel):
@@ -35,20 +35,32 @@ class Family(BaseModel):
     margin: Margin | Literal["same"] | None = Field(
         default=None, description="margin κ of the solutions that are counted; `same`: κ̃; without it the section's"
     )
+
+
+class RandomFeaturesFamily(Family):
+    """Curves at several 1/α."""
+
     inv_alphas: tuple[Overparameterization | OfThreshold, ...] = Field(
         default=(), description="1/α; `0.995 LE` is 0.995/α_LE; without them the section's (C)"
     )
 
 
-class Parameters(EnsembleParameters):
-    """Parameters of the Franz–Parisi curves."""
+class RandomPatternsFamily(Family):
+    """Curves at several α."""
 
-    FUNCTIONS = ("franz_parisi", "typical", "typical_distance", "kappa_max", "inv_alpha_le")
-    ensemble: RandomFeatures
-    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
-    inv_alpha: Overparameterization = Field(description="student weights per pattern, 1/α = N/P (C)")
+    alphas: tuple[Load | OfThreshold, ...] = Field(
+        default=(), description="α; `0.995 LE` is 0.995 α_LE; without them the section's (C)"
+    )
+
+
+class Parameters(EnsembleParameters):
+    """Parameters of the Franz–Parisi curves of every model."""
+
+    CHOICE = "ensemble.model"
+    CONTROL: ClassVar[str]
+    """The control parameter that families vary: `inv_alpha` or `alpha`."""
+
     margin: Margin = Field(description="margin κ of the solutions that are counted")
-    curves: dict[str, Family] = Field(min_length=1, description="families of curves, by name")
     smallest_distance: Distance = Field(description="left end of the grid of distances d")
     largest_distance: Distance | Literal["typical"] = Field(
         description="right end of the grid of distances d; `typical`: where the curve is highest"
@@ -58,6 +70,11 @@ class Parameters(EnsembleParameters):
         description="grid of distances: evenly spaced in log d, or half of it so and half of it in d"
     )
     points: int = Field(ge=2, le=1000, description="distances of a curve", json_schema_extra=SIZE)
+
+    @property
+    def fixed(self) -> tuple[float, ...]:
+        """The model's control parameters before the one that families vary."""
+        return ()
 
     @model_validator(mode="after")
     def _ordered_distances(self) -> Parameters:
@@ -72,28 +89,63 @@ class Parameters(EnsembleParameters):
         return self
 
 
-def tasks(parameters: Parameters) -> list[Task]:
+class OfRandomFeatures(Parameters):
+    """Parameters for random features."""
+
+    FUNCTIONS = ("franz_parisi", "typical", "kappa_max", "inv_alpha_le")
+    CONTROL = "inv_alpha"
+    ensemble: RandomFeatures
+    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
+    inv_alpha: Overparameterization = Field(description="student weights per pattern, 1/α = N/P (C)")
+    curves: dict[str, RandomFeaturesFamily] = Field(min_length=1, description="families of curves, by name")
+
+    @property
+    def fixed(self) -> tuple[float, ...]:
+        """α_T."""
+        return (self.alpha_T,)
+
+
+class OfRandomPatterns(Parameters):
+    """Parameters for independent random patterns."""
+
+    FUNCTIONS = ("franz_parisi", "typical", "kappa_max", "alpha_le")
+    CONTROL = "alpha"
+    ensemble: RandomPatterns
+    alpha: Load = Field(description="patterns per weight, α = P/N (C)")
+    curves: dict[str, RandomPatternsFamily] = Field(min_length=1, description="families of curves, by name")
+
+
+Parameters.MODELS = {
+    "random_features": OfRandomFeatures,
+    "perceptron": OfRandomPatterns,
+    "tree_committee": OfRandomPatterns,
+    "teacher_student": OfRandomPatterns,
+}
+
+
+def tasks(parameters: OfRandomFeatures | OfRandomPatterns) -> list[Task]:
     """One curve each."""
+    control = parameters.CONTROL
     return [{"curve": "bound"}] * parameters.bound + [
         {
             "curve": name,
-            "inv_alpha": inv_alpha,
+            control: value,
             "margin_ref": margin_ref,
             "margin": parameters.margin if family.margin is None else family.margin,
         }
         for name, family in parameters.curves.items()
-        for inv_alpha in family.inv_alphas or (parameters.inv_alpha,)
+        for value in getattr(family, f"{control}s") or (getattr(parameters, control),)
         for margin_ref in family.margins_ref
     ]
 
 
-def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+def compute(parameters: OfRandomFeatures | OfRandomPatterns, task: Task, context: Context) -> pd.DataFrame:
     """One curve over the grid of distances.
 
     Returns:
-        Columns curve, inv_alpha, reference (the task's margin as written), margin_ref, margin, distance, entropy,
-        slope, replicon, residual, distance_typical and entropy_typical (where and how high the curve's maximum is).
-        Entropy, slope and replicon are missing where the replica-symmetric solution has ended.
+        Columns curve, inv_alpha or alpha, reference (the task's margin as written), margin_ref, margin, distance,
+        entropy, slope, replicon, residual, distance_typical and entropy_typical (where and how high the curve's maximum
+        is). Entropy, slope and replicon are missing where the replica-symmetric solution has ended.
     """
     import pandas as pd
     from scipy.special import entr
@@ -102,20 +154,21 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     if task["curve"] == "bound":
         d = _grid(parameters, right)
         return pd.DataFrame({"curve": "bound", "reference": "bound", "distance": d, "entropy": entr(d) + entr(1.0 - d)})
-    theory, alpha_T = parameters.ensemble.theory, parameters.alpha_T
-    inv_alpha, margin_ref, margin = task["inv_alpha"], task["margin_ref"], task["margin"]
-    if isinstance(inv_alpha, str):
-        inv_alpha = _multiple(inv_alpha) * theory("inv_alpha_le", alpha_T)
-    point = (alpha_T, inv_alpha)
+    theory, control, fixed = parameters.ensemble.theory, parameters.CONTROL, parameters.fixed
+    value, margin_ref, margin = task[control], task["margin_ref"], task["margin"]
+    if isinstance(value, str):
+        value = _multiple(value) * theory(f"{control}_le", *fixed)
+    point = (*fixed, value)
     if isinstance(margin_ref, str):
         margin_ref = _multiple(margin_ref) * theory("kappa_max", *point)
     margin = margin_ref if margin == "same" else margin
     if right == "typical":
-        right = theory("typical_distance", *point, margin_ref, margin)
+        left = parameters.smallest_distance
+        right = theory("franz_parisi", left, *point, margin_ref, margin, unsolved="nan").attrs["typical_distance"]
     table = theory("franz_parisi", _grid(parameters, right), *point, margin_ref, margin, unsolved="nan")
     return table.assign(
         curve=task["curve"],
-        inv_alpha=inv_alpha,
+        **{control: value},
         reference=str(task["margin_ref"]),
         margin_ref=margin_ref,
         margin=margin,

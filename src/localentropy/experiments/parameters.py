@@ -55,14 +55,17 @@ class ExperimentParameters(BaseModel):
     )
 
     CHOICE: ClassVar[str] = ""
-    """The field whose value decides which other fields there are, if there is one."""
+    """The field whose value decides which other fields there are, if there is one; `a.b` is the field b of a."""
     MODELS: ClassVar[Mapping[str, type[ExperimentParameters]]] = {}
     """Its values, and the model of each."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> type[ExperimentParameters]:
         """The model of these values."""
-        return cls.MODELS.get(str(values.get(cls.CHOICE)), cls)
+        value: Any = values
+        for name in cls.CHOICE.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return cls.MODELS.get(str(value), cls)
 
     def modules(self) -> list[str]:
         """Dotted names of the modules that the table depends on besides the program's imports, for these parameters."""

@@ -7,6 +7,24 @@ import pandas as pd
 
 from localentropy.claims.finding import Finding, Untestable, largest
 
+CAPACITY = 0.833
+"""Critical capacity of the binary perceptron in the literature that the paper cites (Krauth and Mézard, 1989)."""
+
+
+def capacity(typical: pd.DataFrame) -> Finding:
+    """Solutions exist up to α_c = 0.833 patterns per weight."""
+    if typical.attrs["parameters"]["ensemble"]["model"] != "perceptron":
+        raise Untestable("the capacity is that of the perceptron")
+    line = typical[typical["line"] == "alpha"]
+    if line.empty:
+        raise Untestable("no line in α")
+    last = line.loc[line["alpha"].idxmax()]
+    detail = f"there the largest margin is {last['margin']:.1e} and the entropy {last['entropy']:.1e}"
+    vanish = bool(abs(last["margin"]) < 1e-6 and abs(last["entropy"]) < 1e-6)
+    value = float(last["alpha"])
+    holds = vanish and abs(value - CAPACITY) < 5e-4
+    return Finding.of_theory("α_c, where the entropy vanishes, 0.833 to three digits", value, holds, detail)
+
 
 def distance_falls_with_margin(typical: pd.DataFrame) -> Finding:
     """The distance between typical solutions decreases with κ, up to κ_max, at every α."""

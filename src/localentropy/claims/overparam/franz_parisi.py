@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.curves import isolation, smallest_slope, up_to_maximum
+from localentropy.claims.finding import Finding, Untestable, smallest
 
-NEAR = 0.02
-"""Distances below this are next to the reference."""
 CHOSEN = {
     "alpha_T": 3.0,
     "inv_alpha": 1.2,
@@ -16,25 +15,20 @@ CHOSEN = {
     "ensemble": {"model": "random_features", "activation": "sign"},
 }
 """At these values the margins below lie on the sides of κ_min and κ_u = 0.0617 that the text names."""
-END = 0.999
-"""The sign of slopes is tested up to this fraction of d_typ. The slope vanishes at d_typ."""
 
 
 def typical_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
     """No other solutions next to typical ones of κ̃ = 0."""
     zero = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["margin_ref"] == 0.0)]
     isolated = franz_parisi_text[franz_parisi_text["curve"] == "isolated"]
-    nearest = _nearest(pd.concat([zero, isolated]), "inv_alpha")
-    detail = ", ".join(f"{value:.2g} at 1/α = {at:g}" for at, value in nearest.items())
-    value = largest(nearest)
-    return Finding.of_theory("largest over 1/α of φ_FP next to d = 0, < 0", value, value < 0, detail)
+    return isolation(pd.concat([zero, isolated]), "inv_alpha", "1/α")
 
 
 def small_margins_have_a_gap(franz_parisi: pd.DataFrame) -> Finding:
     """Small margins: negative in a shell, then positive and not monotonic."""
     shell, hill = (_reference(franz_parisi, margin) for margin in (0.03, 0.05))
     positive_inside = bool(shell["entropy"].iloc[0] > 0 and shell["entropy"].min() < 0)
-    inside = hill[hill["distance"] < END * hill["distance_typical"]]
+    inside = up_to_maximum(hill)
     not_monotonic = bool(smallest(hill["entropy"]) > 0 and inside["slope"].min() < 0)
     at = shell.loc[shell["entropy"].idxmin(), "distance"]
     detail = (
@@ -50,7 +44,7 @@ def large_margins_are_monotonic(franz_parisi: pd.DataFrame) -> Finding:
     fixed = (franz_parisi["curve"] == "reference") & (franz_parisi["reference"] != "max")
     margins = franz_parisi.loc[fixed, "reference"].astype(float)
     references = [0.1, *sorted(margins[margins > 0.1].unique()), "max"]
-    slopes = {name: _smallest_slope(_reference(franz_parisi, name)) for name in references}
+    slopes = {name: smallest_slope(_reference(franz_parisi, name)) for name in references}
     value = smallest(slopes.values())
     detail = ", ".join(f"κ̃ = {name}: {slope:.4f}" for name, slope in slopes.items())
     return Finding.of_theory("smallest slope on (10⁻⁴, d_typ) for κ̃ from 0.1 to κ_max, > 0", value, value > 0, detail)
@@ -74,7 +68,7 @@ def largest_margin_is_highest(franz_parisi: pd.DataFrame) -> Finding:
 def monotonic_above_the_threshold(franz_parisi_text: pd.DataFrame) -> Finding:
     """At 1/α_LE the curve of the largest margin loses its monotonicity."""
     curves = franz_parisi_text[franz_parisi_text["curve"] == "threshold"]
-    slopes = pd.Series({at: _smallest_slope(curve) for at, curve in curves.groupby("inv_alpha")}).sort_index()
+    slopes = pd.Series({at: smallest_slope(curve) for at, curve in curves.groupby("inv_alpha")}).sort_index()
     if len(slopes) < 2:
         raise Untestable("curves on both sides of 1/α_LE needed")
     below, above = float(slopes.iloc[0]), float(slopes.iloc[-1])
@@ -85,19 +79,7 @@ def monotonic_above_the_threshold(franz_parisi_text: pd.DataFrame) -> Finding:
 def same_margin_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
     """Solutions of one margin are isolated from each other, however large it is."""
     curves = pd.concat([t[t["curve"] == "same_margin"] for t in (franz_parisi, franz_parisi_text)])
-    nearest = _nearest(curves, "margin_ref")
-    detail = f"per margin κ = κ̃ = {numbers(nearest.index)}: {numbers(nearest)}"
-    value = largest(nearest)
-    return Finding.of_theory("largest over margins of φ_FP next to d = 0, < 0", value, value < 0, detail)
-
-
-def _nearest(curves: pd.DataFrame, by: str) -> pd.Series:
-    """The entropy at the smallest distance that has a replica-symmetric solution; missing if that is not near zero.
-
-    Around an isolated reference the curve ends before d = 0: there are no solutions closer to it.
-    """
-    solved = curves[curves["distance"] < NEAR].sort_values("distance")
-    return solved.groupby(by)["entropy"].first().reindex(sorted(curves[by].unique()))
+    return isolation(curves, "margin_ref", "κ = κ̃")
 
 
 def _reference(franz_parisi: pd.DataFrame, margin: float | str) -> pd.DataFrame:
@@ -109,7 +91,3 @@ def _reference(franz_parisi: pd.DataFrame, margin: float | str) -> pd.DataFrame:
     if not rows["entropy"].notna().any():
         raise Untestable(f"no curve around references of margin {margin}")
     return rows.sort_values("distance")
-
-
-def _smallest_slope(curve: pd.DataFrame) -> float:
-    return smallest(curve.loc[curve["distance"] < END * curve["distance_typical"], "slope"])

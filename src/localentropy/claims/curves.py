@@ -1,0 +1,40 @@
+"""What claims about Franz–Parisi curves have in common."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from localentropy.claims.finding import Finding, largest, smallest
+
+NEAR = 0.02
+"""Distances below this are next to the reference."""
+END = 0.999
+"""The sign of slopes is tested up to this fraction of d_typ. The slope vanishes at d_typ."""
+
+
+def isolation(curves: pd.DataFrame, by: str, symbol: str) -> Finding:
+    """The curves' references are isolated: next to them the entropy is negative.
+
+    It is taken at the smallest distance that has a replica-symmetric solution, and is missing if that is not near zero.
+    Around an isolated reference the curve ends before d = 0: there are no solutions closer to it.
+
+    Args:
+        curves: rows of the table of the program `franz_parisi`.
+        by: the column that tells the curves apart.
+        symbol: what it is called.
+    """
+    solved = curves[curves["distance"] < NEAR].sort_values("distance")
+    nearest = solved.groupby(by)["entropy"].first().reindex(sorted(curves[by].unique()))
+    value = largest(nearest)
+    detail = ", ".join(f"{entropy:.2g} at {symbol} = {at:.4g}" for at, entropy in nearest.items())
+    return Finding.of_theory(f"largest φ_FP next to d = 0 over {symbol}, < 0", value, value < 0, detail)
+
+
+def up_to_maximum(curve: pd.DataFrame) -> pd.DataFrame:
+    """The part of a curve below its typical distance."""
+    return curve[curve["distance"] < END * curve["distance_typical"]]
+
+
+def smallest_slope(curve: pd.DataFrame) -> float:
+    """The smallest slope below the typical distance."""
+    return smallest(up_to_maximum(curve)["slope"])

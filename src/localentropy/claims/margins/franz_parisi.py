@@ -1,0 +1,113 @@
+"""Claims about the Franz–Parisi entropy around typical solutions (figures 3, 4, 6 and 7)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from localentropy.claims.curves import isolation, smallest_slope, up_to_maximum
+from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+
+INDISTINGUISHABLE = 0.01
+"""Part of the entropy of all configurations that may be missing next to a reference."""
+SMALL = 1e-3
+"""Distances up to this are small."""
+LARGE_DEVIATIONS = 0.76
+"""α_U of the binary perceptron, by large deviations: above it the dense cluster fractures (arXiv:1905.07833)."""
+SLIGHTLY, MUCH = 0.05, 0.1
+"""A threshold is slightly below another by less than this; it is much lower by more than this part of the other."""
+
+
+def zero_margin_is_isolated(franz_parisi_text: pd.DataFrame) -> Finding:
+    """No other solutions next to typical ones of κ̃ = 0, at any α."""
+    return isolation(franz_parisi_text[franz_parisi_text["curve"] == "isolated"], "alpha", "α")
+
+
+def margins_are_surrounded(franz_parisi: pd.DataFrame) -> Finding:
+    """Next to every reference of positive margin almost all configurations are solutions."""
+    bound = franz_parisi[franz_parisi["curve"] == "bound"].set_index("distance")["entropy"]
+    rows = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["margin_ref"] > 0)]
+    entropies = rows.pivot(index="distance", columns="margin_ref", values="entropy").sort_index()
+    if entropies.empty or bound.empty or entropies.index[0] > SMALL:
+        raise Untestable("curves around references of positive margin and all configurations at d ≤ 10⁻³ needed")
+    deficits = 1.0 - entropies.div(bound.reindex(entropies.index), axis=0)
+    nearest = deficits.iloc[0]
+    widest = largest(deficits.loc[:SMALL, deficits.columns.max()])
+    value = max(largest(nearest), widest)
+    detail = (
+        f"at d = {deficits.index[0]:g}: {numbers(nearest, '.2g')} for κ̃ = {numbers(nearest.index)}; at most "
+        f"{widest:.2g} for κ̃ = {deficits.columns.max():.4f} up to d = {SMALL:g}"
+    )
+    quantity = "largest 1 − φ_FP / s_b next to d = 0, and up to 10⁻³ for the largest margin, < 0.01"
+    return Finding.of_theory(quantity, value, value < INDISTINGUISHABLE, detail)
+
+
+def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
+    """κ_min < κ_u < κ_max, and the curves of references between them are as the text says."""
+    p = franz_parisi.attrs["parameters"]
+    models = dense_regions.attrs["parameters"]["ensembles"]
+    ours = dense_regions["ensemble"].map(models) == p["ensemble"]
+    at = dense_regions[ours & (dense_regions["alpha"] == p["alpha"])].set_index("line")["margin"]
+    if set(at.index) != {"kappa_min", "kappa_u", "kappa_max"}:
+        raise Untestable(f"κ_min, κ_u and κ_max at α = {p['alpha']:g} needed")
+    rows = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["margin_ref"] > 0)]
+    found: dict[str, list[bool]] = {"shell": [], "dip": [], "dense": []}
+    for margin, curve in rows.groupby("margin_ref"):
+        entropies = curve.sort_values("distance")["entropy"]
+        positive, rising = smallest(entropies) > 0, smallest_slope(curve) > 0
+        if margin < at["kappa_min"]:
+            found["shell"].append(entropies.iloc[0] > 0 and not positive)
+        elif margin < at["kappa_u"]:
+            found["dip"].append(positive and bool((up_to_maximum(curve)["slope"] < 0).any()))
+        else:
+            found["dense"].append(positive and rising)
+    if not all(found.values()):
+        raise Untestable("a reference in each of (0, κ_min), (κ_min, κ_u) and (κ_u, κ_max] needed")
+    ordered = 0 < at["kappa_min"] < at["kappa_u"] < at["kappa_max"]
+    wrong = [name for name, right in found.items() if not all(right)]
+    detail = (
+        f"at α = {p['alpha']:g}, κ_min, κ_u, κ_max: {numbers(at[['kappa_min', 'kappa_u', 'kappa_max']], '.5f')}; "
+        + (f"not as said: {', '.join(wrong)}" if wrong else f"{sum(map(len, found.values()))} curves as said")
+    )
+    quantity = "κ_min, < κ_u < κ_max; negative in a shell, with a dip, growing on either side"
+    return Finding.of_theory(quantity, float(at["kappa_min"]), bool(ordered and not wrong), detail)
+
+
+def same_margin_is_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
+    """Typical solutions of one margin are isolated from each other."""
+    curves = pd.concat([t[t["curve"] == "same_margin"] for t in (franz_parisi, franz_parisi_text)])
+    return isolation(curves, "margin_ref", "κ = κ̃")
+
+
+def threshold_is_near_large_deviations(franz_parisi_text: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
+    """α'_LE, the largest α with a monotonic curve, is slightly smaller than the threshold of large deviations."""
+    threshold = _local_entropy_thresholds(dense_regions).get("perceptron")
+    if threshold is None:
+        raise Untestable("the threshold of the perceptron needed")
+    curves = franz_parisi_text[franz_parisi_text["curve"] == "threshold"]
+    slopes = pd.Series({at: smallest_slope(curve) for at, curve in curves.groupby("alpha")}).sort_index()
+    if not (slopes.index < threshold).any() or not (slopes.index > threshold).any():
+        raise Untestable("curves on both sides of α'_LE needed")
+    turns = bool((slopes[slopes.index < threshold] > 0).all() and (slopes[slopes.index > threshold] < 0).all())
+    below = LARGE_DEVIATIONS - threshold
+    detail = f"{below:.3f} below {LARGE_DEVIATIONS}; smallest slopes " + ", ".join(
+        f"{slope:.4f} at α = {at:.4f}" for at, slope in slopes.items()
+    )
+    quantity = f"α'_LE, less than {SLIGHTLY} below {LARGE_DEVIATIONS}; monotonic below it and not above"
+    return Finding.of_theory(quantity, threshold, turns and 0 < below < SLIGHTLY, detail)
+
+
+def sign_units_have_a_much_lower_threshold(dense_regions: pd.DataFrame) -> Finding:
+    """α'_LE of the tree committee of sign units is much lower than that of ReLU units."""
+    thresholds = _local_entropy_thresholds(dense_regions)
+    if not {"sign", "relu"} <= set(thresholds):
+        raise Untestable("the thresholds of sign and of ReLU units needed")
+    ratio = thresholds["sign"] / thresholds["relu"]
+    detail = ", ".join(f"{name}: {value:.7f}" for name, value in thresholds.items())
+    return Finding.of_theory("α'_LE of sign units over that of ReLU units, < 0.9", ratio, ratio < 1.0 - MUCH, detail)
+
+
+def _local_entropy_thresholds(dense_regions: pd.DataFrame) -> dict[str, float]:
+    """Model → α'_LE, the end of its line of κ_u. A tree committee is called as its units."""
+    ends = dense_regions[dense_regions["end"] & (dense_regions["line"] == "kappa_u")].set_index("ensemble")["alpha"]
+    models = dense_regions.attrs["parameters"]["ensembles"]
+    return {models[name].get("activation", models[name]["model"]): float(value) for name, value in ends.items()}

@@ -1,0 +1,59 @@
+"""Franz–Parisi curves around solutions of the largest margin, across the local-entropy threshold."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from localentropy.plots.drawing import colors_of, curve_rows, draw_signed, letter, panels
+
+BOTTOM = -2.5
+"""Lower end of the axis of derivatives."""
+TOP = 8.0
+"""Its upper end: for d → 0 they grow like log(1/d)."""
+
+
+def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Figure, pd.DataFrame]:
+    """(a) entropy, (b) its derivative by the distance, on a logarithmic axis of distances, up to the typical one.
+
+    Args:
+        curves: rows of the table of the program `franz_parisi`. Those of its family `threshold` are black.
+        control: the column whose values the curves differ in.
+        symbol: what the control is called in TeX.
+
+    Returns:
+        the figure, and the plotted numbers.
+    """
+    colors = colors_of(sorted(curves[control].unique()))
+    frames = []
+    figure, axes = panels(2, 7.0, 2.9)
+    for value, curve in curves.groupby(control):
+        rising = curve[curve["distance"] <= curve["distance_typical"]]
+        at_threshold = rising["curve"].iloc[0] == "threshold"
+        style = {"color": "black" if at_threshold else colors[value], "label": f"{value:.4g}"}
+        for panel, axis, column in zip("ab", axes, ("entropy", "slope"), strict=True):
+            x, y = rising["distance"].to_numpy(), rising[column].to_numpy()
+            draw_signed(axis, x, y, style)
+            own = {control: value, "margin_ref": rising["margin_ref"]}
+            frames.append(curve_rows(panel, f"{column}, {written(control)} = {value:g}", x, y, **own))
+    for axis in axes:
+        axis.axhline(0.0, color="black", linewidth=0.6)
+        axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
+    axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$ (nats per weight)")
+    axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(BOTTOM, TOP))
+    axes[0].legend(title=f"${symbol}$", loc="upper left")
+    letter(axes)
+    return figure, pd.concat(frames)
+
+
+def written(control: str) -> str:
+    """The control parameter in plain text."""
+    return {"inv_alpha": "1/α", "alpha": "α"}[control]
+
+
+def beyond_axis(curves: pd.DataFrame, control: str) -> str:
+    """The curves whose derivative leaves the axis, and how far down it goes, for the caption."""
+    rising = curves[curves["distance"] <= curves["distance_typical"]]
+    least = rising.groupby(control)["slope"].min()
+    left = ", ".join(f"{slope:.1f} at {written(control)} = {value:g}" for value, slope in least[least < BOTTOM].items())
+    return f" (below the axis: down to {left})" if left else ""
