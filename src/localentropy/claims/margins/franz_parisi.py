@@ -37,7 +37,7 @@ def margins_are_surrounded(franz_parisi: pd.DataFrame) -> Finding:
         f"at d = {deficits.index[0]:g}: {numbers(nearest, '.2g')} for κ̃ = {numbers(nearest.index)}; at most "
         f"{widest:.2g} for κ̃ = {deficits.columns.max():.4f} up to d = {SMALL:g}"
     )
-    quantity = "largest 1 − φ_FP / s_b next to d = 0, and up to 10⁻³ for the largest margin, < 0.01"
+    quantity = "largest 1 − φ_FP/H₂(d) next to d = 0, and up to 10⁻³ for the largest margin, < 0.01"
     return Finding.of_theory(quantity, value, value < INDISTINGUISHABLE, detail)
 
 
