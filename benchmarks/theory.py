@@ -23,7 +23,7 @@ DISTANCES = np.geomspace(1e-3, 0.5, 14)
 FIGURE_3 = ((0.0, 0.0), (0.03, 0.0), (0.05, 0.0), (0.1, 0.0), ("max", 0.0), (0.1, 0.1))
 CACHED = (
     typical.typical_point, typical.largest_alpha, typical.largest_margin,
-    monotonicity.smallest_monotonic_margin, monotonicity.local_entropy_threshold, rf._optimal_margin, rf._onset,
+    monotonicity.threshold_margin, monotonicity.threshold_load, rf._optimal_margin, rf._onset,
 )  # fmt: skip
 
 

@@ -87,7 +87,8 @@ def test_smallest_reference_margins(alpha, positive, monotonic):
 @pytest.mark.parametrize(("model", "alpha"), [("perceptron", 0.747736), ("relu", 0.795513), ("sign", 0.573080)])
 def test_where_the_smallest_positive_margin_is_the_largest(model, alpha):
     assert call(model, "kappa_min", alpha - 2e-6) == pytest.approx(call(model, "kappa_max", alpha - 2e-6), abs=1e-5)
-    with pytest.raises(DomainError, match="beyond the threshold"):
+    assert call(model, "alpha_min") == pytest.approx(alpha, abs=1e-6)
+    with pytest.raises(DomainError, match=r"is above alpha_min = 0\.[57]\d+: no margin makes phi_FP positive"):
         call(model, "kappa_min", alpha + 2e-4)
 
 
@@ -211,7 +212,7 @@ def test_number_of_solutions_by_enumeration():
         ("alpha_c", (1e4,), r"margin = 10000 is out of range: allowed are \[0, 1000\]"),
         ("typical", (2.0,), r"alpha = 2 is above alpha_c = 0\.[89]\d+: there are no solutions"),
         ("kappa_max", (2.0,), r"alpha = 2 is above alpha_c = 0\.[89]\d+: there are no solutions"),
-        ("kappa_u", (0.82,), r"alpha = 0.82 is beyond the threshold"),
+        ("kappa_u", (0.82,), r"alpha = 0.82 is above alpha_LE = 0\.[57]\d+: no margin makes phi_FP monotonic"),
         ("typical", (0.5, 5.0), r"margin = 5 is outside \[0, kappa_max = 0\.[45]\d+\] at alpha = 0.5"),
         ("franz_parisi", ([0.1], 0.5, 5.0), r"margin_ref = 5 is outside \[0, kappa_max = 0\.[45]\d+\] at alpha = 0.5"),
         ("franz_parisi", ([0.1], 0.5, "most"), r"margin_ref = 'most' is not known: allowed are max"),

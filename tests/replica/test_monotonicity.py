@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from localentropy.errors import DomainError
-from localentropy.replica import monotonicity, perceptron, tree_committee
+from localentropy.replica import monotonicity, perceptron, teacher_student, tree_committee
 from localentropy.replica.franz_parisi import curve_around
 from localentropy.replica.pair_energy import NODES
 
@@ -96,6 +96,52 @@ def test_definitions_for_the_committee(activation):
     assert (curve(margin_ref=0.998 * smallest).entropy < 0).any()
     assert (curve(margin_ref=1.002 * monotonic).slope > 0).all()
     assert (curve(margin_ref=0.998 * monotonic).slope < 0).any()
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0])
+def test_definitions_for_the_planted_perceptron(alpha):
+    smallest, monotonic = teacher_student.kappa_min(alpha), teacher_student.kappa_u(alpha)
+    assert 0 < smallest < monotonic < teacher_student.kappa_max(alpha)
+    curve = partial(teacher_student.franz_parisi, np.geomspace(1e-6, 0.2, 120), alpha)
+    assert (curve(margin_ref=1.002 * smallest).entropy > 0).all()
+    assert (curve(margin_ref=0.998 * smallest).entropy < 0).any()
+    assert (curve(margin_ref=1.002 * monotonic).slope > 0).all()
+    assert (curve(margin_ref=0.998 * monotonic).slope < 0).any()
+
+
+@pytest.mark.parametrize(
+    ("model", "options"),
+    [(perceptron, {}), (teacher_student, {}), (tree_committee, {"activation": "relu"}), (tree_committee, {})],
+    ids=["perceptron", "planted", "relu", "sign"],
+)
+def test_all_thresholds_of_a_model(model, options):
+    """alpha_LE and alpha_min from their definitions: curves around the largest margin on both sides, and in order."""
+    found = model.thresholds(**options)
+    assert (found.alpha_c, found.alpha_le, found.alpha_min) == (
+        model.alpha_c(**options), model.alpha_le(**options), model.alpha_min(**options),
+    )  # fmt: skip
+    assert found.kappa_max == model.kappa_max(found.alpha_le, **options)
+    assert found.alpha_le < found.alpha_min < found.alpha_c
+    grid = np.geomspace(0.05, 20, 120) * found.distance
+    at_threshold = model.franz_parisi(grid, found.alpha_le, **options)
+    assert grid[at_threshold.slope.idxmin()] == pytest.approx(found.distance, rel=0.05)
+    assert at_threshold.slope.min() == pytest.approx(0.0, abs=1e-3)
+    for factor in (0.999, 1.001):
+        around = model.franz_parisi(grid, factor * found.alpha_le, **options)
+        assert (around.slope > 0).all() == (factor < 1)
+        around = model.franz_parisi(grid, factor * found.alpha_min, **options)
+        assert (around.entropy > 0).all() == (factor < 1)
+
+
+@pytest.mark.parametrize("alpha", [5e-3, 0.02])
+def test_smallest_margins_at_few_patterns(alpha):
+    """The law of small distances holds there (docs/overparam/theory.md eq. 28)."""
+    ensemble = perceptron._ensemble(alpha)
+    for function, criterion in (
+        (perceptron.kappa_u, monotonicity.MONOTONIC),
+        (perceptron.kappa_min, monotonicity.POSITIVE),
+    ):
+        assert function(alpha) == pytest.approx(monotonicity.small_distance_guess(ensemble, criterion)[0], rel=0.02)
 
 
 def test_the_smallest_margins_join_the_largest_one_at_their_thresholds():

@@ -27,7 +27,7 @@ def test_margin_must_be_finite_and_not_negative(value):
 
 
 def test_no_solutions_below_the_interpolation_threshold():
-    with pytest.raises(DomainError, match=r"inv_alpha = 0.8 is below the interpolation threshold 0.87748"):
+    with pytest.raises(DomainError, match=r"inv_alpha = 0.8 is below 1/alpha_c = 0.87748"):
         rf.typical(3.0, 0.8)
     with pytest.raises(DomainError, match=r"inv_alpha"):
         rf.kappa_max(3.0, 0.8)

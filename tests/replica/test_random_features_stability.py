@@ -101,5 +101,5 @@ def test_shapes_and_refusals():
         rf.local_energy([0.1, 1.1], 3.0, 2.0)
     with pytest.raises(DomainError, match="no distance given"):
         rf.local_energy([], 3.0, 2.0)
-    with pytest.raises(DomainError, match="below the interpolation threshold"):
+    with pytest.raises(DomainError, match="below 1/alpha_c = "):
         rf.stability_density([0.1], 3.0, 0.8)

@@ -60,8 +60,26 @@ def test_smallest_monotonic_margin():
 def test_at_the_threshold_the_smallest_margin_is_the_largest():
     inv_alpha = rf.inv_alpha_le(3.0) + 1e-6
     assert rf.kappa_u(3.0, inv_alpha) == pytest.approx(rf.kappa_max(3.0, inv_alpha), abs=1e-4)
-    with pytest.raises(DomainError, match=r"inv_alpha = 1.00.* is beyond the threshold"):
+    with pytest.raises(DomainError, match=r"inv_alpha = 1.00.* is below 1/alpha_LE = 1.0161.*: no margin makes"):
         rf.kappa_u(3.0, inv_alpha - 0.01)
+
+
+def test_at_its_threshold_the_smallest_positive_margin_is_the_largest():
+    threshold = rf.inv_alpha_min(3.0)
+    assert 1 / rf.alpha_c(3.0) < threshold < rf.inv_alpha_le(3.0)
+    assert rf.kappa_min(3.0, threshold + 1e-6) == pytest.approx(rf.kappa_max(3.0, threshold + 1e-6), abs=1e-4)
+    with pytest.raises(DomainError, match=r"inv_alpha = 0.9.* is below 1/alpha_min = 0.988.*: no margin makes"):
+        rf.kappa_min(3.0, threshold - 0.01)
+    # Without a latent space, the perceptron.
+    assert 1 / rf.inv_alpha_min(1e-4) == pytest.approx(0.747736, abs=2e-5)
+
+
+def test_smallest_positive_margin():
+    margin = rf.kappa_min(3.0, 1.2)
+    assert margin < rf.kappa_u(3.0, 1.2)
+    for factor, positive in ((0.995, False), (1.005, True)):
+        table = rf.franz_parisi(np.geomspace(1e-4, 0.25, 60), 3.0, 1.2, factor * margin)
+        assert (table.entropy > 0).all() == positive
 
 
 def test_smallest_monotonic_margin_falls_to_zero_with_over_parameterization():
@@ -72,7 +90,7 @@ def test_smallest_monotonic_margin_falls_to_zero_with_over_parameterization():
 
 @pytest.mark.slow
 def test_thresholds_are_stable_under_node_doubling():
-    fine = tuple(2 * n for n in NODES)
+    fine = (2 * NODES[0], 2 * NODES[1], 2 * NODES[2])
     ensemble = RandomFeatures(1 / 1.5, 0.0, 2.0, activation_moments("sign"))
     assert 1 / monotonicity.local_entropy_threshold(ensemble, fine) == pytest.approx(rf.inv_alpha_le(2.0), abs=1e-9)
     assert monotonicity.smallest_monotonic_margin(ensemble, fine) == pytest.approx(rf.kappa_u(2.0, 1.5), abs=1e-9)
@@ -95,7 +113,7 @@ def test_the_scale_of_the_activation_is_the_unit_of_the_margin(scale):
 
 @pytest.mark.parametrize("function", [rf.kappa_opt, rf.kappa_u])
 def test_no_solutions(function):
-    with pytest.raises(DomainError, match="below the interpolation threshold"):
+    with pytest.raises(DomainError, match=r"below 1/alpha_c = 0\.877"):
         function(3.0, 0.8)
 
 

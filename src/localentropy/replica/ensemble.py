@@ -45,6 +45,7 @@ class Ensemble(ABC):
 
     names: ClassVar[tuple[str, ...]] = ("ln q_hat", "logit q")
     pair_names: ClassVar[tuple[str, ...]] = ()
+    beyond_alpha_c: ClassVar[str] = "there are no solutions"
 
     @abstractmethod
     def fields(self, x: Any) -> tuple[Jet, Jet, Number]:
@@ -75,11 +76,6 @@ class Ensemble(ABC):
     @abstractmethod
     def pair_fields(self, x: Any, ref: Any) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
         """s, X, V, Y, Z, R of `pair_energy`, from the order parameters of a student and its reference."""
-
-    @property
-    @abstractmethod
-    def local_entropy_guess(self) -> tuple[float, float]:
-        """Where the search for alpha_LE starts: alpha_LE / alpha_c, and the distance of the horizontal tangent."""
 
     def pair_order_parameters(self, y: Sequence[Jet], spread: Jet) -> Any:
         """What the model adds to `franz_parisi.Pair`, at its coordinates `pair_names`; `spread` is 1 - S^2."""
@@ -117,9 +113,9 @@ class Ensemble(ABC):
         """The control parameters but the margin, as error messages name them."""
         return f"alpha = {self.alpha:.12g}"
 
-    def below_threshold(self, threshold: float) -> str:
-        """What an error message says where patterns are more than `threshold` per weight."""
-        return f"{self.describe()} is above alpha_c = {threshold:.12g}: there are no solutions"
+    def beyond(self, name: str, threshold: float) -> str:
+        """What an error message says where patterns are more than a threshold of alpha."""
+        return f"{self.describe()} is above {name} = {threshold:.12g}"
 
     def scales(self, y: Array) -> Array:
         """Sizes of the coordinates that errors are relative to."""

@@ -33,7 +33,6 @@ class Perceptron(Ensemble):
     """Patterns see the overlaps of the weights as they are."""
 
     response: ClassVar[float] = 1.0
-    local_entropy_guess: ClassVar[tuple[float, float]] = (0.875, 0.005)
 
     def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
         """C = q, V = 1 - q, no teacher (docs/margins/theory.md eq. 3)."""
@@ -131,6 +130,19 @@ def alpha_le() -> float:
     There kappa_u = kappa_max (`margins`, main text, "Dense cluster threshold"; docs/margins/theory.md eq. 23).
     """
     return monotonicity.local_entropy_threshold(_ensemble(1.0))
+
+
+def alpha_min() -> float:
+    """Patterns per weight above which the entropy is negative near every typical solution: 0.7477.
+
+    There kappa_min = kappa_max.
+    """
+    return monotonicity.positivity_threshold(_ensemble(1.0))
+
+
+def thresholds() -> monotonicity.Thresholds:
+    """alpha_c, alpha_le, kappa_max and the distance of the horizontal tangent there, alpha_min."""
+    return monotonicity.thresholds(_ensemble(1.0))
 
 
 def _ensemble(alpha: float, margin: float = 0.0) -> Perceptron:

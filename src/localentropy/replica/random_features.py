@@ -38,7 +38,12 @@ from localentropy.replica import stabilities as distribution
 from localentropy.replica import typical as typicals
 from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, MARGIN
 from localentropy.replica.franz_parisi import binary_entropy
-from localentropy.replica.monotonicity import local_entropy_threshold, smallest_monotonic_margin
+from localentropy.replica.monotonicity import (
+    local_entropy_threshold,
+    positivity_threshold,
+    smallest_monotonic_margin,
+    smallest_positive_margin,
+)
 from localentropy.replica.random_features_ensemble import RandomFeatures
 from localentropy.replica.random_features_limit import overparameterized_point
 
@@ -52,7 +57,9 @@ __all__ = [
     "binary_entropy",
     "franz_parisi",
     "inv_alpha_le",
+    "inv_alpha_min",
     "kappa_max",
+    "kappa_min",
     "kappa_opt",
     "kappa_u",
     "local_energy",
@@ -346,6 +353,14 @@ def kappa_u(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
     return smallest_monotonic_margin(_seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation)))
 
 
+def kappa_min(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign") -> float:
+    """Smallest reference margin at which phi_FP(d) is nowhere negative.
+
+    Source: `margins`, section III, for this model. Arguments as in `kappa_u`; 1/alpha at or above `inv_alpha_min`.
+    """
+    return smallest_positive_margin(_seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation)))
+
+
 def inv_alpha_le(alpha_T: float, activation: Activation = "sign") -> float:
     """Local-entropy threshold 1/alpha_LE: below it phi_FP(d) is not monotonic around any typical solution.
 
@@ -357,6 +372,15 @@ def inv_alpha_le(alpha_T: float, activation: Activation = "sign") -> float:
         alpha_T: P / D, in [1e-9, 1e9].
     """
     return 1.0 / local_entropy_threshold(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
+
+
+def inv_alpha_min(alpha_T: float, activation: Activation = "sign") -> float:
+    """1/alpha below which phi_FP(d) is negative somewhere near every typical solution: kappa_min = kappa_max.
+
+    Args:
+        alpha_T: P / D, in [1e-9, 1e9].
+    """
+    return 1.0 / positivity_threshold(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
 
 
 def _ensemble(alpha_T: float, inv_alpha: float, margin: float, activation: Activation) -> RandomFeatures:

@@ -79,7 +79,6 @@ class RandomFeatures(Ensemble):
     moments: ActivationMoments
 
     pair_names: ClassVar[tuple[str, ...]] = ("ln narrowing", "c", "sigma", "tau_latent", "rho")
-    local_entropy_guess: ClassVar[tuple[float, float]] = (0.864, 0.005)  # hardly depends on alpha_T
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -111,11 +110,11 @@ class RandomFeatures(Ensemble):
         """alpha_T and 1/alpha."""
         return f"alpha_T = {self.alpha_T:.12g}, inv_alpha = {1.0 / self.alpha:.12g}"
 
-    def below_threshold(self, threshold: float) -> str:
+    def beyond(self, name: str, threshold: float) -> str:
         """What an error message says where 1/alpha is too small."""
         return (
-            f"inv_alpha = {1.0 / self.alpha:.12g} is below the interpolation threshold {1.0 / threshold:.12g} "
-            f"at alpha_T = {self.alpha_T:.12g}: there are no solutions"
+            f"inv_alpha = {1.0 / self.alpha:.12g} is below 1/{name} = {1.0 / threshold:.12g} "
+            f"at alpha_T = {self.alpha_T:.12g}"
         )
 
     def scales(self, y: Array) -> Array:

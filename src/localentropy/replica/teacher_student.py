@@ -73,7 +73,7 @@ class TeacherStudent(Ensemble):
     names: ClassVar[tuple[str, ...]] = ("ln q_hat", "logit q", "ln r_hat", "logit r^2/q")
     pair_names: ClassVar[tuple[str, ...]] = ("r_hat", "rho")
     response: ClassVar[float] = 1.0
-    local_entropy_guess: ClassVar[tuple[float, float]] = (0.875, 0.005)
+    beyond_alpha_c: ClassVar[str] = "there are no solutions but the teacher"
 
     def order_parameters(self, y: Sequence[Jet]) -> TeacherOverlap:
         """The order parameters at coordinates."""
@@ -94,10 +94,6 @@ class TeacherStudent(Ensemble):
         q_hat, r_hat = load * self.alpha * g**2, load * self.alpha * math.sqrt(2.0 / math.pi) * g
         q = q_hat + r_hat**2
         return np.array([math.log(q_hat), math.log(q), math.log(r_hat), 2.0 * math.log(r_hat) - math.log(q_hat)])
-
-    def below_threshold(self, threshold: float) -> str:
-        """What an error message says where patterns are more than `threshold` per weight."""
-        return f"{self.describe()} is above alpha_c = {threshold:.12g}: there are no solutions but the teacher"
 
     def pair_order_parameters(self, y: Sequence[Jet], spread: Jet) -> TeacherPair:
         """r_hat, and rho in units of 1 - S^2."""
@@ -183,8 +179,18 @@ def kappa_u(alpha: float) -> float:
 
 
 def alpha_le() -> float:
-    """Patterns per weight above which the entropy is monotonic around no typical solution."""
+    """Patterns per weight above which the entropy is monotonic around no typical solution: 1.0466."""
     return monotonicity.local_entropy_threshold(_ensemble(1.0))
+
+
+def alpha_min() -> float:
+    """Patterns per weight above which the entropy is negative near every typical solution: 1.0818."""
+    return monotonicity.positivity_threshold(_ensemble(1.0))
+
+
+def thresholds() -> monotonicity.Thresholds:
+    """alpha_c, alpha_le, kappa_max and the distance of the horizontal tangent there, alpha_min."""
+    return monotonicity.thresholds(_ensemble(1.0))
 
 
 def _ensemble(alpha: float, margin: float = 0.0) -> TeacherStudent:

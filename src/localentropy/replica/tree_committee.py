@@ -42,11 +42,6 @@ class TreeCommittee(Ensemble):
         """Derivative of the covariance at q = 0."""
         return 2.0 / math.pi if self.activation == "sign" else 0.5 * math.pi / (math.pi - 1.0)
 
-    @property
-    def local_entropy_guess(self) -> tuple[float, float]:
-        """Near alpha_LE / alpha_c and the distance of the horizontal tangent there."""
-        return (0.589, 0.0017) if self.activation == "sign" else (0.855, 0.0055)
-
     def kept(self, S: float) -> float:
         """Correlation of the pre-activations of a student and of its copy at overlap S."""
         return self.covariance(variables([S])[0]).value
@@ -127,6 +122,16 @@ def kappa_u(alpha: float, activation: str = "sign") -> float:
 def alpha_le(activation: str = "sign") -> float:
     """Patterns per weight above which the entropy is monotonic around no solution: 0.5578 (sign), 0.7725 (ReLU)."""
     return monotonicity.local_entropy_threshold(_ensemble(1.0, 0.0, activation))
+
+
+def alpha_min(activation: str = "sign") -> float:
+    """Patterns per weight above which the entropy is negative near every solution: 0.5731 (sign), 0.7955 (ReLU)."""
+    return monotonicity.positivity_threshold(_ensemble(1.0, 0.0, activation))
+
+
+def thresholds(activation: str = "sign") -> monotonicity.Thresholds:
+    """alpha_c, alpha_le, kappa_max and the distance of the horizontal tangent there, alpha_min."""
+    return monotonicity.thresholds(_ensemble(1.0, 0.0, activation))
 
 
 def _ensemble(alpha: float, margin: float, activation: str) -> TreeCommittee:

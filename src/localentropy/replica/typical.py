@@ -75,7 +75,7 @@ def typical_point(ensemble: Ensemble, margin_name: str = "margin") -> Stationary
                 f"at {ensemble.describe()}"
             )
     elif lost is None or ensemble.alpha > threshold:
-        raise DomainError(ensemble.below_threshold(threshold))
+        raise DomainError(f"{ensemble.beyond('alpha_c', threshold)}: {ensemble.beyond_alpha_c}")
     raise lost
 
 
