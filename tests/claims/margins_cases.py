@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.claims.cases import Case, above, add, below, elsewhere, only, other_than, put
+from tests.claims.cases import Case, above, add, below, elsewhere, every, only, other_than, put
 
 MARGINS: dict[str, Case] = {}
 
@@ -58,6 +58,31 @@ MARGINS["M04"] = Case(
         "beside κ̃ = 0.2": put("franz_parisi", "entropy", np.nan, reference="0.2", distance=below(1.1e-5)),
     },
 )
+marked = {"ensemble": "perceptron", "alpha": 0.5}
+MARGINS["M05"] = Case(
+    wrong={
+        "κ_u below κ_min": put("dense_regions", "margin", 0.025, line="kappa_u", **marked),
+        "κ_u above κ_max": put("dense_regions", "margin", 0.5, line="kappa_u", **marked),
+        "no shell": put("franz_parisi", "entropy", lambda rows: rows["entropy"].abs(), reference="0.02"),
+        "nothing inside the shell": put("franz_parisi", "entropy", -1e-3, reference="0.02", distance=below(1e-4)),
+        "no dip": put("franz_parisi", "slope", 0.1, reference="0.033"),
+        "a dip beyond the maximum only": put("franz_parisi", "slope", 0.1, reference="0.033", distance=below(0.3)),
+        "a shell at 0.033 too": add("franz_parisi", "entropy", -0.1, reference="0.033"),
+        "a dip at κ_max": put("franz_parisi", "slope", -0.1, reference="max", distance=below(0.01)),
+    },
+    small={
+        "no thresholds there": only("dense_regions", end=True),
+        "another model": elsewhere("franz_parisi", ensemble={"model": "tree_committee", "activation": "tanh"}),
+        "no shell": only("franz_parisi", reference=other_than("0.02")),
+        "no dip": only("franz_parisi", reference=other_than("0.033")),
+        "no dense region": only("franz_parisi", margin_ref=below(0.1)),
+    },
+    missing={
+        "κ_min": put("dense_regions", "margin", np.nan, line="kappa_min", **marked),
+        "entropy": put("franz_parisi", "entropy", np.nan, reference="max", distance=below(0.01)),
+        "slope": put("franz_parisi", "slope", np.nan, reference="0.2", distance=below(0.01)),
+    },
+)
 MARGINS["M06"] = Case(
     wrong={
         "solutions beside κ = 0.2": put("franz_parisi", "entropy", 1e-3, curve="same_margin", distance=below(3e-3)),
@@ -66,4 +91,40 @@ MARGINS["M06"] = Case(
         ),
     },
     missing={"one margin": put("franz_parisi_text", "entropy", np.nan, curve="same_margin", margin_ref=0.38)},
+)
+end = {"line": "kappa_u", "end": True}
+curves = {"curve": "threshold"}
+MARGINS["M07"] = Case(
+    wrong={
+        "above the other threshold": every(
+            put("dense_regions", "alpha", 0.78, ensemble="perceptron", **end),
+            put("franz_parisi_text", "alpha", 0.79, alpha=above(0.73), **curves),
+        ),
+        "far below": every(
+            put("dense_regions", "alpha", 0.69, ensemble="perceptron", **end),
+            put("franz_parisi_text", "alpha", 0.68, alpha=below(0.73), **curves),
+        ),
+        "monotonic above too": put("franz_parisi_text", "slope", 0.1, alpha=above(0.73), **curves),
+        "not monotonic below": put("franz_parisi_text", "slope", -0.1, alpha=below(0.73), **curves),
+        "not monotonic beyond the maximum only": put(
+            "franz_parisi_text", "slope", lambda rows: rows["slope"].abs(), alpha=above(0.73), **curves
+        ),
+    },
+    small={
+        "no curve above": only("franz_parisi_text", alpha=below(0.73)),
+        "no curve below": only("franz_parisi_text", alpha=above(0.73)),
+        "no perceptron": only("dense_regions", ensemble=other_than("perceptron")),
+    },
+    missing={
+        "the threshold": put("dense_regions", "alpha", np.nan, ensemble="perceptron", **end),
+        "a slope": put("franz_parisi_text", "slope", np.nan, distance=below(1e-4), alpha=below(0.73), **curves),
+    },
+)
+MARGINS["M10"] = Case(
+    wrong={
+        "a little lower": put("dense_regions", "alpha", 0.72, ensemble="sign", **end),
+        "the other way": put("dense_regions", "alpha", 0.5, ensemble="relu", **end),
+    },
+    small={"no ReLU": only("dense_regions", ensemble=other_than("relu"))},
+    missing={"one threshold": put("dense_regions", "alpha", np.nan, ensemble="relu", **end)},
 )

@@ -62,3 +62,21 @@ def franz_parisi_text() -> pd.DataFrame:
         curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.045, 0.1], x=x, alpha=0.7327),
     ]
     return pd.concat(rows, ignore_index=True)
+
+
+def dense_regions() -> pd.DataFrame:
+    models = {
+        "perceptron": PERCEPTRON,
+        "relu": {"model": "tree_committee", "activation": "relu"},
+        "sign": {"model": "tree_committee", "activation": "sign"},
+    }
+    ends = {"perceptron": (0.833, 0.729, 0.748), "relu": (0.904, 0.7725, 0.7955), "sign": (0.947, 0.5578, 0.5731)}
+    rows = []
+    for name, at in ends.items():
+        for line, end, middle in zip(("kappa_max", "kappa_u", "kappa_min"), at, (0.418, 0.0364, 0.0291), strict=True):
+            common = {"ensemble": name, "line": line}
+            rows.append(common | {"alpha": 0.5, "margin": middle, "end": False})
+            rows.append(common | {"alpha": end, "margin": 0.1, "end": True, "distance": 0.005})
+    table = pd.DataFrame(rows)
+    table.attrs["parameters"] = {"ensembles": models}
+    return table

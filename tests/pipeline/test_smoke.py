@@ -215,6 +215,43 @@ def test_figures_10_to_13_hold_their_theory_beside_the_simulation(smoke: Checkou
     assert sharp.min() > 3 * flat.max()
 
 
+def test_margins_figure2_distances_fall_with_the_margin(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "margins_figure2", ".csv"))
+    lines = [line.sort_values("x") for _, line in data.groupby("alpha")]
+    assert all((np.diff(line["y"]) < 0).all() for line in lines)
+    # At a larger load the distance without margin is smaller, that of the largest margin larger.
+    assert (np.diff([line["y"].iloc[0] for line in lines]) < 0).all()
+    assert (np.diff([line["y"].iloc[-1] for line in lines]) > 0).all()
+
+
+def test_margins_figures_4_6_and_7_change_at_their_thresholds(smoke: Checkout) -> None:
+    for target, threshold in (("figure4", 0.7290328), ("figure6", 0.7724886), ("figure7", 0.5577886)):
+        data = pd.read_csv(figure(smoke, f"margins_{target}", ".csv"))
+        slopes = data[(data["panel"] == "b") & (data["x"] < 0.1)]
+        least = slopes.groupby("alpha")["y"].min()
+        (at,) = (alpha for alpha in least.index if abs(alpha - threshold) < 1e-6)
+        assert (least[least.index < at] > 0.1).all() and (least[least.index > at] < -0.1).all()
+        assert abs(least[at]) < 0.1 and len(least) == 6
+
+
+def test_margins_figure5_the_largest_margin_vanishes_at_the_capacity(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "margins_figure5", ".csv"))
+    largest = data[data["panel"] == "b"].sort_values("x")
+    assert abs(largest["x"].iloc[-1] - 0.8330786) < 1e-6 and largest["y"].iloc[-1] < 1e-6
+    assert (np.diff(largest["y"]) < 0).all()
+    for _, line in data[data["panel"] == "a"].groupby("alpha"):
+        assert (np.diff(line.sort_values("x")["y"]) < 0).all() and abs(line["y"].iloc[-1]) < 1e-9
+
+
+def test_margins_figures2_has_the_phases_in_order(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "margins_figures2", ".csv"))
+    for name in ("perceptron", "relu", "sign"):
+        at = data[(data["ensemble"] == name) & (data["x"] == 0.5)].set_index("series")["y"]
+        assert 0 < at[f"{name}, kappa_min"] < at[f"{name}, kappa_u"] < at[f"{name}, kappa_max"]
+    ends = data[data["panel"] == "thresholds"].pivot_table(index="ensemble", columns="series", values="x")
+    assert (ends["α'_LE"] < ends["α_min"]).all() and (ends["α_min"] < ends["α_c"]).all()
+
+
 @pytest.mark.parametrize("target", NUMBERS)
 def test_numbers_are_the_golden_ones(smoke: Checkout, target: str) -> None:
     fresh = pd.read_csv(figure(smoke, target, ".csv"))

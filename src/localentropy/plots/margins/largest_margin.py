@@ -42,4 +42,4 @@ def model_in_words(ensemble: Mapping[str, Any]) -> str:
     if ensemble["model"] == "perceptron":
         return "binary perceptron"
     activation = ensemble["activation"]
-    return f"tree committee of K → ∞ {UNITS.get(activation, activation)} units"
+    return f"tree committee of {UNITS.get(activation, activation)} units, K → ∞"

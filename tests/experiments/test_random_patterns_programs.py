@@ -1,0 +1,136 @@
+"""The programs on the theory, for models of random patterns: lines, curves and thresholds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from localentropy.errors import ConfigError, DomainError
+from localentropy.experiments import dense_regions, franz_parisi, typical
+from localentropy.experiments.parameters import Context, ExperimentParameters
+from localentropy.pipeline.config import resolve
+from localentropy.replica import perceptron, tree_committee
+
+CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
+PERCEPTRON = {"model": "perceptron"}
+SIGN = {"model": "tree_committee", "activation": "sign"}
+SIZES = {"chunks": 1, "threads": 1}
+
+
+def table(program: Any, values: dict[str, Any]) -> pd.DataFrame:
+    model: type[ExperimentParameters] = program.Parameters.of(values | SIZES)
+    parameters = model.model_validate(values | SIZES)
+    rows = [program.compute(parameters, task, CONTEXT) for task in program.tasks(parameters)]
+    return pd.concat(rows, ignore_index=True)
+
+
+@pytest.mark.parametrize(("ensemble", "model"), [(PERCEPTRON, perceptron), (SIGN, tree_committee)])
+def test_lines_in_the_margin_end_where_the_entropy_vanishes(ensemble: dict[str, str], model: Any) -> None:
+    values = {"at": "margins", "ensemble": ensemble, "alphas": [0.3, 0.5], "smallest_alpha": 0.1, "points": 5}
+    found = table(typical, values)
+    for alpha, line in found[found["line"] == "margin"].groupby("alpha"):
+        assert line["margin"].iloc[[0, -1]].tolist() == [0.0, model.kappa_max(alpha)]
+        assert abs(line["entropy"].iloc[-1]) < 1e-9 and (np.diff(line["entropy"]) < 0).all()
+        one = model.typical(alpha, line["margin"].iloc[2])
+        assert (line["q"].iloc[2], line["entropy"].iloc[2]) == (one.q, one.entropy)
+    largest = found[found["line"] == "alpha"]
+    assert largest["alpha"].iloc[-1] == pytest.approx(model.alpha_c(), rel=1e-8)
+    assert (np.diff(largest["margin"]) < 0).all() and largest["margin"].iloc[-1] < 1e-6
+    with pytest.raises(DomainError, match=r"smallest_alpha = 0\.99 leaves no line: solutions exist up to α = 0\.\d+$"):
+        table(typical, values | {"smallest_alpha": 0.99})
+
+
+def test_curves_at_multiples_of_the_threshold_and_of_the_largest_margin() -> None:
+    values = {
+        "ensemble": SIGN, "alpha": 0.5, "margin": 0.0, "bound": False, "spacing": "log", "points": 6,
+        "smallest_distance": 1e-3, "largest_distance": "typical",
+        "curves": {
+            "at": {"margins_ref": ["max"], "alphas": ["LE", "0.9 LE"]},
+            "part": {"margins_ref": ["0.5 max"], "margin": "same"},
+        },
+    }  # fmt: skip
+    found = table(franz_parisi, values)
+    threshold = tree_committee.alpha_le(activation="sign")
+    curves = dict(list(found[found["curve"] == "at"].groupby("alpha")))
+    assert list(curves) == [0.9 * threshold, threshold]
+    for alpha, curve in curves.items():
+        assert set(curve["margin_ref"]) == {tree_committee.kappa_max(alpha, activation="sign")}
+        # The last distance is the typical one, where the curve is highest.
+        assert curve["distance"].iloc[-1] == pytest.approx(curve["distance_typical"].iloc[0], rel=1e-12)
+        assert curve["entropy"].iloc[-1] == pytest.approx(curve["entropy_typical"].iloc[0], abs=1e-9)
+    part = found[found["curve"] == "part"]
+    assert set(part["alpha"]) == {0.5} and set(part["reference"]) == {"0.5 max"}
+    half = 0.5 * tree_committee.kappa_max(0.5, activation="sign")
+    assert set(part["margin"]) == set(part["margin_ref"]) == {half}
+
+
+def test_lines_of_dense_regions_end_on_the_largest_margin() -> None:
+    values = {
+        "ensembles": {"perceptron": PERCEPTRON, "sign": SIGN}, "lines": ["perceptron"], "smallest_alpha": 0.6,
+        "alphas_marked": [0.7, 0.74], "points": 2,
+    }  # fmt: skip
+    found = table(dense_regions, values)
+    assert set(found.loc[found["ensemble"] == "sign", "end"]) == {True}
+    lines = {
+        line: rows.set_index("alpha")["margin"]
+        for line, rows in found[found["ensemble"] == "perceptron"].groupby("line")
+    }
+    ends = found[found["end"]].set_index(["ensemble", "line"])
+    # The numbers are those of an independent solver.
+    assert ends["alpha"].tolist() == pytest.approx(
+        [0.833079, 0.729033, 0.747736, 0.946952, 0.557788, 0.573080], abs=2e-6
+    )
+    assert ends.loc[("perceptron", "kappa_u"), "distance"] == pytest.approx(0.005, rel=0.01)
+    assert lines["kappa_min"][0.7] == pytest.approx(0.065580, abs=2e-6)
+    assert lines["kappa_u"][0.7] == pytest.approx(0.087236, abs=2e-6)
+    # A marked load beyond the end of a line is not on it.
+    assert 0.74 in lines["kappa_min"].index and 0.74 not in lines["kappa_u"].index
+    for line, rows in lines.items():
+        assert rows.index[0] == 0.6 and rows.index.is_monotonic_increasing, line
+        end = rows.index[-1]
+        assert rows.iloc[-1] == pytest.approx(perceptron.kappa_max(end) if line != "kappa_max" else 0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("section", "values", "parts"),
+    [
+        (
+            "franz_parisi",
+            {"ensemble": {"model": "percepton"}},
+            ["ensemble.model = percepton: allowed: one of random_features, perceptron, tree", "nearest: perceptron"],
+        ),
+        ("franz_parisi", {"inv_alpha": 1.2}, ["inv_alpha = 1.2: unknown key; did you mean 'alpha'?"]),
+        (
+            "franz_parisi",
+            {"curves": {"reference": {"alphas": ["LE2"]}}},
+            ["curves.reference.alphas[0] = LE2: allowed: a number > 0 and ≤ 1000 or text such as LE, 0.995 LE"],
+        ),
+        ("dense_regions", {"lines": ["relo"]}, ["dense_regions: lines: relo is not one of the ensembles: perceptron"]),
+        (
+            "dense_regions",
+            {"ensembles": {"relu": {"activation": "rleu"}}},
+            ["dense_regions.ensembles.relu.activation = rleu: allowed: one of", "nearest: relu"],
+        ),
+        (
+            "dense_regions",
+            {"ensembles": {"mine": {"activation": "relu"}}},
+            ["dense_regions.ensembles.mine.model: missing; allowed: one of perceptron, tree_committee"],
+        ),
+        (
+            "dense_regions",
+            {"ensembles": {"mine": {"model": "random_features"}}},
+            ["dense_regions.ensembles.mine.model = random_features: allowed: one of perceptron, tree_committee"],
+        ),
+    ],
+)
+def test_refusals_are_one_line(section: str, values: dict[str, Any], parts: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        resolve("smoke", overrides={"margins": {section: values}})
+    message = str(caught.value)
+    assert message.startswith("--config: margins.") and "\n" not in message
+    for part in parts:
+        assert part in message
