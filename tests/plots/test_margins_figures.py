@@ -1,0 +1,64 @@
+"""What the figures of margins draw and say, from small tables made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from localentropy.plots.margins import figure2, figure4, figure5, figure6, figure7, figures2
+from tests.claims import margins_tables
+
+SIGN = {"model": "tree_committee", "activation": "sign"}
+
+
+def curves(ensemble: dict[str, str]) -> pd.DataFrame:
+    x = np.geomspace(1e-4, 0.3, 20)
+    rows = []
+    for family, alpha, low in (("max_margin", 0.7, 0.5), ("threshold", 0.729033, 0.0), ("max_margin", 0.75, -4.0)):
+        common = {"curve": family, "alpha": alpha, "margin_ref": 0.1, "distance": x, "distance_typical": 0.2}
+        rows.append(pd.DataFrame(common | {"entropy": 0.1, "slope": np.where(x < 0.01, low, 1.0)}))
+    table = pd.concat(rows, ignore_index=True)
+    table.attrs["parameters"] = {"ensemble": ensemble, "margin": 0.0}
+    return table
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "ensemble", "words"),
+    [
+        (figure4, "franz_parisi", {"model": "perceptron"}, ["Figure 4.", "binary perceptron"]),
+        (figure6, "relu_curves", SIGN | {"activation": "relu"}, ["Figure 6.", "committee of ReLU units, K → ∞"]),
+        (figure7, "sign_curves", SIGN, ["Figure 7.", "committee of sign units, K → ∞"]),
+    ],
+)
+def test_figures_4_6_and_7_tell_their_model_and_threshold(module, name, ensemble, words) -> None:
+    drawing = module.draw({f"margins/{name}": curves(ensemble)}, "smoke")
+    for part in [*words, "α'_LE = 0.729033", "κ_max = 0.100000", "down to -4.0 at α = 0.75)"]:
+        assert part in drawing.caption
+    colors = {line.get_label(): line.get_color() for line in drawing.figure.axes[0].lines}
+    assert colors["0.729"] == "black" and "black" not in (colors["0.7"], colors["0.75"])
+    # Nothing is drawn beyond the typical distance.
+    assert drawing.data["x"].max() <= 0.2 and set(drawing.data["panel"]) == {"a", "b"}
+
+
+def test_figures_2_and_5_mark_where_the_lines_end() -> None:
+    tables = {"margins/typical": margins_tables.typical()}
+    distances = figure2.draw(tables, "smoke").data
+    assert distances.groupby("alpha")["x"].max().to_dict() == {0.2: 1.33, 0.5: 0.418, 0.8: 0.03}
+    assert distances["y"].iloc[0] == pytest.approx(0.35)
+    drawing = figure5.draw(tables, "smoke")
+    assert "α_c = 0.8331" in drawing.caption
+    assert set(drawing.data["panel"]) == {"a", "b"}
+
+
+def test_figure_s2_has_a_panel_for_each_model_with_lines_and_the_thresholds_of_all() -> None:
+    table = margins_tables.dense_regions()
+    models = table.attrs["parameters"]["ensembles"]
+    table = table[table["end"] | (table["ensemble"] != "sign")]
+    table.attrs["parameters"] = {"ensembles": models, "lines": ["perceptron", "relu"], "smallest_alpha": 0.5}
+    drawing = figures2.draw({"margins/dense_regions": table}, "smoke")
+    assert len(drawing.figure.axes) == 2
+    thresholds = drawing.data[drawing.data["panel"] == "thresholds"]
+    assert thresholds.loc[thresholds["series"] == "α'_LE", "x"].tolist() == [0.729, 0.7725, 0.5578]
+    for part in ("sign: α_c = 0.9470000, α'_LE = 0.5578000, α_min = 0.5731000", "touching at d = 0.0050"):
+        assert part in drawing.caption
