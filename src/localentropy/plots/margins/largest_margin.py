@@ -39,7 +39,7 @@ def draw_model(table: pd.DataFrame, number: int) -> Drawing:
 
 def model_in_words(ensemble: Mapping[str, Any]) -> str:
     """What a caption calls a model of random patterns."""
-    if ensemble["model"] == "perceptron":
-        return "binary perceptron"
+    if ensemble["model"] != "tree_committee":
+        return {"perceptron": "binary perceptron", "teacher_student": "planted binary perceptron"}[ensemble["model"]]
     activation = ensemble["activation"]
     return f"tree committee of {UNITS.get(activation, activation)} units, K → ∞"
