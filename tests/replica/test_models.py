@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mpmath import mp
 from scipy.integrate import quad
-from scipy.special import log_ndtr, ndtr
+from scipy.special import erf, log_ndtr, ndtr
 from scipy.stats import norm
 
 from localentropy.errors import DomainError
@@ -23,6 +23,7 @@ MODELS = {
     "relu": (tree_committee, {"activation": "relu"}),
     "sign": (tree_committee, {"activation": "sign"}),
 }
+SMOOTH = {"erf": erf, "tanh": np.tanh}
 POINTS = [("perceptron", 0.5, 0.0), ("perceptron", 0.7, 0.1), ("perceptron", 0.02, 3.0), ("relu", 0.7, 0.0)]
 POINTS += [("relu", 0.3, 0.5), ("sign", 0.5, 0.0), ("sign", 0.9, 0.02), ("sign", 1e-6, 10.0), ("relu", 1e-9, 0.0)]
 Z, WEIGHT = np.polynomial.legendre.leggauss(1500)
@@ -41,6 +42,17 @@ def covariance(model, q):
         return q, 1.0
     if model == "sign":
         return 2 / math.pi * math.asin(q), 2 / math.pi / math.sqrt(1 - q * q)
+    if model in SMOOTH:
+        # E[g(u) g(v)] and, by Price's theorem, q times E[g'(u) g'(v)], on a uniform grid.
+        g, z = SMOOTH[model], np.linspace(-10, 10, 401)
+        u, v = z[:, None], q * z[:, None] + math.sqrt(1 - q * q) * z
+        w = norm.pdf(z) / 20
+
+        def bend(x):
+            return 1 / np.cosh(x) ** 2 if model == "tanh" else 2 / math.sqrt(math.pi) * np.exp(-x * x)
+
+        square = w @ g(z) ** 2
+        return tuple(float(w @ (f(u) * f(v)) @ w / square) for f in (g, bend))
     slope = (math.pi / 2 + math.asin(q)) / (math.pi - 1)
     return (math.sqrt(1 - q * q) - 1) / (math.pi - 1) + q * slope, slope
 
@@ -112,6 +124,46 @@ def test_order_parameters_solve_the_explicit_equations(model, alpha, margin):
     hazard = np.exp(norm.logpdf(h) - log_ndtr(-h))
     assert solution.q == pytest.approx(WEIGHT @ np.tanh(math.sqrt(solution.q_hat) * Z) ** 2, rel=1e-9)
     assert solution.q_hat == pytest.approx(alpha * slope / (1 - Q) * WEIGHT @ hazard**2, rel=1e-9)
+
+
+@pytest.mark.parametrize(("activation", "threshold"), [("erf", 0.8698142), ("tanh", 0.8632566)])
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+def test_largest_load_of_smooth_activations_against_another_quadrature(activation, threshold, margin):
+    """The written entropy vanishes at alpha_c, at overlaps that solve the written equations."""
+    found = tree_committee.alpha_c(margin, activation)
+    if margin == 0.0:
+        assert found == pytest.approx(threshold, abs=5e-8)
+    solution = tree_committee.typical(found, margin, activation)
+    Q, slope = covariance(activation, solution.q)
+    h, root = (margin - math.sqrt(Q) * Z) / math.sqrt(1 - Q), math.sqrt(solution.q_hat)
+    hazard = np.exp(norm.logpdf(h) - log_ndtr(-h))
+    assert solution.q == pytest.approx(WEIGHT @ np.tanh(root * Z) ** 2, rel=1e-9)
+    assert solution.q_hat == pytest.approx(found * slope / (1 - Q) * WEIGHT @ hazard**2, rel=1e-9)
+    entropy = -0.5 * solution.q_hat * (1 - solution.q) + WEIGHT @ np.logaddexp(root * Z, -root * Z)
+    assert entropy + found * WEIGHT @ log_ndtr(-h) == pytest.approx(0, abs=1e-11)
+
+
+@pytest.mark.parametrize("activation", ["identity", lambda x: 2 * x - 1])
+def test_a_committee_of_linear_units_is_the_perceptron(activation):
+    distances = [1e-7, 1e-5, 1e-3, 0.01, 0.1, 0.3, 0.6, 0.9]
+    for margin_ref, margin in (("max", 0.0), (0.2, 0.1), (0.3, 0.0)):
+        found = tree_committee.franz_parisi(distances, 0.5, margin_ref, margin, activation, unsolved="nan")
+        expected = perceptron.franz_parisi(distances, 0.5, margin_ref, margin, unsolved="nan")
+        for column in ("entropy", "slope", "replicon"):
+            np.testing.assert_allclose(found[column], expected[column], rtol=1e-6, atol=1e-9)
+    assert tree_committee.typical(0.7, 0.1, activation).q == pytest.approx(perceptron.typical(0.7, 0.1).q, rel=1e-11)
+    assert tree_committee.alpha_le(activation) == pytest.approx(perceptron.alpha_le(), rel=1e-8)
+
+
+@pytest.mark.parametrize(("function", "activation"), [(np.sign, "sign"), (lambda x: max(x, 0.0), "relu")])
+def test_an_activation_by_its_function_is_the_one_by_its_name(function, activation):
+    assert tree_committee.alpha_c(0.1, function) == pytest.approx(tree_committee.alpha_c(0.1, activation), rel=1e-11)
+    found, named = (
+        tree_committee.franz_parisi([1e-5, 0.01, 0.3, 0.8], 0.5, activation=g) for g in (function, activation)
+    )
+    for column in ("entropy", "slope", "replicon"):
+        np.testing.assert_allclose(found[column], named[column], rtol=1e-7, atol=1e-10)
+    assert named.attrs["activation"] == activation
 
 
 @pytest.mark.parametrize("q", [-0.7, 0.0, 0.1, 0.5, 0.9, 0.999])
@@ -228,7 +280,7 @@ def test_refusals_name_the_argument_its_value_and_what_is_allowed(model, name, a
 
 def test_activation_of_a_committee_by_name():
     with pytest.raises(
-        DomainError, match="activation = 'rellu' is not known: allowed are sign, relu; nearest is 'relu'"
+        DomainError, match=r"activation = 'rellu' is not known: allowed are sign, relu, .*; nearest is 'relu'"
     ):
         tree_committee.typical(0.5, activation="rellu")
 

@@ -30,6 +30,13 @@ LOCAL_ENTROPY = [
     ),
 ]
 NAMES = ["perceptron", "relu", "sign"]
+
+
+def step(x):
+    """An activation with a jump beside 0."""
+    return (x > 0.5) * 1.0
+
+
 FINE = np.geomspace(1e-5, 0.2, 120)
 
 
@@ -111,8 +118,15 @@ def test_definitions_for_the_planted_perceptron(alpha):
 
 @pytest.mark.parametrize(
     ("model", "options"),
-    [(perceptron, {}), (teacher_student, {}), (tree_committee, {"activation": "relu"}), (tree_committee, {})],
-    ids=["perceptron", "planted", "relu", "sign"],
+    [
+        (perceptron, {}),
+        (teacher_student, {}),
+        (tree_committee, {"activation": "relu"}),
+        (tree_committee, {}),
+        (tree_committee, {"activation": "tanh"}),
+        (tree_committee, {"activation": step}),
+    ],
+    ids=["perceptron", "planted", "relu", "sign", "tanh", "step"],
 )
 def test_all_thresholds_of_a_model(model, options):
     """alpha_LE and alpha_min from their definitions: curves around the largest margin on both sides, and in order."""

@@ -40,7 +40,7 @@ class TreeCommittee(Ensemble):
     """A tree committee of infinitely many binary perceptrons on random patterns."""
 
     model: Literal["tree_committee"] = Field(description="the model, a module of localentropy.replica")
-    activation: Literal["sign", "relu"] = Field(description="activation g of the units")
+    activation: Literal["sign", "relu", "erf", "tanh", "identity"] = Field(description="activation g of the units")
 
 
 class TeacherStudent(Ensemble):

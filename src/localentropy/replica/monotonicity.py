@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from scipy.special import log_ndtr
 
 from localentropy.errors import ConvergenceError, DomainError
@@ -29,6 +30,8 @@ DISTANCE_TOLERANCE = 1e-4
 STEP = 0.3
 """Of the logarithm of the distance, in the search for the minimum."""
 SMALLEST_DISTANCE = 1e-10
+AROUND = (0.2 * np.cos(np.pi * (np.arange(9) + 0.5) / 9.0)).tolist()
+"""Logarithms of relative distances from the horizontal tangent, at which the slope is computed to find it."""
 LAW_TOLERANCE = 3e-3
 """Of ln alpha, where the law of small distances shows the search for a load its start."""
 
@@ -218,11 +221,15 @@ def positivity_threshold(ensemble: Ensemble, nodes: tuple[int, int, int] = NODES
 
 def thresholds(ensemble: Ensemble) -> Thresholds:
     """All loads at which the solutions of a model change; arguments and errors as for `local_entropy_threshold`."""
-    alpha_le, distance = threshold_load(ensemble.at(alpha=1.0), MONOTONIC)
-    at_zero_margin = ensemble.at(alpha=alpha_le, margin=0.0)
-    return Thresholds(
-        largest_alpha(ensemble), alpha_le, largest_margin(at_zero_margin), distance, positivity_threshold(ensemble)
-    )
+    alpha_le, near = threshold_load(ensemble.at(alpha=1.0), MONOTONIC)
+    student = ensemble.at(alpha=alpha_le)
+    kappa_max = largest_margin(student.at(margin=0.0))
+    curve = FranzParisiCurve(student, student.at(margin=kappa_max))
+    # The minimum of the slope, by slopes alone: the second derivatives of the energetic term have fewer digits.
+    fitted = Polynomial.fit(AROUND, [curve.at(near * math.exp(offset)).slope for offset in AROUND], len(AROUND) - 1)
+    flat = fitted.deriv().roots()
+    distance = near * math.exp(float(flat[np.abs(flat).argmin()].real))
+    return Thresholds(largest_alpha(student), alpha_le, kappa_max, distance, positivity_threshold(ensemble))
 
 
 @lru_cache(maxsize=64)

@@ -1,9 +1,10 @@
 """Tree committee of infinitely many binary perceptrons: replica theory of wide flat minima (`margins`, section IV).
 
-K perceptrons of N / K weights +-1 each see their own part of a pattern. Their outputs are signs or ReLUs. The committee
-adds them up; half of the ReLUs count negative. K goes to infinity after N. Margins are in units of the sum's standard
-deviation. Functions, arguments, errors and units are those of `localentropy.replica.perceptron`. Each function has one
-argument more: `activation`, "sign" or "relu".
+K perceptrons of N / K weights +-1 each see their own part of a pattern. An activation makes an output of each sum. The
+committee adds the outputs up; half of them count negative, unless their mean is zero. K goes to infinity after N.
+Margins are in units of the sum's standard deviation. Functions, arguments, errors and units are those of
+`localentropy.replica.perceptron`. Each function has one argument more: `activation`, "sign", "relu", "erf", "tanh",
+"identity" (the perceptron), or a function of arrays or of one number, which may have jumps and kinks.
 
     >>> from localentropy.replica import tree_committee
     >>> tree_committee.alpha_c(activation="relu")
@@ -11,13 +12,14 @@ argument more: `activation`, "sign" or "relu".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from localentropy.arguments import require_between, require_choice
-from localentropy.numerics.jets import Jet, Number, asin, sqrt, variables
+from localentropy.arguments import require_between
+from localentropy.numerics.activations import Activation
+from localentropy.numerics.gaussian_covariance import gaussian_covariance
+from localentropy.numerics.jets import Jet, Number, variables
 from localentropy.replica import franz_parisi as curves
 from localentropy.replica import monotonicity
 from localentropy.replica import typical as typicals
@@ -32,15 +34,15 @@ class TreeCommittee(Ensemble):
     """Patterns see overlaps through the covariance that the activation makes of them.
 
     Attributes:
-        activation: "sign" or "relu".
+        activation: of the units.
     """
 
-    activation: str
+    activation: Activation
 
     @property
     def response(self) -> float:
         """Derivative of the covariance at q = 0."""
-        return 2.0 / math.pi if self.activation == "sign" else 0.5 * math.pi / (math.pi - 1.0)
+        return float(self.covariance(variables([0.0])[0]).gradient[0])
 
     def kept(self, S: float) -> float:
         """Correlation of the pre-activations of a student and of its copy at overlap S."""
@@ -48,21 +50,11 @@ class TreeCommittee(Ensemble):
 
     def covariance(self, q: Jet) -> Jet:
         """Q(q): covariance of the pre-activations of two students at overlap q, in units of their variance."""
-        if self.activation == "sign":
-            return (2.0 / math.pi) * asin(q)
-        return (q * (0.5 * math.pi + asin(q)) - q * q / (1.0 + sqrt(1.0 - q * q))) / (math.pi - 1.0)
+        return gaussian_covariance(self.activation).covariance(q)
 
     def lost(self, v: Jet) -> Jet:
-        """1 - Q(1 - v), without cancellation, by the angle whose cosine is the overlap."""
-        angle = 2.0 * asin(sqrt(0.5 * v))
-        if self.activation == "sign":
-            return (2.0 / math.pi) * angle
-        x, cosine = angle.value, 1.0 - v.value
-        # sin x - x cos x
-        bulge = math.sin(x) - x * cosine
-        if x < 0.1:
-            bulge = x**3 * (1.0 / 3.0 - x**2 * (1.0 / 30.0 - x**2 * (1.0 / 840.0 - x**2 / 45360.0)))
-        return v.map(math.pi * v.value - bulge, math.pi - x, -1.0 / math.sin(x)) / (math.pi - 1.0)
+        """1 - Q(1 - v), without cancellation."""
+        return gaussian_covariance(self.activation).lost(v)
 
     def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
         """C = Q(q), V = 1 - Q(q), no teacher."""
@@ -80,17 +72,17 @@ class TreeCommittee(Ensemble):
         return self.alpha * float(slope * slope * bent + curvature * pulled)
 
 
-def typical(alpha: float, margin: float = 0.0, activation: str = "sign") -> typicals.TypicalSolution:
+def typical(alpha: float, margin: float = 0.0, activation: Activation = "sign") -> typicals.TypicalSolution:
     """Typical solutions: entropy, overlap q of two solutions, and its conjugate (`margins`, section IV)."""
     return typicals.solution(_ensemble(alpha, margin, activation))
 
 
-def alpha_c(margin: float = 0.0, activation: str = "sign") -> float:
+def alpha_c(margin: float = 0.0, activation: Activation = "sign") -> float:
     """Most patterns per weight at which solutions of a margin exist: 0.9470 (sign), 0.9040 (ReLU) at margin 0."""
     return typicals.largest_alpha(_ensemble(1.0, margin, activation))
 
 
-def kappa_max(alpha: float, activation: str = "sign") -> float:
+def kappa_max(alpha: float, activation: Activation = "sign") -> float:
     """Largest margin that solutions have: the zero of the entropy as a function of the margin."""
     return typicals.largest_margin(_ensemble(alpha, 0.0, activation))
 
@@ -100,43 +92,51 @@ def franz_parisi(
     alpha: float,
     margin_ref: float | str = "max",
     margin: float = 0.0,
-    activation: str = "sign",
+    activation: Activation = "sign",
     *,
     unsolved: str = "raise",
 ) -> pd.DataFrame:
     """Franz-Parisi entropy around typical solutions of a margin; arguments and columns as for the perceptron."""
     student = _ensemble(alpha, margin, activation)
-    return curves.labelled_table(student, distances, margin_ref, unsolved, alpha=float(alpha), activation=activation)
+    return curves.labelled_table(
+        student,
+        distances,
+        margin_ref,
+        unsolved,
+        alpha=float(alpha),
+        activation=str(getattr(activation, "__name__", activation)),
+    )
 
 
-def kappa_min(alpha: float, activation: str = "sign") -> float:
+def kappa_min(alpha: float, activation: Activation = "sign") -> float:
     """Smallest reference margin around which the entropy is nowhere negative."""
     return monotonicity.smallest_positive_margin(_ensemble(alpha, 0.0, activation))
 
 
-def kappa_u(alpha: float, activation: str = "sign") -> float:
+def kappa_u(alpha: float, activation: Activation = "sign") -> float:
     """Smallest reference margin around which the entropy grows with distance up to its maximum."""
     return monotonicity.smallest_monotonic_margin(_ensemble(alpha, 0.0, activation))
 
 
-def alpha_le(activation: str = "sign") -> float:
+def alpha_le(activation: Activation = "sign") -> float:
     """Patterns per weight above which the entropy is monotonic around no solution: 0.5578 (sign), 0.7725 (ReLU)."""
     return monotonicity.local_entropy_threshold(_ensemble(1.0, 0.0, activation))
 
 
-def alpha_min(activation: str = "sign") -> float:
+def alpha_min(activation: Activation = "sign") -> float:
     """Patterns per weight above which the entropy is negative near every solution: 0.5731 (sign), 0.7955 (ReLU)."""
     return monotonicity.positivity_threshold(_ensemble(1.0, 0.0, activation))
 
 
-def thresholds(activation: str = "sign") -> monotonicity.Thresholds:
+def thresholds(activation: Activation = "sign") -> monotonicity.Thresholds:
     """alpha_c, alpha_le, kappa_max and the distance of the horizontal tangent there, alpha_min."""
     return monotonicity.thresholds(_ensemble(1.0, 0.0, activation))
 
 
-def _ensemble(alpha: float, margin: float, activation: str) -> TreeCommittee:
+def _ensemble(alpha: float, margin: float, activation: Activation) -> TreeCommittee:
+    gaussian_covariance(activation)
     return TreeCommittee(
         require_between("alpha", alpha, *LOADS),
         require_between("margin", margin, 0.0, LARGEST_MARGIN),
-        require_choice("activation", activation, ("sign", "relu")),
+        activation,
     )
