@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,8 @@ def five_point_slope(values: Any, step: float) -> Any:
 
 def all_signs(N: int, dtype: Any = np.int8) -> np.ndarray:
     """Every ±1 configuration, [2^N, N]; as binary numbers, −1 for 0, the first entry highest, they are in order."""
-    return np.array(list(itertools.product((-1, 1), repeat=N)), dtype)
+    bits = np.arange(2**N)[:, None] >> np.arange(N)[::-1] & 1
+    return (2 * bits - 1).astype(dtype)
 
 
 def random_word(key: int, counter: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.claims.cases import Case, above, add, below, elsewhere, every, only, other_than, put
+from tests.claims.cases import Case, above, add, below, elsewhere, every, few, only, other_than, put
 
 MARGINS: dict[str, Case] = {}
 
@@ -127,4 +127,28 @@ MARGINS["M10"] = Case(
     },
     small={"no ReLU": only("dense_regions", ensemble=other_than("relu"))},
     missing={"one threshold": put("dense_regions", "alpha", np.nan, ensemble="relu", **end)},
+)
+MARGINS["M09"] = Case(
+    wrong={
+        "fewer solutions": add("local_entropy", "entropy", -0.02, distance=above(0.03)),
+        "far more solutions": add("local_entropy", "entropy", 0.03, distance=above(0.1)),
+        "more next to them": add("local_entropy", "entropy", 0.004, distance=below(0.021)),
+        "fewer at one distance": add("local_entropy", "entropy", -0.02, distance=0.092),
+    },
+    small={
+        "three solutions": few("local_entropy"),
+        "four solved": put("local_entropy", "solved", 0.0, sample=above(3)),
+        "four converged": put("local_entropy", "converged", 0.0, sample=above(3), distance=0.063),
+        "scattered entropies": put(
+            "local_entropy", "entropy", lambda rows: rows["entropy"] + 0.005 * (rows["sample"] - 4.5)
+        ),
+        "as many solutions": put("local_entropy", "entropy", lambda rows: rows["entropy"] - 0.0102, distance=0.195),
+        "another α": put("local_entropy", "alpha", 0.4),
+        "no distance next to them": only("local_entropy", distance=above(0.025)),
+        "no curve of the largest margin": only("franz_parisi", reference=other_than("max")),
+    },
+    missing={
+        "one entropy": put("local_entropy", "entropy", np.nan, sample=3, distance=0.092),
+        "the curve": put("franz_parisi", "entropy", np.nan, reference="max"),
+    },
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.local_entropy import with_excess
 from tests.claims.theory_tables import curve
 
 PERCEPTRON = {"model": "perceptron"}
@@ -80,3 +81,19 @@ def dense_regions() -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table.attrs["parameters"] = {"ensembles": models}
     return table
+
+
+def local_entropy(samples: int = 10) -> pd.DataFrame:
+    """Solutions with the entropy of the curve of the largest margin next to them, and a little more away from them."""
+    distances = np.array([0.002, 0.005, 0.01, 0.02, 0.03, 0.044, 0.063, 0.092, 0.135, 0.195, 0.28])
+    # The luck of an instance is the same at all distances.
+    luck = np.random.default_rng(1).normal(1.0, 0.3, samples)
+    excess = 0.01 * np.outer(luck, np.clip(1.0 - 0.02 / distances, 0.0, None))
+    excess += np.random.default_rng(2).normal(0.0, 1e-4, excess.shape)
+    theory = franz_parisi()
+    theory = theory[(theory["curve"] == "reference") & (theory["reference"] == "max")]
+    table = pd.DataFrame({"sample": np.repeat(np.arange(samples), distances.size), "entropy": excess.ravel()})
+    table["distance"] = np.tile(distances, samples)
+    table["entropy"] += table["entropy"] - with_excess(table, theory)["excess"]
+    sizes = {"P": 500, "N": 1001, "alpha": 500 / 1001, "margin_ref": 0.0, "margin": 0.0}
+    return table.assign(**sizes, solved=1.0, smallest_stability=0.2, field=1.0, converged=1.0, residual=1e-7)

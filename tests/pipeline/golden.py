@@ -22,6 +22,7 @@ TRAINED: dict[str, str | tuple[str, ...]] = {
     "figure7": "",
     "figure13": "belief_propagation",
     "figure14": "",
+    "margins_figure3": "focusing BP",
 }
 """Figure → how the names of its trained series begin; nothing stands for all of them."""
 EXPERIMENTS = {
@@ -33,6 +34,7 @@ EXPERIMENTS = {
     "overparam/committee_sgd",
     "overparam/mlp",
     "overparam/cnn",
+    "margins/local_entropy",
 }
 """Experiments that train with PyTorch or pass messages."""
 SAME = 1e-5

@@ -4,16 +4,11 @@ import numpy as np
 import pytest
 
 from localentropy.replica import random_features as rf
+from tests.helpers import all_signs
 
 ALPHA_T, INV_ALPHA = 1.0, 3.0
 SAMPLES = {9: 4000, 15: 1200, 21: 100}
 TEST_PATTERNS = 400
-
-
-def all_students(N):
-    """Every w in {-1, 1}^N, shape (2^N, N), float32."""
-    bits = (np.arange(2**N)[:, None] >> np.arange(N)) & 1
-    return (2 * bits - 1).astype(np.float32)
 
 
 def enumerate_sample(students, rng):
@@ -44,7 +39,7 @@ def test_entropy_overlap_and_errors():
     rng = np.random.default_rng(2110)
     means, errors = [], []
     for N, samples in SAMPLES.items():
-        students = all_students(N)
+        students = all_signs(N, np.float32)
         results = [enumerate_sample(students, rng) for _ in range(samples)]
         values = np.array([result for result in results if result is not None])
         assert len(values) > 0.95 * samples  # tiny systems can contradict themselves

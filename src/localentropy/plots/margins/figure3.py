@@ -1,0 +1,78 @@
+"""Figure 3: Franz–Parisi entropy against distance, and local entropies measured around focusing BP's solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from localentropy.analysis.local_entropy import around_solutions, over_samples, with_excess
+from localentropy.plots.drawing import COLORS, Drawing, frozen_ends, in_style, letter, panels, threshold_line
+from localentropy.plots.franz_parisi_panels import SMALL, curve_data, curve_name, draw_curves
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINEAR = 1e-4
+"""Entropies of which the axis of panel (b) is linear; it is logarithmic beyond."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """Panel (a): all distances; (b): small ones; (c): measured entropies less the curve of the largest margin."""
+    table, runs = tables["margins/franz_parisi"], tables["margins/local_entropy"]
+    table = table[table["curve"].isin(["bound", "reference", "same_margin"])]
+    largest = table[(table["curve"] == "reference") & (table["reference"] == "max")]
+    around = with_excess(around_solutions(runs), largest)
+    points, excess = over_samples(around, "entropy"), over_samples(around, "excess")
+    figure, axes = panels(3, 9.6, 3.0)
+    draw_curves(axes[:2], table)
+    label = f"fBP, $N = {runs['N'].iloc[0]}$"
+    _points(axes[0], points, label)
+    _points(axes[1], points[points["distance"] < SMALL], label)
+    _points(axes[2], excess, label)
+    # All phases lie below the entropy of all solutions, and the first ones at the smallest distances.
+    axes[0].set_ylim(top=1.25 * largest["entropy_typical"].iloc[0])
+    axes[1].set_yscale("symlog", linthresh=LINEAR)
+    axes[1].set(ylim=(-0.05, 0.2), yticks=[-1e-2, -1e-3, -LINEAR, 0.0, LINEAR, 1e-3, 1e-2, 1e-1])
+    axes[2].axhline(0.0, color="black", linewidth=0.6)
+    threshold_line(axes[2], largest["distance_typical"].iloc[0], "typical distance")
+    axes[2].set(xscale="log", xlabel="distance $d$")
+    axes[2].set_ylabel(r"$\phi_{\mathrm{fBP}}(d) - \phi_{\mathrm{FP}}(d; \tilde\kappa = \kappa_{\max})$")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=9, columnspacing=1.2)
+    letter(axes)
+    frames = [
+        curve_data(table),
+        points.assign(panel="a, b", series="focusing BP", x=points["distance"]),
+        excess.assign(panel="c", series="focusing BP - curve of the largest margin", x=excess["distance"]),
+    ]
+    return Drawing(figure, pd.concat(frames), _caption(table, runs))
+
+
+def _points(axis: Axes, points: pd.DataFrame, label: str) -> None:
+    style = {"color": COLORS[3], "markersize": 3, "linestyle": "none", "zorder": 3}
+    axis.errorbar(points["distance"], points["y"], points["y_err"], marker="s", label=label, **style)
+
+
+def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
+    p, q = table.attrs["parameters"], runs.attrs["parameters"]
+    each = runs.drop_duplicates("sample")
+    solved = each[each["solved"] == 1]
+    below = " (fewer than the paper's 10)" if len(each) < 10 else ""
+    lost = int((runs["converged"] == 0).sum())
+    return (
+        "Figure 3. Franz–Parisi entropy (nats per weight) of solutions of margin "
+        f"κ = {p['margin']:g} at normalised Hamming distance d from a typical solution of margin κ̃ of the binary "
+        f"perceptron, replica-symmetric theory, α = {p['alpha']:g} (α and the margins are chosen here: the text lost "
+        "them). Dashed: negative, where no such solutions exist around typical references. Black: solutions of the "
+        "same margin as the reference. Dotted: all configurations, α = 0. Dots: typical distance and entropy of all "
+        f"solutions, where a curve is highest. {frozen_ends(table, ['curve', 'margin_ref'], curve_name)}Squares: local "
+        f"entropy, by belief propagation, around the solutions of focusing BP: means over {len(solved)} solved instances "
+        f"of {len(each)}{below}, N = {each['N'].iloc[0]}, P = {each['P'].iloc[0]}; error bars: standard error of the mean. "
+        f"Distances are fixed, so that the errors are in one direction; the paper fixed the fields. The protocol (y = "
+        f"{q['replicas']:g} replicas, {q['steps']} steps, damping {q['damping']:g}) and N are chosen here. "
+        f"{f'{lost} entropies did not converge. ' if lost else ''}The smallest stability of these solutions is "
+        f"{solved['smallest_stability'].mean():.2f} on average. (b): small distances; the axis is linear up to "
+        f"{LINEAR:g} and logarithmic beyond, on both sides of 0. (c): the squares less the curve of the largest margin."
+    )
