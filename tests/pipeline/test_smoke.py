@@ -224,6 +224,26 @@ def test_margins_figure2_distances_fall_with_the_margin(smoke: Checkout) -> None
     assert (np.diff([line["y"].iloc[-1] for line in lines]) > 0).all()
 
 
+def test_margins_figure3_has_the_phases_in_order_and_solutions_above_them(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "margins_figure3", ".csv")).dropna(subset="y")
+    curves = {str(name): curve.set_index("x").sort_index() for name, curve in data.groupby("series")}
+    isolated, shell, dip, dense, widest = (
+        curves[f"reference {name}"] for name in ("0.0", "0.02", "0.033", "0.1", "max")
+    )
+    assert (isolated.loc[:0.006, "y"] < 0).all() and (isolated.loc[0.008:, "y"] > 0).all()
+    # κ_min = 0.0291 and κ_u = 0.0364.
+    assert (shell.loc[:1e-4, "y"] > 0).all() and (shell.loc[2e-4:0.003, "y"] < 0).all()
+    assert (shell.loc[0.004:, "y"] > 0).all()
+    for curve, monotonic in ((dip, False), (dense, True), (widest, True)):
+        rising = curve.loc[: 0.99 * curve["distance_typical"].iloc[0]]
+        assert (rising["y"] > 0).all() and (rising["slope"] > 0).all() == monotonic
+    assert (curves["same_margin 0.2"].loc[:0.015, "y"] < 0).all()
+    excess = curves["focusing BP - curve of the largest margin"]
+    # On five instances of 201 weights.
+    assert (excess.loc[0.04:0.2, "y"] > 2 * excess.loc[0.04:0.2, "y_err"]).all()
+    assert (excess.loc[:0.02, "y"].abs() < 0.002).all()
+
+
 def test_margins_figures_4_6_and_7_change_at_their_thresholds(smoke: Checkout) -> None:
     for target, threshold in (("figure4", 0.7290328), ("figure6", 0.7724886), ("figure7", 0.5577886)):
         data = pd.read_csv(figure(smoke, f"margins_{target}", ".csv"))

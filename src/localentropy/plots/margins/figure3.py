@@ -37,10 +37,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[1].set_yscale("symlog", linthresh=LINEAR)
     axes[1].set(ylim=(-0.05, 0.2), yticks=[-1e-2, -1e-3, -LINEAR, 0.0, LINEAR, 1e-3, 1e-2, 1e-1])
     axes[2].axhline(0.0, color="black", linewidth=0.6)
-    threshold_line(axes[2], largest["distance_typical"].iloc[0], "typical distance")
+    threshold_line(axes[2], largest["distance_typical"].iloc[0], "typical distance", side="right")
     axes[2].set(xscale="log", xlabel="distance $d$")
     axes[2].set_ylabel(r"$\phi_{\mathrm{fBP}}(d) - \phi_{\mathrm{FP}}(d; \tilde\kappa = \kappa_{\max})$")
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=9, columnspacing=1.2)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=10, columnspacing=1.2)
     letter(axes)
     frames = [
         curve_data(table),
