@@ -51,7 +51,7 @@ def test_the_rows_are_those_of_the_solver_and_of_the_curve_around_its_solution()
     table = local_entropy.compute(parameters, {"sample": 1}, CONTEXT)
     instance = random_patterns(201, 60, seed=seeds.child(1, "instance", sample=1))
     place = {"P": 60, "N": 201, "margin": 0.0, "sample": 1}
-    options = {"theta": 1, "reinforcement": 0.3, "passes": 1000}
+    options: dict[str, Any] = {"theta": 1, "reinforcement": 0.3, "passes": 1000}
     solution = sbpi(instance, margin=0.0, seed=seeds.child(1, "algorithm/sbpi", **place), **options)
     curve = curve_around(instance, solution.weights, distances=[0.02, 0.1])
     np.testing.assert_array_equal(table["entropy"], curve.entropy)

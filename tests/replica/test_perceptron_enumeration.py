@@ -42,7 +42,7 @@ def measure(N: int, P: int, margins: tuple[float, ...], stream: np.random.Genera
     found = np.flatnonzero(least >= 0)
     # A configuration's number in binary, a one for +1; overlaps do not depend on the order of the entries.
     solutions = (2.0 * (found[:, None] >> np.arange(N) & 1) - 1.0).astype(np.float32)
-    control = np.arcsin(np.corrcoef(patterns)[np.triu_indices(P, 1)]).sum() / N
+    control = np.arcsin(np.asarray(np.corrcoef(patterns))[np.triu_indices(P, 1)]).sum() / N
     numbers = [control, math.log(len(found)) / N if len(found) else math.nan]
     for margin in margins:
         references = solutions[least[found] >= margin]
@@ -89,9 +89,9 @@ def test_two_halves_make_all_configurations():
 @pytest.mark.parametrize(("alpha", "margins"), [(0.5, (0.0, 0.1)), (0.25, (0.2, 0.4))])
 def test_entropies(alpha, margins):
     """The theory lies between the two limits, up to their error; a wrong formula does not."""
-    entropy = perceptron.typical(alpha).entropy
+    entropy, free = perceptron.typical(alpha).entropy, float(binary_entropy(np.array(DISTANCE)))
     curves = [perceptron.franz_parisi([DISTANCE], alpha, margin)["entropy"].iloc[0] for margin in margins]
-    theory = [entropy, *(curve - binary_entropy(DISTANCE) - entropy for curve in curves)]
+    theory = [entropy, *(curve - free - entropy for curve in curves)]
     annealed = (1 - alpha) * math.log(2)
     wrong = [annealed, theory[2], theory[1]]
     for right, other, (low, high, error) in zip(theory, wrong, limits(alpha, margins), strict=True):
