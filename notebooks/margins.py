@@ -125,17 +125,19 @@ plt.show()
 # %% [markdown]
 # ## Hidden units
 #
-# A tree committee of many units has the same phases. Its activation decides where they end.
+# A tree committee of many units has the same phases. Its activation decides where they end. It is a name, or any
+# function of one number.
 
 # %%
-thresholds = pd.DataFrame(
-    [
-        (activation, tree_committee.alpha_c(activation=activation), tree_committee.alpha_le(activation=activation))
-        for activation in ("sign", "relu")
-    ],
-    columns=["activation", "alpha_c", "alpha'_LE"],
-)
-thresholds.round(6)
+
+
+def softsign(x):
+    return x / (1.0 + abs(x))
+
+
+activations = ("sign", "relu", "tanh", softsign)
+thresholds = pd.DataFrame([vars(tree_committee.thresholds(activation)) for activation in activations])
+thresholds.assign(activation=["sign", "relu", "tanh", "softsign"]).set_index("activation").round(6)
 
 # %% [markdown]
 # ## What an algorithm finds

@@ -5,7 +5,7 @@ Q(q) is E[g(u) g(v)] - E[g]^2 in units of its value at q = 1, for standard Gauss
 coefficients are the shares of g's Hermite polynomials. The series is summed for |q| <= 1/2. Nearer to 1 it converges
 slowly where g has jumps or kinks. There, with q = cos(angle), u is sqrt(q) z + sqrt(1 - q) y, and
 
-    E[g^2] - E[g(u) g(v)] = E_z[variance over y of g(u)],
+    E[g^2] - E[g(u) g(v)] = E_z[variance over y of g(u)]    (eq. 33a),
 
 a sum of positive terms that vanishes with the angle; over sin(angle / 2) it is a smooth function of the angle, which is
 interpolated. Where g jumps or bends is found, and no panel of a quadrature reaches across such a point.
@@ -79,7 +79,7 @@ class Identity(Covariance):
 
 
 class Sign(Covariance):
-    """Of the sign (`margins`, section IV; docs/margins/theory.md eq. 33)."""
+    """Of the sign (`margins`, SM III; docs/margins/theory.md eq. 33)."""
 
     def covariance(self, q: Jet) -> Jet:
         """Q(q) = (2 / pi) asin q."""
@@ -91,7 +91,7 @@ class Sign(Covariance):
 
 
 class ReLU(Covariance):
-    """Of max(u, 0) (`margins`, section IV; docs/margins/theory.md eq. 33)."""
+    """Of max(u, 0) (`margins`, SM III; docs/margins/theory.md eq. 33)."""
 
     def covariance(self, q: Jet) -> Jet:
         """Q(q) = [sqrt(1 - q^2) - 1 + q (pi / 2 + asin q)] / (pi - 1)."""

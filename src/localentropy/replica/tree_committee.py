@@ -1,10 +1,11 @@
-"""Tree committee of infinitely many binary perceptrons: replica theory of wide flat minima (`margins`, section IV).
+"""Tree committee of infinitely many binary perceptrons: replica theory of wide flat minima (`margins`, SM III).
 
 K perceptrons of N / K weights +-1 each see their own part of a pattern. An activation makes an output of each sum. The
 committee adds the outputs up; half of them count negative, unless their mean is zero. K goes to infinity after N.
 Margins are in units of the sum's standard deviation. Functions, arguments, errors and units are those of
 `localentropy.replica.perceptron`. Each function has one argument more: `activation`, "sign", "relu", "erf", "tanh",
-"identity" (the perceptron), or a function of arrays or of one number, which may have jumps and kinks.
+"identity" (the perceptron), or a function of arrays or of one number, which may have jumps and kinks. Derivation:
+docs/margins/theory.md, section 8.
 
     >>> from localentropy.replica import tree_committee
     >>> tree_committee.alpha_c(activation="relu")
@@ -49,7 +50,10 @@ class TreeCommittee(Ensemble):
         return self.covariance(variables([S])[0]).value
 
     def covariance(self, q: Jet) -> Jet:
-        """Q(q): covariance of the pre-activations of two students at overlap q, in units of their variance."""
+        """Q(q): covariance of the pre-activations of two students at overlap q, in units of their variance.
+
+        Source: `margins`, eqs. 37; docs/margins/theory.md eq. 30.
+        """
         return gaussian_covariance(self.activation).covariance(q)
 
     def lost(self, v: Jet) -> Jet:
@@ -57,11 +61,11 @@ class TreeCommittee(Ensemble):
         return gaussian_covariance(self.activation).lost(v)
 
     def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
-        """C = Q(q), V = 1 - Q(q), no teacher."""
+        """C = Q(q), V = 1 - Q(q), no teacher (docs/margins/theory.md eq. 31)."""
         return self.covariance(x.q), self.lost(x.v), 0.0
 
     def pair_fields(self, x: Any, ref: Overlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
-        """The overlaps of the student itself: no part of its pre-activation is its reference's."""
+        """No part of the student's pre-activation is its reference's (docs/margins/theory.md eq. 34)."""
         q, t = x.chi + x.s * x.s, x.tau + x.s * ref.q
         return 0.0, self.covariance(q), self.lost(x.v), self.covariance(x.s), self.covariance(t), 0.0
 
@@ -73,7 +77,10 @@ class TreeCommittee(Ensemble):
 
 
 def typical(alpha: float, margin: float = 0.0, activation: Activation = "sign") -> typicals.TypicalSolution:
-    """Typical solutions: entropy, overlap q of two solutions, and its conjugate (`margins`, section IV)."""
+    """Typical solutions: entropy, overlap q of two solutions, and its conjugate.
+
+    Source: `margins`, SM III; docs/margins/theory.md eqs. 3, 4, 31, 32.
+    """
     return typicals.solution(_ensemble(alpha, margin, activation))
 
 
@@ -96,7 +103,10 @@ def franz_parisi(
     *,
     unsolved: str = "raise",
 ) -> pd.DataFrame:
-    """Franz-Parisi entropy around typical solutions of a margin; arguments and columns as for the perceptron."""
+    """Franz-Parisi entropy around typical solutions of a margin; arguments and columns as for the perceptron.
+
+    Source: `margins`, eqs. 34-36; docs/margins/theory.md eqs. 31, 32.
+    """
     student = _ensemble(alpha, margin, activation)
     return curves.labelled_table(
         student,
