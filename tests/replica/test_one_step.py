@@ -1,6 +1,7 @@
 """The replicon and one step of replica-symmetry breaking: the paper's free entropy on grids, limits, other models."""
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -8,12 +9,17 @@ import pytest
 from scipy.special import log_ndtr, logsumexp, ndtr
 from scipy.stats import norm
 
+from localentropy.errors import DomainError
 from localentropy.numerics.jets import variables
+from localentropy.numerics.saddle_point import evaluate, solve
 from localentropy.replica import perceptron, teacher_student, tree_committee
 from localentropy.replica import random_features as rf
 from localentropy.replica.franz_parisi import curve_around
+from localentropy.replica.one_step import BLOCK, SPACING, OneStep
 from localentropy.replica.pair_energy import Reference
+from localentropy.replica.perceptron import Perceptron
 from localentropy.replica.sites import binary_pair_softness
+from tests.helpers import FIVE_POINTS, five_point_slope
 
 
 def gaussian(nodes, reach=9.0):
@@ -221,3 +227,167 @@ def test_replicon_keeps_its_digits_at_small_distances():
     for distance in (1e-8, 1e-12):
         flips = curve.problem(math.log(distance)).replicon(np.zeros(5))
         assert flips == pytest.approx(law * math.sqrt(distance), rel=2 * math.sqrt(distance))
+
+
+@lru_cache
+def broken(model, alpha, margin_ref, distance, block):
+    """The 1RSB free entropy of a model at a distance, with coordinates near its replica-symmetric solution."""
+    student = perceptron._ensemble(alpha) if model == "perceptron" else tree_committee._ensemble(alpha, 0.0, model)
+    curve = curve_around(student, margin_ref)
+    log_distance = math.log(distance)
+    y = np.append(curve.point(log_distance).coordinates, [math.log(0.3), -0.5, math.log(block)])
+    return curve, OneStep(student, curve.reference, log_distance), y, curve.point(log_distance).value
+
+
+def free_entropy(problem, y):
+    """With its derivatives by coordinates and controls."""
+    free = evaluate(problem, y, problem.controls())
+    assert free is not None
+    return free
+
+
+def twin(curve, problem, y):
+    """Twin: phi_FP of docs/margins/theory.md eqs. 25-27, in the order parameters of the paper."""
+    d, ref = math.exp(problem.log_distance), curve.reference
+    S, spread = 1 - 2 * d, 4 * d * (1 - d)
+    t_hat, field = y[1], y[2] + math.atanh(S)
+    q0_hat = math.expm1(y[0]) + t_hat**2 / ref.x.q_hat
+    q1_hat, block = q0_hat + math.exp(y[5]), math.exp(y[7])
+    w = spread * math.exp(y[3])
+    q0, q1, t = 1 - w, 1 - w / (1 + math.exp(y[6])), spread * y[4] + S * ref.x.q
+    S_hat = field + t_hat
+
+    def covariance(q):
+        return q if isinstance(curve.student, Perceptron) else curve.student.covariance(variables([q])[0]).value
+
+    S_Q, T_Q, Q1, Q0 = (covariance(q) for q in (S, t, q1, q0))
+    patterns = pattern_term(ref.fields, 0.0, S_Q, T_Q, Q1, Q0, block)
+    weights = site_term(ref.x.q_hat, t_hat, field, q1_hat, q0_hat, block)
+    linear = -0.5 * q1_hat * (1 - (1 - block) * q1) + 0.5 * block * q0_hat * q0 - S * S_hat + t * t_hat
+    return linear + weights + curve.student.alpha * patterns
+
+
+@pytest.mark.parametrize(
+    ("model", "alpha", "margin_ref", "distance", "block"),
+    [("perceptron", 0.8, "max", 0.02, 0.4), ("perceptron", 0.5, 0.1, 0.1, 0.8), ("relu", 0.7, 0.1, 0.1, 0.6),
+     ("sign", 0.5, 0.3, 0.05, 0.3)],
+)  # fmt: skip
+def test_free_entropy_of_blocks_is_that_of_the_paper(model, alpha, margin_ref, distance, block):
+    curve, problem, y, _ = broken(model, alpha, margin_ref, distance, block)
+    y = y.copy()
+    y[6] = math.log(0.2 * min(1.0, math.exp(-y[3]) - 1.0))
+    assert free_entropy(problem, y).value == pytest.approx(twin(curve, problem, y), abs=1e-9)
+
+
+@pytest.mark.parametrize("model", ["perceptron", "relu", "sign"])
+def test_gradient_of_blocks_by_finite_differences(model):
+    """The saddle-point equations; second derivatives, which steer the solver, to what differences give."""
+    _, problem, y, _ = broken(model, 0.6, 0.15, 0.1, 0.5)
+    here, step = free_entropy(problem, y), 1e-3
+    for index in range(8):
+        beside = [free_entropy(problem, y + n * step * np.eye(8)[index]) for n in FIVE_POINTS]
+        slope = five_point_slope([jet.value for jet in beside], step)
+        assert here.gradient[index] == pytest.approx(slope, rel=1e-6, abs=1e-9)
+        rows = five_point_slope(np.array([jet.gradient for jet in beside]), step)
+        np.testing.assert_allclose(here.hessian[index], rows, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("model", ["perceptron", "relu", "sign"])
+@pytest.mark.parametrize("block", [0.05, 0.6, 1.0])
+def test_without_splitting_the_size_of_blocks_does_not_count(model, block):
+    _, problem, y, symmetric = broken(model, 0.6, 0.15, 0.1, 0.5)
+    y = y.copy()
+    y[5:] = -60.0, -60.0, math.log(block)
+    free = free_entropy(problem, y)
+    assert free.value == pytest.approx(symmetric, abs=1e-11)
+    np.testing.assert_allclose(free.gradient[:8], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("model", ["perceptron", "relu", "sign"])
+@pytest.mark.parametrize(("log_split_hat", "log_split"), [(-1.0, 0.5), (1.5, -1.0)])
+def test_in_blocks_of_one_replica_the_overlap_does_not_count(model, log_split_hat, log_split):
+    """m = 1: phi_FP depends on q0 alone, whatever q1 and its conjugate are."""
+    _, problem, y, symmetric = broken(model, 0.6, 0.15, 0.1, 0.5)
+    y = y.copy()
+    y[5:] = log_split_hat, log_split, 0.0
+    free = free_entropy(problem, y)
+    assert free.value == pytest.approx(symmetric, abs=1e-11)
+    np.testing.assert_allclose(free.gradient[:7], 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("split", [-2.0, 1.0])
+def test_finer_nodes_change_nothing(split):
+    _, problem, y, _ = broken("perceptron", 0.8, "max", 0.005, 0.3)
+    y = y.copy()
+    y[6] = split
+    fine = replace(problem, spacing=SPACING / 2)
+    one, two = (free_entropy(each, y) for each in (problem, fine))
+    assert one.value == pytest.approx(two.value, abs=1e-11)
+    np.testing.assert_allclose(one.gradient, two.gradient, atol=1e-10)
+
+
+def test_students_split_where_the_replicon_is_above_one():
+    """alpha = 0.8, largest margin: solutions with q1 > q0 for small blocks, below the replica-symmetric entropy."""
+    found = perceptron.franz_parisi_one_step([0.002, 0.005, 0.0095, 0.0105, 0.05], 0.8, block=0.2)
+    assert (found.q1 > found.q0).tolist() == (found.replicon > 1).tolist() == [True, True, True, False, False]
+    assert (found.entropy < found.entropy_rs).tolist() == [True, True, True, False, False]
+    assert (found.residual < 1e-9).all()
+    np.testing.assert_allclose(found.entropy_rs, perceptron.franz_parisi(found.distance, 0.8).entropy, atol=1e-11)
+    # The splitting begins at a replicon of 1.
+    splits = (found.q1 - found.q0) / (1 - found.q1)
+    assert splits[2] < 0.1 < splits[1] < splits[0]
+
+
+def test_a_solution_with_blocks_solves_the_papers_equations_from_several_starts():
+    """docs/margins/theory.md eq. 28 as differences of eq. 25; Newton's method goes there from other splittings."""
+    curve, problem, y, _ = broken("perceptron", 0.8, "max", 0.005, 0.3)
+    row = perceptron.franz_parisi_one_step(0.005, 0.8, block=0.3).iloc[0]
+    held = replace(problem, held={BLOCK: math.log(0.3)})
+    w = 4 * 0.005 * 0.995 * np.exp(y[3])
+    starts = []
+    for log_split, log_split_hat in ((-0.3, 0.0), (-0.8, 0.0), (-0.8, -0.3)):
+        start = np.concatenate([y[:5], [log_split_hat, log_split]])
+        start[3] += math.log((1 - row.q0) / w)
+        starts.append(solve(held, start).coordinates)
+    for found in starts:
+        w = 4 * 0.005 * 0.995 * math.exp(found[3])
+        assert (1 - w, 1 - w / (1 + math.exp(found[6]))) == pytest.approx((row.q0, row.q1), abs=1e-9)
+    solution = np.append(starts[0], math.log(0.3))
+    for index in range(7):
+        beside = [twin(curve, problem, solution + n * 1e-2 * np.eye(8)[index]) for n in FIVE_POINTS]
+        assert five_point_slope(beside, 1e-2) == pytest.approx(0, abs=2e-6)
+
+
+@pytest.mark.parametrize("block", [0.3, 0.8, None])
+def test_students_come_back_together_where_the_replicon_is_below_one(block):
+    """`margins`, SM II.2: q1 = q0 wherever it was searched; here alpha, margin and distance of the notes, and more."""
+    for alpha, margin_ref, distances in ((0.5, 0.2, [0.05]), (0.72, "max", [1e-4, 1e-3, 0.01, 0.1])):
+        found = perceptron.franz_parisi_one_step(distances, alpha, margin_ref, block=block)
+        assert (found.replicon < 1).all()
+        assert found.q1.tolist() == found.q0.tolist()
+        assert found.entropy.tolist() == found.entropy_rs.tolist()
+
+
+def test_no_size_of_blocks_is_stationary_where_the_entropy_is_negative():
+    """alpha = 0.8, d = 0.005: the entropy falls with m, up to the largest m that has a solution, 0.3127."""
+    rows = [perceptron.franz_parisi_one_step(0.005, 0.8, block=block).iloc[0] for block in (0.05, 0.1, 0.2, 0.3, 0.35)]
+    entropies = [row.entropy for row in rows]
+    assert entropies[:4] == sorted(entropies[:4], reverse=True)
+    assert [row.q1 > row.q0 for row in rows] == [True] * 4 + [False]
+    free = perceptron.franz_parisi_one_step(0.005, 0.8).iloc[0]
+    assert math.isnan(free.block)
+    assert free.q1 == free.q0
+    assert free.entropy < 0
+
+
+@pytest.mark.parametrize("block", [0.0, -0.1, 1.1, math.nan, "half"])
+def test_a_size_of_blocks_that_is_none_is_refused(block):
+    with pytest.raises(DomainError, match="block"):
+        perceptron.franz_parisi_one_step(0.1, 0.5, block=block)
+
+
+def test_committees_have_blocks_too():
+    found = tree_committee.franz_parisi_one_step([0.01, 0.1], 0.5, 0.3, block=0.5, activation="sign")
+    assert found.q1.tolist() == found.q0.tolist()
+    expected = tree_committee.franz_parisi([0.01, 0.1], 0.5, 0.3, activation="sign").entropy
+    assert found.entropy.tolist() == pytest.approx(expected.tolist(), abs=1e-11)

@@ -255,6 +255,11 @@ class FranzParisiCurve:
             self._maximum = math.exp(position)
         return self._maximum
 
+    def outwards(self, distances: Iterable[float]) -> list[float]:
+        """Distances from where the branches start, so that each point starts from its neighbour."""
+        below = sorted((d for d in set(distances) if d <= self.start_distance), reverse=True)
+        return [*below, *sorted(set(distances) - set(below))]
+
     def at(self, distance: float) -> CurvePoint:
         """The curve at one distance in (0, 1).
 
@@ -390,6 +395,17 @@ def curve_around(student: Ensemble, margin_ref: float | str) -> FranzParisiCurve
     return FranzParisiCurve(student, student.at(margin=margin_ref))
 
 
+def requested_distances(distances: Iterable[float] | float) -> list[float]:
+    """Distances in [1e-9, 1), in the order given.
+
+    Raises:
+        DomainError: a distance out of range, or none.
+    """
+    requested: list[float] = require_array("distance", distances, 0.0, 1.0, inclusive=False).reshape(-1).tolist()
+    require_between("distance", min(requested), SMALLEST_DISTANCE, 1.0)
+    return requested
+
+
 def labelled_table(
     student: Ensemble, distances: Iterable[float] | float, margin_ref: float | str, unsolved: str, **labels: float | str
 ) -> pd.DataFrame:
@@ -414,14 +430,11 @@ def labelled_table(
     import pandas as pd
 
     require_choice("unsolved", unsolved, ("raise", "nan"))
-    requested = require_array("distance", distances, 0.0, 1.0, inclusive=False).reshape(-1).tolist()
-    require_between("distance", min(requested), SMALLEST_DISTANCE, 1.0)
+    requested = requested_distances(distances)
     curve = curve_around(student, margin_ref)
     typical_distance = curve.typical_distance
     rows: dict[float, CurvePoint] = {}
-    # Outwards from where the branches start, so that each point starts from its neighbour.
-    below = sorted((d for d in set(requested) if d <= curve.start_distance), reverse=True)
-    for distance in [*below, *sorted(set(requested) - set(below))]:
+    for distance in curve.outwards(requested):
         try:
             rows[distance] = curve.at(distance)
         except ConvergenceError as failure:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from localentropy.arguments import require_between
 from localentropy.numerics.jets import Jet, Number
 from localentropy.replica import franz_parisi as curves
-from localentropy.replica import monotonicity
+from localentropy.replica import monotonicity, one_step
 from localentropy.replica import typical as typicals
 from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, Ensemble, Overlap
 
@@ -100,6 +100,33 @@ def franz_parisi(
         the order parameters). `attrs`: alpha, margin_ref, margin, typical_distance.
     """
     return curves.labelled_table(_ensemble(alpha, margin), distances, margin_ref, unsolved, alpha=float(alpha))
+
+
+def franz_parisi_one_step(
+    distances: Iterable[float] | float,
+    alpha: float,
+    margin_ref: float | str = "max",
+    margin: float = 0.0,
+    block: float | None = None,
+) -> pd.DataFrame:
+    """Franz-Parisi entropy where students may fall into blocks of replicas: one step of replica-symmetry breaking.
+
+    A row has q1 > q0 where such a solution branches off the replica-symmetric one, or is found from any splitting up to
+    half of what students share beyond their reference. It has q1 = q0, the replica-symmetric solution, everywhere else:
+    where the replicon is below 1, it is stable. Source: `margins`, SM II.2; docs/margins/theory.md eqs. 25-28.
+
+    Args:
+        distances: Hamming distances per weight, each in [1e-9, 1), in any order.
+        alpha: patterns per weight, at most alpha_c of both margins.
+        margin_ref: margin of the reference in [0, kappa_max], or "max" for kappa_max.
+        margin: margin of the solutions counted, in [0, kappa_max].
+        block: m in [1e-3, 1], or None for the m in (0, 1) at which the entropy is stationary.
+
+    Returns:
+        One row per distance: distance, entropy (nats per weight), entropy_rs (replica-symmetric), q0, q1, block (m; NaN
+        where none was given and there is no stationary one), replicon, residual. `attrs`: alpha, margin_ref, margin.
+    """
+    return one_step.labelled_table(_ensemble(alpha, margin), distances, margin_ref, block, alpha=float(alpha))
 
 
 def kappa_min(alpha: float) -> float:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from localentropy.numerics.compiled import kernel
+from localentropy.numerics.compiled import kernel, subroutine
 from localentropy.numerics.gaussian_kernels import exp
 from localentropy.numerics.jets import Jet, Number, compose
 from localentropy.numerics.quadrature import RANGE, crowded, gaussian_node
@@ -134,6 +134,44 @@ def binary_pair_softness(
     return float(found[3])
 
 
+@subroutine
+def field_grid(root, slope, kink, edge, spacing):  # type: ignore[no-untyped-def]
+    """Nodes of a field in units of root: where they crowd, on the scale 1 / max(root, slope, 1), and t of `crowded`.
+
+    The integrand has a step at `edge`, of width 1 / slope, and a kink, of width 1 / root. Nodes crowd around the
+    sharper one, and are so many that the other one is resolved too.
+    """
+    scale, blunt = max(root, slope, 1.0), max(min(root, slope), 1.0)
+    centre = min(max(kink if root > max(slope, 1.0) else edge, -6.0), 6.0)
+    gap = max(abs(kink - centre), abs(edge - centre))
+    spacing = min(spacing, _GAUSSIAN_SPACING / math.hypot(centre, 1.0 / scale))
+    if abs(kink) < RANGE:
+        spacing = min(spacing, _FEATURE_SPACING / (blunt * math.hypot(gap, 1.0 / scale)))
+    first, span = crowded(centre, scale)
+    nodes = int(span / spacing) + 2
+    return centre, first, span / (nodes - 1), nodes
+
+
+@subroutine
+def reference_moments(g, c, rest, root_ref, shift, spacing):  # type: ignore[no-untyped-def]
+    """Moments 0, 1, 2 of x = c g + rest x' with the weight 1 + tanh(root_ref x + shift), over x'."""
+    width = rest * root_ref
+    scale = max(width, 1.0)
+    centre = min(max(-(c * g + shift / root_ref) / rest, -6.0), 6.0) if width > 1.0 else 0.0
+    first, span = crowded(centre, scale)
+    nodes = int(span * max(1.0 / spacing, abs(centre) / _GAUSSIAN_SPACING)) + 2
+    step = span / (nodes - 1)
+    m0 = m1 = m2 = 0.0
+    for j in range(nodes):
+        other, w = gaussian_node(centre, scale, first + step * j, step)
+        x = c * g + rest * other
+        w *= 2.0 / (1.0 + exp(min(max(-2.0 * (root_ref * x + shift), -700.0), 700.0)))
+        m0 += w
+        m1 += w * x
+        m2 += w * x * x
+    return m0, m1, m2
+
+
 @kernel
 def _binary_pair(free, t_hat, field, r_hat, q_hat_ref, r_hat_ref, taught, spacing):  # type: ignore[no-untyped-def]
     """Value, gradient and Hessian by free, t_hat, field, r_hat; mean of (1 - tanh^2 h)^2.
@@ -147,10 +185,7 @@ def _binary_pair(free, t_hat, field, r_hat, q_hat_ref, r_hat_ref, taught, spacin
     rest = math.sqrt(free) / root if root > 0.0 else 1.0
     width = rest * root_ref
     slope = abs(c) * root_ref / math.sqrt(1.0 + width * width)
-    # The integrand has a step, of width 1 / slope, and a kink, of width 1 / root. Nodes crowd around the sharper one,
-    # and are so many that the other one is resolved too.
-    scale, blunt = max(root, slope, 1.0), max(min(root, slope), 1.0)
-    inner_scale = max(width, 1.0)
+    scale = max(root, slope, 1.0)
     value = softness = 0.0
     gradient, hessian = np.zeros(4), np.zeros((4, 4))
     for side in range(2 if taught else 1):
@@ -158,28 +193,10 @@ def _binary_pair(free, t_hat, field, r_hat, q_hat_ref, r_hat_ref, taught, spacin
         shift, h_0 = sign * r_hat_ref, field + sign * r_hat
         kink = -h_0 / root if root > 0.0 else math.inf
         edge = -shift / (c * root_ref) if slope > 1.0 else 0.0
-        centre = min(max(kink if root > max(slope, 1.0) else edge, -6.0), 6.0)
-        gap = max(abs(kink - centre), abs(edge - centre))
-        outer_spacing = min(spacing, _GAUSSIAN_SPACING / math.hypot(centre, 1.0 / scale))
-        if abs(kink) < RANGE:
-            outer_spacing = min(outer_spacing, _FEATURE_SPACING / (blunt * math.hypot(gap, 1.0 / scale)))
-        first, span = crowded(centre, scale)
-        nodes = int(span / outer_spacing) + 2
-        step = span / (nodes - 1)
+        centre, first, step, nodes = field_grid(root, slope, kink, edge, spacing)
         for i in range(nodes):
             g, weight = gaussian_node(centre, scale, first + step * i, step)
-            inner_centre = min(max(-(c * g + shift / root_ref) / rest, -6.0), 6.0) if width > 1.0 else 0.0
-            inner_first, inner_span = crowded(inner_centre, inner_scale)
-            inner_nodes = int(inner_span * max(1.0 / spacing, abs(inner_centre) / _GAUSSIAN_SPACING)) + 2
-            inner_step = inner_span / (inner_nodes - 1)
-            m0 = m1 = m2 = 0.0
-            for j in range(inner_nodes):
-                other, w = gaussian_node(inner_centre, inner_scale, inner_first + inner_step * j, inner_step)
-                x = c * g + rest * other
-                w *= 2.0 / (1.0 + exp(min(max(-2.0 * (root_ref * x + shift), -700.0), 700.0)))
-                m0 += w
-                m1 += w * x
-                m2 += w * x * x
+            m0, m1, m2 = reference_moments(g, c, rest, root_ref, shift, spacing)
             if taught:
                 weight *= 0.5
             m0, m1, m2 = weight * m0, weight * m1 / root_ref, weight * m2 / q_hat_ref

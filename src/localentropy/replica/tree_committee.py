@@ -22,7 +22,7 @@ from localentropy.numerics.activations import Activation
 from localentropy.numerics.gaussian_covariance import gaussian_covariance
 from localentropy.numerics.jets import Jet, Number, variables
 from localentropy.replica import franz_parisi as curves
-from localentropy.replica import monotonicity
+from localentropy.replica import monotonicity, one_step
 from localentropy.replica import typical as typicals
 from localentropy.replica.ensemble import LARGEST_MARGIN, LOADS, Ensemble, Overlap
 
@@ -116,6 +116,20 @@ def franz_parisi(
         alpha=float(alpha),
         activation=str(getattr(activation, "__name__", activation)),
     )
+
+
+def franz_parisi_one_step(
+    distances: Iterable[float] | float,
+    alpha: float,
+    margin_ref: float | str = "max",
+    margin: float = 0.0,
+    block: float | None = None,
+    activation: Activation = "sign",
+) -> pd.DataFrame:
+    """The same with one step of replica-symmetry breaking; arguments and columns as for the perceptron."""
+    student = _ensemble(alpha, margin, activation)
+    name = str(getattr(activation, "__name__", activation))
+    return one_step.labelled_table(student, distances, margin_ref, block, alpha=float(alpha), activation=name)
 
 
 def kappa_min(alpha: float, activation: Activation = "sign") -> float:
