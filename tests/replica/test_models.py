@@ -64,6 +64,14 @@ def test_largest_load(model, threshold):
     assert call(model, "typical", found).entropy == pytest.approx(0, abs=1e-12)
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_no_margin_is_left_at_the_largest_load(model):
+    """Also a few last bits beside it."""
+    found = call(model, "alpha_c")
+    for alpha in (np.nextafter(found, 0), found, np.nextafter(found, 2)):
+        assert call(model, "kappa_max", alpha) == pytest.approx(0, abs=1e-12)
+
+
 @pytest.mark.parametrize(
     ("model", "alpha", "margin"),
     [

@@ -333,17 +333,23 @@ class FranzParisiCurve:
             return FranzParisi(self.student.at(margin=margin), self.reference, log_distance, self.energy)
 
         lost = ConvergenceError("random flips", {"distance": math.exp(log_distance)}, math.inf)
-        for gap in START_GAPS:
-            margin = self.reference.ensemble.margin - gap * self._unit
-            _, start, size = self._from_random_flips(log_distance, margin)
-            if size > 0.3:
-                continue
-            self.energy.forget()
-            try:
-                branch = Branch(family, "margin", None, margin, start, step=0.5 * self._unit)
-                return branch.to(self.student.margin).coordinates
-            except ConvergenceError as error:
-                lost = error
+        margin_ref = self.reference.ensemble.margin
+        # Flips lower stabilities of many units by more than a few units: then only the second kind of start is near.
+        after_flips = self.student.kept(1.0 - 2.0 * math.exp(log_distance)) * margin_ref
+        for top in (margin_ref, after_flips):
+            for gap in START_GAPS:
+                margin = top - gap * self._unit
+                _, start, size = self._from_random_flips(log_distance, margin)
+                if size > 0.3:
+                    continue
+                self.energy.forget()
+                try:
+                    branch = Branch(family, "margin", None, margin, start, step=0.5 * self._unit, smallest_step=1e-2)
+                    return branch.to(self.student.margin).coordinates
+                except ConvergenceError as error:
+                    lost = error
+            if math.isfinite(lost.residual):
+                break
         raise lost
 
     def _around_maximum(self) -> tuple[float, Polynomial, Polynomial]:

@@ -14,6 +14,9 @@ from localentropy.replica.ensemble import LOG_ALPHA, LOG_LOAD, MARGIN, Ensemble,
 ZERO_ENTROPY = -1e-10
 """An entropy above this counts as not negative: at a threshold it vanishes to rounding only."""
 
+ROUNDING = 1e-13
+"""Of an entropy. At alpha_c itself the entropy at margin 0 is below this, of either sign, and kappa_max is 0."""
+
 SMALLEST_ALPHA = 1e-12
 """Where the search for a load with solutions gives up."""
 
@@ -153,4 +156,7 @@ def largest_margin(ensemble: Ensemble) -> float:
         DomainError: there are no solutions at any margin.
         ConvergenceError: the margin was not found.
     """
-    return zero_of_value(branch_in_margin(ensemble.at(margin=0.0)), +1.0)
+    at_zero = ensemble.at(margin=0.0)
+    if typical_point(at_zero).value <= ROUNDING:
+        return 0.0
+    return zero_of_value(branch_in_margin(at_zero), +1.0)
