@@ -89,7 +89,7 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
         ),
         (
             {"margins": {"typical": {"ensemble": {"model": "tree_committee", "activation": "relo"}}}},
-            ["margins.typical.ensemble.activation = relo: allowed: one of sign, relu; nearest: relu"],
+            ["margins.typical.ensemble.activation = relo: allowed: one of sign, relu", "nearest: relu"],
         ),
         (
             {"margins": {"typical": {"ensemble": 3}}},

@@ -268,7 +268,7 @@ def test_margins_figures2_has_the_phases_in_order(smoke: Checkout) -> None:
     for name in ("perceptron", "relu", "sign"):
         at = data[(data["ensemble"] == name) & (data["x"] == 0.5)].set_index("series")["y"]
         assert 0 < at[f"{name}, kappa_min"] < at[f"{name}, kappa_u"] < at[f"{name}, kappa_max"]
-    ends = data[data["panel"] == "thresholds"].pivot_table(index="ensemble", columns="series", values="x")
+    ends = data[data["panel"] == "thresholds"].pivot_table(index="ensemble", columns="series", values="y")
     assert (ends["α'_LE"] < ends["α_min"]).all() and (ends["α_min"] < ends["α_c"]).all()
 
 

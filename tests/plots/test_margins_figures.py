@@ -59,6 +59,7 @@ def test_figure_s2_has_a_panel_for_each_model_with_lines_and_the_thresholds_of_a
     drawing = figures2.draw({"margins/dense_regions": table}, "smoke")
     assert len(drawing.figure.axes) == 2
     thresholds = drawing.data[drawing.data["panel"] == "thresholds"]
-    assert thresholds.loc[thresholds["series"] == "α'_LE", "x"].tolist() == [0.729, 0.7725, 0.5578]
-    for part in ("sign: α_c = 0.9470000, α'_LE = 0.5578000, α_min = 0.5731000", "touching at d = 0.0050"):
+    assert thresholds.loc[thresholds["series"] == "α'_LE", "y"].tolist() == [0.729, 0.7725, 0.5578]
+    assert thresholds.loc[thresholds["series"] == "d", "y"].tolist() == [0.005] * 3
+    for part in ("sign: α_c = 0.9470000, α'_LE = 0.5578000, α_min = 0.5731000", "tangent at d = 0.0050"):
         assert part in drawing.caption

@@ -49,16 +49,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[-1].legend(loc="center right")
     axes[0].text(0.1, 0.5, "dense regions", transform=axes[0].transAxes, fontsize=7)
     letter(axes)
-    ends = table[table["end"]]
-    for line, name in ENDS.items():
-        rows = ends[ends["line"] == line]
-        more = {"ensemble": rows["ensemble"], "margin_ref": rows["margin"], "distance": rows["distance"]}
-        frames.append(curve_rows("thresholds", name, rows["alpha"], np.nan, **more))
+    thresholds = _thresholds(table[table["end"]])
+    for name, values in thresholds.items():
+        frames.append(curve_rows("thresholds", str(name), np.nan, values, ensemble=values.index))
     caption = (
         "Figure s2, not in the paper. Phases of typical solutions of margin κ̃ at α patterns per weight, replica-symmetric "
         "theory, local entropy of solutions of margin κ = 0. White: no solutions. Blue: dense regions, where the local "
         "entropy grows up to the typical distance. Orange: it is positive, with a minimum at a small distance. Grey: "
-        f"it is negative in a shell. {_in_words(ends)} The range of α is chosen here."
+        f"it is negative in a shell. {_in_words(thresholds)} The range of α is chosen here."
     )
     return Drawing(figure, pd.concat(frames), caption)
 
@@ -77,14 +75,17 @@ def _regions(axis: Axes, lines: Mapping[str, pd.DataFrame], left: float) -> None
         axis.fill_between(alphas, lower, upper, color=color, alpha=0.2, linewidth=0.0)
 
 
-def _in_words(ends: pd.DataFrame) -> str:
+def _thresholds(ends: pd.DataFrame) -> pd.DataFrame:
+    """A row for each model: where its lines end, and the margin and the distance of the tangent at α'_LE."""
+    at = ends.pivot(index="ensemble", columns="line", values="alpha")[[*ENDS]].rename(columns=ENDS)
+    tangents = ends[ends["line"] == "kappa_u"].set_index("ensemble")
+    return at.assign(**{"κ_max(α'_LE)": tangents["margin"], "d": tangents["distance"]}).loc[tangents.index]
+
+
+def _in_words(thresholds: pd.DataFrame) -> str:
     """The thresholds of every model."""
     words = []
-    for name, rows in ends.groupby("ensemble", sort=False):
-        at = rows.set_index("line")
-        numbers = ", ".join(f"{symbol} = {at.loc[line, 'alpha']:.7f}" for line, symbol in ENDS.items())
-        touch = at.loc["kappa_u"]
-        words.append(
-            f"{name}: {numbers}, κ_max(α'_LE) = {touch['margin']:.7f}, touching at d = {touch['distance']:.4f}"
-        )
+    for name, row in thresholds.iterrows():
+        numbers = ", ".join(f"{symbol} = {value:.7f}" for symbol, value in row.drop("d").items())
+        words.append(f"{name}: {numbers}, tangent at d = {row['d']:.4f}")
     return f"Ends of the lines, {'; '.join(words)}."
