@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.plots.margins import figure2, figure4, figure5, figure6, figure7, figures2
+from localentropy.plots.margins import figure2, figure3, figure4, figure5, figure6, figure7, figures2
 from tests.claims import margins_tables
 
 SIGN = {"model": "tree_committee", "activation": "sign"}
@@ -63,3 +63,22 @@ def test_figure_s2_has_a_panel_for_each_model_with_lines_and_the_thresholds_of_a
     assert thresholds.loc[thresholds["series"] == "d", "y"].tolist() == [0.005] * 3
     for part in ("sign: α_c = 0.9470000, α'_LE = 0.5578000, α_min = 0.5731000", "tangent at d = 0.0050"):
         assert part in drawing.caption
+
+
+def test_figure3_draws_means_over_solutions_and_tells_what_is_missing() -> None:
+    theory = margins_tables.franz_parisi()
+    parameters = theory.attrs["parameters"]
+    theory = theory.assign(margin=0.0, residual=0.0, entropy_typical=0.31)
+    theory.attrs["parameters"] = parameters
+    runs = margins_tables.local_entropy(samples=7)
+    runs.loc[runs["sample"] == 0, ["solved", "entropy"]] = 0.0, 9.0
+    runs.loc[(runs["sample"] == 1) & (runs["distance"] == 0.02), ["converged", "entropy"]] = 0.0, np.nan
+    runs.attrs["parameters"] = {"replicas": 20.0, "steps": 30, "damping": 0.5}
+    drawing = figure3.draw({"margins/franz_parisi": theory, "margins/local_entropy": runs}, "smoke")
+    points = drawing.data[drawing.data["series"] == "focusing BP"].set_index("distance")
+    excess = drawing.data[drawing.data["series"] == "focusing BP - curve of the largest margin"]
+    assert points["n"].to_dict() == {distance: 5 if distance == 0.02 else 6 for distance in points.index}
+    assert points["y"].max() < 0.4 and (excess["y"].abs() < 0.02).all() and set(excess["panel"]) == {"c"}
+    for part in ("6 solved instances of 7 (fewer than the paper's 10), N = 1001", "Not converged: 1 of 77 entropies."):
+        assert part in drawing.caption
+    assert "α = 0.5 (α and the margins are chosen here" in drawing.caption and "(κ̃ = 0)" in drawing.caption

@@ -16,7 +16,6 @@ from localentropy.numerics.jets import variables
 from localentropy.replica import perceptron, tree_committee
 from localentropy.replica import random_features as rf
 from localentropy.replica.tree_committee import TreeCommittee
-from tests.helpers import all_signs
 
 MODELS = {
     "perceptron": (perceptron, {}),
@@ -241,23 +240,6 @@ def test_few_patterns_leave_all_solutions():
 
 
 @pytest.mark.slow
-def test_number_of_solutions_by_enumeration():
-    """ln Z / N of all students at alpha = 1/2, each size within three standard errors of the theory."""
-    rng = np.random.default_rng(2107)
-    for N, samples in ((12, 1000), (16, 400), (20, 100)):
-        students = all_signs(N).astype(np.float32)
-        entropies = []
-        for _ in range(samples):
-            patterns = rng.standard_normal((N // 2, N)).astype(np.float32)
-            number = np.count_nonzero((students @ patterns.T >= 0).all(axis=1))
-            if number:
-                entropies.append(math.log(number) / N)
-        assert len(entropies) > 0.98 * samples
-        error = np.std(entropies) / math.sqrt(len(entropies))
-        assert error < 0.006
-        assert abs(np.mean(entropies) - perceptron.typical(0.5).entropy) < 3 * error
-
-
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(
     ("name", "args", "message"),

@@ -1,6 +1,5 @@
 """Smallest margins and largest loads of a monotonic or positive Franz-Parisi entropy, for models without teacher."""
 
-import math
 from functools import partial
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 
 from localentropy.errors import DomainError
 from localentropy.replica import monotonicity, perceptron, teacher_student, tree_committee
-from localentropy.replica.franz_parisi import curve_around
 from localentropy.replica.pair_energy import NODES
 
 PERCEPTRON = [
@@ -166,33 +164,6 @@ def test_the_smallest_margins_join_the_largest_one_at_their_thresholds():
     assert perceptron.kappa_min(0.747735) == pytest.approx(perceptron.kappa_max(0.747735), abs=1e-4)
     with pytest.raises(DomainError, match="no margin makes phi_FP positive"):
         perceptron.kappa_min(0.7479)
-
-
-@pytest.mark.parametrize(
-    ("N", "margin_ref", "count"), [(12, 0.0, 4000), pytest.param(16, 0.1, 800, marks=pytest.mark.slow)]
-)
-def test_equals_exact_enumeration(N, margin_ref, count):
-    """Mean over samples of ln of the fraction of configurations at d = 1/4 from a solution that are solutions."""
-    P = N // 2
-    configurations = 2 * ((np.arange(2**N)[:, None] >> np.arange(N)) & 1) - 1
-    overlaps = configurations @ configurations[0]
-    at_distance = configurations[overlaps == N // 2] * configurations[0]
-    rng, samples = np.random.default_rng(7), []
-    for _ in range(count):
-        stabilities = configurations @ rng.normal(size=(P, N)).T / math.sqrt(N)
-        allowed = stabilities.min(axis=1)
-        references = configurations[allowed >= margin_ref]
-        if not len(references):
-            continue
-        code = 1 << np.arange(N)
-        chosen = references[rng.integers(len(references))] * at_distance
-        near = np.count_nonzero(allowed[(chosen > 0) @ code] >= 0.0)
-        if near:
-            samples.append(math.log(near / len(at_distance)) / N)
-    mean, error = np.mean(samples), np.std(samples) / math.sqrt(len(samples))
-    curve = curve_around(perceptron._ensemble(0.5, 0.0), margin_ref)
-    theory = curve.at(0.25).entropy + 0.25 * math.log(0.25) + 0.75 * math.log(0.75)
-    assert mean == pytest.approx(theory, abs=3 * error)
 
 
 @pytest.mark.slow

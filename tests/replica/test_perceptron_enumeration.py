@@ -85,8 +85,9 @@ def test_two_halves_make_all_configurations():
     np.testing.assert_allclose(smallest_stabilities(patterns), expected, atol=1e-6)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("alpha", "margins"), [(0.5, (0.0, 0.1)), (0.25, (0.2, 0.4))])
+@pytest.mark.parametrize(
+    ("alpha", "margins"), [(0.5, (0.0, 0.1)), pytest.param(0.25, (0.2, 0.4), marks=pytest.mark.slow)]
+)
 def test_entropies(alpha, margins):
     """The theory lies between the two limits, up to their error; a wrong formula does not."""
     entropy, free = perceptron.typical(alpha).entropy, float(binary_entropy(np.array(DISTANCE)))

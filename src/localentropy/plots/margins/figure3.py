@@ -72,7 +72,7 @@ def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
         f"of {len(each)}{below}, N = {each['N'].iloc[0]}, P = {each['P'].iloc[0]}; error bars: standard error of the mean. "
         f"Distances are fixed, so that the errors are in one direction; the paper fixed the fields. The protocol (y = "
         f"{q['replicas']:g} replicas, {q['steps']} steps, damping {q['damping']:g}) and N are chosen here. "
-        f"{f'{lost} entropies did not converge. ' if lost else ''}The smallest stability of these solutions is "
+        f"{f'Not converged: {lost} of {len(runs)} entropies. ' if lost else ''}The smallest stability of these solutions is "
         f"{solved['smallest_stability'].mean():.2f} on average. (b): small distances; the axis is linear up to "
         f"{LINEAR:g} and logarithmic beyond, on both sides of 0. (c): the squares less the curve of the largest margin."
     )
