@@ -88,7 +88,7 @@ class OneStep(FreeEntropy):
         return scales
 
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
-        """phi_FP."""
+        """phi_FP (docs/margins/theory.md eqs. 25, 28a)."""
         varying = iter(coordinates)
         kept = dict(zip(self.held, controls[:-1], strict=True))
         y = [kept[index] if index in kept else next(varying) for index in range(len(NAMES))]
@@ -304,7 +304,7 @@ def _log_states(h):  # type: ignore[no-untyped-def]
 
 @kernel
 def _sites(point, q_hat_ref, spacing):  # type: ignore[no-untyped-def]
-    """G_S less what is linear in the field; its gradient by free, t_hat, field, split_hat, block."""
+    """The mean in docs/margins/theory.md eq. 28a; its gradient by free, t_hat, field, split_hat, block."""
     free, t_hat, field, split_hat, block = point
     gradient = np.zeros(5)
     if not (free >= 0.0 and split_hat >= 0.0 and block > 0.0):
@@ -396,7 +396,7 @@ def _densities(omega, z, bounds, tails, pulls, weights, a, b, radius, gamma):  #
 
 @kernel
 def _patterns(point, reference, spacing):  # type: ignore[no-untyped-def]
-    """G_E and its gradient by s, X, V, Y, Z, D, block.
+    """G_E (docs/margins/theory.md eq. 27) and its gradient by s, X, V, Y, Z, D, block.
 
     X is the covariance of the rests of two students of different blocks, D what two of the same block share beyond it.
     The common part omega of the students in a block decides how many satisfy the pattern. So the reference is
