@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
+from types import ModuleType
 
 import numpy as np
 from scipy.optimize import root
@@ -14,7 +16,15 @@ from scipy.special import log_ndtr, ndtr
 from timing import fastest
 
 from localentropy.numerics.saddle_point import solve
-from localentropy.replica import franz_parisi, monotonicity, patterns, typical
+from localentropy.replica import (
+    franz_parisi,
+    monotonicity,
+    patterns,
+    perceptron,
+    teacher_student,
+    tree_committee,
+    typical,
+)
 from localentropy.replica import random_features as rf
 from localentropy.replica.ensemble import Typical
 
@@ -143,8 +153,25 @@ def curves() -> None:
     report("figure 3, six curves of 60 points", seconds(figure), "six curves of 14 points", 6.0 * whole)
 
 
+def random_patterns() -> None:
+    """Models without features: thresholds and curves of 14 points."""
+    models: dict[str, tuple[ModuleType, dict[str, str]]] = {
+        "perceptron": (perceptron, {}), "planted perceptron": (teacher_student, {}),
+        "committee, relu": (tree_committee, {"activation": "relu"}),
+        "committee, tanh": (tree_committee, {"activation": "tanh"}),
+    }  # fmt: skip
+    for name, (model, options) in models.items():
+        alpha = 0.6 * model.alpha_c(**options)
+        for function, arguments, target in (
+            ("alpha_c", (), 0.02), ("alpha_le", (), 1.0), ("alpha_min", (), 1.0),
+            ("kappa_u", (alpha,), 1.0), ("franz_parisi", (DISTANCES, alpha), 0.25),
+        ):  # fmt: skip
+            called = partial(getattr(model, function), *arguments, **options)
+            report(f"{name}: {function}", seconds(called), "target", target)
+
+
 def main() -> None:
-    for part in (energetic_term, typical_solutions, thresholds, curves):
+    for part in (energetic_term, typical_solutions, thresholds, curves, random_patterns):
         part()
 
 

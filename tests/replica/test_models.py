@@ -162,6 +162,15 @@ def test_a_committee_of_linear_units_is_the_perceptron(activation):
     assert tree_committee.alpha_le(activation) == pytest.approx(perceptron.alpha_le(), rel=1e-8)
 
 
+def test_a_reference_of_a_margin_far_above_that_of_the_students():
+    """Few patterns that are stored very well: the curve's start is a student whom flips leave far above its margin."""
+    table = tree_committee.franz_parisi([0.1, 0.4, 0.5], 2.3e-4, "max", 17.5, "tanh")
+    assert table.attrs["margin_ref"] > 50
+    assert table.entropy[0] == pytest.approx(-0.1 * math.log(0.1) - 0.9 * math.log(0.9), abs=1e-12)
+    at_top = tree_committee.franz_parisi(table.attrs["typical_distance"], 2.3e-4, "max", 17.5, "tanh")
+    assert at_top.entropy[0] == pytest.approx(tree_committee.typical(2.3e-4, 17.5, "tanh").entropy, abs=1e-7)
+
+
 @pytest.mark.parametrize(("function", "activation"), [(np.sign, "sign"), (lambda x: max(x, 0.0), "relu")])
 def test_an_activation_by_its_function_is_the_one_by_its_name(function, activation):
     assert tree_committee.alpha_c(0.1, function) == pytest.approx(tree_committee.alpha_c(0.1, activation), rel=1e-11)
