@@ -162,7 +162,7 @@ def alpha_le() -> float:
 def alpha_min() -> float:
     """Patterns per weight above which the entropy is negative near every typical solution: 0.7477.
 
-    There kappa_min = kappa_max.
+    There kappa_min = kappa_max (docs/margins/theory.md eq. 23).
     """
     return monotonicity.positivity_threshold(_ensemble(1.0))
 

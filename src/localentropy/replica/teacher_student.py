@@ -129,6 +129,8 @@ class TypicalSolution(typicals.TypicalSolution):
 def typical(alpha: float, margin: float = 0.0) -> TypicalSolution:
     """Typical solutions: entropy and overlaps; at margin 0 the teacher is one of them, q = r.
 
+    Source: docs/margins/theory.md eqs. 35-37.
+
     Args:
         alpha: patterns per weight, at least 1e-9 and at most alpha_c of this margin.
         margin: kappa, in [0, kappa_max].
@@ -164,7 +166,10 @@ def franz_parisi(
     *,
     unsolved: str = "raise",
 ) -> pd.DataFrame:
-    """Franz-Parisi entropy around typical solutions of a margin; arguments and columns as for the perceptron."""
+    """Franz-Parisi entropy around typical solutions of a margin; arguments and columns as for the perceptron.
+
+    Source: docs/margins/theory.md eqs. 38, 39.
+    """
     return curves.labelled_table(_ensemble(alpha, margin), distances, margin_ref, unsolved, alpha=float(alpha))
 
 
