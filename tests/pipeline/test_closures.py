@@ -53,7 +53,11 @@ def test_a_program_names_every_function_of_the_theory_that_it_calls_by_name() ->
         functions = {entry.partition(":")[2] for entry in job.modules if ".replica." in entry}
         named.setdefault(str(job.experiment.__file__), set()).update(functions)
     for file, functions in named.items():
-        assert set(re.findall(r'theory\(\s*"(\w+)"', Path(file).read_text())) == functions, file
+        source = re.sub(r"FUNCTIONS = .*", "", Path(file).read_text())
+        called = set(re.findall(r'theory\(\s*"(\w+)"', source))
+        # A name may also be called as the value of a variable; then it is written elsewhere in the program.
+        written = {name for name in functions if f'"{name}"' in source}
+        assert called <= functions == written, file
 
 
 def test_a_solver_depends_on_no_other_solver() -> None:

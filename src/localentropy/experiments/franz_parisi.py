@@ -104,6 +104,10 @@ class OfRandomFeatures(Parameters):
         """α_T."""
         return (self.alpha_T,)
 
+    def threshold(self) -> float:
+        """1/α_LE."""
+        return float(self.ensemble.theory("inv_alpha_le", self.alpha_T))
+
 
 class OfRandomPatterns(Parameters):
     """Parameters for independent random patterns."""
@@ -113,6 +117,10 @@ class OfRandomPatterns(Parameters):
     ensemble: RandomPatterns
     alpha: Load = Field(description="patterns per weight, α = P/N (C)")
     curves: dict[str, RandomPatternsFamily] = Field(min_length=1, description="families of curves, by name")
+
+    def threshold(self) -> float:
+        """α_LE."""
+        return float(self.ensemble.theory("alpha_le"))
 
 
 Parameters.MODELS = {
@@ -157,7 +165,7 @@ def compute(parameters: OfRandomFeatures | OfRandomPatterns, task: Task, context
     theory, control, fixed = parameters.ensemble.theory, parameters.CONTROL, parameters.fixed
     value, margin_ref, margin = task[control], task["margin_ref"], task["margin"]
     if isinstance(value, str):
-        value = _multiple(value) * theory(f"{control}_le", *fixed)
+        value = _multiple(value) * parameters.threshold()
     point = (*fixed, value)
     if isinstance(margin_ref, str):
         margin_ref = _multiple(margin_ref) * theory("kappa_max", *point)
