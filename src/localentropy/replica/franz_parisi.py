@@ -154,7 +154,7 @@ class FranzParisi(FreeEntropy):
         return site_entropy, self.energy(self.student.margin, self.student.pair_fields(x, ref))
 
     def replicon(self, coordinates: Array) -> float:
-        """lambda: a splitting of the students' overlaps into blocks, fed back through the saddle-point equations.
+        """lambda: by how much the saddle-point equations enlarge a small splitting of the students' overlaps.
 
         It shrinks, and the replica-symmetric solution is stable, where lambda < 1 (docs/margins/theory.md eq. 24).
         """
@@ -334,7 +334,7 @@ class FranzParisiCurve:
 
         lost = ConvergenceError("random flips", {"distance": math.exp(log_distance)}, math.inf)
         margin_ref = self.reference.ensemble.margin
-        # Flips lower stabilities of many units by more than a few units: then only the second kind of start is near.
+        # Flips make a stability of many units smaller by more than a few units. Then only the second start is near.
         after_flips = self.student.kept(1.0 - 2.0 * math.exp(log_distance)) * margin_ref
         for top in (margin_ref, after_flips):
             for gap in START_GAPS:

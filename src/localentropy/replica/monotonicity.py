@@ -33,7 +33,7 @@ SMALLEST_DISTANCE = 1e-10
 AROUND = (0.2 * np.cos(np.pi * (np.arange(9) + 0.5) / 9.0)).tolist()
 """Logarithms of relative distances from the horizontal tangent, at which the slope is computed to find it."""
 LAW_TOLERANCE = 3e-3
-"""Of ln alpha, where the law of small distances shows the search for a load its start."""
+"""Of ln alpha, where the search for a load starts. The law of small distances gives this start."""
 
 Family = Callable[[float], tuple[Ensemble, Ensemble]]
 """Control parameter → the student, and the ensemble of its reference."""

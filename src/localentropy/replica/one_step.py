@@ -381,7 +381,7 @@ def _where(t, low, high, one, width, other, narrow):  # type: ignore[no-untyped-
 
 @subroutine(fastmath=REORDERED)
 def _densities(omega, z, bounds, tails, pulls, weights, a, b, radius, gamma):  # type: ignore[no-untyped-def]
-    """Of omega: of all references; times their pull; of those at their margin, times their pull."""
+    """Densities of omega: of all references, of these times their pull, of those at their margin times their pull."""
     density = pulled = at_margin = 0.0
     for j in range(len(z)):
         nu = (omega - a * z[j]) / radius

@@ -87,12 +87,12 @@ def binary_pair(
     r_hat_ref: float = 0.0,
     spacing: float = PAIR_SPACING,
 ) -> Jet:
-    """Mean of ln(1 + exp(-2 h)) for a weight in the field h of its reference's sign, nats per weight.
+    """Mean of ln(1 + exp(-2 h)) for a weight in the field h along its reference, nats per weight.
 
-    h = sqrt(free) z + t_hat x / sqrt(q_hat_ref) + field, with z Gaussian and x of density [1 + tanh(sqrt(q_hat_ref) x)]
-    times the Gaussian's: what ln 2 cosh h exceeds h by (`margins`, eq. 27a; `overparam`, eq. 91). With a teacher the
-    reference agrees with it (sign +) or not (sign -): h has +-r_hat more, the tanh has +-r_hat_ref more in its
-    argument, and the mean is over both (docs/margins/theory.md eq. 39).
+    It is the mean of ln 2 cosh h less that of h (`margins`, eq. 27a; `overparam`, eq. 91). The field is
+    h = sqrt(free) z + t_hat x / sqrt(q_hat_ref) + field. z is Gaussian. x has the Gaussian's density times
+    1 + tanh(sqrt(q_hat_ref) x). A teacher agrees with the reference or not. It adds r_hat to h and r_hat_ref to the
+    argument of the tanh, or subtracts both. The mean is over both cases (docs/margins/theory.md eqs. 39, 40).
 
     Args:
         free: q_hat - t_hat^2 / q_hat_ref, conjugate of the overlap of two students beyond the references'.

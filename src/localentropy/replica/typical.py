@@ -15,7 +15,7 @@ ZERO_ENTROPY = -1e-10
 """An entropy above this counts as not negative: at a threshold it vanishes to rounding only."""
 
 ROUNDING = 1e-13
-"""Of an entropy. At alpha_c itself the entropy at margin 0 is below this, of either sign, and kappa_max is 0."""
+"""Of an entropy. An entropy smaller than this at margin 0 means that the load is alpha_c, where kappa_max is 0."""
 
 SMALLEST_ALPHA = 1e-12
 """Where the search for a load with solutions gives up."""
