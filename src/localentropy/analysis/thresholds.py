@@ -1,4 +1,4 @@
-"""The point of an axis from which on everything is solved."""
+"""The point of an axis from which on, or up to which, everything is solved."""
 
 from __future__ import annotations
 
@@ -15,3 +15,9 @@ def first_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
     downwards = fractions.sort_index(ascending=False)
     above = downwards[(downwards >= least).cummin()]
     return float(above.index[-1]) if len(above) else None
+
+
+def last_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
+    """The largest abscissa up to which at least a given fraction is solved, as `first_solved`."""
+    first = first_solved(fractions.set_axis(-fractions.index), least)
+    return None if first is None else -first

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from localentropy.data.binary_images import above_median
 from localentropy.data.selection import class_balanced, permutation
 
 DRESS, COAT = 3, 4
@@ -28,15 +29,11 @@ def binarize(
         pixels ±1 of shape `(kept, 784)`, labels (+1 dress, −1 coat), indices of the kept images.
     """
     candidates = np.flatnonzero((classes == DRESS) | (classes == COAT))
-    flat = images[candidates].reshape(len(candidates), -1)
-    middle = flat.shape[1] // 2  # an even number of pixels: the median is the mean of the two middle ones
-    parts = np.partition(flat, (middle - 1, middle), axis=1).astype(np.int64)
-    twice_median = parts[:, middle - 1] + parts[:, middle]
+    pixels, twice_median = above_median(images[candidates])
     kept = (2 * twice_median >= 255) & (2 * twice_median <= 3 * 255)
-    above = 2 * flat[kept].astype(np.int64) > twice_median[kept, None]
     indices = candidates[kept]
     labels = np.where(classes[indices] == DRESS, 1, -1).astype(np.int8)
-    return np.where(above, 1, -1).astype(np.int8), labels, indices
+    return pixels[kept], labels, indices
 
 
 def training_subset(labels: NDArray[np.int8], indices: NDArray[np.int64], seed: int = SEED) -> NDArray[np.int64]:

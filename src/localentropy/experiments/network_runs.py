@@ -1,6 +1,7 @@
 """The common part of the programs that train networks: parameters, random streams, checkpoints, measurements.
 
-A program derives from `NetworkRun`. It defines the initial networks, their training and their error.
+A program derives from `NetworkRun`, or from `ReluRun` if its networks have ReLU units. It defines the initial networks,
+their training and their error.
 """
 
 from __future__ import annotations
@@ -35,6 +36,15 @@ def _distinct(names: Names) -> Names:
     return names
 
 
+def _balanced(value: int) -> int:
+    if value % 10:
+        raise ValueError(f"must be a multiple of 10 (as many of each class); nearest: {round(value / 10) * 10 or 10}")
+    return value
+
+
+ClassBalanced = Annotated[int, Field(ge=10), AfterValidator(_balanced)]
+"""A number of images, as many of each of ten classes."""
+
 Distinct = Annotated[Names, Field(min_length=1), AfterValidator(_distinct)]
 """Several different words."""
 
@@ -55,21 +65,27 @@ class NetworkParameters(ExperimentParameters):
     """Parameters of every program that trains networks. (T): stated in the paper's text; (C): a choice."""
 
     samples: int = Field(ge=3, le=1000, description="networks at each point of the grid (C)", json_schema_extra=SIZE)
+    device: Literal["cpu", "cuda"] = Field(description="where the networks are trained", json_schema_extra=SIZE)
+
+
+class NoiseParameters(NetworkParameters):
+    """Parameters of the programs whose networks have real weights."""
+
     noise_levels: IncreasingValues = Field(
         description="standard deviations of the relative noise on the weights of solutions (C)"
     )
     noise_draws: int = Field(
         ge=1, le=10_000, description="perturbations of each solution at each noise level (C)", json_schema_extra=SIZE
     )
-    device: Literal["cpu", "cuda"] = Field(description="where the networks are trained", json_schema_extra=SIZE)
 
 
 Parameters = TypeVar("Parameters", bound=NetworkParameters)
+Noisy = TypeVar("Noisy", bound=NoiseParameters)
 
 
 @dataclass(frozen=True)
 class Group:
-    """Networks that were trained side by side, normalised.
+    """Networks that were trained side by side, in the form in which they are compared.
 
     Attributes:
         trained: the networks after training.
@@ -83,17 +99,15 @@ class Group:
 
 
 class NetworkRun(ABC, Generic[Parameters]):
-    """All networks of one task: they have one width and are trained in one way.
+    """All networks of one task: they have one shape and are trained in one way.
 
     Attributes:
         stream: first part of the names of the random streams.
         columns: columns of the table and their types.
-        dead: name of the quantity that counts units without weights.
     """
 
     stream: ClassVar[str]
     columns: ClassVar[Mapping[str, str]]
-    dead: ClassVar[str]
 
     def __init__(self, parameters: Parameters, task: Task, context: Context, *, size: int) -> None:
         import torch
@@ -116,7 +130,15 @@ class NetworkRun(ABC, Generic[Parameters]):
 
     @abstractmethod
     def errors(self, networks: Any) -> Tensor:
-        """Train error of normalised networks, float64 [networks]."""
+        """Train error of networks in the form in which they are compared, float64 [networks]."""
+
+    @abstractmethod
+    def aligned(self, reference: Layers, other: Layers) -> Layers:
+        """The networks `other`, their symmetries used to match the networks of `reference` with the same index."""
+
+    @abstractmethod
+    def perturb(self, solutions: Any, samples: list[int]) -> None:
+        """Add the rows of the local energy of these samples. All ways of training meet the same noise."""
 
     def groups(self) -> list[list[int]]:
         """Samples that are trained side by side: all of them, unless a program says otherwise."""
@@ -141,14 +163,6 @@ class NetworkRun(ABC, Generic[Parameters]):
         """Log a line of progress that names the task."""
         self.context.report(f"{', '.join(f'{name} {value}' for name, value in self.task.items())}: {line}")
 
-    def normalised(self, samples: Sequence[int], start: Layers, trained: Layers) -> tuple[Layers, Layers]:
-        """Networks before and after training, normalised; adds the number of dead units after training."""
-        from localentropy.networks.normalise import normalise
-
-        solutions, dead = normalise(trained)
-        self.rows.layers(self.dead, dead, sample=samples)
-        return normalise(start)[0], solutions
-
     def table(self) -> pd.DataFrame:
         """Train all networks, compare every pair of them and measure local energies.
 
@@ -166,29 +180,51 @@ class NetworkRun(ABC, Generic[Parameters]):
         trained = joined([group.trained for group in groups])
         self._compare("overlap", trained)
         self._compare("overlap_untrained", joined([group.untrained for group in groups]))
-        self._perturb(trained, [sample for group in groups for sample in group.perturbed])
+        perturbed = [sample for group in groups for sample in group.perturbed]
+        if perturbed:
+            self.perturb(trained.select(perturbed), perturbed)
         for checkpoint in self._checkpoints:
             checkpoint.remove()
         return self.rows.frame()
 
     def _compare(self, quantity: str, networks: Layers) -> None:
-        """Overlaps of all pairs of normalised networks after alignment, of the whole and of each layer."""
-        from localentropy.networks.align import align, layer_overlaps, overlap
+        """Overlaps of all pairs of networks after alignment, of the whole and of each layer."""
+        from localentropy.networks.align import layer_overlaps, overlap
 
         first, second = (list(sample) for sample in zip(*combinations(range(networks.networks), 2), strict=True))
         reference = networks.select(first)
-        aligned, _ = align(reference, networks.select(second))
+        aligned = self.aligned(reference, networks.select(second))
         self.rows.add({quantity: overlap(reference, aligned)}, sample=first, other=second)
         self.rows.layers(quantity, layer_overlaps(reference, aligned), sample=first, other=second)
 
-    def _perturb(self, networks: Layers, samples: list[int]) -> None:
-        """Local energy of some of the networks. All ways of training meet the same noise."""
-        from localentropy.landscape.local_energy import local_energy
+
+class ReluRun(NetworkRun[Noisy]):
+    """Networks of ReLU units: they are normalised, and their noise is relative to the weights.
+
+    Attributes:
+        dead: name of the quantity that counts units without weights.
+    """
+
+    dead: ClassVar[str]
+
+    def normalised(self, samples: Sequence[int], start: Layers, trained: Layers) -> tuple[Layers, Layers]:
+        """Networks before and after training, normalised; adds the number of dead units after training."""
         from localentropy.networks.normalise import normalise
 
-        if not samples:
-            return
-        solutions = networks.select(samples)
+        solutions, dead = normalise(trained)
+        self.rows.layers(self.dead, dead, sample=samples)
+        return normalise(start)[0], solutions
+
+    def aligned(self, reference: Layers, other: Layers) -> Layers:
+        """Matched by permutations."""
+        from localentropy.networks.align import align
+
+        return align(reference, other)[0]
+
+    def perturb(self, solutions: Any, samples: list[int]) -> None:
+        """Train errors under multiplicative noise."""
+        from localentropy.landscape.local_energy import local_energy
+        from localentropy.networks.normalise import normalise
 
         def evaluate(weights: Tensor) -> tuple[Tensor, Tensor]:
             perturbed, _ = normalise(solutions.with_weights(weights))

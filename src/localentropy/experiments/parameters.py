@@ -116,7 +116,8 @@ def _odd(value: int) -> int:
 Ordered = TypeVar("Ordered", bound=tuple[Any, ...])
 
 
-def _increasing(values: Ordered) -> Ordered:
+def increasing(values: Ordered) -> Ordered:
+    """The values, if they increase strictly; a validator of grids."""
     for previous, following in pairwise(values):
         if not following > previous:
             raise ValueError(f"must increase strictly, but {following} follows {previous}")
@@ -138,24 +139,22 @@ Margin = Annotated[float, Field(ge=0, le=10)]
 Distance = Annotated[float, Field(gt=0, lt=1)]
 """Normalised Hamming distance, d = (1 − overlap)/2."""
 
-IncreasingSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(_increasing)]
+IncreasingSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(increasing)]
 """A grid of positive sizes, strictly increasing."""
 
-IncreasingLoads = Annotated[tuple[Load, ...], Field(min_length=1), AfterValidator(_increasing)]
+IncreasingLoads = Annotated[tuple[Load, ...], Field(min_length=1), AfterValidator(increasing)]
 """A grid of loads, strictly increasing."""
 
-Loads = Annotated[tuple[Load, Load], AfterValidator(_increasing)]
+Loads = Annotated[tuple[Load, Load], AfterValidator(increasing)]
 """The two ends of a grid of loads."""
 
 IncreasingOverparameterizations = Annotated[
-    tuple[Overparameterization, ...], Field(min_length=1), AfterValidator(_increasing)
+    tuple[Overparameterization, ...], Field(min_length=1), AfterValidator(increasing)
 ]
 """A grid of overparameterizations, strictly increasing."""
 
-IncreasingValues = Annotated[
-    tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_increasing)
-]
+IncreasingValues = Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1), AfterValidator(increasing)]
 """A grid of non-negative values, strictly increasing."""
 
-IncreasingDistances = Annotated[tuple[Distance, ...], Field(min_length=1), AfterValidator(_increasing)]
+IncreasingDistances = Annotated[tuple[Distance, ...], Field(min_length=1), AfterValidator(increasing)]
 """A grid of distances, strictly increasing."""

@@ -2,7 +2,8 @@
 
 The order of the hidden units does not change what a network computes. So the units of one network are permuted to match
 those of the other before the weights are compared. Units are those of a perceptron, or the channels of a convolution.
-Source: overparam, §III.
+An odd unit without bias has a sign too: its incoming and outgoing weights may change sign together.
+Source: overparam, §III; margins, SM IV.
 """
 
 from __future__ import annotations
@@ -26,9 +27,23 @@ def permute(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
     weights, biases = list(networks.weights), list(networks.biases)
     for layer, order in enumerate(permutations):
         weights[layer] = _reordered(weights[layer], order, 1)
-        biases[layer] = _reordered(biases[layer], order, 1)
+        if biases:
+            biases[layer] = _reordered(biases[layer], order, 1)
         weights[layer + 1] = _reordered(weights[layer + 1], order, 2)
     return replace(networks, weights=tuple(weights), biases=tuple(biases))
+
+
+def turn(networks: Networks, signs: Sequence[Tensor]) -> Networks:
+    """The same functions of odd units without biases, with some units turned.
+
+    The incoming and outgoing weights of unit i of hidden layer l are multiplied by `signs[l][network, i]`, ±1; each
+    tensor is [networks, units].
+    """
+    weights = list(networks.weights)
+    for layer, sign in enumerate(signs):
+        weights[layer] = weights[layer] * sign[:, :, None]
+        weights[layer + 1] = weights[layer + 1] * sign[:, None]
+    return replace(networks, weights=tuple(weights))
 
 
 def align(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor]]:
@@ -44,12 +59,31 @@ def align(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor]]
     permutations: list[Tensor] = []
     permuted = other
     for layer in range(len(other.weights) - 1):
-        own, others = (normalize(n.weights[layer].double().flatten(2), dim=2) for n in (reference, permuted))
-        cosines = own @ others.mT
-        matched = [linear_sum_assignment(matrix.cpu().numpy(), maximize=True)[1] for matrix in cosines]
-        permutations.append(torch.stack([torch.from_numpy(columns) for columns in matched]).to(cosines.device))
+        permutations.append(_matched(_cosines(reference, permuted, layer)))
         permuted = permute(other, permutations)
     return permuted, permutations
+
+
+def align_with_signs(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor], list[Tensor]]:
+    """Permute and turn the hidden units of each network of `other` to match that of `reference`.
+
+    The layers are matched one by one, as in `align`, but the matching maximises the sum of the absolute cosines. A unit
+    whose cosine is negative is then turned. What the outputs receive is not used. Units must be odd and have no biases.
+
+    Returns:
+        The matched networks; and for each hidden layer the permutation (see `permute`) and the signs (see `turn`, after
+        the permutation), each [networks, units].
+    """
+    permutations: list[Tensor] = []
+    signs: list[Tensor] = []
+    matched = other
+    for layer in range(len(other.weights) - 1):
+        cosines = _cosines(reference, matched, layer)
+        permutations.append(_matched(cosines.abs()))
+        own = cosines.take_along_dim(permutations[-1][:, :, None], 2)[:, :, 0]
+        signs.append(torch.where(own < 0, -1, 1).to(other.weights[layer].dtype))
+        matched = turn(permute(other, permutations), signs)
+    return matched, permutations, signs
 
 
 def overlap(first: Layers, second: Layers) -> Tensor:
@@ -75,6 +109,18 @@ def distance(first: Layers, second: Layers) -> Tensor:
     """
     difference = first.flat_weights().double() - second.flat_weights().double()
     return difference.norm(dim=1) / first.units**0.5
+
+
+def _cosines(first: Layers, second: Layers, layer: int) -> Tensor:
+    """Cosines between the incoming weights of the units of a layer, float64 [networks, units, units of the other]."""
+    one, other = (normalize(n.weights[layer].double().flatten(2), dim=2) for n in (first, second))
+    return one @ other.mT
+
+
+def _matched(scores: Tensor) -> Tensor:
+    """For each unit of one network that of the other, so that the sum of the scores is largest, [networks, units]."""
+    columns = [linear_sum_assignment(matrix.cpu().numpy(), maximize=True)[1] for matrix in scores]
+    return torch.stack([torch.from_numpy(column) for column in columns]).to(scores.device)
 
 
 def _products(first: Layers, second: Layers) -> Tensor:

@@ -18,7 +18,7 @@ class Layers:
 
     Attributes:
         weights: for each layer a tensor [networks, outputs, inputs, …]; a filter's taps are its last dimension.
-        biases: for each layer a tensor [networks, outputs].
+        biases: for each layer a tensor [networks, outputs]; empty where units have none.
     """
 
     weights: tuple[Tensor, ...]

@@ -33,11 +33,11 @@ All errors are those of evaluation mode, on all images. Both optimizers start fr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from localentropy.experiments.network_runs import Distinct, Group, NetworkParameters, NetworkRun, columns
+from localentropy.experiments.network_runs import ClassBalanced, Distinct, Group, NoiseParameters, ReluRun, columns
 from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, Task
 
 if TYPE_CHECKING:
@@ -52,16 +52,7 @@ Optimizer = Literal["sgd", "adam"]
 COLUMNS = columns("optimizer", "epoch")
 
 
-def _balanced(value: int) -> int:
-    if value % 10:
-        raise ValueError(f"must be a multiple of 10 (as many of each class); nearest: {round(value / 10) * 10 or 10}")
-    return value
-
-
-ClassBalanced = Annotated[int, Field(ge=10), AfterValidator(_balanced)]
-
-
-class Parameters(NetworkParameters):
+class Parameters(NoiseParameters):
     """Parameters of the CNN experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
 
     DATASETS = ("cifar10",)
@@ -107,7 +98,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     return _Run(parameters, task, context).table()
 
 
-class _Run(NetworkRun[Parameters]):
+class _Run(ReluRun[Parameters]):
     """The networks of one width and optimizer."""
 
     stream, columns, dead = "overparam/cnn", COLUMNS, "dead_channels"

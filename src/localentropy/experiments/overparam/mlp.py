@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from localentropy.experiments.network_runs import Distinct, Group, NetworkParameters, NetworkRun, columns
+from localentropy.experiments.network_runs import Distinct, Group, NoiseParameters, ReluRun, columns
 from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, Task
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _even(value: int) -> int:
     return value
 
 
-class Parameters(NetworkParameters):
+class Parameters(NoiseParameters):
     """Parameters of the MLP experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
 
     DATASETS = ("mnist_parity",)
@@ -109,7 +109,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     return _Run(parameters, task, context).table()
 
 
-class _Run(NetworkRun[Parameters]):
+class _Run(ReluRun[Parameters]):
     """The networks of one width and initialization."""
 
     stream, columns, dead = "overparam/mlp", COLUMNS, "dead_units"

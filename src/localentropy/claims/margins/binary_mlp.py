@@ -1,0 +1,83 @@
+"""The claim about binary multilayer perceptrons (figure 8)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.thresholds import last_solved
+from localentropy.claims.finding import FEWEST, Finding, Untestable, smallest
+from localentropy.errors import DomainError
+
+WELL_BELOW = 0.5
+"""The text says "well below" 1 and gives no number. Chosen here: half."""
+CHORD_TO = 0.1
+"""A profile is convex if it lies below the chord from zero distance to this fraction of flipped weights."""
+
+
+def solutions_at_the_threshold_are_many_and_flat(
+    mnist: pd.DataFrame, fashion_mnist: pd.DataFrame, cifar10: pd.DataFrame
+) -> Finding:
+    """No errors up to a number of patterns and errors beyond; there, small overlaps and convex local energies."""
+    quantity = (
+        f"largest overlap at the largest P up to which all networks solve, + 3 SE < {WELL_BELOW}; errors at larger P; "
+        f"E(d) below its chord to d = {CHORD_TO:g} by 2 SE"
+    )
+    tables = {"MNIST": mnist, "Fashion-MNIST": fashion_mnist, "CIFAR-10": cifar10}
+    found, holds, words = [], True, []
+    for name, table in tables.items():
+        patterns = _threshold(name, table)
+        if patterns is None:
+            return Finding(quantity, np.nan, False, f"{name}: errors at the smallest number of patterns")
+        here = table[table["patterns"] == patterns]
+        (overlap, error), (random, _) = (_overlap(name, here, kind) for kind in ("overlap", "overlap_untrained"))
+        below = _below_chord(name, here)
+        found.append((overlap, error))
+        holds &= overlap + 3 * error < WELL_BELOW and below > 2
+        words.append(
+            f"{name}: P = {patterns:.0f}, overlap {overlap:.3f} ± {error:.3f} ({random:.3f} of random networks), below "
+            f"the chord by {below:.1f} SE"
+        )
+    top, error = max(found)
+    return Finding(quantity, top, bool(holds), "; ".join(words), error)
+
+
+def _threshold(name: str, table: pd.DataFrame) -> float | None:
+    """Largest number of patterns up to which no network makes an error.
+
+    Raises:
+        Untestable: too few networks, or no errors anywhere.
+    """
+    errors = table[table["quantity"] == "train_error"].pivot_table(
+        index="patterns", columns="sample", values="value", dropna=False
+    )
+    if errors.shape[1] < FEWEST:
+        raise Untestable(f"{name}: {errors.shape[1]} networks, at least {FEWEST} needed")
+    patterns = last_solved((errors == 0).all(axis=1).astype(float))
+    if patterns == errors.index.max():
+        raise Untestable(f"{name}: no errors up to the largest number of patterns, {patterns:.0f}")
+    return patterns
+
+
+def _overlap(name: str, table: pd.DataFrame, quantity: str) -> tuple[float, float]:
+    rows = table[(table["quantity"] == quantity) & table["layer"].isna()]
+    try:
+        return pair_mean(rows["sample"], rows["other"], rows["value"])
+    except DomainError as error:
+        raise Untestable(f"{name}: {error}") from None
+
+
+def _below_chord(name: str, table: pd.DataFrame) -> float:
+    """Smallest distance of the energies to their chord, in standard errors over networks.
+
+    Raises:
+        Untestable: no energies up to the end of the chord.
+    """
+    rows = table[table["quantity"] == "flipped_train_error"]
+    energies = rows.pivot_table(index="sample", columns="distance", values="value", dropna=False)
+    if CHORD_TO not in energies or energies.columns.min() == CHORD_TO:
+        raise Untestable(f"{name}: no energies up to the distance {CHORD_TO:g}")
+    inside = energies.columns[energies.columns < CHORD_TO]
+    gaps = pd.DataFrame({d: energies[CHORD_TO] * d / CHORD_TO - energies[d] for d in inside})
+    return smallest(gaps.mean(skipna=False) / gaps.sem(skipna=False))

@@ -1,0 +1,98 @@
+"""Ensembles of binary multilayer perceptrons: weights and activations ±1, no bias, no batch normalisation.
+
+With h⁰ the ±1 inputs, h^l = sign(W^l h^{l−1}), and the class is that of the largest of the outputs W^L h^{L−1}. Inputs
+and hidden layers have odd sizes, so no sum of a hidden unit is zero. So a unit can be turned: its incoming and outgoing
+weights change sign, and the network computes the same. All sums are integers, exact in float32.
+Source: margins, SM IV.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from localentropy.errors import DomainError
+from localentropy.networks.layers import Layers
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Layer sizes of a network: `hidden_layers` layers of `width` units each.
+
+    Raises:
+        DomainError: an even number of inputs or units, fewer than two classes, no hidden layer.
+    """
+
+    inputs: int
+    width: int
+    hidden_layers: int
+    classes: int
+
+    def __post_init__(self) -> None:
+        if min(self.inputs, self.width, self.hidden_layers) < 1 or self.classes < 2:
+            raise DomainError(f"a binary network needs inputs, units, a hidden layer and two classes, got {self}")
+        for name, size in (("inputs", self.inputs), ("width", self.width)):
+            if size % 2 == 0:
+                raise DomainError(f"{name} = {size} must be odd, so that no sum of ±1 is zero; nearest: {size + 1}")
+
+    @property
+    def layers(self) -> list[tuple[int, int]]:
+        """(outputs, inputs) of every layer, from the first to the output."""
+        sizes = [self.inputs] + [self.width] * self.hidden_layers + [self.classes]
+        return [(after, before) for before, after in pairwise(sizes)]
+
+    @property
+    def weights(self) -> int:
+        """Number of weights."""
+        return sum(after * before for after, before in self.layers)
+
+
+@dataclass(frozen=True)
+class BinaryNetworks(Layers):
+    """Networks of one shape: weights ±1, float32 [networks, outputs, inputs] of each layer; no biases."""
+
+    @classmethod
+    def of(cls, real: Layers) -> Self:
+        """The signs of real weights, none of which is zero."""
+        return cls(tuple(torch.copysign(torch.ones_like(weight), weight) for weight in real.weights), ())
+
+    def outputs(self, inputs: Tensor) -> Tensor:
+        """The sums W^L h^{L−1}, [networks, classes, patterns], at ±1 inputs [patterns, inputs]."""
+        first, *above = self.weights
+        sums = first_sums(first, inputs)
+        for weight in above:
+            sums = torch.bmm(weight, sums.sign_())
+        return sums
+
+    def errors(self, inputs: Tensor, labels: Tensor, block: int = 2000) -> Tensor:
+        """Fraction of patterns whose class has not the one largest output, float64 [networks]. A tie is an error.
+
+        Inputs ±1 are [patterns, inputs], classes [patterns]. Patterns are evaluated in blocks to bound the memory.
+        """
+        wrong = torch.zeros(self.networks, dtype=torch.float64, device=inputs.device)
+        for start in range(0, len(inputs), block):
+            part = slice(start, start + block)
+            sums = self.outputs(inputs[part])
+            own = sums.gather(1, labels[part].expand(self.networks, 1, -1))
+            wrong += ((sums >= own).sum(1) > 1).sum(1)
+        return wrong / len(inputs)
+
+
+def first_sums(weights: Tensor, inputs: Tensor) -> Tensor:
+    """The sums W h of a layer [networks, outputs, inputs] at inputs [patterns, inputs]: [networks, outputs, patterns].
+
+    All networks are one matrix product; in this order its factors are fastest on a CPU.
+    """
+    return (inputs @ weights.flatten(0, 1).T).T.unflatten(0, weights.shape[:2])
+
+
+def uniform_initialization(shape: Shape, generators: Sequence[np.random.Generator], spread: float) -> Layers:
+    """Real weights uniform in [−spread, spread], one network from each generator, float32 on the CPU (a choice)."""
+    drawn = [[stream.uniform(-spread, spread, layer) for layer in shape.layers] for stream in generators]
+    return Layers(tuple(torch.from_numpy(np.stack(layer).astype(np.float32)) for layer in zip(*drawn, strict=True)), ())

@@ -1,0 +1,203 @@
+"""BinaryNet for ensembles of binary multilayer perceptrons: SGD on real weights whose signs are the network.
+
+The derivative of a sign is replaced: by 1 for weights; for activations by 1 where |W h|/√n ≤ 1 and by 0 elsewhere, with
+n the number of terms (straight-through estimator). Real weights are clipped to [−1, 1]. Source: margins, SM IV; Hubara
+et al. 2016. What SM IV does not say is chosen here: docs/networks.md.
+
+A wrong last bit would soon turn a weight's sign, and then the network ends elsewhere. So the training is written in
+integers, which float32 adds without rounding in any order. The back-propagated errors are rounded to multiples of
+2^−`ERROR_BITS`. Real weights are multiples of their smallest possible step. Then the result has the same bits on every
+processor and GPU, alone or beside other networks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from localentropy.arguments import require_integer, require_positive
+from localentropy.errors import DomainError
+from localentropy.networks.binary_mlp.network import BinaryNetworks, first_sums
+from localentropy.networks.checkpoint import Checkpoint
+from localentropy.networks.layers import Layers
+from localentropy.networks.training import Resumed
+
+ERROR_BITS = 10
+"""Errors are multiples of 2^−10: an output whose probability is right to 2^−11 counts as right."""
+_EXACT = 2.0**23
+"""Halves of integers are added exactly in float32 below this number."""
+_LOOK_EVERY = 10  # epochs between two looks at whether anything still moves: each look waits for the GPU
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Result of `train`.
+
+    Attributes:
+        networks: the signs of the real weights after the last epoch.
+        epochs: epochs made. It is less than asked for where no error was left in any network: nothing moves any more.
+    """
+
+    networks: BinaryNetworks
+    epochs: int
+
+
+def train(
+    start: Layers,
+    inputs: Tensor,
+    labels: Tensor,
+    *,
+    logit_scale: float,
+    learning_rate: float,
+    batch: int,
+    epochs: int,
+    generator: np.random.Generator,
+    checkpoint: Checkpoint | None = None,
+    report: Callable[[str], None] | None = None,
+) -> Trained:
+    """Minimise the cross-entropy by SGD in mini-batches, all networks at once, on the device that the inputs are on.
+
+    The logits are c W h/√n with c the logit scale. All networks meet the patterns in the same orders: they differ by
+    their starts.
+
+    Args:
+        start: real weights in [−1, 1], [networks, outputs, inputs] of each layer; not modified.
+        inputs: ±1, float32 [patterns, inputs].
+        labels: classes, int64 [patterns].
+        logit_scale: c.
+        learning_rate: step size. The loss is a sum over the mini-batch, divided by `batch`.
+        batch: patterns in a mini-batch; the last one of an epoch may be shorter.
+        epochs: most passes over the patterns, each in a fresh random order.
+        generator: of the orders.
+        checkpoint: where the state is saved, and from where the training goes on.
+        report: receives lines of progress.
+
+    Raises:
+        DomainError: a parameter that is not positive, or for which sums would not be exact.
+    """
+    require_positive(logit_scale=logit_scale, learning_rate=learning_rate)
+    require_integer("batch", batch, 1)
+    state = StraightThrough(start.to(inputs.device), logit_scale=logit_scale, learning_rate=learning_rate, batch=batch)
+    saved = {f"layer{layer}": real for layer, real in enumerate(state.real)}
+    resumed = Resumed(checkpoint, saved, [generator])
+    state.take_signs()
+    targets = one_hot(labels, start.weights[-1].shape[1]).T.double()
+    made = resumed.first
+    for epoch in range(resumed.first, epochs):
+        resumed.save_if_due(epoch)
+        order = torch.from_numpy(generator.permutation(len(inputs))).to(inputs.device)
+        look = epoch % _LOOK_EVERY == 0
+        moving = torch.zeros((), dtype=torch.bool, device=inputs.device)
+        for patterns, wanted in zip(inputs[order].split(batch), targets[:, order].split(batch, 1), strict=True):
+            activations, errors = state.signals(patterns, wanted)
+            state.update(activations, errors)
+            if look:
+                moving |= errors[-1].any()
+        made = epoch + 1
+        if look and not moving:
+            break
+        if look and report is not None and epoch % (10 * _LOOK_EVERY) == 0:
+            wrong = state.networks().errors(inputs, labels)
+            report(f"epoch {made}: train error {wrong.mean():.4f}, {int((wrong > 0).sum())} networks with errors")
+    return Trained(state.networks(), made)
+
+
+class StraightThrough:
+    """The state of an ensemble between two mini-batches.
+
+    The unit of an error is 2^−`ERROR_BITS`. The unit of a layer's real weights is the step that one error makes.
+
+    Attributes:
+        real: real weights of each layer in its units, [networks, outputs, inputs]. They are integers plus ½, so none is
+            zero.
+        signs: the ±1 weights, of the same shapes.
+        limits: the value of a real weight 1 in each layer's units; real weights are clipped there.
+        scales: factors of the sums of each layer, 1/√n; at the output c/√n.
+
+    Raises:
+        DomainError: sums could reach numbers that float32 rounds.
+    """
+
+    def __init__(self, start: Layers, *, logit_scale: float, learning_rate: float, batch: int) -> None:
+        *hidden, last = (1 / math.sqrt(weight.shape[2]) for weight in start.weights)
+        self.scales = [*hidden, logit_scale * last]
+        self.limits = [_half_integer(batch * 2.0**ERROR_BITS / (learning_rate * scale)) for scale in self.scales]
+        self._require_exact([weight.shape[1] for weight in start.weights], batch)
+        self.real = [
+            (weight * limit).floor_().add_(0.5).clamp_(-limit, limit)
+            for weight, limit in zip(start.weights, self.limits, strict=True)
+        ]
+        self.signs = [torch.empty_like(real) for real in self.real]
+        self.take_signs()
+
+    def take_signs(self) -> None:
+        """Set the ±1 weights to the signs of the real ones."""
+        for signs, real in zip(self.signs, self.real, strict=True):
+            torch.sign(real, out=signs)
+
+    def networks(self) -> BinaryNetworks:
+        """Copy of the ±1 weights."""
+        return BinaryNetworks(tuple(signs.clone() for signs in self.signs), ())
+
+    def signals(self, inputs: Tensor, targets: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """Forward and backward pass of a mini-batch.
+
+        The gradient of the summed loss with respect to the weights of layer l is 2^−`ERROR_BITS` times
+        errors[l] activations[l]ᵀ, times `scales[l]`.
+
+        Args:
+            inputs: ±1, [patterns, inputs].
+            targets: 1 at the class of each pattern and 0 elsewhere, float64 [classes, patterns].
+
+        Returns:
+            What enters each layer: the inputs, [inputs, patterns], and hidden activations ±1, [networks, width,
+            patterns]. The errors at what leaves each layer, [networks, outputs, patterns], integers in units of
+            2^−`ERROR_BITS`.
+        """
+        below, *above = self.signs
+        activations = [inputs.T]
+        sums = first_sums(below, inputs)
+        passing = []
+        for signs in above:
+            passing.append(sums.abs() <= math.isqrt(below.shape[2]))
+            activations.append(sums.sign_())
+            sums = torch.bmm(signs, sums)
+            below = signs
+        wrong = torch.softmax(sums.double().mul_(self.scales[-1]), 1).sub_(targets)
+        errors = [wrong.mul_(2.0**ERROR_BITS).round_().to(inputs.dtype)]
+        for signs, scale, window in zip(above[::-1], self.scales[::-1], passing[::-1], strict=False):
+            errors.append(torch.bmm(signs.mT, errors[-1]).mul_(scale).round_().mul_(window))
+        return activations, errors[::-1]
+
+    def update(self, activations: list[Tensor], errors: list[Tensor]) -> None:
+        """A step of SGD from the results of `signals`, the clip, and the new signs."""
+        self.real[0].flatten(0, 1).addmm_(errors[0].flatten(0, 1), activations[0].T, alpha=-1)
+        for real, error, activation in zip(self.real[1:], errors[1:], activations[1:], strict=True):
+            real.baddbmm_(error, activation.mT, alpha=-1)
+        for real, limit in zip(self.real, self.limits, strict=True):
+            real.clamp_(-limit, limit)
+        self.take_signs()
+
+    def _require_exact(self, outputs: list[int], batch: int) -> None:
+        """Bound every sum by the sizes of its terms: errors of a softmax sum to 2 at most."""
+        most = 2.0**ERROR_BITS
+        summed = 2 * most + outputs[-1] / 2
+        for layer in range(len(outputs) - 1, -1, -1):
+            if max(self.limits[layer] + batch * most, summed if layer else 0) > _EXACT:
+                raise DomainError(
+                    f"a batch of {batch} and real weights of {self.limits[layer]:.3g} steps in layer {layer} need sums "
+                    f"beyond {_EXACT:.0f}, which float32 rounds; take smaller batches, a larger learning rate, a "
+                    "smaller logit scale or fewer units"
+                )
+            most = summed * self.scales[layer] + 0.5
+            summed = outputs[layer - 1] * most
+
+
+def _half_integer(value: float) -> float:
+    return math.floor(value) + 0.5

@@ -1,0 +1,111 @@
+"""Figure 8: binary multilayer perceptrons on three sets of images, against the number of patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.thresholds import last_solved
+from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
+
+TITLES = {
+    "mnist": "MNIST, odd against even",
+    "fashion_mnist": "Fashion-MNIST, ten classes",
+    "cifar10": "CIFAR-10, ten classes",
+}
+SERIES: dict[str, dict[str, Any]] = {
+    "train error": {"color": COLORS[0], "marker": "o"},
+    "overlap": {"color": COLORS[3], "marker": "s", "label": "overlap of networks"},
+    "untrained": {"color": GREY, "marker": "o", "markersize": 2.5, "linestyle": ":", "label": "overlap, random networks"},
+    "local energy": {"color": COLORS[0], "marker": "o", "label": "after flips"},
+    "chord": {"color": GREY, "linestyle": "--", "linewidth": 0.8, "label": "chord"},
+}
+CHORD_TO = 0.1
+"""Distance up to which a straight line is drawn to show the convexity."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """Top: train error and overlap against P. Bottom: train error after flips at the largest P that all solve."""
+    found = {name: tables[f"margins/binary_mlp_{name}"] for name in TITLES}
+    figure, axes = panels(3, 7.2, 4.6, rows=2)
+    frames, words = [], []
+    for column, (name, table) in enumerate(found.items()):
+        solved = table[table["quantity"] == "train_error"].groupby("patterns")["value"].max() == 0
+        threshold = last_solved(solved.astype(float))
+        top = pd.concat([_errors(table), _overlaps(table, "overlap"), _overlaps(table, "untrained")])
+        bottom = _energies(table, threshold)
+        for row, data in enumerate((top, bottom)):
+            axis, panel = axes[3 * row + column], "abcdef"[3 * row + column]
+            frames.append(data.assign(panel=panel, dataset=name))
+            for series, points in data.groupby("series", sort=False):
+                axis.errorbar(points["x"], points["y"], points["y_err"], **({"label": series} | SERIES[str(series)]))
+        axes[column].set(title=TITLES[name], xscale="log", xlabel="training images $P$", ylim=(-0.02, 1.0))
+        axes[3 + column].set(xlabel="fraction of flipped weights $d$", ylim=(-0.02, 1.0))
+        if threshold is not None:
+            threshold_line(axes[column], threshold, f"{threshold:.0f}", at=0.7)
+            axes[3 + column].set_title(f"$P$ = {threshold:.0f}")
+            line = {"panel": "abc"[column], "series": "threshold", "x": threshold, "dataset": name}
+            frames.append(pd.DataFrame([line]))
+        words.append(_words(table))
+    for axis, label in ((axes[0], "train error, overlap"), (axes[3], "train error after flips")):
+        axis.set_ylabel(label)
+        axis.legend(loc="upper left")
+    letter(axes)
+    return Drawing(figure, pd.concat(frames, ignore_index=True), _caption(found, words, scale))
+
+
+def _errors(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean train error of the networks of each P."""
+    rows = table[table["quantity"] == "train_error"].groupby("patterns")["value"]
+    points = rows.agg(y="mean", y_err="sem", samples="size").reset_index(names="x")
+    return points.assign(series="train error")
+
+
+def _overlaps(table: pd.DataFrame, series: str) -> pd.DataFrame:
+    """Mean overlap of pairs of networks of each P."""
+    quantity = {"overlap": "overlap", "untrained": "overlap_untrained"}[series]
+    rows = table[(table["quantity"] == quantity) & table["layer"].isna()]
+    records = [
+        (patterns, *pair_mean(pairs["sample"], pairs["other"], pairs["value"]))
+        for patterns, pairs in rows.groupby("patterns")
+    ]
+    return pd.DataFrame(records, columns=["x", "y", "y_err"]).assign(series=series)
+
+
+def _energies(table: pd.DataFrame, patterns: float | None) -> pd.DataFrame:
+    """Mean train error after flips at one P, and the chord from zero distance."""
+    rows = table[(table["quantity"] == "flipped_train_error") & (table["patterns"] == patterns)]
+    points = rows.groupby("distance")["value"].agg(y="mean", y_err="sem", samples="size").reset_index(names="x")
+    start = pd.DataFrame([{"x": 0.0, "y": 0.0, "y_err": 0.0}]) if len(points) else points
+    end = points[points["x"] == CHORD_TO][["x", "y"]].assign(y_err=0.0)
+    curve, chord = pd.concat([start, points]), pd.concat([start, end])
+    return pd.concat([curve.assign(series="local energy"), chord.assign(series="chord")])
+
+
+def _words(table: pd.DataFrame) -> str:
+    p = table.attrs["parameters"]
+    return f"{p['hidden_layers']} hidden layers of {p['width']} units ({table['parameters'].iloc[0]} weights)"
+
+
+def _caption(tables: Mapping[str, pd.DataFrame], words: list[str], scale: str) -> str:
+    p = next(iter(tables.values())).attrs["parameters"]
+    shapes = "; ".join(f"{TITLES[name]}: {text}" for name, text in zip(tables, words, strict=True))
+    largest = ", ".join(str(max(table.attrs["parameters"]["patterns"])) for table in tables.values())
+    return (
+        "Figure 8. Multilayer perceptrons with binary weights and sign activations, without biases and batch norm, "
+        f"trained by BinaryNet with cross-entropy and SGD on P images, against P. {shapes}. Mean and standard error of "
+        f"{p['samples']} networks from different starts (overlaps: jackknife over networks). (a–c) Train error, an equal "
+        "largest output counted as an error, and overlap of pairs of networks whose hidden units are matched by "
+        "permutations and signs, layer by layer; grey: the same for random networks. Vertical lines: the largest P up "
+        "to which no network makes an error. (d–f) Train error at this P after each weight is flipped with probability "
+        f"d, {p['flip_draws']} draws; dashed: a straight line, to show that the curve is convex. The text lost the "
+        "following, which is chosen here: pixels ±1, above the median of their image or not, the last one left out; "
+        f"widths; P; real weights that start uniform in ±{p['spread']:g}; logits {p['logit_scale']:g} W h/√n; learning "
+        f"rate {p['learning_rate']:g} for the mean loss of {p['batch']} images; at most {p['epochs']} epochs; errors "
+        "rounded to multiples of 2⁻¹⁰ in the backward pass, so that all processors give the same numbers."
+        + ("" if scale == "paper" else f" Scale {scale}: below the paper's size (at most {largest} images).")
+    )
