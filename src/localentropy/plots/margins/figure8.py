@@ -6,21 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import last_solved
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
 
 TITLES = {
-    "mnist": "MNIST, odd against even",
-    "fashion_mnist": "Fashion-MNIST, ten classes",
-    "cifar10": "CIFAR-10, ten classes",
+    "mnist": "MNIST, parity",
+    "fashion_mnist": "Fashion-MNIST",
+    "cifar10": "CIFAR-10",
 }
 SERIES: dict[str, dict[str, Any]] = {
     "train error": {"color": COLORS[0], "marker": "o"},
     "overlap": {"color": COLORS[3], "marker": "s", "label": "overlap of networks"},
     "untrained": {"color": GREY, "marker": "o", "markersize": 2.5, "linestyle": ":", "label": "overlap, random networks"},
-    "local energy": {"color": COLORS[0], "marker": "o", "label": "after flips"},
+    "local energy": {"color": COLORS[0], "marker": "o", "label": "mean over networks"},
     "chord": {"color": GREY, "linestyle": "--", "linewidth": 0.8, "label": "chord"},
 }
 CHORD_TO = 0.1
@@ -43,19 +44,27 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             frames.append(data.assign(panel=panel, dataset=name))
             for series, points in data.groupby("series", sort=False):
                 axis.errorbar(points["x"], points["y"], points["y_err"], **({"label": series} | SERIES[str(series)]))
-        axes[column].set(title=TITLES[name], xscale="log", xlabel="training images $P$", ylim=(-0.02, 1.0))
-        axes[3 + column].set(xlabel="fraction of flipped weights $d$", ylim=(-0.02, 1.0))
+        axes[column].set(xscale="log", xlabel="training images $P$")
+        axes[column].set_title(TITLES[name], loc="right")
+        axes[column].xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axes[column].xaxis.set_major_formatter(ScalarFormatter())
+        axes[column].xaxis.set_minor_formatter(NullFormatter())
+        axes[3 + column].set(xlabel="fraction of flipped weights $d$")
         if threshold is not None:
-            threshold_line(axes[column], threshold, f"{threshold:.0f}", at=0.7)
-            axes[3 + column].set_title(f"$P$ = {threshold:.0f}")
+            threshold_line(axes[column], threshold, f"{threshold:.0f}", at=0.6)
+            axes[3 + column].set_title(f"{TITLES[name]}, $P$ = {threshold:.0f}", loc="right")
             line = {"panel": "abc"[column], "series": "threshold", "x": threshold, "dataset": name}
             frames.append(pd.DataFrame([line]))
         words.append(_words(table))
-    for axis, label in ((axes[0], "train error, overlap"), (axes[3], "train error after flips")):
-        axis.set_ylabel(label)
-        axis.legend(loc="upper left")
+    data = pd.concat(frames, ignore_index=True)
+    for row, (label, above) in enumerate((("train error, overlap", 1.6), ("train error after flips", 1.05))):
+        shown = data[data["panel"].isin(list("abcdef"[3 * row : 3 * row + 3]))]
+        for axis in axes[3 * row : 3 * row + 3]:
+            axis.set(ylim=(-0.03 * shown["y"].max(), above * shown["y"].max()))
+        axes[3 * row].set_ylabel(label)
+        axes[3 * row].legend(loc="upper left")
     letter(axes)
-    return Drawing(figure, pd.concat(frames, ignore_index=True), _caption(found, words, scale))
+    return Drawing(figure, data, _caption(found, words, scale))
 
 
 def _errors(table: pd.DataFrame) -> pd.DataFrame:
