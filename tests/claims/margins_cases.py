@@ -152,3 +152,25 @@ MARGINS["M09"] = Case(
         "the curve": put("franz_parisi", "entropy", np.nan, reference="max"),
     },
 )
+flips = {"quantity": "flipped_train_error"}
+MARGINS["M12"] = Case(
+    wrong={
+        "errors at the fewest patterns": put("mnist", "value", 0.002, quantity="train_error", patterns=500, sample=3),
+        "one solution": put("fashion_mnist", "value", 0.97, quantity="overlap", patterns=300),
+        "overlaps of a half": put("cifar10", "value", 0.5, quantity="overlap", patterns=200),
+        "sharp minima": put("cifar10", "value", lambda rows: 0.6 * rows["distance"] ** 0.5, **flips),
+        "concave profiles": put("mnist", "value", lambda rows: 2.0 * rows["distance"] - rows["distance"] ** 2, **flips),
+    },
+    small={
+        "few networks": few("cifar10"),
+        "noise": put("mnist", "value", lambda rows: 2.0 * rows["distance"] + 0.01 * (-1) ** rows["sample"], **flips),
+        "no errors": put("mnist", "value", 0.0, quantity="train_error"),
+        "no flips": only("fashion_mnist", quantity=other_than("flipped_train_error")),
+        "short profiles": only("mnist", distance=lambda column: column.isna() | (column < 0.1)),
+    },
+    missing={
+        "a train error": put("mnist", "value", np.nan, quantity="train_error", patterns=500, sample=0),
+        "an overlap": put("mnist", "value", np.nan, quantity="overlap", patterns=1000, sample=0, other=1),
+        "an energy": put("cifar10", "value", np.nan, distance=0.05, patterns=200, sample=0, **flips),
+    },
+)

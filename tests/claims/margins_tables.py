@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from localentropy.analysis.local_entropy import with_excess
+from tests.claims.network_tables import pairs
 from tests.claims.theory_tables import curve
 
 PERCEPTRON = {"model": "perceptron"}
@@ -97,3 +100,31 @@ def local_entropy(samples: int = 10) -> pd.DataFrame:
     table["entropy"] += table["entropy"] - with_excess(table, theory)["excess"]
     sizes = {"P": 500, "N": 1001, "alpha": 500 / 1001, "margin_ref": 0.0, "margin": 0.0}
     return table.assign(**sizes, solved=1.0, smallest_stability=0.2, field=1.0, converged=1.0, residual=1e-7)
+
+
+def _binary_mlp(threshold: int, level: float, samples: int = 6) -> pd.DataFrame:
+    """Networks that solve up to the second of four numbers of patterns; their energies are convex there."""
+    stream = np.random.default_rng(threshold)
+    rows: list[dict[str, Any]] = []
+    for step, patterns in enumerate((threshold // 2, threshold, 2 * threshold, 4 * threshold)):
+        for quantity, mean in (("overlap", level + 0.03 * step), ("overlap_untrained", 0.09)):
+            rows += [{"quantity": quantity, "patterns": patterns} | pair for pair in pairs(stream, samples, mean)]
+        for sample in range(samples):
+            one = {"patterns": patterns, "sample": sample}
+            rows.append(one | {"quantity": "train_error", "value": max(0.0, 0.01 * (step - 1))})
+            for d in (0.002, 0.01, 0.05, 0.1, 0.2) if step < 2 else ():
+                energy = 20 * d**2 * stream.normal(1.0, 0.02)
+                rows.append(one | {"quantity": "flipped_train_error", "distance": d, "value": energy})
+    return pd.DataFrame(rows).assign(layer=np.nan)
+
+
+def binary_mlp_mnist() -> pd.DataFrame:
+    return _binary_mlp(1000, 0.2)
+
+
+def binary_mlp_fashion_mnist() -> pd.DataFrame:
+    return _binary_mlp(300, 0.12)
+
+
+def binary_mlp_cifar10() -> pd.DataFrame:
+    return _binary_mlp(200, 0.06)

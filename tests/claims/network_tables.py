@@ -11,7 +11,7 @@ import pandas as pd
 SIGMAS = [0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.4, 0.7]
 
 
-def _pairs(stream: np.random.Generator, samples: int, mean: float) -> list[dict[str, Any]]:
+def pairs(stream: np.random.Generator, samples: int, mean: float) -> list[dict[str, Any]]:
     """A quantity of every pair of samples, to which each of the two adds its own deviation."""
     own = stream.normal(0.0, 0.01, samples)
     return [
@@ -39,7 +39,7 @@ def mlp(samples: int = 6) -> pd.DataFrame:
             overlap = 0.6 + 0.3 * np.exp(-max(width - 12, 0) / 8)
             level = 0.08 if width < 40 else 0.07
             for quantity, mean in (("overlap", overlap), ("overlap_untrained", 0.3)):
-                rows += [here | {"quantity": quantity} | pair for pair in _pairs(stream, samples, mean)]
+                rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, samples, mean)]
             for sample in range(samples):
                 one = here | {"sample": sample}
                 error = stream.normal(level + 0.2 / min(width, 40) + worse, 0.003)
@@ -90,7 +90,7 @@ def cnn(samples: int = 4) -> pd.DataFrame:
         for width in (2, 4, 8, 16):
             here = {"optimizer": optimizer, "width": width, "parameters": 450 * width**2}
             for quantity, mean in (("overlap", 0.5 - 0.01 * width), ("overlap_untrained", 0.3)):
-                rows += [here | {"quantity": quantity} | pair for pair in _pairs(stream, samples, mean)]
+                rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, samples, mean)]
             for sample in range(samples):
                 one = here | {"sample": sample}
                 rows.append(one | {"quantity": "solved", "value": float(width >= first)})

@@ -14,6 +14,9 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from localentropy.networks.binary_mlp.network import Shape as BinaryShape
+from localentropy.networks.binary_mlp.network import uniform_initialization
+from localentropy.networks.binary_mlp.training import train as train_binary
 from localentropy.networks.cnn.network import standard_initialization
 from localentropy.networks.cnn.training import train
 from localentropy.networks.mlp.gradient import SquareHinge
@@ -183,6 +186,35 @@ def test_the_mlp_waits_once_in_a_hundred_epochs():
     assert counts[0] == counts[1] < counts[2] <= 2 * counts[0]
 
 
+def binary_run(batch, device="cpu"):
+    """A training that is ready to be started."""
+    random = np.random.default_rng(0)
+    inputs = torch.from_numpy(random.choice([-1.0, 1.0], (120, 31)).astype(np.float32)).to(device)
+    start = uniform_initialization(BinaryShape(31, 9, 2, 4), [np.random.default_rng(seed) for seed in range(2)], 0.3)
+    return partial(
+        train_binary,
+        start,
+        inputs,
+        torch.from_numpy(random.integers(0, 4, 120)).to(device),
+        logit_scale=4.0,
+        learning_rate=1.0,
+        batch=batch,
+        epochs=25,
+        generator=np.random.default_rng(3),
+    )
+
+
+def test_binary_networks_wait_once_in_ten_epochs_however_many_batches():
+    counts = []
+    for batch in (60, 10):
+        run = binary_run(batch)
+        with Waits() as waits:
+            run()
+        counts.append(waits.count)
+    # Three of 25 epochs are looked at; the labels are looked at twice before the first.
+    assert counts == [5, 5]
+
+
 def synchronisations(run):
     """How often the host waited for the GPU, as PyTorch itself counts."""
     run()  # what is done once in a process
@@ -209,3 +241,9 @@ def test_on_a_gpu_the_cnn_waits_as_often_however_many_batches(optimizer):
 def test_on_a_gpu_the_mlp_waits_once_in_a_hundred_epochs():
     few, many, more = (synchronisations(mlp_run(epochs, "cuda")) for epochs in (20, 90, 150))
     assert 0 < few == many < more <= 2 * few
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no GPU")
+def test_on_a_gpu_binary_networks_wait_as_often_however_many_batches():
+    few, many = (synchronisations(binary_run(batch, "cuda")) for batch in (60, 10))
+    assert 0 < few == many

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from localentropy.networks.binary_mlp.network import Shape as BinaryShape
+from localentropy.networks.binary_mlp.network import uniform_initialization
+from localentropy.networks.binary_mlp.training import train as train_binary
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn.network import standard_initialization
 from localentropy.networks.cnn.training import train
@@ -60,13 +63,28 @@ def convolutions(optimizer):
     return run
 
 
-RUNS = {"adam": adam, "sgd": sgd, "cnn sgd": convolutions("sgd"), "cnn adam": convolutions("adam")}
+def binary(device, checkpoint=None):
+    random = np.random.default_rng(7)
+    inputs = torch.from_numpy(random.choice([-1.0, 1.0], (230, 101)).astype(np.float32)).to(device)
+    labels = torch.from_numpy(random.integers(0, 10, 230)).to(device)
+    start = uniform_initialization(BinaryShape(101, 33, 3, 10), streams(), 0.3)
+    settings: dict[str, Any] = {"logit_scale": 4.0, "learning_rate": 1.0, "batch": 20, "epochs": 20}
+    generator = np.random.default_rng(5)
+    trained = train_binary(start, inputs, labels, generator=generator, checkpoint=checkpoint, **settings)
+    return trained.networks.flat_weights()
+
+
+RUNS = {"binary": binary, "adam": adam, "sgd": sgd, "cnn sgd": convolutions("sgd"), "cnn adam": convolutions("adam")}
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_it_trains_as_the_processor_does(name):
     near, far = (RUNS[name](device).cpu() for device in ("cpu", "cuda"))
     assert (near - far).norm() < 1e-2 * near.norm()
+
+
+def test_binary_networks_end_with_the_bits_of_the_processor():
+    assert torch.equal(binary("cpu"), binary("cuda").cpu())
 
 
 class Interrupted(Exception):
