@@ -71,9 +71,7 @@ def batched(width: int, inputs: torch.Tensor, labels: torch.Tensor, epochs: int)
     generators = [np.random.default_rng(seed) for seed in range(NETWORKS)]
     start = uniform_initialization(Shape(INPUTS, width, LAYERS, CLASSES), generators, 0.3)
     order = np.random.default_rng(0)
-    train(
-        start, inputs, labels, logit_scale=4.0, learning_rate=1.0, batch=BATCH, epochs=epochs, generator=order
-    )
+    train(start, inputs, labels, logit_scale=4.0, learning_rate=1.0, batch=BATCH, epochs=epochs, generator=order)
 
 
 def main() -> None:

@@ -117,20 +117,6 @@ def test_figure7_shows_thresholds_falling_test_errors_and_flat_minima(smoke: Che
         assert len(near) and (near["y"] < 0.02).all()
 
 
-def test_margins_figure8_shows_thresholds_small_overlaps_and_energies_that_start_flat(smoke: Checkout) -> None:
-    data = pd.read_csv(figure(smoke, "margins_figure8", ".csv"))
-    for _, networks in data.groupby("dataset"):
-        series = {name: points.set_index("x").sort_index() for name, points in networks.groupby("series")}
-        (threshold,) = series["threshold"].index
-        errors = series["train error"]["y"]
-        assert (errors[:threshold] == 0).all() and errors.iloc[-1] > 0
-        overlaps = series["overlap"]
-        assert (overlaps["y"] + 3 * overlaps["y_err"] < 0.5).all()
-        assert (overlaps["y"] - series["untrained"]["y"]).iloc[-1] > 3 * overlaps["y_err"].iloc[-1]
-        energy = series["local energy"]["y"]
-        assert energy[0] == 0 and energy[0.02] < 0.2 * energy[0.1]
-
-
 def test_figure14_layers_move_away_from_their_start_the_first_convolution_least(smoke: Checkout) -> None:
     data = pd.read_csv(figure(smoke, "figure14", ".csv"))
     for _, layers in data[data["panel"] != "c"].groupby("optimizer"):
@@ -275,6 +261,20 @@ def test_margins_figure5_the_largest_margin_vanishes_at_the_capacity(smoke: Chec
     assert (np.diff(largest["y"]) < 0).all()
     for _, line in data[data["panel"] == "a"].groupby("alpha"):
         assert (np.diff(line.sort_values("x")["y"]) < 0).all() and abs(line["y"].iloc[-1]) < 1e-9
+
+
+def test_margins_figure8_shows_thresholds_small_overlaps_and_energies_that_start_flat(smoke: Checkout) -> None:
+    data = pd.read_csv(figure(smoke, "margins_figure8", ".csv"))
+    for _, networks in data.groupby("dataset"):
+        series = {name: points.set_index("x").sort_index() for name, points in networks.groupby("series")}
+        (threshold,) = series["threshold"].index
+        errors = series["train error"]["y"]
+        assert (errors[:threshold] == 0).all() and errors.iloc[-1] > 0
+        overlaps = series["overlap"]
+        assert (overlaps["y"] + 3 * overlaps["y_err"] < 0.5).all()
+        assert (overlaps["y"] - series["untrained"]["y"]).iloc[-1] > 3 * overlaps["y_err"].iloc[-1]
+        energy = series["local energy"]["y"]
+        assert energy[0] == 0 and energy[0.02] < 0.2 * energy[0.1]
 
 
 def test_margins_figures2_has_the_phases_in_order(smoke: Checkout) -> None:

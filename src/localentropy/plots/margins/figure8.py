@@ -20,7 +20,13 @@ TITLES = {
 SERIES: dict[str, dict[str, Any]] = {
     "train error": {"color": COLORS[0], "marker": "o"},
     "overlap": {"color": COLORS[3], "marker": "s", "label": "overlap of networks"},
-    "untrained": {"color": GREY, "marker": "o", "markersize": 2.5, "linestyle": ":", "label": "overlap, random networks"},
+    "untrained": {
+        "color": GREY,
+        "marker": "o",
+        "markersize": 2.5,
+        "linestyle": ":",
+        "label": "overlap, random networks",
+    },
     "local energy": {"color": COLORS[0], "marker": "o", "label": "mean over networks"},
     "chord": {"color": GREY, "linestyle": "--", "linewidth": 0.8, "label": "chord"},
 }
