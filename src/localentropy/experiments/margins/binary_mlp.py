@@ -18,7 +18,7 @@ Table: one row for each number, in column `value`. The other columns say which n
 
 | quantity | |
 |---|---|
-| train_error | fraction of the training images whose class has not the one largest output, at the end |
+| train_error | fraction of the training images whose class does not have the largest output alone, at the end |
 | overlap, overlap_untrained | of a pair after matching, Σ w w'/(number of weights): trained networks; their starts |
 | flipped_train_error | train error after random flips, mean over draws; only where no network makes an error |
 """

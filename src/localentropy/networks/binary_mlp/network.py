@@ -1,8 +1,8 @@
 """Ensembles of binary multilayer perceptrons: weights and activations ±1, no bias, no batch normalisation.
 
-With h⁰ the ±1 inputs, h^l = sign(W^l h^{l−1}), and the class is that of the largest of the outputs W^L h^{L−1}. Inputs
-and hidden layers have odd sizes, so no sum of a hidden unit is zero. So a unit can be turned: its incoming and outgoing
-weights change sign, and the network computes the same. All sums are integers, exact in float32.
+The inputs h⁰ are ±1, and h^l = sign(W^l h^{l−1}). The class is that of the largest output W^L h^{L−1}. Inputs and hidden
+layers have odd sizes, so no sum of a hidden unit is zero. So a unit can be turned: its incoming and outgoing weights
+change sign, and the network computes the same. All sums are integers, exact in float32.
 Source: margins, SM IV.
 """
 
@@ -71,7 +71,7 @@ class BinaryNetworks(Layers):
         return sums
 
     def errors(self, inputs: Tensor, labels: Tensor, block: int = 2000) -> Tensor:
-        """Fraction of patterns whose class has not the one largest output, float64 [networks]. A tie is an error.
+        """Fraction of patterns whose class does not have the largest output alone, float64 [networks].
 
         Inputs ±1 are [patterns, inputs], classes [patterns]. Patterns are evaluated in blocks to bound the memory.
         """

@@ -113,8 +113,8 @@ def _caption(tables: Mapping[str, pd.DataFrame], words: list[str], scale: str) -
     return (
         "Figure 8. Multilayer perceptrons with binary weights and sign activations, without biases and batch norm, "
         f"trained by BinaryNet with cross-entropy and SGD on P images, against P. {shapes}. Mean and standard error of "
-        f"{p['samples']} networks from different starts (overlaps: jackknife over networks). (a–c) Train error, an equal "
-        "largest output counted as an error, and overlap of pairs of networks whose hidden units are matched by "
+        f"{p['samples']} networks from different starts (overlaps: jackknife over networks). (a–c) Train error (a tie "
+        "of the largest outputs is an error) and overlap of pairs of networks whose hidden units are matched by "
         "permutations and signs, layer by layer; grey: the same for random networks. Vertical lines: the largest P up "
         "to which no network makes an error. (d–f) Train error at this P after each weight is flipped with probability "
         f"d, {p['flip_draws']} draws; dashed: a straight line, to show that the curve is convex. The text lost the "
