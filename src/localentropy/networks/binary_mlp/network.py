@@ -1,8 +1,8 @@
 """Ensembles of binary multilayer perceptrons: weights and activations ±1, no bias, no batch normalisation.
 
-The inputs h⁰ are ±1, and h^l = sign(W^l h^{l−1}). The class is that of the largest output W^L h^{L−1}. Inputs and hidden
-layers have odd sizes, so no sum of a hidden unit is zero. So a unit can be turned: its incoming and outgoing weights
-change sign, and the network computes the same. All sums are integers, exact in float32.
+The inputs h⁰ are ±1, and h^l = sign(W^l h^{l−1}). The class is that of the largest output W^L h^{L−1}. Inputs and
+hidden layers have odd sizes, so no sum of a hidden unit is zero. So a unit can be turned: its incoming and outgoing
+weights change sign, and the network computes the same. All sums are integers, exact in float32.
 Source: margins, SM IV.
 """
 
