@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.plots.margins import figure2, figure3, figure4, figure5, figure6, figure7, figures2
+from localentropy.plots.margins import figure2, figure3, figure4, figure5, figure6, figure7, figure8, figures2
 from tests.claims import margins_tables
 
 SIGN = {"model": "tree_committee", "activation": "sign"}
@@ -82,3 +82,27 @@ def test_figure3_draws_means_over_solutions_and_tells_what_is_missing() -> None:
     for part in ("6 solved instances of 7 (fewer than the paper's 10), N = 1001", "Not converged: 1 of 77 entropies."):
         assert part in drawing.caption
     assert "α = 0.5 (α and the margins are chosen here" in drawing.caption and "(κ̃ = 0)" in drawing.caption
+
+
+def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_there() -> None:
+    names = ("mnist", "fashion_mnist", "cifar10")
+    tables = {f"margins/binary_mlp_{name}": getattr(margins_tables, f"binary_mlp_{name}")() for name in names}
+    for table in tables.values():
+        table["parameters"] = 1000
+        table.attrs["parameters"] = {
+            **{"hidden_layers": 2, "width": 33, "patterns": [500, 1000], "samples": 6, "epochs": 400, "flip_draws": 4},
+            **{"spread": 0.3, "logit_scale": 4.0, "learning_rate": 1.0, "batch": 20},
+        }
+    # All of CIFAR-10 is too much.
+    hard = tables["margins/binary_mlp_cifar10"]
+    hard.loc[hard["quantity"] == "train_error", "value"] = 0.1
+    drawing = figure8.draw(tables, "smoke")
+    marks = drawing.data[drawing.data["series"] == "threshold"].set_index("dataset")["x"].to_dict()
+    assert marks == {"mnist": 1000.0, "fashion_mnist": 300.0}
+    energies = drawing.data[drawing.data["series"] == "local energy"]
+    assert energies.groupby("dataset").size().to_dict() == {"mnist": 6, "fashion_mnist": 6}
+    assert (energies[energies["x"] == 0.0]["y"] == 0.0).all()
+    overlaps = drawing.data[drawing.data["series"] == "overlap"]
+    assert overlaps.groupby("dataset").size().to_dict() == dict.fromkeys(names, 4) and (overlaps["y_err"] > 0).all()
+    for words in ("Mean and standard error of 6 networks", "33 units (1000 weights)", "below the paper's size"):
+        assert words in drawing.caption
