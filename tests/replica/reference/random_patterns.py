@@ -10,7 +10,7 @@ All points take about fifteen minutes of one core. A run can be stopped and star
 
 Method. Double precision. The unknowns are conjugate order parameters, and the equations are iterated: the overlaps
 from the conjugates, the conjugates from the overlaps. Anderson's method speeds this up. The energetic term is the
-three-dimensional integral of eq. 11: trapezoid sums in the two Gaussian fields, and composite Gauss-Legendre sums in
+three-dimensional integral of eq. 12: trapezoid sums in the two Gaussian fields, and composite Gauss-Legendre sums in
 the reference's own part, with panels that shrink towards the student's margin. Thresholds are roots in ln d and the
 control parameter together. Answers are correct to about 1e-9, thresholds to about 1e-8.
 """
