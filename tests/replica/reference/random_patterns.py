@@ -167,7 +167,7 @@ def kappa_max(model: str, alpha: float) -> float:
 
 @njit(cache=True)
 def pair_energy(margin_ref, margin, Q_ref, R_ref, Q, T, P, R, planted, panel, panel_weight):
-    """Averages over a pattern seen by a reference and a student beside it (eqs. 11, 40).
+    """Averages over a pattern seen by a reference and a student beside it (eq. 12; with a teacher docs/overparam/theory.md eq. 21).
 
     Returns:
         ln H(h), G(h)^2, G(a) G(h), G(a) G(h) at the reference's margin, G'(h)^2, the teacher's part.
@@ -230,7 +230,7 @@ def pair_energy(margin_ref, margin, Q_ref, R_ref, Q, T, P, R, planted, panel, pa
 
 @njit(cache=True)
 def pair_sites(q_hat_ref, r_hat_ref, free, t_hat, field, r_hat):
-    """Averages over a weight of a reference and a student beside it, w the reference's sign (eqs. 10, 39).
+    """Averages over a weight of a reference and a student beside it, w the reference's sign (eqs. 11, 39).
 
     Returns:
         ln 2 cosh h, w tanh h, tanh^2 h, the same with another reference's mean, tanh h, and (1 - tanh^2 h)^2.
