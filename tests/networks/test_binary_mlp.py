@@ -1,6 +1,10 @@
 """Binary multilayer perceptrons: BinaryNet against a twin in plain loops and autograd; same bits; symmetries."""
 
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -184,6 +188,22 @@ def test_the_number_of_threads_changes_no_bit():
     finally:
         torch.set_num_threads(threads)
     assert same(*found)
+
+
+OLDER = {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"}
+"""What makes PyTorch and its libraries compute with the instructions of an older processor."""
+
+
+def test_an_older_processor_ends_with_the_same_bits(tmp_path):
+    script = (
+        "import sys, numpy; from tests.networks.test_binary_mlp import trained; "
+        "numpy.save(sys.argv[1], trained().networks.flat_weights().numpy())"
+    )
+    root = Path(__file__).parents[2]
+    paths = os.pathsep.join([str(root), *sys.path])
+    command = [sys.executable, "-c", script, str(tmp_path / "weights.npy")]
+    subprocess.run(command, env=os.environ | OLDER | {"PYTHONPATH": paths}, cwd=root, check=True)
+    assert np.array_equal(np.load(tmp_path / "weights.npy"), trained().networks.flat_weights().numpy())
 
 
 class Interrupted(Exception):
