@@ -167,7 +167,7 @@ def kappa_max(model: str, alpha: float) -> float:
 
 @njit(cache=True)
 def pair_energy(margin_ref, margin, Q_ref, R_ref, Q, T, P, R, planted, panel, panel_weight):
-    """Averages over a pattern seen by a reference and a student beside it (eq. 12; with a teacher docs/overparam/theory.md eq. 21).
+    """Averages over a pattern seen by a reference and a student beside it (eq. 12; with a teacher O21).
 
     Returns:
         ln H(h), G(h)^2, G(a) G(h), G(a) G(h) at the reference's margin, G'(h)^2, the teacher's part.
