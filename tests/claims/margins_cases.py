@@ -174,3 +174,36 @@ MARGINS["M12"] = Case(
         "an energy": put("cifar10", "value", np.nan, distance=0.05, patterns=200, sample=0, **flips),
     },
 )
+unstable, stable = {"curve": "unstable"}, {"curve": "max_margin"}
+MARGINS["M08"] = Case(
+    wrong={
+        "unstable somewhere": put("one_step", "replicon", 1.01, distance=above(0.1), alpha=0.75),
+        "two overlaps somewhere": add("one_step", "q0", -1e-6, distance=above(0.1), blocks="0.6", alpha=0.5),
+    },
+    small={
+        "no curve where it must be found": only("one_step", **stable),
+        "nothing found there": put("one_step", "q0", lambda rows: rows["q1"], **unstable),
+        "found where it is stable only": put("one_step", "replicon", 0.9, **unstable),
+        "no plotted curve": only("one_step", **unstable),
+    },
+    missing={
+        "one replicon": put("one_step", "replicon", np.nan, distance=above(0.1), alpha=0.75),
+        "one overlap": put("one_step", "q1", np.nan, distance=above(0.1), alpha=0.75),
+    },
+)
+MARGINS["M11"] = Case(
+    wrong={
+        "at the capacity": put("dense_regions", "alpha", 1.03, ensemble="planted", line="kappa_max", end=True),
+        "monotonic above too": put("planted", "slope", 0.1, alpha=1.06),
+        "not monotonic below": put("planted", "slope", -0.1, alpha=1.03),
+    },
+    small={
+        "no curve above": only("planted", alpha=below(1.05)),
+        "no curve below": only("planted", alpha=above(1.04)),
+        "no planted perceptron": only("dense_regions", ensemble=other_than("planted")),
+    },
+    missing={
+        "the threshold": put("dense_regions", "alpha", np.nan, ensemble="planted", **end),
+        "a slope": put("planted", "slope", np.nan, distance=below(1e-4), alpha=1.03),
+    },
+)

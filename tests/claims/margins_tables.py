@@ -68,13 +68,40 @@ def franz_parisi_text() -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
+def one_step() -> pd.DataFrame:
+    """No splitting but at α = 0.8, at the distances where the replicon is above 1, in small blocks."""
+    rows = []
+    for name, alpha, top in (("max_margin", 0.5, 0.2), ("max_margin", 0.75, 0.4), ("unstable", 0.8, 1.7)):
+        for blocks in ("0.1", "0.6"):
+            d = np.geomspace(1e-4, 0.2, 9)
+            replicon = np.interp(d, [1e-4, 3e-3, 0.2], [0.001, top, 0.5 * top])
+            split = np.where((replicon > 1) & (blocks == "0.1"), 1e-3, 0.0)
+            row = {"curve": name, "alpha": alpha, "reference": "max", "blocks": blocks, "margin_ref": 1 - alpha}
+            q1 = 1 - 2 * d
+            more = {"q0": q1 - split, "q1": q1, "block": float(blocks), "entropy": -split, "entropy_rs": 0.0}
+            rows.append(pd.DataFrame(row | {"distance": d, "replicon": replicon} | more))
+    return pd.concat(rows, ignore_index=True)
+
+
+def planted() -> pd.DataFrame:
+    x = np.geomspace(1e-5, 0.15, 40)
+    rows = [
+        curve("max_margin", "max", [0, 0.05, 0.1, 0.15], [1e-3, 0.05, 0.055, 0.1], x=x, alpha=1.03),
+        curve("threshold", "max", [0, 0.05, 0.1, 0.15], [1e-3, 0.05, 0.05, 0.1], x=x, alpha=1.0466),
+        curve("max_margin", "max", [0, 0.05, 0.1, 0.15], [1e-3, 0.05, 0.045, 0.1], x=x, alpha=1.06),
+    ]
+    return pd.concat(rows, ignore_index=True)
+
+
 def dense_regions() -> pd.DataFrame:
     models = {
         "perceptron": PERCEPTRON,
         "relu": {"model": "tree_committee", "activation": "relu"},
         "sign": {"model": "tree_committee", "activation": "sign"},
+        "planted": {"model": "teacher_student"},
     }
     ends = {"perceptron": (0.833, 0.729, 0.748), "relu": (0.904, 0.7725, 0.7955), "sign": (0.947, 0.5578, 0.5731)}
+    ends["planted"] = (1.2447, 1.0466, 1.0818)
     rows = []
     for name, at in ends.items():
         for line, end, middle in zip(("kappa_max", "kappa_u", "kappa_min"), at, (0.418, 0.0364, 0.0291), strict=True):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from localentropy.errors import ConfigError, DomainError
-from localentropy.experiments import dense_regions, franz_parisi, typical
+from localentropy.experiments import dense_regions, franz_parisi, one_step, typical
 from localentropy.experiments.parameters import Context, ExperimentParameters
 from localentropy.pipeline.config import resolve
 from localentropy.replica import perceptron, tree_committee
@@ -66,6 +66,21 @@ def test_curves_at_multiples_of_the_threshold_and_of_the_largest_margin() -> Non
     assert set(part["alpha"]) == {0.5} and set(part["reference"]) == {"0.5 max"}
     half = 0.5 * tree_committee.kappa_max(0.5, activation="sign")
     assert set(part["margin"]) == set(part["margin_ref"]) == {half}
+
+
+def test_search_for_one_step_says_at_which_blocks() -> None:
+    values = {
+        "ensemble": PERCEPTRON, "margin": 0.0, "blocks": [0.2, "stationary"], "points": 3,
+        "smallest_distance": 0.002, "largest_distance": 0.2,
+        "curves": {"one": {"alphas": [0.8], "margins_ref": ["max"]}, "two": {"alphas": [0.5], "margins_ref": [0.2]}},
+    }  # fmt: skip
+    found = table(one_step, values)
+    assert found.groupby(["curve", "alpha", "reference", "blocks"]).size().tolist() == [3] * 4
+    assert set(found.loc[found["curve"] == "one", "margin_ref"]) == {perceptron.kappa_max(0.8)}
+    split = found[found["q1"] > found["q0"]]
+    assert split[["curve", "blocks", "distance"]].to_numpy().tolist() == [["one", "0.2", 0.002]]
+    with pytest.raises(ValueError, match=r"smallest_distance = 0\.3 must lie below largest_distance = 0\.2"):
+        table(one_step, values | {"smallest_distance": 0.3})
 
 
 def test_lines_of_dense_regions_end_on_the_largest_margin() -> None:

@@ -6,7 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.plots.margins import figure2, figure3, figure4, figure5, figure6, figure7, figure8, figures2
+from localentropy.plots.margins import (
+    figure2,
+    figure3,
+    figure4,
+    figure5,
+    figure6,
+    figure7,
+    figure8,
+    figures1,
+    figures2,
+)
 from tests.claims import margins_tables
 
 SIGN = {"model": "tree_committee", "activation": "sign"}
@@ -59,8 +69,8 @@ def test_figure_s2_has_a_panel_for_each_model_with_lines_and_the_thresholds_of_a
     drawing = figures2.draw({"margins/dense_regions": table}, "smoke")
     assert len(drawing.figure.axes) == 2
     thresholds = drawing.data[drawing.data["panel"] == "thresholds"]
-    assert thresholds.loc[thresholds["series"] == "α'_LE", "y"].tolist() == [0.729, 0.7725, 0.5578]
-    assert thresholds.loc[thresholds["series"] == "d", "y"].tolist() == [0.005] * 3
+    assert thresholds.loc[thresholds["series"] == "α'_LE", "y"].tolist() == [0.729, 0.7725, 0.5578, 1.0466]
+    assert thresholds.loc[thresholds["series"] == "d", "y"].tolist() == [0.005] * 4
     for part in ("sign: α_c = 0.9470000, α'_LE = 0.5578000, α_min = 0.5731000", "tangent at d = 0.0050"):
         assert part in drawing.caption
 
@@ -106,3 +116,21 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
     assert overlaps.groupby("dataset").size().to_dict() == dict.fromkeys(names, 4) and (overlaps["y_err"] > 0).all()
     for words in ("Mean and standard error of 6 networks", "33 units (1000 weights)", "below the paper's size"):
         assert words in drawing.caption
+
+
+def test_figure_s1_draws_the_search_the_four_transitions_and_the_planted_model() -> None:
+    names = ("one_step", "franz_parisi", "franz_parisi_text", "dense_regions", "planted")
+    tables = {f"margins/{name}": getattr(margins_tables, name)() for name in names}
+    drawing = figures1.draw(tables, "smoke")
+    data = drawing.data
+    assert set(data["panel"]) == set("abcdef")
+    for part in ("is 0.3", "α'_LE = 0.729000 and α_min = 0.748000", "black: α'_LE = 1.046600"):
+        assert part in drawing.caption
+    splits = data[data["panel"] == "b"]
+    assert splits.loc[splits["series"] == "splitting, m 0.1", "y"].max() > 0
+    assert (splits.loc[splits["series"] != "splitting, m 0.1", "y"] == 0).all()
+    assert set(data.loc[data["series"].str.startswith("κ = κ̃"), "series"]) == {
+        "κ = κ̃ = 0.2", "κ = κ̃ = 0.21", "κ = κ̃ = 0.38"
+    }  # fmt: skip
+    colors = {line.get_label(): line.get_color() for line in drawing.figure.axes[4].lines}
+    assert colors["1.047"] == "black"

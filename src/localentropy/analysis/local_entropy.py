@@ -6,6 +6,9 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import CubicHermiteSpline
 
+LARGE_DEVIATIONS = 0.76
+"""α_U of the binary perceptron, by large deviations: above it the dense cluster fractures (arXiv:1905.07833)."""
+
 
 def around_solutions(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the program `local_entropy` that count: around a solution, from messages that converged."""

@@ -46,8 +46,9 @@ SMALL_BLOCK = 0.1
 """Where the search for the size of blocks starts."""
 SMALLEST_BLOCK = 1e-3
 """The smallest m that may be asked for."""
-LEAST_SHARED = 1e-6
-"""What students share beyond their reference, in their own variance, below which nothing can split."""
+LEAST_SHARED = 1e-3
+"""What students share beyond their reference, in 1 - q, below which no splitting is searched. The replicon is then as
+small, and rounding would decide where so small a splitting leads."""
 
 Gradient = Callable[[Array], tuple[float, Array]]
 
@@ -173,9 +174,14 @@ def broken_point(curve: FranzParisiCurve, distance: float, block: float | None) 
     def family(log_split: float) -> OneStep:
         return OneStep(curve.student, ref, log_distance, {SPLIT: log_split, BLOCK: log_block})
 
-    smallest, largest = math.log(0.01 * min(shared, 1.0)), math.log(0.5 * min(shared, 1.0))
+    smallest, largest = math.log(0.03 * min(shared, 1.0)), math.log(0.5 * min(shared, 1.0))
+    # To first order the overlaps move by m times the splitting in a block and by m - 1 between blocks.
     softness = sites.binary_pair_softness(x.free, x.t_hat, x.field, 0.0, ref.x.q_hat)
-    start = np.append(symmetric.coordinates, math.log(v / softness) + smallest)
+    part = math.exp(smallest)
+    split_hat, others = part * v / softness, 1.0 - math.exp(log_block)
+    start = np.append(symmetric.coordinates, math.log(split_hat))
+    start[0] = math.log1p(max(x.free.value - others * split_hat, 0.0))
+    start[3] += math.log1p(others * part)
     branch = Branch(family, "ln split/v", 0, smallest, start, step=1.0)
     growing = grew = branch.point.slope(0) < 0.0
     while growing or branch.position < largest:

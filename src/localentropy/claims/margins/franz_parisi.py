@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from localentropy.analysis.local_entropy import LARGE_DEVIATIONS
 from localentropy.claims.curves import isolation, smallest_slope, up_to_maximum
 from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 
@@ -11,8 +12,8 @@ INDISTINGUISHABLE = 0.01
 """Part of the entropy of all configurations that may be missing next to a reference."""
 SMALL = 1e-3
 """Distances up to this are small."""
-LARGE_DEVIATIONS = 0.76
-"""α_U of the binary perceptron, by large deviations: above it the dense cluster fractures (arXiv:1905.07833)."""
+UNSTABLE = "unstable"
+"""Curves where the replicon exceeds 1, on which the search for two overlaps is tried."""
 SLIGHTLY, MUCH = 0.05, 0.1
 """A threshold is slightly below another by less than this; it is much lower by more than this part of the other."""
 
@@ -83,15 +84,9 @@ def threshold_is_near_large_deviations(franz_parisi_text: pd.DataFrame, dense_re
     threshold = _local_entropy_thresholds(dense_regions).get("perceptron")
     if threshold is None:
         raise Untestable("the threshold of the perceptron needed")
-    curves = franz_parisi_text[franz_parisi_text["curve"] == "threshold"]
-    slopes = pd.Series({at: smallest_slope(curve) for at, curve in curves.groupby("alpha")}).sort_index()
-    if not (slopes.index < threshold).any() or not (slopes.index > threshold).any():
-        raise Untestable("curves on both sides of α'_LE needed")
-    turns = bool((slopes[slopes.index < threshold] > 0).all() and (slopes[slopes.index > threshold] < 0).all())
+    turns, slopes = _monotonic_below(franz_parisi_text[franz_parisi_text["curve"] == "threshold"], threshold)
     below = LARGE_DEVIATIONS - threshold
-    detail = f"{below:.3f} below {LARGE_DEVIATIONS}; smallest slopes " + ", ".join(
-        f"{slope:.4f} at α = {at:.4f}" for at, slope in slopes.items()
-    )
+    detail = f"{below:.3f} below {LARGE_DEVIATIONS}; {slopes}"
     quantity = f"α'_LE, less than {SLIGHTLY} below {LARGE_DEVIATIONS}; monotonic below it and not above"
     return Finding.of_theory(quantity, threshold, turns and 0 < below < SLIGHTLY, detail)
 
@@ -111,3 +106,47 @@ def _local_entropy_thresholds(dense_regions: pd.DataFrame) -> dict[str, float]:
     ends = dense_regions[dense_regions["end"] & (dense_regions["line"] == "kappa_u")].set_index("ensemble")["alpha"]
     models = dense_regions.attrs["parameters"]["ensembles"]
     return {models[name].get("activation", models[name]["model"]): float(value) for name, value in ends.items()}
+
+
+def one_step_gives_one_overlap(one_step: pd.DataFrame) -> Finding:
+    """q₁ = q₀ along the plotted curves, and λ < 1, while the same search finds q₁ > q₀ where λ > 1."""
+    plotted = one_step[one_step["curve"] != UNSTABLE]
+    control = one_step[(one_step["curve"] == UNSTABLE) & (one_step["replicon"] > 1)]
+    if plotted.empty or not (control["q1"] > control["q0"]).any():
+        raise Untestable("a search along the plotted curves needed, and one that finds q₁ > q₀ where λ > 1")
+    replicon = largest(plotted["replicon"])
+    apart = largest(plotted["q1"] - plotted["q0"])
+    blocks = ", ".join(sorted(control.loc[control["q1"] > control["q0"], "blocks"].unique()))
+    detail = (
+        f"largest q₁ − q₀: {apart:g} on {len(plotted[['alpha', 'reference']].drop_duplicates())} curves; at "
+        f"α = {numbers(control['alpha'].unique())}, where λ is up to {control['replicon'].max():.3f}, the search finds "
+        f"q₁ > q₀ in blocks of m = {blocks}"
+    )
+    return Finding.of_theory(
+        "largest λ along the plotted curves, < 1; q₁ = q₀ there", replicon, replicon < 1 and apart == 0, detail
+    )
+
+
+def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
+    """In the planted perceptron too the curve of the largest margin is monotonic up to an α'_LE below α_c, not above.
+
+    The text compares α'_LE with the threshold of large deviations, but lost both numbers. We have only the first.
+    """
+    threshold = _local_entropy_thresholds(dense_regions).get("teacher_student")
+    ends = dense_regions[dense_regions["end"] & (dense_regions["line"] == "kappa_max")]
+    capacity = ends.loc[ends["ensemble"] == "planted", "alpha"]
+    if threshold is None or capacity.empty:
+        raise Untestable("the thresholds of the planted perceptron needed")
+    turns, slopes = _monotonic_below(planted[planted["curve"] == "max_margin"], threshold)
+    detail = f"α_c = {float(capacity.iloc[0]):.7f}; {slopes}; the threshold of large deviations is not computed here"
+    quantity = "α'_LE of the planted perceptron, < α_c; monotonic below it and not above"
+    return Finding.of_theory(quantity, threshold, turns and 0 < threshold < float(capacity.iloc[0]), detail)
+
+
+def _monotonic_below(curves: pd.DataFrame, threshold: float) -> tuple[bool, str]:
+    """Whether curves below a threshold in α grow up to their maximum and those above it do not, and the slopes."""
+    slopes = pd.Series({at: smallest_slope(curve) for at, curve in curves.groupby("alpha")}).sort_index()
+    if not (slopes.index < threshold).any() or not (slopes.index > threshold).any():
+        raise Untestable("curves on both sides of α'_LE needed")
+    turns = bool((slopes[slopes.index < threshold] > 0).all() and (slopes[slopes.index > threshold] < 0).all())
+    return turns, "smallest slopes " + ", ".join(f"{slope:.4f} at α = {at:.4f}" for at, slope in slopes.items())

@@ -1,0 +1,168 @@
+"""Figure s1: what the text says without a figure. Stability, symmetry breaking, equal margins, the planted perceptron."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from localentropy.analysis.local_entropy import LARGE_DEVIATIONS
+from localentropy.plots.drawing import (
+    COLORS,
+    GREY,
+    Drawing,
+    colors_of,
+    curve_rows,
+    draw_signed,
+    frozen_ends,
+    in_style,
+    letter,
+    panels,
+    threshold_line,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINES = {"kappa_max": r"$\kappa_{\max}$", "kappa_u": r"$\kappa_u$", "kappa_min": r"$\kappa_{\min}$"}
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) replicon, (b) splitting, (c) equal margins, (d) the four transitions, (e), (f) the planted perceptron."""
+    searched, regions = tables["margins/one_step"], tables["margins/dense_regions"]
+    equal = pd.concat([tables[f"margins/{name}"] for name in ("franz_parisi", "franz_parisi_text")])
+    equal = equal[equal["curve"] == "same_margin"].sort_values("margin_ref", kind="stable")
+    planted = tables["margins/planted"]
+    figure, axes = panels(3, 8.2, 4.8, rows=2)
+    frames = [
+        _replicon(axes[0], searched),
+        _splitting(axes[1], searched),
+        _equal_margins(axes[2], equal),
+        _transitions(axes[3], regions),
+        _planted(axes[4], planted, "entropy", "e"),
+        _planted(axes[5], planted, "slope", "f"),
+    ]
+    axes[0].set(ylabel=r"replicon $\lambda$")
+    letter(axes)
+    return Drawing(figure, pd.concat(frames), _caption(searched, equal, regions, planted))
+
+
+def _replicon(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
+    """One line for each reference; circles where students have q1 > q0 at one of the sizes of blocks."""
+    rows = searched.drop_duplicates(["curve", "alpha", "reference", "distance"])
+    colors = colors_of(sorted(rows.loc[rows["reference"] == "max", "alpha"].unique()))
+    frames = []
+    for (alpha, reference), curve in rows.groupby(["alpha", "reference"], sort=False):
+        largest = reference == "max"
+        style: dict[str, Any] = {"color": GREY, "linewidth": 0.7, "zorder": 1}
+        if largest:
+            style = {"color": colors[alpha], "label": f"{alpha:g}"}
+        axis.plot(curve["distance"], curve["replicon"], **style)
+        name = f"replicon, κ̃ = {'κ_max' if largest else reference}"
+        frames.append(curve_rows("a", name, curve["distance"], curve["replicon"], alpha=alpha))
+    axis.axhline(1.0, color="black", linewidth=0.6)
+    axis.set(xscale="log", yscale="log", xlabel="distance $d$", ylim=(1e-4, 200.0))
+    title = r"$\tilde\kappa = \kappa_{\max}$, $\alpha =$"
+    axis.legend(title=title, title_fontsize=7, loc="upper left", ncols=3, columnspacing=1.0, handlelength=1.2)
+    return pd.concat(frames)
+
+
+def _splitting(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
+    """q1 - q0 in units of 1 - q1 for each size of blocks, at the loads where there is one; zero elsewhere."""
+    rows = searched.assign(split=(searched["q1"] - searched["q0"]) / (1.0 - searched["q1"]))
+    unstable = rows[rows["curve"] == "unstable"]
+    colors = colors_of(rows["blocks"].unique())
+    frames = []
+    for blocks, curve in unstable.groupby("blocks", sort=False):
+        axis.plot(curve["distance"], curve["split"], "o", color=colors[blocks], markersize=3.5, label=blocks)
+        frames.append(
+            curve_rows("b", f"splitting, m {blocks}", curve["distance"], curve["split"], alpha=curve["alpha"])
+        )
+    stable = rows[rows["curve"] != "unstable"]
+    axis.plot(stable["distance"], stable["split"], "x", color=GREY, markersize=3, label="other curves of (a)")
+    frames.append(
+        curve_rows("b", "splitting, all other curves", stable["distance"], stable["split"], alpha=stable["alpha"])
+    )
+    axis.set(xscale="log", xlabel="distance $d$", ylabel=r"splitting $(q_1 - q_0)/(1 - q_1)$")
+    axis.set_ylim(top=1.7 * max(unstable["split"].max(), 0.1))
+    title = rf"$\alpha = {unstable['alpha'].iloc[0]:g}$, $m =$"
+    axis.legend(title=title, title_fontsize=7, loc="upper left", ncols=2, columnspacing=1.0)
+    return pd.concat(frames)
+
+
+def _equal_margins(axis: Axes, equal: pd.DataFrame) -> pd.DataFrame:
+    """Entropies of solutions of the reference's own margin."""
+    colors, frames = colors_of(equal["margin_ref"].unique()), []
+    for margin, curve in equal.groupby("margin_ref"):
+        d, phi = curve["distance"].to_numpy(), curve["entropy"].to_numpy()
+        draw_signed(axis, d, phi, {"color": colors[margin], "label": f"{margin:.3g}"})
+        frames.append(curve_rows("c", f"κ = κ̃ = {margin:.4g}", d, phi, alpha=curve["alpha"]))
+    axis.axhline(0.0, color="black", linewidth=0.6)
+    solved = equal.loc[equal["entropy"].notna(), "distance"]
+    axis.set(xscale="log", xlabel="distance $d$", ylabel=r"$\phi_{\mathrm{FP}}(d)$")
+    axis.set_xlim(0.8 * solved.min(), solved.max())
+    axis.legend(title=r"$\kappa = \tilde\kappa =$", title_fontsize=7, loc="upper left")
+    return pd.concat(frames)
+
+
+def _transitions(axis: Axes, regions: pd.DataFrame) -> pd.DataFrame:
+    """The lines of the perceptron near their ends."""
+    rows, frames = regions[regions["ensemble"] == "perceptron"], []
+    for color, (line, label) in zip(("black", *COLORS), LINES.items(), strict=False):
+        curve = rows[rows["line"] == line].sort_values("alpha")
+        axis.plot(curve["alpha"], curve["margin"], color=color, label=label)
+        frames.append(curve_rows("d", line, curve["alpha"], curve["margin"]))
+        if line != "kappa_max":
+            end = curve.iloc[-1]
+            axis.plot(end["alpha"], end["margin"], "o", color=color, zorder=3)
+    threshold_line(axis, LARGE_DEVIATIONS, f"large deviations {LARGE_DEVIATIONS:g}", side="left")
+    ends = rows[rows["end"]].set_index("line")
+    axis.set(xlabel=r"patterns per weight $\alpha$", ylabel=r"margin of the reference $\tilde\kappa$")
+    axis.set(xlim=(0.45, ends.loc["kappa_max", "alpha"]), ylim=(0.0, 0.3))
+    axis.legend(loc="upper left")
+    return pd.concat(frames)
+
+
+def _planted(axis: Axes, planted: pd.DataFrame, column: str, panel: str) -> pd.DataFrame:
+    """Curves around solutions of the largest margin; black at the threshold."""
+    alphas = sorted(planted.loc[planted["curve"] != "threshold", "alpha"].unique())
+    colors, frames = colors_of(alphas), []
+    rising = planted[planted["distance"] < 0.999 * planted["distance_typical"]]
+    for alpha, curve in rising.groupby("alpha"):
+        d, y = curve["distance"].to_numpy(), curve[column].to_numpy()
+        draw_signed(axis, d, y, {"color": colors.get(alpha, "black"), "label": f"{alpha:.3f}"})
+        frames.append(curve_rows(panel, f"planted, {column}", d, y, alpha=alpha, margin_ref=curve["margin_ref"]))
+    axis.axhline(0.0, color="black", linewidth=0.6)
+    axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, None))
+    if column == "entropy":
+        axis.set(ylabel=r"$\phi_{\mathrm{FP}}(d)$, planted")
+        axis.legend(title=r"$\alpha =$", title_fontsize=7, loc="upper left")
+    else:
+        axis.set(ylabel=r"$d\phi_{\mathrm{FP}}/dd$, planted", ylim=(-2.0, 4.0))
+    return pd.concat(frames)
+
+
+def _caption(searched: pd.DataFrame, equal: pd.DataFrame, regions: pd.DataFrame, planted: pd.DataFrame) -> str:
+    stable = searched[searched["curve"] != "unstable"]
+    unstable = searched[searched["curve"] == "unstable"]
+    split = unstable[unstable["q1"] > unstable["q0"]]
+    ends = regions[regions["end"] & (regions["ensemble"] == "perceptron")].set_index("line")["alpha"]
+    threshold = planted[planted["curve"] == "threshold"].iloc[0]
+    where = f"for d from {split['distance'].min():.2g} to {split['distance'].max():.2g}" if len(split) else "nowhere"
+    found = (split["blocks"] == "stationary").any()
+    stationary = "" if found else ", and no m is stationary"
+    return (
+        "Figure s1. What the text says without a figure; binary perceptron, replica theory. (a) Replicon along curves around "
+        "solutions of the largest margin (colours) and of smaller margins at α = "
+        f"{stable.loc[stable['reference'] != 'max', 'alpha'].max():g} (grey); the replica-symmetric solution is stable below the line. "
+        f"Its largest value is {stable['replicon'].max():.3f} on all curves but that of α = {unstable['alpha'].iloc[0]:g}. (b) Search "
+        "for two overlaps, q₁ in blocks of m replicas and q₀ between blocks: zero on all other curves of (a); "
+        f"at α = {unstable['alpha'].iloc[0]:g} small blocks split {where}, where the entropy is negative{stationary}. "
+        "(c) Solutions of the margin of their reference; dashed: negative. "
+        f"{frozen_ends(equal, ['margin_ref'], 'κ = {:.3g}'.format)}(d) The four transitions: κ_min and κ_u at each load, and the loads at "
+        f"which they meet κ_max, α'_LE = {ends['kappa_u']:.6f} and α_min = {ends['kappa_min']:.6f}. (e), (f) Entropy and its derivative "
+        f"around solutions of the largest margin of the planted perceptron; black: α'_LE = {threshold['alpha']:.6f}. The text does not "
+        "give the loads, margins and sizes of blocks: they are chosen here."
+    )
