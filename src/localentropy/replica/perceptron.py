@@ -132,7 +132,7 @@ def franz_parisi_one_step(
 def kappa_min(alpha: float) -> float:
     """Smallest reference margin around which the entropy is nowhere negative.
 
-    Source: `margins`, main text, phase 4; docs/margins/theory.md eq. 22.
+    Source: `margins`, main text, point 3; docs/margins/theory.md eq. 22.
 
     Args:
         alpha: patterns per weight. Where even kappa_max is too small, DomainError is raised.
@@ -143,7 +143,7 @@ def kappa_min(alpha: float) -> float:
 def kappa_u(alpha: float) -> float:
     """Smallest reference margin around which the entropy grows with distance up to its maximum.
 
-    Source: `margins`, main text, phase 5; docs/margins/theory.md eq. 22.
+    Source: `margins`, main text, points 4 and 5; docs/margins/theory.md eq. 22.
 
     Args:
         alpha: patterns per weight, at most `alpha_le`.

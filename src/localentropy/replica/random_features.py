@@ -356,7 +356,7 @@ def kappa_u(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
 def kappa_min(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign") -> float:
     """Smallest reference margin at which phi_FP(d) is nowhere negative.
 
-    Source: `margins`, main text, phase 4, for this model. Arguments as in `kappa_u`. 1/alpha is at least
+    Source: `margins`, main text, point 3, for this model. Arguments as in `kappa_u`. 1/alpha is at least
     `inv_alpha_min`.
     """
     return smallest_positive_margin(_seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation)))
