@@ -1,10 +1,6 @@
 """Binary multilayer perceptrons: BinaryNet against a twin in plain loops and autograd; same bits; symmetries."""
 
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +14,7 @@ from localentropy.networks.binary_mlp import training
 from localentropy.networks.binary_mlp.network import BinaryNetworks, Shape, uniform_initialization
 from localentropy.networks.binary_mlp.training import ERROR_BITS, StraightThrough, train
 from localentropy.networks.checkpoint import Checkpoint
+from localentropy.networks.layers import Layers
 
 SHAPE = Shape(inputs=31, width=9, hidden_layers=3, classes=4)
 SETTINGS: dict[str, Any] = {"logit_scale": 4.0, "learning_rate": 1.0, "batch": 7}
@@ -171,39 +168,32 @@ def same(first, second):
     return all(torch.equal(one, two) for one, two in zip(first.weights, second.weights, strict=True))
 
 
+def real_weights(networks, order):
+    """The networks with their real weights after 40 mini-batches of 20 patterns, which are met in an order."""
+    shape = Shape(301, 63, 3, 10)
+    inputs, labels = patterns(100, shape)
+    targets = torch.nn.functional.one_hot(labels, shape.classes).T.double()
+    state = StraightThrough(networks, **SETTINGS | {"batch": 20})
+    for part in torch.arange(100).repeat(8).view(-1, 20)[:, order]:
+        state.update(*state.signals(inputs[part], targets[:, part]))
+    return Layers(tuple(state.real), ())
+
+
+def test_the_order_of_the_terms_of_a_sum_changes_no_bit():
+    random, networks = np.random.default_rng(2), start(Shape(301, 63, 3, 10))
+    units = [torch.from_numpy(np.stack([random.permutation(63) for _ in range(3)])) for _ in range(3)]
+    expected = permute(real_weights(networks, torch.arange(20)), units)
+    # Sums over the patterns of a mini-batch, and over the units of a layer.
+    found = real_weights(permute(networks, units), torch.from_numpy(random.permutation(20)))
+    assert same(found, expected)
+
+
 def test_networks_train_alone_as_together_to_the_same_bits():
-    together = trained().networks
-    assert not same(together, BinaryNetworks.of(start()))
+    networks, order = start(Shape(301, 63, 3, 10)), torch.arange(20)
+    together = real_weights(networks, order)
     for network in range(3):
-        assert same(together.select([network]), trained(networks=start().select([network])).networks)
-    assert not same(together, trained(seed=10).networks)
-
-
-def test_the_number_of_threads_changes_no_bit():
-    threads, found = torch.get_num_threads(), []
-    try:
-        for count in (1, 2):
-            torch.set_num_threads(count)
-            found.append(trained().networks)
-    finally:
-        torch.set_num_threads(threads)
-    assert same(*found)
-
-
-OLDER = {"ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41"}
-"""What makes PyTorch and its libraries compute with the instructions of an older processor."""
-
-
-def test_an_older_processor_ends_with_the_same_bits(tmp_path):
-    script = (
-        "import sys, numpy; from tests.networks.test_binary_mlp import trained; "
-        "numpy.save(sys.argv[1], trained().networks.flat_weights().numpy())"
-    )
-    root = Path(__file__).parents[2]
-    paths = os.pathsep.join([str(root), *sys.path])
-    command = [sys.executable, "-c", script, str(tmp_path / "weights.npy")]
-    subprocess.run(command, env=os.environ | OLDER | {"PYTHONPATH": paths}, cwd=root, check=True)
-    assert np.array_equal(np.load(tmp_path / "weights.npy"), trained().networks.flat_weights().numpy())
+        assert same(together.select([network]), real_weights(networks.select([network]), order))
+    assert not same(trained().networks, trained(seed=10).networks)
 
 
 class Interrupted(Exception):
