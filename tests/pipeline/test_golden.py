@@ -114,14 +114,22 @@ def test_the_gallery_command_copies_the_scorecards_and_their_counts(toys: Checko
     page.parent.mkdir()
     page.write_text("<!-- scorecard -->old<!-- /scorecard -->")
     assert toys.snakemake("scorecard").status == 0
-    copied = toys.python("gallery", "scorecard", "overparam_scorecard")
-    names = [
-        f"figures/gallery/{name}" for name in ("overparam/scorecard.csv", "overparam/scorecard.md", "scorecard.md")
-    ]
-    assert copied.status == 0 and copied.output.split() == names, copied.output
+    # The committed card of another paper, which is not renewed.
+    card = toys.folder / "figures/gallery/margins/scorecard.csv"
+    card.parent.mkdir(parents=True, exist_ok=True)
+    card.write_text("id,verdict\nM01,reproduced\n")
+    copied = toys.python("gallery", "overparam_scorecard")
+    names = [f"figures/gallery/overparam/scorecard.{kind}" for kind in ("csv", "md")]
+    whole = "figures/gallery/scorecard.md"
+    assert copied.status == 0 and copied.output.split() == [*names, whole], copied.output
     for name in names:
         assert (toys.folder / name).read_bytes() == (toys.folder / name.replace("gallery", "default")).read_bytes()
+    assert (toys.folder / whole).read_text().splitlines()[-2:] == [
+        "| [overparam](overparam/scorecard.md) | 2 | 1 | 1 | 0 |",
+        "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 |",
+    ]
     counts = (
         "<!-- scorecard -->2 claims: 1 reproduced, 1 not reproduced, 0 not testable at this scale.<!-- /scorecard -->"
     )
-    assert page.read_text() == counts and counts in (toys.folder / "README.md").read_text()
+    assert page.read_text() == counts
+    assert "<!-- scorecard -->3 claims: 2 reproduced, 1 not" in (toys.folder / "README.md").read_text()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from localentropy.errors import ArtifactError
 from localentropy.pipeline.artifacts import read_output
-from localentropy.pipeline.config import require_known, resolve
+from localentropy.pipeline.config import MAIN_PAPER, require_known, resolve
 from localentropy.pipeline.jobs import Job, output_jobs, table_jobs
-from localentropy.pipeline.outputs import FIGURES, FigureJob, OutputJob
+from localentropy.pipeline.outputs import FigureJob, OutputJob
 from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
 
 GALLERY = Path("figures/gallery")
@@ -21,10 +21,11 @@ README = Path("README.md")
 def collect(targets: Collection[str] = ()) -> list[Path]:
     """Copy PNG and CSV of every figure of the default scale, and the scorecards, to `figures/gallery/`.
 
-    The captions and counts in `docs/<paper>/gallery.md` and the counts in the README are brought up to date.
+    The captions and counts in `docs/<paper>/gallery.md` are brought up to date. After a scorecard, so is the page over
+    all scorecards of the gallery, and its counts in the README.
 
     Args:
-        targets: figures, `<paper>_scorecard`, and `scorecard`, the page over them; all if none is given.
+        targets: figures and `<paper>_scorecard`; all if none is given.
 
     Returns:
         The files written.
@@ -34,22 +35,44 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
         ArtifactError: a file is missing, or was made from other parameters (an override), code or inputs, or a page has
             no place for a caption; then nothing is copied.
     """
-    outputs, copies = _current_outputs("default", targets), []
+    copies: list[tuple[Path, Path]] = []
+    cards: dict[str, Path] = {}
     pages: dict[Path, str] = {}
-    for output in outputs:
-        folder = GALLERY / output.stem.relative_to(FIGURES / output.folder).parent
-        page = Path("docs", output.stem.parent.name, "gallery.md")
+    for output in _current_outputs("default", targets):
+        paper = output.stem.parent.name
         if isinstance(output, FigureJob):
             suffixes, mark, text = [".png", ".csv"], output.stem.name, read_output(output.stem)[1]["caption"]
         else:
-            suffixes = [suffix for suffix in output.SUFFIXES if suffix != ".html"]
-            mark, text = "scorecard", output.stem.with_suffix(".md").read_text(encoding="utf-8").splitlines()[2]
-            page = README if isinstance(output, SummaryJob) else page
-        pages[page] = _put(page, pages.get(page) or page.read_text(encoding="utf-8"), mark, text)
-        copies += [(output.stem.with_suffix(s), folder / f"{output.stem.name}{s}") for s in suffixes]
+            suffixes, mark = [".csv", ".md"], "scorecard"
+            text = _counts(output.stem.with_suffix(".md").read_text(encoding="utf-8"))
+            cards[paper] = output.stem.with_suffix(".csv")
+        _put(pages, Path("docs", paper, "gallery.md"), mark, text)
+        copies += [(output.stem.with_suffix(s), GALLERY / paper / f"{output.stem.name}{s}") for s in suffixes]
+    if cards:
+        whole = _over_all(cards)
+        _put(pages, README, "scorecard", _counts(whole))
+        pages[GALLERY / "scorecard.md"] = whole
+    written = _copied(copies)
     for page, text in pages.items():
         page.write_text(text, encoding="utf-8")
-    return _copied(copies)
+    return [*written, *(page for page in pages if page.is_relative_to(GALLERY))]
+
+
+def _over_all(cards: Mapping[str, Path]) -> str:
+    """The page over the gallery's scorecards, of which some are renewed: paper → CSV. The main paper comes first."""
+    import pandas as pd
+
+    from localentropy.claims.rendering import summary_markdown
+
+    shown = {**{file.parent.name: file for file in GALLERY.glob("*/scorecard.csv")}, **cards}
+    papers = sorted(shown, key=lambda paper: (paper != MAIN_PAPER, paper))
+    found = {paper: pd.read_csv(shown[paper], keep_default_na=False) for paper in papers}
+    return summary_markdown(found, "default")
+
+
+def _counts(page: str) -> str:
+    """The line of a scorecard's page that counts the verdicts."""
+    return page.splitlines()[2]
 
 
 def collect_golden() -> list[Path]:
@@ -79,9 +102,9 @@ def collect_golden() -> list[Path]:
 
 
 def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJob]:
-    """Figures and scorecards of a scale, or those named, all there and current."""
+    """Figures and papers' scorecards of a scale, or those named, all there and current."""
     configuration = resolve(scale)
-    outputs = {output.target: output for output in output_jobs(configuration)}
+    outputs = {output.target: output for output in output_jobs(configuration) if not isinstance(output, SummaryJob)}
     for target in targets:
         require_known(target, outputs, "figure")
     chosen = [output for target, output in outputs.items() if not targets or target in targets]
@@ -103,15 +126,15 @@ def _copied(copies: list[tuple[Path, Path]]) -> list[Path]:
     return [target for _, target in copies]
 
 
-def _put(page: Path, content: str, mark: str, text: str) -> str:
-    """The page's content with another text between `<!-- mark -->` and `<!-- /mark -->`.
+def _put(pages: dict[Path, str], page: Path, mark: str, text: str) -> None:
+    """Put another text between `<!-- mark -->` and `<!-- /mark -->` of a page; `pages` keeps what is not yet written.
 
     Raises:
         ArtifactError: the page has no such marks.
     """
     opening, closing = f"<!-- {mark} -->", f"<!-- /{mark} -->"
-    before, found, after = content.partition(opening)
+    before, found, after = (pages.get(page) or page.read_text(encoding="utf-8")).partition(opening)
     _, ended, rest = after.partition(closing)
     if not (found and ended):
         raise ArtifactError(f"{page}: no marks {opening} … {closing}; put them where the text belongs")
-    return f"{before}{opening}{text}{closing}{rest}"
+    pages[page] = f"{before}{opening}{text}{closing}{rest}"
