@@ -168,6 +168,9 @@ def random_patterns() -> None:
         ):  # fmt: skip
             called = partial(getattr(model, function), *arguments, **options)
             report(f"{name}: {function}", seconds(called), "target", target)
+    for distance, alpha in ((0.05, 0.6), (0.005, 0.8)):
+        called = partial(perceptron.franz_parisi_one_step, distance, alpha)
+        report(f"perceptron: franz_parisi_one_step, alpha = {alpha:g}", seconds(called), "target", 1.0)
 
 
 def main() -> None:

@@ -210,7 +210,7 @@ def _stationary_block(curve: FranzParisiCurve, log_distance: float, start: Array
     def family(log_block: float) -> OneStep:
         return OneStep(curve.student, curve.reference, log_distance, {BLOCK: log_block})
 
-    branch = Branch(family, "ln block", 0, math.log(SMALL_BLOCK), start, step=0.3, smallest_step=0.3)
+    branch = Branch(family, "ln block", 0, math.log(SMALL_BLOCK), start, step=0.3, smallest_step=0.5)
     falling = branch.point.slope(0) < 0.0
     try:
         while (branch.advance(0.0).slope(0) < 0.0) == falling:
