@@ -267,7 +267,7 @@ def test_margins_figure8_shows_thresholds_small_overlaps_and_energies_that_start
     data = pd.read_csv(figure(smoke, "margins_figure8", ".csv"))
     for _, networks in data.groupby("dataset"):
         series = {name: points.set_index("x").sort_index() for name, points in networks.groupby("series")}
-        (threshold,) = series["threshold"].index
+        (threshold,) = set(series["threshold"].index)
         errors = series["train error"]["y"]
         assert (errors[:threshold] == 0).all() and errors.iloc[-1] > 0
         overlaps = series["overlap"]

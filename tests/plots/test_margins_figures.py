@@ -107,8 +107,8 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
     hard = tables["margins/binary_mlp_cifar10"]
     hard.loc[hard["quantity"] == "train_error", "value"] = 0.1
     drawing = figure8.draw(tables, "smoke")
-    marks = drawing.data[drawing.data["series"] == "threshold"].set_index("dataset")["x"].to_dict()
-    assert marks == {"mnist": 1000.0, "fashion_mnist": 300.0}
+    marks = drawing.data[drawing.data["series"] == "threshold"].set_index("panel")["x"].to_dict()
+    assert marks == {"a": 1000.0, "b": 300.0, "d": 1000.0, "e": 300.0}
     energies = drawing.data[drawing.data["series"] == "local energy"]
     assert energies.groupby("dataset").size().to_dict() == {"mnist": 6, "fashion_mnist": 6}
     assert (energies[energies["x"] == 0.0]["y"] == 0.0).all()

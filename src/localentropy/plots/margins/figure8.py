@@ -19,13 +19,13 @@ TITLES = {
 }
 SERIES: dict[str, dict[str, Any]] = {
     "train error": {"color": COLORS[0], "marker": "o"},
-    "overlap": {"color": COLORS[3], "marker": "s", "label": "overlap of networks"},
+    "overlap": {"color": COLORS[3], "marker": "s", "label": "trained networks"},
     "untrained": {
         "color": GREY,
         "marker": "o",
         "markersize": 2.5,
         "linestyle": ":",
-        "label": "overlap, random networks",
+        "label": "random networks",
     },
     "local energy": {"color": COLORS[0], "marker": "o", "label": "mean over networks"},
     "chord": {"color": GREY, "linestyle": "--", "linewidth": 0.8, "label": "chord"},
@@ -36,41 +36,46 @@ CHORD_TO = 0.1
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """Top: train error and overlap against P. Bottom: train error after flips at the largest P that all solve."""
+    """Against P: train error, and overlap. Below: train error after flips at the largest P that all networks solve."""
     found = {name: tables[f"margins/binary_mlp_{name}"] for name in TITLES}
-    figure, axes = panels(3, 7.2, 4.6, rows=2)
-    frames, words = [], []
+    figure, axes = panels(3, 7.2, 6.2, rows=3)
+    frames = []
     for column, (name, table) in enumerate(found.items()):
         solved = table[table["quantity"] == "train_error"].groupby("patterns")["value"].max() == 0
         threshold = last_solved(solved.astype(float))
-        top = pd.concat([_errors(table), _overlaps(table, "overlap"), _overlaps(table, "untrained")])
-        bottom = _energies(table, threshold)
-        for row, data in enumerate((top, bottom)):
-            axis, panel = axes[3 * row + column], "abcdef"[3 * row + column]
-            frames.append(data.assign(panel=panel, dataset=name))
+        overlaps = pd.concat([_overlaps(table, "overlap"), _overlaps(table, "untrained")])
+        own = axes[column::3]
+        for row, data in enumerate((_errors(table), overlaps, _energies(table, threshold))):
+            frames.append(data.assign(panel="abcdefghi"[3 * row + column], dataset=name))
             for series, points in data.groupby("series", sort=False):
-                axis.errorbar(points["x"], points["y"], points["y_err"], **({"label": series} | SERIES[str(series)]))
-        axes[column].set(xscale="log", xlabel="training images $P$")
-        axes[column].set_title(TITLES[name], loc="right")
-        axes[column].xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        axes[column].xaxis.set_major_formatter(ScalarFormatter())
-        axes[column].xaxis.set_minor_formatter(NullFormatter())
-        axes[3 + column].set(xlabel="fraction of flipped weights $d$")
+                style = SERIES[str(series)]
+                if series == "chord":
+                    own[row].plot(points["x"], points["y"], **style)
+                else:
+                    own[row].errorbar(points["x"], points["y"], points["y_err"], **style)
+        own[0].set_title(TITLES[name], loc="right")
+        for axis in own[:2]:
+            axis.set(xscale="log", xlabel="training images $P$")
+            axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+            axis.xaxis.set_major_formatter(ScalarFormatter())
+            axis.xaxis.set_minor_formatter(NullFormatter())
+        own[2].set(xlabel="fraction of flipped weights $d$")
         if threshold is not None:
-            threshold_line(axes[column], threshold, f"{threshold:.0f}", at=0.6)
-            axes[3 + column].set_title(f"{TITLES[name]}, $P$ = {threshold:.0f}", loc="right")
-            line = {"panel": "abc"[column], "series": "threshold", "x": threshold, "dataset": name}
-            frames.append(pd.DataFrame([line]))
-        words.append(_words(table))
+            for row, axis in enumerate(own[:2]):
+                threshold_line(axis, threshold, "" if row else f"{threshold:.0f}", at=0.6)
+                line = {"panel": "abcdefghi"[3 * row + column], "series": "threshold", "x": threshold, "dataset": name}
+                frames.append(pd.DataFrame([line]))
+            own[2].set_title(f"$P$ = {threshold:.0f}", loc="right")
     data = pd.concat(frames, ignore_index=True)
-    for row, (label, above) in enumerate((("train error, overlap", 1.6), ("train error after flips", 1.05))):
-        shown = data[data["panel"].isin(list("abcdef"[3 * row : 3 * row + 3]))]
+    for row, (label, above) in enumerate((("train error", 1.1), ("overlap", 1.5), ("train error after flips", 1.05))):
+        shown = data[data["panel"].isin(list("abcdefghi"[3 * row : 3 * row + 3]))]
         for axis in axes[3 * row : 3 * row + 3]:
             axis.set(ylim=(-0.03 * shown["y"].max(), above * shown["y"].max()))
         axes[3 * row].set_ylabel(label)
-        axes[3 * row].legend(loc="upper left")
+    for axis in (axes[3], axes[6]):
+        axis.legend(loc="upper left")
     letter(axes)
-    return Drawing(figure, data, _caption(found, words, scale))
+    return Drawing(figure, data, _caption(found, scale))
 
 
 def _errors(table: pd.DataFrame) -> pd.DataFrame:
@@ -101,22 +106,22 @@ def _energies(table: pd.DataFrame, patterns: float | None) -> pd.DataFrame:
     return pd.concat([curve.assign(series="local energy"), chord.assign(series="chord")])
 
 
-def _words(table: pd.DataFrame) -> str:
+def _shape(table: pd.DataFrame) -> str:
     p = table.attrs["parameters"]
     return f"{p['hidden_layers']} hidden layers of {p['width']} units ({table['parameters'].iloc[0]} weights)"
 
 
-def _caption(tables: Mapping[str, pd.DataFrame], words: list[str], scale: str) -> str:
+def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
     p = next(iter(tables.values())).attrs["parameters"]
-    shapes = "; ".join(f"{TITLES[name]}: {text}" for name, text in zip(tables, words, strict=True))
+    shapes = "; ".join(f"{TITLES[name]}: {_shape(table)}" for name, table in tables.items())
     largest = ", ".join(str(max(table.attrs["parameters"]["patterns"])) for table in tables.values())
     return (
         "Figure 8. Multilayer perceptrons with binary weights and sign activations, without biases and batch norm, "
         f"trained by BinaryNet with cross-entropy and SGD on P images, against P. {shapes}. Mean and standard error of "
         f"{p['samples']} networks from different starts (overlaps: jackknife over networks). (a–c) Train error (a tie "
-        "of the largest outputs is an error) and overlap of pairs of networks whose hidden units are matched by "
+        "of the largest outputs is an error). (d–f) Overlap of pairs of networks whose hidden units are matched by "
         "permutations and signs, layer by layer; grey: the same for random networks. Vertical lines: the largest P up "
-        "to which no network makes an error. (d–f) Train error at this P after each weight is flipped with probability "
+        "to which no network makes an error. (g–i) Train error at this P after each weight is flipped with probability "
         f"d, {p['flip_draws']} draws; dashed: a straight line, to show that the curve is convex. The text lost the "
         "following, which is chosen here: pixels ±1, above the median of their image or not, the last one left out; "
         f"widths; P; real weights that start uniform in ±{p['spread']:g}; logits {p['logit_scale']:g} W h/√n; learning "
