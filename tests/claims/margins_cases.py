@@ -34,7 +34,10 @@ MARGINS["M03"] = Case(
         "solutions at α = 0.2": put("franz_parisi_text", "entropy", 1e-5, alpha=0.2, distance=below(2e-5), **text),
         "a shell only": put("franz_parisi_text", "entropy", 1e-3, alpha=0.7, distance=below(1e-3), **text),
     },
-    small={"no such curve": only("franz_parisi_text", curve="threshold")},
+    small={
+        "no such curve": only("franz_parisi_text", curve="threshold"),
+        "around other references": put("franz_parisi_text", "margin_ref", 0.1, **text),
+    },
     missing={"one α": put("franz_parisi_text", "entropy", np.nan, alpha=0.5, **text)},
 )
 reference = {"curve": "reference"}
@@ -52,6 +55,7 @@ MARGINS["M04"] = Case(
         "no margin": only("franz_parisi", margin_ref=lambda margins: ~(margins > 0)),
         "no bound": only("franz_parisi", curve=other_than("bound")),
         "no small distance": only("franz_parisi", distance=above(2e-3)),
+        "of solutions with a margin": put("franz_parisi", "margin", 0.01, **reference),
     },
     missing={
         "κ_max": put("franz_parisi", "entropy", np.nan, reference="max", distance=below(1e-3)),
@@ -68,6 +72,9 @@ MARGINS["M05"] = Case(
         "no dip": put("franz_parisi", "slope", 0.1, reference="0.033"),
         "a dip beyond the maximum only": put("franz_parisi", "slope", 0.1, reference="0.033", distance=below(0.3)),
         "a shell at 0.033 too": add("franz_parisi", "entropy", -0.1, reference="0.033"),
+        "an end instead of a shell": put(
+            "franz_parisi", "entropy", lambda rows: rows["entropy"].where(rows["entropy"] > 0), reference="0.02"
+        ),
         "a dip at κ_max": put("franz_parisi", "slope", -0.1, reference="max", distance=below(0.01)),
     },
     small={
@@ -76,6 +83,7 @@ MARGINS["M05"] = Case(
         "no shell": only("franz_parisi", reference=other_than("0.02")),
         "no dip": only("franz_parisi", reference=other_than("0.033")),
         "no dense region": only("franz_parisi", margin_ref=below(0.1)),
+        "another α": put("franz_parisi", "alpha", 0.4, **reference),
     },
     missing={
         "κ_min": put("dense_regions", "margin", np.nan, line="kappa_min", **marked),
@@ -89,6 +97,12 @@ MARGINS["M06"] = Case(
         "solutions beside κ = 0.38": put(
             "franz_parisi_text", "entropy", 1e-3, curve="same_margin", margin_ref=0.38, distance=below(3e-3)
         ),
+    },
+    small={
+        "of other margins": every(
+            put("franz_parisi", "margin", 0.0, curve="same_margin"),
+            put("franz_parisi_text", "margin", 0.0, curve="same_margin"),
+        )
     },
     missing={"one margin": put("franz_parisi_text", "entropy", np.nan, curve="same_margin", margin_ref=0.38)},
 )
@@ -113,6 +127,8 @@ MARGINS["M07"] = Case(
     small={
         "no curve above": only("franz_parisi_text", alpha=below(0.73)),
         "no curve below": only("franz_parisi_text", alpha=above(0.73)),
+        "another model": elsewhere("franz_parisi_text", ensemble={"model": "tree_committee", "activation": "relu"}),
+        "around other references": put("franz_parisi_text", "reference", "0.9 max", **curves),
         "no perceptron": only("dense_regions", ensemble=other_than("perceptron")),
     },
     missing={
@@ -144,6 +160,8 @@ MARGINS["M09"] = Case(
         ),
         "as many solutions": put("local_entropy", "entropy", lambda rows: rows["entropy"] - 0.0102, distance=0.195),
         "another α": put("local_entropy", "alpha", 0.4),
+        "solutions of another margin": put("local_entropy", "margin", 0.1),
+        "another model": elsewhere("franz_parisi", ensemble={"model": "tree_committee", "activation": "sign"}),
         "no distance next to them": only("local_entropy", distance=above(0.025)),
         "no curve of the largest margin": only("franz_parisi", reference=other_than("max")),
     },
@@ -200,6 +218,7 @@ MARGINS["M11"] = Case(
     small={
         "no curve above": only("planted", alpha=below(1.05)),
         "no curve below": only("planted", alpha=above(1.04)),
+        "another model": elsewhere("planted", ensemble={"model": "perceptron"}),
         "no planted perceptron": only("dense_regions", ensemble=other_than("planted")),
     },
     missing={

@@ -65,7 +65,9 @@ def franz_parisi_text() -> pd.DataFrame:
         curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.055, 0.1], x=x, alpha=0.7254),
         curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.045, 0.1], x=x, alpha=0.7327),
     ]
-    return pd.concat(rows, ignore_index=True)
+    table = pd.concat(rows, ignore_index=True)
+    table.attrs["parameters"] = {"ensemble": PERCEPTRON}
+    return table
 
 
 def one_step() -> pd.DataFrame:
@@ -90,7 +92,9 @@ def planted() -> pd.DataFrame:
         curve("threshold", "max", [0, 0.05, 0.1, 0.15], [1e-3, 0.05, 0.05, 0.1], x=x, alpha=1.0466),
         curve("max_margin", "max", [0, 0.05, 0.1, 0.15], [1e-3, 0.05, 0.045, 0.1], x=x, alpha=1.06),
     ]
-    return pd.concat(rows, ignore_index=True)
+    table = pd.concat(rows, ignore_index=True)
+    table.attrs["parameters"] = {"ensemble": {"model": "teacher_student"}}
+    return table
 
 
 def dense_regions() -> pd.DataFrame:

@@ -109,6 +109,7 @@ def curve(name: str, margin, places, heights, d_typ=0.3, missing_below=0.0, x=DI
             "curve": name,
             "reference": str(margin),
             "margin_ref": largest if margin == "max" else margin,
+            "margin": margin if name == "same_margin" else 0.0,
             **(control or {"inv_alpha": 1.2}),
             "distance": x,
             "entropy": np.where(ended, np.nan, entropy),

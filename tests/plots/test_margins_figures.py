@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from localentropy.errors import DomainError
 from localentropy.plots.margins import (
     figure2,
     figure3,
@@ -84,7 +85,10 @@ def test_figure3_draws_means_over_solutions_and_tells_what_is_missing() -> None:
     runs.loc[runs["sample"] == 0, ["solved", "entropy"]] = 0.0, 9.0
     runs.loc[(runs["sample"] == 1) & (runs["distance"] == 0.02), ["converged", "entropy"]] = 0.0, np.nan
     runs.attrs["parameters"] = {"replicas": 20.0, "steps": 30, "damping": 0.5}
+    # Curves at another load belong to other figures.
+    theory = pd.concat([theory, theory[theory["curve"] == "reference"].assign(alpha=0.4, entropy=9.0)])
     drawing = figure3.draw({"margins/franz_parisi": theory, "margins/local_entropy": runs}, "smoke")
+    assert drawing.data["y"].max() < 1.0
     points = drawing.data[drawing.data["series"] == "focusing BP"].set_index("distance")
     excess = drawing.data[drawing.data["series"] == "focusing BP - curve of the largest margin"]
     assert points["n"].to_dict() == {distance: 5 if distance == 0.02 else 6 for distance in points.index}
@@ -92,6 +96,16 @@ def test_figure3_draws_means_over_solutions_and_tells_what_is_missing() -> None:
     for part in ("6 solved instances of 7 (fewer than the paper's 10), N = 1001", "Not converged: 1 of 77 entropies."):
         assert part in drawing.caption
     assert "α = 0.5 (α and the margins are chosen here" in drawing.caption and "(κ̃ = 0)" in drawing.caption
+
+
+def test_figure3_refuses_local_entropies_without_their_curve() -> None:
+    theory, runs = margins_tables.franz_parisi(), margins_tables.local_entropy()
+    without = theory[theory["reference"] != "max"]
+    for table, measured in ((theory, runs.assign(alpha=0.4)), (theory, runs.assign(margin=0.1)), (without, runs)):
+        with pytest.raises(
+            DomainError, match=r"^the local entropies at alpha = 0\.[45].*, margin = 0.* need a curve of"
+        ):
+            figure3.draw({"margins/franz_parisi": table, "margins/local_entropy": measured}, "smoke")
 
 
 def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_there() -> None:

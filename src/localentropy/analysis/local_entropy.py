@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import CubicHermiteSpline
 
+from localentropy.errors import DomainError
+
 LARGE_DEVIATIONS = 0.76
 """α_U of the binary perceptron, by large deviations: above it the dense cluster fractures (arXiv:1905.07833)."""
 
@@ -13,6 +15,30 @@ LARGE_DEVIATIONS = 0.76
 def around_solutions(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the program `local_entropy` that count: around a solution, from messages that converged."""
     return table[(table["solved"] == 1) & (table["converged"] == 1)]
+
+
+def largest_margin_curve(franz_parisi: pd.DataFrame, local_entropy: pd.DataFrame) -> pd.DataFrame:
+    """The rows around references of largest margin that measured local entropies are compared with.
+
+    Args:
+        franz_parisi: table of the program of this name.
+        local_entropy: table of the program of this name, at one size.
+
+    Raises:
+        DomainError: there is no such curve of the perceptron at the α and the margin of the measurements.
+    """
+    alpha, N, margin = local_entropy[["alpha", "N", "margin"]].iloc[0]
+    t = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["reference"] == "max")]
+    # The number of patterns of an instance is an integer.
+    curve = t[((t["alpha"] - alpha).abs() * N <= 1) & (t["margin"] == margin)]
+    if len(curve.dropna(subset=["entropy", "slope"])) < 2 or t.attrs["parameters"]["ensemble"] != {
+        "model": "perceptron"
+    }:
+        raise DomainError(
+            f"the local entropies at alpha = {alpha:.4g}, margin = {margin:g} need a curve of the perceptron's family "
+            "`reference` with margin_ref = max to compare with: take alpha and margin of both sections alike"
+        )
+    return curve
 
 
 def with_excess(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:

@@ -20,13 +20,14 @@ SLIGHTLY, MUCH = 0.05, 0.1
 
 def zero_margin_is_isolated(franz_parisi_text: pd.DataFrame) -> Finding:
     """No other solutions next to typical ones of κ̃ = 0, at any α."""
-    return isolation(franz_parisi_text[franz_parisi_text["curve"] == "isolated"], "alpha", "α")
+    t = franz_parisi_text
+    return isolation(t[(t["curve"] == "isolated") & (t["margin_ref"] == 0) & (t["margin"] == 0)], "alpha", "α")
 
 
 def margins_are_surrounded(franz_parisi: pd.DataFrame) -> Finding:
     """Next to every reference of positive margin almost all configurations are solutions."""
     bound = franz_parisi[franz_parisi["curve"] == "bound"].set_index("distance")["entropy"]
-    rows = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["margin_ref"] > 0)]
+    rows = _positive_margins(franz_parisi)
     entropies = rows.pivot(index="distance", columns="margin_ref", values="entropy").sort_index()
     if entropies.empty or bound.empty or entropies.index[0] > SMALL:
         raise Untestable("curves around references of positive margin and all configurations at d ≤ 10⁻³ needed")
@@ -47,16 +48,17 @@ def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame)
     p = franz_parisi.attrs["parameters"]
     models = dense_regions.attrs["parameters"]["ensembles"]
     ours = dense_regions["ensemble"].map(models) == p["ensemble"]
-    at = dense_regions[ours & (dense_regions["alpha"] == p["alpha"])].set_index("line")["margin"]
+    at = (
+        dense_regions[ours & (dense_regions["alpha"] == p["alpha"])].drop_duplicates("line").set_index("line")["margin"]
+    )
     if set(at.index) != {"kappa_min", "kappa_u", "kappa_max"}:
         raise Untestable(f"κ_min, κ_u and κ_max at α = {p['alpha']:g} needed")
-    rows = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["margin_ref"] > 0)]
     found: dict[str, list[bool]] = {"shell": [], "dip": [], "dense": []}
-    for margin, curve in rows.groupby("margin_ref"):
+    for margin, curve in _positive_margins(franz_parisi).groupby("margin_ref"):
         entropies = curve.sort_values("distance")["entropy"]
         positive, rising = smallest(entropies) > 0, smallest_slope(curve) > 0
         if margin < at["kappa_min"]:
-            found["shell"].append(entropies.iloc[0] > 0 and not positive)
+            found["shell"].append(entropies.iloc[0] > 0 and bool((entropies < 0).any()))
         elif margin < at["kappa_u"]:
             found["dip"].append(positive and bool((up_to_maximum(curve)["slope"] < 0).any()))
         else:
@@ -75,15 +77,16 @@ def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame)
 
 def same_margin_is_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
     """Typical solutions of one margin are isolated from each other."""
-    curves = pd.concat([t[t["curve"] == "same_margin"] for t in (franz_parisi, franz_parisi_text)])
+    curves = pd.concat([franz_parisi, franz_parisi_text])
+    curves = curves[(curves["curve"] == "same_margin") & (curves["margin"] == curves["margin_ref"])]
     return isolation(curves, "margin_ref", "κ = κ̃")
 
 
 def threshold_is_near_large_deviations(franz_parisi_text: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
     """α'_LE, the largest α with a monotonic curve, is slightly smaller than the threshold of large deviations."""
     threshold = _local_entropy_thresholds(dense_regions).get("perceptron")
-    if threshold is None:
-        raise Untestable("the threshold of the perceptron needed")
+    if threshold is None or franz_parisi_text.attrs["parameters"]["ensemble"] != {"model": "perceptron"}:
+        raise Untestable("curves of the perceptron and its threshold needed")
     turns, slopes = _monotonic_below(franz_parisi_text[franz_parisi_text["curve"] == "threshold"], threshold)
     below = LARGE_DEVIATIONS - threshold
     detail = f"{below:.3f} below {LARGE_DEVIATIONS}; {slopes}"
@@ -135,16 +138,27 @@ def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.
     threshold = _local_entropy_thresholds(dense_regions).get("teacher_student")
     ends = dense_regions[dense_regions["end"] & (dense_regions["line"] == "kappa_max")]
     capacity = ends.loc[ends["ensemble"] == "planted", "alpha"]
-    if threshold is None or capacity.empty:
-        raise Untestable("the thresholds of the planted perceptron needed")
+    if threshold is None or capacity.empty or planted.attrs["parameters"]["ensemble"] != {"model": "teacher_student"}:
+        raise Untestable("curves of the planted perceptron and its thresholds needed")
     turns, slopes = _monotonic_below(planted[planted["curve"] == "max_margin"], threshold)
     detail = f"α_c = {float(capacity.iloc[0]):.7f}; {slopes}; the threshold of large deviations is not computed here"
     quantity = "α'_LE of the planted perceptron, < α_c; monotonic below it and not above"
     return Finding.of_theory(quantity, threshold, turns and 0 < threshold < float(capacity.iloc[0]), detail)
 
 
+def _positive_margins(franz_parisi: pd.DataFrame) -> pd.DataFrame:
+    """Curves of solutions of margin 0 around references of positive margin, at the α of the section."""
+    t, alpha = franz_parisi, franz_parisi.attrs["parameters"]["alpha"]
+    return t[(t["curve"] == "reference") & (t["margin_ref"] > 0) & (t["margin"] == 0) & (t["alpha"] == alpha)]
+
+
 def _monotonic_below(curves: pd.DataFrame, threshold: float) -> tuple[bool, str]:
-    """Whether curves below a threshold in α grow up to their maximum and those above it do not, and the slopes."""
+    """Whether curves around references of largest margin grow up to their maximum below a threshold in α and not above.
+
+    Returns:
+        whether they do, and the slopes.
+    """
+    curves = curves[(curves["reference"] == "max") & (curves["margin"] == 0)]
     slopes = pd.Series({at: smallest_slope(curve) for at, curve in curves.groupby("alpha")}).sort_index()
     if not (slopes.index < threshold).any() or not (slopes.index > threshold).any():
         raise Untestable("curves on both sides of α'_LE needed")

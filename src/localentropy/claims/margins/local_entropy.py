@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from localentropy.analysis.local_entropy import around_solutions, over_samples, with_excess
+from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
 from localentropy.claims.finding import FEWEST, Finding, Untestable, largest
+from localentropy.errors import DomainError
 
 NEAR, WITHIN = 0.02, 0.002
 """Up to this distance the two entropies differ by less than this."""
@@ -25,12 +26,10 @@ def focusing_bp_lies_slightly_above(franz_parisi: pd.DataFrame, local_entropy: p
         f"mean over {AWAY[0]:g} < d < {AWAY[1]:g} of φ_fBP − φ_FP(κ_max), > 0 by {SURE:g} SE; each inside "
         f"(0, {SLIGHTLY:g}), and within {WITHIN:g} of 0 for d ≤ {NEAR:g}"
     )
-    curve = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["reference"] == "max")]
-    if len(curve.dropna(subset=["entropy", "slope"])) < 2:
-        raise Untestable("no curve of the largest margin")
-    alpha, N = curve["alpha"].iloc[0], local_entropy["N"].iloc[0]
-    if (local_entropy["alpha"] - alpha).abs().max() * N > 1:
-        raise Untestable(f"the curve is at α = {alpha:g}, the runs are not")
+    try:
+        curve = largest_margin_curve(franz_parisi, local_entropy)
+    except DomainError as error:
+        raise Untestable(str(error)) from None
     around = with_excess(around_solutions(local_entropy), curve)
     if around["excess"].isna().any():
         raise Untestable("an entropy is missing, or a distance is beyond the curve")
@@ -50,7 +49,7 @@ def focusing_bp_lies_slightly_above(franz_parisi: pd.DataFrame, local_entropy: p
     worst = largest(outside)
     told = pd.concat([close, points])
     detail = (
-        f"{means.size} solutions, N = {N}: "
+        f"{means.size} solutions, N = {local_entropy['N'].iloc[0]}: "
         + ", ".join(f"{y:+.4f} ± {e:.4f} at d = {d:g}" for d, y, e in told[["distance", "y", "y_err"]].to_numpy())
         + f"; most outside its range by {worst:.1f} SE"
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from localentropy.analysis.local_entropy import around_solutions, over_samples, with_excess
+from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
 from localentropy.plots.drawing import COLORS, Drawing, frozen_ends, in_style, letter, panels, threshold_line
 from localentropy.plots.franz_parisi_panels import SMALL, curve_data, curve_name, draw_curves
 
@@ -22,8 +23,9 @@ LINEAR = 1e-4
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Panel (a): all distances; (b): small ones; (c): measured entropies less the curve of the largest margin."""
     table, runs = tables["margins/franz_parisi"], tables["margins/local_entropy"]
-    table = table[table["curve"].isin(["bound", "reference", "same_margin"])]
-    largest = table[(table["curve"] == "reference") & (table["reference"] == "max")]
+    largest = largest_margin_curve(table, runs)
+    alpha = largest["alpha"].iloc[0]
+    table = table[table["curve"].isin(["bound", "reference", "same_margin"]) & table["alpha"].isin([alpha, np.nan])]
     around = with_excess(around_solutions(runs), largest)
     points, excess = over_samples(around, "entropy"), over_samples(around, "excess")
     figure, axes = panels(3, 9.6, 3.0)
@@ -60,11 +62,12 @@ def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
     each = runs.drop_duplicates("sample")
     solved = each[each["solved"] == 1]
     below = " (fewer than the paper's 10)" if len(each) < 10 else ""
+    stability = f"The smallest stability of these solutions is {solved['smallest_stability'].mean():.2f} on average. "
     lost = int((runs["converged"] == 0).sum())
     return (
         "Figure 3. Franz–Parisi entropy (nats per weight) of solutions of margin "
         f"κ = {p['margin']:g} at normalised Hamming distance d from a typical solution of margin κ̃ of the binary "
-        f"perceptron, replica-symmetric theory, α = {p['alpha']:g} (α and the margins are chosen here: the text lost "
+        f"perceptron, replica-symmetric theory, α = {table['alpha'].max():g} (α and the margins are chosen here: the text lost "
         "them). Dashed: negative, where no such solutions exist around typical references. Black: solutions of the "
         "same margin as the reference. Dotted: all configurations, α = 0. Dots: typical distance and entropy of all "
         f"solutions, where a curve is highest. {frozen_ends(table, ['curve', 'margin_ref'], curve_name)}Squares: local "
@@ -72,7 +75,7 @@ def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
         f"of {len(each)}{below}, N = {each['N'].iloc[0]}, P = {each['P'].iloc[0]}; error bars: standard error of the mean. "
         f"Distances are fixed, so that the errors are in one direction; the paper fixed the fields. The protocol (y = "
         f"{q['replicas']:g} replicas, {q['steps']} steps, damping {q['damping']:g}) and N are chosen here. "
-        f"{f'Not converged: {lost} of {len(runs)} entropies. ' if lost else ''}The smallest stability of these solutions is "
-        f"{solved['smallest_stability'].mean():.2f} on average. (b): small distances; the axis is linear up to "
+        f"{f'Not converged: {lost} of {len(runs)} entropies. ' if lost else ''}{stability if len(solved) else ''}(b): small "
+        f"distances; the axis is linear up to "
         f"{LINEAR:g} and logarithmic beyond, on both sides of 0. (c): the squares less the curve of the largest margin."
     )
