@@ -20,7 +20,6 @@ CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 VALUES: dict[str, Any] = {
     "chunks": 1,
     "threads": 1,
-    "instance": "random_patterns",
     "alpha": 0.3,
     "margin_ref": 0.0,
     "margin": 0.0,
@@ -78,7 +77,13 @@ def test_a_run_that_fails_says_so():
 
 @pytest.mark.parametrize(
     ("wrong", "told"),
-    [({"N": 200}, "odd"), ({"distances": (0.1, 0.05)}, "increase"), ({"sweeps": 3}, "sweeps"), ({"alpha": 0}, "alpha")],
+    [
+        ({"N": 200}, "odd"),
+        ({"distances": (0.1, 0.05)}, "increase"),
+        ({"sweeps": 3}, "sweeps"),
+        ({"alpha": 0}, "alpha"),
+        ({"alpha": 0.001}, "alpha = 0.001 leaves no patterns at N = 201"),
+    ],
 )
 def test_wrong_values_are_refused(wrong, told):
     with pytest.raises(ValidationError, match=told):

@@ -28,12 +28,11 @@ def largest_margin_curve(franz_parisi: pd.DataFrame, local_entropy: pd.DataFrame
         DomainError: there is no such curve of the perceptron at the α and the margin of the measurements.
     """
     alpha, N, margin = local_entropy[["alpha", "N", "margin"]].iloc[0]
+    ours = franz_parisi.attrs["parameters"]["ensemble"] == {"model": "perceptron"}
     t = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["reference"] == "max")]
     # The number of patterns of an instance is an integer.
     curve = t[((t["alpha"] - alpha).abs() * N <= 1) & (t["margin"] == margin)]
-    if len(curve.dropna(subset=["entropy", "slope"])) < 2 or t.attrs["parameters"]["ensemble"] != {
-        "model": "perceptron"
-    }:
+    if not ours or len(curve.dropna(subset=["entropy", "slope"])) < 2:
         raise DomainError(
             f"the local entropies at alpha = {alpha:.4g}, margin = {margin:g} need a curve of the perceptron's family "
             "`reference` with margin_ref = max to compare with: take alpha and margin of both sections alike"

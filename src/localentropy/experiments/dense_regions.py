@@ -27,7 +27,9 @@ class Parameters(ExperimentParameters):
     """Parameters of the lines."""
 
     ensembles: dict[str, RandomPatterns] = Field(min_length=1, description="models, by name (C)")
-    lines: tuple[str, ...] = Field(description="names of the models with whole lines; of the others only the ends")
+    lines: tuple[str, ...] = Field(
+        min_length=1, description="names of the models with whole lines; of the others only the ends"
+    )
     smallest_alpha: Load = Field(description="left end of the lines in α (C)")
     alphas_marked: IncreasingLoads = Field(description="further values of α on the lines, the figures' own (C)")
     points: int = Field(
@@ -42,6 +44,8 @@ class Parameters(ExperimentParameters):
         for name in self.lines:
             if name not in self.ensembles:
                 raise ValueError(f"lines: {name} is not one of the ensembles: {', '.join(self.ensembles)}")
+        if len(set(self.lines)) < len(self.lines):
+            raise ValueError(f"lines: the names must differ from each other, got {', '.join(self.lines)}")
         return self
 
     def modules(self) -> list[str]:

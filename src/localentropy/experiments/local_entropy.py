@@ -18,9 +18,9 @@ The problem is the storage of random patterns. Table: one row for each solution 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from localentropy import seeds
 from localentropy.experiments.parameters import SIZE, Context, IncreasingDistances, Load, Margin, OddSize, Task
@@ -33,15 +33,23 @@ if TYPE_CHECKING:
 class Parameters(SolverParameters):
     """Parameters of the local entropies."""
 
-    instance: Literal["random_patterns"] = Field(
-        description="the problem, a function of localentropy.instances.perceptron"
-    )
     alpha: Load = Field(description="patterns per weight, α = P/N (C)")
     margin_ref: Margin = Field(description="margin κ̃ asked of the solver")
     margin: Margin = Field(description="margin κ of the solutions that are counted")
     distances: IncreasingDistances = Field(description="distances d from the solver's solution (C)")
     N: OddSize = Field(description="weights (C)", json_schema_extra=SIZE)
     samples: int = Field(ge=1, le=10_000, description="instances", json_schema_extra=SIZE)
+
+    @property
+    def P(self) -> int:
+        """Number of patterns."""
+        return round(self.alpha * self.N)
+
+    @model_validator(mode="after")
+    def _has_patterns(self) -> Self:
+        if self.P < 1:
+            raise ValueError(f"alpha = {self.alpha} leaves no patterns at N = {self.N}")
+        return self
 
 
 Parameters.MODELS = with_options(Parameters)
@@ -56,13 +64,12 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """Rows of one instance, in the columns above."""
     import pandas as pd
 
-    from localentropy.instances import perceptron
+    from localentropy.instances.perceptron import random_patterns
     from localentropy.landscape.local_entropy import local_entropy
 
     p, sample = parameters, task["sample"]
-    P = round(p.alpha * p.N)
-    instance = getattr(perceptron, p.instance)(p.N, P, seed=seeds.child(context.seed, "instance", sample=sample))
-    place = {"P": P, "N": p.N, "margin": p.margin_ref, "sample": sample}
+    instance = random_patterns(p.N, p.P, seed=seeds.child(context.seed, "instance", sample=sample))
+    place = {"P": p.P, "N": p.N, "margin": p.margin_ref, "sample": sample}
     solution = p.solve(instance, margin=p.margin_ref, seed=seeds.child(context.seed, f"algorithm/{p.solver}", **place))
     curve = local_entropy(instance, solution.weights, distances=p.distances, margin=p.margin)
     stability = float(instance.stabilities(solution.weights).min())
@@ -71,9 +78,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     return pd.DataFrame(
         {
             "sample": sample,
-            "P": P,
+            "P": p.P,
             "N": p.N,
-            "alpha": P / p.N,
+            "alpha": p.P / p.N,
             "margin_ref": p.margin_ref,
             "solved": float(solution.solved),
             "smallest_stability": stability,

@@ -48,9 +48,8 @@ def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame)
     p = franz_parisi.attrs["parameters"]
     models = dense_regions.attrs["parameters"]["ensembles"]
     ours = dense_regions["ensemble"].map(models) == p["ensemble"]
-    at = (
-        dense_regions[ours & (dense_regions["alpha"] == p["alpha"])].drop_duplicates("line").set_index("line")["margin"]
-    )
+    here = dense_regions[ours & (dense_regions["alpha"] == p["alpha"])]
+    at = here.drop_duplicates("line").set_index("line")["margin"]
     if set(at.index) != {"kappa_min", "kappa_u", "kappa_max"}:
         raise Untestable(f"κ_min, κ_u and κ_max at α = {p['alpha']:g} needed")
     found: dict[str, list[bool]] = {"shell": [], "dip": [], "dense": []}

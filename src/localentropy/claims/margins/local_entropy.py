@@ -28,8 +28,8 @@ def focusing_bp_lies_slightly_above(franz_parisi: pd.DataFrame, local_entropy: p
     )
     try:
         curve = largest_margin_curve(franz_parisi, local_entropy)
-    except DomainError as error:
-        raise Untestable(str(error)) from None
+    except DomainError as lacking:
+        raise Untestable(str(lacking)) from None
     around = with_excess(around_solutions(local_entropy), curve)
     if around["excess"].isna().any():
         raise Untestable("an entropy is missing, or a distance is beyond the curve")
