@@ -282,6 +282,8 @@ def test_activation_of_a_committee_by_name():
         DomainError, match=r"activation = 'rellu' is not known: allowed are sign, relu, .*; nearest is 'relu'"
     ):
         tree_committee.typical(0.5, activation="rellu")
+    with pytest.raises(DomainError, match=r"^activation = \['sign'\] is neither a name nor a function with a hash$"):
+        tree_committee.alpha_c(activation=["sign"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("module", ["random_features", "perceptron", "tree_committee"])

@@ -156,6 +156,12 @@ def test_smallest_margins_at_few_patterns(alpha):
         assert function(alpha) == pytest.approx(monotonicity.small_distance_guess(ensemble, criterion)[0], rel=0.02)
 
 
+@pytest.mark.parametrize(("function", "name"), [(perceptron.kappa_u, "monotonic"), (perceptron.kappa_min, "positive")])
+def test_so_few_patterns_that_the_margins_are_not_computed_are_refused(function, name):
+    with pytest.raises(DomainError, match=rf"^too few patterns at alpha = 0\.0001: whether phi_FP is {name} is"):
+        function(1e-4)
+
+
 def test_the_smallest_margins_join_the_largest_one_at_their_thresholds():
     threshold = perceptron.alpha_le()
     assert perceptron.kappa_u(threshold - 1e-6) == pytest.approx(perceptron.kappa_max(threshold - 1e-6), abs=1e-4)

@@ -30,6 +30,7 @@ DISTANCE_TOLERANCE = 1e-4
 STEP = 0.3
 """Of the logarithm of the distance, in the search for the minimum."""
 SMALLEST_DISTANCE = 1e-10
+"""Of a minimum that is looked for."""
 AROUND = (0.2 * np.cos(np.pi * (np.arange(9) + 0.5) / 9.0)).tolist()
 """Logarithms of relative distances from the horizontal tangent, at which the slope is computed to find it."""
 LAW_TOLERANCE = 3e-3
@@ -184,7 +185,8 @@ def smallest_monotonic_margin(ensemble: Ensemble, nodes: tuple[int, int, int] = 
         nodes: of the energetic term.
 
     Raises:
-        DomainError: the curve is not monotonic even for references of largest margin.
+        DomainError: the curve is not monotonic even for references of largest margin, or there are so few patterns that
+            it is decided at distances below 1e-10.
         ConvergenceError: the margin was not found.
     """
     return threshold_margin(ensemble, MONOTONIC, nodes)
@@ -240,6 +242,11 @@ def threshold_margin(ensemble: Ensemble, criterion: Criterion, nodes: tuple[int,
     """
     maximum = largest_margin(ensemble.at(margin=0.0))
     guess, distance = small_distance_guess(ensemble, criterion)
+    if not DISTANCES[0] < distance < DISTANCES[-1]:
+        raise DomainError(
+            f"too few patterns at {ensemble.describe()}: whether phi_FP is {criterion.wanted} is decided at distances "
+            f"below {SMALLEST_DISTANCE:g}"
+        )
 
     def family(log_gap: float) -> tuple[Ensemble, Ensemble]:
         return ensemble, ensemble.at(margin=min(ensemble.margin + math.exp(log_gap), maximum))

@@ -13,11 +13,12 @@ docs/margins/theory.md, section 8.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from localentropy.arguments import require_between
+from localentropy.errors import DomainError
 from localentropy.numerics.activations import Activation
 from localentropy.numerics.gaussian_covariance import gaussian_covariance
 from localentropy.numerics.jets import Jet, Number, variables
@@ -108,14 +109,7 @@ def franz_parisi(
     Source: `margins`, eqs. 34-36; docs/margins/theory.md eqs. 31, 32.
     """
     student = _ensemble(alpha, margin, activation)
-    return curves.labelled_table(
-        student,
-        distances,
-        margin_ref,
-        unsolved,
-        alpha=float(alpha),
-        activation=str(getattr(activation, "__name__", activation)),
-    )
+    return curves.labelled_table(student, distances, margin_ref, unsolved, **_labels(student))
 
 
 def franz_parisi_one_step(
@@ -128,8 +122,7 @@ def franz_parisi_one_step(
 ) -> pd.DataFrame:
     """The same with one step of replica-symmetry breaking; arguments and columns as for the perceptron."""
     student = _ensemble(alpha, margin, activation)
-    name = str(getattr(activation, "__name__", activation))
-    return one_step.labelled_table(student, distances, margin_ref, block, alpha=float(alpha), activation=name)
+    return one_step.labelled_table(student, distances, margin_ref, block, **_labels(student))
 
 
 def kappa_min(alpha: float, activation: Activation = "sign") -> float:
@@ -157,7 +150,14 @@ def thresholds(activation: Activation = "sign") -> monotonicity.Thresholds:
     return monotonicity.thresholds(_ensemble(1.0, 0.0, activation))
 
 
+def _labels(student: TreeCommittee) -> dict[str, float | str]:
+    """What the attributes of a table say of the model."""
+    return {"alpha": student.alpha, "activation": str(getattr(student.activation, "__name__", student.activation))}
+
+
 def _ensemble(alpha: float, margin: float, activation: Activation) -> TreeCommittee:
+    if not isinstance(activation, Hashable):  # solutions are remembered by it
+        raise DomainError(f"activation = {activation!r} is neither a name nor a function with a hash")
     gaussian_covariance(activation)
     return TreeCommittee(
         require_between("alpha", alpha, *LOADS),
