@@ -115,8 +115,9 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
         table["parameters"] = 1000
         table.attrs["parameters"] = {
             **{"hidden_layers": 2, "width": 33, "patterns": [500, 1000], "samples": 6, "epochs": 400, "flip_draws": 4},
-            **{"spread": 0.3, "logit_scale": 4.0, "learning_rate": 1.0, "batch": 20},
+            **{"spread": 0.3, "logit_scale": 4.0, "learning_rate": 1.0, "batch": 20, "labels": "classes"},
         }
+    tables["margins/binary_mlp_mnist"].attrs["parameters"] |= {"labels": "parity", "epochs": 200}
     # All of CIFAR-10 is too much.
     hard = tables["margins/binary_mlp_cifar10"]
     hard.loc[hard["quantity"] == "train_error", "value"] = 0.1
@@ -128,8 +129,15 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
     assert (energies[energies["x"] == 0.0]["y"] == 0.0).all()
     overlaps = drawing.data[drawing.data["series"] == "overlap"]
     assert overlaps.groupby("dataset").size().to_dict() == dict.fromkeys(names, 4) and (overlaps["y_err"] > 0).all()
-    for words in ("Mean and standard error of 6 networks", "33 units (1000 weights)", "below the paper's size"):
+    for words in (
+        "MNIST, parity: 2 hidden layers of 33 units (1000 weights); Fashion-MNIST: 2", "below the paper's size",
+        "Mean and standard error of 6 networks", "at most 200, 400, 400 epochs",
+    ):  # fmt: skip
         assert words in drawing.caption
+    for table in tables.values():
+        table.loc[table["quantity"] == "train_error", "value"] = 0.1
+    nothing_solved = figure8.draw(tables, "smoke")
+    assert set(nothing_solved.data["panel"]) == set("abcdef")
 
 
 def test_figure_s1_draws_the_search_the_four_transitions_and_the_planted_model() -> None:

@@ -12,11 +12,7 @@ from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import last_solved
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
 
-TITLES = {
-    "mnist": "MNIST, parity",
-    "fashion_mnist": "Fashion-MNIST",
-    "cifar10": "CIFAR-10",
-}
+TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
 SERIES: dict[str, dict[str, Any]] = {
     "train error": {"color": COLORS[0], "marker": "o"},
     "overlap": {"color": COLORS[3], "marker": "s", "label": "trained networks"},
@@ -53,7 +49,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                     own[row].plot(points["x"], points["y"], **style)
                 else:
                     own[row].errorbar(points["x"], points["y"], points["y_err"], **style)
-        own[0].set_title(TITLES[name], loc="right")
+        own[0].set_title(_title(name, table), loc="right")
         for axis in own[:2]:
             axis.set(xscale="log", xlabel="training images $P$")
             axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
@@ -68,12 +64,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             own[2].set_title(f"$P$ = {threshold:.0f}", loc="right")
     data = pd.concat(frames, ignore_index=True)
     for row, (label, above) in enumerate((("train error", 1.1), ("overlap", 1.5), ("train error after flips", 1.05))):
-        shown = data[data["panel"].isin(list("abcdefghi"[3 * row : 3 * row + 3]))]
-        for axis in axes[3 * row : 3 * row + 3]:
-            axis.set(ylim=(-0.03 * shown["y"].max(), above * shown["y"].max()))
-        axes[3 * row].set_ylabel(label)
-    for axis in (axes[3], axes[6]):
-        axis.legend(loc="upper left")
+        top = data.loc[data["panel"].isin(list("abcdefghi"[3 * row : 3 * row + 3])), "y"].max()
+        beside = axes[3 * row : 3 * row + 3]
+        for axis in beside if top > 0 else ():  # there is nothing to draw after flips where no network solves
+            axis.set(ylim=(-0.03 * top, above * top))
+        beside[0].set_ylabel(label)
+        for axis in [axis for axis in beside if row and axis.get_legend_handles_labels()[0]][:1]:
+            axis.legend(loc="upper left")
     letter(axes)
     return Drawing(figure, data, _caption(found, scale))
 
@@ -106,26 +103,36 @@ def _energies(table: pd.DataFrame, patterns: float | None) -> pd.DataFrame:
     return pd.concat([curve.assign(series="local energy"), chord.assign(series="chord")])
 
 
+def _title(name: str, table: pd.DataFrame) -> str:
+    """The dataset, and what is learnt if that is not its classes."""
+    return TITLES[name] + (", parity" if table.attrs["parameters"]["labels"] == "parity" else "")
+
+
+def _each(tables: Mapping[str, pd.DataFrame], key: str) -> str:
+    """The value of a parameter, or its values in the order of the datasets where they differ."""
+    values = [f"{table.attrs['parameters'][key]:g}" for table in tables.values()]
+    return values[0] if len(set(values)) == 1 else ", ".join(values)
+
+
 def _shape(table: pd.DataFrame) -> str:
     p = table.attrs["parameters"]
     return f"{p['hidden_layers']} hidden layers of {p['width']} units ({table['parameters'].iloc[0]} weights)"
 
 
 def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
-    p = next(iter(tables.values())).attrs["parameters"]
-    shapes = "; ".join(f"{TITLES[name]}: {_shape(table)}" for name, table in tables.items())
+    shapes = "; ".join(f"{_title(name, table)}: {_shape(table)}" for name, table in tables.items())
     largest = ", ".join(str(max(table.attrs["parameters"]["patterns"])) for table in tables.values())
     return (
         "Figure 8. Multilayer perceptrons with binary weights and sign activations, without biases and batch norm, "
         f"trained by BinaryNet with cross-entropy and SGD on P images, against P. {shapes}. Mean and standard error of "
-        f"{p['samples']} networks from different starts (overlaps: jackknife over networks). (a–c) Train error (a tie "
+        f"{_each(tables, 'samples')} networks from different starts (overlaps: jackknife over networks). (a–c) Train error (a tie "
         "of the largest outputs is an error). (d–f) Overlap of pairs of networks whose hidden units are matched by "
         "permutations and signs, layer by layer; grey: the same for random networks. Vertical lines: the largest P up "
         "to which no network makes an error. (g–i) Train error at this P after each weight is flipped with probability "
-        f"d, {p['flip_draws']} draws; dashed: a straight line, to show that the curve is convex. The text lost the "
+        f"d, {_each(tables, 'flip_draws')} draws; dashed: a straight line, to show that the curve is convex. The text lost the "
         "following, which is chosen here: pixels ±1, above the median of their image or not, the last one left out; "
-        f"widths; P; real weights that start uniform in ±{p['spread']:g}; logits {p['logit_scale']:g} W h/√n; learning "
-        f"rate {p['learning_rate']:g} for the mean loss of {p['batch']} images; at most {p['epochs']} epochs; errors "
+        f"widths; P; real weights that start uniform in ±{_each(tables, 'spread')}; logits {_each(tables, 'logit_scale')} W h/√n; learning "
+        f"rate {_each(tables, 'learning_rate')} for the mean loss of {_each(tables, 'batch')} images; at most {_each(tables, 'epochs')} epochs; errors "
         "rounded to multiples of 2⁻¹⁰ in the backward pass, so that all processors give the same numbers."
         + ("" if scale == "paper" else f" Scale {scale}: below the paper's size (at most {largest} images).")
     )
