@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from localentropy.plots.drawing import COLUMN_WIDTH, Drawing, colors_of, curve_rows, in_style, panels
+from localentropy.plots.margins.largest_margin import model_in_words
 
 
 @in_style
@@ -24,8 +25,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axis.set(xlabel=r"margin $\kappa$", ylabel=r"typical distance $d = (1 - q)/2$", xlim=(0.0, None), ylim=(0.0, 0.5))
     axis.legend(title=r"$\alpha$", loc="upper right")
     caption = (
-        "Figure 2. Normalised Hamming distance between two typical solutions of margin κ of the binary perceptron, "
-        "replica-symmetric theory, for several numbers of patterns per weight α. Dots: the largest margin κ_max, where "
+        "Figure 2. Normalised Hamming distance between two typical solutions of margin κ of the "
+        f"{model_in_words(table.attrs['parameters']['ensemble'])}, replica-symmetric theory, for several numbers of patterns per weight α. Dots: the largest margin κ_max, where "
         "the entropy vanishes. The values of α are chosen here: the text lost them."
     )
     return Drawing(figure, pd.concat(frames), caption)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.margins.largest_margin import model_in_words
 
 
 @in_style
@@ -32,7 +33,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[1].set(xlim=(0.0, None), ylim=(0.0, None))
     letter(axes)
     caption = (
-        "Figure 5. Typical solutions of the binary perceptron, replica-symmetric theory. (a): entropy against the margin κ, "
+        f"Figure 5. Typical solutions of the {model_in_words(table.attrs['parameters']['ensemble'])}, replica-symmetric theory. (a): entropy against the margin κ, "
         "for several numbers of patterns per weight α; it vanishes at the largest margin. (b): the largest margin against "
         f"α (dots: the values of (a)); it vanishes at α_c = {alpha_c:.4f}. The values of α are chosen here: the text "
         "lost them."

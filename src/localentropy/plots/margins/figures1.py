@@ -147,19 +147,22 @@ def _planted(axis: Axes, planted: pd.DataFrame, column: str, panel: str) -> pd.D
 def _caption(searched: pd.DataFrame, equal: pd.DataFrame, regions: pd.DataFrame, planted: pd.DataFrame) -> str:
     stable = searched[searched["curve"] != "unstable"]
     unstable = searched[searched["curve"] == "unstable"]
-    split = unstable[unstable["q1"] > unstable["q0"]]
+    others, split = int((stable["q1"] > stable["q0"]).sum()), unstable[unstable["q1"] > unstable["q0"]]
     ends = regions[regions["end"] & (regions["ensemble"] == "perceptron")].set_index("line")["alpha"]
     threshold = planted[planted["curve"] == "threshold"].iloc[0]
-    where = f"for d from {split['distance'].min():.2g} to {split['distance'].max():.2g}" if len(split) else "nowhere"
-    found = (split["blocks"] == "stationary").any()
-    stationary = "" if found else ", and no m is stationary"
+    where = "nowhere"
+    if len(split):
+        where = f"in blocks of m = {', '.join(split['blocks'].unique())} for d from {split['distance'].min():.2g} to {split['distance'].max():.2g}"
+        where += ", where the entropy is negative" if (split["entropy"] < 0).all() else ""
+    if "stationary" in set(unstable["blocks"]) - set(split["blocks"]):
+        where += ", and no m is stationary"
     return (
         "Figure s1. What the text says without a figure; binary perceptron, replica theory. (a) Replicon along curves around "
         "solutions of the largest margin (colours) and of smaller margins at α = "
         f"{stable.loc[stable['reference'] != 'max', 'alpha'].max():g} (grey); the replica-symmetric solution is stable below the line. "
         f"Its largest value is {stable['replicon'].max():.3f} on all curves but that of α = {unstable['alpha'].iloc[0]:g}. (b) Search "
-        "for two overlaps, q₁ in blocks of m replicas and q₀ between blocks: zero on all other curves of (a); "
-        f"at α = {unstable['alpha'].iloc[0]:g} small blocks split {where}, where the entropy is negative{stationary}. "
+        f"for two overlaps, q₁ in blocks of m replicas and q₀ between blocks: {f'not zero at {others} points of' if others else 'zero on all'} other curves of (a); "
+        f"at α = {unstable['alpha'].iloc[0]:g} students split {where}. "
         "(c) Solutions of the margin of their reference; dashed: negative. "
         f"{frozen_ends(equal, ['margin_ref'], 'κ = {:.3g}'.format)}(d) The four transitions: κ_min and κ_u at each load, and the loads at "
         f"which they meet κ_max, α'_LE = {ends['kappa_u']:.6f} and α_min = {ends['kappa_min']:.6f}. (e), (f) Entropy and its derivative "
