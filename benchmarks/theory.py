@@ -21,6 +21,7 @@ from localentropy.replica import (
     monotonicity,
     patterns,
     perceptron,
+    spherical_tree,
     teacher_student,
     tree_committee,
     typical,
@@ -173,8 +174,22 @@ def random_patterns() -> None:
         report(f"perceptron: franz_parisi_one_step, alpha = {alpha:g}", seconds(called), "target", 1.0)
 
 
+def groups() -> None:
+    """Groups of solutions of tree machines: a grid of overlaps and loads that share the pattern's averages."""
+    overlaps, loads = np.linspace(0.41, 0.98, 12), (0.25, 0.5, 0.75, 1.0, 1.5, 1.76, 2.5, 3.0)
+
+    def grid(units: float) -> None:
+        spherical_tree._averages.cache_clear()
+        for alpha in loads:
+            spherical_tree.local_entropy(overlaps, alpha, units)
+
+    for units in (3, math.inf):
+        spherical_tree.local_entropy(0.5, 1.0, units)  # compiles
+        report(f"local entropy of groups, K = {units}, 12 x 8", fastest(partial(grid, units), 1, 1), "target", 60.0)
+
+
 def main() -> None:
-    for part in (energetic_term, typical_solutions, thresholds, curves, random_patterns):
+    for part in (energetic_term, typical_solutions, thresholds, curves, random_patterns, groups):
         part()
 
 

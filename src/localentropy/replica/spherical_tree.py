@@ -1,0 +1,282 @@
+"""Tree machines with continuous weights: typical solutions, and the local entropy of groups (`shaping`, figure 1).
+
+N weights on the sphere |w|^2 = N belong in equal parts to K units. A unit sees its own part of a pattern and gives the
+sign of its sum. The machine's output is the majority of the units ("committee") or their product ("parity"). There are
+alpha N random patterns. Volumes are divided by those without patterns, so their logarithms are at most 0. They are in
+nats per weight. Derivation: docs/shaping/theory.md, the sections on spherical trees.
+
+    >>> import math
+    >>> from localentropy.replica import spherical_tree
+    >>> spherical_tree.local_entropy([0.7, 0.9], alpha=1.0, units=3)
+    >>> spherical_tree.typical(alpha=1.0, units=math.inf).replicon
+
+`units` is 1 (the perceptron), 3 or math.inf. Every function raises DomainError for an argument out of range, and
+ConvergenceError, with the point and the residual, for a solve that failed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from localentropy.arguments import require_array, require_between, require_choice
+from localentropy.errors import ConvergenceError, DomainError
+from localentropy.replica import tree_patterns
+from localentropy.replica.ensemble import LOADS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MACHINES = ("committee", "parity")
+OVERLAPS = (1e-3, 0.9999)
+"""Range of overlaps in a group."""
+LARGEST_TYPICAL = 0.9999
+"""Typical solutions of a larger overlap are refused: their load is close to the replica-symmetric capacity."""
+SOFTEST, STIFFEST = 60.0, -12.0
+"""Range of ln(1 + d_0 / (1 - q_1)). Beyond the upper end the local entropy is 0 to 1e-20."""
+LARGEST_ERROR = 1e-6
+"""Of the entropy: where the saddle-point equation leaves more, the solve has failed."""
+
+
+@dataclass(frozen=True)
+class TypicalSolution:
+    """Replica-symmetric description of the typical solutions.
+
+    Attributes:
+        alpha: patterns per weight.
+        units: K.
+        entropy: log of the part of the sphere that solves all patterns, nats per weight.
+        q: overlap of two solutions.
+        replicon: below 1 the replica-symmetric solution is stable. Above 1 solutions fall into clusters.
+        residual: relative error of the saddle-point equation.
+    """
+
+    alpha: float
+    units: float
+    entropy: float
+    q: float
+    replicon: float
+    residual: float
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """A machine at one overlap q of solutions.
+
+    Attributes:
+        units: 1, 3 or infinity.
+        parity: whether the output is the product of the units.
+        q: overlap.
+    """
+
+    units: float
+    parity: bool
+    q: float
+
+    @property
+    def ratio(self) -> float:
+        """Variance of what solutions share of a unit's pre-activation, in units of what they do not share."""
+        return self.q / (1.0 - self.q)
+
+    @property
+    def slope(self) -> float:
+        """c: 1, or for infinitely many units (1 - q) Q'(q) / (1 - Q(q)), Q the overlap of their outputs (eq. S.16)."""
+        if math.isfinite(self.units):
+            return 1.0
+        return (1.0 - self.q) / (math.sqrt((1.0 - self.q) * (1.0 + self.q)) * math.acos(self.q))
+
+    @property
+    def curvature(self) -> float:
+        """(1 - q)^2 Q''(q) / (1 - Q(q)); 0 for few units, whose patterns see q itself (eq. S.17)."""
+        return 0.0 if math.isfinite(self.units) else self.slope * self.ratio * (1.0 - self.q) / (1.0 + self.q)
+
+
+def local_entropy(
+    overlaps: Iterable[float] | float, alpha: float, units: float = 3, machine: str = "committee"
+) -> pd.DataFrame:
+    """Largest local entropy of a group of infinitely many solutions at a mutual overlap q_1.
+
+    It is the log of the part of all configurations at that overlap from the middle of the group that are solutions,
+    for the best group. The text of `shaping` prints only its second term; the column `pattern_term` has it. For the
+    parity machine the paper gives -alpha ln 2 at every overlap; the column `annealed` has it. That is the value on the
+    branch q_0 = 0, which is not the extremum for q_1 > 0: the column `entropy` has the full minimisation, which rises
+    from -alpha ln 2 at q_1 = 0 to 0 at q_1 = 1.
+
+    Source: `shaping`, figure 1; docs/shaping/theory.md eqs. S.8, S.10, S.16, S.18.
+
+    Args:
+        overlaps: q_1, each in [0.001, 0.9999], in any order.
+        alpha: patterns per weight, below the replica-symmetric capacity (of the parity of three units 10.37).
+        units: K, 1, 3 or math.inf; 3 for the parity machine.
+        machine: "committee" or "parity".
+
+    Returns:
+        One row per overlap: overlap, entropy (nats per weight), d_0 (negative below the overlap of typical solutions,
+        infinite above about 1e26), pattern_term, annealed, residual (relative error of the saddle-point equation).
+        `attrs`: alpha, units, machine.
+    """
+    import pandas as pd
+
+    units, parity = _units(units), require_choice("machine", machine, MACHINES) == "parity"
+    if parity and units != 3:
+        raise DomainError(f"units = {units:g} is out of range: the parity machine is computed for 3")
+    alpha = _load(alpha, _capacity(units, parity), "where no group of solutions exists")
+    rows = [_group(_Machine(units, parity, q), alpha) for q in require_array("overlap", overlaps, *OVERLAPS).ravel()]
+    table = pd.DataFrame(rows, columns=["overlap", "entropy", "d_0", "pattern_term", "residual"])
+    table.insert(4, "annealed", -alpha * math.log(2.0))
+    table.attrs.update(alpha=alpha, units=units, machine=machine)
+    return table
+
+
+def typical(alpha: float, units: float = 3) -> TypicalSolution:
+    """Typical solutions of the committee: entropy, overlap and replicon.
+
+    Source: `shaping`, Methods (belief propagation); docs/shaping/theory.md eqs. S.12-S.14, S.17.
+
+    Args:
+        alpha: patterns per weight, below the load at which typical solutions have the overlap 0.9999.
+        units: K, 1, 3 or math.inf.
+    """
+    units = _units(units)
+    alpha = _load(
+        alpha, _typical_load(units, _logit(LARGEST_TYPICAL)), "where two typical solutions have the overlap 0.9999"
+    )
+    position = _root(lambda y: math.log(_typical_load(units, y) / alpha), 0.0, -30.0, _logit(LARGEST_TYPICAL))
+    machine = _at(units, position)
+    value, _, _ = _averages(machine, 0.0)
+    q = machine.q
+    return TypicalSolution(
+        alpha, units, 0.5 * (math.log1p(-q) + machine.ratio) + alpha * value, q, _replicon(machine, alpha),
+        abs(math.expm1(_excess(machine, 0.0, alpha))),
+    )  # fmt: skip
+
+
+def alpha_rs(units: float = 3) -> float:
+    """Patterns per weight at which typical solutions shrink to a point: 2 (K = 1), 4.0252 (K = 3), inf (K infinite).
+
+    It is the capacity in the replica-symmetric ansatz, which is exact for K = 1 only (docs/shaping/theory.md eq. S.11).
+    """
+    return _capacity(_units(units), False)
+
+
+def alpha_clustering(units: float = 3) -> float:
+    """Patterns per weight above which typical solutions fall into clusters: the replicon is 1.
+
+    It is 1.7299 (K = 3) and 2.9878 (K infinite). The text of `shaping` quotes 1.76 and 2.95 from other works. For K = 1
+    typical solutions are in one cluster up to the capacity. Source: docs/shaping/theory.md eqs. S.14, S.17.
+
+    Args:
+        units: K, 3 or math.inf.
+    """
+    units = _units(units)
+    if units == 1:
+        raise DomainError("units = 1 is out of range: the perceptron has no clustering transition; allowed are 3, inf")
+    position = _root(
+        lambda y: math.log(_replicon(_at(units, y), _typical_load(units, y))), 0.0, -30.0, _logit(LARGEST_TYPICAL)
+    )
+    return _typical_load(units, position)
+
+
+def _group(machine: _Machine, alpha: float) -> tuple[float, float, float, float, float]:
+    """Overlap, entropy, d_0, pattern term and residual (docs/shaping/theory.md eqs. S.8, S.10)."""
+    softness = _root(lambda s: _excess(machine, s, alpha), 0.0, STIFFEST, SOFTEST)
+    if softness == SOFTEST:
+        return machine.q, 0.0, math.inf, 0.0, 0.0
+    residual = abs(math.expm1(_excess(machine, softness, alpha)))
+    away = 0.5 * machine.ratio * math.exp(-softness)
+    if not away * residual**2 < LARGEST_ERROR:  # the entropy is stationary: its error is of second order
+        raise ConvergenceError("saddle point", {"overlap": machine.q, "alpha": alpha, "softness": softness}, residual)
+    pattern_term = alpha * _averages(machine, softness)[0]
+    entropy = away + pattern_term
+    d_0 = (1.0 - machine.q) * math.expm1(softness)
+    return machine.q, entropy, d_0, pattern_term, residual
+
+
+@lru_cache(maxsize=8192)
+def _averages(machine: _Machine, softness: float) -> tree_patterns.Averages:
+    """Means over a pattern at d_0 = (1 - q) (e^softness - 1) (docs/shaping/theory.md eqs. S.8, S.16).
+
+    Remembered: they depend on no load.
+
+    Raises:
+        ConvergenceError: the group's place was not found for some pattern.
+    """
+    delta = machine.slope * math.expm1(softness)
+    if math.isinf(machine.units):
+        averages = tree_patterns.one_unit(math.asin(machine.q) / math.acos(machine.q), delta)
+    elif machine.units == 1:
+        averages = tree_patterns.one_unit(machine.ratio, delta)
+    else:
+        averages = tree_patterns.three_units(machine.parity, machine.ratio, delta)
+    if not math.isfinite(averages[0]):
+        raise ConvergenceError(
+            "maximum of a pattern", {"overlap": machine.q, "units": machine.units, "delta": delta}, math.nan
+        )
+    return averages
+
+
+def _excess(machine: _Machine, softness: float, alpha: float) -> float:
+    """Log of the ratio of the two sides of the saddle-point equation (eqs. S.10, S.16). It grows with softness."""
+    force = _averages(machine, softness)[1]
+    return math.log(alpha * machine.slope / machine.ratio) + 2.0 * softness + math.log(force)
+
+
+def _replicon(machine: _Machine, alpha: float) -> float:
+    """Of typical solutions at the machine's overlap (docs/shaping/theory.md eqs. S.14, S.17)."""
+    _, force, stiffness = _averages(machine, 0.0)
+    return alpha * (machine.slope**2 * stiffness + machine.curvature * force)
+
+
+def _typical_load(units: float, logit: float) -> float:
+    """Patterns per weight at which typical solutions have an overlap: eq. S.13, solved for alpha."""
+    machine = _at(units, logit)
+    return machine.ratio / (machine.slope * _averages(machine, 0.0)[1])
+
+
+def _at(units: float, logit: float) -> _Machine:
+    return _Machine(units, False, 1.0 / (1.0 + math.exp(-logit)))
+
+
+def _logit(q: float) -> float:
+    return math.log(q / (1.0 - q))
+
+
+def _root(function: Callable[[float], float], start: float, lowest: float, highest: float) -> float:
+    """Where an increasing function vanishes, or the end before that. Steps from the start grow until they bracket."""
+    from scipy.optimize import brentq
+
+    value, step = function(start), 1.0
+    here, end = start, highest if value < 0.0 else lowest
+    while value != 0.0:
+        there = min(start + step, end) if value < 0.0 else max(start - step, end)
+        if value * function(there) <= 0.0:
+            return float(brentq(function, here, there, xtol=1e-7))
+        if there == end:
+            return end
+        here, step = there, 2.0 * step
+    return here
+
+
+def _capacity(units: float, parity: bool) -> float:
+    """Inverse mean squared distance of a Gaussian vector from where the machine is right (eq. S.11)."""
+    if parity:
+        return 2.0 / (1.0 - (6.0 - 2.0 * math.sqrt(3.0)) / math.pi)
+    if units == 3:
+        return 8.0 / (5.0 - (6.0 + 2.0 * math.sqrt(3.0)) / math.pi)
+    return 2.0 if units == 1 else math.inf
+
+
+def _load(alpha: float, limit: float, why: str) -> float:
+    load = require_between("alpha", alpha, *LOADS)
+    if load >= limit:
+        raise DomainError(f"alpha = {load:.12g} is not below {limit:.12g}, {why}")
+    return load
+
+
+def _units(units: float) -> float:
+    if isinstance(units, bool) or units not in (1, 3, math.inf):
+        raise DomainError(f"units = {units!r} is out of range: allowed are 1, 3, math.inf")
+    return float(units)
