@@ -93,7 +93,7 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
         ),
         (
             {"margins": {"typical": {"ensemble": 3}}},
-            ["margins.typical.ensemble = 3: allowed: a mapping with keys model or a mapping"],
+            ["typical.ensemble = 3: allowed: a mapping with keys model or a mapping with keys model, activation"],
         ),
         ({"solve_sbpi": {"solver": "spbi"}}, ["solve_sbpi.solver = spbi: allowed: one of anneal", "nearest: sbpi"]),
         (

@@ -72,7 +72,7 @@ def allowed(schema: Schema) -> str:
     """What the schema allows: `an integer ≥ 1 and ≤ 10`, `one of a, b`, `a list of …`."""
     for union in ("anyOf", "oneOf"):
         if union in schema:
-            return " or ".join(allowed(branch) for branch in schema[union])
+            return " or ".join(dict.fromkeys(allowed(branch) for branch in schema[union]))
     if "enum" in schema or "const" in schema:
         choices = schema.get("enum", [schema.get("const")])
         return ("one of " if len(choices) > 1 else "") + ", ".join(str(choice) for choice in choices)

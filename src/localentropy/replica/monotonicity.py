@@ -213,12 +213,12 @@ def local_entropy_threshold(ensemble: Ensemble, nodes: tuple[int, int, int] = NO
     return threshold_load(ensemble.at(alpha=1.0), MONOTONIC, nodes)[0]
 
 
-def positivity_threshold(ensemble: Ensemble, nodes: tuple[int, int, int] = NODES) -> float:
+def positivity_threshold(ensemble: Ensemble) -> float:
     """alpha_min: where phi_FP(d) around solutions of largest margin ceases to be positive: kappa_min = kappa_max.
 
-    Arguments and errors are those of `local_entropy_threshold`.
+    The ensemble and errors are those of `local_entropy_threshold`.
     """
-    return threshold_load(ensemble.at(alpha=1.0), POSITIVE, nodes)[0]
+    return threshold_load(ensemble.at(alpha=1.0), POSITIVE)[0]
 
 
 def thresholds(ensemble: Ensemble) -> Thresholds:

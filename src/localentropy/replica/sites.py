@@ -119,18 +119,12 @@ def binary_pair(
 
 
 def binary_pair_softness(
-    free: Jet,
-    t_hat: Jet,
-    field: Jet,
-    r_hat: Number,
-    q_hat_ref: float,
-    r_hat_ref: float = 0.0,
-    spacing: float = PAIR_SPACING,
+    free: Jet, t_hat: Jet, field: Jet, r_hat: Number, q_hat_ref: float, r_hat_ref: float = 0.0
 ) -> float:
     """Mean of (1 - tanh^2 h)^2, the squared response of a weight to its field; h and arguments of `binary_pair`."""
     inside, taught = max(free.value, 0.0), isinstance(r_hat, Jet)
     teacher = r_hat.value if isinstance(r_hat, Jet) else r_hat
-    found = _binary_pair(inside, t_hat.value, field.value, teacher, q_hat_ref, r_hat_ref, taught, spacing)
+    found = _binary_pair(inside, t_hat.value, field.value, teacher, q_hat_ref, r_hat_ref, taught, PAIR_SPACING)
     return float(found[3])
 
 
