@@ -121,6 +121,18 @@ def test_domains_are_all_of_space():
 
 
 @pytest.mark.parametrize("parity", [False, True])
+def test_averages_by_monte_carlo(parity):
+    """Value, force and stiffness over unordered patterns, within four standard errors."""
+    function = tree_patterns.product if parity else tree_patterns.majority
+    g, bend, rows = np.empty(3), np.empty((3, 3)), []
+    for t in math.sqrt(1.5) * np.random.default_rng(2).normal(size=(40_000, 3)):
+        rows.append([function(t, g, bend), np.sum(g * g), np.sum(bend * bend)])
+    error = np.std(rows, axis=0) / math.sqrt(len(rows))
+    assert (abs(np.mean(rows, axis=0) - tree_patterns.three_units(parity, 1.5, 0.0)) < 4 * error).all()
+    assert (error < 0.02 * abs(np.mean(rows, axis=0))).all()
+
+
+@pytest.mark.parametrize("parity", [False, True])
 @pytest.mark.parametrize("ratio, delta", [(0.7, -0.3), (2.0, 0.8), (9.0, 4.3), (19.0, 30.0), (99.0, 3000.0)])
 def test_twice_the_nodes(parity, ratio, delta):
     once = np.array(tree_patterns.three_units(parity, ratio, delta))
