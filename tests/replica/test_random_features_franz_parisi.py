@@ -51,11 +51,11 @@ def curve_of(alpha_T, inv_alpha, margin_ref, margin, activation) -> FranzParisiC
 @lru_cache
 def typical_of(curve) -> rf.TypicalSolution:
     """The reference."""
-    ref = curve.reference.ensemble
+    student, margin_ref = curve.student, curve.reference.fields.margin
     activation = next(
-        name for name in ("sign", "tanh", "erf", "identity") if rf.activation_moments(name) == ref.moments
+        name for name in ("sign", "tanh", "erf", "identity") if rf.activation_moments(name) == student.moments
     )
-    return rf.typical(ref.alpha_T, 1 / ref.alpha, ref.margin, activation)
+    return rf.typical(student.alpha_T, 1 / student.alpha, margin_ref, activation)
 
 
 def weak_problem(curve, distance) -> FranzParisi:
@@ -286,7 +286,7 @@ def fixed_point(curve, distance, sweeps=3000):
 
     Returns its order parameters (q, p, p_d, r, P_S, t, P_t), conjugates and nothing of the solver's.
     """
-    student, margin_ref = curve.student, curve.reference.ensemble.margin
+    student, margin_ref = curve.student, curve.reference.fields.margin
     alpha, alpha_T = student.alpha, student.alpha_T
     alpha_D, mu_1, noise = alpha / alpha_T, student.moments.mu_1, student.moments.mu_star_squared
     ref = typical_of(curve)

@@ -23,7 +23,7 @@ from localentropy.numerics.jets import Jet, exp, expm1, log, variables
 from localentropy.numerics.saddle_point import TOLERANCE, Array, FreeEntropy, StationaryPoint, solve, solve_equilibrated
 from localentropy.replica import sites
 from localentropy.replica.ensemble import LARGEST_MARGIN, Ensemble
-from localentropy.replica.pair_energy import NODES, PairEnergy, Reference
+from localentropy.replica.pair_energy import NODES, PairEnergy, Reference, SoftReference
 from localentropy.replica.typical import largest_margin, typical_point
 
 if TYPE_CHECKING:
@@ -74,17 +74,15 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class ReferencePoint:
-    """A typical solution to measure distances from.
+    """A configuration to measure distances from.
 
     Attributes:
-        ensemble: its control parameters; its margin is the reference margin.
         x: its order parameters.
-        fields: its fields.
+        fields: its fields, and what its patterns weigh.
     """
 
-    ensemble: Ensemble
     x: Any
-    fields: Reference
+    fields: Reference | SoftReference
 
 
 @dataclass(frozen=True)
@@ -209,19 +207,21 @@ class FranzParisiCurve:
 
     Args:
         student: the model at the margin of the solutions counted; it has solutions.
-        reference: the same model at the reference's margin.
+        reference: the same model at the reference's margin, or another reference.
         nodes: of the energetic term.
 
     Raises:
         ConvergenceError: the curve could not be started.
     """
 
-    def __init__(self, student: Ensemble, reference: Ensemble, nodes: tuple[int, int, int] = NODES) -> None:
+    def __init__(
+        self, student: Ensemble, reference: Ensemble | ReferencePoint, nodes: tuple[int, int, int] = NODES
+    ) -> None:
         self.student = student
-        self.reference = reference_point(reference)
+        self.reference = reference_point(reference) if isinstance(reference, Ensemble) else reference
         self.energy = PairEnergy(self.reference.fields, nodes)
         self._unit = math.sqrt(student.variance)
-        self._gap = abs(reference.margin - student.margin) / self._unit
+        self._gap = abs(self.reference.fields.margin - student.margin) / self._unit
         typical = student.values(typical_point(student).coordinates)
         # The overlap of two independent solutions of different margins, nearly.
         self._near = 0.5 * (1.0 - math.sqrt(typical.q * self.reference.x.q))
@@ -333,7 +333,7 @@ class FranzParisiCurve:
             return FranzParisi(self.student.at(margin=margin), self.reference, log_distance, self.energy)
 
         lost = ConvergenceError("random flips", {"distance": math.exp(log_distance)}, math.inf)
-        margin_ref = self.reference.ensemble.margin
+        margin_ref = self.reference.fields.margin
         # Flips make a stability of many units smaller by more than a few units. Then only the second start is near.
         after_flips = self.student.kept(1.0 - 2.0 * math.exp(log_distance)) * margin_ref
         for top in (margin_ref, after_flips):
@@ -375,7 +375,7 @@ def _through(values: Array) -> Polynomial:
 def reference_point(ensemble: Ensemble) -> ReferencePoint:
     """The typical solution of an ensemble, as a reference."""
     y = typical_point(ensemble, "margin_ref").coordinates
-    return ReferencePoint(ensemble, ensemble.values(y), Reference(*ensemble.field_values(y), ensemble.margin))
+    return ReferencePoint(ensemble.values(y), Reference(*ensemble.field_values(y), ensemble.margin))
 
 
 def curve_point(problem: FranzParisi, point: StationaryPoint) -> CurvePoint:
@@ -433,11 +433,17 @@ def labelled_table(
         DomainError: a distance out of range, no such margin, no solutions, or `unsolved` is neither.
         ConvergenceError: a distance that the curve does not reach, if `unsolved` is "raise".
     """
-    import pandas as pd
-
     require_choice("unsolved", unsolved, ("raise", "nan"))
     requested = requested_distances(distances)
     curve = curve_around(student, margin_ref)
+    margins = {"margin_ref": curve.reference.fields.margin, "margin": curve.student.margin}
+    return table(curve, requested, unsolved, **labels, **margins)
+
+
+def table(curve: FranzParisiCurve, requested: list[float], unsolved: str, **labels: float | str) -> pd.DataFrame:
+    """What `labelled_table` returns, for a curve and distances in range; `attrs` holds the labels, typical_distance."""
+    import pandas as pd
+
     typical_distance = curve.typical_distance
     rows: dict[float, CurvePoint] = {}
     for distance in curve.outwards(requested):
@@ -448,12 +454,7 @@ def labelled_table(
                 raise
             rows[distance] = CurvePoint(distance, math.nan, math.nan, math.nan, failure.residual)
     found = pd.DataFrame([(d, *rows[d][1:]) for d in requested], columns=list(CurvePoint._fields))
-    found.attrs = {
-        **labels,
-        "margin_ref": curve.reference.ensemble.margin,
-        "margin": curve.student.margin,
-        "typical_distance": typical_distance,
-    }
+    found.attrs = {**labels, "typical_distance": typical_distance}
     return found
 
 

@@ -245,7 +245,7 @@ def labelled_table(
     curve = curve_around(student, margin_ref)
     rows = {distance: broken_point(curve, distance, block) for distance in curve.outwards(requested)}
     found = pd.DataFrame([rows[distance] for distance in requested], columns=list(BrokenPoint._fields))
-    found.attrs = {**labels, "margin_ref": curve.reference.ensemble.margin, "margin": curve.student.margin}
+    found.attrs = {**labels, "margin_ref": curve.reference.fields.margin, "margin": curve.student.margin}
     return found
 
 

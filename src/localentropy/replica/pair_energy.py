@@ -17,7 +17,7 @@ from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 from localentropy.numerics.jets import Array, Jet, Number, compose
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
-from localentropy.replica.patterns import excess
+from localentropy.replica.patterns import boltzmann, excess, onset_grid, soft_cut, soft_mode
 
 NODES = (40, 56, 28)
 """In z (for a blunt reference), nu and tau, the student's own direction in the plane of x and y, and its orthogonal."""
@@ -31,6 +31,12 @@ gradient shows of the second derivatives; beyond the second, differences are tak
 # continued linearly, by at most the second.
 _SMALLEST_SHARE, _LARGEST_EXCESS = 1e-9, 1e-3
 
+SOFT_SPACING = 0.14
+"""Of the nodes in z beside a soft reference."""
+# How far a student's direction is integrated beyond its mode. Spacings in t of its nodes: at a kink of width 1, of a
+# Gaussian, and of the table of the reference's weight.
+_SOFT_RANGE, _FEATURE_SPACING, _GAUSSIAN_SPACING, _TABLE_SPACING = 10.0, 0.14, 0.36, 0.05
+
 
 class Reference(NamedTuple):
     """The fields of a typical solution: C, V, R of `patterns.hard_margin`, and its margin."""
@@ -39,6 +45,35 @@ class Reference(NamedTuple):
     free: float
     teacher: float
     margin: float
+
+    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
+        """Value (NaN outside of the domain), gradient and pulls of a student at s, X, V, Y, Z, R."""
+        unit, weight = unit_legendre(nodes[2])
+        return _pair_energy(point, np.array([*self, margin]), np.array(nodes), unit, weight)  # type: ignore[no-any-return]
+
+
+class SoftReference(NamedTuple):
+    """The fields of weights drawn with the probability exp(-beta E) of their cross-entropy."""
+
+    common: float
+    free: float
+    log_beta: float
+    gamma: float
+
+    @property
+    def teacher(self) -> float:
+        """There is none."""
+        return 0.0
+
+    @property
+    def margin(self) -> float:
+        """The stability from which the loss hardly counts, in the place of a margin."""
+        return max(self.log_beta - math.log(2.0 * self.gamma), 0.0) / (2.0 * self.gamma)
+
+    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
+        """The same; the number of nodes follows from the reference, and scales as the first of `nodes`."""
+        spacing = SOFT_SPACING * NODES[0] / nodes[0]
+        return _soft_pair_energy(point, np.array(self), margin, spacing)  # type: ignore[no-any-return]
 
 
 class PairEnergy:
@@ -55,7 +90,9 @@ class PairEnergy:
         curved: whether second derivatives are wanted; without, they are zero.
     """
 
-    def __init__(self, reference: Reference, nodes: tuple[int, int, int] = NODES, *, curved: bool = True) -> None:
+    def __init__(
+        self, reference: Reference | SoftReference, nodes: tuple[int, int, int] = NODES, *, curved: bool = True
+    ) -> None:
         self.reference = reference
         self.nodes = nodes
         self._curved = curved
@@ -98,11 +135,10 @@ class PairEnergy:
         return float(pulled), float(bent)
 
     def _evaluate(self, margin: float, point: Array) -> tuple[float, Array, Array]:
-        unit, weight = unit_legendre(self.nodes[2])
-        found = _pair_energy(point, np.array([*self.reference, margin]), np.array(self.nodes), unit, weight)
+        found = self.reference.pair_energy(margin, point, self.nodes)
         if math.isnan(found[0]):
             raise ValueError("covariances outside of the domain")
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _steer(self, margin: float, point: Array, gradient: Array) -> None:
         """Second derivatives: differences, or the least symmetric change that explains the last step."""
@@ -261,3 +297,119 @@ def _agreement(limit, U, slope, log_weight, unit, unit_weight):  # type: ignore[
         density += weight * bell
     scale = length * INVERSE_SQRT_2PI * INVERSE_SQRT_2PI
     return agree * scale, density * scale * SQRT_TWO_OVER_PI
+
+
+@kernel
+def _soft_pair_energy(point, reference, margin, spacing):  # type: ignore[no-untyped-def]
+    """As `_pair_energy`, for a reference without a teacher whose patterns weigh exp(-beta f_gamma).
+
+    Source: docs/shaping/theory.md eqs. C.13, C.14. The direction orthogonal to nu changes only W, the mean of the
+    reference's weight, which is tabulated first: it is a function of one number.
+    """
+    s, X, V, Y, Z, _ = point
+    Q_ref, V_ref, log_beta, gamma_ref = reference
+    gradient, pulls = np.zeros(6), np.zeros(2)
+    shared = X - Z * Z / Q_ref - (Y - Z) ** 2 / V_ref
+    below = min(shared - _SMALLEST_SHARE * V, 0.0)
+    if not (V > 0.0 and below > -_LARGEST_EXCESS * V):
+        return np.nan, gradient, pulls
+    shared -= below
+    root_Q, root_V = math.sqrt(Q_ref), math.sqrt(V_ref)
+    a, b = s * root_Q + Z / root_Q, s * root_V + (Y - Z) / root_V
+    deviation, radius = math.sqrt(V), math.sqrt(b * b + shared)
+    cosine = b / radius
+    blur, along = math.sqrt(shared) / radius * root_V, root_V * cosine
+    cut = soft_cut(log_beta, gamma_ref)
+    centre, scale, first, step, nodes = onset_grid(root_Q, root_V, log_beta, gamma_ref, spacing)
+    size_ref = max(math.hypot(blur, 0.5 / gamma_ref), 1e-3 * deviation)
+    z, weight_z = np.empty(nodes), np.empty(nodes)
+    L_z, pull_z, mode_z, spread_z = np.empty(nodes), np.empty(nodes), np.empty(nodes), np.empty(nodes)
+    low, high = math.inf, -math.inf
+    for i in range(nodes):
+        z[i], weight_z[i] = gaussian_node(centre, scale, first + step * i, step)
+        found = boltzmann(root_Q * z[i], root_V, log_beta, gamma_ref)
+        L_z[i], pull_z[i] = found[0], found[1]
+        # The variance of x is 1 + V L''. That of nu follows.
+        spread_z[i] = math.sqrt(1.0 + cosine * cosine * V_ref * found[2])
+        mode_z[i] = cosine * soft_mode(root_Q * z[i], root_V, log_beta, gamma_ref)
+        for end in (mode_z[i] - _SOFT_RANGE, mode_z[i] + _SOFT_RANGE):
+            low, high = min(low, root_Q * z[i] + along * end), max(high, root_Q * z[i] + along * end)
+    # The table: ln W, and its first two derivatives by t, at omega = cut + size_ref sinh t.
+    first_t = math.asinh((low - cut) / size_ref) - 0.01
+    span_t = math.asinh((high - cut) / size_ref) + 0.01 - first_t
+    rows = int(span_t / _TABLE_SPACING) + 2
+    step_t = span_t / (rows - 1)
+    table = np.empty((rows, 3))
+    for k in range(rows):
+        t = first_t + step_t * k
+        stretch, bent = size_ref * math.cosh(t) * step_t, size_ref * math.sinh(t) * step_t * step_t
+        L, L1, L2, _, _, _, _, _, _ = boltzmann(cut + size_ref * math.sinh(t), blur, log_beta, gamma_ref)
+        table[k, 0], table[k, 1], table[k, 2] = L, L1 * stretch, L2 * stretch * stretch + L1 * bent
+    value = by_Q = by_V = by_overlap = by_T = 0.0
+    width = deviation / radius
+    for i in range(nodes):
+        omega_0 = root_Q * z[i]
+        start, end = mode_z[i] - _SOFT_RANGE, mode_z[i] + _SOFT_RANGE
+        # Two features: the student's margin, and where the reference's loss sets in.
+        kink, onset, width_ref = (margin - a * z[i]) / radius, (cut - omega_0) / along, size_ref / abs(along)
+        # Beyond nine widths ln H is below 1e-18.
+        end = max(min(end, kink + RANGE * width), start + 1e-3 * min(width, 1.0))
+        middle, size, other, blunt = (
+            (kink, width, onset, width_ref) if width < width_ref else (onset, width_ref, kink, width)
+        )
+        middle, size = min(max(middle, start - 10.0), end + 10.0), min(size, 10.0)
+        gap = min(abs(other - middle), 2.0 * _SOFT_RANGE)
+        step_nu = min(
+            _FEATURE_SPACING,
+            _FEATURE_SPACING * blunt / math.hypot(size, gap),
+            _GAUSSIAN_SPACING * spread_z[i] / math.hypot(size, mode_z[i] - middle),
+        )
+        t_low = math.asinh((start - middle) / size)
+        span = math.asinh((end - middle) / size) - t_low
+        nodes_nu = int(span / step_nu) + 2
+        step_nu = span / (nodes_nu - 1)
+        for j in range(nodes_nu):
+            grown = exp(t_low + step_nu * j)
+            nu = middle + 0.5 * size * (grown - 1.0 / grown)
+            omega = omega_0 + along * nu
+            t = (math.asinh((omega - cut) / size_ref) - first_t) / step_t
+            k = min(max(int(t), 0), rows - 2)
+            L, slope = quintic(t - k, table[k], table[k + 1])
+            exponent = L - L_z[i] - 0.5 * nu * nu
+            if not exponent > -700.0:
+                continue
+            p = weight_z[i] * 0.5 * size * step_nu * (grown + 1.0 / grown) * exp(exponent) * INVERSE_SQRT_2PI
+            h = (margin - a * z[i] - radius * nu) / deviation
+            g = hazard(h)
+            bend = g * excess(h, g)
+            value += p * log_tail(h)
+            by_Q -= 0.5 * p * bend
+            by_V += 0.5 * p * g * h
+            by_overlap += p * g * slope / (step_t * math.hypot(size_ref, omega - cut))
+            by_T -= p * g * pull_z[i]
+            pulls[0] += p * g * g
+            pulls[1] += p * bend * bend
+    by_Q, by_V, by_overlap, by_T = by_Q / V, by_V / V, by_overlap / deviation, by_T / deviation
+    value += below * by_Q
+    gradient[0] = 2.0 * (s * (Q_ref + V_ref) + Y) * by_Q + (Q_ref + V_ref) * by_overlap + Q_ref * by_T
+    gradient[1] = by_Q
+    gradient[2] = by_V
+    gradient[3] = 2.0 * s * by_Q + by_overlap
+    gradient[4] = by_T
+    pulls[0] /= V
+    pulls[1] /= V * V
+    return value, gradient, pulls
+
+
+@subroutine
+def quintic(x, left, right):  # type: ignore[no-untyped-def]
+    """Value and slope at x in [0, 1] of the polynomial with given value, slope and second derivative at both ends."""
+    f, f1, f2 = left[0], left[1], 0.5 * left[2]
+    rise = right[0] - f - f1 - f2
+    slope = right[1] - f1 - 2.0 * f2
+    bend = right[2] - 2.0 * f2
+    c3 = 10.0 * rise - 4.0 * slope + 0.5 * bend
+    c4 = -15.0 * rise + 7.0 * slope - bend
+    c5 = 6.0 * rise - 3.0 * slope + 0.5 * bend
+    value = f + x * (f1 + x * (f2 + x * (c3 + x * (c4 + x * c5))))
+    return value, f1 + x * (2.0 * f2 + x * (3.0 * c3 + x * (4.0 * c4 + x * 5.0 * c5)))

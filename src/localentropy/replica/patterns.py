@@ -10,7 +10,7 @@ from scipy.special import erfcx as scipy_erfcx
 from localentropy.numerics.compiled import kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 from localentropy.numerics.jets import Jet, Number, compose
-from localentropy.numerics.quadrature import RANGE, crowded, gaussian_node
+from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
 
 SPACING = 0.07
 """Of the nodes of a Gaussian integral, in widths of the sharpest feature of its integrand."""
@@ -20,6 +20,16 @@ SPACING = 0.07
 _STEP_SPACING, _KINK_SPACING = 0.4, 0.2
 # From here on a continued fraction of 14 levels is exact to rounding.
 _FAR = 12.0
+# How far from its mode, in standard deviations, a log-concave product with a Gaussian is integrated.
+_REACH = 8.5
+# Spacings at which the trapezoid rule is exact to rounding: of the onset of the cross-entropy loss, in units of
+# 1 / (2 gamma), and of a Gaussian.
+_ONSET_SPACING, _MODE_SPACING = 0.14, 0.37
+# By how much, in the same units, nodes crowd below the place where the loss sets in. It is a wall, steeper than an
+# exponential.
+_ONSET_SHIFT = 1.5
+# Exponents below minus this do not count. Nodes of the half-line of errors.
+_NEGLIGIBLE, _ERROR_NODES = 50.0, 64
 
 
 def hard_margin(common: Jet, free: Jet, teacher: Number, margin: Number, spacing: float = SPACING) -> Jet:
@@ -148,3 +158,191 @@ def pull(margin: float, variance: float) -> float:
     """Derivative by the pre-activation of ln of the fraction of random students that satisfy a pattern."""
     # A compiled function called from Python would take half a second to compile, in each process.
     return float(SQRT_TWO_OVER_PI / scipy_erfcx(margin * math.sqrt(0.5 / variance)) / math.sqrt(variance))
+
+
+def cross_entropy(common: Jet, free: Jet, log_beta: Jet, gamma: float, spacing: float = SPACING) -> Jet:
+    """G_E at an inverse temperature: ln of the mean of exp(-beta f_gamma) over a student's own part, nats.
+
+    f_gamma(x) = ln(1 + exp(-2 gamma x)) / (2 gamma) is the cross-entropy loss of a stability x. Source:
+    docs/shaping/theory.md eq. C.3.
+
+    Args:
+        common: variance that two students' pre-activations share, C = q.
+        free: variance of one student's own part, V = 1 - q.
+        log_beta: ln beta.
+        gamma: sharpness of the loss.
+        spacing: of the outer integral's nodes.
+    """
+    value, gradient, hessian = _cross_entropy(common.value, free.value, log_beta.value, gamma, spacing)
+    return compose(value, gradient, hessian, [common, free, log_beta])
+
+
+@subroutine
+def soft_cost(p: float, log_beta: float, gamma: float) -> tuple[float, float]:
+    """beta f_gamma(p) and minus its derivative. Factors beyond e^700 are cut there."""
+    small = exp(-min(2.0 * gamma * abs(p), 700.0))
+    if p > 0.0:
+        # beta small first: beta may be beyond the range of numbers where the product is not.
+        scaled = exp(min(max(log_beta - 2.0 * gamma * p, -700.0), 700.0))
+        return scaled * (math.log1p(small) / small if small > 1e-9 else 1.0) / (2.0 * gamma), scaled / (1.0 + small)
+    scaled = exp(min(max(log_beta, -700.0), 700.0))
+    return scaled * (math.log1p(small) / (2.0 * gamma) - p), scaled / (1.0 + small)
+
+
+@subroutine
+def soft_cut(log_beta: float, gamma: float) -> float:
+    """The stability from which the loss at this temperature is weaker than 1; 0 where it is so everywhere."""
+    return max(log_beta - math.log(2.0 * gamma), 0.0) / (2.0 * gamma)
+
+
+@subroutine
+def soft_mode(omega: float, root: float, log_beta: float, gamma: float) -> float:
+    """The minimum x > 0 of x^2 / 2 + beta f_gamma(omega + root x).
+
+    Newton's method in ln x, of an increasing convex function, from its positive side.
+    """
+    top = log_beta + math.log(root)
+    t = 0.0
+    if _mode_equation(t, omega, root, top, gamma)[0] < 0.0:
+        t = top
+        reach = (top - 2.0 * gamma * omega) / (2.0 * gamma * root)
+        if reach > 1.0:
+            t = min(t, math.log(reach))
+    for _ in range(60):
+        value, slope = _mode_equation(t, omega, root, top, gamma)
+        t -= value / slope
+        if abs(value) < 1e-9 * slope:
+            break
+    return math.exp(max(t, -700.0))
+
+
+@subroutine
+def _mode_equation(t, omega, root, top, gamma):  # type: ignore[no-untyped-def]
+    """t + ln(1 + exp(2 gamma p)) - top at p = omega + root e^t, and its derivative."""
+    x = math.exp(max(t, -700.0))
+    a = 2.0 * gamma * (omega + root * x)
+    small = math.exp(-min(abs(a), 700.0))
+    share = (1.0 if a > 0.0 else small) / (1.0 + small)
+    return t + max(a, 0.0) + math.log1p(small) - top, 1.0 + 2.0 * gamma * root * share * x
+
+
+@subroutine
+def boltzmann(omega: float, root: float, log_beta: float, gamma: float):  # type: ignore[no-untyped-def]
+    """L = ln int Dx exp(-E(omega + root x)) with E = beta f_gamma, and its derivatives.
+
+    They are joint cumulants of x, E and -E', each written so that nothing cancels where root is small.
+
+    Returns:
+        L; its first four derivatives by omega; those by ln beta of L, of its first two derivatives, and the second one.
+    """
+    mode = soft_mode(omega, root, log_beta, gamma)
+    p_0 = omega + root * mode
+    cost_0, pull_0 = soft_cost(p_0, log_beta, gamma)
+    # Two places are sharp: the mode, and where the loss sets in, between 0 and the cut. Nodes crowd around the second,
+    # where it is near, on the scale of the first if that is there too.
+    small = math.exp(-min(2.0 * gamma * abs(p_0), 700.0))
+    bend = 2.0 * gamma * pull_0 * (1.0 if p_0 > 0.0 else small) / (1.0 + small)
+    sharp = math.sqrt(1.0 + root * root * bend)
+    centre = (min(max(p_0, 0.0), soft_cut(log_beta, gamma)) - p_0 - _ONSET_SHIFT / (2.0 * gamma)) / root
+    scale = max(2.0 * gamma * root, sharp)
+    if abs(centre) > _REACH:
+        centre, scale = 0.0, sharp
+    first = math.asinh((-_REACH - centre) * scale)
+    span = math.asinh((_REACH - centre) * scale) - first
+    nodes = int(span / min(_ONSET_SPACING, _MODE_SPACING / math.hypot(centre * sharp, sharp / scale))) + 2
+    step = span / (nodes - 1)
+    m0 = d1 = d2 = d3 = p1 = pd = pdd = pddd = c1 = cd = cdd = cc = 0.0
+    for j in range(nodes):
+        grown = exp(first + step * j)
+        d = centre + 0.5 * (grown - 1.0 / grown) / scale
+        cost, pulled = soft_cost(p_0 + root * d, log_beta, gamma)
+        c, p = cost - cost_0, pulled - pull_0
+        exponent = d * (mode + 0.5 * d) + c
+        if not exponent < _NEGLIGIBLE:
+            continue
+        w = exp(-exponent) * (grown + 1.0 / grown)
+        m0 += w
+        d1, d2, d3 = d1 + w * d, d2 + w * d * d, d3 + w * d * d * d
+        p1, pd, pdd, pddd = p1 + w * p, pd + w * p * d, pdd + w * p * d * d, pddd + w * p * d * d * d
+        c1, cd, cdd, cc = c1 + w * c, cd + w * c * d, cdd + w * c * d * d, cc + w * c * c
+    L = math.log(0.5 * m0 * step / scale * INVERSE_SQRT_2PI) - 0.5 * mode * mode - cost_0
+    m, p, c = d1 / m0, p1 / m0, c1 / m0
+    d2, d3, pd, pdd, pddd = d2 / m0, d3 / m0, pd / m0, pdd / m0, pddd / m0
+    # Cumulants of (x, -E'), (x, x, -E'), (x, x, x, -E'); the same with E.
+    k2 = pd - m * p
+    k3 = pdd - 2.0 * m * pd - p * (d2 - 2.0 * m * m)
+    third = d3 - m * (3.0 * d2 - 2.0 * m * m)
+    k4 = pddd - 3.0 * m * pdd + m * m * (3.0 * pd - m * p) - p * third - 3.0 * (d2 - m * m) * k2
+    b2 = cd / m0 - m * c
+    b3 = cdd / m0 - 2.0 * m * cd / m0 - c * (d2 - 2.0 * m * m)
+    energy = cost_0 + c
+    return (
+        L, pull_0 + p, k2 / root, k3 / (root * root), k4 / (root * root * root),
+        -energy, -b2 / root, -b3 / (root * root), cc / m0 - c * c - energy,
+    )  # fmt: skip
+
+
+@kernel
+def _cross_entropy(C: float, V: float, log_beta: float, gamma: float, spacing: float):  # type: ignore[no-untyped-def]
+    """Value, gradient (3,) and Hessian (3, 3) by C, V, ln beta.
+
+    With L of `boltzmann` at omega = sqrt(C) z: C halves its second derivative, V acts by the heat equation of exp(L).
+    """
+    root, root_C = math.sqrt(V), math.sqrt(C)
+    centre, scale, first, step, nodes = onset_grid(root_C, root, log_beta, gamma, spacing)
+    value = 0.0
+    gradient, hessian = np.zeros(3), np.zeros((3, 3))
+    for i in range(nodes):
+        z, weight = gaussian_node(centre, scale, first + step * i, step)
+        L, L1, L2, L3, L4, L_b, L1_b, L2_b, L_bb = boltzmann(root_C * z, root, log_beta, gamma)
+        value += weight * L
+        gradient[0] += 0.5 * weight * L2
+        gradient[1] += 0.5 * weight * (L2 + L1 * L1)
+        gradient[2] += weight * L_b
+        hessian[0, 0] += 0.25 * weight * L4
+        hessian[0, 1] += 0.25 * weight * (L4 + 2.0 * L2 * L2 + 2.0 * L1 * L3)
+        hessian[0, 2] += 0.5 * weight * L2_b
+        hessian[1, 1] += 0.25 * weight * (L4 + 2.0 * L2 * L2 + 4.0 * L1 * L3 + 4.0 * L1 * L1 * L2)
+        hessian[1, 2] += 0.5 * weight * (L2_b + 2.0 * L1 * L1_b)
+        hessian[2, 2] += weight * L_bb
+    for i in range(3):
+        for j in range(i):
+            hessian[i, j] = hessian[j, i]
+    return value, gradient, hessian
+
+
+@subroutine
+def onset_grid(root_C: float, root: float, log_beta: float, gamma: float, spacing: float):  # type: ignore[no-untyped-def]
+    """Nodes of z, which crowd where root_C z + root x is at the cut: centre, scale, first t, step, number."""
+    scale = max(root_C / math.hypot(root, 0.5 / gamma), 1.0)
+    centre = min(soft_cut(log_beta, gamma) / root_C, 6.0)
+    first, span = crowded(centre, scale)
+    nodes = int(span / min(spacing, _KINK_SPACING / math.hypot(centre, 1.0 / scale))) + 2
+    return centre, scale, first, span / (nodes - 1), nodes
+
+
+def cross_entropy_error(common: float, free: float, log_beta: float, gamma: float, spacing: float = SPACING) -> float:
+    """Fraction of patterns with a negative stability under the measure of `cross_entropy`, same arguments."""
+    return float(_cross_entropy_error(common, free, log_beta, gamma, spacing, *unit_legendre(_ERROR_NODES)))
+
+
+@kernel
+def _cross_entropy_error(C, V, log_beta, gamma, spacing, unit, unit_weight):  # type: ignore[no-untyped-def]
+    """Mean over z of int Dx exp(-E) over x below its bound, relative to that over all x."""
+    root, root_C = math.sqrt(V), math.sqrt(C)
+    centre, scale, first, step, nodes = onset_grid(root_C, root, log_beta, gamma, spacing)
+    error = 0.0
+    for i in range(nodes):
+        z, weight = gaussian_node(centre, scale, first + step * i, step)
+        omega = root_C * z
+        L = boltzmann(omega, root, log_beta, gamma)[0]
+        mode, bound = soft_mode(omega, root, log_beta, gamma), -omega / root
+        # Below the bound E falls linearly or faster, from E(0): the product with the Gaussian ends a width after
+        # either its mode or the bound.
+        end = min(mode, bound) - RANGE
+        for j in range(len(unit)):
+            x = end + (bound - end) * unit[j]
+            exponent = -0.5 * x * x - soft_cost(omega + root * x, log_beta, gamma)[0] - L
+            if exponent > -_NEGLIGIBLE:
+                error += weight * (bound - end) * unit_weight[j] * INVERSE_SQRT_2PI * math.exp(exponent)
+    return error
