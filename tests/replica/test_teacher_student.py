@@ -12,6 +12,7 @@ from localentropy.errors import DomainError
 from localentropy.replica import perceptron, teacher_student
 from localentropy.replica.franz_parisi import FranzParisiCurve, curve_around
 from localentropy.replica.pair_energy import PairEnergy
+from localentropy.replica.patterns import pull
 from localentropy.replica.teacher_student import TeacherStudent
 from localentropy.replica.typical import typical_point
 from tests.helpers import FIVE_POINTS, all_signs, five_point_slope
@@ -108,11 +109,14 @@ def test_without_labels_that_tell_anything_it_is_the_perceptron():
     assert planted.r**2 < 1e-3 * planted.q
 
 
-def test_a_very_negative_margin_leaves_all_weights():
-    x = TeacherStudent(1.0, -5.0)
-    point = typical_point(x)
-    assert point.value == pytest.approx(math.log(2) + log_ndtr(5.0), abs=1e-12)
-    assert x.values(point.coordinates).q == pytest.approx(0, abs=1e-11)
+def test_a_very_negative_margin_leaves_nearly_all_weights():
+    """At first order in the pull g of the patterns: r = sqrt(2 / pi) g and q = g^2 + r^2."""
+    x = TeacherStudent(1.0, -3.5)
+    point, g = typical_point(x), pull(-3.5, 1.0)
+    found = x.values(point.coordinates)
+    assert point.value == pytest.approx(math.log(2) + log_ndtr(3.5), abs=1e-6)
+    assert found.r == pytest.approx(math.sqrt(2 / math.pi) * g, rel=1e-5)
+    assert found.q == pytest.approx((1 + 2 / math.pi) * g**2, rel=5e-3)
 
 
 CURVES = [
