@@ -323,6 +323,12 @@ def test_slope_is_the_derivative_and_the_maximum_is_the_typical_entropy():
     assert curve.at(curve.typical_distance).entropy == pytest.approx(perceptron.typical(0.6).entropy, abs=1e-9)
 
 
+@pytest.mark.parametrize(("alpha", "gamma"), [(0.3, 0.2), (0.2, 0.5), (0.1, 100.0), (0.8, 30.0)])
+def test_curves_of_blunt_and_sharp_losses_have_their_maximum(alpha, gamma):
+    curve = curve_of(alpha, gamma)
+    assert curve.at(curve.typical_distance).entropy == pytest.approx(perceptron.typical(alpha).entropy, abs=1e-8)
+
+
 def test_surroundings_of_minimizers():
     """What `shaping`, figure 3, says: a loss of moderate sharpness leads to solutions with many others around."""
     near = [0.001, 0.005, 0.01]

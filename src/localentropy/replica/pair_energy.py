@@ -67,8 +67,11 @@ class SoftReference(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """The stability from which the loss hardly counts, in the place of a margin."""
-        return max(self.log_beta - math.log(2.0 * self.gamma), 0.0) / (2.0 * self.gamma)
+        """The stability from which the loss hardly counts, in the place of a margin.
+
+        At most 1: a blunt loss counts even where references hardly have stabilities any more.
+        """
+        return min(max(self.log_beta - math.log(2.0 * self.gamma), 0.0) / (2.0 * self.gamma), 1.0)
 
     def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
         """The same; the number of nodes follows from the reference, and scales as the first of `nodes`."""
@@ -337,7 +340,8 @@ def _soft_pair_energy(point, reference, margin, spacing):  # type: ignore[no-unt
     # The table: ln W, and its first two derivatives by t, at omega = cut + size_ref sinh t.
     first_t = math.asinh((low - cut) / size_ref) - 0.01
     span_t = math.asinh((high - cut) / size_ref) + 0.01 - first_t
-    rows = int(span_t / _TABLE_SPACING) + 2
+    # Its error is of the sixth order, and proportional to beta, which is about gamma^-2 for blunt losses.
+    rows = int(span_t / (_TABLE_SPACING * min(gamma_ref, 1.0) ** (1.0 / 3.0))) + 2
     step_t = span_t / (rows - 1)
     table = np.empty((rows, 3))
     for k in range(rows):
