@@ -79,23 +79,27 @@ class Twin:
         return float(self.weight @ (self.share * values).sum(1))
 
 
+def energetic_term(point, *spacing):
+    C, V, log_beta, gamma = point
+    c, v, b = variables([C, V, log_beta])
+    return cross_entropy(c, v, b, gamma, *spacing)
+
+
 @pytest.mark.parametrize("point", [term for term in TERMS if term[2] < 10])
 def test_energetic_term_is_its_integral(point):
-    C, V, log_beta, gamma = point
+    C, _, log_beta, gamma = point
     twin = Twin(C, log_beta, gamma)
-    value = cross_entropy(*variables([C, V, log_beta]), gamma).value
+    value = energetic_term(point).value
     assert value == pytest.approx(twin.weight @ twin.log_mean, abs=1e-9)
 
 
 @pytest.mark.parametrize("point", TERMS)
 def test_derivatives_of_the_energetic_term_by_finite_differences(point):
     *x, gamma = point
-    jet = cross_entropy(*variables(x), gamma)
+    jet = energetic_term(point)
     for index, value in enumerate(x):
         step = 5e-3 * (min(value, 1.0 - value) if index < 2 else 1.0)
-        beside = [
-            cross_entropy(*variables([*x[:index], value + k * step, *x[index + 1 :]]), gamma) for k in FIVE_POINTS
-        ]
+        beside = [energetic_term([*x[:index], value + k * step, *x[index + 1 :], gamma]) for k in FIVE_POINTS]
         assert jet.gradient[index] == pytest.approx(
             five_point_slope([other.value for other in beside], step), rel=1e-7, abs=1e-8
         )
@@ -105,8 +109,7 @@ def test_derivatives_of_the_energetic_term_by_finite_differences(point):
 
 @pytest.mark.parametrize("point", TERMS)
 def test_finer_nodes_change_nothing(point):
-    *x, gamma = point
-    coarse, fine = (cross_entropy(*variables(x), gamma, spacing) for spacing in (SPACING, 0.5 * SPACING))
+    coarse, fine = (energetic_term(point, spacing) for spacing in (SPACING, 0.5 * SPACING))
     assert coarse.value == pytest.approx(fine.value, abs=1e-11)
     np.testing.assert_allclose(coarse.gradient, fine.gradient, rtol=1e-9)
 
@@ -363,7 +366,7 @@ def test_students_share_more_than_their_references():
         (lambda: ce.franz_parisi(0.1, 0.9, 1.0), "alpha = 0.9 is above alpha_c"),
         (lambda: ce.franz_parisi(0.0, 0.6, 1.0), "distance = 0 is outside"),
         (lambda: ce.franz_parisi(0.1, 0.6, 1.0, unsolved="skip"), "unsolved = 'skip' is not known"),
-        (lambda: ce.minimizers(0.6, "2"), "gamma = '2' is not a number"),
+        (lambda: ce.minimizers(0.6, "2"), "gamma = '2' is not a number"),  # type: ignore[arg-type]
     ],
 )
 def test_wrong_arguments(call, message):
