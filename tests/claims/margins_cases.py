@@ -196,13 +196,15 @@ unstable, stable = {"curve": "unstable"}, {"curve": "max_margin"}
 MARGINS["M08"] = Case(
     wrong={
         "unstable somewhere": put("one_step", "replicon", 1.01, distance=above(0.1), alpha=0.75),
+        "unstable on a plotted curve": put("franz_parisi", "replicon", 1.01, reference="max"),
         "two overlaps somewhere": add("one_step", "q0", -1e-6, distance=above(0.1), blocks="0.6", alpha=0.5),
     },
     small={
         "no curve where it must be found": only("one_step", **stable),
         "nothing found there": put("one_step", "q0", lambda rows: rows["q1"], **unstable),
         "found where it is stable only": put("one_step", "replicon", 0.9, **unstable),
-        "no plotted curve": only("one_step", **unstable),
+        "no search along a plotted curve": only("one_step", **unstable),
+        "no plotted curve": only("franz_parisi", curve="bound"),
     },
     missing={
         "one replicon": put("one_step", "replicon", np.nan, distance=above(0.1), alpha=0.75),

@@ -50,6 +50,7 @@ def franz_parisi() -> pd.DataFrame:
         rows.loc[free, "slope"] = 0.5 / np.sqrt(SMALL[free])
         curves.append(rows)
     table = pd.concat([bound, *curves], ignore_index=True)
+    table["replicon"] = np.where(table["entropy"] < -0.01, 2.0, 0.3)
     table.attrs["parameters"] = {"ensemble": PERCEPTRON, "alpha": 0.5, "margin": 0.0}
     return table
 

@@ -110,23 +110,29 @@ def _local_entropy_thresholds(dense_regions: pd.DataFrame) -> dict[str, float]:
     return {models[name].get("activation", models[name]["model"]): float(value) for name, value in ends.items()}
 
 
-def one_step_gives_one_overlap(one_step: pd.DataFrame) -> Finding:
-    """q₁ = q₀ along the plotted curves, and λ < 1, while the same search finds q₁ > q₀ where λ > 1."""
-    plotted = one_step[one_step["curve"] != UNSTABLE]
+def one_step_gives_one_overlap(franz_parisi: pd.DataFrame, one_step: pd.DataFrame) -> Finding:
+    """q₁ = q₀ in the search, λ < 1 on the plotted curves where φ_FP ≥ 0, and q₁ > q₀ is found where λ > 1.
+
+    Where φ_FP < 0 the text itself calls the ansatz incorrect.
+    """
+    searched = one_step[one_step["curve"] != UNSTABLE]
     control = one_step[(one_step["curve"] == UNSTABLE) & (one_step["replicon"] > 1)]
-    if plotted.empty or not (control["q1"] > control["q0"]).any():
-        raise Untestable("a search along the plotted curves needed, and one that finds q₁ > q₀ where λ > 1")
-    replicon = largest(plotted["replicon"])
-    apart = largest(plotted["q1"] - plotted["q0"])
+    plotted = franz_parisi[(franz_parisi["curve"] != "bound") & franz_parisi["entropy"].notna()]
+    if searched.empty or plotted.empty or not (control["q1"] > control["q0"]).any():
+        raise Untestable("plotted curves needed, a search along them, and one that finds q₁ > q₀ where λ > 1")
+    replicon = largest([*searched["replicon"], *plotted.loc[plotted["entropy"] >= 0, "replicon"]])
+    apart = largest(searched["q1"] - searched["q0"])
     blocks = ", ".join(sorted(control.loc[control["q1"] > control["q0"], "blocks"].unique()))
+    beyond = plotted[(plotted["entropy"] < 0) & (plotted["replicon"] > 1)]
+    farthest = beyond.groupby(["margin_ref", "margin"])["distance"].max().reset_index().to_numpy()
+    ends = [f"κ̃ = {ref:g}, κ = {own:g} up to d = {d:.2g}" for ref, own, d in farthest]
     detail = (
-        f"largest q₁ − q₀: {apart:g} on {len(plotted[['alpha', 'reference']].drop_duplicates())} curves; at "
+        f"largest q₁ − q₀: {apart:g} on {len(searched[['alpha', 'reference']].drop_duplicates())} curves; at "
         f"α = {numbers(control['alpha'].unique())}, where λ is up to {control['replicon'].max():.3f}, the search finds "
-        f"q₁ > q₀ in blocks of m = {blocks}"
+        f"q₁ > q₀ in blocks of m = {blocks}; not searched, λ > 1 with φ_FP < 0: {'; '.join(ends) or 'nowhere'}"
     )
-    return Finding.of_theory(
-        "largest λ along the plotted curves, < 1; q₁ = q₀ there", replicon, replicon < 1 and apart == 0, detail
-    )
+    quantity = "largest λ on the plotted curves where φ_FP ≥ 0, < 1; q₁ = q₀ where it was searched"
+    return Finding.of_theory(quantity, replicon, replicon < 1 and apart == 0, detail)
 
 
 def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
