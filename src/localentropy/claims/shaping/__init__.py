@@ -1,0 +1,1 @@
+"""Claims of the paper on shaping the learning landscape, arXiv:1905.07833."""
