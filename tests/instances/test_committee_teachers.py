@@ -1,23 +1,38 @@
-"""The tree committee machine: what its units see and how they vote."""
+"""Committee machines: what their units see and how they vote."""
 
 import numpy as np
 import pytest
 
+from localentropy.data.embedded import read_embedded
+from localentropy.data.prepared import Dataset
+from localentropy.data.registry import DATA_DIR
 from localentropy.errors import DomainError
-from localentropy.instances.committee import TreeCommittee, nearest_divisible, random_tree_committee, tree_committee
+from localentropy.instances.committee import (
+    FullCommittee,
+    TreeCommittee,
+    check_committee,
+    dress_coat_committee,
+    nearest_divisible,
+    random_full_committee,
+    random_tree_committee,
+    tree_committee,
+)
 from localentropy.instances.perceptron import hidden_manifold, random_patterns
 
 
 def answer(weights, pattern):
-    """The machine, unit by unit."""
-    size = len(pattern) // len(weights)
-    votes = [np.sign(w @ pattern[unit * size : (unit + 1) * size]) for unit, w in enumerate(weights)]
-    return np.sign(sum(votes))
+    """The machine, unit by unit. A pattern as long as the weights of a unit is the input of every unit."""
+    size = weights.shape[1]
+    inputs = [pattern] * len(weights) if len(pattern) == size else pattern.reshape(-1, size)
+    return np.sign(sum(np.sign(w @ x) for w, x in zip(weights, inputs, strict=True)))
 
 
-def test_errors_are_those_of_the_machine_pattern_by_pattern():
-    instance = tree_committee(D=11, P=40, N=63, K=9, seed=3)
-    weights = np.random.default_rng(0).standard_normal((2, 9, 7))
+@pytest.mark.parametrize("machine", [TreeCommittee, FullCommittee])
+def test_errors_are_those_of_the_machine_pattern_by_pattern(machine):
+    instance = machine(hidden_manifold(D=11, P=40, N=63, seed=3), 9)
+    size = {TreeCommittee: 7, FullCommittee: 63}[machine]
+    assert (instance.inputs_per_unit, instance.weights_count) == (size, 9 * size)
+    weights = np.random.default_rng(0).standard_normal((2, 9, size))
     for students in (weights, weights[0]):
         train, test = instance.train_error(students), instance.test_error(students, 300)
         assert np.shape(train) == np.shape(test) == students.shape[:-2]
@@ -33,8 +48,48 @@ def test_errors_are_those_of_the_machine_pattern_by_pattern():
             for x, y in zip(patterns, labels, strict=True)
         ]
         assert test == np.mean(fresh)
-    signed = data.patterns * data.labels[:, None]
-    np.testing.assert_allclose(instance.preactivations(weights[1])[:, 2], signed[:, 14:21] @ weights[1, 2], rtol=1e-12)
+    seen = data.patterns[:, 14:21] if machine is TreeCommittee else data.patterns
+    np.testing.assert_allclose(
+        instance.preactivations(weights[1])[:, 2], data.labels * (seen @ weights[1, 2]), rtol=1e-12
+    )
+
+
+def test_machines_of_one_unit_are_the_same():
+    data = hidden_manifold(D=11, P=40, N=63, seed=3)
+    weights = np.random.default_rng(0).standard_normal((4, 1, 63))
+    tree, full = TreeCommittee(data, 1), FullCommittee(data, 1)
+    np.testing.assert_allclose(tree.preactivations(weights), full.preactivations(weights), atol=1e-12)
+    np.testing.assert_array_equal(tree.test_error(weights, 50), full.test_error(weights, 50))
+
+
+def test_blocks_of_patterns_change_nothing(monkeypatch):
+    instance = dress_coat()
+    weights = np.random.default_rng(0).standard_normal((2, 3, 784))
+    whole = instance.preactivations(weights), instance.test_error(weights)
+    monkeypatch.setattr("localentropy.instances.committee._BLOCK", 100 * 784 + 5)
+    np.testing.assert_allclose(instance.preactivations(weights), whole[0], atol=1e-10)
+    np.testing.assert_array_equal(instance.test_error(weights), whole[1])
+
+
+def test_dress_and_coat_are_judged_on_their_test_set():
+    dataset = read_embedded("dress_coat", DATA_DIR)
+    instance = dress_coat_committee(dataset, 9)
+    assert (instance.P, instance.inputs_per_unit, instance.weights_count) == (500, 784, 9 * 784)
+    weights = np.random.default_rng(0).standard_normal((9, 784))
+    for error, split in (
+        (instance.train_error(weights), dataset.train),
+        (instance.test_error(weights), dataset.test),
+        (instance.test_error(weights, 100), dataset.test.take(np.arange(100))),
+    ):
+        wrong = [answer(weights, x) != y for x, y in zip(split.inputs.astype(float), split.labels, strict=True)]
+        assert error == pytest.approx(np.mean(wrong), abs=1e-12) and len(wrong) in (100, 500, 677)
+    check_committee(instance)
+
+
+def test_the_shuffled_images_have_no_test_error():
+    instance = dress_coat_committee(read_embedded("dress_coat_shuffled", DATA_DIR), 9)
+    with pytest.raises(DomainError, match="no teacher"):
+        instance.test_error(np.ones((9, 784)))
 
 
 def test_one_unit_is_the_perceptron_and_data_are_the_perceptrons():
@@ -59,12 +114,25 @@ def test_nearest_divisible():
     assert [nearest_divisible(N, 9) for N in (0.1, 9, 13.4, 13.6, 1000)] == [9, 9, 9, 18, 999]
 
 
+def mnist() -> Dataset:
+    return read_embedded("mnist", DATA_DIR)
+
+
+def dress_coat() -> FullCommittee:
+    return dress_coat_committee(read_embedded("dress_coat", DATA_DIR), 3)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (lambda: TreeCommittee(random_patterns(32, 5, 0), 4), "units = 4: must be odd"),
         (lambda: random_tree_committee(N=32, P=5, K=9, seed=0), "N = 32 is not divisible by units = 9.* 27, 36"),
         (lambda: random_tree_committee(N=32, P=5, K=-1, seed=0), "units = -1"),
+        (lambda: random_full_committee(N=32, P=5, K=4, seed=0), "units = 4: must be odd"),
+        (lambda: random_full_committee(N=27, P=5, K=9, seed=0).train_error(np.ones((9, 3))), r"\(9, 27\)"),
+        (lambda: dress_coat().test_error(np.ones((3, 784)), 678), "n = 678 .* integers from 1 to 677"),
+        (lambda: dress_coat_committee(mnist(), 9), "dataset = mnist: .* dress_coat, dress_coat_shuffled"),
+        (lambda: check_committee(random_patterns(27, 5, 0)), "Instance object: allowed is a TreeCommittee or a Full"),
         (lambda: random_tree_committee(N=27, P=5, K=9, seed=0).train_error(np.ones((3, 9))), r"\(9, 3\)"),
         (lambda: random_tree_committee(N=27, P=5, K=9, seed=0).test_error(np.ones((9, 3)), 5), "no teacher"),
         (lambda: tree_committee(D=5, P=5, N=27, K=9, seed=0).test_error(np.ones((9, 3)), 0), "n = 0"),

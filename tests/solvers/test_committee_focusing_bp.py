@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from localentropy.errors import DomainError
-from localentropy.instances.committee import random_tree_committee, tree_committee
+from localentropy.instances.committee import random_full_committee, random_tree_committee, tree_committee
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.focusing_kernels import (
     majority,
@@ -243,5 +243,7 @@ def test_wrong_arguments_are_refused_in_one_line(wrong, message):
 def test_instances_of_another_kind_are_refused():
     with pytest.raises(DomainError, match="±1"):
         committee_focusing_bp(tree_committee(D=5, P=5, N=27, K=3, seed=0, activation="tanh"))
+    with pytest.raises(DomainError, match="fully connected units are not"):
+        committee_focusing_bp(random_full_committee(N=9, P=5, K=3, seed=0))  # type: ignore[arg-type]
     with pytest.raises(DomainError, match="TreeCommittee"):
         committee_focusing_bp(random_tree_committee(N=27, P=5, K=3, seed=0).data)  # type: ignore[arg-type]

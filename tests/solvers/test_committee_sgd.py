@@ -1,4 +1,4 @@
-"""Descent on the tree committee machine: its gradient, its two programs, and how long it takes."""
+"""Descent on committee machines: its gradient, its two programs, and how long it takes."""
 
 import math
 from dataclasses import replace
@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from localentropy.errors import DomainError
-from localentropy.instances.committee import random_tree_committee, tree_committee
+from localentropy.instances.committee import random_full_committee, random_tree_committee, tree_committee
 from localentropy.solvers.committee import sgd as module
 from localentropy.solvers.committee.sgd import CommitteeBatch, Schedule, committee_sgd, committee_sgd_many, start
 from localentropy.solvers.committee.sgd_kernels import epoch
@@ -21,13 +21,15 @@ def loss(weights, patterns, beta, gamma):
     K, size = weights.shape
     delta = np.zeros(len(patterns))
     for unit in range(K):
-        delta += np.tanh(beta * patterns[:, unit * size : (unit + 1) * size] @ weights[unit]) / math.sqrt(K)
+        inputs = patterns if patterns.shape[1] == size else patterns[:, unit * size : (unit + 1) * size]
+        delta += np.tanh(beta * inputs @ weights[unit]) / math.sqrt(K)
     return (-delta / 2 + np.log(2 * np.cosh(gamma * delta)) / (2 * gamma)).sum()
 
 
+@pytest.mark.parametrize("problem", [random_tree_committee, random_full_committee])
 @pytest.mark.parametrize(("K", "beta", "gamma"), [(3, 0.5, 0.1), (3, 2.0, 3.0), (9, 1.0, 5.0)])
-def test_gradient_is_the_finite_difference_of_the_loss(K, beta, gamma):
-    instance = random_tree_committee(N=5 * K, P=12, K=K, seed=0)
+def test_gradient_is_the_finite_difference_of_the_loss(K, beta, gamma, problem):
+    instance = problem(N=5 * K if problem is random_tree_committee else 7, P=12, K=K, seed=0)
     weights, _ = start(instance, 0)
     patterns = instance.data.signed_patterns.astype(float)
     expected, step = np.empty_like(weights), 1e-4
@@ -70,15 +72,16 @@ def test_large_arguments_of_the_loss_overflow_nowhere():
         assert np.isfinite(weights).all()
 
 
-def test_both_programs_make_the_same_epochs():
+@pytest.mark.parametrize(("problem", "N", "blocks"), [(random_tree_committee, 63, 9), (random_full_committee, 5, 1)])
+def test_both_programs_make_the_same_epochs(problem, N, blocks):
     """Compiled loops run by run; batched products over all runs, two starts of them on one training set."""
-    instances = [random_tree_committee(N=63, P=70, K=9, seed=seed) for seed in (0, 0, 1)]
+    instances = [problem(N=N, P=70, K=9, seed=seed) for seed in (0, 0, 1)]
     instances[1] = instances[0]
     starts = [start(instance, seed) for seed, instance in enumerate(instances)]
     schedule = Schedule(learning_rate=0.02, batch=30)  # the last mini-batch is shorter
     weights = [one.copy() for one, _ in starts]
     batch = CommitteeBatch(instances, np.stack(weights), dtype=torch.float64)
-    assert len(batch.patterns) == 2 * 9 * 70
+    assert len(batch.patterns) == 2 * blocks * 70
     beta = 1.0
     for _ in range(40):
         orders = np.stack([stream.permutation(70) for _, stream in starts])
@@ -185,7 +188,8 @@ def test_wrong_runs_are_refused():
         ([instance], [0, 1], "cpu", "one seed"),
         ([instance], [0.5], "cpu", "seed = 0.5"),
         ([instance], [0], "gpu", "device = 'gpu'"),
-        ([instance, random_tree_committee(N=27, P=6, K=3, seed=0)], [0, 1], "cpu", "one size"),
+        ([instance, random_tree_committee(N=27, P=6, K=3, seed=0)], [0, 1], "cpu", "kind and size, .*P = 5.*P = 6"),
+        ([instance, random_full_committee(N=27, P=5, K=3, seed=0)], [0, 1], "cpu", "kind and size, .*FullCommittee"),
         ([tree_committee(D=5, P=5, N=27, K=3, seed=0, activation="tanh")], [0], "cpu", "±1"),
         ([instance.data], [0], "cpu", "TreeCommittee"),
     ]

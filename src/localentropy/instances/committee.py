@@ -1,17 +1,20 @@
-"""Problems for the tree committee machine: problems of the perceptron, whose inputs are divided among K units.
+"""Problems for committee machines of K units: problems of the perceptron with N inputs, and images.
 
-Conventions (`overparam`, eq. 17; `shaping`, eq. 14): unit l has the l-th block of N/K inputs, ξ_l, and real weights w_l
-of norm 1. The output of the machine is sign Σ_l sign(w_l·ξ_l). K is odd.
+Conventions (`overparam`, eq. 17; `shaping`, eq. 14): unit l sees the inputs ξ_l and has real weights w_l of norm 1. The
+output of the machine is sign Σ_l sign(w_l·ξ_l). K is odd. On a tree ξ_l is the l-th block of N/K inputs. In a fully
+connected machine every ξ_l is the whole pattern.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from localentropy.arguments import require_integer
+from localentropy.data.prepared import LAYOUTS, Dataset, Split
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns
 from localentropy.numerics.activations import Activation
@@ -20,28 +23,26 @@ _BLOCK = 2**21  # entries of a block of patterns in float64
 
 
 @dataclass(frozen=True, eq=False)
-class TreeCommittee:
-    """A labelled training set for K units, each with N/K inputs of its own.
+class Committee:
+    """A labelled training set for K units: what `TreeCommittee` and `FullCommittee` have in common.
 
     Attributes:
         data: the patterns, labels, and what made them.
-        units: K, odd; divides N.
+        units: K, odd.
+        test: a test set, or None. Without one the test patterns come from the teacher of the data.
 
     Raises:
-        DomainError: K no integer, even or below 1, or N not divisible by K.
+        DomainError: K no integer, even or below 1.
     """
 
     data: Instance
     units: int
+    test: Instance | None = None
 
     def __post_init__(self) -> None:
-        N, K = self.data.N, require_integer("units", self.units)
+        K = require_integer("units", self.units)
         if K < 1 or K % 2 == 0:
             raise DomainError(f"units = {K}: must be odd, or votes can tie; nearest allowed is {max(1, K + 1)}")
-        if N % K:
-            raise DomainError(
-                f"N = {N} is not divisible by units = {K}; nearest allowed are {N - N % K or K}, {N - N % K + K}"
-            )
 
     @property
     def P(self) -> int:
@@ -49,20 +50,20 @@ class TreeCommittee:
         return self.data.P
 
     @property
-    def N(self) -> int:
-        """Number of weights of all units."""
-        return self.data.N
+    def inputs_per_unit(self) -> int:
+        """Inputs that one unit sees, as many as it has weights."""
+        raise NotImplementedError
 
     @property
-    def inputs_per_unit(self) -> int:
-        """N/K."""
-        return self.data.N // self.units
+    def weights_count(self) -> int:
+        """Number of weights of all units, K × `inputs_per_unit`. The load is α = P / `weights_count`."""
+        return self.units * self.inputs_per_unit
 
     def preactivations(self, weights: np.ndarray) -> np.ndarray:
         """Pre-activations x_l = y w_l·ξ_l of all units on the training patterns, times the labels.
 
         Args:
-            weights: [K, N/K] or [students, K, N/K].
+            weights: [K, inputs_per_unit] or [students, K, inputs_per_unit].
 
         Returns:
             float64, [P, K] or [students, P, K].
@@ -72,7 +73,7 @@ class TreeCommittee:
         """
         students = self._students(weights)
         fields = np.empty((len(students), self.P, self.units))
-        rows = max(1, _BLOCK // self.N)
+        rows = max(1, _BLOCK // self.data.N)
         for start in range(0, self.P, rows):
             part = slice(start, start + rows)
             fields[:, part] = self._sums(self.data.signed_patterns[part], students)
@@ -84,7 +85,7 @@ class TreeCommittee:
         A unit whose pre-activation is exactly zero has no vote. No majority is an error.
 
         Args:
-            weights: [K, N/K] or [students, K, N/K].
+            weights: [K, inputs_per_unit] or [students, K, inputs_per_unit].
 
         Returns:
             One number, or [students].
@@ -96,32 +97,45 @@ class TreeCommittee:
         error = (votes <= 0).mean(-1)
         return error if error.ndim else float(error)
 
-    def test_error(self, weights: np.ndarray, n: int = 10_000) -> Any:
-        """Fraction of n fresh patterns of the same teacher and features that get the wrong label.
+    def test_error(self, weights: np.ndarray, n: int | None = None) -> Any:
+        """Fraction of test patterns that get the wrong label. A tie is half an error.
 
-        The patterns are the first n of one fixed sequence, for all weights and all calls. A tie is half an error.
+        With a test set they are its first n patterns. Without one they are fresh patterns of the same teacher and
+        features: the first n of one fixed sequence, for all weights and all calls.
 
         Args:
-            weights: [K, N/K] or [students, K, N/K].
-            n: number of patterns.
+            weights: [K, inputs_per_unit] or [students, K, inputs_per_unit].
+            n: number of patterns. Default: the whole test set; of a teacher 10 000.
 
         Returns:
             One number, or [students].
 
         Raises:
-            DomainError: random patterns, which have no teacher; weights of another shape or not finite; n < 1.
+            DomainError: neither teacher nor test set; weights of another shape or not finite; n < 1, or more than the
+                test set has.
         """
-        n = require_integer("n", n, 1)
         students = self._students(weights)
-        wrong = np.zeros(len(students))
-        for patterns, labels in self.data.test_patterns(n):
+        wrong, tested = np.zeros(len(students)), 0
+        for patterns, labels in self._test_patterns(n):
             answers = np.sign(np.sign(self._sums(patterns, students)).sum(-1))
             wrong += 0.5 * (1.0 - answers * labels).sum(1)
-        error = wrong / n
+            tested += len(labels)
+        error = wrong / tested
         return error if np.ndim(weights) == 3 else float(error[0])
 
+    def _test_patterns(self, n: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Blocks of (patterns [rows, N], labels [rows])."""
+        if self.test is None:
+            yield from self.data.test_patterns(require_integer("n", 10_000 if n is None else n, 1))
+            return
+        n = require_integer("n", self.test.P if n is None else n, 1, self.test.P)
+        rows = max(1, _BLOCK // self.test.N)
+        for start in range(0, n, rows):
+            part = slice(start, min(start + rows, n))
+            yield self.test.patterns[part], self.test.labels[part]
+
     def _students(self, weights: np.ndarray) -> np.ndarray:
-        """The weights in float64, [students, K, N/K]."""
+        """The weights in float64, [students, K, inputs_per_unit]."""
         students = np.asarray(weights, np.float64)
         shape = (self.units, self.inputs_per_unit)
         if students.ndim not in (2, 3) or students.shape[-2:] != shape:
@@ -132,8 +146,51 @@ class TreeCommittee:
 
     def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:
         """w_l·ξ_l of patterns [rows, N], as [students, rows, K]."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class TreeCommittee(Committee):
+    """A labelled training set for K units, each with N/K inputs of its own.
+
+    Raises:
+        DomainError: N not divisible by K, or see `Committee`.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        N, K = self.data.N, self.units
+        if N % K:
+            raise DomainError(
+                f"N = {N} is not divisible by units = {K}; nearest allowed are {N - N % K or K}, {N - N % K + K}"
+            )
+
+    @property
+    def inputs_per_unit(self) -> int:
+        """N/K."""
+        return self.data.N // self.units
+
+    def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:
         blocks = patterns.reshape(len(patterns), self.units, -1).swapaxes(0, 1).astype(np.float64)
         return (blocks @ students.transpose(1, 2, 0)).transpose(2, 1, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class FullCommittee(Committee):
+    """A labelled training set for K units that all see all N inputs.
+
+    Raises:
+        DomainError: see `Committee`.
+    """
+
+    @property
+    def inputs_per_unit(self) -> int:
+        """N."""
+        return self.data.N
+
+    def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:
+        sums = patterns.astype(np.float64) @ students.reshape(-1, self.data.N).T
+        return sums.reshape(len(patterns), len(students), self.units).swapaxes(0, 1)
 
 
 def tree_committee(D: int, P: int, N: int, K: int, seed: int, activation: Activation = "sign") -> TreeCommittee:
@@ -164,27 +221,60 @@ def random_tree_committee(N: int, P: int, K: int, seed: int) -> TreeCommittee:
     return TreeCommittee(random_patterns(N=N, P=P, seed=seed), K)
 
 
+def random_full_committee(N: int, P: int, K: int, seed: int) -> FullCommittee:
+    """Independent random ±1 patterns of N inputs with random labels, which all K units see.
+
+    Raises:
+        DomainError: K even, or a size below 1.
+    """
+    return FullCommittee(random_patterns(N=N, P=P, seed=seed), K)
+
+
+def dress_coat_committee(dataset: Dataset, units: int) -> FullCommittee:
+    """Dress against coat of Fashion-MNIST for a fully connected machine (`shaping`, Numerical Studies and figure 6).
+
+    The test set is the one of the data set: all images of the official test file that pass the filter. The shuffled
+    data set has none.
+
+    Args:
+        dataset: prepared data set dress_coat or dress_coat_shuffled (`localentropy.data.prepared.load`).
+        units: K.
+
+    Raises:
+        DomainError: another data set, K even.
+    """
+    allowed = [name for name, layout in LAYOUTS.items() if layout.packed]
+    if dataset.name not in allowed:
+        raise DomainError(f"dataset = {dataset.name}: allowed are those of ±1 inputs: {', '.join(allowed)}")
+    test = _labelled(dataset.test) if len(dataset.test) else None
+    return FullCommittee(_labelled(dataset.train), units, test)
+
+
+def _labelled(split: Split) -> Instance:
+    return Instance(patterns=split.inputs, labels=split.labels, seed=0)
+
+
 def nearest_divisible(N: float, K: int) -> int:
     """The positive multiple of K nearest to N."""
     return K * max(1, round(N / K))
 
 
 def check_committee(instance: object) -> None:
-    """Refuse what is not a tree committee with ±1 patterns.
+    """Refuse what is not a committee with ±1 patterns.
 
     Raises:
         DomainError: says which.
     """
-    if not isinstance(instance, TreeCommittee):
+    if not isinstance(instance, Committee):
         raise DomainError(
-            f"instance = {type(instance).__name__} object: allowed is a TreeCommittee, as tree_committee and "
-            "random_tree_committee of localentropy.instances.committee make it"
+            f"instance = {type(instance).__name__} object: allowed is a TreeCommittee or a FullCommittee, as the "
+            "functions of localentropy.instances.committee make them"
         )
     if not instance.data.binary:
         raise DomainError("the solvers of the committee need ±1 patterns: activation 'sign'")
 
 
 def unit_norm(weights: np.ndarray) -> np.ndarray:
-    """Weights [..., K, N/K] with every unit divided by its norm; a unit of zeros stays as it is."""
+    """Weights [..., K, inputs_per_unit] with every unit divided by its norm; a unit of zeros stays as it is."""
     norm = np.linalg.norm(weights, axis=-1, keepdims=True)
     return weights / np.where(norm > 0, norm, 1.0)

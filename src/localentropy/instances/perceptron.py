@@ -138,7 +138,7 @@ class Instance:
             DomainError: random patterns, which have no teacher.
         """
         if self.features is None or self.teacher is None or self.activation is None:
-            raise DomainError("random patterns have no teacher: there is no test error, only a train error")
+            raise DomainError("these patterns have no teacher: there is no test error, only a train error")
         sizes = {"D": len(self.teacher), "P": self.P, "N": self.N}
         latent_stream = seeds.generator(self.seed, "test", **sizes)
         noise_stream = seeds.generator(self.seed, "test/noise", **sizes)

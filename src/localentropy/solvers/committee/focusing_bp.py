@@ -191,6 +191,8 @@ def _check(
     tolerance: float,
 ) -> None:
     check_committee(instance)
+    if not isinstance(instance, TreeCommittee):
+        raise DomainError("committee_focusing_bp needs a TreeCommittee: fully connected units are not implemented")
     require_integer("steps", steps, 1)
     require_integer("max_iterations", max_iterations, 1)
     if not 0.0 < require_number("coupling_start", coupling_start) <= require_number("coupling_end", coupling_end):

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent on the tree committee machine: cross-entropy, tanh units that become signs.
+"""Stochastic gradient descent on committee machines: cross-entropy, tanh units that become signs.
 
 On a CPU compiled loops (`sgd_kernels`) make one run after the other, and the patterns stay in the cache. On a GPU
 batched products (`CommitteeBatch`) make all runs at once. Both use the same random streams.
@@ -18,7 +18,7 @@ from torch import Tensor
 from localentropy.arguments import require_integer, require_number, require_positive
 from localentropy.device import torch_device
 from localentropy.errors import DomainError
-from localentropy.instances.committee import TreeCommittee, check_committee, unit_norm
+from localentropy.instances.committee import Committee, check_committee, unit_norm
 from localentropy.seeds import generator
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.sgd_kernels import epoch as compiled_epoch
@@ -58,9 +58,7 @@ class Schedule:
         require_integer("epochs", self.epochs, 1)
 
 
-def committee_sgd(
-    instance: TreeCommittee, *, seed: int, schedule: Schedule | None = None, device: str = "cpu"
-) -> Solution:
+def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None = None, device: str = "cpu") -> Solution:
     """Mini-batch descent on the cross-entropy until the sign machine makes no error.
 
     With x_l = y w_l·ξ_l, ‖w_l‖ = 1, and Δ = Σ_l tanh(βx_l)/√K, the loss of a pattern is
@@ -82,13 +80,13 @@ def committee_sgd(
         `train_errors` are those of the sign machine, at the start and after every epoch.
 
     Raises:
-        DomainError: not a tree committee, a parameter out of range or a device that is not available.
+        DomainError: not a committee, a parameter out of range or a device that is not available.
     """
     return committee_sgd_many([instance], seeds=[seed], schedule=schedule, device=device)[0]
 
 
 def committee_sgd_many(
-    instances: Sequence[TreeCommittee],
+    instances: Sequence[Committee],
     *,
     seeds: Sequence[int],
     schedule: Schedule | None = None,
@@ -101,13 +99,13 @@ def committee_sgd_many(
     epochs leads to other, equally good runs.
 
     Args:
-        instances: one for each run, all of one size. Several starts on one training set have the same object.
+        instances: one for each run, all of one kind and size. Several starts on one training set have the same object.
         seeds: one for each run.
         schedule: default: ceSGD-fast.
         device: "cpu" or "cuda".
 
     Raises:
-        DomainError: not one seed for each instance, instances of unequal sizes, or see `committee_sgd`.
+        DomainError: not one seed for each instance, instances of unequal kinds or sizes, or see `committee_sgd`.
     """
     schedule = schedule or Schedule()
     if len(seeds) != len(instances):
@@ -120,14 +118,14 @@ def committee_sgd_many(
     return _run_at_once(instances, seeds, schedule, place) if instances else []
 
 
-def start(instance: TreeCommittee, seed: int) -> tuple[np.ndarray, np.random.Generator]:
-    """Initial weights of a run, [K, N/K], and the generator of its orders."""
+def start(instance: Committee, seed: int) -> tuple[np.ndarray, np.random.Generator]:
+    """Initial weights of a run, [K, inputs_per_unit], and the generator of its orders."""
     K, size = instance.units, instance.inputs_per_unit
-    stream = generator(seed, "algorithm/committee_sgd", K=K, N=instance.N, P=instance.P)
+    stream = generator(seed, "algorithm/committee_sgd", K=K, N=instance.weights_count, P=instance.P)
     return unit_norm(stream.uniform(-1.0, 1.0, (K, size))), stream
 
 
-def _run(instance: TreeCommittee, seed: int, schedule: Schedule) -> Solution:
+def _run(instance: Committee, seed: int, schedule: Schedule) -> Solution:
     """One run by compiled loops."""
     clock = time.thread_time()
     weights, stream = start(instance, seed)
@@ -153,8 +151,9 @@ class CommitteeBatch:
     """Many runs at once, with everything on one device.
 
     Attributes:
-        patterns: labels times patterns of all different training sets, [sets K P, N/K].
-        weights: [runs, K, N/K].
+        patterns: labels times patterns of all different training sets, [sets blocks P, inputs_per_unit]; blocks = K
+            on a tree, and 1 where all units see the same.
+        weights: [runs, K, inputs_per_unit].
         best: the weights with the fewest errors so far.
         least: number of errors of `best`, [runs].
         errors: number of errors of the sign machine at the last `count`, [runs].
@@ -162,7 +161,7 @@ class CommitteeBatch:
 
     def __init__(
         self,
-        instances: Sequence[TreeCommittee],
+        instances: Sequence[Committee],
         weights: np.ndarray,
         *,
         device: torch.device | None = None,
@@ -171,13 +170,14 @@ class CommitteeBatch:
         first = instances[0]
         self.P, self.K, self.size = first.P, first.units, first.inputs_per_unit
         sets = list({id(one): one for one in instances}.values())
-        self.patterns = torch.empty((len(sets), self.K, self.P, self.size), dtype=dtype, device=device)
+        blocks = first.data.N // self.size
+        self.patterns = torch.empty((len(sets), blocks, self.P, self.size), dtype=dtype, device=device)
         for one, patterns in zip(sets, self.patterns, strict=True):
-            blocks = torch.from_numpy(one.data.signed_patterns).view(self.P, self.K, self.size)
-            patterns.copy_(blocks.transpose(0, 1))
+            inputs = torch.from_numpy(one.data.signed_patterns).view(self.P, blocks, self.size)
+            patterns.copy_(inputs.transpose(0, 1))
         self.patterns = self.patterns.view(-1, self.size)
         number = {id(one): place for place, one in enumerate(sets)}
-        rows = np.array([number[id(one)] for one in instances])[:, None] * self.K + np.arange(self.K)
+        rows = np.array([number[id(one)] for one in instances])[:, None] * blocks + np.arange(self.K) % blocks
         # First row of every run and unit in `patterns`.
         self._rows = torch.from_numpy(rows * self.P)[:, :, None].to(self.patterns.device)
         self.weights = torch.from_numpy(weights).to(self.patterns)
@@ -185,7 +185,11 @@ class CommitteeBatch:
         self.errors = self.least = self.count()
 
     def fields(self, order: Tensor) -> tuple[Tensor, Tensor]:
-        """Inputs [runs K, patterns, N/K] and pre-activations [runs, K, patterns] of the patterns `order`, [runs, …]."""
+        """Inputs and pre-activations of the patterns `order`, [runs, patterns].
+
+        Returns:
+            [runs K, patterns, inputs_per_unit] and [runs, K, patterns].
+        """
         inputs = self.patterns.index_select(0, (self._rows + order[:, None]).flatten())
         inputs = inputs.view(-1, order.shape[1], self.size)
         fields = torch.bmm(inputs, self.weights.view(-1, self.size, 1))
@@ -230,7 +234,7 @@ class CommitteeBatch:
 
 
 def _run_at_once(
-    instances: Sequence[TreeCommittee], seeds: Sequence[int], schedule: Schedule, device: torch.device
+    instances: Sequence[Committee], seeds: Sequence[int], schedule: Schedule, device: torch.device
 ) -> list[Solution]:
     """All runs by batched products. Runs that have ended are dropped at the next look."""
     clock = time.process_time()
@@ -265,7 +269,7 @@ def _run_at_once(
     ]
 
 
-def _solution(instance: TreeCommittee, weights: np.ndarray, errors: np.ndarray, cpu_seconds: float) -> Solution:
+def _solution(instance: Committee, weights: np.ndarray, errors: np.ndarray, cpu_seconds: float) -> Solution:
     weights = unit_norm(weights.astype(np.float64))
     return Solution(
         weights=weights,
@@ -276,11 +280,12 @@ def _solution(instance: TreeCommittee, weights: np.ndarray, errors: np.ndarray, 
     )
 
 
-def _check(instance: TreeCommittee, first: TreeCommittee, seed: object) -> None:
+def _check(instance: Committee, first: Committee, seed: object) -> None:
     check_committee(instance)
-    if (instance.P, instance.N, instance.units) != (first.P, first.N, first.units):
+    sizes, wanted = ((type(one).__name__, one.P, one.data.N, one.units) for one in (instance, first))
+    if sizes != wanted:
         raise DomainError(
-            f"committee_sgd_many needs instances of one size, got P = {first.P}, N = {first.N}, K = {first.units} and "
-            f"P = {instance.P}, N = {instance.N}, K = {instance.units}"
+            f"committee_sgd_many needs instances of one kind and size, got {wanted[0]} with P = {wanted[1]}, "
+            f"N = {wanted[2]}, K = {wanted[3]} and {sizes[0]} with P = {sizes[1]}, N = {sizes[2]}, K = {sizes[3]}"
         )
     require_integer("seed", seed)

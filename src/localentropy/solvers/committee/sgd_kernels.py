@@ -1,4 +1,4 @@
-"""Kernels of stochastic gradient descent on the tree committee machine, for a CPU: one run at a time.
+"""Kernels of stochastic gradient descent on committee machines, for a CPU: one run at a time.
 
 ±1 patterns stay int8, so that those of one run fit in the cache of a core. They are read in the order of the epoch
 without being copied.
@@ -46,7 +46,7 @@ def epoch(
         learning_rate: η.
         beta: slope of the units tanh(βx).
         gamma: scale of the loss.
-        weights: float64, [K, N/K]; updated.
+        weights: float64, [K, inputs_per_unit]; updated.
     """
     P = order.size
     K, size = weights.shape
