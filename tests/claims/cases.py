@@ -12,9 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from tests.claims import margins_tables, network_tables, run_tables, theory_tables
+from tests.claims import margins_tables, network_tables, run_tables, shaping_run_tables, theory_tables
 
-MODULES = {"overparam": (theory_tables, run_tables, network_tables), "margins": (margins_tables,)}
+MODULES = {
+    "overparam": (theory_tables, run_tables, network_tables),
+    "margins": (margins_tables,),
+    "shaping": (shaping_run_tables,),
+}
 """Paper → where the tables of its experiments are made."""
 
 Tables = dict[str, pd.DataFrame]

@@ -53,6 +53,11 @@ def with_excess(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
     return table.assign(excess=table["entropy"] - theory(np.log(table["distance"])))
 
 
-def over_samples(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Mean over samples at each distance: columns distance, y, y_err (standard error), spread (deviation of one), n."""
-    return table.groupby("distance")[column].agg(y="mean", y_err="sem", spread="std", n="count").reset_index()
+def over_samples(table: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Mean over samples at each distance, and value of `by`.
+
+    Returns:
+        Columns *by, distance, y, y_err (standard error), spread (deviation of one), n.
+    """
+    points = table.groupby([*by, "distance"])[column]
+    return points.agg(y="mean", y_err="sem", spread="std", n="count").reset_index()

@@ -65,6 +65,28 @@ class Finding:
         return Verdict.REPRODUCED if self.holds and not math.isnan(self.value) else Verdict.NOT_REPRODUCED
 
 
+def decided(scores: Iterable[float], least: float = 2.0) -> bool | None:
+    """Whether differences that a claim says are positive are so, from the differences in units of their errors.
+
+    Args:
+        scores: difference over standard error, of each.
+        least: standard errors that decide.
+
+    Returns:
+        True if each is above zero by `least`, False if one is below by as much or is missing, or else None.
+
+    Raises:
+        Untestable: there are none.
+    """
+    lowest = smallest(scores)
+    return None if -least < lowest <= least else lowest > least
+
+
+def jointly(*parts: bool | None) -> bool | None:
+    """Whether all parts of a claim hold: False if one does not, None if one is open and no other fails."""
+    return False if False in parts else None if None in parts else True
+
+
 def finite_size(D: np.ndarray | float) -> np.ndarray | float:
     """The tolerance on errors of solutions at a finite latent dimension: 0.5/D, chosen here.
 

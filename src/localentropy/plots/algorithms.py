@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from localentropy.plots.drawing import COLORS
-from localentropy.solvers.names import NAMES
+from localentropy.solvers.names import COMMITTEE_NAMES, NAMES
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "anneal": {"label": NAMES["anneal"], "color": COLORS[3], "marker": "o"},
@@ -16,4 +16,16 @@ ALGORITHMS: dict[str, dict[str, Any]] = {
     "binarynet": {"label": NAMES["binarynet"], "color": COLORS[4], "marker": "^"},
     "sgd": {"label": NAMES["sgd"], "color": COLORS[5], "marker": "X"},
     "adam": {"label": NAMES["adam"], "color": COLORS[9], "marker": "<"},
+    "elal": {"label": COMMITTEE_NAMES["elal"], "color": "#880022", "marker": "p"},
+    "ce_slow": {"label": COMMITTEE_NAMES["ce_slow"], "color": "#6600cc", "marker": "*"},
+    "lal": {"label": COMMITTEE_NAMES["lal"], "color": "#000022", "marker": "h"},
 }
+
+COMMITTEE: dict[str, dict[str, Any]] = {
+    "fbp": ALGORITHMS["focusing_bp"],
+    "elal": ALGORITHMS["elal"],
+    "ce_slow": ALGORITHMS["ce_slow"],
+    "ce_fast": ALGORITHMS["sgd"] | {"label": COMMITTEE_NAMES["ce_fast"]},
+    "lal": ALGORITHMS["lal"],
+}
+"""The algorithms of the paper `shaping`, by their keys in tables and in the paper's order."""

@@ -10,3 +10,6 @@ NAMES = {
     "sgd": "SGD",
     "adam": "Adam",
 }
+
+COMMITTEE_NAMES = {"fbp": "fBP", "elal": "eLAL", "ce_slow": "ceSGD-slow", "ce_fast": "ceSGD-fast", "lal": "LAL"}
+"""Algorithms of the paper `shaping`, as its tables call them, in its order from the widest minima to the narrowest."""

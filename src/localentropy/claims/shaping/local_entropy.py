@@ -1,0 +1,139 @@
+"""Claims about local entropies around the solutions of several algorithms (figures 4, 6, s2 and s6)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from localentropy.analysis.local_entropy import around_solutions
+from localentropy.analysis.paired_differences import paired_differences
+from localentropy.claims.finding import FEWEST, Finding, Untestable, decided, jointly, smallest
+from localentropy.solvers.names import COMMITTEE_NAMES
+
+SMALL = (0.01, 0.02)
+"""Small distances. The second counts where the messages around too few solutions converge at the first."""
+CROSSING = 0.2
+"""The curves cross beyond about 0.25: not before this distance."""
+FEW_REPLICAS, USUAL_REPLICAS, MANY_REPLICAS = 10, 20, 100
+"""Replicas of eLAL: enough to match ceSGD-slow; those of the other figures; those that come closer to fBP."""
+
+
+def order_at_small_distance(tree_local_entropy: pd.DataFrame) -> Finding:
+    """At small distances fBP > eLAL > ceSGD-slow > ceSGD-fast > LAL on each training set; the curves cross later."""
+    quantity = (
+        f"smallest difference of neighbours in {' > '.join(COMMITTEE_NAMES.values())} at D = {SMALL[0]:g} "
+        f"({SMALL[1]:g} if too few converge) in SE of pairs, > 2; fBP and LAL cross at D > {CROSSING:g}"
+    )
+    around = _measured(tree_local_entropy)
+    scores, words = [], []
+    for first, second in pairwise(COMMITTEE_NAMES):
+        gaps = {distance: _gaps(around, first, second, distance) for distance in SMALL}
+        enough = [distance for distance, gap in gaps.items() if len(gap) >= FEWEST]
+        names = f"{COMMITTEE_NAMES[first]} − {COMMITTEE_NAMES[second]}"
+        if not enough:
+            return Finding.untestable(quantity, f"{names}: fewer than {FEWEST} training sets with both")
+        gap = gaps[enough[0]]
+        scores.append(_score(gap))
+        words.append(f"{names} = {gap.mean():.4f} ± {gap.sem():.4f} at D = {enough[0]:g} ({len(gap)})")
+    crossing = _crossing(around)
+    words.append("no crossing of fBP and LAL found" if crossing is None else f"fBP and LAL cross at D = {crossing:.2f}")
+    late = None if crossing is None else crossing > CROSSING
+    return Finding(quantity, smallest(scores), jointly(decided(scores), late), "; ".join(words))
+
+
+def more_replicas_widen_minima(
+    replica_numbers_local_entropy: pd.DataFrame, tree_local_entropy: pd.DataFrame
+) -> Finding:
+    """Ten replicas of eLAL are sufficient to match ceSGD-slow; a hundred get closer to fBP than the twenty used."""
+    at = SMALL[0]
+    quantity = (
+        f"V₁ at D = {at:g} on the same training sets: eLAL of y = {MANY_REPLICAS} less y = {USUAL_REPLICAS}, in SE, > "
+        f"2, and closer to fBP; y = {FEW_REPLICAS} less ceSGD-slow > −2 SE"
+    )
+    around = pd.concat([_measured(replica_numbers_local_entropy), _measured(tree_local_entropy)])
+    few, usual, many = (f"elal_{replicas}" for replicas in (FEW_REPLICAS, USUAL_REPLICAS, MANY_REPLICAS))
+    gaps = {
+        f"y = {MANY_REPLICAS} − y = {USUAL_REPLICAS}": _gaps(around, many, usual, at),
+        f"y = {FEW_REPLICAS} − ceSGD-slow": _gaps(around, few, "ce_slow", at),
+        f"fBP − (y = {USUAL_REPLICAS})": _gaps(around, "fbp", usual, at),
+        f"fBP − (y = {MANY_REPLICAS})": _gaps(around, "fbp", many, at),
+        "fBP − ceSGD-slow": _gaps(around, "fbp", "ce_slow", at),
+    }
+    if min(len(gap) for gap in gaps.values()) < FEWEST:
+        return Finding.untestable(quantity, f"fewer than {FEWEST} training sets with both of a pair")
+    wider, match, usual_gap, many_gap, width = gaps.values()
+    detail = "; ".join(f"{name} = {gap.mean():.4f} ± {gap.sem():.4f}" for name, gap in gaps.items())
+    # A match says something only if a difference of half the way to fBP would have been seen.
+    matches = bool(match.mean() > -2 * match.sem())
+    if matches and 4 * match.sem() > abs(width.mean()):
+        return Finding.untestable(quantity, f"too few training sets to see a difference from ceSGD-slow; {detail}")
+    score = _score(wider)
+    closer = decided([score]) and bool(abs(many_gap.mean()) < abs(usual_gap.mean()))
+    return Finding(quantity, score, jointly(closer, matches), f"{detail}; {len(match)} training sets")
+
+
+def shuffled_pixels_shrink_volumes(
+    fashion_local_entropy: pd.DataFrame, shuffled_local_entropy: pd.DataFrame
+) -> Finding:
+    """Volumes around solutions of the shuffled set are smaller; eLAL loses more than the gradient-based algorithms.
+
+    A sample is a run here and not a training set, so nothing is paired.
+    """
+    at = SMALL[0]
+    quantity = (
+        f"smallest loss of V₁ at D = {at:g} by shuffling over the algorithms, and loss of eLAL less the mean loss "
+        "of ceSGD, in SE, > 2"
+    )
+    sets = [_at(_measured(table), at) for table in (fashion_local_entropy, shuffled_local_entropy)]
+    losses, errors = {}, {}
+    for name in [name for name in COMMITTEE_NAMES if name != "fbp"]:
+        values = [around.loc[around["algorithm"] == name, "entropy"] for around in sets]
+        if min(len(each) for each in values) < FEWEST:
+            return Finding.untestable(quantity, f"{COMMITTEE_NAMES[name]}: fewer than {FEWEST} solutions of a set")
+        losses[name] = float(values[0].mean() - values[1].mean())
+        errors[name] = float(np.hypot(values[0].sem(), values[1].sem()))
+    more = losses["elal"] - 0.5 * (losses["ce_slow"] + losses["ce_fast"])
+    error = float(np.hypot(errors["elal"], 0.5 * np.hypot(errors["ce_slow"], errors["ce_fast"])))
+    scores = [losses[name] / errors[name] for name in losses] + [more / error]
+    detail = ", ".join(f"{COMMITTEE_NAMES[name]} {losses[name]:.2g} ± {errors[name]:.1g}" for name in losses)
+    above = sets[1].groupby("algorithm")["entropy"].mean()
+    ranks = " > ".join(COMMITTEE_NAMES[str(name)] for name in above.sort_values(ascending=False).index)
+    detail = f"losses: {detail}; eLAL more than ceSGD by {more:.2g} ± {error:.1g}; on the shuffled set {ranks}"
+    return Finding(quantity, smallest(scores), decided(scores), detail)
+
+
+def _measured(table: pd.DataFrame) -> pd.DataFrame:
+    """Local entropies that count.
+
+    Raises:
+        Untestable: one of them is missing.
+    """
+    around = around_solutions(table)
+    if around["entropy"].isna().any():
+        raise Untestable("a local entropy is missing although its messages converged")
+    return around
+
+
+def _at(around: pd.DataFrame, distance: float) -> pd.DataFrame:
+    return around[np.isclose(around["distance"], distance)]
+
+
+def _gaps(around: pd.DataFrame, first: str, second: str, distance: float) -> pd.Series:
+    return paired_differences(_at(around, distance), "entropy", first, second)
+
+
+def _score(gap: pd.Series) -> float:
+    return float(gap.mean() / gap.sem())
+
+
+def _crossing(around: pd.DataFrame) -> float | None:
+    """Distance at which LAL's local entropy rises above fBP's, linear between those measured; None if it does not."""
+    gaps = paired_differences(around, "entropy", "fbp", "lal", by=["distance"]).groupby("distance")
+    points = gaps.mean()[gaps.size() >= FEWEST]
+    signs = np.flatnonzero((points.to_numpy()[:-1] > 0) & (points.to_numpy()[1:] <= 0))
+    if not signs.size:
+        return None
+    (d0, v0), (d1, v1) = points.iloc[signs[0] : signs[0] + 2].items()
+    return float(d0 + (d1 - d0) * v0 / (v0 - v1))

@@ -1,0 +1,62 @@
+"""Claims about Hessian spectra (figures 5 and 6)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from localentropy.analysis.paired_differences import paired_differences
+from localentropy.analysis.rank_correlation import spearman
+from localentropy.claims.finding import FEWEST, Finding, Untestable, decided, smallest
+from localentropy.solvers.names import COMMITTEE_NAMES
+
+WITH_LAL, WITHOUT_LAL = "all", "without_lal"
+"""Rules of β: the smallest at which all solutions are valid, and the same but for LAL's."""
+CORRELATED = 0.5
+"""The text says "correlated" and gives no number. Chosen here: rank correlations above this."""
+
+
+def spectra_rank_algorithms(tree_spectra: pd.DataFrame) -> Finding:
+    """LAL's spectrum is the widest at the β that LAL sets, and fBP's the narrowest at the lower one."""
+    quantity = (
+        "smallest difference of λ_max in SE of pairs, > 2: LAL less each other algorithm at the β of all; each other "
+        "less fBP at the β without LAL"
+    )
+    table = tree_spectra[tree_spectra["quantity"] == "largest_eigenvalue"]
+    scores, words = [], []
+    for rule, special, sign in ((WITH_LAL, "lal", 1), (WITHOUT_LAL, "fbp", -1)):
+        rows = table[table["rule"] == rule]
+        if rows.empty or rows["value"].isna().any():
+            raise Untestable(f"no largest eigenvalues at the β of the rule {rule}, or one is missing")
+        means = rows.groupby("algorithm")["value"].mean()
+        for other in [name for name in COMMITTEE_NAMES if name in means.index and name != special]:
+            gap = sign * paired_differences(rows, "value", special, other)
+            if len(gap) < FEWEST:
+                return Finding.untestable(quantity, f"{other}: fewer than {FEWEST} training sets with both")
+            scores.append(float(gap.mean() / gap.sem()))
+        told = ", ".join(f"{COMMITTEE_NAMES[str(name)]} {value:.3g}" for name, value in means.sort_values().items())
+        words.append(f"mean λ_max at β = {rows['beta'].iloc[0]:.3g}: {told}")
+    if len(scores) < 2 * len(COMMITTEE_NAMES) - 3:
+        return Finding.untestable(quantity, "not all five algorithms have solutions")
+    return Finding(quantity, smallest(scores), decided(scores), "; ".join(words))
+
+
+def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_solutions: pd.DataFrame) -> Finding:
+    """Over the runs of all algorithms, the largest eigenvalue of the Hessian grows with the test error."""
+    quantity = f"Spearman's ρ of λ_max and test error over all runs, > {CORRELATED:g}"
+    largest = fashion_spectra[
+        (fashion_spectra["quantity"] == "largest_eigenvalue") & (fashion_spectra["rule"] == WITH_LAL)
+    ]
+    solved = fashion_solutions[fashion_solutions["solved"] == 1]
+    runs = largest.merge(solved[["algorithm", "sample", "test_error"]], on=["algorithm", "sample"])
+    counts = runs.groupby("algorithm").size()
+    if len(counts) < len(COMMITTEE_NAMES) - 1 or counts.min() < FEWEST:
+        return Finding.untestable(quantity, f"fewer than {FEWEST} runs of an algorithm")
+    if runs[["value", "test_error"]].isna().any(axis=None):
+        raise Untestable("a largest eigenvalue or a test error is missing")
+    rho, error = spearman(runs["value"], runs["test_error"])
+    within = ", ".join(
+        f"{COMMITTEE_NAMES[str(name)]} {spearman(own['value'], own['test_error'])[0]:+.2f}"
+        for name, own in runs.groupby("algorithm")
+    )
+    detail = f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}; over the runs of one algorithm {within}"
+    return Finding(quantity, rho, rho > CORRELATED, detail, error)

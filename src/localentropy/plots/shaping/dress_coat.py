@@ -1,0 +1,90 @@
+"""Panels of the two figures on images: local entropies, and a rate of errors of each run against its curvature."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from localentropy.analysis.rank_correlation import spearman
+from localentropy.errors import DomainError
+from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.drawing import letter, panels
+from localentropy.plots.shaping.local_entropies import draw_entropies, entropy_points
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw_panels(local_entropy: pd.DataFrame, runs: pd.DataFrame, rate: str) -> tuple[Figure, list[Axes], pd.DataFrame]:
+    """(a) Mean local entropies; (b) a point for each run, its rate of errors against its largest eigenvalue.
+
+    Args:
+        local_entropy: table of the program of this name.
+        runs: of `with_curvature`, columns algorithm, sample, largest_eigenvalue, rate.
+        rate: label of the axis of rates.
+
+    Returns:
+        the figure, its axes and the plotted numbers.
+    """
+    figure, axes = panels(2, 7.0, 3.1)
+    points = entropy_points(local_entropy)
+    draw_entropies(axes[0], points)
+    for name, look in COMMITTEE.items():
+        own = runs[runs["algorithm"] == name]
+        style = {"color": look["color"], "marker": look["marker"], "markersize": 3, "alpha": 0.8}
+        axes[1].plot(own["largest_eigenvalue"], own["rate"], linestyle="none", **style)
+    axes[1].set(xscale="log", xlabel=r"largest eigenvalue $\lambda_{\max}$ of the Hessian", ylabel=rate)
+    axes[0].legend()
+    letter(axes)
+    data = [
+        points.assign(panel="a", series=points["algorithm"], x=points["distance"]),
+        runs.assign(panel="b", series=runs["algorithm"], x=runs["largest_eigenvalue"], y=runs["rate"], y_err=0.0),
+    ]
+    return figure, list(axes), pd.concat(data)
+
+
+def with_curvature(rates: pd.Series, spectra: pd.DataFrame) -> pd.DataFrame:
+    """Runs with their largest eigenvalue at the β at which all solutions are valid.
+
+    Args:
+        rates: rate of errors of each solved run, by algorithm and sample.
+        spectra: table of the program `committee_spectra`.
+
+    Returns:
+        Columns algorithm, sample, beta, largest_eigenvalue, rate.
+    """
+    largest = spectra[(spectra["quantity"] == "largest_eigenvalue") & (spectra["rule"] == "all")]
+    columns = largest[["algorithm", "sample", "beta", "value"]].rename(columns={"value": "largest_eigenvalue"})
+    return columns.merge(rates.rename("rate").reset_index(), on=["algorithm", "sample"])
+
+
+def correlation(runs: pd.DataFrame) -> str:
+    """The caption's words on the rank correlation of eigenvalue and rate over all runs."""
+    try:
+        rho, error = spearman(runs["largest_eigenvalue"], runs["rate"])
+    except DomainError:
+        return f"{len(runs)} runs, too few for a rank correlation"
+    return f"Spearman's rank correlation over all {len(runs)} runs: {rho:.2f} ± {error:.2f}"
+
+
+def image_set(local_entropy: pd.DataFrame, solutions: pd.DataFrame) -> str:
+    """The caption's words on the machine and its data."""
+    return (
+        f"fully connected committee of K = {local_entropy['units'].iloc[0]} units, {solutions['P'].iloc[0]} binary images of "
+        "dresses and coats of Fashion-MNIST"
+    )
+
+
+def fewer_runs(solutions: pd.DataFrame, scale: str) -> str:
+    """The caption's words on a size below the paper's 50 runs."""
+    runs = solutions.groupby("algorithm").size().min()
+    return "" if scale == "paper" else f" Scale {scale}: below the paper's size, 50 runs of each (here {runs} or more)."
+
+
+def in_words(means: pd.DataFrame) -> str:
+    """Means and standard errors by algorithm, for a caption."""
+    return ", ".join(
+        f"{COMMITTEE[str(name)]['label']} {row['mean']:.3f} ± {row['sem']:.3f}" for name, row in means.iterrows()
+    )

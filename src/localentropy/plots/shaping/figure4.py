@@ -1,0 +1,75 @@
+"""Figure 4: local entropy around the solutions of five algorithms, on a tree committee that stores random patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from localentropy.analysis.local_entropy import around_solutions, over_samples
+from localentropy.analysis.paired_differences import paired_differences
+from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.drawing import COLORS, Drawing, in_style, letter, panels
+from localentropy.plots.shaping.local_entropies import counts, draw_entropies, entropy_points, not_converged
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LINEAR = 1e-3
+"""Differences of which the axis of panel (c) is linear; it is logarithmic beyond."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) all distances, (b) the same on logarithmic axes, (c) neighbours in the order, on the same training sets."""
+    table = tables["shaping/tree_local_entropy"]
+    points = entropy_points(table)
+    figure, axes = panels(3, 9.6, 3.4)
+    for name, look in COMMITTEE.items():
+        own = points[points["algorithm"] == name]
+        axes[0].errorbar(own["distance"], own["y"], own["y_err"], **look)
+    axes[0].set(xlabel="distance $D = (1 - S)/2$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
+    draw_entropies(axes[1], points)
+    differences = _differences(axes[2], table)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(COMMITTEE))
+    letter(axes)
+    data = pd.concat([points.assign(panel="a, b", series=points["algorithm"], x=points["distance"]), differences])
+    return Drawing(figure, data, _caption(table, scale))
+
+
+def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
+    """Paired differences of neighbours in the paper's order, against the distance."""
+    frames = []
+    around = around_solutions(table)
+    for (first, second), color in zip(pairwise(COMMITTEE), (COLORS[0], COLORS[1], COLORS[2], COLORS[4]), strict=True):
+        gaps = paired_differences(around, "entropy", first, second, by=["distance"])
+        own = over_samples(gaps.rename("gap").reset_index(), "gap")
+        own = own[own["n"] >= 2]  # of one pair there is no error
+        label = f"{COMMITTEE[first]['label']} − {COMMITTEE[second]['label']}"
+        axis.errorbar(own["distance"], own["y"], own["y_err"], color=color, marker="o", label=label)
+        frames.append(own.assign(panel="c", series=label, x=own["distance"]))
+    data = pd.concat(frames)
+    axis.axhline(0.0, color="black", linewidth=0.6)
+    axis.set_yscale("symlog", linthresh=LINEAR)
+    top = 2.0 * max(data["y"].abs().max(), LINEAR) if len(data) else 1.0
+    axis.set(xscale="log", xlabel="distance $D$", ylim=(-top, top))
+    axis.set_ylabel(r"difference of $\mathcal{V}_1$, same training sets")
+    axis.legend(loc="lower left")
+    return data
+
+
+def _caption(table: pd.DataFrame, scale: str) -> str:
+    units, alpha = table["units"].iloc[0], table["alpha"].iloc[0]
+    samples = table["sample"].nunique()
+    below = "" if scale == "paper" or (samples >= 10 and units == 9) else f" Scale {scale}: below the paper's size."
+    return (
+        "Figure 4. Normalised local entropy, the log of the part of all weights at distance D from a solution that are "
+        f"solutions too, around the solutions of five algorithms; tree committee of K = {units} units, α = {alpha:.3g} random "
+        f"patterns per weight. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
+        "bars: standard error of the mean. (b) The same on logarithmic axes, which show small distances. (c) Differences of neighbours in the paper's order "
+        f"on the same training sets; the axis is linear up to {LINEAR:g} on both sides of 0. "
+        f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2, S the overlap with the solution in each unit, and the "
+        f"distances are chosen here: compare with the paper's figure.{below}"
+    )

@@ -1,0 +1,47 @@
+"""Figure s2: as figure 6, with every pixel shuffled over the training images."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.drawing import Drawing, in_style
+from localentropy.plots.shaping.dress_coat import correlation, draw_panels, fewer_runs, image_set, with_curvature
+from localentropy.plots.shaping.local_entropies import counts, draw_entropies, entropy_points, not_converged
+
+PROBABILITY = 0.1
+"""Probability of a drawn pixel, of which panel (b) has the train error: the nearest that was measured."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) Local entropies beside those of figure 6; (b) train error with noisy inputs against the largest eigenvalue."""
+    entropies, solutions = tables["shaping/shuffled_local_entropy"], tables["shaping/shuffled_solutions"]
+    noise = tables["shaping/shuffled_noise"]
+    probability = noise["probability"].iloc[(noise["probability"] - PROBABILITY).abs().argmin()]
+    rates = noise[noise["probability"] == probability].groupby(["algorithm", "sample"])["train_error"].mean()
+    runs = with_curvature(rates, tables["shaping/shuffled_spectra"])
+    figure, axes, data = draw_panels(entropies, runs, rf"train error, noise $p$ = {probability:g}")
+    others = entropy_points(tables["shaping/fashion_local_entropy"])
+    draw_entropies(axes[0], others, linestyle="--", marker="none", alpha=0.6)
+    shown = pd.concat([others["y"], data.loc[data["panel"] == "a", "y"]])
+    axes[0].set_ylim(2.0 * shown.min(), 0.0)
+    unsolved = solutions[solutions["solved"] != 1].groupby("algorithm")["train_error"].agg(["mean", "size"])
+    ours = ", ".join(
+        f"{COMMITTEE[str(name)]['label']}: {row['size']:.0f} runs, {row['mean']:.2g}"
+        for name, row in unsolved.iterrows()
+    )
+    caption = (
+        f"Figure s2. As figure 6, with every pixel shuffled over the training images: correlations are destroyed, the mean of each pixel is kept. A "
+        f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy; dashed: of figure 6, "
+        f"without shuffling. {not_converged(entropies, 'Expectation propagation')} (b) There is no meaningful test set. "
+        f"Train error of each run when each pixel is drawn again with probability {probability:g} from its values in the training set, "
+        f"against the largest eigenvalue of the Hessian at β = {runs['beta'].max():.3g}, the smallest at which all "
+        f"solutions stay valid. {correlation(runs)}.{f' Train errors of unsolved runs: {ours}.' if ours else ''} The coupling of eLAL's "
+        "replicas is not that of figure 6, with which they collapse too early, and is chosen here like the noise: "
+        f"compare with the slides.{fewer_runs(solutions, scale)}"
+    )
+    frames = [data, others.assign(panel="a", series=others["algorithm"] + ", figure 6", x=others["distance"])]
+    return Drawing(figure, pd.concat(frames), caption)

@@ -1,0 +1,58 @@
+"""Figure s3: train error of the solutions on images when pixels are noisy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.drawing import Drawing, in_style, letter, panels
+
+SETS = {"shaping/fashion_noise": "dresses and coats", "shaping/shuffled_noise": "shuffled pixels"}
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) Images, (b) images with shuffled pixels: train error against the probability of noise."""
+    figure, axes = panels(2, 7.0, 3.0)
+    frames = []
+    for axis, panel, (key, title) in zip(axes, "ab", SETS.items(), strict=True):
+        points = _means(tables[key])
+        for name, look in COMMITTEE.items():
+            own = points[points["algorithm"] == name]
+            if len(own):
+                axis.errorbar(own["probability"], own["y"], own["y_err"], **look)
+        frames.append(points.assign(panel=panel, series=points["algorithm"], x=points["probability"]))
+        axis.set(xlabel="probability $p$ of a noisy pixel", ylabel="train error")
+        axis.set_title(title, loc="right")
+    data = pd.concat(frames)
+    for axis in axes:
+        axis.set_ylim(-0.01, 1.05 * (data["y"] + data["y_err"].fillna(0.0)).max())
+    axes[0].legend()
+    letter(axes)
+    return Drawing(figure, data, _caption(tables, scale))
+
+
+def _means(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard error over runs of the mean over draws of the noise."""
+    each = table.groupby(["algorithm", "probability", "sample"])["train_error"].mean()
+    return each.groupby(["algorithm", "probability"]).agg(y="mean", y_err="sem", n="size").reset_index()
+
+
+def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
+    runs = {
+        key: tables[key].groupby("algorithm")["sample"].nunique().rename(lambda name: COMMITTEE[name]["label"])
+        for key in SETS
+    }
+    told = "; ".join(
+        f"({panel}) {', '.join(f'{name} {count}' for name, count in runs[key].items())}"
+        for panel, key in zip("ab", SETS, strict=True)
+    )
+    below = "" if scale == "paper" else f" Scale {scale}: below the paper's size, 50 runs of each."
+    return (
+        "Figure s3. Train error of the solutions of figures 6 and s2 when each pixel of each training image is drawn again with "
+        "probability p from the values that this pixel has in the training set. (a) Dresses and coats, (b) the same with shuffled pixels. Mean "
+        f"and standard error over solved runs: {told}. The kind of noise is chosen here, after the slides' words "
+        f'"colored (pixel-dependent) noise": compare with the slides.{below}'
+    )

@@ -1,0 +1,121 @@
+"""Figure s6: belief propagation against replica theory, loads that algorithms solve, replicas of eLAL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from localentropy.analysis.local_entropy import around_solutions
+from localentropy.plots.algorithms import ALGORITHMS, COMMITTEE
+from localentropy.plots.drawing import GREY, Drawing, curve_rows, in_style, letter, panels, threshold_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DISTANCE = 0.01
+"""Distance of the local entropies of panel (d): the nearest that was measured."""
+LEVELS = ("fbp", "ce_slow")
+"""Algorithms whose local entropies stand beside those of eLAL."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) Entropy of BP on the line of the theory, (b) fraction converged, (c) fraction solved, (d) replicas of eLAL."""
+    figure, axes = panels(2, 7.0, 5.4, rows=2)
+    volume, theory = tables["shaping/belief_volume"], tables["shaping/typical_volume"]
+    frames = [
+        _volume(axes, volume, theory),
+        _capacities(axes[2], tables["shaping/capacities"]),
+        _replicas(axes[3], tables["shaping/replica_numbers_local_entropy"], tables["shaping/tree_local_entropy"]),
+    ]
+    letter(axes)
+    return Drawing(figure, pd.concat(frames), _caption(tables, scale))
+
+
+def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) -> pd.DataFrame:
+    look = ALGORITHMS["belief_propagation"]
+    units = volume["units"].iloc[0]
+    line = theory[(theory["units"] == units) & (theory["quantity"] == "volume")].sort_values("alpha")
+    clustering = theory[(theory["units"] == units) & (theory["quantity"] == "clustering")]["alpha"]
+    converged = volume[volume["converged"] == 1].groupby("alpha")["entropy"]
+    points = converged.agg(y="mean", y_err="sem", n="size").reset_index()
+    fractions = volume.groupby("alpha")["converged"].agg(y="mean", n="size").reset_index()
+    axes[0].plot(line["alpha"], line["entropy"], color="black", label="replica theory")
+    axes[0].errorbar(points["alpha"], points["y"], points["y_err"], **(look | {"linestyle": "none"}))
+    axes[1].errorbar(fractions["alpha"], fractions["y"], **look)
+    for axis in axes[:2]:
+        axis.set(xlabel=r"$\alpha$", xlim=(0.0, 1.05 * volume["alpha"].max()))
+        for alpha in clustering:
+            threshold_line(axis, alpha, f"{alpha:.3f}", at=0.6)
+    axes[0].set(
+        ylabel="entropy (nats per weight)",
+        ylim=(1.1 * line["entropy"][line["alpha"] <= volume["alpha"].max()].min(), 0.0),
+    )
+    axes[1].set(ylabel="fraction converged", ylim=(-0.05, 1.05))
+    axes[0].legend()
+    return pd.concat(
+        [
+            curve_rows("a", "replica theory", line["alpha"], line["entropy"]),
+            points.assign(panel="a", series="BP", x=points["alpha"]),
+            fractions.assign(panel="b", series="BP", x=fractions["alpha"], y_err=np.nan),
+            pd.DataFrame({"panel": "a, b", "series": "clustering", "x": clustering}),
+        ]
+    )
+
+
+def _capacities(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
+    points = table.groupby(["algorithm", "alpha"])["solved"].agg(y="mean", n="size").reset_index()
+    for name, look in COMMITTEE.items():
+        own = points[points["algorithm"] == name]
+        if len(own):
+            axis.errorbar(own["alpha"], own["y"], **look)
+    axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
+    axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
+    axis.legend(loc="lower left")
+    return points.assign(panel="c", series=points["algorithm"], x=points["alpha"], y_err=np.nan)
+
+
+def _replicas(axis: Axes, replicas: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Local entropies of eLAL against its number of replicas; of other algorithms, a level over the same training sets."""
+    distance = _nearest(replicas)
+    ours, theirs = (around_solutions(table[np.isclose(table["distance"], distance)]) for table in (replicas, others))
+    points = ours.groupby("algorithm")["entropy"].agg(y="mean", y_err="sem", n="size").reset_index()
+    points["x"] = points["algorithm"].str.rpartition("_")[2].astype(int)
+    points = points.sort_values("x")
+    axis.errorbar(points["x"], points["y"], points["y_err"], **COMMITTEE["elal"])
+    frames = [points.assign(panel="d", series="elal")]
+    common = theirs[theirs["sample"].isin(replicas["sample"])]
+    for name in LEVELS:
+        look, values = COMMITTEE[name], common.loc[common["algorithm"] == name, "entropy"]
+        mean, error = values.mean(), values.sem()
+        axis.axhline(mean, color=look["color"], linestyle="--", label=look["label"])
+        axis.axhspan(mean - error, mean + error, color=look["color"], alpha=0.15, linewidth=0.0)
+        frames.append(pd.DataFrame([{"panel": "d", "series": name, "y": mean, "y_err": error, "n": len(values)}]))
+    axis.set(xscale="log", xlabel="replicas $y$ of eLAL", ylabel=rf"$\mathcal{{V}}_1$ at $D$ = {distance:g}")
+    axis.set_xticks(points["x"], [str(x) for x in points["x"]])
+    axis.minorticks_off()
+    axis.legend()
+    return pd.concat(frames)
+
+
+def _nearest(table: pd.DataFrame) -> float:
+    return float(table["distance"].iloc[(table["distance"] - DISTANCE).abs().argmin()])
+
+
+def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
+    volume, capacities = tables["shaping/belief_volume"], tables["shaping/capacities"]
+    replicas = tables["shaping/replica_numbers_local_entropy"]
+    below = "" if scale == "paper" else f" Scale {scale}: below the paper's size."
+    return (
+        f"Figure s6. Statements of the text without a figure. (a) Entropy of the solutions of a tree committee of K = {volume['units'].iloc[0]} units, by "
+        f"belief propagation (N = {volume['N'].iloc[0]}, means over the {volume['sample'].nunique()} training sets or fewer on "
+        "which it converges; error bars: standard error) and by replica theory; dotted: where typical solutions fall into clusters. (b) "
+        f"Fraction of training sets on which it converges. (c) Fraction of training sets that algorithms solve, K = {capacities['units'].iloc[0]}, N = "
+        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α; dotted: a half. (d) Local "
+        f"entropy around the solutions of eLAL at distance D = {_nearest(replicas):g} against its number of replicas, K = {replicas['units'].iloc[0]}, α = "
+        f"{replicas['alpha'].iloc[0]:.3g}, means over {replicas['sample'].nunique()} training sets; dashed: of fBP and of ceSGD-slow "
+        f"on the same training sets, with standard errors. The loads, limits on iterations and epochs, and the distance are chosen here.{below}"
+    )

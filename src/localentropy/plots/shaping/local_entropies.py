@@ -1,0 +1,69 @@
+"""Mean local entropies around the solutions of several algorithms, in several figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from localentropy.analysis.local_entropy import around_solutions, over_samples
+from localentropy.plots.algorithms import COMMITTEE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 0.5
+"""A point is drawn where the local entropies of at least this part of the solutions converged."""
+
+
+def entropy_points(table: pd.DataFrame) -> pd.DataFrame:
+    """Means over the solutions whose local entropy converged, where at least half of them did.
+
+    Args:
+        table: of the program `committee_local_entropy`.
+
+    Returns:
+        Columns algorithm, distance, y, y_err, spread, n (converged), solutions.
+    """
+    points = over_samples(around_solutions(table), "entropy", by=("algorithm",))
+    solutions = table[table["solved"] == 1].groupby("algorithm")["sample"].nunique()
+    points["solutions"] = points["algorithm"].map(solutions)
+    return points[points["n"] >= MOST * points["solutions"]]
+
+
+def draw_entropies(axis: Axes, points: pd.DataFrame, **style: Any) -> None:
+    """The local entropy against the distance, a line for each algorithm; both axes are logarithmic."""
+    for name, look in COMMITTEE.items():
+        own = points[points["algorithm"] == name]
+        if len(own):
+            axis.errorbar(own["distance"], own["y"], own["y_err"], **(look | style))
+    least, most = points["y"].abs().min(), points["y"].abs().max()
+    axis.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(least)), linscale=0.2)
+    axis.set(xscale="log", ylim=(-2.0 * most, 0.0), xlabel="distance $D = (1 - S)/2$")
+    axis.set_ylabel(r"local entropy $\mathcal{V}_1$ (nats per weight)")
+
+
+def not_converged(table: pd.DataFrame, method: str) -> str:
+    """The caption's sentence on local entropies that did not converge."""
+    solved = table[table["solved"] == 1]
+    words = []
+    for name, look in COMMITTEE.items():
+        own = solved[solved["algorithm"] == name]
+        lost = own.groupby("distance")["converged"].agg(lambda values: int((values != 1).sum()))
+        lost = lost[lost > 0]
+        if len(lost):
+            counts = ", ".join(f"{count} at D = {distance:g}" for distance, count in lost.items())
+            words.append(f"{look['label']}, of {own['sample'].nunique()}: {counts}")
+    if not words:
+        return f"{method} converged everywhere."
+    return f"{method} did not converge ({'; '.join(words)}); points with fewer than half of the solutions are left out."
+
+
+def counts(table: pd.DataFrame) -> str:
+    """How many runs of each algorithm are solved."""
+    runs = table.drop_duplicates(["algorithm", "sample"]).groupby("algorithm")["solved"].agg(["sum", "size"])
+    names = [name for name in COMMITTEE if name in runs.index]
+    return ", ".join(
+        f"{COMMITTEE[name]['label']} {runs.loc[name, 'sum']:.0f} of {runs.loc[name, 'size']:.0f}" for name in names
+    )

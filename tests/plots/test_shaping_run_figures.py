@@ -1,0 +1,136 @@
+"""What the figures of `shaping` on algorithms and their solutions draw and say, from small tables made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from localentropy.plots.shaping import figure4, figure5, figure6, figures2, figures3, figures6
+from localentropy.plots.shaping.dress_coat import with_curvature
+from tests.claims import shaping_run_tables
+
+
+def tables(*names: str) -> dict[str, pd.DataFrame]:
+    return {f"shaping/{name}": getattr(shaping_run_tables, name)().copy() for name in names}
+
+
+def noise() -> pd.DataFrame:
+    runs = shaping_run_tables.fashion_solutions()
+    rows = [
+        runs[["algorithm", "sample"]].assign(probability=p, draw=draw, train_error=runs["test_error"] * p + 0.01 * draw)
+        for p in (0.0, 0.1, 0.3)
+        for draw in (0, 1)
+    ]
+    return pd.concat(rows, ignore_index=True)
+
+
+def test_figure4_leaves_out_what_did_not_converge_and_says_so() -> None:
+    made = tables("tree_local_entropy")
+    table = made["shaping/tree_local_entropy"]
+    near = (table["algorithm"] == "lal") & (table["distance"] == 0.005)
+    table.loc[near & (table["sample"] > 2), "converged"] = 0.0
+    table.loc[(table["algorithm"] == "ce_fast") & (table["distance"] == 0.01) & (table["sample"] == 0), "converged"] = 0
+    drawing = figure4.draw(made, "smoke")
+    data = drawing.data[drawing.data["panel"] == "a, b"].set_index(["algorithm", "distance"])
+    assert ("lal", 0.005) not in data.index and data.loc[("ce_fast", 0.01), "n"] == 9
+    expected = table[(table["algorithm"] == "fbp") & (table["distance"] == 0.02)]["entropy"]
+    assert data.loc[("fbp", 0.02), "y"] == pytest.approx(expected.mean(), rel=1e-12)
+    assert data.loc[("fbp", 0.02), "y_err"] == pytest.approx(expected.std() / np.sqrt(10), rel=1e-12)
+    assert "ceSGD-fast, of 10: 1 at D = 0.01; LAL, of 10: 7 at D = 0.005" in drawing.caption
+    differences = drawing.data[drawing.data["panel"] == "c"]
+    gaps = differences[differences["series"] == "ceSGD-fast − LAL"].set_index("distance")
+    assert gaps.loc[0.005, "n"] == 3 and gaps.loc[0.01, "y"] > 0 > gaps.loc[0.3, "y"]
+
+
+def test_figure5_bins_hold_all_eigenvalues_and_the_largest_are_marked() -> None:
+    made = tables("tree_spectra")
+    drawing = figure5.draw(made, "smoke")
+    table = made["shaping/tree_spectra"]
+    histogram = drawing.data[drawing.data["left"].notna()]
+    shares = histogram.groupby(["panel", "series"])["y"].sum()
+    assert len(shares) == 10
+    np.testing.assert_allclose(shares, 1.0, rtol=1e-12)
+    counts, _ = np.histogram(
+        table[(table["quantity"] == "eigenvalue") & (table["rule"] == "all") & (table["algorithm"] == "lal")]["value"],
+        [-1e9, 0.0, 1e9],
+    )
+    own = histogram[(histogram["panel"] == "a") & (histogram["series"] == "lal")]
+    assert own["x"].is_monotonic_increasing
+    assert own.loc[own["right"] <= 0, "y"].sum() <= counts[0] / counts.sum() <= own.loc[own["left"] < 0, "y"].sum()
+    tops = drawing.data[drawing.data["x_err"].notna()].set_index(["panel", "series"])["x"]
+    wanted = table[(table["quantity"] == "largest_eigenvalue") & (table["rule"] == "all")]
+    assert tops["a", "elal, largest"] == pytest.approx(wanted[wanted["algorithm"] == "elal"]["value"].mean())
+    for axis in drawing.figure.axes:
+        assert axis.get_xlim()[1] > tops.loc["a" if axis is drawing.figure.axes[0] else "b"].max()
+    assert "(a) β = 25, the smallest at which the solutions of all algorithms stay valid" in drawing.caption
+
+
+def test_figure6_has_a_point_for_each_solved_run() -> None:
+    made = tables("fashion_local_entropy", "fashion_solutions", "fashion_spectra")
+    runs = made["shaping/fashion_solutions"]
+    runs.loc[(runs["algorithm"] == "elal") & (runs["sample"] == 0), "solved"] = 0.0
+    drawing = figure6.draw(made, "smoke")
+    points = drawing.data[drawing.data["panel"] == "b"]
+    assert points.groupby("series").size().to_dict() == {"ce_fast": 8, "ce_slow": 8, "elal": 7, "lal": 8}
+    one = points[(points["algorithm"] == "lal") & (points["sample"] == 4)]
+    assert one["x"].tolist() == [pytest.approx(16500.0)] and one["y"].tolist() == [pytest.approx(0.16)]
+    assert "over all 31 runs: 0.9" in drawing.caption and "eLAL 7 of 8" in drawing.caption
+    assert "β = 88" in drawing.caption and drawing.figure.axes[1].get_xscale() == "log"
+
+
+def test_curvature_is_that_of_the_rule_of_all_solutions() -> None:
+    spectra = shaping_run_tables.fashion_spectra()
+    other = spectra.assign(rule="without_lal", beta=3.0, value=-1.0)
+    rates = pd.Series([0.5], pd.MultiIndex.from_tuples([("lal", 1)], names=["algorithm", "sample"]))
+    found = with_curvature(rates, pd.concat([other, spectra]))
+    assert found[["algorithm", "sample", "beta", "rate"]].to_dict("records") == [
+        {"algorithm": "lal", "sample": 1, "beta": 88.0, "rate": 0.5}
+    ]
+    assert found["largest_eigenvalue"].tolist() == [pytest.approx(16500.0)]
+
+
+def test_figure_s2_shows_both_sets_and_the_noise_nearest_to_its_own() -> None:
+    made = tables("fashion_local_entropy", "shuffled_local_entropy")
+    solutions = shaping_run_tables.fashion_solutions()
+    solutions.loc[(solutions["algorithm"] == "elal") & (solutions["sample"] < 2), ["solved", "train_error"]] = 0.0, 0.07
+    made |= {"shaping/shuffled_solutions": solutions, "shaping/shuffled_noise": noise()}
+    made["shaping/shuffled_spectra"] = shaping_run_tables.fashion_spectra()
+    drawing = figures2.draw(made, "smoke")
+    points = drawing.data[drawing.data["panel"] == "b"]
+    assert points.loc[(points["algorithm"] == "lal") & (points["sample"] == 0), "y"].tolist() == [pytest.approx(0.021)]
+    assert "Train errors of unsolved runs: eLAL: 2 runs, 0.07." in drawing.caption
+    assert "probability 0.1" in drawing.caption
+    entropies = drawing.data[drawing.data["panel"] == "a"]
+    assert entropies["series"].nunique() == 8 and entropies["series"].str.endswith(", figure 6").sum() == 32
+    assert drawing.figure.axes[0].get_ylim()[0] < entropies["y"].min()
+
+
+def test_figure_s3_averages_draws_before_runs() -> None:
+    made = {"shaping/fashion_noise": noise(), "shaping/shuffled_noise": noise().assign(train_error=0.25)}
+    drawing = figures3.draw(made, "smoke")
+    points = drawing.data.set_index(["panel", "algorithm", "probability"])
+    errors = shaping_run_tables.fashion_solutions().groupby("algorithm")["test_error"]
+    assert points.loc[("a", "elal", 0.3), "y"] == pytest.approx(errors.mean()["elal"] * 0.3 + 0.005)
+    assert points.loc[("a", "elal", 0.3), "y_err"] == pytest.approx(errors.sem()["elal"] * 0.3)
+    assert (points.loc["b", "y"] == 0.25).all() and "LAL 8" in drawing.caption
+
+
+def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -> None:
+    names = ("belief_volume", "typical_volume", "capacities", "replica_numbers_local_entropy", "tree_local_entropy")
+    made = tables(*names)
+    made["shaping/capacities"] = made["shaping/capacities"].assign(N=999)
+    replicas = made["shaping/replica_numbers_local_entropy"]
+    made["shaping/replica_numbers_local_entropy"] = replicas[replicas["sample"] < 4]
+    drawing = figures6.draw(made, "smoke")
+    data = drawing.data
+    assert set(data["panel"]) == {"a", "b", "c", "d", "a, b"}
+    above = data[(data["panel"] == "b") & (data["x"] > 1.8)]
+    assert above["y"].tolist() == [1 / 8]
+    assert data[(data["panel"] == "a") & (data["series"] == "BP") & (data["x"] > 1.8)]["n"].tolist() == [1]
+    own = data[(data["panel"] == "d") & (data["series"] == "elal")]
+    assert own["x"].tolist() == [10, 20, 100] and (own["n"] == 4).all()
+    tree = made["shaping/tree_local_entropy"]
+    level = tree[(tree["algorithm"] == "fbp") & (tree["distance"] == 0.01) & (tree["sample"] < 4)]["entropy"].mean()
+    assert data[(data["panel"] == "d") & (data["series"] == "fbp")]["y"].tolist() == [pytest.approx(level)]
+    assert data[data["series"] == "clustering"]["x"].tolist() == [1.76]
