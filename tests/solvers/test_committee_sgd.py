@@ -86,7 +86,7 @@ def test_both_programs_make_the_same_epochs(problem, N, blocks):
     for _ in range(40):
         orders = np.stack([stream.permutation(70) for _, stream in starts])
         wrong = [
-            epoch(instance.data.signed_patterns, order, 30, 0.02, beta, 3.0, one)
+            epoch(instance.data.signed_patterns, order, 30, 0.02, beta, 3.0, one)[0]
             for instance, order, one in zip(instances, orders, weights, strict=True)
         ]
         batch.epoch(torch.from_numpy(orders), schedule, beta, 3.0)
@@ -141,6 +141,52 @@ def test_what_is_not_solved_ends_with_the_fewest_errors():
     assert instance.train_error(run.weights) == run.train_errors.min() < run.train_errors[-1]
 
 
+@pytest.mark.parametrize("problem", [random_tree_committee, random_full_committee])
+@pytest.mark.parametrize(("beta", "gamma"), [(0.5, 0.1), (2.0, 40.0), (5.0, 150.0)])
+def test_the_loss_of_an_epoch_is_the_mean_over_mini_batches_of_their_sums(problem, beta, gamma):
+    """Each sum is that of the weights before the step of the mini-batch."""
+    instance = problem(N=27, P=70, K=3, seed=0)
+    weights, stream = start(instance, 0)
+    patterns, order, sums = instance.data.signed_patterns, stream.permutation(70), []
+    twin = weights.copy()
+    for begin in range(0, 70, 30):  # the last mini-batch is shorter
+        rows = order[begin : begin + 30]
+        delta = np.tanh(beta * instance.preactivations(twin)[rows]).sum(1) / math.sqrt(3)
+        sums.append(np.logaddexp(0.0, -2 * gamma * delta).sum() / (2 * gamma))
+        epoch(patterns, rows, 30, 0.05, beta, gamma, twin)
+    wrong, found = epoch(patterns, order, 30, 0.05, beta, gamma, weights)
+    np.testing.assert_array_equal(weights, twin)
+    assert found == pytest.approx(np.mean(sums), rel=1e-10)
+    assert wrong == round(70 * instance.train_error(weights))
+
+
+@pytest.mark.parametrize("problem", [random_tree_committee, random_full_committee])
+def test_a_small_loss_ends_the_run_and_no_errors_do_not(problem):
+    instance = problem(N=99, P=50, K=9, seed=0)
+    schedule = Schedule(learning_rate=3e-3, beta=0.5, beta_growth=5e-3, gamma=0.5, gamma_growth=5e-3, stop="loss")
+    run = committee_sgd(instance, seed=0, schedule=schedule)
+    assert run.converged and run.solved
+    assert np.flatnonzero(run.train_errors == 0)[0] + 10 < run.iterations < schedule.epochs
+    shorter = committee_sgd(instance, seed=0, schedule=replace(schedule, epochs=run.iterations - 1))
+    assert not shorter.converged and shorter.solved and shorter.iterations == run.iterations - 1
+    looser = committee_sgd(instance, seed=0, schedule=replace(schedule, loss_tolerance=1e-4))
+    assert looser.converged and looser.iterations < run.iterations
+    assert (looser.weights != run.weights).any()
+    early = committee_sgd(instance, seed=0, schedule=replace(schedule, stop="errors"))
+    assert early.converged is None and early.iterations == np.flatnonzero(run.train_errors == 0)[0]
+    assert np.abs(early.weights - run.weights).max() > 1e-2
+
+
+def test_units_of_the_full_machine_become_different_by_their_start_alone():
+    instance = random_full_committee(N=60, P=60, K=3, seed=0)
+    run = committee_sgd(instance, seed=0)
+    cosines = run.weights @ run.weights.T
+    assert run.solved and np.abs(cosines[np.triu_indices(3, 1)]).max() < 0.9
+    equal = np.repeat(start(instance, 0)[0][:1], 3, axis=0)
+    epoch(instance.data.signed_patterns, np.arange(60), 20, 1e-2, 1.0, 3.0, equal)
+    np.testing.assert_allclose(equal - equal[0], 0.0, atol=1e-12)
+
+
 def test_a_start_without_errors_needs_no_epoch():
     instance = random_tree_committee(N=99, P=1, K=9, seed=0)
     seed = next(s for s in range(20) if instance.train_error(start(instance, s)[0]) == 0)
@@ -173,6 +219,8 @@ def test_an_accelerator_finds_solutions_too():
         ({"beta_growth": -0.1}, "beta_growth = -0.1"),
         ({"batch": 0}, "batch = 0"),
         ({"epochs": 1.5}, "epochs = 1.5"),
+        ({"stop": "lost"}, "stop = 'lost' .* nearest is 'loss'"),
+        ({"loss_tolerance": 0.0}, "loss_tolerance = 0.0"),
     ],
 )
 def test_wrong_schedules_are_refused_in_one_line(wrong, message):
@@ -183,6 +231,8 @@ def test_wrong_schedules_are_refused_in_one_line(wrong, message):
 
 def test_wrong_runs_are_refused():
     instance = random_tree_committee(N=27, P=5, K=3, seed=0)
+    with pytest.raises(DomainError, match="device = 'cuda': stop = 'loss' is for 'cpu' only"):
+        committee_sgd(instance, seed=0, schedule=Schedule(stop="loss"), device="cuda")
     assert committee_sgd_many([], seeds=[]) == []
     cases: list[tuple[Any, Any, str, str]] = [
         ([instance], [0, 1], "cpu", "one seed"),

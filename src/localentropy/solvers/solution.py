@@ -16,16 +16,17 @@ class Solution:
     """The weights that a solver ended with, and how it got there.
 
     Attributes:
-        weights: the final weights: of the binary perceptron int8 of ±1, [N]; of the tree committee float64, [K, N/K],
-            with norm 1 for each unit.
+        weights: the final weights: of the binary perceptron int8 of ±1, [N]; of a committee float64,
+            [K, inputs_per_unit], with norm 1 for each unit.
         solved: whether these weights have no training error (at the margin asked for), recomputed from the patterns.
         iterations: number of steps in the solver's own unit (sweeps, passes over the patterns, updates of all
             messages, epochs). Success may have cut the last one short.
         train_errors: fraction of patterns in error, at the start and after every iteration, [iterations + 1]. Focusing
             on the tree committee has one after every step of its protocol instead.
         cpu_seconds: processor time. Runs that are made at once share it equally.
-        converged: whether the messages reached their tolerance. Only of message passing, as the next two.
-        entropy: Bethe entropy, nats per weight.
+        converged: whether the run reached the tolerance of its stop rule: messages, a loss, or the distance of
+            replicas. None where no rule has a tolerance.
+        entropy: Bethe entropy, nats per weight. Only of message passing, as the next one.
         magnetizations: the means of the weights, in [-1, 1], [N].
     """
 

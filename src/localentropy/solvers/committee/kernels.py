@@ -34,6 +34,25 @@ def add(factors: np.ndarray, pattern: np.ndarray, total: np.ndarray) -> None:
             total[unit, i] += factor * np.float64(pattern[unit * offset + i])
 
 
+@subroutine(fastmath=FUSED)
+def add_all(factors: np.ndarray, patterns: np.ndarray, rows: np.ndarray, total: np.ndarray) -> None:
+    """`add` for several patterns, in their order: factors [rows, K], patterns [P, N], which rows, total [K, …].
+
+    Two patterns at a time, which halves the reading and writing of the total.
+    """
+    K, size = total.shape
+    offset = 0 if patterns.shape[1] == size else size
+    for b in range(0, rows.size - 1, 2):
+        first, second = patterns[rows[b]], patterns[rows[b + 1]]
+        for unit in range(K):
+            here, there, begin = factors[b, unit], factors[b + 1, unit], unit * offset
+            for i in range(size):
+                one = total[unit, i] + here * np.float64(first[begin + i])
+                total[unit, i] = one + there * np.float64(second[begin + i])
+    if rows.size % 2:
+        add(factors[rows.size - 1], patterns[rows[rows.size - 1]], total)
+
+
 @kernel(fastmath=FUSED)
 def count_errors(patterns: np.ndarray, weights: np.ndarray) -> int:
     """Number of patterns [P, N] for which no majority of the units, weights [K, inputs_per_unit], is above zero."""
@@ -47,11 +66,17 @@ def errors_of(patterns: np.ndarray, weights: np.ndarray) -> int:
     errors = 0
     for mu in range(patterns.shape[0]):
         preactivations(patterns[mu], weights, fields)
-        votes = 0
-        for field in fields:
-            if field > 0.0:
-                votes += 1
-            elif field < 0.0:
-                votes -= 1
-        errors += votes <= 0
+        errors += votes(fields) <= 0
     return errors
+
+
+@subroutine(fastmath=FUSED)
+def votes(fields: np.ndarray) -> int:
+    """Number of units above zero minus number below, from their pre-activations [K]."""
+    total = 0
+    for field in fields:
+        if field > 0.0:
+            total += 1
+        elif field < 0.0:
+            total -= 1
+    return total

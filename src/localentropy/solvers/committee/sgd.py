@@ -15,12 +15,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from localentropy.arguments import require_integer, require_number, require_positive
+from localentropy.arguments import require_choice, require_integer, require_number, require_positive
 from localentropy.device import torch_device
 from localentropy.errors import DomainError
-from localentropy.instances.committee import Committee, check_committee, unit_norm
-from localentropy.seeds import generator
+from localentropy.instances.committee import Committee, check_committee
 from localentropy.solvers.committee.kernels import count_errors
+from localentropy.solvers.committee.runs import random_start, solution
 from localentropy.solvers.committee.sgd_kernels import epoch as compiled_epoch
 from localentropy.solvers.solution import Solution
 
@@ -39,6 +39,10 @@ class Schedule:
         gamma_growth: γ₁, likewise.
         batch: patterns in a mini-batch; the last one of an epoch may be shorter.
         epochs: most passes over the patterns, each in a fresh random order.
+        stop: "errors", after the first epoch in which the sign machine has none; "loss", after the first epoch with a
+            loss below the tolerance. The loss is summed over a mini-batch, before its step, and averaged over the
+            mini-batches of the epoch.
+        loss_tolerance: the bound of stop = "loss".
     """
 
     learning_rate: float = 1e-2
@@ -48,6 +52,8 @@ class Schedule:
     gamma_growth: float = 0.0
     batch: int = 100
     epochs: int = 3000
+    stop: str = "errors"
+    loss_tolerance: float = 1e-7
 
     def __post_init__(self) -> None:
         require_positive(learning_rate=self.learning_rate, beta=self.beta, gamma=self.gamma)
@@ -56,10 +62,12 @@ class Schedule:
                 raise DomainError(f"{name} = {getattr(self, name)} is out of range: it must not be negative")
         require_integer("batch", self.batch, 1)
         require_integer("epochs", self.epochs, 1)
+        require_choice("stop", self.stop, ("errors", "loss"))
+        require_positive(loss_tolerance=self.loss_tolerance)
 
 
 def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None = None, device: str = "cpu") -> Solution:
-    """Mini-batch descent on the cross-entropy until the sign machine makes no error.
+    """Mini-batch descent on the cross-entropy until the sign machine makes no error, or until the loss is small.
 
     With x_l = y w_l·ξ_l, ‖w_l‖ = 1, and Δ = Σ_l tanh(βx_l)/√K, the loss of a pattern is
     f(Δ) = −Δ/2 + ln(2 cosh γΔ)/(2γ) = ln(1 + e^{−2γΔ})/(2γ). After every step each unit is divided by its norm. Initial
@@ -67,7 +75,8 @@ def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None =
 
     Source: `overparam`, §III and Methods; `shaping`, Methods. The default schedule is "ceSGD-fast" of `shaping`, which
     needs 770 ± 150 epochs on random patterns at N = 999, K = 9, P = 1000. The texts do not say the scales of x_l and Δ,
-    nor that the gradient is summed over a mini-batch. These choices reproduce the number of epochs.
+    nor that the gradient is summed over a mini-batch. These choices reproduce the number of epochs. "ceSGD-slow" stops
+    at a loss of 1e-7; how the patterns are summed in this loss is chosen here (`Schedule`).
 
     Args:
         instance: the problem.
@@ -76,11 +85,12 @@ def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None =
         device: "cpu" or "cuda".
 
     Returns:
-        The weights of the first epoch without errors; without such an epoch, those of the epoch with the fewest errors.
-        `train_errors` are those of the sign machine, at the start and after every epoch.
+        With stop = "errors", the weights of the first epoch without errors; without such an epoch, those of the epoch
+        with the fewest errors. With stop = "loss", those of the last epoch, and `converged` tells whether the loss
+        reached the tolerance. `train_errors` are those of the sign machine, at the start and after every epoch.
 
     Raises:
-        DomainError: not a committee, a parameter out of range or a device that is not available.
+        DomainError: not a committee, a parameter out of range, a device that is not available, stop = "loss" on a GPU.
     """
     return committee_sgd_many([instance], seeds=[seed], schedule=schedule, device=device)[0]
 
@@ -112,6 +122,10 @@ def committee_sgd_many(
         raise DomainError(f"committee_sgd_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
     for instance, seed in zip(instances, seeds, strict=True):
         _check(instance, instances[0], seed)
+    if schedule.stop == "loss" and device != "cpu":
+        raise DomainError(
+            f"device = {device!r}: stop = 'loss' is for 'cpu' only, single precision cannot follow the loss"
+        )
     place = torch_device(device)
     if place.type == "cpu":
         return [_run(instance, seed, schedule) for instance, seed in zip(instances, seeds, strict=True)]
@@ -120,9 +134,8 @@ def committee_sgd_many(
 
 def start(instance: Committee, seed: int) -> tuple[np.ndarray, np.random.Generator]:
     """Initial weights of a run, [K, inputs_per_unit], and the generator of its orders."""
-    K, size = instance.units, instance.inputs_per_unit
-    stream = generator(seed, "algorithm/committee_sgd", K=K, N=instance.weights_count, P=instance.P)
-    return unit_norm(stream.uniform(-1.0, 1.0, (K, size))), stream
+    (weights,), stream = random_start(instance, seed, "committee_sgd")
+    return weights, stream
 
 
 def _run(instance: Committee, seed: int, schedule: Schedule) -> Solution:
@@ -132,19 +145,20 @@ def _run(instance: Committee, seed: int, schedule: Schedule) -> Solution:
     # A kernel must get one type of patterns only, here int8.
     patterns = instance.data.signed_patterns
     errors = [count_errors(patterns, weights)]
-    best = weights.copy()
-    beta, gamma = schedule.beta, schedule.gamma
+    best, loss = weights.copy(), math.inf
+    beta, gamma, by_loss = schedule.beta, schedule.gamma, schedule.stop == "loss"
     for _ in range(schedule.epochs):
-        if errors[-1] == 0:
+        if loss < schedule.loss_tolerance if by_loss else errors[-1] == 0:
             break
         order = stream.permutation(instance.P)
-        wrong = compiled_epoch(patterns, order, schedule.batch, schedule.learning_rate, beta, gamma, weights)
-        if wrong < min(errors):
+        wrong, loss = compiled_epoch(patterns, order, schedule.batch, schedule.learning_rate, beta, gamma, weights)
+        if by_loss or wrong < min(errors):
             best[:] = weights
         errors.append(wrong)
         beta *= 1.0 + schedule.beta_growth
         gamma *= 1.0 + schedule.gamma_growth
-    return _solution(instance, best, np.array(errors), time.thread_time() - clock)
+    converged = loss < schedule.loss_tolerance if by_loss else None
+    return solution(instance, best, errors, time.thread_time() - clock, converged)
 
 
 class CommitteeBatch:
@@ -264,20 +278,9 @@ def _run_at_once(
             best[run] = weights
     spent = (time.process_time() - clock) / len(instances)
     return [
-        _solution(instance, weights, np.array(counts_of_run), spent)
+        solution(instance, weights, counts_of_run, spent)
         for instance, weights, counts_of_run in zip(instances, best, errors, strict=True)
     ]
-
-
-def _solution(instance: Committee, weights: np.ndarray, errors: np.ndarray, cpu_seconds: float) -> Solution:
-    weights = unit_norm(weights.astype(np.float64))
-    return Solution(
-        weights=weights,
-        solved=instance.train_error(weights) == 0.0,
-        iterations=len(errors) - 1,
-        train_errors=errors / instance.P,
-        cpu_seconds=cpu_seconds,
-    )
 
 
 def _check(instance: Committee, first: Committee, seed: object) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
 from localentropy.numerics.gaussian_kernels import exp
-from localentropy.solvers.committee.kernels import add, errors_of, preactivations
+from localentropy.solvers.committee.kernels import add_all, errors_of, preactivations
 
 
 @subroutine(fastmath=REORDERED)
@@ -36,7 +36,7 @@ def epoch(
     beta: float,
     gamma: float,
     weights: np.ndarray,
-) -> int:
+) -> tuple[int, float]:
     """One epoch of mini-batches, then the number of errors of the sign machine.
 
     Args:
@@ -47,14 +47,19 @@ def epoch(
         beta: slope of the units tanh(βx).
         gamma: scale of the loss.
         weights: float64, [K, inputs_per_unit]; updated.
+
+    Returns:
+        Number of errors, and the loss: the sum over a mini-batch before its step, averaged over mini-batches.
     """
     P = order.size
     K, size = weights.shape
     most = min(batch, P)
     outputs, slopes, gradient = np.empty((most, K)), np.empty(most), np.empty((K, size))
     root = math.sqrt(K)
+    loss, batches = 0.0, 0
     for start in range(0, P, batch):
         count = min(batch, P - start)
+        batches += 1
         for b in range(count):
             preactivations(patterns[order[start + b]], weights, outputs[b])
         flat = outputs[:count].reshape(-1)
@@ -65,6 +70,9 @@ def epoch(
             for unit in range(K):
                 slopes[b] += outputs[b, unit]
         for b in range(count):
+            argument = 2.0 * gamma * slopes[b] / root
+            loss += (max(-argument, 0.0) + math.log1p(math.exp(-abs(argument)))) / (2.0 * gamma)
+        for b in range(count):
             # f'(Δ) β/√K
             argument = min(max(2.0 * gamma * slopes[b] / root, -700.0), 700.0)
             slopes[b] = -beta / (root * (1.0 + exp(argument)))
@@ -72,7 +80,7 @@ def epoch(
         for b in range(count):
             for unit in range(K):
                 outputs[b, unit] = slopes[b] * (1.0 - outputs[b, unit] * outputs[b, unit])
-            add(outputs[b], patterns[order[start + b]], gradient)
+        add_all(outputs[:count], patterns, order[start : start + count], gradient)
         for unit in range(K):
             _step(weights[unit], gradient[unit], learning_rate)
-    return errors_of(patterns, weights)
+    return errors_of(patterns, weights), loss / batches
