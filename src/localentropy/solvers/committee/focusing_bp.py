@@ -15,8 +15,8 @@ import numpy as np
 from localentropy.arguments import require_choice, require_fraction, require_integer, require_number, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.committee import TreeCommittee, check_committee, unit_norm
-from localentropy.solvers.committee.focusing_kernels import update_patterns, update_weights
-from localentropy.solvers.committee.kernels import count_errors
+from localentropy.solvers.committee.focusing_kernels import update_weights
+from localentropy.solvers.committee.messages import Messages
 from localentropy.solvers.solution import FocusingRecord, Solution
 
 RESTART_DAMPING = 0.8
@@ -85,25 +85,25 @@ def committee_focusing_bp(
     _check(instance, coupling_start, coupling_end, steps, replicas, damping, max_iterations, tolerance)
     require_choice("stop", stop, ("end", "first"))
     clock = time.thread_time()
-    messages = _Messages(instance)
+    messages = Messages(instance)
     errors = [messages.errors()]
     rows: list[tuple[float, float, int, float, float, float, float]] = []
     means, least = messages.means, math.inf
     for coupling in np.geomspace(coupling_start, coupling_end, steps):
         before = messages.state()
-        used = damping
-        first, residual, made = messages.converge(coupling, replicas, used, max_iterations, tolerance)
+        used, centre = damping, (coupling, replicas)
+        first, residual, made = messages.converge(update_weights, centre, used, max_iterations, tolerance)
         # The first update may overflow too. Then both residuals are infinite.
         failed = math.isinf(residual) or residual > max(first, tolerance)
         if failed and damping < RESTART_DAMPING:
             messages.restore(before)
             used = RESTART_DAMPING
-            _, residual, more = messages.converge(coupling, replicas, used, max_iterations, tolerance)
+            _, residual, more = messages.converge(update_weights, centre, used, max_iterations, tolerance)
             made += more
         if math.isinf(residual):
             messages.restore(before)
         errors.append(messages.errors())
-        rows.append((coupling, replicas, made, errors[-1], residual, used, float(np.mean(messages.means**2))))
+        rows.append((coupling, replicas, made, errors[-1], residual, used, messages.overlap()))
         if stop == "end" or errors[-1] < least:
             means, least = messages.means.copy(), errors[-1]
         if stop == "first" and least == 0.0:
@@ -118,66 +118,6 @@ def committee_focusing_bp(
         cpu_seconds=time.thread_time() - clock,
         steps=record,
     )
-
-
-class _Messages:
-    """The messages of one machine.
-
-    Attributes:
-        means: m, [K, N/K].
-        variances: v, [K].
-        slopes: g, [P, K].
-        curvatures: Γ, [P, K].
-    """
-
-    def __init__(self, instance: TreeCommittee) -> None:
-        P, K, size = instance.P, instance.units, instance.inputs_per_unit
-        self._patterns = instance.data.signed_patterns
-        # With this bound the product of the (K + 1)/2 smallest probabilities of a pattern does not underflow.
-        self._steepest = math.sqrt(2600.0 / (K + 1))
-        self.means = np.zeros((K, size))
-        self.variances = np.ones(K)
-        self.slopes = np.zeros((P, K))
-        self.curvatures = np.zeros((P, K))
-        self._fields = np.empty((K, size))
-        self._precisions = np.empty(K)
-
-    def errors(self) -> float:
-        """Train error of the sign machine with the means as weights."""
-        return count_errors(self._patterns, self.means) / len(self._patterns)
-
-    def state(self) -> tuple[np.ndarray, ...]:
-        """A copy of all messages."""
-        return tuple(one.copy() for one in (self.means, self.variances, self.slopes, self.curvatures))
-
-    def restore(self, state: tuple[np.ndarray, ...]) -> None:
-        """Go back to a state."""
-        for one, saved in zip((self.means, self.variances, self.slopes, self.curvatures), state, strict=True):
-            one[:] = saved
-
-    def converge(
-        self, coupling: float, replicas: float, damping: float, max_iterations: int, tolerance: float
-    ) -> tuple[float, float, int]:
-        """Update until convergence; returns the first and the last residual and the number of updates."""
-        first, residual, made = math.inf, math.inf, 0
-        for made in range(1, max_iterations + 1):
-            update_patterns(
-                self._patterns,
-                self.means,
-                self.variances,
-                damping,
-                self._steepest,
-                self.slopes,
-                self.curvatures,
-                self._fields,
-                self._precisions,
-            )
-            residual = update_weights(self._fields, coupling, replicas, damping, self.means, self.variances)
-            if made == 1:
-                first = residual
-            if residual <= tolerance or math.isinf(residual):
-                break
-        return first, residual, made
 
 
 def _check(

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import FUSED, kernel, subroutine
-from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp
+from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, log
 from localentropy.solvers.committee.kernels import add, preactivations
 
 _BLOCK = 32  # patterns at once: their majority nodes stay in the fastest cache and fill vector instructions
@@ -84,19 +84,23 @@ def update_patterns(
     curvatures: np.ndarray,
     fields: np.ndarray,
     precisions: np.ndarray,
-) -> None:
+) -> float:
     """Update the fields from all patterns to the weights: steps 1–3 of `committee_focusing_bp`.
 
     Args:
         patterns: labels times patterns, int8 of ±1, [P, N].
         means: m, [K, N/K].
         variances: v of each unit, [K].
-        damping: share of the old slopes and curvatures kept.
+        damping: share of the old slopes and curvatures kept; 1 keeps them.
         steepest: bound on |ω|/√v, beyond which the probabilities of all units could underflow together.
         slopes: g = ∂ ln Z/∂ω, [P, K]; updated.
         curvatures: Γ = −∂² ln Z/∂ω², [P, K]; updated.
         fields: set to B_l = X_lᵀ g_l + A_l m_l, [K, N/K].
         precisions: set to A_l = K/N Σ_μ Γ_μl, [K].
+
+    Returns:
+        The patterns' part of the free entropy of the messages before the update, Σ_μ [ln Z_μ + Σ_l v_l g_μl²/2]
+        (docs/shaping/theory.md eq. B.6).
     """
     P = patterns.shape[0]
     K, size = means.shape
@@ -107,6 +111,7 @@ def update_patterns(
     total, factors = np.zeros(_BLOCK), np.zeros(K)
     fields[:] = 0.0
     precisions[:] = 0.0
+    free_entropy = 0.0
     for start in range(0, P, _BLOCK):
         here = min(_BLOCK, P - start)
         for b in range(here):
@@ -131,7 +136,9 @@ def update_patterns(
                 plus[unit, b] = g
                 minus[unit, b] = g * (g + x[unit, b] / root)
         for b in range(here):
+            free_entropy += log(total[b])
             for unit in range(K):
+                free_entropy += 0.5 * variances[unit] * slopes[start + b, unit] ** 2
                 g = damping * slopes[start + b, unit] + (1.0 - damping) * plus[unit, b]
                 gamma = damping * curvatures[start + b, unit] + (1.0 - damping) * minus[unit, b]
                 slopes[start + b, unit] = g
@@ -142,6 +149,7 @@ def update_patterns(
     for unit in range(K):
         for i in range(size):
             fields[unit, i] += precisions[unit] * means[unit, i]
+    return free_entropy
 
 
 @subroutine(fastmath=FUSED)
@@ -210,3 +218,53 @@ def update_weights(
             largest = max(largest, abs(change))
             means[unit, i] += (1.0 - damping) * change
     return largest
+
+
+@kernel(fastmath=FUSED)
+def update_weights_at_distance(
+    fields: np.ndarray,
+    reference: np.ndarray,
+    distance: float,
+    damping: float,
+    means: np.ndarray,
+    variances: np.ndarray,
+) -> float:
+    """Update the weights from the fields on them, at a distance from a reference (docs/shaping/theory.md eq. B.5).
+
+    The multipliers of norm and overlap are found in closed form for each unit. A reference of zeros at the distance 1/2
+    leaves the norm alone: the whole volume.
+
+    Args:
+        fields: B, [K, N/K].
+        reference: w̃, [K, N/K], each unit of squared norm N/K.
+        distance: D = (1 − S)/2, S the overlap with the reference.
+        damping: share of the old means and variances kept.
+        means: m, [K, N/K]; updated.
+        variances: v, [K]; updated.
+
+    Returns:
+        The largest change of a mean, without damping, in units of √(1 − S²), the standard deviation of a weight without
+        patterns; infinity if the fields overflowed.
+    """
+    K, size = means.shape
+    overlap, free = 1.0 - 2.0 * distance, 4.0 * distance * (1.0 - distance)
+    largest = 0.0
+    for unit in range(K):
+        along = 0.0
+        for i in range(size):
+            along += fields[unit, i] * reference[unit, i]
+        along /= size
+        square = 0.0
+        for i in range(size):
+            across = fields[unit, i] - along * reference[unit, i]
+            square += across * across
+        if not math.isfinite(square):
+            return math.inf
+        x = (1.0 + math.sqrt(1.0 + 4.0 * free * square / size)) / (2.0 * free)
+        variances[unit] = damping * variances[unit] + (1.0 - damping) / x
+        for i in range(size):
+            across = fields[unit, i] - along * reference[unit, i]
+            change = overlap * reference[unit, i] + across / x - means[unit, i]
+            largest = max(largest, abs(change))
+            means[unit, i] += (1.0 - damping) * change
+    return largest / math.sqrt(free)
