@@ -1,4 +1,4 @@
-"""Kernels of focusing belief propagation on the tree committee machine.
+"""Kernels of message passing on committee machines, with or without focusing.
 
 One update goes through the patterns once: pre-activations of the units, majority nodes, fields back to the weights.
 """
@@ -243,12 +243,12 @@ def update_weights_at_distance(
         variances: v, [K]; updated.
 
     Returns:
-        The largest change of a mean, without damping, in units of √(1 − S²), the standard deviation of a weight without
-        patterns; infinity if the fields overflowed.
+        The largest change of a mean, in units of √(1 − S²), the standard deviation of a weight without patterns, or
+        relative change of a variance, both without damping; infinity if the fields overflowed.
     """
     K, size = means.shape
     overlap, free = 1.0 - 2.0 * distance, 4.0 * distance * (1.0 - distance)
-    largest = 0.0
+    root, largest = math.sqrt(free), 0.0
     for unit in range(K):
         along = 0.0
         for i in range(size):
@@ -261,10 +261,11 @@ def update_weights_at_distance(
         if not math.isfinite(square):
             return math.inf
         x = (1.0 + math.sqrt(1.0 + 4.0 * free * square / size)) / (2.0 * free)
+        largest = max(largest, abs(variances[unit] * x - 1.0))
         variances[unit] = damping * variances[unit] + (1.0 - damping) / x
         for i in range(size):
             across = fields[unit, i] - along * reference[unit, i]
             change = overlap * reference[unit, i] + across / x - means[unit, i]
-            largest = max(largest, abs(change))
+            largest = max(largest, abs(change) / root)
             means[unit, i] += (1.0 - damping) * change
-    return largest / math.sqrt(free)
+    return largest

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.instances.committee import TreeCommittee
+from localentropy.instances.committee import Committee
 from localentropy.solvers.committee.focusing_kernels import update_patterns
 from localentropy.solvers.committee.kernels import count_errors
 
@@ -21,19 +21,27 @@ class Messages:
     """The messages of one machine.
 
     Attributes:
-        means: m, [K, N/K].
+        means: m, [K, inputs_per_unit].
         variances: v, [K].
         slopes: g, [P, K].
         curvatures: Γ, [P, K].
     """
 
-    def __init__(self, instance: TreeCommittee) -> None:
+    def __init__(self, instance: Committee, means: np.ndarray | None = None, variance: float = 1.0) -> None:
+        """Start without messages of the patterns.
+
+        Args:
+            instance: ±1 patterns.
+            means: of the weights without patterns, [K, inputs_per_unit]; None: zeros.
+            variance: of a weight without patterns.
+        """
         P, K, size = instance.P, instance.units, instance.inputs_per_unit
         self._patterns = instance.data.signed_patterns
         # With this bound the product of the (K + 1)/2 smallest probabilities of a pattern does not underflow.
         self._steepest = math.sqrt(2600.0 / (K + 1))
-        self.means = np.zeros((K, size))
-        self.variances = np.ones(K)
+        self._free = variance
+        self.means = np.zeros((K, size)) if means is None else means.copy()
+        self.variances = np.full(K, variance)
         self.slopes = np.zeros((P, K))
         self.curvatures = np.zeros((P, K))
         self._fields = np.empty((K, size))
@@ -87,15 +95,14 @@ class Messages:
                 break
         return first, residual, made
 
-    def log_volume(self, free: float) -> float:
-        """Bethe free entropy of converged messages, nats per weight (docs/shaping/theory.md eq. B.6).
+    def log_volume(self) -> float:
+        """Bethe free entropy of converged messages less that without patterns, nats per weight.
 
-        Args:
-            free: variance of a weight without patterns. The volume is divided by the one without patterns.
+        Source: docs/shaping/theory.md eq. B.6.
         """
         # Damping 1 keeps all messages.
         patterns = self._hear_patterns(damping=1.0)
-        return float(0.5 * np.mean(np.log(self.variances / free)) + patterns / self.means.size)
+        return float(0.5 * np.mean(np.log(self.variances / self._free)) + patterns / self.means.size)
 
     def _hear_patterns(self, damping: float) -> float:
         """Update slopes, curvatures and fields; returns the patterns' part of the free entropy before that."""

@@ -1,0 +1,212 @@
+"""Local entropy of committee machines: how large a part of all weights at a distance from given ones are solutions.
+
+The distance is D = (1 − S)/2, where every unit has the overlap S with its reference. Entropies are normalised: the log
+of the part, at most 0, in nats per weight. Source: `shaping`, eqs. 3 and 4, figures 4 and 6; docs/shaping/theory.md
+eqs. B.1 to B.6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from localentropy import seeds
+from localentropy.arguments import require_array, require_choice, require_fraction, require_integer, require_positive
+from localentropy.errors import DomainError
+from localentropy.instances.committee import Committee, TreeCommittee, check_committee, unit_norm
+from localentropy.instances.perceptron import Instance
+from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
+from localentropy.solvers.committee.messages import Messages
+
+METHODS = ("message_passing", "expectation_propagation")
+ATTEMPTS = 3
+
+_BATCH = 2**20  # weights drawn at once
+_FIRST_PATTERNS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class CommitteeLocalEntropy:
+    """The curve around one reference; all arrays are [points], in the order of the arguments.
+
+    Attributes:
+        distance: D = (1 − S)/2.
+        entropy: log of the part of all weights at this distance that are solutions, nats per weight; NaN where the
+            messages did not converge.
+        converged: whether the residual reached the tolerance.
+        residual: largest change of a mean in the last update, in units of √(1 − S²), or relative change of a variance,
+            both without damping.
+        iterations: updates of all messages.
+    """
+
+    distance: np.ndarray
+    entropy: np.ndarray
+    converged: np.ndarray
+    residual: np.ndarray
+    iterations: np.ndarray
+
+
+@dataclass(frozen=True)
+class SolutionFraction:
+    """Random weights at a distance from a reference, and how many of them are solutions.
+
+    Attributes:
+        distance: D = (1 − S)/2.
+        draws: number of random weights.
+        fraction: part of them without errors.
+        entropy: ln(fraction) per weight, nats; −inf where no draw is a solution.
+        error: standard error of the entropy; NaN where no draw is a solution, or all are.
+    """
+
+    distance: float
+    draws: int
+    fraction: float
+    entropy: float
+    error: float
+
+
+def committee_local_entropy(
+    instance: Committee,
+    weights: np.ndarray,
+    *,
+    distances: Sequence[float] | np.ndarray,
+    method: str | None = None,
+    damping: float = 0.3,
+    max_iterations: int = 1000,
+    tolerance: float = 1e-6,
+) -> CommitteeLocalEntropy:
+    """Local entropy at given distances from given weights.
+
+    Message passing is right for independent inputs and independent pre-activations of the units. This is so on a tree
+    of random patterns. Every distance is solved by itself, from empty messages.
+
+    Args:
+        instance: ±1 patterns.
+        weights: the reference, [K, inputs_per_unit]. Units may have any norm but 0. It need not be a solution.
+        distances: D, each in (0, 1). At 1/2 weights are orthogonal to the reference.
+        method: "message_passing" or "expectation_propagation". None chooses the first on a tree of patterns without
+            features, which are taken as independent, and the second elsewhere.
+        damping: share of the old messages kept in an update, in [0, 1). Where messages do not converge, the point is
+            solved again, at most twice, each time with half the share of new ones.
+        max_iterations: most updates of one attempt.
+        tolerance: largest residual of a converged point.
+
+    Raises:
+        DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros, an
+            argument out of range.
+    """
+    reference = _reference(instance, weights)
+    wanted = require_array("distance", distances, 0.0, 1.0, inclusive=False).ravel()
+    if method is None:
+        independent = isinstance(instance, TreeCommittee) and instance.data.features is None
+        method = "message_passing" if independent else "expectation_propagation"
+    if require_choice("method", method, METHODS) == "expectation_propagation":
+        raise DomainError("method = 'expectation_propagation' is not there yet: allowed is 'message_passing'")
+    require_fraction(damping=damping)
+    require_integer("max_iterations", max_iterations, 1)
+    require_positive(tolerance=tolerance)
+    points = [_message_passing(instance, reference, D, damping, max_iterations, tolerance) for D in wanted]
+    entropy, residual, iterations = (np.array(column) for column in zip(*points, strict=True))
+    converged = residual <= tolerance
+    return CommitteeLocalEntropy(wanted, np.where(converged, entropy, np.nan), converged, residual, iterations)
+
+
+def committee_solution_fraction(
+    instance: Committee, weights: np.ndarray, *, distance: float, draws: int, seed: int
+) -> SolutionFraction:
+    """The same by direct Monte Carlo: random weights at the distance, and how many are solutions.
+
+    It is exact within its error, on any data, where the fraction is not too small: draws × fraction ≳ 100. The time
+    is that of the matrix products of solutions; most other draws are seen to fail on the few patterns that the
+    reference itself solves with least room.
+
+    Args:
+        instance: ±1 patterns.
+        weights: the reference, [K, inputs_per_unit]. Units may have any norm but 0.
+        distance: D, in (0, 1).
+        draws: number of random weights.
+        seed: root seed.
+
+    Raises:
+        DomainError: see `committee_local_entropy`.
+    """
+    reference = _reference(instance, weights)
+    D = float(require_array("distance", distance, 0.0, 1.0, inclusive=False))
+    require_integer("draws", draws, 1)
+    K, size = reference.shape
+    stream = seeds.generator(require_integer("seed", seed), "solution_fraction", N=K * size, P=instance.P, distance=D)
+    parts = list(_by_difficulty(instance, reference))
+    most, solutions = max(1, _BATCH // reference.size), 0
+    for start in range(0, draws, most):
+        drawn = at_distance(reference, D, stream.standard_normal((min(most, draws - start), K, size)))
+        for part in parts:
+            drawn = drawn[part.train_error(drawn) == 0.0]
+        solutions += len(drawn)
+    fraction = solutions / draws
+    if solutions in (0, draws):
+        return SolutionFraction(D, draws, fraction, 0.0 if solutions else -math.inf, math.nan)
+    error = math.sqrt((1.0 - fraction) / solutions)
+    return SolutionFraction(D, draws, fraction, math.log(fraction) / reference.size, error / reference.size)
+
+
+def at_distance(reference: np.ndarray, distance: float, noise: np.ndarray) -> np.ndarray:
+    """Weights in uniformly random directions at a distance from a reference, unit by unit.
+
+    Args:
+        reference: w̃, [K, inputs], any norm.
+        distance: D.
+        noise: independent standard normal numbers, [draws, K, inputs]; changed.
+
+    Returns:
+        Units of norm 1, [draws, K, inputs].
+    """
+    reference = unit_norm(reference)
+    noise -= np.einsum("dki,ki->dk", noise, reference)[..., None] * reference
+    noise *= 2.0 * math.sqrt(distance * (1.0 - distance)) / np.linalg.norm(noise, axis=2, keepdims=True)
+    noise += (1.0 - 2.0 * distance) * reference
+    return noise
+
+
+def _message_passing(
+    instance: Committee, reference: np.ndarray, distance: float, damping: float, max_iterations: int, tolerance: float
+) -> tuple[float, float, int]:
+    """Entropy, residual and updates at one distance."""
+    iterations = 0
+    for _ in range(ATTEMPTS):
+        messages = Messages(instance, (1.0 - 2.0 * distance) * reference, 4.0 * distance * (1.0 - distance))
+        _, residual, made = messages.converge(
+            update_weights_at_distance, (reference, distance), damping, max_iterations, tolerance
+        )
+        iterations += made
+        if residual <= tolerance:
+            break
+        damping = 0.5 * (1.0 + damping)
+    return messages.log_volume(), residual, iterations
+
+
+def _reference(instance: Committee, weights: np.ndarray) -> np.ndarray:
+    """The weights with units of squared norm N, the number of inputs, [K, N]."""
+    check_committee(instance)
+    shape = (instance.units, instance.inputs_per_unit)
+    reference = np.asarray(weights, np.float64)
+    if reference.shape != shape:
+        raise DomainError(f"weights of shape {reference.shape}: allowed is {shape}")
+    if not (np.isfinite(reference).all() and reference.any(axis=1).all()):
+        raise DomainError("weights must be finite, and no unit may be all zeros")
+    # Divided by the largest first: the square of a very small or large weight is no number.
+    reference = reference / np.abs(reference).max(axis=1, keepdims=True)
+    return unit_norm(reference) * math.sqrt(shape[1])
+
+
+def _by_difficulty(instance: Committee, reference: np.ndarray) -> Iterator[Committee]:
+    """The machine on parts of its patterns, first those on which the reference has the smallest majority."""
+    room = np.sort(instance.preactivations(reference), axis=1)[:, instance.units // 2]
+    order, start, size = np.argsort(room, kind="stable"), 0, _FIRST_PATTERNS
+    while start < instance.P:
+        rows = order[start : start + size]
+        data = Instance(instance.data.patterns[rows], instance.data.labels[rows], instance.data.seed)
+        yield type(instance)(data, instance.units)
+        start, size = start + size, 2 * size
