@@ -73,6 +73,44 @@ def majority(
             total[b] += before[K, count, b]
 
 
+@subroutine(fastmath=FUSED)
+def vote(
+    t: np.ndarray,
+    steepest: float,
+    density: np.ndarray,
+    plus: np.ndarray,
+    minus: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+    decisive: np.ndarray,
+    total: np.ndarray,
+) -> None:
+    """The majority of K units with independent Gaussian pre-activations, for several patterns.
+
+    Args:
+        t: mean over standard deviation of each pre-activation, [K, patterns]; brought into ±steepest.
+        steepest: bound on |t|, beyond which the probabilities of all units could underflow together.
+        density: set to exp(−t²/2).
+        plus: set to the probability of each unit to be +, Φ(t); work space of `majority`, as all that follow.
+        minus: set to Φ(−t).
+        before: see `majority`.
+        after: see `majority`.
+        decisive: see `majority`.
+        total: see `majority`.
+    """
+    K, patterns = t.shape
+    for unit in range(K):
+        for b in range(patterns):
+            x = min(max(t[unit, b], -steepest), steepest)
+            bell = exp(-0.5 * x * x)
+            smaller = 0.5 * erfcx(abs(x) * SQRT_HALF) * bell
+            t[unit, b] = x
+            density[unit, b] = bell
+            plus[unit, b] = 1.0 - smaller if x > 0.0 else smaller
+            minus[unit, b] = smaller if x > 0.0 else 1.0 - smaller
+    majority(plus, minus, before, after, decisive, total)
+
+
 @kernel(fastmath=FUSED)
 def update_patterns(
     patterns: np.ndarray,
@@ -121,14 +159,8 @@ def update_patterns(
         for unit in range(K):
             root = math.sqrt(variances[unit])
             for b in range(_BLOCK):
-                t = min(max(x[unit, b] / root, -steepest), steepest)
-                density = exp(-0.5 * t * t)
-                smaller = 0.5 * erfcx(abs(t) * SQRT_HALF) * density
-                x[unit, b] = t
-                tail[unit, b] = density
-                plus[unit, b] = 1.0 - smaller if t > 0.0 else smaller
-                minus[unit, b] = smaller if t > 0.0 else 1.0 - smaller
-        majority(plus, minus, before, after, decisive, total)
+                x[unit, b] /= root
+        vote(x, steepest, tail, plus, minus, before, after, decisive, total)
         for unit in range(K):
             root = math.sqrt(variances[unit])
             for b in range(_BLOCK):

@@ -1,0 +1,243 @@
+"""Local entropy of committee machines by expectation propagation (EP), on patterns of any correlations.
+
+Message passing takes the inputs as independent. EP keeps the whole covariance of the weights of a unit, which
+correlated patterns need.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.linalg import lapack, qr, solve_triangular
+
+from localentropy.arguments import require_array, require_fraction, require_integer, require_positive
+from localentropy.errors import DomainError
+from localentropy.landscape.expectation_kernels import majority_derivatives
+from localentropy.solvers.binary.messages import LARGEST_DAMPING, raised_damping
+
+_NORM_TOLERANCE = 1e-8  # relative; the entropy is stationary in the multiplier, so this costs it about 1e-16
+_MULTIPLIER_STEPS = 100
+
+
+def expectation_propagation(
+    patterns: np.ndarray,
+    weights: np.ndarray,
+    *,
+    distances: Sequence[float] | np.ndarray,
+    damping: float = 0.4,
+    max_iterations: int = 200,
+    tolerance: float = 1e-4,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Entropy of the weights without errors at given distances from a reference.
+
+    Every unit has squared norm n and the overlap S = 1 − 2D with its reference. The overlap is exact: weights move in
+    the space orthogonal to the reference. The norm is right in the mean. Points are solved from the smallest distance
+    outwards, each starting from the last one that converged. The damping is raised where updates alternate or diverge.
+
+    Source: `shaping`, figure 6; docs/shaping/theory.md eq. E.1–E.8, which also says how good the approximation is.
+
+    Args:
+        patterns: what each unit sees, times the label, ±1, [K, P, n], K odd. It may be a broadcast view.
+        weights: the reference, of any norm, [K, n].
+        distances: D, each in (0, 1).
+        damping: share of the old factors kept in an update, in [0, 1).
+        max_iterations: most updates for each distance.
+        tolerance: converged when a pattern, in place of its Gaussian factor, changes no mean of a pre-activation by
+            more than this share of the standard deviation, and no variance by more than this share. The error of the
+            entropy is of second order in it.
+
+    Returns:
+        For each distance, in the order of the argument: the entropy, nats per weight, 0 without patterns, NaN where EP
+        did not converge; whether it converged; the residual that the tolerance bounds; the number of updates. A point
+        does not converge either where the probabilities of a pattern underflow. That needs most units far on the wrong
+        side, which does not happen around a reference without errors.
+
+    Raises:
+        DomainError: arguments of wrong shapes or out of range, a unit of zeros.
+    """
+    wanted = require_array("distance", distances, 0.0, 1.0, inclusive=False).ravel()
+    require_fraction(damping=damping)
+    require_integer("max_iterations", max_iterations, 1)
+    require_positive(tolerance=tolerance)
+    _check(patterns, weights)
+    factors = _Factors(patterns, weights, damping)
+    entropy, residual = np.full(len(wanted), np.nan), np.full(len(wanted), np.inf)
+    iterations = np.zeros(len(wanted), dtype=int)
+    for point in np.argsort(wanted):
+        factors.relax(damping)
+        start, value = factors.state, math.nan
+        while residual[point] > tolerance and iterations[point] < max_iterations:
+            value, residual[point] = factors.update(wanted[point])
+            iterations[point] += 1
+            if math.isinf(residual[point]):
+                factors.state = start
+        if residual[point] <= tolerance:
+            entropy[point] = value
+        else:
+            factors.state = start
+    return entropy, np.isfinite(entropy), residual, iterations
+
+
+def _check(patterns: np.ndarray, weights: np.ndarray) -> None:
+    if patterns.ndim != 3 or len(patterns) % 2 == 0 or patterns.shape[2] < 2:
+        raise DomainError(
+            f"patterns of shape {patterns.shape}: allowed are (units, patterns, inputs), units odd, inputs at least 2"
+        )
+    if weights.shape != (patterns.shape[0], patterns.shape[2]):
+        raise DomainError(
+            f"weights of shape {weights.shape}: allowed is {(patterns.shape[0], patterns.shape[2])} for these patterns"
+        )
+    if not np.all(np.isfinite(weights)) or not np.all(np.any(weights != 0.0, axis=1)):
+        raise DomainError("weights must be finite, and no unit may have zeros only")
+
+
+class _Unit:
+    """The patterns as one unit sees them, in the span of their parts orthogonal to its reference.
+
+    Attributes:
+        own: pre-activations of the reference, x̃ = X w̃, [P].
+        span: L with L Lᵀ = X⊥ X⊥ᵀ, [P, r].
+        dimensions: n − 1.
+        hollow: dimensions that no pattern sees, n − 1 − r. Where r = n it is −1: then one of the r dimensions is the
+            reference's own, which must not count.
+    """
+
+    def __init__(self, patterns: np.ndarray, weights: np.ndarray) -> None:
+        P, n = patterns.shape
+        reference = weights * (math.sqrt(n) / np.linalg.norm(weights))
+        inputs = patterns / math.sqrt(n)
+        self.own = inputs @ reference
+        inputs -= np.outer(self.own, reference / n)
+        # With fewer patterns than weights the span is smaller than the space.
+        self.span = inputs if n <= P else np.ascontiguousarray(qr(inputs.T, mode="r", check_finite=False)[0][:P].T)
+        self.dimensions = n - 1
+        self.hollow = self.dimensions - self.span.shape[1]
+
+    def posterior(
+        self, precisions: np.ndarray, fields: np.ndarray, multiplier: float, square: float
+    ) -> tuple[float, np.ndarray, np.ndarray, float] | None:
+        """The Gaussian of the weights and the multiplier of its norm (docs/shaping/theory.md eq. E.3–E.4).
+
+        Args:
+            precisions: τ of the factors exp(−τ y²/2 + ν y) of y = X⊥ u, of any sign, [P].
+            fields: ν, [P].
+            multiplier: ρ to start from.
+            square: mean of u², n (1 − S²).
+
+        Returns:
+            ρ; mean and variance of y, [P]; ln of the mean of the factors' product over the free weights. None if there
+            is no Gaussian of this norm.
+        """
+        rank = self.span.shape[1]
+        curvature = self._products(precisions, precisions > 0.0) - self._products(-precisions, precisions < 0.0)
+        pull = fields @ self.span
+        free = self.dimensions / square
+        low, high = 0.0 if self.hollow > 0 else -math.inf, math.inf
+        for _ in range(_MULTIPLIER_STEPS):
+            matrix = curvature.copy()
+            matrix.flat[:: rank + 1] += multiplier
+            root, failed = lapack.dpotrf(matrix, lower=1, overwrite_a=1)
+            if failed:
+                low = multiplier
+                multiplier = 0.5 * (low + high) if high < math.inf else low + max(abs(low), free)
+                continue
+            inverse = np.tril(lapack.dpotri(root, lower=1)[0])
+            diagonal = np.diag(inverse)
+            mean = lapack.dpotrs(root, pull, lower=1)[0]
+            norm = mean @ mean + diagonal.sum() + self.hollow / multiplier
+            if abs(norm / square - 1.0) < _NORM_TOLERANCE:
+                break
+            low, high = (multiplier, high) if norm > square else (low, multiplier)
+            slope = 2.0 * mean @ lapack.dpotrs(root, mean, lower=1)[0] + 2.0 * np.sum(inverse**2)
+            slope += self.hollow / multiplier**2 - diagonal @ diagonal
+            # Newton's step for 1/norm, which is nearly linear in ρ.
+            multiplier += (norm / square - 1.0) * norm / slope
+            if not low < multiplier < high:
+                multiplier = 0.5 * (low + high)
+        else:
+            return None
+        logarithm = 2.0 * np.log(np.diag(root)).sum() + self.hollow * math.log(multiplier)
+        volume = 0.5 * (mean @ pull - logarithm + self.dimensions * (math.log(free) - 1.0) + multiplier * square)
+        spread = solve_triangular(root, self.span.T, lower=True, check_finite=False)
+        return multiplier, self.span @ mean, np.sum(spread**2, axis=0), volume
+
+    def _products(self, weights: np.ndarray, which: np.ndarray) -> np.ndarray:
+        """Lᵀ diag(weights) L over the patterns `which`, whose weights are positive."""
+        rows = self.span[which] * np.sqrt(weights[which])[:, None]
+        # A product of a matrix with itself costs half.
+        products: np.ndarray = rows.T @ rows
+        return products
+
+
+class _Factors:
+    """The Gaussian factors of all patterns and units.
+
+    Attributes:
+        state: precisions τ and fields ν of the factors exp(−τ x²/2 + ν x) of the pre-activations x, both [K, P], and
+            the multipliers ρ of the norms, [K]. An update makes new arrays.
+        damping: share of the old factors kept.
+    """
+
+    def __init__(self, patterns: np.ndarray, weights: np.ndarray, damping: float) -> None:
+        K, P, self._size = patterns.shape
+        self._units = [_Unit(*unit) for unit in zip(patterns, weights, strict=True)]
+        self._own = np.stack([unit.own for unit in self._units])
+        # With this bound the product of the (K + 1)/2 smallest probabilities of a pattern does not underflow.
+        self._steepest = math.sqrt(2600.0 / (K + 1))
+        self._change = np.zeros((2, K, P))
+        self.state = np.zeros((K, P)), np.zeros((K, P)), np.ones(K)
+        self.damping = damping
+
+    def relax(self, least: float) -> None:
+        """Undo one rise of the damping, for a new distance."""
+        self.damping = max(least, 2.0 * self.damping - 1.0)
+        self._change = np.zeros_like(self._change)
+
+    def update(self, distance: float) -> tuple[float, float]:
+        """Update all factors once (docs/shaping/theory.md eq. E.3–E.8).
+
+        Returns:
+            The entropy per weight, NaN where probabilities underflow, and the residual, both of the factors before the
+            update. The residual is infinite, and the factors stay, if they leave no Gaussian.
+        """
+        precisions, fields, multipliers = self.state
+        own, square = (1.0 - 2.0 * distance) * self._own, 4.0 * distance * (1.0 - distance) * self._size
+        pull = fields - precisions * own
+        rows = []
+        for unit, tau, nu, rho in zip(self._units, precisions, pull, multipliers, strict=True):
+            rows.append(unit.posterior(tau, nu, rho, square))
+            if rows[-1] is None:
+                return self._diverged()
+        multipliers, means, variances, volumes = (np.array(column) for column in zip(*rows, strict=True))
+
+        # Without the pattern's own factor.
+        share = 1.0 - precisions * variances
+        if not np.all(share > 0.0):
+            return self._diverged()
+        V = variances / share
+        omega = (means - variances * pull) / share
+        slopes, curvatures, logarithms = np.empty_like(V), np.empty_like(V), np.empty(V.shape[1])
+        bounded = majority_derivatives(own + omega, V, self._steepest, slopes, curvatures, logarithms)
+        normalisers = 0.5 * np.log(share) + 0.5 * share * (2.0 * omega * pull + V * pull**2 - precisions * omega**2)
+        entropy = (volumes.sum() + logarithms.sum() - normalisers.sum()) / (len(own) * self._size)
+
+        # With the pattern itself in place of its factor.
+        left = 1.0 - V * curvatures
+        gap = np.stack([(omega + V * slopes - means) / np.sqrt(variances), V * left / variances - 1.0])
+        new = 1.0 - self.damping
+        self.state = (
+            self.damping * precisions + new * curvatures / left,
+            self.damping * fields + new * (slopes + curvatures * (own + omega)) / left,
+            multipliers,
+        )
+        product, squares = np.vdot(new * gap, self._change), np.vdot(self._change, self._change)
+        self._change = new * gap
+        self.damping = raised_damping(self.damping, float(product), float(squares))
+        return (math.nan if bounded else float(entropy)), float(np.abs(gap).max())
+
+    def _diverged(self) -> tuple[float, float]:
+        self.damping = min(0.5 * (1.0 + self.damping), LARGEST_DAMPING)
+        self._change = np.zeros_like(self._change)
+        return math.nan, math.inf
