@@ -10,12 +10,20 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr, ndtr
 
 from localentropy.data.embedded import read_embedded
-from localentropy.errors import DomainError
-from localentropy.instances.committee import dress_coat_committee, unit_norm
-from localentropy.landscape.expectation_propagation import _Factors, expectation_propagation
+from localentropy.instances.committee import (
+    FullCommittee,
+    TreeCommittee,
+    dress_coat_committee,
+    random_tree_committee,
+    unit_norm,
+)
+from localentropy.instances.perceptron import Instance
+from localentropy.landscape.committee_local_entropy import committee_local_entropy, committee_solution_fraction
+from localentropy.landscape.expectation_propagation import _Factors
+from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.sgd import Schedule, committee_sgd
 
-EMBEDDED = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[2] / "data"
 
 
 def majority(t):
@@ -74,13 +82,19 @@ def plain(patterns, weights, distance, iterations=300, damping=0.5):
 
 
 def problem(K, P, n, seed=0):
-    """Correlated patterns of ±1, [K, P, n], and a reference without errors, [K, n]."""
+    """A tree with correlated patterns, and a reference without errors."""
     random = np.random.default_rng(seed)
     shared = random.standard_normal((P, 3)) @ random.standard_normal((3, K * n))
-    patterns = np.where(shared + random.standard_normal((P, K * n)) > 0, 1, -1).reshape(P, K, n)
+    patterns = np.where(shared + random.standard_normal((P, K * n)) > 0, 1, -1).astype(np.int8)
     weights = random.standard_normal((K, n))
-    labels = np.sign(np.sign(np.einsum("pkn,kn->pk", patterns, weights)).sum(1)).astype(int)
-    return (patterns * labels[:, None, None]).swapaxes(0, 1), weights
+    labels = np.sign(np.sign(np.einsum("pkn,kn->pk", patterns.reshape(P, K, n), weights)).sum(1)).astype(np.int8)
+    return TreeCommittee(Instance(patterns, labels, seed), K), weights
+
+
+def solve(instance, weights, distances, tolerance=1e-9, **options):
+    return committee_local_entropy(
+        instance, weights, distances=distances, method="expectation_propagation", tolerance=tolerance, **options
+    )
 
 
 @pytest.mark.parametrize(
@@ -96,46 +110,55 @@ def problem(K, P, n, seed=0):
     ],
 )
 def test_it_is_the_plain_algorithm_with_fewer_and_with_more_patterns_than_inputs(K, P, n, distance):
-    patterns, weights = problem(K, P, n)
-    entropy, converged, residual, _ = expectation_propagation(
-        patterns, weights, distances=[distance], tolerance=1e-10, max_iterations=1000
-    )
-    assert converged[0] and residual[0] <= 1e-10
-    assert entropy[0] == pytest.approx(plain(patterns, weights, distance), rel=1e-8, abs=1e-12)
+    instance, weights = problem(K, P, n)
+    found = solve(instance, weights, [distance], tolerance=1e-10)
+    assert found.converged[0] and found.residual[0] <= 1e-10
+    inputs = instance.data.signed_patterns.reshape(P, K, n).swapaxes(0, 1)
+    assert found.entropy[0] == pytest.approx(plain(inputs, weights, distance), rel=1e-8, abs=1e-12)
 
 
-@pytest.mark.parametrize("distance", [0.02, 0.05, 0.3])
-def test_one_pattern_is_exact(distance):
+def test_all_units_of_a_full_machine_see_the_same():
+    random = np.random.default_rng(5)
+    patterns, weights = random.choice(np.array([-1, 1], np.int8), (6, 8)), random.standard_normal((3, 8))
+    labels = np.sign(np.sign(patterns @ weights.T).sum(1)).astype(np.int8)
+    instance = FullCommittee(Instance(patterns, labels, 0), 3)
+    found = committee_local_entropy(instance, weights, distances=[0.1], tolerance=1e-9)
+    signed = patterns * labels[:, None]
+    assert found.entropy[0] == pytest.approx(plain(np.stack([signed] * 3), weights, 0.1), rel=1e-8)
+
+
+@pytest.mark.parametrize("distance", [0.05, 0.1, 0.3])
+@pytest.mark.parametrize("label", [1, -1])
+def test_one_pattern_is_exact(distance, label):
     """One factor times a Gaussian: the moments are exact, and only the multiplier of the norm is to be found."""
-    patterns, weights = problem(1, 1, 12, seed=3)
-    w = weights[0] / np.linalg.norm(weights[0])
-    x = patterns[0, 0]
-    for sign in (1, -1):
-        own = (1 - 2 * distance) * sign * (x @ w)
-        rest, square = 1 - (x @ w) ** 2 / 12, 12 * 4 * distance * (1 - distance)
+    random = np.random.default_rng(3)
+    x, w = random.choice(np.array([-1, 1], np.int8), 12), random.standard_normal(12)
+    near = x @ w / np.linalg.norm(w)
+    own = (1 - 2 * distance) * label * near
+    rest, square = 1 - near**2 / 12, 12 * 4 * distance * (1 - distance)
 
-        def volume(log_rho, own=own, rest=rest, square=square):
-            rho = math.exp(log_rho)
-            part = log_ndtr(own / math.sqrt(rest / rho))
-            return part - 5.5 * (log_rho - math.log(11 / square)) + (rho * square - 11) / 2
+    def volume(log_rho):
+        rho = math.exp(log_rho)
+        return log_ndtr(own * math.sqrt(rho / rest)) - 5.5 * (log_rho - math.log(11 / square)) + (rho * square - 11) / 2
 
-        best = minimize_scalar(volume, bounds=(-10.0, 15.0), method="bounded", options={"xatol": 1e-9})
-        entropy, converged, *_ = expectation_propagation(sign * patterns, weights, distances=[distance], tolerance=1e-9)
-        assert converged[0]
-        assert entropy[0] == pytest.approx(best.fun / 12, rel=1e-9)
+    best = minimize_scalar(volume, bounds=(-10.0, 15.0), method="bounded", options={"xatol": 1e-9})
+    instance = TreeCommittee(Instance(x[None], np.array([label], np.int8), 0), 1)
+    found = solve(instance, w[None], [distance])
+    assert found.converged[0]
+    assert found.entropy[0] == pytest.approx(best.fun / 12, rel=1e-9)
 
 
 def test_without_constraints_the_entropy_vanishes():
     """Patterns far on the right side of the reference exclude nothing, and nothing may remain of the algebra."""
-    w = np.ones((3, 50))
-    entropy, converged, _, iterations = expectation_propagation(np.ones((3, 4, 50)), w, distances=[1e-4, 0.002])
-    assert converged.all() and np.all(iterations == 1)
-    np.testing.assert_allclose(entropy, 0.0, atol=1e-15)
+    instance = TreeCommittee(Instance(np.ones((4, 150), np.int8), np.ones(4, np.int8), 0), 3)
+    found = solve(instance, np.ones((3, 50)), [1e-4, 0.002])
+    assert found.converged.all() and np.all(found.iterations == 1)
+    np.testing.assert_allclose(found.entropy, 0.0, atol=1e-15)
 
 
 def test_the_entropy_is_stationary_in_the_factors():
-    patterns, weights = problem(3, 30, 40)
-    factors = _Factors(patterns, weights, 0.3)
+    instance, weights = problem(3, 30, 40)
+    factors = _Factors(instance.unit_inputs, unit_norm(weights) * math.sqrt(40), 0.3)
     for _ in range(200):
         value, residual = factors.update(0.1)
     assert residual < 1e-12
@@ -154,90 +177,58 @@ def test_the_entropy_is_stationary_in_the_factors():
 
 
 def test_a_point_does_not_depend_on_the_others():
-    patterns, weights = problem(3, 60, 50, seed=2)
+    instance, weights = problem(3, 60, 50, seed=2)
     wanted = [0.2, 0.01, 0.05]
-    together = expectation_propagation(patterns, weights, distances=wanted, tolerance=1e-9)[0]
-    alone = [expectation_propagation(patterns, weights, distances=[D], tolerance=1e-9)[0][0] for D in wanted]
-    np.testing.assert_allclose(together, alone, rtol=1e-9)
-    np.testing.assert_allclose(
-        expectation_propagation(patterns, 7 * weights, distances=wanted, tolerance=1e-9)[0], together, rtol=1e-9
-    )
+    together = solve(instance, weights, wanted)
+    assert together.converged.all() and together.distance.tolist() == wanted
+    alone = [solve(instance, weights, [D]).entropy[0] for D in wanted]
+    np.testing.assert_allclose(together.entropy, alone, rtol=1e-9)
 
 
-def sampled(patterns, weights, distance, draws, seed=0):
-    """ln of the fraction without errors per weight, and its error: directions at random at the exact distance."""
-    K, _, n = patterns.shape
-    random, good = np.random.default_rng(seed), 0
-    w = unit_norm(weights)
-    blocks = np.ascontiguousarray(patterns.swapaxes(1, 2), dtype=np.float32)
-    for _ in range(draws // 50):
-        u = random.standard_normal((K, 50, n))
-        u = unit_norm(u - (u @ w[:, :, None]) * w[:, None])
-        moved = (1 - 2 * distance) * w[:, None] + 2 * math.sqrt(distance * (1 - distance)) * u
-        votes = np.sign(moved.astype(np.float32) @ blocks).sum(0)
-        good += int((votes > 0).all(1).sum())
-    fraction = good / draws
-    return math.log(fraction) / (K * n), math.sqrt((1 - fraction) / fraction / draws) / (K * n)
+@pytest.mark.parametrize(("K", "N", "P"), [(3, 603, 300), (9, 1998, 1000)])
+def test_on_random_trees_it_agrees_with_message_passing(K, N, P):
+    instance = random_tree_committee(N=N, P=P, K=K, seed=0)
+    weights = committee_focusing_bp(instance, stop="first").weights
+    distances = [0.005, 0.02, 0.05]
+    messages = committee_local_entropy(instance, weights, distances=distances, method="message_passing")
+    found = solve(instance, weights, distances, tolerance=1e-4)
+    assert messages.converged.all() and found.converged.all()
+    np.testing.assert_allclose(found.entropy, messages.entropy, atol=1e-4)
 
 
-def test_correlated_patterns_of_three_units_against_monte_carlo():
-    patterns, weights = problem(3, 12, 60)
-    for seed, distance in enumerate((0.01, 0.05, 0.2)):
-        mean, error = sampled(patterns, weights, distance, 20_000, seed)
-        entropy = expectation_propagation(patterns, weights, distances=[distance])[0][0]
-        assert abs(entropy - mean) < 3.5 * error
+@pytest.mark.parametrize(("seed", "distance"), [(0, 0.01), (1, 0.05), (2, 0.2)])
+def test_correlated_patterns_of_three_units_against_monte_carlo(seed, distance):
+    instance, weights = problem(3, 12, 60)
+    sampled = committee_solution_fraction(instance, weights, distance=distance, draws=20_000, seed=seed)
+    found = solve(instance, weights, [distance])
+    assert abs(found.entropy[0] - sampled.entropy) < 3.5 * sampled.error
 
 
 @pytest.mark.slow
 def test_images_against_monte_carlo():
     """The approximation itself is seen here: 20 000 draws resolve 1 %, and EP is up to a tenth too low."""
-    instance = dress_coat_committee(read_embedded("dress_coat", EMBEDDED), 9)
+    instance = dress_coat_committee(read_embedded("dress_coat", DATA), 9)
     schedule = Schedule(learning_rate=2e-4, gamma=5.0, beta=2.0, beta_growth=1e-4)
     solution = committee_sgd(instance, seed=0, schedule=schedule)
     assert solution.solved
-    patterns = np.broadcast_to(instance.data.signed_patterns, (9, 500, 784))
-    entropy, converged, *_ = expectation_propagation(patterns, solution.weights, distances=[0.005, 0.01])
-    assert converged.all()
-    for distance, value in zip((0.005, 0.01), entropy, strict=True):
-        mean, error = sampled(patterns, solution.weights, distance, 20_000)
-        assert abs(value / mean - 1) < 0.1 + 3 * abs(error / mean)
+    found = committee_local_entropy(instance, solution.weights, distances=[0.005, 0.01], tolerance=1e-4)
+    assert found.converged.all()
+    for distance, entropy in zip(found.distance, found.entropy, strict=True):
+        sampled = committee_solution_fraction(instance, solution.weights, distance=distance, draws=20_000, seed=0)
+        assert abs(entropy / sampled.entropy - 1) < 0.1 + 3 * abs(sampled.error / sampled.entropy)
 
 
 def test_a_reference_far_from_a_solution_has_no_entropy():
-    patterns, weights = problem(3, 20, 200)
-    wrong = np.concatenate([patterns, -patterns], axis=1)  # no machine can be right on both
-    entropy, converged, residual, iterations = expectation_propagation(
-        wrong, 10 * weights, distances=[1e-6, 1e-5], max_iterations=20
-    )
-    assert not converged.any() and np.isnan(entropy).all()
-    assert np.all(iterations > 0) and residual.shape == (2,)
+    random = np.random.default_rng(0)
+    patterns = random.choice(np.array([-1, 1], np.int8), (20, 600))
+    both = Instance(np.concatenate([patterns, -patterns]), np.ones(40, np.int8), 0)  # no machine is right on all
+    found = solve(TreeCommittee(both, 3), random.standard_normal((3, 200)), [1e-6, 1e-5], max_iterations=20)
+    assert not found.converged.any() and np.isnan(found.entropy).all()
+    assert np.all(found.iterations > 0)
 
 
 def test_without_convergence_there_is_no_number():
-    patterns, weights = problem(3, 20, 30)
-    entropy, converged, residual, iterations = expectation_propagation(
-        patterns, weights, distances=[0.1, 0.2], max_iterations=2
-    )
-    assert np.isnan(entropy).all() and not converged.any()
-    assert np.all(residual > 1e-4) and iterations.tolist() == [2, 2]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"patterns": np.ones((2, 4, 5))}, "patterns of shape (2, 4, 5): allowed are (units, patterns, inputs)"),
-        ({"weights": np.ones((3, 4))}, "weights of shape (3, 4): allowed is (3, 5) for these patterns"),
-        ({"weights": np.zeros((3, 5))}, "weights must be finite, and no unit may have zeros only"),
-        ({"weights": np.full((3, 5), np.nan)}, "weights must be finite"),
-        ({"distances": [0.1, 1.0]}, "distance = 1 is outside (0, 1)"),
-        ({"distances": []}, "no distance given"),
-        ({"damping": 1.0}, "damping = 1.0 is out of range"),
-        ({"max_iterations": 0}, "max_iterations = 0 is out of range"),
-        ({"tolerance": 0.0}, "tolerance = 0.0 is out of range"),
-    ],
-)
-def test_wrong_arguments(change, message):
-    arguments = {"patterns": np.ones((3, 4, 5)), "weights": np.ones((3, 5)), "distances": [0.1]} | change
-    with pytest.raises(DomainError) as error:
-        expectation_propagation(arguments.pop("patterns"), arguments.pop("weights"), **arguments)
-    assert message in str(error.value)
+    instance, weights = problem(3, 20, 30)
+    found = solve(instance, weights, [0.1, 0.2], max_iterations=2)
+    assert np.isnan(found.entropy).all() and not found.converged.any()
+    assert np.all(found.residual > 1e-4) and found.iterations.tolist() == [2, 2]

@@ -59,6 +59,11 @@ class Committee:
         """Number of weights of all units, K × `inputs_per_unit`. The load is α = P / `weights_count`."""
         return self.units * self.inputs_per_unit
 
+    @property
+    def unit_inputs(self) -> np.ndarray:
+        """What each unit sees of each training pattern, times the label: a view, [K, P, inputs_per_unit]."""
+        raise NotImplementedError
+
     def preactivations(self, weights: np.ndarray) -> np.ndarray:
         """Pre-activations x_l = y w_l·ξ_l of all units on the training patterns, times the labels.
 
@@ -170,6 +175,11 @@ class TreeCommittee(Committee):
         """N/K."""
         return self.data.N // self.units
 
+    @property
+    def unit_inputs(self) -> np.ndarray:
+        """The blocks of the patterns."""
+        return self.data.signed_patterns.reshape(self.P, self.units, -1).swapaxes(0, 1)
+
     def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:
         blocks = patterns.reshape(len(patterns), self.units, -1).swapaxes(0, 1).astype(np.float64)
         return (blocks @ students.transpose(1, 2, 0)).transpose(2, 1, 0)
@@ -187,6 +197,11 @@ class FullCommittee(Committee):
     def inputs_per_unit(self) -> int:
         """N."""
         return self.data.N
+
+    @property
+    def unit_inputs(self) -> np.ndarray:
+        """The patterns, the same for all units."""
+        return np.broadcast_to(self.data.signed_patterns, (self.units, self.P, self.data.N))
 
     def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:
         sums = patterns.astype(np.float64) @ students.reshape(-1, self.data.N).T

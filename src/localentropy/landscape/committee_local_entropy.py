@@ -18,6 +18,7 @@ from localentropy.arguments import require_array, require_choice, require_fracti
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, TreeCommittee, check_committee, unit_norm
 from localentropy.instances.perceptron import Instance
+from localentropy.landscape.expectation_propagation import expectation_propagation
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
 from localentropy.solvers.committee.messages import Messages
 
@@ -103,11 +104,13 @@ def committee_local_entropy(
     if method is None:
         independent = isinstance(instance, TreeCommittee) and instance.data.features is None
         method = "message_passing" if independent else "expectation_propagation"
-    if require_choice("method", method, METHODS) == "expectation_propagation":
-        raise DomainError("method = 'expectation_propagation' is not there yet: allowed is 'message_passing'")
+    require_choice("method", method, METHODS)
     require_fraction(damping=damping)
     require_integer("max_iterations", max_iterations, 1)
     require_positive(tolerance=tolerance)
+    if method == "expectation_propagation":
+        columns = expectation_propagation(instance.unit_inputs, reference, wanted, damping, max_iterations, tolerance)
+        return CommitteeLocalEntropy(wanted, *columns)
     points = [_message_passing(instance, reference, D, damping, max_iterations, tolerance) for D in wanted]
     entropy, residual, iterations = (np.array(column) for column in zip(*points, strict=True))
     converged = residual <= tolerance

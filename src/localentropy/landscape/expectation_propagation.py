@@ -7,13 +7,10 @@ correlated patterns need.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular
 
-from localentropy.arguments import require_array, require_fraction, require_integer, require_positive
-from localentropy.errors import DomainError
 from localentropy.landscape.expectation_kernels import majority_derivatives
 from localentropy.solvers.binary.messages import LARGEST_DAMPING, raised_damping
 
@@ -23,12 +20,11 @@ _MULTIPLIER_STEPS = 100
 
 def expectation_propagation(
     patterns: np.ndarray,
-    weights: np.ndarray,
-    *,
-    distances: Sequence[float] | np.ndarray,
-    damping: float = 0.4,
-    max_iterations: int = 200,
-    tolerance: float = 1e-4,
+    reference: np.ndarray,
+    distances: np.ndarray,
+    damping: float,
+    max_iterations: int,
+    tolerance: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Entropy of the weights without errors at given distances from a reference.
 
@@ -36,12 +32,12 @@ def expectation_propagation(
     the space orthogonal to the reference. The norm is right in the mean. Points are solved from the smallest distance
     outwards, each starting from the last one that converged. The damping is raised where updates alternate or diverge.
 
-    Source: `shaping`, figure 6; docs/shaping/theory.md eq. E.1–E.8, which also says how good the approximation is.
+    Source: `shaping`, figure 6; docs/shaping/theory.md eqs. E.1 to E.8, which also says how good the approximation is.
 
     Args:
         patterns: what each unit sees, times the label, ±1, [K, P, n], K odd. It may be a broadcast view.
-        weights: the reference, of any norm, [K, n].
-        distances: D, each in (0, 1).
+        reference: w̃, each unit of squared norm n, [K, n].
+        distances: D, each in (0, 1), [points].
         damping: share of the old factors kept in an update, in [0, 1).
         max_iterations: most updates for each distance.
         tolerance: converged when a pattern, in place of its Gaussian factor, changes no mean of a pre-activation by
@@ -53,23 +49,15 @@ def expectation_propagation(
         did not converge; whether it converged; the residual that the tolerance bounds; the number of updates. A point
         does not converge either where the probabilities of a pattern underflow. That needs most units far on the wrong
         side, which does not happen around a reference without errors.
-
-    Raises:
-        DomainError: arguments of wrong shapes or out of range, a unit of zeros.
     """
-    wanted = require_array("distance", distances, 0.0, 1.0, inclusive=False).ravel()
-    require_fraction(damping=damping)
-    require_integer("max_iterations", max_iterations, 1)
-    require_positive(tolerance=tolerance)
-    _check(patterns, weights)
-    factors = _Factors(patterns, weights, damping)
-    entropy, residual = np.full(len(wanted), np.nan), np.full(len(wanted), np.inf)
-    iterations = np.zeros(len(wanted), dtype=int)
-    for point in np.argsort(wanted):
+    factors = _Factors(patterns, reference, damping)
+    entropy, residual = np.full(len(distances), np.nan), np.full(len(distances), np.inf)
+    iterations = np.zeros(len(distances), dtype=int)
+    for point in np.argsort(distances):
         factors.relax(damping)
         start, value = factors.state, math.nan
         while residual[point] > tolerance and iterations[point] < max_iterations:
-            value, residual[point] = factors.update(wanted[point])
+            value, residual[point] = factors.update(distances[point])
             iterations[point] += 1
             if math.isinf(residual[point]):
                 factors.state = start
@@ -78,19 +66,6 @@ def expectation_propagation(
         else:
             factors.state = start
     return entropy, np.isfinite(entropy), residual, iterations
-
-
-def _check(patterns: np.ndarray, weights: np.ndarray) -> None:
-    if patterns.ndim != 3 or len(patterns) % 2 == 0 or patterns.shape[2] < 2:
-        raise DomainError(
-            f"patterns of shape {patterns.shape}: allowed are (units, patterns, inputs), units odd, inputs at least 2"
-        )
-    if weights.shape != (patterns.shape[0], patterns.shape[2]):
-        raise DomainError(
-            f"weights of shape {weights.shape}: allowed is {(patterns.shape[0], patterns.shape[2])} for these patterns"
-        )
-    if not np.all(np.isfinite(weights)) or not np.all(np.any(weights != 0.0, axis=1)):
-        raise DomainError("weights must be finite, and no unit may have zeros only")
 
 
 class _Unit:
@@ -104,9 +79,8 @@ class _Unit:
             reference's own, which must not count.
     """
 
-    def __init__(self, patterns: np.ndarray, weights: np.ndarray) -> None:
+    def __init__(self, patterns: np.ndarray, reference: np.ndarray) -> None:
         P, n = patterns.shape
-        reference = weights * (math.sqrt(n) / np.linalg.norm(weights))
         inputs = patterns / math.sqrt(n)
         self.own = inputs @ reference
         inputs -= np.outer(self.own, reference / n)
@@ -118,7 +92,7 @@ class _Unit:
     def posterior(
         self, precisions: np.ndarray, fields: np.ndarray, multiplier: float, square: float
     ) -> tuple[float, np.ndarray, np.ndarray, float] | None:
-        """The Gaussian of the weights and the multiplier of its norm (docs/shaping/theory.md eq. E.3–E.4).
+        """The Gaussian of the weights and the multiplier of its norm (docs/shaping/theory.md eqs. E.3, E.4).
 
         Args:
             precisions: τ of the factors exp(−τ y²/2 + ν y) of y = X⊥ u, of any sign, [P].
@@ -180,9 +154,9 @@ class _Factors:
         damping: share of the old factors kept.
     """
 
-    def __init__(self, patterns: np.ndarray, weights: np.ndarray, damping: float) -> None:
+    def __init__(self, patterns: np.ndarray, reference: np.ndarray, damping: float) -> None:
         K, P, self._size = patterns.shape
-        self._units = [_Unit(*unit) for unit in zip(patterns, weights, strict=True)]
+        self._units = [_Unit(*unit) for unit in zip(patterns, reference, strict=True)]
         self._own = np.stack([unit.own for unit in self._units])
         # With this bound the product of the (K + 1)/2 smallest probabilities of a pattern does not underflow.
         self._steepest = math.sqrt(2600.0 / (K + 1))
@@ -196,7 +170,7 @@ class _Factors:
         self._change = np.zeros_like(self._change)
 
     def update(self, distance: float) -> tuple[float, float]:
-        """Update all factors once (docs/shaping/theory.md eq. E.3–E.8).
+        """Update all factors once (docs/shaping/theory.md eqs. E.3 to E.8).
 
         Returns:
             The entropy per weight, NaN where probabilities underflow, and the residual, both of the factors before the
