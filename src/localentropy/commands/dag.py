@@ -1,4 +1,7 @@
-"""`dag`: a picture of the dependencies, datasets → experiments → figures and scorecard."""
+"""`dag`: a picture of the dependencies, datasets → experiments → figures and scorecard.
+
+Experiments that read the tables of others have columns of their own.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,8 @@ from localentropy.pipeline.config import Configuration
 from localentropy.pipeline.jobs import output_jobs, table_jobs
 from localentropy.plots.drawing import COLORS, GREY, STYLE
 
-COLUMNS = ("datasets", "experiments", "figures")
-ROW, WIDTH = 0.21, 9.0
-"""Inches: height of a row of the longest column, width of the picture."""
+ROW, COLUMN = 0.21, 3.2
+"""Inches: height of a row of the longest column, width of a column."""
 MARGINS = {"datasets": 0.02, "experiments": 0.29, "figures": 0.02}
 """Room that a name takes beside its place, in columns."""
 
@@ -26,16 +28,20 @@ def draw(configuration: Configuration, file: Path) -> None:
         file: where to.
     """
     edges = _edges(configuration)
-    columns = [list(dict.fromkeys(name for edge in edges for name in edge if name[0] == column)) for column in COLUMNS]
+    depths = _depths(configuration)
+    last = 2 + max(depths.values())
+    columns: list[list[tuple[str, str]]] = [[] for _ in range(last + 1)]
+    for node in dict.fromkeys(node for edge in edges for node in edge):
+        columns[{"datasets": 0, "figures": last}.get(node[0], 1 + depths.get(node[1], 0))].append(node)
     places = {
         name: (float(at), 1.0 - (row + 0.5) / len(column))
         for at, column in enumerate(columns)
         for row, name in enumerate(column)
     }
     with mpl.rc_context(STYLE):  # type: ignore[arg-type]
-        figure = Figure(figsize=(WIDTH, 0.5 + ROW * max(map(len, columns))), layout="constrained")
+        figure = Figure(figsize=(COLUMN * (last + 0.8), 0.5 + ROW * max(map(len, columns))), layout="constrained")
         axis = figure.add_subplot()
-        experiments = columns[1]
+        experiments = [node for column in columns[1:-1] for node in column]
         for start, end in edges:
             (x0, y0), (x1, y1) = places[start], places[end]
             experiment = start if start in experiments else end
@@ -45,20 +51,27 @@ def draw(configuration: Configuration, file: Path) -> None:
         for (kind, name), (x, y) in places.items():
             side = {"datasets": "right", "experiments": "center", "figures": "left"}[kind]
             axis.text(x, y, name, ha=side, va="center", fontsize=7)
-        for at, column in enumerate(COLUMNS):
-            axis.text(float(at), 1.02, column, ha="center", va="bottom", fontweight="bold")
-        axis.set(xlim=(-0.4, 2.4), ylim=(0.0, 1.05))
+        for at, title in enumerate(["datasets", "experiments", *["experiments on tables"] * (last - 2), "figures"]):
+            axis.text(float(at), 1.02, title, ha="center", va="bottom", fontweight="bold")
+        axis.set(xlim=(-0.4, last + 0.4), ylim=(0.0, 1.05))
         axis.axis("off")
     figure.savefig(file)
 
 
 def _edges(configuration: Configuration) -> list[tuple[tuple[str, str], tuple[str, str]]]:
     """Pairs of (column, name): each input and its user."""
-    edges = [
-        (("datasets", dataset), ("experiments", job.name))
-        for job in table_jobs(configuration)
-        for dataset in job.inputs
-    ]
+    edges = []
+    for job in table_jobs(configuration):
+        edges += [(("datasets", dataset), ("experiments", job.name)) for dataset in job.parameters.DATASETS]
+        edges += [(("experiments", name), ("experiments", job.name)) for name in job.tables]
     for output in output_jobs(configuration):
         edges += [(("experiments", name), ("figures", output.target)) for name in output.tables]
     return edges
+
+
+def _depths(configuration: Configuration) -> dict[str, int]:
+    """Experiment → how many experiments lie one behind the other before it."""
+    depths: dict[str, int] = {}
+    for name, parameters in configuration.experiments.items():
+        depths[name] = 1 + max((depths[read] for read in parameters.tables()), default=-1)
+    return depths

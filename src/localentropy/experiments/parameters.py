@@ -13,7 +13,7 @@ A task's rows depend on its arguments only. So the table does not depend on the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
@@ -27,6 +27,19 @@ Task = dict[str, Any]
 
 SIZE: dict[str, Any] = {"size": True}
 """Marks a field as a size, `Field(..., json_schema_extra=SIZE)`. Files of scales set sizes, and no physics."""
+
+
+@dataclass(frozen=True)
+class TableOf:
+    """Marks a field as the name of an experiment, `<paper>/<name>`, whose table the program reads.
+
+    `solutions: Annotated[str, TableOf("committee_solutions")] = Field(description=…)`; `Context.tables` has the rows.
+
+    Attributes:
+        program: the program of that experiment.
+    """
+
+    program: str
 
 
 class ExperimentParameters(BaseModel):
@@ -67,6 +80,16 @@ class ExperimentParameters(BaseModel):
             value = value.get(name) if isinstance(value, Mapping) else None
         return cls.MODELS.get(str(value), cls)
 
+    @classmethod
+    def table_fields(cls) -> dict[str, str]:
+        """The fields that name an experiment whose table is read → the program of that experiment."""
+        fields = cls.model_fields.items()
+        return {name: mark.program for name, at in fields for mark in at.metadata if isinstance(mark, TableOf)}
+
+    def tables(self) -> list[str]:
+        """The experiments, `<paper>/<name>`, whose tables the program reads."""
+        return [getattr(self, name) for name in self.table_fields()]
+
     def modules(self) -> list[str]:
         """Dotted names of the modules that the table depends on besides the program's imports, for these parameters."""
         return []
@@ -78,12 +101,13 @@ class Context:
 
     Attributes:
         seed: root of the random streams (`localentropy.seeds`).
-        data: names in the parameters' `DATASETS` → prepared files.
+        data: names in the parameters' `DATASETS` → prepared files, and those that the tables were made from.
         report: logs one line of progress.
         checkpoint: a path that names the task. A task of more than ten minutes keeps its state in files whose names
             begin with it, and removes them at the end.
         identity: the code and the data that the task's rows depend on besides parameters and seed. A task must not
             continue from a state with another identity.
+        tables: experiments that the parameters name (`TableOf`) → rows; `attrs["parameters"]` has their parameters.
     """
 
     seed: int
@@ -91,6 +115,7 @@ class Context:
     report: Callable[[str], None]
     checkpoint: Path | None = None
     identity: str = ""
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
 
 class Experiment(Protocol):

@@ -37,7 +37,8 @@ class Stamp:
         part: which tasks of the experiment it holds, as `k/n`; empty for a whole table or a figure.
         parameters: everything the numbers depend on besides code and inputs, as JSON values.
         code: hash of the code that made it (`closure.code_hash`).
-        inputs: name → SHA-256 of each file that was read, and the origins of the tables.
+        inputs: name → SHA-256 of each file that was read.
+        origins: experiment → origin of its table that was read.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Stamp:
     code: str
     inputs: dict[str, str] = field(default_factory=dict)
     part: str = ""
+    origins: dict[str, str] = field(default_factory=dict)
 
     @property
     def parameter_hash(self) -> str:
@@ -53,9 +55,9 @@ class Stamp:
 
     @property
     def origin(self) -> str:
-        """SHA-256 of name, parameters and code. It is known before any input exists."""
-        text = provenance.canonical_json({"name": self.name, "parameters": self.parameters, "code": self.code})
-        return hashlib.sha256(text.encode()).hexdigest()
+        """SHA-256 of name, parameters, code, and the origins of tables. It is known before any input exists."""
+        known = {"name": self.name, "parameters": self.parameters, "code": self.code, "origins": self.origins}
+        return hashlib.sha256(provenance.canonical_json(known).encode()).hexdigest()
 
     def difference(self, wanted: Stamp) -> str | None:
         """The first difference from the stamp wanted now, in words; None if they agree."""
@@ -63,6 +65,7 @@ class Stamp:
             ("experiment", (self.name, self.part), (wanted.name, wanted.part)),
             ("parameters", self.parameter_hash, wanted.parameter_hash),
             ("code", self.code, wanted.code),
+            ("tables", self.origins, wanted.origins),
             ("inputs", self.inputs, wanted.inputs),
         ):
             if old != new:

@@ -115,24 +115,71 @@ class DatasetJob(BaseModel):
             reporter.summary(f"{caption} → {self.file}")
 
 
-class ExperimentJob(BaseModel):
-    """One experiment at resolved parameters.
+class TableReader(BaseModel):
+    """A job that reads tables of experiments.
 
     Attributes:
-        name: `<paper>/<name>`.
         folder: path component of the scale or named run.
-        seed: root seed.
-        parameters: its typed parameters.
-        inputs: dataset name → prepared file.
+        tables: experiment `<paper>/<name>` → its table.
+        origins: experiment → the origin that its table must have (`Stamp.origin`). It is known before the table exists.
+            A table that comes with the repository (`ExperimentJob.committed`) is used first.
+        datasets: dataset → prepared file that it or some table depends on.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
     folder: str
+    tables: dict[str, Path]
+    origins: dict[str, str]
+    datasets: dict[str, Path]
+
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """Files that it depends on."""
+        return self.tables | self.datasets
+
+    def input_hashes(self) -> dict[str, str]:
+        """SHA-256 of each file that it depends on. A file that is not there yet is left out."""
+        return {name: file_hash(file) for name, file in self.inputs.items() if file.exists()}
+
+    def difference(self, made: artifacts.Stamp, wanted: artifacts.Stamp) -> str | None:
+        """The first difference between two stamps, in words.
+
+        An input whose file is gone does not count. A file that is needed is remade, and so is what is made from it.
+        """
+        gone = {name for name, file in self.inputs.items() if not file.exists()}
+        kept = {name: value for name, value in made.inputs.items() if name not in gone}
+        return replace(made, inputs=kept).difference(wanted)
+
+    def read(self, name: str) -> pd.DataFrame:
+        """The rows of one of its tables.
+
+        Raises:
+            ArtifactError: the table is missing, corrupt, or made from other parameters or code.
+        """
+        file = self.tables[name]
+        if not file.exists():
+            raise ArtifactError(f"{file}: no such table; run {name} first")
+        table = read_checked(file)
+        if table.stamp.origin != self.origins[name]:
+            raise ArtifactError(f"{file}: made from other parameters or code; run {name} again")
+        return table.rows
+
+
+class ExperimentJob(TableReader):
+    """One experiment at resolved parameters.
+
+    Attributes:
+        name: `<paper>/<name>`.
+        seed: root seed.
+        parameters: its typed parameters.
+        sources: experiment whose table it reads → the parameters of that table.
+    """
+
+    name: str
     seed: int
     parameters: SerializeAsAny[ExperimentParameters]
-    inputs: dict[str, Path]
+    sources: dict[str, dict[str, Any]]
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, name: str) -> ExperimentJob:
@@ -143,9 +190,19 @@ class ExperimentJob(BaseModel):
         """
         require_known(name, configuration.experiments, "experiment")
         parameters = configuration.experiments[name]
-        inputs = {dataset: prepared_path(dataset, configuration.data.source) for dataset in parameters.DATASETS}
-        folder, seed = configuration.folder, configuration.seed
-        return cls(name=name, folder=folder, seed=seed, parameters=parameters, inputs=inputs)
+        own = {dataset: prepared_path(dataset, configuration.data.source) for dataset in parameters.DATASETS}
+        read = {table: cls.from_configuration(configuration, table) for table in parameters.tables()}
+        tables = {table: job.source for table, job in read.items()}
+        return cls(
+            name=name,
+            folder=configuration.folder,
+            seed=configuration.seed,
+            parameters=parameters,
+            sources={table: stamp.parameters for table, (_, stamp) in tables.items()},
+            tables={table: file for table, (file, _) in tables.items()},
+            origins={table: stamp.origin for table, (_, stamp) in tables.items()},
+            datasets=own | {dataset: file for job in read.values() for dataset, file in job.datasets.items()},
+        )
 
     @field_validator("parameters", mode="before")
     @classmethod
@@ -194,6 +251,11 @@ class ExperimentJob(BaseModel):
             return None
         return file, stamp
 
+    @property
+    def source(self) -> tuple[Path, artifacts.Stamp]:
+        """The table that others read, and its stamp: the committed one if there is one."""
+        return self.committed or (self.table, self.stamp())
+
     def part(self, index: int) -> Path:
         """Where the table of one part lies."""
         return RESULTS / self.folder / self.name / f"{index}-of-{self.parts}.parquet"
@@ -203,7 +265,7 @@ class ExperimentJob(BaseModel):
         return [self.table if part is None else self.part(part)]
 
     def reads(self, part: int | None = None) -> list[Path]:
-        """What it is made from: a part from datasets, the whole table from its parts."""
+        """What it is made from: a part from datasets and tables, the whole table from its parts."""
         return [self.part(index) for index in range(self.parts)] if part is None else list(self.inputs.values())
 
     def problem(self, part: int | None = None) -> str | None:
@@ -215,16 +277,17 @@ class ExperimentJob(BaseModel):
             stamp = artifacts.read_table(file).stamp
         except ArtifactError as error:
             return str(error).partition(": ")[2]
-        return without_missing(stamp, self.inputs).difference(self.stamp(part))
+        return self.difference(stamp, self.stamp(part))
 
     def stamp(self, part: int | None = None) -> artifacts.Stamp:
-        """Stamp of its table, or of one part. A data file that is not there yet is left out."""
+        """Stamp of its table, or of one part. Its parameters include those of the tables that it reads."""
         dumped = self.parameters.model_dump(mode="json", exclude={"chunks"})
         return artifacts.Stamp(
             name=self.name,
-            parameters={"seed": self.seed, **dumped},
+            parameters={"seed": self.seed, **dumped, **self.sources},
             code=closure.code_hash(*self.modules),
-            inputs={name: file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            inputs=self.input_hashes(),
+            origins=self.origins,
             part="" if part is None else f"{part}/{self.parts}",
         )
 
@@ -238,13 +301,14 @@ class ExperimentJob(BaseModel):
         import scipy.linalg  # noqa: F401 (it has its own linear algebra library, which must be limited too)
         from threadpoolctl import threadpool_limits
 
-        missing = [name for name, file in self.inputs.items() if not file.exists()]
+        missing = [name for name, file in self.datasets.items() if not file.exists()]
         if missing:
             command = f"python -m localentropy prepare {missing[0]}"
-            raise DataError(f"{self.inputs[missing[0]]}: not prepared yet; run `{command}`")
+            raise DataError(f"{self.datasets[missing[0]]}: not prepared yet; run `{command}`")
         artifacts.require_writable(self.part(index))
         # The stamp is taken first: tasks load their code and read their data later.
         stamp = self.stamp(index)
+        tables = {name: self.read(name) for name in self.tables}
         identity = provenance.canonical_json({"code": stamp.code, "inputs": stamp.inputs})
         started = datetime.now(UTC)
         tasks = list(enumerate(self.experiment.tasks(self.parameters)))[index :: self.parts]
@@ -255,7 +319,7 @@ class ExperimentJob(BaseModel):
         ):
             for position, task in tasks:
                 checkpoint = self.part(index).with_suffix(f".task{position}")
-                context = Context(self.seed, self.inputs, reporter.line, checkpoint, identity)
+                context = Context(self.seed, self.datasets, reporter.line, checkpoint, identity, tables)
                 frame = self.experiment.compute(self.parameters, task, context)
                 rows.append(frame.assign(task=position))
                 reporter.advance(", ".join(f"{key}={value}" for key, value in task.items()))
@@ -311,9 +375,3 @@ def _committed_stamp(file: Path) -> artifacts.Stamp | None:
     except ArtifactError as error:
         print(f"{error}; it is not used, restore it from the repository", file=sys.stderr)
         return None
-
-
-def without_missing(stamp: artifacts.Stamp, inputs: Mapping[str, Path]) -> artifacts.Stamp:
-    """The stamp without inputs whose file is gone. A file that is needed is remade, and so is what is made from it."""
-    gone = {name for name, file in inputs.items() if not file.exists()}
-    return replace(stamp, inputs={name: value for name, value in stamp.inputs.items() if name not in gone})

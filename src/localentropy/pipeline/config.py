@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import importlib
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -100,7 +100,7 @@ class Configuration:
         data: where real datasets come from.
         figures: target name → figure.
         claims: identifier → claim.
-        experiments: `<paper>/<name>` → its typed parameters.
+        experiments: `<paper>/<name>` → its typed parameters; those whose tables an experiment reads come before it.
     """
 
     scale: str
@@ -141,26 +141,24 @@ def resolve(
     shipped = _read(root, "config/general.yaml")
     general_keys = list(General.model_fields)
     _check_keys(shipped, general_keys)
-    sections: dict[str, list[str]] = {paper: [] for paper in find_papers(root)}
-    for name in experiment_names(figures, claims):
-        paper, _, section = name.partition("/")
-        sections[paper].append(section)
-    for paper in sections:
-        if paper in [*general_keys, "scale", "run", *sections[MAIN_PAPER]]:
+    papers, own_keys = find_papers(root), [*general_keys, "scale", "run"]
+    for paper in papers:
+        if paper in [*own_keys, *_read(root, f"config/{MAIN_PAPER}/physics.yaml").values]:
             raise ConfigError(f"config/{paper}: a key or section of {MAIN_PAPER} is called so too; rename the paper")
-    user_keys = [*general_keys, "scale", "run", *sections]
+    asked = experiment_names(figures, claims)
+    layers = {paper: [_read(root, f"config/{paper}/{part}.yaml") for part in ("physics", scale)] for paper in papers}
+    sections = {paper: list(dict.fromkeys([*_sections(asked, paper), *layers[paper][0].values])) for paper in papers}
     for layer in user:
-        _check_keys(layer, user_keys, sections[MAIN_PAPER])
+        _check_keys(layer, [*own_keys, *papers], sections[MAIN_PAPER])
     general = _validate(
         General, "", [Layer(layer.name, _only(layer.values, general_keys)) for layer in (shipped, *user)]
     )
-    experiments: dict[str, ExperimentParameters] = {}
     for paper, names in sections.items():
-        layers = [_read(root, f"config/{paper}/{part}.yaml") for part in ("physics", scale)]
-        for layer in layers:
-            _check_keys(layer, names)
-        layers += [part for layer in user for part in _of_paper(layer, paper, names)]
-        experiments |= {f"{paper}/{name}": _experiment(paper, name, layers) for name in names}
+        _check_keys(layers[paper][1], names)
+        layers[paper] += [part for layer in user for part in _of_paper(layer, paper, names)]
+    experiments = _experiments(asked, layers)
+    for paper, (physics, *_) in layers.items():
+        _check_keys(physics, _sections(experiments, paper))
     return Configuration(
         scale=scale,
         folder=f"{scale}-{run}" if run else scale,
@@ -168,7 +166,7 @@ def resolve(
         data=general.data,
         figures=figures,
         claims=claims,
-        experiments={name: experiments[name] for name in experiment_names(figures, claims)},
+        experiments=experiments,
     )
 
 
@@ -406,13 +404,43 @@ def _check_experiment_names(layer: Layer, entries: Mapping[str, Sequence[str]], 
                 )
 
 
+def _experiments(names: Sequence[str], layers: Mapping[str, Sequence[Layer]]) -> dict[str, ExperimentParameters]:
+    """The typed parameters of experiments, and before each those of the experiments whose tables it reads."""
+    found: dict[str, ExperimentParameters] = {}
+
+    def add(name: str, readers: tuple[str, ...]) -> None:
+        if name in found:
+            return
+        paper, _, section = name.partition("/")
+        parameters = _experiment(paper, section, layers[paper])
+        for field, program in parameters.table_fields().items():
+            read = getattr(parameters, field)
+            where = f"{_key(layers[paper], [section, field])} = {shown(read)}"
+            choices = [
+                f"{each}/{shown(key)}"
+                for each, of_paper in layers.items()
+                for key in of_paper[0].values
+                if _values(key, of_paper)["program"] == program
+            ]
+            if read not in choices:
+                raise ConfigError(f"{where}: no experiment of the program {program}; {did_you_mean(read, choices)}")
+            if read in (circle := (*readers, name)):
+                circle = (*circle[circle.index(read) :], read)
+                raise ConfigError(f"{where}: experiments read each other in a circle: {' ← '.join(circle)}")
+            add(read, circle)
+        found[name] = parameters
+
+    for name in names:
+        add(name, ())
+    return found
+
+
 def _experiment(paper: str, section: str, layers: Sequence[Layer]) -> ExperimentParameters:
     """The typed parameters of one section. The first two layers are its physics and the scale."""
     physics, scale = layers[:2]
     if section not in physics.values:
         raise ConfigError(f"{physics.name}: {section}: missing; a figure or claim names {paper}/{section}")
-    shipped = physics.values[section]
-    merged = {"program": section} | _merged(section, layers, shipped if isinstance(shipped, Mapping) else ())
+    merged = _values(section, layers)
     key = _key(layers, [section, "program"])
     try:
         model = load_program(paper, str(merged["program"])).Parameters.of(merged)
@@ -426,6 +454,17 @@ def _experiment(paper: str, section: str, layers: Sequence[Layer]) -> Experiment
                 f"{scale.name}: {section}.{name}: a scale changes sizes, never physics; set it in {physics.name}"
             )
     return _build(model, section, layers, merged)
+
+
+def _values(section: str, layers: Sequence[Layer]) -> dict[str, Any]:
+    """The values of a section of all layers, with its program."""
+    shipped = layers[0].values[section]
+    return {"program": section} | _merged(section, layers, shipped if isinstance(shipped, Mapping) else ())
+
+
+def _sections(experiments: Iterable[str], paper: str) -> list[str]:
+    """The sections of a paper among experiments `<paper>/<name>`."""
+    return [name.partition("/")[2] for name in experiments if name.startswith(f"{paper}/")]
 
 
 def _validate(model: type[Model], key: str, layers: Sequence[Layer]) -> Model:

@@ -10,13 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict
-
 from localentropy import closure
-from localentropy.atomic import file_hash
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
-from localentropy.pipeline.computations import COMMITTED, ExperimentJob, read_checked, without_missing
+from localentropy.pipeline.computations import COMMITTED, ExperimentJob, TableReader
 from localentropy.pipeline.config import Configuration, require_known, split_target
 from localentropy.pipeline.progress import reporting
 
@@ -26,27 +23,16 @@ if TYPE_CHECKING:
 FIGURES = Path("figures")
 
 
-class OutputJob(BaseModel, ABC):
+class OutputJob(TableReader, ABC):
     """One set of files made from the tables of experiments.
 
     Attributes:
         target: its target name.
         scale: smoke, default or paper.
-        folder: path component of the scale or named run.
-        tables: experiment `<paper>/<name>` → its table.
-        origins: experiment → the origin that its table must have (`Stamp.origin`). It is known before the table exists.
-            A table that comes with the repository (`ExperimentJob.committed`) is used first.
-        datasets: dataset → prepared file that some table depends on.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     target: str
     scale: str
-    folder: str
-    tables: dict[str, Path]
-    origins: dict[str, str]
-    datasets: dict[str, Path]
 
     SUFFIXES: ClassVar[tuple[str, ...]]
 
@@ -56,7 +42,7 @@ class OutputJob(BaseModel, ABC):
     ) -> Self:
         """The job on the tables of the named experiments of a resolved configuration; `own` are a subclass's fields."""
         jobs = {name: ExperimentJob.from_configuration(configuration, name) for name in names}
-        sources = {name: job.committed or (job.table, job.stamp()) for name, job in jobs.items()}
+        sources = {name: job.source for name, job in jobs.items()}
         computed = [job for job in jobs.values() if job.committed is None]
         return cls(
             target=target,
@@ -64,7 +50,7 @@ class OutputJob(BaseModel, ABC):
             folder=configuration.folder,
             tables={name: file for name, (file, _) in sources.items()},
             origins={name: stamp.origin for name, (_, stamp) in sources.items()},
-            datasets={dataset: file for job in computed for dataset, file in job.inputs.items()},
+            datasets={dataset: file for job in computed for dataset, file in job.datasets.items()},
             **own,
         )
 
@@ -82,11 +68,6 @@ class OutputJob(BaseModel, ABC):
     def parameters(self) -> dict[str, Any]:
         """What the files depend on besides tables and code."""
         return {"scale": self.scale}
-
-    @property
-    def inputs(self) -> dict[str, Path]:
-        """Files that it depends on."""
-        return self.tables | self.datasets
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
@@ -106,16 +87,16 @@ class OutputJob(BaseModel, ABC):
             return str(error).partition(": ")[2]
         if set(record["files"]) != set(self.SUFFIXES):
             return "its record names other files"
-        return without_missing(stamp, self.inputs).difference(self.stamp())
+        return self.difference(stamp, self.stamp())
 
     def stamp(self) -> artifacts.Stamp:
-        """Stamp of its files. A table that is not there yet is left out."""
+        """Stamp of its files."""
         return artifacts.Stamp(
             name=self.target,
             parameters=self.parameters,
             code=closure.code_hash(*self.modules),
-            inputs={f"{name} made from": origin for name, origin in self.origins.items()}
-            | {name: file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            inputs=self.input_hashes(),
+            origins=self.origins,
         )
 
     def make(self, log: Path | None = None) -> None:
@@ -124,7 +105,7 @@ class OutputJob(BaseModel, ABC):
         # The stamp is taken first: the code is loaded and the tables are read later.
         stamp = self.stamp()
         with reporting(self.target, 1, log) as reporter:
-            contents, caption, summary = self.render({name: self._read(name) for name in self.tables})
+            contents, caption, summary = self.render({name: self.read(name) for name in self.tables})
             artifacts.write_output(self.stem, contents, stamp, caption + self.committed_note(), started)
             reporter.summary(f"{summary} → {self.files()[0]}")
 
@@ -142,12 +123,6 @@ class OutputJob(BaseModel, ABC):
     @abstractmethod
     def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
         """Suffix → content of the files, their caption, and one line for the log, from `<paper>/<name>` → rows."""
-
-    def _read(self, name: str) -> pd.DataFrame:
-        table = read_checked(self.tables[name])
-        if table.stamp.origin != self.origins[name]:
-            raise ArtifactError(f"{self.tables[name]}: made from other parameters or code; run {name} again")
-        return table.rows
 
 
 class FigureJob(OutputJob):

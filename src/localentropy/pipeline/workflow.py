@@ -19,7 +19,7 @@ import platform
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,10 +165,20 @@ class Pipeline:
                 artifacts.set_aside(*files)
             except LocalEntropyError as error:
                 stop(LocalEntropyError(f"{files[0]}: {difference}, and cannot be set aside: {error}"))
-        for file in files:
-            # Snakemake may have listed the folder before.
-            self._workflow.iocache.exists_local[str(file)] = False
+        self._forget(files)
         print(f"{files[0]}: {difference}; {then}", file=sys.stderr)
+
+    def _forget(self, files: Sequence[Path]) -> None:
+        """Tell Snakemake that these files of one folder are gone.
+
+        It lists a folder when it first asks for a file there. It may have done so before. It must not do so later: in a
+        dry run the files are still there.
+        """
+        known, folder = self._workflow.iocache.exists_local, str(files[0].parent)
+        if folder not in known.has_inventory:
+            known.update((entry.path, True) for entry in os.scandir(folder))
+            known.has_inventory.add(folder)
+        known.update((str(file), False) for file in files)
 
     def _acquire_lock(self) -> None:
         if self._lock is not None:

@@ -1,0 +1,204 @@
+"""Experiments that read the tables of other experiments, with the real Snakemake."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from localentropy.pipeline import artifacts
+from tests.pipeline.conftest import Checkout
+from tests.pipeline.test_reruns import KERNEL, drawing, jobs
+
+PROGRAM = '''
+"""Sums of squares of other experiments."""
+
+from typing import Annotated
+
+import pandas as pd
+from pydantic import Field
+
+from localentropy.experiments.parameters import SIZE, ExperimentParameters, TableOf
+
+
+class Parameters(ExperimentParameters):
+    squares: Annotated[str, TableOf("{reads}")] = Field(description="an experiment")
+    points: int = Field(ge=1, description="a size", json_schema_extra=SIZE)
+
+
+def tasks(parameters):
+    return [{{"point": point}} for point in range(parameters.points)]
+
+
+def compute(parameters, task, context):
+    rows = context.tables[parameters.squares]
+    return pd.DataFrame({{"x": [task["point"]], "y": [rows["y"].sum() + task["point"]]}})
+'''
+"""Its task k adds k to the sum of the other experiment's numbers."""
+
+SUMS = jobs("sum") | jobs("total") | drawing(94)
+
+
+def write_sums(toys: Checkout) -> None:
+    """Two more experiments and a figure: toy_a → toy_sum → toy_total → figure 94."""
+    for name, reads in (("sum", "toy_a"), ("total", "toy_sum")):
+        program = toys.folder / f"src/localentropy/experiments/overparam/toy_{name}.py"
+        program.write_text(PROGRAM.format(reads=reads))
+    shutil.copy(*(toys.folder / f"src/localentropy/plots/overparam/figure{number}.py" for number in (91, 94)))
+    figure = "figure94: {shows: sums, experiments: [overparam/toy_total]}\n"
+    toys.edit("config/overparam/figures.yaml", lambda text: text + figure)
+    sections = "toy_total: {squares: overparam/toy_sum}\ntoy_sum: {squares: overparam/toy_a}\n"
+    toys.edit("config/overparam/physics.yaml", lambda text: text + sections)
+    sizes = "".join(f"toy_{name}: {{points: 2, chunks: 2, threads: 1}}\n" for name in ("total", "sum"))
+    for scale in ("smoke", "default", "paper"):
+        toys.edit(f"config/overparam/{scale}.yaml", lambda text: text + sizes)
+
+
+@pytest.fixture
+def sums(toys: Checkout) -> Checkout:
+    write_sums(toys)
+    return toys
+
+
+@pytest.fixture
+def summed(made: Checkout) -> Checkout:
+    """The sums beside the small figures that are made."""
+    write_sums(made)
+    run = made.snakemake("all")
+    assert run.status == 0, run.output
+    assert run.did == SUMS, run.output
+    return made
+
+
+def numbers(checkout: Checkout, name: str, folder: str = "default") -> list[float]:
+    return list(artifacts.read_table(checkout.folder / f"results/{folder}/overparam/{name}.parquet").rows["y"])
+
+
+def test_tables_are_read_in_their_order_and_an_edit_reruns_what_is_made_from_it(summed: Checkout) -> None:
+    squares = numbers(summed, "toy_a")
+    assert squares == [1.0, 4.0, 9.0, 16.0, 25.0]
+    assert numbers(summed, "toy_sum") == [55.0, 56.0] and numbers(summed, "toy_total") == [111.0, 112.0]
+    assert summed.snakemake("all").did == set()
+    verified = summed.python("verify")
+    assert verified.status == 0 and "toy_sum/0-of-2.parquet: current" in verified.output, verified.output
+    shown = summed.python("show", "results/default/overparam/toy_total.parquet")
+    assert '"overparam/toy_sum": {' in shown.output and '"overparam/toy_a": {"offset": 1.0' in shown.output
+    assert summed.python("dag", "dag.svg").status == 0
+    assert "overparam/toy_total" in (summed.folder / "dag.svg").read_text()
+
+    # A parameter of the first table: all that is made from it, and nothing else. A dry run plans the same.
+    summed.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 2"))
+    stale = summed.python("verify")
+    assert "toy_a.parquet: made from other parameters" in stale.output
+    assert "toy_total.parquet: made from other parameters" in stale.output
+    plan = summed.snakemake("-n", "figure91", "figure92", "figure93", "figure94")
+    assert plan.did == jobs("a") | drawing(91, 93) | SUMS, plan.output
+    run = summed.snakemake("all")
+    assert run.did == plan.did, run.output
+    assert numbers(summed, "toy_total") == [2 * 90.0 + 1, 2 * 90.0 + 2]
+
+    # Its code: the same. The code of the last one: only that.
+    summed.edit(KERNEL, lambda text: text.replace("* 1", "* 3"))
+    assert "toy_sum.parquet: made from other tables" in summed.python("verify").output
+    assert summed.snakemake("all").did == jobs("a") | drawing(91, 93) | SUMS
+    last = "src/localentropy/experiments/overparam/toy_total.py"
+    summed.edit(last, lambda text: text.replace('+ task["point"]', '- task["point"]'))
+    assert summed.snakemake("all").did == jobs("total") | drawing(94)
+    assert numbers(summed, "toy_total") == [6 * 90.0 + 1, 6 * 90.0]
+    assert summed.snakemake("all").did == set()
+
+
+def test_a_run_that_ended_between_two_tables_is_completed(summed: Checkout) -> None:
+    summed.edit(KERNEL, lambda text: text.replace("* 1", "* 2"))
+    assert summed.snakemake("results/default/overparam/toy_a.parquet").did == jobs("a")
+    run = summed.snakemake("figure94")
+    assert run.did == SUMS, run.output
+    for made in ("results/default/overparam/toy_total.parquet", "figures/default/overparam/figure94.png"):
+        (summed.folder / made).unlink()
+    assert summed.snakemake("figure94").did == {"joining the parts of overparam/toy_total"} | drawing(94)
+
+
+def test_a_table_of_other_content_is_noticed(summed: Checkout) -> None:
+    table = summed.folder / "results/default/overparam/toy_sum.parquet"
+    content = bytearray(table.read_bytes())
+    content[len(content) // 3] ^= 4
+    table.write_bytes(bytes(content))
+    (summed.folder / "figures/default/overparam/figure94.png").unlink()
+    run = summed.snakemake("figure94")
+    assert run.status == 0, run.output
+    assert run.did == {"joining the parts of overparam/toy_sum"} | jobs("total") | drawing(94), run.output
+    assert numbers(summed, "toy_total") == [111.0, 112.0]
+
+
+def test_the_steps_run_without_snakemake_and_refuse_missing_and_stale_tables(sums: Checkout) -> None:
+    refused = sums.python("run", "overparam/toy_sum", "--scale", "smoke")
+    missing = "results/smoke/overparam/toy_a.parquet: no such table; run overparam/toy_a first"
+    assert refused.status == 1 and refused.output == f"error: {missing}\n"
+    for name in ("toy_a", "toy_sum", "toy_total"):
+        assert sums.python("run", f"overparam/{name}", "--scale", "smoke").status == 0
+    assert sums.python("plot", "figure94", "--scale", "smoke").status == 0
+    assert numbers(sums, "toy_total", "smoke") == [29.0, 30.0]
+    assert sums.snakemake("figure94", "--config", "scale=smoke").did == set()
+    stale = sums.python("run", "overparam/toy_sum", "--scale", "smoke", "--set", "toy_a.offset=5")
+    other = "results/smoke/overparam/toy_a.parquet: made from other parameters or code; run overparam/toy_a again"
+    assert stale.status == 1 and stale.output.endswith(f"error: {other}\n"), stale.output
+
+
+def test_committed_tables_serve_the_parameters_of_the_tables_behind_them(sums: Checkout) -> None:
+    assert sums.snakemake("figure94", "--config", "scale=paper").status == 0
+    committed, results = (sums.folder / part / "overparam" for part in ("data/paper_scale", "results/paper"))
+    committed.mkdir(parents=True)
+
+    def commit(name: str) -> None:
+        for suffix in (".parquet", ".json"):
+            shutil.copy((results / name).with_suffix(suffix), committed)
+
+    # The first one alone, whose code was edited since: what is made from it is computed from the committed table.
+    commit("toy_a")
+    shutil.move(results, results.with_name("before"))
+    shutil.rmtree(sums.folder / "figures")
+    sums.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
+    run = sums.snakemake("figure94", "--config", "scale=paper")
+    assert run.did == SUMS, run.output
+    assert numbers(sums, "toy_total", "paper") == [281.0, 282.0]
+    assert sums.python("verify", "--scale", "paper").status == 0
+    assert sums.snakemake("figure94", "--config", "scale=paper").did == set()
+
+    # The last one alone serves too, unless a parameter of the first one changes.
+    (committed / "toy_a.parquet").unlink()
+    commit("toy_total")
+    shutil.rmtree(results)
+    shutil.rmtree(sums.folder / "figures")
+    assert sums.snakemake("figure94", "--config", "scale=paper").did == drawing(94)
+    run = sums.snakemake("figure94", "--config", "scale=paper", "run=other", "toy_a={offset: 2}")
+    assert run.did == jobs("a") | SUMS, run.output
+
+
+UNKNOWN = "no experiment of the program toy_a; did you mean 'overparam/toy_a'? allowed: overparam/toy_a"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [("overparam/toy_aa", UNKNOWN), ("overparam/toy_b", UNKNOWN), ("toy_a", UNKNOWN), ("3", "allowed: text")],
+)
+def test_a_wrong_name_is_refused_in_one_line(sums: Checkout, value: str, message: str) -> None:
+    refused = sums.python("run", "overparam/toy_sum", "--set", f"toy_sum.squares={value}")
+    assert refused.status == 1 and refused.output == f"error: --set: toy_sum.squares = {value}: {message}\n"
+
+
+def test_a_circle_is_refused_in_one_line(sums: Checkout) -> None:
+    program = "src/localentropy/experiments/overparam/toy_sum.py"
+    sums.edit(program, lambda text: text.replace('TableOf("toy_a")', 'TableOf("toy_total")'))
+    sums.edit("config/overparam/physics.yaml", lambda text: text.replace("overparam/toy_a", "overparam/toy_total"))
+    refused = sums.snakemake("figure94")
+    circle = "overparam/toy_total ← overparam/toy_sum ← overparam/toy_total"
+    where = "config/overparam/physics.yaml: toy_sum.squares = overparam/toy_total"
+    assert refused.status == 1
+    assert f"error: {where}: experiments read each other in a circle: {circle}\n" in refused.output, refused.output
+
+
+def test_a_section_that_nothing_reads_is_refused(sums: Checkout) -> None:
+    sums.edit("config/overparam/figures.yaml", lambda text: text.replace("overparam/toy_total", "overparam/toy_b"))
+    refused = sums.python("run", "overparam/toy_a")
+    assert refused.status == 1 and refused.output.count("\n") == 1
+    assert refused.output.startswith("error: config/overparam/physics.yaml: toy_total: unknown key;"), refused.output
