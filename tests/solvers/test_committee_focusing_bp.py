@@ -1,4 +1,4 @@
-"""Focusing belief propagation on the tree committee machine: its kernels against slow twins, and what it finds."""
+"""Focusing belief propagation on committee machines: its kernels against slow twins, and what it finds."""
 
 import itertools
 import math
@@ -18,6 +18,7 @@ from localentropy.solvers.committee.focusing_kernels import (
     update_patterns,
     update_weights,
 )
+from localentropy.solvers.committee.messages import Messages
 
 
 def enumerated(plus):
@@ -91,6 +92,21 @@ def test_what_patterns_answer_is_the_derivative_of_the_probability_of_success():
     )
     for found, wanted in zip((slopes, curvatures, fields, precisions), expected, strict=True):
         np.testing.assert_allclose(found, wanted, atol=2e-8)
+
+
+def test_a_fully_connected_machine_is_a_tree_whose_units_see_the_same():
+    K, size, P = 3, 7, 37
+    random = np.random.default_rng(1)
+    patterns = random.choice([-1, 1], (P, size)).astype(np.int8)
+    means, variances = random.standard_normal((K, size)), random.uniform(0.3, 0.9, K)
+    found = []
+    for seen in (patterns, np.tile(patterns, (1, K))):
+        slopes, curvatures = np.full((P, K), 0.1), np.full((P, K), 0.2)
+        fields, precisions = np.empty((K, size)), np.empty(K)
+        part = update_patterns(seen, means, variances, 0.3, 25.0, slopes, curvatures, fields, precisions)
+        found.append((part, slopes, curvatures, fields, precisions))
+    for full, tree in zip(*found, strict=True):
+        np.testing.assert_allclose(full, tree, rtol=1e-12)
 
 
 def test_hopeless_patterns_leave_numbers():
@@ -232,6 +248,7 @@ def test_overflow_is_noticed():
         ({"tolerance": 0.0}, "tolerance = 0.0"),
         ({"coupling_start": 3.0, "coupling_end": 1.0}, "couplings from 3.0 to 1.0"),
         ({"stop": "never"}, "stop = 'never'"),
+        ({"seed": 0.5}, "seed = 0.5"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(wrong, message):
@@ -240,10 +257,35 @@ def test_wrong_arguments_are_refused_in_one_line(wrong, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(("K", "n"), [(3, 99), (9, 45)])
+def test_solves_a_fully_connected_machine(K, n):
+    instance = random_full_committee(N=n, P=K * n // 2, K=K, seed=0)
+    run = committee_focusing_bp(instance, seed=0)
+    assert run.solved and instance.train_error(run.weights) == 0
+    overlaps = np.abs(run.weights @ run.weights.T - np.eye(K))
+    assert overlaps.max() < 0.8  # the units have become different
+    np.testing.assert_array_equal(run.weights, committee_focusing_bp(instance, seed=0).weights)
+    assert not np.array_equal(run.weights, committee_focusing_bp(instance, seed=1).weights)
+
+
+def test_without_random_means_the_units_stay_equal():
+    messages = Messages(random_full_committee(N=30, P=45, K=3, seed=0))
+    messages.converge(update_weights, (1.0, 10.0), 0.5, 50, 1e-3)
+    np.testing.assert_allclose(messages.means - messages.means[0], 0, atol=1e-12)
+    assert np.abs(messages.means).max() > 0.1
+
+
+def test_a_tree_does_not_use_the_seed():
+    instance = random_tree_committee(N=99, P=50, K=3, seed=0)
+    np.testing.assert_array_equal(
+        committee_focusing_bp(instance).weights, committee_focusing_bp(instance, seed=5).weights
+    )
+
+
 def test_instances_of_another_kind_are_refused():
     with pytest.raises(DomainError, match="±1"):
         committee_focusing_bp(tree_committee(D=5, P=5, N=27, K=3, seed=0, activation="tanh"))
-    with pytest.raises(DomainError, match="fully connected units are not"):
-        committee_focusing_bp(random_full_committee(N=9, P=5, K=3, seed=0))  # type: ignore[arg-type]
+    with pytest.raises(DomainError, match="needs a seed"):
+        committee_focusing_bp(random_full_committee(N=9, P=5, K=3, seed=0))
     with pytest.raises(DomainError, match="TreeCommittee"):
         committee_focusing_bp(random_tree_committee(N=27, P=5, K=3, seed=0).data)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Focusing belief propagation on the tree committee machine with continuous weights.
+"""Focusing belief propagation on committee machines with continuous weights.
 
 In the messages the weights are Gaussian. With many ±1 inputs per unit they reduce to approximate message passing
 (AMP): the means of the weights, one variance for each unit, and a slope and a curvature for each pattern and unit.
@@ -12,14 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from localentropy import seeds
 from localentropy.arguments import require_choice, require_fraction, require_integer, require_number, require_positive
 from localentropy.errors import DomainError
-from localentropy.instances.committee import TreeCommittee, check_committee, unit_norm
+from localentropy.instances.committee import Committee, TreeCommittee, check_committee, unit_norm
 from localentropy.solvers.committee.focusing_kernels import update_weights
 from localentropy.solvers.committee.messages import Messages
 from localentropy.solvers.solution import FocusingRecord, Solution
 
 RESTART_DAMPING = 0.8
+FIRST_SPREAD = 0.1
+"""Standard deviation of the first means of a fully connected machine; weights have 1."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,8 +37,9 @@ class FocusedCommittee(Solution):
 
 
 def committee_focusing_bp(
-    instance: TreeCommittee,
+    instance: Committee,
     *,
+    seed: int | None = None,
     coupling_start: float = 0.5,
     coupling_end: float = 30.0,
     steps: int = 30,
@@ -45,14 +49,14 @@ def committee_focusing_bp(
     tolerance: float = 1e-3,
     stop: str = "end",
 ) -> FocusedCommittee:
-    """A solution in a wide flat region by focusing belief propagation. It has no random start.
+    """A solution in a wide flat region by focusing belief propagation. On a tree it has no random start.
 
-    y replicas of weights w^a, w_l^a·w_l^a = N/K, are tied to a centre by λ/2 Σ_a |w^a − w⋆|², and λ grows. With
-    X_l = y ξ_l √(K/N), one update is
+    y replicas of weights w^a, w_l^a·w_l^a = n, are tied to a centre by λ/2 Σ_a |w^a − w⋆|², and λ grows. A unit has n
+    inputs, N/K on a tree. With X_l = y ξ_l/√n, one update is
 
     1. z_l = X_l m_l, ω_l = z_l − v_l g_l, and the probability Φ(ω/√v) that a unit is on the side of the label;
     2. the probability Z that most units are, and C_l that unit l decides, by exact convolutions;
-    3. g_l = C_l φ(ω_l/√v_l)/(√v_l Z), Γ_l = g_l² + g_l ω_l/v_l, A_l = K/N Σ_μ Γ_μl, B_l = X_lᵀ g_l + A_l m_l;
+    3. g_l = C_l φ(ω_l/√v_l)/(√v_l Z), Γ_l = g_l² + g_l ω_l/v_l, A_l = Σ_μ Γ_μl/n, B_l = X_lᵀ g_l + A_l m_l;
     4. m = B/x, v = 1/(x + Λ), Λ = 1/[(1/x + 1/λ)/(y − 1) + 1/λ], with x such that the mean of m² and v add up to 1.
 
     Source: `shaping`, Methods and SI (algorithm, λ from 0.5 to 30 in 30 steps, y = 10, 200 iterations); `overparam`,
@@ -60,10 +64,13 @@ def committee_focusing_bp(
 
     The messages assume that pre-activations have variance v and are independent between units. Random features of one
     latent pattern are correlated within and between units. There the messages are approximate: they find solutions, but
-    q and v are not those of a posterior.
+    q and v are not those of a posterior. In a fully connected machine the weights of two units at one input are
+    correlated too, and the messages leave this out. There all units are equal in the first messages. Small random means
+    tell them apart.
 
     Args:
         instance: ±1 patterns.
+        seed: root seed of the first means of a fully connected machine, which needs one. A tree does not use it.
         coupling_start: first λ.
         coupling_end: last λ; the values between are a geometric sequence.
         steps: values of λ.
@@ -80,12 +87,12 @@ def committee_focusing_bp(
         those of the step with the fewest errors. `iterations` are updates; `train_errors` are those after each step.
 
     Raises:
-        DomainError: not a tree committee with ±1 patterns, or an argument out of range.
+        DomainError: not a committee with ±1 patterns, a fully connected one without seed, an argument out of range.
     """
-    _check(instance, coupling_start, coupling_end, steps, replicas, damping, max_iterations, tolerance)
+    _check(instance, seed, coupling_start, coupling_end, steps, replicas, damping, max_iterations, tolerance)
     require_choice("stop", stop, ("end", "first"))
     clock = time.thread_time()
-    messages = Messages(instance)
+    messages = Messages(instance, _first_means(instance, seed))
     errors = [messages.errors()]
     rows: list[tuple[float, float, int, float, float, float, float]] = []
     means, least = messages.means, math.inf
@@ -120,8 +127,18 @@ def committee_focusing_bp(
     )
 
 
+def _first_means(instance: Committee, seed: int | None) -> np.ndarray:
+    """Zeros on a tree; small and random where nothing else tells the units apart."""
+    K, size = instance.units, instance.inputs_per_unit
+    if isinstance(instance, TreeCommittee) or seed is None:
+        return np.zeros((K, size))
+    stream = seeds.generator(seed, "algorithm/committee_focusing_bp", N=K * size, P=instance.P, K=K)
+    return FIRST_SPREAD * stream.standard_normal((K, size))
+
+
 def _check(
-    instance: TreeCommittee,
+    instance: Committee,
+    seed: int | None,
     coupling_start: float,
     coupling_end: float,
     steps: int,
@@ -131,8 +148,10 @@ def _check(
     tolerance: float,
 ) -> None:
     check_committee(instance)
-    if not isinstance(instance, TreeCommittee):
-        raise DomainError("committee_focusing_bp needs a TreeCommittee: fully connected units are not implemented")
+    if seed is not None:
+        require_integer("seed", seed)
+    elif not isinstance(instance, TreeCommittee):
+        raise DomainError("seed = None: a fully connected machine needs a seed, which tells its units apart")
     require_integer("steps", steps, 1)
     require_integer("max_iterations", max_iterations, 1)
     if not 0.0 < require_number("coupling_start", coupling_start) <= require_number("coupling_end", coupling_end):

@@ -11,7 +11,7 @@ import numpy as np
 
 from localentropy.numerics.compiled import FUSED, kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, log
-from localentropy.solvers.committee.kernels import add, preactivations
+from localentropy.solvers.committee.kernels import add_all, preactivations
 
 _BLOCK = 32  # patterns at once: their majority nodes stay in the fastest cache and fill vector instructions
 
@@ -146,16 +146,16 @@ def update_patterns(
     x, tail = np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK))
     plus, minus, decisive = np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK)), np.zeros((K, _BLOCK))
     before, after = np.zeros((K + 1, K + 1, _BLOCK)), np.zeros((K + 1, K + 1, _BLOCK))
-    total, factors = np.zeros(_BLOCK), np.zeros(K)
+    total, sums, factors, rows = np.zeros(_BLOCK), np.zeros(K), np.zeros((_BLOCK, K)), np.arange(P)
     fields[:] = 0.0
     precisions[:] = 0.0
     free_entropy = 0.0
     for start in range(0, P, _BLOCK):
         here = min(_BLOCK, P - start)
         for b in range(here):
-            preactivations(patterns[start + b], means, factors)
+            preactivations(patterns[start + b], means, sums)
             for unit in range(K):
-                x[unit, b] = scale * factors[unit] - variances[unit] * slopes[start + b, unit]
+                x[unit, b] = scale * sums[unit] - variances[unit] * slopes[start + b, unit]
         for unit in range(K):
             root = math.sqrt(variances[unit])
             for b in range(_BLOCK):
@@ -176,8 +176,8 @@ def update_patterns(
                 slopes[start + b, unit] = g
                 curvatures[start + b, unit] = gamma
                 precisions[unit] += gamma / size
-                factors[unit] = scale * g
-            add(factors, patterns[start + b], fields)
+                factors[b, unit] = scale * g
+        add_all(factors, patterns, rows[start : start + here], fields)
     for unit in range(K):
         for i in range(size):
             fields[unit, i] += precisions[unit] * means[unit, i]
@@ -261,7 +261,7 @@ def update_weights_at_distance(
     means: np.ndarray,
     variances: np.ndarray,
 ) -> float:
-    """Update the weights from the fields on them, at a distance from a reference (docs/shaping/theory.md eq. B.5).
+    """Update the weights from the fields on them, at a distance from a reference (docs/shaping/theory.md eq. B.4).
 
     The multipliers of norm and overlap are found in closed form for each unit. A reference of zeros at the distance 1/2
     leaves the norm alone: the whole volume.
