@@ -293,3 +293,27 @@ def unit_norm(weights: np.ndarray) -> np.ndarray:
     """Weights [..., K, inputs_per_unit] with every unit divided by its norm; a unit of zeros stays as it is."""
     norm = np.linalg.norm(weights, axis=-1, keepdims=True)
     return weights / np.where(norm > 0, norm, 1.0)
+
+
+def normalised_units(instance: Committee, weights: np.ndarray) -> np.ndarray:
+    """A user's own weights for a committee with ±1 patterns, with units of norm 1.
+
+    Args:
+        instance: the machine.
+        weights: [K, inputs_per_unit]; units may have any norm but 0.
+
+    Returns:
+        float64, of the same shape.
+
+    Raises:
+        DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros.
+    """
+    check_committee(instance)
+    shape = (instance.units, instance.inputs_per_unit)
+    weights = np.asarray(weights, np.float64)
+    if weights.shape != shape:
+        raise DomainError(f"weights of shape {weights.shape}: allowed is {shape}")
+    if not (np.isfinite(weights).all() and weights.any(axis=1).all()):
+        raise DomainError("weights must be finite, and no unit may be all zeros")
+    # Divided by the largest first: the square of a very small or large weight is no number.
+    return unit_norm(weights / np.abs(weights).max(axis=1, keepdims=True))

@@ -15,8 +15,7 @@ import numpy as np
 
 from localentropy import seeds
 from localentropy.arguments import require_array, require_choice, require_fraction, require_integer, require_positive
-from localentropy.errors import DomainError
-from localentropy.instances.committee import Committee, TreeCommittee, check_committee, unit_norm
+from localentropy.instances.committee import Committee, TreeCommittee, normalised_units, unit_norm
 from localentropy.instances.perceptron import Instance
 from localentropy.landscape.expectation_propagation import expectation_propagation
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
@@ -99,7 +98,7 @@ def committee_local_entropy(
         DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros, an
             argument out of range.
     """
-    reference = _reference(instance, weights)
+    reference = normalised_units(instance, weights) * math.sqrt(instance.inputs_per_unit)
     wanted = require_array("distance", distances, 0.0, 1.0, inclusive=False).ravel()
     if method is None:
         independent = isinstance(instance, TreeCommittee) and instance.data.features is None
@@ -136,7 +135,7 @@ def committee_solution_fraction(
     Raises:
         DomainError: see `committee_local_entropy`.
     """
-    reference = _reference(instance, weights)
+    reference = normalised_units(instance, weights) * math.sqrt(instance.inputs_per_unit)
     D = float(require_array("distance", distance, 0.0, 1.0, inclusive=False))
     require_integer("draws", draws, 1)
     K, size = reference.shape
@@ -188,20 +187,6 @@ def _message_passing(
             break
         damping = 0.5 * (1.0 + damping)
     return messages.log_volume(), residual, iterations
-
-
-def _reference(instance: Committee, weights: np.ndarray) -> np.ndarray:
-    """The weights with units of squared norm N, the number of inputs, [K, N]."""
-    check_committee(instance)
-    shape = (instance.units, instance.inputs_per_unit)
-    reference = np.asarray(weights, np.float64)
-    if reference.shape != shape:
-        raise DomainError(f"weights of shape {reference.shape}: allowed is {shape}")
-    if not (np.isfinite(reference).all() and reference.any(axis=1).all()):
-        raise DomainError("weights must be finite, and no unit may be all zeros")
-    # Divided by the largest first: the square of a very small or large weight is no number.
-    reference = reference / np.abs(reference).max(axis=1, keepdims=True)
-    return unit_norm(reference) * math.sqrt(shape[1])
 
 
 def _by_difficulty(instance: Committee, reference: np.ndarray) -> Iterator[Committee]:
