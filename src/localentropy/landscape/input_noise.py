@@ -1,0 +1,66 @@
+"""How a solution stands noise on its inputs: every pixel may be drawn again from its own training marginal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from localentropy import seeds
+from localentropy.arguments import require_array, require_integer
+from localentropy.instances.committee import Committee, normalised_units
+from localentropy.instances.perceptron import Instance
+
+
+def input_noise_error(
+    instance: Committee,
+    weights: np.ndarray,
+    *,
+    probabilities: Sequence[float] | np.ndarray,
+    draws: int,
+    seed: int,
+) -> np.ndarray:
+    """Train error when every input is, with some probability, drawn again from its own training marginal.
+
+    The noise depends on the seed, the sizes and the number of the draw only. So all weights meet the same noise, and a
+    pixel that is drawn again at one probability has the same new value at all larger ones. Labels stay.
+
+    Source: `shaping`, talk ("colored (pixel-dependent) noise"); the kind of noise is chosen here.
+
+    Args:
+        instance: the training set, ±1 patterns.
+        weights: [K, inputs_per_unit]; units may have any norm but 0.
+        probabilities: of a new value for each input, in [0, 1].
+        draws: number of noises.
+        seed: root seed.
+
+    Returns:
+        Fractions of wrong patterns, [probabilities, draws].
+
+    Raises:
+        DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros, an
+            argument out of range.
+    """
+    unit_weights = normalised_units(instance, weights)
+    levels = require_array("probability", probabilities, 0.0, 1.0).ravel()
+    require_integer("draws", draws, 1)
+    require_integer("seed", seed)
+    data = instance.data
+    errors = np.empty((len(levels), draws))
+    for draw in range(draws):
+        stream = seeds.generator(seed, "input_noise", P=instance.P, N=data.N, draw=draw)
+        for level, patterns in enumerate(resampled(data.patterns, levels, stream)):
+            noisy = type(instance)(Instance(patterns, data.labels, data.seed), instance.units)
+            errors[level, draw] = noisy.train_error(unit_weights)
+    return errors
+
+
+def resampled(patterns: np.ndarray, probabilities: np.ndarray, generator: np.random.Generator) -> Iterator[np.ndarray]:
+    """Patterns [P, N] of ±1 for each probability of a new value, drawn from the column of the input.
+
+    All probabilities have the same random numbers.
+    """
+    places, values = generator.random((2, *patterns.shape))
+    fresh = np.where(values < np.mean(patterns > 0, axis=0), np.int8(1), np.int8(-1))
+    for probability in probabilities:
+        yield np.where(places < probability, fresh, patterns)
