@@ -16,6 +16,7 @@ from localentropy.landscape.committee_local_entropy import (
     committee_local_entropy,
     committee_solution_fraction,
 )
+from localentropy.replica import spherical_tree
 from localentropy.solvers.committee.belief_propagation import committee_belief_propagation
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
@@ -179,6 +180,19 @@ def test_around_weights_that_know_nothing_it_is_the_replica_theory():
         error = values.std(ddof=1) / math.sqrt(8)
         assert error < 0.006
         assert abs(values.mean() - typical_at_distance(500 / 999, D)) < 3 * error
+
+
+def test_around_focused_solutions_it_is_little_less_than_the_largest():
+    """Replica theory of the best group with this overlap, K = 3 (`shaping`, figure 1)."""
+    overlaps = np.array([0.9, 0.8, 0.7])
+    theory = spherical_tree.local_entropy(overlaps, alpha=1.0, units=3)["entropy"].to_numpy()
+    found = []
+    for seed in range(4):
+        instance = random_tree_committee(N=999, P=999, K=3, seed=seed)
+        weights = committee_focusing_bp(instance).weights
+        found.append(committee_local_entropy(instance, weights, distances=(1 - np.sqrt(overlaps)) / 2).entropy)
+    mean = np.mean(found, axis=0)
+    assert (mean < theory).all() and (mean > theory - [0.012, 0.025, 0.035]).all()
 
 
 def test_opposite_weights_are_at_the_opposite_distance(small):
