@@ -14,7 +14,7 @@ import yaml
 
 from localentropy.claims import rendering
 from localentropy.claims.claim import Claim
-from localentropy.claims.finding import Finding, Untestable, Verdict, largest, smallest
+from localentropy.claims.finding import Finding, Untestable, Verdict, decided, jointly, largest, smallest
 from localentropy.errors import ConfigError
 from localentropy.pipeline.config import ROOT, read_claims
 from localentropy.pipeline.scorecard import assess
@@ -71,6 +71,13 @@ def test_extremes_do_not_pass_over_missing_numbers() -> None:
     for extreme in (largest, smallest):
         with pytest.raises(Untestable, match="too few"):
             extreme([])
+
+
+def test_differences_within_their_errors_leave_a_claim_open() -> None:
+    assert decided([2.1, 5.0]) is True and decided([9.0, -2.1]) is False
+    assert decided([9.0, 1.9]) is None and decided([-1.9, 9.0]) is None and decided([2.5], least=3.0) is None
+    assert decided([9.0, NAN]) is False
+    assert jointly(True, True) is True and jointly(True, None) is None and jointly(None, False, True) is False
 
 
 def test_markdown_has_a_row_for_every_claim(card: pd.DataFrame) -> None:
