@@ -38,6 +38,8 @@ def draw_entropies(axis: Axes, points: pd.DataFrame, **style: Any) -> None:
         own = points[points["algorithm"] == name]
         if len(own):
             axis.errorbar(own["distance"], own["y"], own["y_err"], **(look | style))
+    if points.empty:
+        return
     least, most = points["y"].abs().min(), points["y"].abs().max()
     axis.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(least)), linscale=0.2)
     axis.set(xscale="log", ylim=(-2.0 * most, 0.0), xlabel="distance $D = (1 - S)/2$")
