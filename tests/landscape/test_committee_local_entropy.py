@@ -9,7 +9,7 @@ from scipy.optimize import fsolve, minimize_scalar
 from scipy.stats import norm
 
 from localentropy.errors import DomainError
-from localentropy.instances.committee import random_tree_committee, tree_committee, unit_norm
+from localentropy.instances.committee import TreeCommittee, random_tree_committee, tree_committee, unit_norm
 from localentropy.instances.perceptron import Instance
 from localentropy.landscape.committee_local_entropy import (
     at_distance,
@@ -351,6 +351,27 @@ def test_wrong_arguments_of_the_fraction_are_refused_in_one_line(wrong):
     with pytest.raises(DomainError) as error:
         committee_solution_fraction(random_tree_committee(N=27, P=5, K=3, seed=0), options.pop("weights"), **options)
     assert "\n" not in str(error.value)
+
+
+def test_own_patterns():
+    random = np.random.default_rng(0)
+    patterns, labels = random.choice([-1, 1], (2, 20, 27)).astype(np.int8)
+    labels = labels[:, 0]
+    own = committee_local_entropy(
+        TreeCommittee(Instance(patterns, labels, seed=0), 3), np.ones((3, 9)), distances=[0.3]
+    )
+    flipped = Instance(patterns * labels[:, None], np.ones(20, np.int8), seed=0)
+    np.testing.assert_array_equal(
+        own.entropy, committee_local_entropy(TreeCommittee(flipped, 3), np.ones((3, 9)), distances=[0.3]).entropy
+    )
+    for wrong in (
+        Instance(patterns.astype(int), labels, seed=0),
+        Instance(patterns, labels.astype(int), seed=0),
+        Instance(patterns, np.maximum(labels, 0), seed=0),
+        Instance(2 * patterns, labels, seed=0),
+    ):
+        with pytest.raises(DomainError, match="patterns and labels of type int8"):
+            committee_local_entropy(TreeCommittee(wrong, 3), np.ones((3, 9)), distances=[0.3])
 
 
 def test_instances_of_another_kind_are_refused():
