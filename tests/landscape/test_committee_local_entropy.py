@@ -370,7 +370,7 @@ def test_own_patterns():
         Instance(patterns, np.maximum(labels, 0), seed=0),
         Instance(2 * patterns, labels, seed=0),
     ):
-        with pytest.raises(DomainError, match="patterns and labels of type int8"):
+        with pytest.raises(DomainError, match="±1 patterns and labels of type int8"):
             committee_local_entropy(TreeCommittee(wrong, 3), np.ones((3, 9)), distances=[0.3])
 
 

@@ -285,11 +285,11 @@ def check_committee(instance: object) -> None:
             f"instance = {type(instance).__name__} object: allowed is a TreeCommittee or a FullCommittee, as the "
             "functions of localentropy.instances.committee make them"
         )
-    signed = instance.data.signed_patterns
+    data, signed = instance.data, instance.data.signed_patterns
     if signed.dtype != np.int8 or not (np.abs(signed) == 1).all():
         raise DomainError(
-            f"patterns of type {instance.data.patterns.dtype}, labels of type {instance.data.labels.dtype}: allowed are "
-            "±1 patterns and labels of type int8, such as those of activation 'sign'"
+            f"patterns of type {data.patterns.dtype}, labels of type {data.labels.dtype}: allowed are ±1 patterns and "
+            "labels of type int8, such as those of activation 'sign'"
         )
 
 
