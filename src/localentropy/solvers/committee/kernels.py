@@ -84,8 +84,5 @@ def votes(fields: np.ndarray) -> int:
     """Number of units above zero minus number below, from their pre-activations [K]."""
     total = 0
     for field in fields:
-        if field > 0.0:
-            total += 1
-        elif field < 0.0:
-            total -= 1
+        total += int(field > 0.0) - int(field < 0.0)
     return total
