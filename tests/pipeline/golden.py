@@ -23,6 +23,9 @@ TRAINED: dict[str, str | tuple[str, ...]] = {
     "figure13": "belief_propagation",
     "figure14": "",
     "margins_figure3": "focusing BP",
+    "shaping_figure4": "",
+    "shaping_figure5": "",
+    "shaping_figure6": "",
 }
 """Figure → how the names of its trained series begin; nothing stands for all of them."""
 EXPERIMENTS = {
@@ -35,8 +38,14 @@ EXPERIMENTS = {
     "overparam/mlp",
     "overparam/cnn",
     "margins/local_entropy",
+    "shaping/tree_solutions",
+    "shaping/tree_local_entropy",
+    "shaping/tree_spectra",
+    "shaping/fashion_solutions",
+    "shaping/fashion_local_entropy",
+    "shaping/fashion_spectra",
 }
-"""Experiments that train with PyTorch or pass messages."""
+"""Experiments that train, or pass messages, and those on their solutions."""
 SAME = 1e-5
 """Exact numbers without an error may move by this part of themselves: curves end where they are hard to follow."""
 SAME_ERRORS = 1e-4

@@ -52,7 +52,9 @@ def claims(toys: Checkout) -> Checkout:
 def test_the_scorecard_is_made_once_and_again_only_for_what_it_depends_on(claims: Checkout) -> None:
     missing = claims.python("scorecard")
     assert missing.status == 1
-    assert missing.output == "error: results/default/overparam/toy_a.parquet: no such table; run overparam/toy_a first\n"
+    assert (
+        missing.output == "error: results/default/overparam/toy_a.parquet: no such table; run overparam/toy_a first\n"
+    )
     first = claims.snakemake("scorecard")
     assert first.status == 0, first.output
     assert first.did >= CARD and "joining the parts of overparam/toy_b" in first.did

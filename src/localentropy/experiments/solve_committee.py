@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, model_validator
 
 from localentropy import seeds
+from localentropy.experiments.committee_solvers import DescentOptions, FocusingOptions
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -122,19 +123,8 @@ class Parameters(ExperimentParameters):
         return self
 
 
-class Focusing(Parameters):
+class Focusing(FocusingOptions, Parameters):
     """Focusing belief propagation."""
-
-    coupling_start: float = Field(gt=0, le=1e6, description="first coupling λ (T)")
-    coupling_end: float = Field(gt=0, le=1e6, description="last coupling λ; geometric between (T)")
-    steps: int = Field(ge=1, le=10_000, description="values of the coupling (C)")
-    replicas: float = Field(gt=1, le=1000, description="virtual replicas y (C)")
-    damping: float = Field(ge=0, lt=1, description="weight of the old messages in an update (C)")
-    max_iterations: int = Field(ge=1, le=1_000_000, description="most updates at each coupling (C)")
-    tolerance: float = Field(gt=0, lt=1, description="largest change of a mean at convergence (C)")
-    stop: Literal["end", "first"] = Field(
-        description="end: after all couplings; first: after the first at which there is no train error (C)"
-    )
 
     def solve(self, instances: list[TreeCommittee], samples: Sequence[int], seed: int) -> list[list[Solution]]:
         """One run on each training set; it has no randomness."""
@@ -142,16 +132,9 @@ class Focusing(Parameters):
         return [[solver(instance, **self.options())] for instance in instances]
 
 
-class Descent(Parameters):
+class Descent(DescentOptions, Parameters):
     """Stochastic gradient descent, from several starts on each training set."""
 
-    learning_rate: float = Field(gt=0, le=10, description="step size η, of the gradient summed over a mini-batch (C)")
-    batch: int = Field(ge=1, le=1_000_000, description="patterns in a mini-batch (C)")
-    beta: float = Field(gt=0, le=1e3, description="β of the first epoch, the slope of the units tanh(βx) (C)")
-    beta_growth: float = Field(ge=0, le=1, description="β is multiplied by 1 + this after each epoch (C)")
-    gamma: float = Field(gt=0, le=1e3, description="γ of the first epoch, the scale of the cross-entropy (C)")
-    gamma_growth: float = Field(ge=0, le=1, description="γ is multiplied by 1 + this after each epoch (C)")
-    epochs: int = Field(ge=1, le=10_000_000, description="most epochs (C)")
     starts: int = Field(ge=2, le=1000, description="runs on each training set", json_schema_extra=SIZE)
     device: Literal["cpu", "cuda"] = Field(description="where the machines are trained", json_schema_extra=SIZE)
 

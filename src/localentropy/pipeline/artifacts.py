@@ -96,7 +96,14 @@ def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime)
     }
     table = table.replace_schema_metadata({_METADATA_KEY: provenance.canonical_json(record)})
     with atomic(file) as temporary:
-        pq.write_table(table, temporary, compression="zstd", write_statistics=False, write_page_checksum=True)
+        pq.write_table(
+            table,
+            temporary,
+            compression="zstd",
+            write_statistics=False,
+            write_page_checksum=True,
+            use_compliant_nested_type=False,
+        )
     side = {"sha256": file_hash(file), "circumstances": provenance.circumstances(started)}
     with atomic(file.with_suffix(".json")) as temporary:
         temporary.write_text(json.dumps(side, indent=1) + "\n", encoding="utf-8")

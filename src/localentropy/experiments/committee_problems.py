@@ -1,0 +1,144 @@
+"""Training sets of committee machines as parameters, and those behind a table of solutions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from localentropy import seeds
+from localentropy.errors import ConfigError
+from localentropy.experiments.parameters import SIZE, Context, IncreasingLoads, OddSize, TableOf
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from localentropy.instances.committee import Committee
+
+Solutions = Annotated[str, TableOf("committee_solutions")]
+"""An experiment of the program `committee_solutions`, whose table is read."""
+
+
+class Problem(BaseModel):
+    """The training sets of one machine."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    units: OddSize = Field(le=99, description="hidden units K")
+
+    def patterns(self) -> list[int]:
+        """P, the numbers of patterns."""
+        raise NotImplementedError
+
+    def instance(self, P: int, sample: int, seed: int, data: Mapping[str, Path]) -> Committee:
+        """The training set of a sample, under a root seed.
+
+        Args:
+            P: number of patterns.
+            sample: its number.
+            seed: root seed.
+            data: prepared datasets.
+        """
+        raise NotImplementedError
+
+
+class StoredPatterns(BaseModel):
+    """Sizes of independent random patterns with random labels."""
+
+    units: OddSize = Field(le=99, description="hidden units K")
+    alphas: IncreasingLoads = Field(description="patterns per weight, α = P/N", json_schema_extra=SIZE)
+    N: int = Field(ge=1, le=10**6, description="weights of all units", json_schema_extra=SIZE)
+
+    def patterns(self) -> list[int]:
+        """The integers nearest to αN."""
+        return [round(alpha * self.N) for alpha in self.alphas]
+
+    @model_validator(mode="after")
+    def _sizes(self) -> Self:
+        if self.N % self.units:
+            nearest = self.units * max(1, round(self.N / self.units))
+            raise ValueError(f"N = {self.N} is not divisible by units = {self.units}; nearest: {nearest}")
+        if self.patterns()[0] < 1:
+            raise ValueError(f"alphas: {self.alphas[0]} leaves no patterns at N = {self.N}")
+        for (one, P), (other, Q) in pairwise(zip(self.alphas, self.patterns(), strict=True)):
+            if P == Q:
+                raise ValueError(f"alphas: {one} and {other} are the same size, P = {P}: drop one")
+        return self
+
+
+class RandomPatterns(StoredPatterns, Problem):
+    """Independent random patterns and labels. A sample is a training set, the same for all algorithms."""
+
+    data: Literal["random"] = Field(description="the training set")
+    machine: Literal["tree", "full"] = Field(description="whether units have inputs of their own, or all see all")
+
+    def instance(self, P: int, sample: int, seed: int, data: Mapping[str, Path]) -> Committee:
+        """A training set of its own for every sample."""
+        from localentropy.instances import committee
+
+        root = seeds.child(seed, "instance", sample=sample)
+        if self.machine == "tree":
+            return committee.random_tree_committee(self.N, P, self.units, seed=root)
+        return committee.random_full_committee(self.N // self.units, P, self.units, seed=root)
+
+
+class Images(Problem):
+    """Dresses and coats, for a machine whose units see all pixels. A sample is a run: there is one training set."""
+
+    data: Literal["dress_coat", "dress_coat_shuffled"] = Field(description="the training set")
+
+    def patterns(self) -> list[int]:
+        """All of the dataset."""
+        from localentropy.data.prepared import LAYOUTS
+
+        return [LAYOUTS[self.data].train]
+
+    def instance(self, P: int, sample: int, seed: int, data: Mapping[str, Path]) -> Committee:
+        """The whole dataset for every sample."""
+        from localentropy.data.prepared import load
+        from localentropy.instances.committee import dress_coat_committee
+
+        return dress_coat_committee(load(data[self.data]), self.units)
+
+
+def runs_of(context: Context, solutions: str, samples: int, algorithm: str | None = None) -> pd.DataFrame:
+    """The first runs of each algorithm in a table of solutions, solved or not.
+
+    Args:
+        context: of the task.
+        solutions: the experiment.
+        samples: take the samples below this number.
+        algorithm: only its runs; None takes all.
+
+    Raises:
+        ConfigError: the table has fewer samples, or no such algorithm.
+    """
+    table = context.tables[solutions]
+    if samples > (there := table["sample"].max() + 1):
+        raise ConfigError(f"samples = {samples}: {solutions} has {there}; allowed: an integer ≥ 1 and ≤ {there}")
+    names = list(table["algorithm"].unique())
+    if algorithm is not None and algorithm not in names:
+        raise ConfigError(f"algorithms: {algorithm}: {solutions} has no such runs; allowed: {', '.join(names)}")
+    chosen = table[table["sample"] < samples]
+    return chosen if algorithm is None else chosen[chosen["algorithm"] == algorithm]
+
+
+def problem_and_weights(context: Context, solutions: str, run: Any) -> tuple[Committee, np.ndarray]:
+    """The training set of a run, and the weights that it ended with, [K, inputs_per_unit].
+
+    Args:
+        context: of the task.
+        solutions: the experiment.
+        run: a row of its table.
+    """
+    import numpy as np
+
+    values = context.tables[solutions].attrs["parameters"]
+    model: type[Problem] = RandomPatterns if values["data"] == "random" else Images
+    problem = model.model_validate({name: values[name] for name in model.model_fields})
+    instance = problem.instance(run.P, run.sample, values["seed"], context.data)
+    return instance, np.asarray(run.weights, np.float64).reshape(instance.units, -1)

@@ -1,0 +1,93 @@
+"""Hessian spectra at solutions of committee machines (shaping, figures 5 and 6), mean square error, tanh(βx) units.
+
+It reads a table of solutions. A rule names algorithms: its β is the smallest of a grid from which on the machine with
+tanh units solves what the sign machine solves, at all solutions of these algorithms. Table: one row for each number.
+
+| column | |
+|---|---|
+| rule, beta | name of the rule and its β |
+| algorithm, sample, alpha | of the solution |
+| quantity | smallest_beta (of this solution alone), largest_eigenvalue, eigenvalue |
+| rank | of an eigenvalue, from the smallest; else missing |
+| value | missing for a smallest_beta above the grid |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field, model_validator
+
+from localentropy.experiments.committee_problems import Solutions, problem_and_weights, runs_of
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the spectra."""
+
+    solutions: Solutions = Field(description="the experiment whose solutions are taken")
+    rules: dict[str, tuple[str, ...]] = Field(
+        min_length=1, description="rule of β → the algorithms whose solutions must stay valid"
+    )
+    smallest_beta: float = Field(gt=0, le=1e3, description="first β of the grid (C)")
+    largest_beta: float = Field(gt=0, le=1e6, description="last β of the grid (C)")
+    betas: int = Field(ge=2, le=10_000, description="values of β, geometric between (C)")
+    whole: bool = Field(description="whether all eigenvalues are computed, or the largest one only")
+    samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
+
+    def grid(self) -> np.ndarray:
+        """The grid of β."""
+        import numpy as np
+
+        return np.geomspace(self.smallest_beta, self.largest_beta, self.betas)
+
+    @model_validator(mode="after")
+    def _increasing(self) -> Self:
+        if self.smallest_beta >= self.largest_beta:
+            raise ValueError(f"smallest_beta = {self.smallest_beta} must lie below largest_beta = {self.largest_beta}")
+        return self
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """All solutions of one sample at the β of one rule."""
+    return [{"rule": rule, "sample": sample} for rule in parameters.rules for sample in range(parameters.samples)]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """Rows of one sample, in the columns above."""
+    import numpy as np
+    import pandas as pd
+
+    from localentropy.landscape.hessian import hessian_eigenvalues, largest_eigenvalue, smallest_valid_beta
+
+    name, grid, least = task["rule"], parameters.grid(), {}
+    of_rule = [runs_of(context, parameters.solutions, parameters.samples, each) for each in parameters.rules[name]]
+    for run in pd.concat(of_rule).itertuples():
+        if run.solved:
+            least[run.Index] = smallest_valid_beta(*problem_and_weights(context, parameters.solutions, run), grid)
+    beta = np.nanmax([*least.values()]) if least else np.nan
+    frames = []
+    runs = runs_of(context, parameters.solutions, parameters.samples)
+    for run in runs[(runs["sample"] == task["sample"]) & (runs["solved"] == 1)].itertuples():
+        place = {"rule": name, "beta": beta, "algorithm": run.algorithm, "sample": run.sample, "alpha": run.alpha}
+        if run.Index in least:
+            frames.append(pd.DataFrame([place | {"quantity": "smallest_beta", "value": least[run.Index]}]))
+        if np.isnan(beta):
+            continue
+        instance, weights = problem_and_weights(context, parameters.solutions, run)
+        if parameters.whole:
+            values = hessian_eigenvalues(instance, weights, beta)
+            frames.append(pd.DataFrame(place | {"quantity": "eigenvalue", "rank": range(len(values)), "value": values}))
+            largest = values[-1]
+        else:
+            largest = largest_eigenvalue(instance, weights, beta)
+        frames.append(pd.DataFrame([place | {"quantity": "largest_eigenvalue", "value": largest}]))
+    context.report(f"rule {name}, sample {task['sample']}: β = {beta:.3g}")
+    columns = {"rule": "str", "beta": "float64", "algorithm": "str", "sample": "int64", "alpha": "float64"}
+    columns |= {"quantity": "str", "rank": "Int64", "value": "float64"}
+    table = pd.concat(frames) if frames else pd.DataFrame()
+    return table.reindex(columns=list(columns)).astype(columns)
