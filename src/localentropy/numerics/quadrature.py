@@ -38,3 +38,22 @@ def unit_legendre(nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre nodes and weights on [0, 1], each of shape (nodes,)."""
     x, weight = np.polynomial.legendre.leggauss(nodes)
     return 0.5 * (x + 1.0), 0.5 * weight
+
+
+def gaussian_nodes(
+    scale: float = 1.0, spacing: float = 0.1, centre: float | np.ndarray = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes z = centre + sinh(t) / scale and weights of int Dz f(z), as arrays of shape centre.shape + (nodes,).
+
+    Args:
+        scale: inverse width of the sharpest feature of f, which is at the centre; at least 1.
+        spacing: of the nodes in t. The Gaussian itself needs 0.4 / hypot(centre, 1 / scale).
+        centre: where nodes crowd; an array gives a rule for each element.
+    """
+    centre = np.asarray(centre, dtype=float)[..., None]
+    first = np.arcsinh(-(RANGE + centre) * scale)
+    span = np.arcsinh((RANGE - centre) * scale) - first
+    step = span / int(np.max(span) / spacing + 1.0)
+    t = first + step * np.arange(int(np.max(span) / spacing) + 2)
+    z = centre + np.sinh(t) / scale
+    return z, np.exp(-0.5 * z * z) * INVERSE_SQRT_2PI * np.cosh(t) * step / scale

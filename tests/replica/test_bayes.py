@@ -1,0 +1,415 @@
+"""Bayes-optimal learning: thresholds, written integrals, state evolution, other programs, Monte Carlo, refusals."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtr
+from scipy.stats import multivariate_normal, norm
+
+from localentropy.errors import ConvergenceError, DomainError
+from localentropy.numerics.quadrature import gaussian_nodes
+from localentropy.replica import bayes, channels, committee_channel, teacher_student
+from tests.helpers import FIVE_POINTS, five_point_slope
+
+INF = math.inf
+Z = np.linspace(-9, 9, 601)
+WEIGHT = norm.pdf(Z) / norm.pdf(Z).sum()
+RATIOS = [1e-3, 0.3, 2.0, 30.0]
+
+
+def ratio(m):
+    return m / (1 - m)
+
+
+def written(function, points=()):
+    """Int Dv f(v) by adaptive quadrature."""
+    return quad(lambda v: norm.pdf(v) * function(v), -9, 9, points=points or None, limit=400, epsabs=1e-13)[0]
+
+
+def sign_conjugate(m, alpha):
+    x = math.sqrt(m / (1 - m))
+    return alpha / (math.pi * (1 - m)) * written(lambda v: math.exp(-((x * v) ** 2) - log_ndtr(-x * v)), [0.0])
+
+
+def absolute_conjugate(m, alpha):
+    """The formula as it stands, on a plain grid."""
+    V = 1 - m
+    omega = math.sqrt(m) * Z[:, None]
+    z = omega + math.sqrt(V) * Z
+    mean = WEIGHT @ (z**2 * (1 - np.tanh(omega * z / V) ** 2)) @ WEIGHT
+    return alpha * (1 / V - mean / V**2)
+
+
+def absolute_potential(m):
+    V = 1 - m
+    omega = math.sqrt(m) * Z[:, None]
+    z = omega + math.sqrt(V) * Z
+    return -0.5 * math.log(2 * math.pi * math.e * V) + WEIGHT @ np.logaddexp(0, -2 * omega * z / V) @ WEIGHT
+
+
+def gaussian_prior(m_hat):
+    return m_hat / (1 + m_hat)
+
+
+def binary_prior(m_hat):
+    return written(lambda z: math.tanh(m_hat + math.sqrt(m_hat) * z), [0.0])
+
+
+def state_evolution(prior, conjugate, alpha, m, steps=4000):
+    for _ in range(steps):
+        after = prior(conjugate(m, alpha))
+        if abs(after - m) < 1e-12:
+            return after
+        m = after
+    raise AssertionError("state evolution did not converge")
+
+
+@pytest.mark.parametrize(
+    ("model", "weak", "spinodal", "information_theoretic", "algorithmic"),
+    [
+        ("binary_perceptron", 0, 0, 1.244684, 1.492632),
+        ("phase_retrieval", 0.5, 1, 1, 1.128471),
+        ("committee_2", 0, 2.052382, 2.052382, 2.052382),
+        ("committee_large", 0, 7.169239, 7.680221, INF),
+    ],
+)
+def test_transitions(model, weak, spinodal, information_theoretic, algorithmic):
+    found = bayes.transitions(model)
+    assert (found.weak, found.spinodal) == pytest.approx((weak, spinodal), abs=6e-7)
+    assert found.information_theoretic == pytest.approx(information_theoretic, abs=6e-7)
+    assert found.algorithmic == pytest.approx(algorithmic, abs=6e-7)
+
+
+@pytest.mark.parametrize("r", RATIOS)
+def test_information_on_the_sign(r):
+    m = r / (1 + r)
+    assert channels.sign_information(r) == pytest.approx((1 - m) * sign_conjugate(m, 1.0), rel=1e-10)
+    written_entropy = written(lambda v: 2 * ndtr(math.sqrt(r) * v) * log_ndtr(math.sqrt(r) * v), [0.0])
+    assert channels.sign_entropy(r) == pytest.approx(written_entropy, rel=1e-10)
+
+
+@pytest.mark.parametrize("r", [0.03, 0.3, 2.0])
+def test_information_on_the_absolute_value(r):
+    m = r / (1 + r)
+    assert channels.absolute_information(r) == pytest.approx((1 - m) * absolute_conjugate(m, 1.0), rel=1e-8)
+    assert channels.absolute_entropy(r) == pytest.approx(absolute_potential(m), rel=1e-8)
+    known, rest = math.sqrt(m) * Z, math.sqrt(1 - m)
+    mean = rest * math.sqrt(2 / math.pi) * np.exp(-0.5 * (known / rest) ** 2) + known * (1 - 2 * ndtr(-known / rest))
+    assert channels.absolute_error(r) == pytest.approx(1 - WEIGHT @ mean**2, abs=1e-9)
+
+
+@pytest.mark.parametrize("r", [*RATIOS, 1e4])
+@pytest.mark.parametrize("label", ["sign", "absolute"])
+def test_information_is_the_derivative_of_the_entropy(label, r):
+    """I-MMSE: twice the derivative by m, in units of 1 - m."""
+    information, entropy = getattr(channels, f"{label}_information"), getattr(channels, f"{label}_entropy")
+    # d/dm = (1 + r)^2 d/dr.
+    step = 1e-3 * r
+    slope = five_point_slope([entropy(r + k * step) for k in FIVE_POINTS], step)
+    # Rounding of the entropy, of order 1, limits the difference at small r.
+    assert information(r) == pytest.approx(2 * (1 + r) * slope, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize("r", [1e-6, 0.5, 7.0, 1e3, 1e9])
+def test_twice_the_nodes(r, monkeypatch):
+    functions = [getattr(channels, name) for name in dir(channels) if name.startswith(("sign_", "absolute_"))]
+    before = [function(r) for function in functions]
+    monkeypatch.setattr(channels, "gaussian_nodes", lambda scale: gaussian_nodes(scale, 0.05))
+    monkeypatch.setattr(channels, "NOISE_SPACING", 0.07)
+    assert [function(r) for function in functions] == pytest.approx(before, rel=2e-11)
+    assert len(functions) == 5
+
+
+@pytest.mark.parametrize("alpha", [0.37, 1.9, 4.2])
+def test_gaussian_perceptron_is_a_fixed_point_of_state_evolution(alpha):
+    found = bayes.perceptron(alpha)
+    assert found.overlap == pytest.approx(state_evolution(gaussian_prior, sign_conjugate, alpha, 1e-3), abs=1e-9)
+    assert found == bayes.perceptron(alpha, start="informed")
+    # The three errors, from the overlap.
+    m, x = found.overlap, math.sqrt(ratio(found.overlap))
+    assert found.bayes_error == pytest.approx(written(lambda v: min(ndtr(x * v), ndtr(-x * v)), [0.0]), abs=1e-10)
+    assert found.gibbs_error == pytest.approx(math.acos(m) / math.pi, abs=1e-10)
+    assert found.label_error == pytest.approx(1 - written(lambda v: (1 - 2 * ndtr(x * v)) ** 2), abs=1e-10)
+    free_entropy = 0.5 * m + 0.5 * math.log(1 - m) + alpha * written(lambda v: 2 * ndtr(x * v) * log_ndtr(x * v))
+    assert found.free_entropy == pytest.approx(free_entropy, abs=1e-10)
+
+
+@pytest.mark.parametrize("alpha", [0.2, 0.9, 1.31])
+def test_binary_perceptron_is_a_fixed_point_of_state_evolution(alpha):
+    found = bayes.perceptron(alpha, "binary")
+    assert found.overlap == pytest.approx(state_evolution(binary_prior, sign_conjugate, alpha, 1e-3), abs=1e-9)
+
+
+def test_binary_perceptron_beyond_the_branch():
+    algorithmic = bayes.transitions("binary_perceptron").algorithmic
+    for alpha, start in ((0.3, "informed"), (algorithmic + 1e-6, "uninformed")):
+        found = bayes.perceptron(alpha, "binary", start)
+        assert (found.overlap, found.bayes_error, found.mse) == (1, 0, 0)
+        assert found.free_entropy == -math.log(2)
+    assert bayes.perceptron(algorithmic - 1e-9, "binary").overlap == pytest.approx(0.89366, abs=1e-4)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.6, 1.1, 1.24])
+def test_binary_perceptron_is_the_solution_of_the_teachers_labels(alpha):
+    """Newton's method in four order parameters, another program: at margin 0 students and teacher are alike."""
+    found, other = bayes.perceptron(alpha, "binary"), teacher_student.typical(alpha)
+    assert (found.overlap, found.overlap) == pytest.approx((other.r, other.q), abs=1e-10)
+    assert found.free_entropy == pytest.approx(other.entropy - math.log(2), abs=1e-11)
+    assert bayes.transitions("binary_perceptron").information_theoretic == pytest.approx(teacher_student.alpha_c())
+
+
+def test_law_of_large_loads():
+    C = 2.263980
+    for alpha, accuracy in ((1e3, 1e-3), (1e8, 1e-6)):
+        found = bayes.perceptron(alpha)
+        assert alpha * found.bayes_error == pytest.approx(1 / C, rel=accuracy)
+        assert alpha * found.gibbs_error == pytest.approx(math.sqrt(2) / C, rel=accuracy)
+        assert alpha**2 * found.mse == pytest.approx((math.pi / C) ** 2, rel=2 * accuracy)
+    assert 1e-7 * bayes.perceptron(1e-7).overlap == pytest.approx(2 / math.pi * 1e-14, rel=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.62, 0.95, 1.09])
+def test_phase_retrieval_is_a_fixed_point_of_state_evolution(alpha):
+    found = bayes.phase_retrieval(alpha)
+    m = found.overlap
+    assert m == pytest.approx(state_evolution(gaussian_prior, absolute_conjugate, alpha, 0.05), abs=1e-7)
+    free_entropy = 0.5 * m + 0.5 * math.log(1 - m) + alpha * absolute_potential(m)
+    assert found.free_entropy == pytest.approx(free_entropy, abs=1e-9)
+    informed = bayes.phase_retrieval(alpha, "informed")
+    assert informed == found if alpha <= 1 else informed.overlap == 1 and informed.free_entropy == INF
+
+
+def test_phase_retrieval_at_both_ends():
+    """Weak recovery at 1/2: the curve starts there. Full recovery at 1: it ends there (docs/glm/theory.md eq. 13)."""
+    assert bayes._retrieval_load(1e-9) == pytest.approx(bayes.WEAK_RECOVERY, rel=1e-8)
+    assert bayes._retrieval_load(1e12) == pytest.approx(1, rel=2e-6)
+    assert bayes.phase_retrieval(0.5).overlap == 0
+    assert bayes.phase_retrieval(0.1).label_error == pytest.approx(1 - 2 / math.pi)
+    assert 0 < bayes.phase_retrieval(0.5 + 1e-6).overlap < 1e-5
+    assert bayes.phase_retrieval(1.2).mse == 0
+
+
+def output(z):
+    return np.sign(np.sign(z[0]) + np.sign(z[1]))
+
+
+@pytest.mark.parametrize("r", [(0.9, 0.0), (3.0, 0.5), (40.0, 25.0)])
+def test_labels_of_two_units(r):
+    """Probabilities against scipy's multivariate normal; derivatives by finite differences."""
+    width, rho = committee_channel._unknown(*r)
+    covariance = [[1, rho], [rho, 1]]
+    rng = np.random.default_rng(1)
+    for h, k in [*rng.normal(size=(6, 2)), np.array([0.0, 0.7]), np.array([0.0, 0.0])]:
+        both, none, one = committee_channel._probabilities(np.array([h]), np.array([k]), rho)[:, 0]
+        assert both == pytest.approx(multivariate_normal.cdf([h, k], cov=covariance), abs=1e-7)
+        assert none == pytest.approx(multivariate_normal.cdf([-h, -k], cov=covariance), abs=1e-7)
+        assert both + none + one == pytest.approx(1, abs=1e-14)
+
+        def probabilities(plus, minus, h=h, k=k):
+            d_h, d_k = np.array([plus + minus]) / math.sqrt(2), np.array([plus - minus]) / math.sqrt(2)
+            return committee_channel._probabilities(h + d_h / width, k + d_k / width, rho)[:, 0]
+
+        at = committee_channel._labels(np.array([[h]]), np.array([[k]]), rho, width, np.ones((1, 1)))
+        step = 1e-3
+        plus = five_point_slope([probabilities(n * step, 0.0) for n in FIVE_POINTS], step)
+        minus = five_point_slope([probabilities(0.0, n * step) for n in FIVE_POINTS], step)
+        bend = (probabilities(0.0, step) - 2 * probabilities(0.0, 0.0) + probabilities(0.0, -step)) / step**2
+        assert at.gradient[:, :, 0, 0] == pytest.approx(np.stack([plus, minus]), abs=1e-9)
+        assert at.bend[:, 0, 0] == pytest.approx(bend, abs=1e-5 * (1 + np.abs(bend).max()))
+
+
+@pytest.mark.parametrize("r", [(0.9, 1e-9), (3.0, 0.5), (40.0, 25.0), (900.0, 850.0)])
+def test_averages_of_two_units_by_sampling(r):
+    """Teacher and posterior are drawn; the label's probabilities are not integrated over a grid."""
+    found, rng, draws = committee_channel.labels(*r), np.random.default_rng(2), 400_000
+    q = np.array([s / (1 + s) for s in r])[:, None]
+    rotate = np.array([[1, 1], [1, -1]]) / math.sqrt(2)
+    known = rotate @ (np.sqrt(q) * rng.normal(size=(2, draws)))
+    teacher, sample, other = (output(known + rotate @ (np.sqrt(1 - q) * rng.normal(size=(2, draws)))) for _ in range(3))
+    width, rho = committee_channel._unknown(*r)
+    probability = committee_channel._probabilities(known[0] / width, known[1] / width, rho)
+    best = np.array([1, -1, 0])[probability.argmax(0)]
+    pairs = [
+        (found.gibbs_error(), sample != teacher),
+        (found.label_error(), (teacher - sample) * (teacher - other)),
+        (committee_channel.bayes_error(*r), best != teacher),
+        (found.entropy(), np.log(np.select([teacher == 1, teacher == -1], probability[:2], probability[2]))),
+    ]
+    for value, draws_of in pairs:
+        score = (value - np.mean(draws_of)) / (np.std(draws_of) / math.sqrt(draws))
+        assert abs(score) < 4
+
+
+@pytest.mark.parametrize("alpha", [0.4, 1.7, 2.3, 4.4, 17.0])
+def test_free_entropy_of_two_units_is_stationary(alpha):
+    found = bayes.committee(alpha)
+
+    def free_entropy(plus, minus):
+        sites = 0.5 * (plus + math.log(1 - plus) + minus + math.log(1 - minus))
+        return sites + alpha * committee_channel.labels(ratio(plus), ratio(minus)).entropy()
+
+    plus, minus = found.mean_overlap, found.specialization
+    assert free_entropy(plus, minus) == pytest.approx(found.free_entropy, abs=1e-12)
+    step = 1e-3 * (1 - plus)
+    slope = five_point_slope([free_entropy(plus + n * step, minus) for n in FIVE_POINTS], step)
+    assert slope * (1 - plus) == pytest.approx(0, abs=1e-8)
+    step = 1e-3 * min(1 - minus, minus) if minus else 0.01
+    if minus:
+        slope = five_point_slope([free_entropy(plus, minus + n * step) for n in FIVE_POINTS], step)
+        assert slope * (1 - minus) == pytest.approx(0, abs=1e-8)
+    else:
+        assert free_entropy(plus, step) < free_entropy(plus, 0.0)
+    assert (minus > 0) == (alpha > bayes.transitions("committee_2").algorithmic)
+
+
+def test_two_units_without_specialization_in_one_dimension():
+    """The formula of eq. 18, where z_- is integrated over: another way to the probabilities."""
+    r_plus = 2.0
+    q = r_plus / (1 + r_plus)
+    x, weight = np.polynomial.legendre.leggauss(200)
+    size, weight = 4.5 * (x + 1), 4.5 * weight
+    density = 2 * weight * norm.pdf(size)
+
+    def parts(omega):
+        t = (size - np.array([[omega], [-omega]])) / math.sqrt(1 - q)
+        Z = ndtr(-t) @ density
+        slope = np.array([1, -1]) * (norm.pdf(t) @ density) / math.sqrt(1 - q)
+        bend = ndtr(-t) @ (density * (size**2 - 1))
+        return [np.append(v, total - v.sum()) for v, total in ((Z, 1), (slope, 0), (bend, 0))]
+
+    def mean(function):
+        return written(lambda v: float(np.sum(function(*parts(math.sqrt(q) * v)))))
+
+    found = committee_channel.labels(r_plus, 0.0)
+    assert found.information()[0] == pytest.approx((1 - q) * mean(lambda Z, d, b: d**2 / Z) * (1 + r_plus), rel=1e-8)
+    assert found.stiffness() == pytest.approx(mean(lambda Z, d, b: b**2 / Z), rel=1e-8)
+    assert found.entropy() == pytest.approx(mean(lambda Z, d, b: Z * np.log(Z)), rel=1e-9)
+
+
+def test_specialization_is_continuous():
+    branch = bayes._specialized_branch()
+    assert (np.diff(branch, axis=0) > 0).all()
+    threshold = bayes.transitions("committee_2").algorithmic
+    near = [bayes.committee(threshold + distance).specialization / distance for distance in (1e-7, 1e-5, 1e-4)]
+    assert near == pytest.approx([near[1]] * 3, rel=1e-3)
+    assert bayes.committee(2.06).specialization == pytest.approx(0.00336, abs=5e-6)
+    assert bayes.committee(2.1).specialization == pytest.approx(0.0216, abs=5e-6)
+
+
+def test_information_of_two_units_at_twice_the_nodes(monkeypatch):
+    pairs = [(0.5, 0.0), (2.0, 0.1), (15.0, 6.0), (20.0, 12.0), (2000.0, 1900.0)]
+    before = [(*committee_channel.labels(*r).information(), committee_channel.bayes_error(*r)) for r in pairs]
+    monkeypatch.setattr(committee_channel, "SPACING", 0.05)
+    monkeypatch.setattr(committee_channel, "LEAD_NODES", 128)
+    for r, values in zip(pairs, before, strict=True):
+        after = (*committee_channel.labels(*r).information(), committee_channel.bayes_error(*r))
+        assert after == pytest.approx(values, rel=1e-8)
+
+
+def many_units(q, alpha):
+    """Eq. 20 as it is written."""
+    Q = 2 / math.pi * (1 - q + math.asin(q))
+    x = math.sqrt(ratio(Q))
+    entropy = written(lambda v: 2 * ndtr(x * v) * log_ndtr(x * v), [0.0])
+    return 0.5 * (q + math.log(1 - q)) + alpha * entropy
+
+
+@pytest.mark.parametrize("alpha", [7.3, 11.0, 60.0])
+def test_many_units(alpha):
+    found = bayes.committee(alpha, INF, "informed")
+    q = found.specialization
+    assert found.free_entropy == pytest.approx(many_units(q, alpha), abs=1e-10)
+    step = 1e-3 * (1 - q)
+    slope = five_point_slope([many_units(q + n * step, alpha) for n in FIVE_POINTS], step)
+    assert slope * (1 - q) == pytest.approx(0, abs=1e-8)
+    assert many_units(q + 3 * step, alpha) < found.free_entropy > many_units(q - 3 * step, alpha)
+    plain = bayes.committee(alpha, INF)
+    assert plain.specialization == 0
+    assert plain.bayes_error == pytest.approx(math.acos(math.sqrt(2 / math.pi)) / math.pi)
+    assert (found.free_entropy > plain.free_entropy) == (alpha > 7.680221)
+    assert plain.free_entropy == pytest.approx(many_units(0.0, alpha), abs=1e-11)
+    assert many_units(0.01, alpha) < plain.free_entropy
+
+
+def test_many_units_at_the_transition_and_beyond():
+    transition = bayes.transitions("committee_large").information_theoretic
+    assert bayes.committee(transition, INF, "informed").specialization == pytest.approx(0.936364, abs=1e-6)
+    assert bayes.committee(transition, INF, "informed").bayes_error == pytest.approx(0.142682, abs=1e-6)
+    assert bayes.committee(7.16, INF, "informed").specialization == 0
+    assert bayes.committee(1e9, INF, "informed").bayes_error < 1e-9
+
+
+def amp(X, y, channel, prior, start, rng):
+    """The talk's algorithm with scalar variances, plainly."""
+    n, d = X.shape
+    a, v, g = start * rng.normal(size=d), 1.0, np.zeros(n)
+    for _ in range(400):
+        omega = X @ a - v * g
+        g, slope = channel(y, omega, v)
+        sigma = 1 / (n / d * -slope.mean())
+        R = a + sigma * (X.T @ g)
+        before = a
+        if prior == "gaussian":
+            a, v = R / (1 + sigma), sigma / (1 + sigma)
+        else:
+            a = np.tanh(R / sigma)
+            v = 1 - np.mean(a**2)
+        if np.mean((a - before) ** 2) < 1e-12 or v < 1e-9:
+            break
+    return a
+
+
+def sign_step(y, omega, v):
+    t = -y * omega / math.sqrt(v)
+    g = y / math.sqrt(v) * np.exp(norm.logpdf(t) - log_ndtr(-t))
+    return g, -g * (g + omega / v)
+
+
+def absolute_step(y, omega, v):
+    t = np.tanh(y * omega / v)
+    return (y * t - omega) / v, (y**2 / v * (1 - t**2) - 1) / v
+
+
+@pytest.mark.parametrize(
+    ("prior", "label", "alpha"), [("gaussian", "sign", 1.6), ("binary", "sign", 0.8), ("gaussian", "absolute", 0.95)]
+)
+def test_message_passing_has_the_overlap(prior, label, alpha):
+    rng, d, overlaps = np.random.default_rng(3), 1500, []
+    for _ in range(6):
+        teacher = rng.choice([-1.0, 1.0], d) if prior == "binary" else rng.normal(size=d)
+        X = rng.normal(size=(round(alpha * d), d)) / math.sqrt(d)
+        z = X @ teacher
+        if label == "sign":
+            a = amp(X, np.sign(z), sign_step, prior, 0.0, rng)
+        else:
+            a = amp(X, np.abs(z), absolute_step, prior, 0.1, rng)
+        overlaps.append(abs(a @ teacher) / np.linalg.norm(teacher) ** 2)
+    expected = bayes.perceptron(alpha, prior).overlap if label == "sign" else bayes.phase_retrieval(alpha).overlap
+    error = np.std(overlaps, ddof=1) / math.sqrt(len(overlaps))
+    assert abs(np.mean(overlaps) - expected) < 3 * error + 0.02 * expected
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: bayes.perceptron(-1.0), "alpha = -1 is out of range"),
+        (lambda: bayes.perceptron(1.0, "binry"), "nearest is 'binary'"),
+        (lambda: bayes.perceptron(1.0, start="cold"), "start = 'cold' is not known"),
+        (lambda: bayes.phase_retrieval(math.nan), "alpha = nan must be finite"),
+        (lambda: bayes.committee(1.0, 3), "units = 3 is out of range: allowed are 2, math.inf"),
+        (lambda: bayes.committee(1000.0), "alpha = 1000 is out of range"),
+        (lambda: bayes.transitions("committee"), "nearest is 'committee_2'"),
+    ],
+)
+def test_refusals(call, words):
+    with pytest.raises(DomainError, match=words):
+        call()
+
+
+def test_a_failed_search_says_where():
+    with pytest.raises(ConvergenceError, match="alpha=5, position=2"):
+        bayes._place(lambda r: r, 5.0, (1.0, 2.0))
+    assert bayes._place(lambda r: r, 1.5, (1.0, 2.0)) == pytest.approx(brentq(lambda r: r - 1.5, 1, 2))
