@@ -1,0 +1,190 @@
+"""Empirical risk minimisation by a linear student of the teacher's sign (`glm`).
+
+n = alpha d inputs of d Gaussian components of variance 1/d; a teacher with Gaussian weights of mean square 1 gives the
+signs y. The student minimises the sum of the losses l(y, x.w) and lambda |w|^2 / 2. Derivation: docs/glm/theory.md.
+
+    >>> from localentropy.replica import erm
+    >>> erm.fit(3.0, "logistic", 0.01).generalization_error
+    >>> erm.optimal_regularization(3.0, "square")  # pi / 2 - 1
+
+The losses are (y - x)^2 / 2, ln(1 + exp(-y x)) and max(0, 1 - y x). Every function raises DomainError for an argument
+out of range, and ConvergenceError, with the point and the residual, for a solve that failed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from localentropy.arguments import require_between, require_choice
+from localentropy.errors import ConvergenceError
+from localentropy.replica.losses import LOSSES, SQRT_TWO_OVER_PI, Loss, Square
+
+SAMPLES = (1e-3, 1e3)
+"""Range of samples per weight."""
+REGULARIZATIONS = (1e-8, 1e6)
+"""Range of lambda."""
+SEARCHED = (1e-8, 1e4)
+"""Where the optimal lambda is looked for."""
+LARGEST_RESIDUAL = 1e-9
+"""Relative error of an order parameter, from which a solve has failed."""
+MILD, STRONG = 0.5, 10.0
+"""Smallest lambda of the square loss from whose solution another loss starts; lambda from which a hard solve starts."""
+LARGEST_LOGARITHM = 100.0
+"""Of an order parameter in a solve."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A student's minimum of the risk, in the limit of many weights.
+
+    Attributes:
+        overlap: M, covariance of the outputs of student and teacher.
+        norm: Q, variance of the student's output.
+        susceptibility: V.
+        generalization_error: probability of a wrong sign on a new input.
+        square_error: mean of (y - x)^2 on new inputs.
+        training_loss: mean of the loss over the training set, without the regularization.
+        residual: relative error of the order parameters.
+    """
+
+    overlap: float
+    norm: float
+    susceptibility: float
+    generalization_error: float
+    square_error: float
+    training_loss: float
+    residual: float
+
+
+class OrderParameters(NamedTuple):
+    """What a pattern sees: susceptibility V, own variance N = Q - M^2, and covariance with the teacher M."""
+
+    V: float
+    N: float
+    M: float
+
+
+class Features(Protocol):
+    """The inputs of a linear student: what its weights answer to the patterns' pull, at a regularization."""
+
+    def answer(self, bend: float, noise: float, pull: float, regularization: float) -> OrderParameters:
+        """The order parameters at the patterns' averages A, B, C."""
+        ...
+
+
+@dataclass(frozen=True)
+class IndependentInputs:
+    """Independent Gaussian inputs, seen by the teacher too (docs/glm/theory.md eq. 26).
+
+    Attributes:
+        alpha: samples per weight.
+    """
+
+    alpha: float
+
+    def answer(self, bend: float, noise: float, pull: float, regularization: float) -> OrderParameters:
+        """V = 1 / (lambda + alpha A), N = alpha B V^2, M = alpha C V."""
+        V = 1.0 / (regularization + self.alpha * bend)
+        return OrderParameters(V, self.alpha * noise * V * V, self.alpha * pull * V)
+
+
+def fit(alpha: float, loss: str = "square", regularization: float = 1.0) -> Fit:
+    """The minimum of the risk.
+
+    Source: `glm`, slides on Bayes against risk minimisation; docs/glm/theory.md eqs. 23-30.
+
+    Args:
+        alpha: samples per weight, in [1e-3, 1e3].
+        loss: "square", "logistic" or "hinge".
+        regularization: lambda, in [1e-8, 1e6].
+    """
+    features = IndependentInputs(require_between("alpha", alpha, *SAMPLES))
+    return minimum(features, loss, regularization, {"alpha": features.alpha})
+
+
+def optimal_regularization(alpha: float, loss: str = "square") -> float:
+    """Lambda of the smallest generalization error, in [1e-8, 1e4]; for the square loss it is pi / 2 - 1.
+
+    Args:
+        alpha: samples per weight, in [1e-3, 1e3].
+        loss: "square", "logistic" or "hinge".
+    """
+    from scipy.optimize import minimize_scalar
+
+    grid = np.linspace(*np.log(SEARCHED), 24)
+    errors = [fit(alpha, loss, math.exp(y)).generalization_error for y in grid]
+    best = int(np.argmin(errors))
+    bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    found = minimize_scalar(
+        lambda y: fit(alpha, loss, math.exp(y)).generalization_error, bounds=bounds, method="bounded",
+        options={"xatol": 1e-7},
+    )  # fmt: skip
+    return math.exp(found.x)
+
+
+def minimum(features: Features, loss: str, regularization: float, point: dict[str, float]) -> Fit:
+    """The minimum of the risk over students on some features; `point` names them in the message of a failed solve."""
+    law = LOSSES[require_choice("loss", loss, LOSSES)]
+    regularization = require_between("regularization", regularization, *REGULARIZATIONS)
+    if isinstance(law, Square):
+        x = _square(features, law, regularization)
+    else:
+        x = _convex(features, law, regularization)
+    residual = float(np.max(np.abs(_mismatch(np.log(x), features, law, regularization))))
+    if not residual < LARGEST_RESIDUAL:
+        raise ConvergenceError(loss, {**point, "regularization": regularization, **x._asdict()}, residual)
+    V, N, M = x
+    return Fit(
+        M, N + M * M, V, math.atan2(math.sqrt(N), M) / math.pi, Square.test_error(N, M), law.averages(V, N, M).loss, residual,
+    )  # fmt: skip
+
+
+def _mismatch(y: np.ndarray, features: Features, law: Loss, regularization: float) -> np.ndarray:
+    """Logs of the ratios of the two sides of the saddle-point equations at y = ln V, ln N, ln M."""
+    bend, noise, pull, _ = law.averages(*np.exp(y).tolist())
+    difference: np.ndarray = np.log(features.answer(bend, noise, pull, regularization)) - y
+    return difference
+
+
+def _square(features: Features, law: Square, regularization: float) -> OrderParameters:
+    """V from its own equation; then M follows, and N from a linear equation (docs/glm/theory.md eq. 28)."""
+    from scipy.optimize import brentq
+
+    def mismatch(y: float) -> float:
+        return math.log(features.answer(1.0 / (1.0 + math.exp(y)), 0.0, 0.0, regularization).V) - y
+
+    low, high = (math.log(features.answer(bend, 0.0, 0.0, regularization).V) for bend in (1.0, 0.0))
+    V = math.exp(brentq(mismatch, low - 1e-9, high + 1e-9, xtol=1e-14, rtol=1e-15))
+    bend = 1.0 / (1.0 + V)
+    _, of_signal, M = features.answer(bend, 0.0, SQRT_TWO_OVER_PI * bend, regularization)
+    gain = features.answer(bend, 1.0, 0.0, regularization).N * bend * bend
+    return OrderParameters(V, (of_signal + gain * law.test_error(0.0, M)) / (1.0 - gain), M)
+
+
+def _convex(features: Features, law: Loss, regularization: float) -> OrderParameters:
+    """Directly from a solution of the square loss. Where that fails, from a strong regularization, step by step."""
+    from scipy.optimize import root
+
+    def safe(y: np.ndarray, strength: float) -> np.ndarray:
+        inside = np.all(np.abs(y) < LARGEST_LOGARITHM)
+        return _mismatch(y, features, law, strength) if inside else np.full(3, LARGEST_LOGARITHM)
+
+    def solve(start: np.ndarray, strength: float) -> tuple[np.ndarray, float]:
+        found = root(safe, start, args=(strength,), tol=1e-13)
+        return found.x, float(np.max(np.abs(found.fun)))
+
+    # Without much regularization the square loss has a peak of its own.
+    y, residual = solve(np.log(_square(features, Square(), max(regularization, MILD))), regularization)
+    if not residual < LARGEST_RESIDUAL:
+        strength, slope = max(STRONG, regularization), np.zeros(3)
+        steps = 2 + math.ceil(math.log(strength / regularization) / math.log(4.0))
+        y = np.log(_square(features, Square(), strength))
+        for position, strength in enumerate(np.geomspace(strength, regularization, steps)):
+            before = y
+            y, residual = solve(y + slope, strength)
+            slope = y - before if position else slope
+    return OrderParameters(*np.exp(y).tolist())

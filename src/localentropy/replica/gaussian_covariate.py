@@ -1,0 +1,135 @@
+"""Ridge regression on Gaussian features of any covariance, such as those of real data (`glm`).
+
+A student minimises the sum of (y - w.v)^2 over n samples, and r |w|^2. Where the features v are Gaussian the errors
+depend on three things only: the eigenvalues of the features' covariance, the coefficients E[y v] in the eigenvectors'
+basis, and the variance of the labels E[y^2]. Derivation: docs/glm/theory.md eqs. 37-40.
+
+    >>> import numpy as np
+    >>> from localentropy.replica import gaussian_covariate
+    >>> gaussian_covariate.ridge(np.ones(100), 0.05 * np.ones(100), 1.0, samples=200, regularization=1.0).square_error
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from localentropy.arguments import require_array, require_between, require_positive
+from localentropy.errors import ConvergenceError, DomainError
+
+SAMPLES = (1.0, 1e12)
+"""Range of samples."""
+EMPTY = 1e-12
+"""An eigenvalue below this, in units of the largest, is rounding: its direction is left out."""
+LARGEST_RESIDUAL = 1e-9
+"""Relative error of the number of samples, from which a solve has failed."""
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """Errors of ridge regression, for many features and samples.
+
+    Attributes:
+        square_error: mean of (y - w.v)^2 on new samples.
+        training_error: its mean on the training set.
+        noise: variance of the labels that no linear student explains.
+        degrees_of_freedom: sum of lambda / (lambda + kappa), directions that the samples resolve.
+        effective_regularization: kappa.
+        residual: relative error of the equation of kappa.
+    """
+
+    square_error: float
+    training_error: float
+    noise: float
+    degrees_of_freedom: float
+    effective_regularization: float
+    residual: float
+
+
+def ridge(
+    eigenvalues: Sequence[float] | np.ndarray,
+    coefficients: Sequence[float] | np.ndarray,
+    variance: float,
+    samples: float,
+    regularization: float,
+) -> Ridge:
+    """Errors on new samples and on the training set.
+
+    Source: `glm`, slide on learning curves of real data; docs/glm/theory.md eqs. 37-40.
+
+    Args:
+        eigenvalues: of the covariance E[v v^T], shape (p,), not negative.
+        coefficients: E[y v] along the eigenvectors, shape (p,).
+        variance: E[y^2].
+        samples: n, at least 1.
+        regularization: r, not negative. At r = 0 n must differ from the number of positive eigenvalues.
+
+    Raises:
+        DomainError: an argument out of range, or coefficients that explain more than the variance.
+        ConvergenceError: kappa was not found.
+    """
+    spectrum, weights = _spectrum(eigenvalues, coefficients)
+    require_positive(variance=variance)
+    samples = require_between("samples", samples, *SAMPLES)
+    regularization = require_between("regularization", regularization, 0.0, math.inf)
+    noise = float(variance) - float(np.sum(weights**2 / spectrum))
+    if noise < -EMPTY * variance:
+        explained = float(variance) - noise
+        raise DomainError(f"variance = {variance:.12g} is below {explained:.12g}, which the coefficients explain")
+    kappa = _effective_regularization(spectrum, samples, regularization)
+    resolved = spectrum / (spectrum + kappa)
+    lost = 1.0 - float(np.sum(resolved**2)) / samples
+    if not lost > 0.0:
+        raise DomainError(
+            f"samples = {samples:.12g} equals the number of directions at regularization = 0: the error is infinite"
+        )
+    # (beta kappa / (lambda + kappa))^2 lambda with beta = b / lambda.
+    bias = float(np.sum((weights * (1.0 - resolved)) ** 2 / spectrum))
+    error = (bias + max(noise, 0.0)) / lost
+    degrees = float(np.sum(resolved))
+    # r / kappa = n - sum of lambda / (lambda + kappa), without cancellation where r > 0.
+    left = regularization / kappa if kappa > 0.0 and regularization > 0.0 else max(samples - degrees, 0.0)
+    residual = abs(left + degrees - samples) / samples
+    if not residual < LARGEST_RESIDUAL:
+        raise ConvergenceError("ridge", {"samples": samples, "regularization": regularization, "kappa": kappa}, residual)
+    # Without regularization and with fewer samples than directions the training set is learned exactly.
+    trained = (left / samples) ** 2 * error if regularization > 0.0 or kappa == 0.0 else 0.0
+    return Ridge(error, trained, noise, degrees, kappa, residual)
+
+
+def _effective_regularization(spectrum: np.ndarray, samples: float, regularization: float) -> float:
+    """kappa with n = sum of lambda / (lambda + kappa) + r / kappa; the right side falls with kappa."""
+    from scipy.optimize import brentq
+
+    if regularization == 0.0 and samples >= len(spectrum):
+        return 0.0
+
+    def excess(log_kappa: float) -> float:
+        kappa = math.exp(log_kappa)
+        return math.log((float(np.sum(spectrum / (spectrum + kappa))) + regularization / kappa) / samples)
+
+    # The right side lies between its value if all lambda were 0, r / kappa, and (sum of lambda + r) / kappa.
+    high = (float(np.sum(spectrum)) + regularization) / samples
+    low = regularization / samples
+    if low == 0.0:
+        low = float(spectrum.min()) * (len(spectrum) / samples - 1.0)
+    return math.exp(brentq(excess, math.log(low) - 1e-6, math.log(high) + 1e-6, xtol=1e-14, rtol=1e-15))
+
+
+def _spectrum(eigenvalues: Any, coefficients: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Positive eigenvalues and their coefficients."""
+    spectrum = require_array("eigenvalue", eigenvalues, -math.inf, math.inf)
+    weights = require_array("coefficient", coefficients, -math.inf, math.inf)
+    if spectrum.ndim != 1 or spectrum.shape != weights.shape:
+        raise DomainError(
+            f"coefficients have shape {weights.shape} and eigenvalues {spectrum.shape}: both must be (p,)"
+        )
+    top = float(spectrum.max())
+    if top <= 0.0 or spectrum.min() < -EMPTY * top:
+        raise DomainError(f"eigenvalue = {spectrum.min():.12g} is out of range: none may be negative, nor all 0")
+    there = spectrum > EMPTY * top
+    return spectrum[there], weights[there]

@@ -1,0 +1,102 @@
+"""The hidden manifold: a linear student on random features of what the teacher sees (`glm`).
+
+Inputs c of d independent Gaussian components. A teacher gives the signs of theta.c / sqrt(d). The student sees the p
+features f(F^T c / sqrt(d)), F Gaussian, and minimises the sum of its losses on n samples and lambda |w|^2 / 2, with the
+output w.u / sqrt(p). Derivation: docs/glm/theory.md eqs. 31-36. The main paper's students on the same features have
+binary weights: they are in `localentropy.replica.random_features`.
+
+    >>> from localentropy.replica import hidden_manifold
+    >>> hidden_manifold.fit(samples_per_feature=0.5, inputs_per_feature=0.1, regularization=0.1).generalization_error
+
+Errors are those of `localentropy.replica.erm`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from localentropy.arguments import require_between
+from localentropy.errors import DomainError
+from localentropy.numerics.activations import Activation, ActivationMoments, activation_moments
+from localentropy.replica.erm import SAMPLES, Fit, OrderParameters, minimum
+
+SMALLEST_SIGNAL = 1e-6
+"""Correlation of an activation with its argument, from which on something can be learned."""
+INPUTS = (1e-4, 1e4)
+"""Range of inputs per feature."""
+
+
+@dataclass(frozen=True)
+class RandomFeatures:
+    """Features of a random projection, as Gaussian ones of the same covariances.
+
+    Attributes:
+        alpha: samples per feature, n / p.
+        gamma: inputs per feature, d / p.
+        moments: of the activation.
+    """
+
+    alpha: float
+    gamma: float
+    moments: ActivationMoments
+
+    def answer(self, bend: float, noise: float, pull: float, regularization: float) -> OrderParameters:
+        """What the weights answer, seen by a pattern (docs/glm/theory.md eqs. 33-35)."""
+        mu, star, gamma = self.moments.mu_1, self.moments.mu_star_squared, self.gamma
+        load = self.alpha / gamma
+        ridge, own_noise = regularization + self.alpha * star * bend, self.alpha * star * noise
+        latent_noise, signal = load * mu * mu * noise, load * mu * pull
+        reached, resolved, missed, missed_square, crossed = _spectral_means(load * mu * mu * bend / ridge, gamma)
+        V = (mu * mu * reached + star * missed) / ridge
+        M = mu * signal * reached / ridge
+        # q_s less m_s^2, and q_w.
+        latent = signal * signal * (resolved - reached * reached) + latent_noise * resolved + own_noise * crossed
+        own = own_noise * missed_square + gamma * (signal * signal + latent_noise) * crossed
+        return OrderParameters(V, (mu * mu * latent + star * own) / (ridge * ridge), M)
+
+
+def fit(
+    samples_per_feature: float,
+    inputs_per_feature: float,
+    loss: str = "square",
+    regularization: float = 1.0,
+    activation: Activation = "erf",
+) -> Fit:
+    """The minimum of the risk.
+
+    Source: `glm`, slides on the hidden manifold; docs/glm/theory.md eqs. 31-36.
+
+    Args:
+        samples_per_feature: n / p, in [1e-3, 1e3].
+        inputs_per_feature: d / p, in [1e-4, 1e4].
+        loss: "square", "logistic" or "hinge", as in `localentropy.replica.erm`.
+        regularization: lambda, in [1e-8, 1e6].
+        activation: f: "erf", "sign", "tanh", "identity", or a function of one number with mean 0 that correlates with
+            its argument.
+    """
+    moments = activation_moments(activation)
+    if not abs(moments.mu_1) > SMALLEST_SIGNAL * math.sqrt(moments.variance):
+        raise DomainError(f"activation = {activation!r} does not correlate with its argument: nothing can be learned")
+    features = RandomFeatures(
+        require_between("samples_per_feature", samples_per_feature, *SAMPLES),
+        require_between("inputs_per_feature", inputs_per_feature, *INPUTS), moments,
+    )  # fmt: skip
+    point = {"samples_per_feature": features.alpha, "inputs_per_feature": features.gamma}
+    return minimum(features, loss, regularization, point)
+
+
+def _spectral_means(s: float, gamma: float) -> tuple[float, float, float, float, float]:
+    """Means over the spectrum of F^T F / p, of Marchenko and Pastur, each without cancellation (eq. 35).
+
+    Returns:
+        The means of x / (1 + s x) and x^2 / (1 + s x)^2 over the d eigenvalues x of F F^T / p; those of 1 / (1 + s x)
+        and its square over the p eigenvalues of F^T F / p; the mean of x / (1 + s x)^2 over the d ones.
+    """
+    root = math.sqrt(1.0 + 2.0 * (1.0 + gamma) * s + ((1.0 - gamma) * s) ** 2)
+    few, many = 1.0 + (1.0 - gamma) * s, 1.0 - (1.0 - gamma) * s
+    over_d = 2.0 / (root + few) if few > 0.0 else (root - few) / (2.0 * gamma * s)
+    over_p = 2.0 / (root + many) if many > 0.0 else (root - many) / (2.0 * s)
+    reached = over_d * over_p
+    resolved = reached * (2.0 * (1.0 + gamma) + (1.0 - gamma) ** 2 * s) / ((root + 1.0) * root)
+    return reached, resolved, over_p, over_p / (over_d * root), reached / root
