@@ -27,7 +27,7 @@ SAMPLES = (1e-3, 1e3)
 """Range of samples per weight."""
 REGULARIZATIONS = (1e-8, 1e6)
 """Range of lambda."""
-SEARCHED = (1e-8, 1e4)
+SEARCHED = (2e-8, 1e4)
 """Where the optimal lambda is looked for."""
 LARGEST_RESIDUAL = 1e-9
 """Relative error of an order parameter, from which a solve has failed."""
@@ -107,7 +107,7 @@ def fit(alpha: float, loss: str = "square", regularization: float = 1.0) -> Fit:
 
 
 def optimal_regularization(alpha: float, loss: str = "square") -> float:
-    """Lambda of the smallest generalization error, in [1e-8, 1e4]; for the square loss it is pi / 2 - 1.
+    """Lambda of the smallest generalization error, in [2e-8, 1e4]; for the square loss it is pi / 2 - 1.
 
     Args:
         alpha: samples per weight, in [1e-3, 1e3].
@@ -115,7 +115,7 @@ def optimal_regularization(alpha: float, loss: str = "square") -> float:
     """
     from scipy.optimize import minimize_scalar
 
-    grid = np.linspace(*np.log(SEARCHED), 24)
+    grid = np.log(np.geomspace(*SEARCHED, 24))
     errors = [fit(alpha, loss, math.exp(y)).generalization_error for y in grid]
     best = int(np.argmin(errors))
     bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
@@ -130,16 +130,14 @@ def minimum(features: Features, loss: str, regularization: float, point: dict[st
     """The minimum of the risk over students on some features; `point` names them in the message of a failed solve."""
     law = LOSSES[require_choice("loss", loss, LOSSES)]
     regularization = require_between("regularization", regularization, *REGULARIZATIONS)
-    if isinstance(law, Square):
-        x = _square(features, law, regularization)
-    else:
-        x = _convex(features, law, regularization)
+    x = _square(features, law, regularization) if isinstance(law, Square) else _convex(features, law, regularization)
     residual = float(np.max(np.abs(_mismatch(np.log(x), features, law, regularization))))
     if not residual < LARGEST_RESIDUAL:
         raise ConvergenceError(loss, {**point, "regularization": regularization, **x._asdict()}, residual)
     V, N, M = x
     return Fit(
-        M, N + M * M, V, math.atan2(math.sqrt(N), M) / math.pi, Square.test_error(N, M), law.averages(V, N, M).loss, residual,
+        M, N + M * M, V, math.atan2(math.sqrt(N), M) / math.pi, Square.test_error(N, M), law.averages(V, N, M).loss,
+        residual,
     )  # fmt: skip
 
 
@@ -180,10 +178,10 @@ def _convex(features: Features, law: Loss, regularization: float) -> OrderParame
     # Without much regularization the square loss has a peak of its own.
     y, residual = solve(np.log(_square(features, Square(), max(regularization, MILD))), regularization)
     if not residual < LARGEST_RESIDUAL:
-        strength, slope = max(STRONG, regularization), np.zeros(3)
-        steps = 2 + math.ceil(math.log(strength / regularization) / math.log(4.0))
-        y = np.log(_square(features, Square(), strength))
-        for position, strength in enumerate(np.geomspace(strength, regularization, steps)):
+        strongest, slope = max(STRONG, regularization), np.zeros(3)
+        steps = 2 + math.ceil(math.log(strongest / regularization) / math.log(4.0))
+        y = np.log(_square(features, Square(), strongest))
+        for position, strength in enumerate(np.geomspace(strongest, regularization, steps)):
             before = y
             y, residual = solve(y + slope, strength)
             slope = y - before if position else slope

@@ -95,7 +95,9 @@ def ridge(
     left = regularization / kappa if kappa > 0.0 and regularization > 0.0 else max(samples - degrees, 0.0)
     residual = abs(left + degrees - samples) / samples
     if not residual < LARGEST_RESIDUAL:
-        raise ConvergenceError("ridge", {"samples": samples, "regularization": regularization, "kappa": kappa}, residual)
+        raise ConvergenceError(
+            "ridge", {"samples": samples, "regularization": regularization, "kappa": kappa}, residual
+        )
     # Without regularization and with fewer samples than directions the training set is learned exactly.
     trained = (left / samples) ** 2 * error if regularization > 0.0 or kappa == 0.0 else 0.0
     return Ridge(error, trained, noise, degrees, kappa, residual)

@@ -1,8 +1,8 @@
 """What a loss does to a linear student of the teacher's sign: the terms of a pattern in empirical risk minimisation.
 
-A student's output on a training input is the proximal point eta of its output omega on a new one. omega has the variance
-Q = N + M^2 and the covariance M with the teacher's pre-activation, of variance 1. V is the susceptibility. Labels 1 and
--1 are mirror images, so only the label 1 is written, twice. Source: docs/glm/theory.md eqs. 25-30.
+A student's output on a training input is the proximal point eta of its output omega on a new one. omega has the
+variance Q = N + M^2 and the covariance M with the teacher's pre-activation, of variance 1. V is the susceptibility.
+Labels 1 and -1 are mirror images, so only the label 1 is written, twice. Source: docs/glm/theory.md eqs. 25-30.
 """
 
 from __future__ import annotations
