@@ -17,7 +17,9 @@ from timing import fastest
 
 from localentropy.numerics.saddle_point import solve
 from localentropy.replica import (
+    bayes,
     franz_parisi,
+    hidden_manifold,
     monotonicity,
     patterns,
     perceptron,
@@ -188,8 +190,36 @@ def groups() -> None:
         report(f"local entropy of groups, K = {units}, 12 x 8", fastest(partial(grid, units), 1, 1), "target", 60.0)
 
 
+def exactly_solvable_models() -> None:
+    """Bayes curves of 60 points, and a phase diagram of the hidden manifold."""
+    curves: dict[str, tuple[Callable[[float], object], np.ndarray]] = {
+        "Gaussian perceptron": (bayes.perceptron, np.linspace(0.1, 6.0, 60)),
+        "binary perceptron": (partial(bayes.perceptron, prior="binary"), np.linspace(0.1, 1.48, 60)),
+        "phase retrieval": (bayes.phase_retrieval, np.linspace(0.51, 1.12, 60)),
+        "committee of two units": (bayes.committee, np.linspace(0.1, 6.0, 60)),
+    }
+
+    def draw(point: Callable[[float], object], loads: np.ndarray) -> None:
+        bayes._specialized_branch.cache_clear()
+        for alpha in loads.tolist():
+            point(alpha)
+
+    for name, (point, loads) in curves.items():
+        report(f"{name}, 60 points", fastest(partial(draw, point, loads), 1, 1), "target", 2.0)
+
+    def diagram(loss: str) -> None:
+        for samples in np.geomspace(0.1, 10.0, 30).tolist():
+            for regularization in np.geomspace(1e-6, 1e2, 30).tolist():
+                hidden_manifold.fit(samples, 0.1, loss, regularization)
+
+    for loss in ("square", "logistic"):
+        report(f"hidden manifold, {loss} loss, 30 x 30", fastest(partial(diagram, loss), 1, 1), "target", 30.0)
+
+
 def main() -> None:
-    for part in (energetic_term, typical_solutions, thresholds, curves, random_patterns, groups):
+    for part in (
+        energetic_term, typical_solutions, thresholds, curves, random_patterns, groups, exactly_solvable_models,
+    ):  # fmt: skip
         part()
 
 

@@ -139,9 +139,16 @@ def _unknown(r_plus: float, r_minus: float) -> tuple[float, float]:
 
 
 def _probabilities(h: Array, k: Array, rho: float) -> Array:
-    """Of the labels 1, -1, 0: whether h + x and k + x' are positive, x and x' of variance 1 and correlation rho."""
-    one = _orthant(h, -k, -rho) + _orthant(-h, k, -rho)
-    return np.maximum(np.stack([_orthant(h, k, rho), _orthant(-h, -k, rho), one]), EMPTY)
+    """Of the labels 1, -1, 0: whether h + x and k + x' are positive, x and x' of variance 1 and correlation rho.
+
+    By Owen's function (Owen 1956), which is the same for all four pairs of signs.
+    """
+    root = math.sqrt((1.0 - rho) * (1.0 + rho))
+    h, k = np.where(h == 0.0, TINY, h), np.where(k == 0.0, TINY, k)
+    apart = (h < 0.0) != (k < 0.0)
+    one = apart + 2.0 * (owens_t(h, (k - rho * h) / (h * root)) + owens_t(k, (h - rho * k) / (k * root)))
+    both, none = 0.5 * (ndtr(h) + ndtr(k) - one), 0.5 * (ndtr(-h) + ndtr(-k) - one)
+    return np.maximum(np.stack([both, none, one]), EMPTY)
 
 
 def _labels(h: Array, k: Array, rho: float, width: float, weight: Array) -> Labels:
@@ -165,12 +172,3 @@ def _labels(h: Array, k: Array, rho: float, width: float, weight: Array) -> Labe
 def _density(x: Array) -> Array:
     density: Array = np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
     return density
-
-
-def _orthant(h: Array, k: Array, rho: float) -> Array:
-    """Probability that two Gaussians of variance 1 and correlation rho are below h and k (Owen 1956)."""
-    root = math.sqrt((1.0 - rho) * (1.0 + rho))
-    h, k = np.where(h == 0.0, TINY, h), np.where(k == 0.0, TINY, k)
-    a, b = (k - rho * h) / (h * root), (h - rho * k) / (k * root)
-    probability: Array = 0.5 * (ndtr(h) + ndtr(k) - ((h < 0.0) != (k < 0.0))) - owens_t(h, a) - owens_t(k, b)
-    return probability
