@@ -18,9 +18,11 @@ from localentropy.landscape.committee_local_entropy import (
 )
 from localentropy.replica import spherical_tree
 from localentropy.solvers.committee.belief_propagation import committee_belief_propagation
+from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
-from localentropy.solvers.committee.sgd import committee_sgd
+from localentropy.solvers.committee.least_action import committee_least_action
+from localentropy.solvers.committee.sgd import Schedule, committee_sgd
 
 
 def majority(plus):
@@ -294,6 +296,32 @@ def test_message_passing_is_monte_carlo(large, weights, distance, draws):
     drawn = committee_solution_fraction(instance, solutions[weights], distance=distance, draws=draws, seed=0)
     assert drawn.error < 0.04 * abs(drawn.entropy)
     assert abs(found.entropy[0] - drawn.entropy) < 3.5 * drawn.error
+
+
+@pytest.mark.slow
+def test_five_algorithms_have_the_order_of_the_paper():
+    """`shaping`, figure 4: near the solutions focusing BP is the highest, far from them least action is."""
+    slow = Schedule(
+        learning_rate=3e-3, beta=0.5, beta_growth=2e-4, gamma=0.1, gamma_growth=4e-4, epochs=20_000, stop="loss"
+    )
+    curves = []
+    for seed in (1, 2):
+        instance = random_tree_committee(N=999, P=1000, K=9, seed=seed)
+        runs = (
+            committee_focusing_bp(instance),
+            committee_entropic_least_action(instance, seed=seed),
+            committee_sgd(instance, seed=seed, schedule=slow),
+            committee_sgd(instance, seed=seed),
+            committee_least_action(instance, seed=seed),
+        )
+        assert all(run.solved for run in runs)
+        found = [committee_local_entropy(instance, run.weights, distances=[0.01, 0.02, 0.05, 0.35]) for run in runs]
+        assert all(one.converged.all() for one in found)
+        curves.append([one.entropy for one in found])
+    near, nearby, further, far = np.mean(curves, axis=0).T
+    assert (np.diff(near) < 0).all() and (np.diff(nearby) < 0).all()
+    assert near[0] > -0.01 and near[4] < 10 * near[1]
+    assert further[4] < 2 * further[:4].min() and far[4] > far[:4].max()
 
 
 def test_the_difference_of_finite_sizes_is_a_hundredth_of_a_nat_at_every_size():
