@@ -22,7 +22,8 @@ def _local_entropy(scales: dict[str, float], samples: int, seed: int, noise: flo
             entropy = -luck[sample] * (near + far * DISTANCES) * stream.normal(1.0, noise, DISTANCES.size)
             rows.append(pd.DataFrame({"algorithm": name, "sample": sample, "distance": DISTANCES, "entropy": entropy}))
     table = pd.concat(rows, ignore_index=True)
-    return table.assign(alpha=1000 / 999, units=9, solved=1.0, converged=1.0, residual=1e-9, iterations=50)
+    table = table.assign(solved=1.0, converged=1.0, residual=1e-9, iterations=50)
+    return table.assign(alpha=1000 / 999, P=1000, N=999, units=9)
 
 
 def tree_local_entropy() -> pd.DataFrame:

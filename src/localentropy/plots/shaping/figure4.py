@@ -56,18 +56,17 @@ def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
     top = 2.0 * max(data["y"].abs().max(), LINEAR) if len(data) else 1.0
     axis.set(xscale="log", xlabel="distance $D$", ylim=(-top, top))
     axis.set_ylabel(r"difference of $\mathcal{V}_1$, same training sets")
-    axis.legend(loc="lower left")
+    axis.legend()
     return data
 
 
 def _caption(table: pd.DataFrame, scale: str) -> str:
-    units, alpha = table["units"].iloc[0], table["alpha"].iloc[0]
-    samples = table["sample"].nunique()
-    below = "" if scale == "paper" or (samples >= 10 and units == 9) else f" Scale {scale}: below the paper's size."
+    full = table["sample"].nunique() >= 10 and table["N"].iloc[0] == 999
+    below = "" if full else f" Scale {scale}: below the paper's size (10 samples, N = 999)."
     return (
         "Figure 4. Normalised local entropy, the log of the part of all weights at distance D from a solution that are "
-        f"solutions too, around the solutions of five algorithms; tree committee of K = {units} units, α = {alpha:.3g} random "
-        f"patterns per weight. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
+        f"solutions too, around the solutions of five algorithms; tree committee of K = {table['units'].iloc[0]} units, N = "
+        f"{table['N'].iloc[0]} weights, P = {table['P'].iloc[0]} random patterns. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
         "bars: standard error of the mean. (b) The same on logarithmic axes, which show small distances. (c) Differences of neighbours in the paper's order "
         f"on the same training sets; the axis is linear up to {LINEAR:g} on both sides of 0. "
         f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2, S the overlap with the solution in each unit, and the "

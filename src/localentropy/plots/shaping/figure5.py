@@ -87,14 +87,14 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
         rows = tops[tops["rule"] == rule]
         means = rows.groupby("algorithm")["value"].agg(["mean", "sem"]).sort_values("mean")
         told = ", ".join(
-            f"{COMMITTEE[str(name)]['label']} {row['mean']:.3g} ± {row['sem']:.1g}" for name, row in means.iterrows()
+            f"{COMMITTEE[str(name)]['label']} {row['mean']:.3g} ± {row['sem']:.2g}" for name, row in means.iterrows()
         )
         words.append(
             f"({panel}) β = {rows['beta'].iloc[0]:.3g}, the smallest at which the solutions of {RULES[rule]} stay valid; mean "
             f"largest eigenvalue {told}."
         )
     solutions = tops[tops["rule"] == "all"].groupby("algorithm").size()
-    below = "" if scale == "paper" or solutions.min() >= 10 else f" Scale {scale}: below the paper's size, 10 samples."
+    below = "" if solutions.min() >= 10 else f" Scale {scale}: below the paper's size, 10 samples."
     numbers = ", ".join(f"{COMMITTEE[str(name)]['label']} {size}" for name, size in solutions.items())
     return (
         "Figure 5. Eigenvalues of the Hessian of the mean square error at the solutions of figure 4, with activations "

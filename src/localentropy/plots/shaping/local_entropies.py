@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import NullFormatter
 
 from localentropy.analysis.local_entropy import around_solutions, over_samples
 from localentropy.plots.algorithms import COMMITTEE
@@ -43,6 +44,7 @@ def draw_entropies(axis: Axes, points: pd.DataFrame, **style: Any) -> None:
     least, most = points["y"].abs().min(), points["y"].abs().max()
     axis.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(least)), linscale=0.2)
     axis.set(xscale="log", ylim=(-2.0 * most, 0.0), xlabel="distance $D = (1 - S)/2$")
+    axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_ylabel(r"local entropy $\mathcal{V}_1$ (nats per weight)")
 
 
