@@ -14,9 +14,10 @@ from tests.claims.cases import Case, Tables, only, tables
 from tests.claims.margins_cases import MARGINS
 from tests.claims.network_cases import NETWORKS
 from tests.claims.run_cases import RUNS
+from tests.claims.shaping_run_cases import SHAPING_RUNS
 from tests.claims.theory_cases import THEORY
 
-CASES: dict[str, Case] = THEORY | RUNS | NETWORKS | MARGINS
+CASES: dict[str, Case] = THEORY | RUNS | NETWORKS | MARGINS | SHAPING_RUNS
 CLAIMS = read_claims()
 UNDECIDED = {"O21"}
 """Claims whose test is a bound in words: it never says more than that it cannot tell."""
@@ -29,6 +30,7 @@ ABSCISSAE = {
     "margin_effective",
     "distance",
     "distance_typical",
+    "beta",
     "x",
 } | {
     "layer",
