@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf, sqrt
 from scipy.integrate import quad
 from scipy.special import erf
 
@@ -31,11 +32,25 @@ def test_spectral_means(gamma, s):
     def mean_p(function):
         return gamma * mean_d(function) + (1 - gamma) * function(0.0)
 
+    first = mean_d(lambda x: x / (1 + s * x))
     written = [
-        mean_d(lambda x: x / (1 + s * x)), mean_d(lambda x: (x / (1 + s * x)) ** 2), mean_p(lambda x: 1 / (1 + s * x)),
+        first, mean_d(lambda x: (x / (1 + s * x) - first) ** 2), mean_p(lambda x: 1 / (1 + s * x)),
         mean_p(lambda x: 1 / (1 + s * x) ** 2), mean_d(lambda x: x / (1 + s * x) ** 2),
     ]  # fmt: skip
     assert hidden_manifold._spectral_means(s, gamma) == pytest.approx(written, rel=1e-8)
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 0.03, 1.0, 1.001, 50.0, 1e4])
+def test_spectral_means_lose_no_digits(gamma):
+    """The closed forms with 60 digits, where differences of nearly equal numbers do no harm."""
+    mp.dps = 60
+    for s in (1e-8, 1e-3, 1.0, 1e4, 1e12):
+        x, g = mpf(s), mpf(gamma)
+        root = sqrt(1 + 2 * (1 + g) * x + ((1 - g) * x) ** 2)
+        e, h = 2 / (root + 1 + (1 - g) * x), 2 / (root + 1 - (1 - g) * x)
+        square = e * h * (2 * (1 + g) + (1 - g) ** 2 * x) / (root * (root + 1))
+        exact = [e * h, square - (e * h) ** 2, h, h / (e * root), e * h / root]
+        assert hidden_manifold._spectral_means(s, gamma) == pytest.approx([float(value) for value in exact], rel=1e-11)
 
 
 def notes(alpha, gamma, strength, A, B, C):
@@ -88,6 +103,18 @@ def test_peak_where_samples_are_as_many_as_features():
     errors = [hidden_manifold.fit(alpha, 0.1, "square", 1e-8).generalization_error for alpha in (0.3, 1.0, 4.0)]
     assert errors[1] > 0.48
     assert max(errors[0], errors[2]) < 0.21
+
+
+def test_the_best_regularization_has_no_peak():
+    errors = []
+    for alpha in (0.3, 0.7, 1.0, 1.5, 4.0):
+        best = hidden_manifold.optimal_regularization(alpha, 0.1)
+        around = [
+            hidden_manifold.fit(alpha, 0.1, "square", factor * best).generalization_error for factor in (0.9, 1.0, 1.1)
+        ]
+        assert around[1] < min(around[0], around[2])
+        errors.append(around[1])
+    assert (np.diff(errors) < 0).all()
 
 
 def test_many_inputs_are_independent_features():

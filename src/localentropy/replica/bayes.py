@@ -429,7 +429,7 @@ def _specialized(alpha: float) -> tuple[float, float, float]:
         raise ConvergenceError(
             "fixed point", {"alpha": alpha, "ln r_+": found.x[0], "ln(1 + r_-)": found.x[1]}, residual
         )
-    return math.exp(found.x[0]), math.expm1(found.x[1]), residual
+    return math.exp(found.x[0]), math.expm1(max(found.x[1], SMALLEST_SPECIALIZATION)), residual
 
 
 def _place(load: Callable[[float], float], alpha: float, bounds: tuple[float, float]) -> float:

@@ -14,6 +14,7 @@ out of range, and ConvergenceError, with the point and the residual, for a solve
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -113,17 +114,20 @@ def optimal_regularization(alpha: float, loss: str = "square") -> float:
         alpha: samples per weight, in [1e-3, 1e3].
         loss: "square", "logistic" or "hinge".
     """
+    return smallest_error(lambda regularization: fit(alpha, loss, regularization))
+
+
+def smallest_error(fit_at: Callable[[float], Fit]) -> float:
+    """The regularization in [2e-8, 1e4] at which a student's probability of a wrong sign is smallest."""
     from scipy.optimize import minimize_scalar
 
-    grid = np.log(np.geomspace(*SEARCHED, 24))
-    errors = [fit(alpha, loss, math.exp(y)).generalization_error for y in grid]
-    best = int(np.argmin(errors))
+    def error(log_regularization: float) -> float:
+        return fit_at(math.exp(log_regularization)).generalization_error
+
+    grid = np.log(np.geomspace(*SEARCHED, 24)).tolist()
+    best = int(np.argmin([error(y) for y in grid]))
     bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    found = minimize_scalar(
-        lambda y: fit(alpha, loss, math.exp(y)).generalization_error, bounds=bounds, method="bounded",
-        options={"xatol": 1e-7},
-    )  # fmt: skip
-    return math.exp(found.x)
+    return math.exp(minimize_scalar(error, bounds=bounds, method="bounded", options={"xatol": 1e-7}).x)
 
 
 def minimum(features: Features, loss: str, regularization: float, point: dict[str, float]) -> Fit:

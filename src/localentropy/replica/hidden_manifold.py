@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from localentropy.arguments import require_between
 from localentropy.errors import DomainError
 from localentropy.numerics.activations import Activation, ActivationMoments, activation_moments
-from localentropy.replica.erm import SAMPLES, Fit, OrderParameters, minimum
+from localentropy.replica.erm import SAMPLES, Fit, OrderParameters, minimum, smallest_error
 
 SMALLEST_SIGNAL = 1e-6
 """Correlation of an activation with its argument, from which on something can be learned."""
@@ -47,11 +47,12 @@ class RandomFeatures:
         load = self.alpha / gamma
         ridge, own_noise = regularization + self.alpha * star * bend, self.alpha * star * noise
         latent_noise, signal = load * mu * mu * noise, load * mu * pull
-        reached, resolved, missed, missed_square, crossed = _spectral_means(load * mu * mu * bend / ridge, gamma)
+        reached, variance, missed, missed_square, crossed = _spectral_means(load * mu * mu * bend / ridge, gamma)
+        resolved = reached * reached + variance
         V = (mu * mu * reached + star * missed) / ridge
         M = mu * signal * reached / ridge
         # q_s less m_s^2, and q_w.
-        latent = signal * signal * (resolved - reached * reached) + latent_noise * resolved + own_noise * crossed
+        latent = signal * signal * variance + latent_noise * resolved + own_noise * crossed
         own = own_noise * missed_square + gamma * (signal * signal + latent_noise) * crossed
         return OrderParameters(V, (mu * mu * latent + star * own) / (ridge * ridge), M)
 
@@ -86,17 +87,33 @@ def fit(
     return minimum(features, loss, regularization, point)
 
 
+def optimal_regularization(
+    samples_per_feature: float, inputs_per_feature: float, loss: str = "square", activation: Activation = "erf"
+) -> float:
+    """Lambda of the smallest probability of a wrong sign, in [2e-8, 1e4]; arguments as for `fit`."""
+    return smallest_error(lambda strength: fit(samples_per_feature, inputs_per_feature, loss, strength, activation))
+
+
 def _spectral_means(s: float, gamma: float) -> tuple[float, float, float, float, float]:
     """Means over the spectrum of F^T F / p, of Marchenko and Pastur, each without cancellation (eq. 35).
 
     Returns:
-        The means of x / (1 + s x) and x^2 / (1 + s x)^2 over the d eigenvalues x of F F^T / p; those of 1 / (1 + s x)
+        The mean and the variance of x / (1 + s x) over the d eigenvalues x of F F^T / p; the means of 1 / (1 + s x)
         and its square over the p eigenvalues of F^T F / p; the mean of x / (1 + s x)^2 over the d ones.
     """
-    root = math.sqrt(1.0 + 2.0 * (1.0 + gamma) * s + ((1.0 - gamma) * s) ** 2)
-    few, many = 1.0 + (1.0 - gamma) * s, 1.0 - (1.0 - gamma) * s
+    less, more = 1.0 - gamma, 1.0 + gamma
+    root = math.sqrt(1.0 + 2.0 * more * s + (less * s) ** 2)
+    few, many = 1.0 + less * s, 1.0 - less * s
     over_d = 2.0 / (root + few) if few > 0.0 else (root - few) / (2.0 * gamma * s)
     over_p = 2.0 / (root + many) if many > 0.0 else (root - many) / (2.0 * s)
     reached = over_d * over_p
-    resolved = reached * (2.0 * (1.0 + gamma) + (1.0 - gamma) ** 2 * s) / ((root + 1.0) * root)
-    return reached, resolved, over_p, over_p / (over_d * root), reached / root
+    if less > 0.0:
+        top = root + less * s
+        spread = (
+            s * (2.0 * gamma * less + 4.0 * gamma * more + less * less) - more * less * s * (1.0 + 2.0 * more * s) / top
+        )
+        spread = (2.0 * gamma * (1.0 + root) + spread) / top
+    else:
+        spread = 2.0 * gamma * (1.0 + root) - (3.0 * gamma + 1.0) * less * s - less**3 * s * s + root * less * less * s
+    variance = reached * spread / (root * (root + 1.0) * (1.0 + more * s + root))
+    return reached, variance, over_p, over_p / (over_d * root), reached / root
