@@ -22,7 +22,7 @@ class Solution:
         iterations: number of steps in the solver's own unit (sweeps, passes over the patterns, updates of all
             messages, epochs). Success may have cut the last one short.
         train_errors: fraction of patterns in error, at the start and after every iteration, [iterations + 1]. Focusing
-            on the tree committee has one after every step of its protocol instead.
+            on committees has one after every step of its protocol instead, their belief propagation one at the end.
         cpu_seconds: processor time. Runs that are made at once share it equally.
         converged: whether the run reached the tolerance of its stop rule: messages, a loss, or the distance of
             replicas. None where no rule has a tolerance.
