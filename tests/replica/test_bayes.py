@@ -289,6 +289,31 @@ def test_two_units_without_specialization_in_one_dimension():
     assert found.entropy() == pytest.approx(mean(lambda Z, d, b: Z * np.log(Z)), rel=1e-9)
 
 
+@pytest.mark.parametrize("alpha", [2.15, 2.7, 5.0])
+def test_two_units_with_specialization_by_another_integral(alpha):
+    """z_+ beats |z_-|: probabilities as integrals over |z_-|, on plain grids; gradients act on the Gaussians."""
+    found = bayes.committee(alpha)
+    q = np.array([found.mean_overlap, found.specialization])
+    root, known = np.sqrt(1 - q), np.linspace(-7, 7, 141)
+    weight = norm.pdf(known) * (known[1] - known[0])
+    x, x_weight = np.polynomial.legendre.leggauss(160)
+    size, size_weight = 4 * (x + 1), 4 * x_weight
+    plus = math.sqrt(q[0]) * known[:, None]
+    # [omega_-, |z_-|]: density of |z_-| and its derivative by omega_-.
+    sides = [(sign * size - math.sqrt(q[1]) * known[:, None]) / root[1] for sign in (1, -1)]
+    density = sum(norm.pdf(side) for side in sides) / root[1] * size_weight
+    by_minus = sum(norm.pdf(side) * side for side in sides) / root[1] ** 2 * size_weight
+    labels = []
+    for sign in (1, -1):
+        t = (size - sign * plus) / root[0]
+        win, edge = ndtr(-t), sign * norm.pdf(t) / root[0]
+        labels.append((win @ density.T, edge @ density.T, win @ by_minus.T))
+    labels.append(tuple(total - a - b for total, a, b in zip((1, 0, 0), *labels, strict=True)))
+    for index, overlap in enumerate(q):
+        information = weight @ sum(parts[1 + index] ** 2 / np.maximum(parts[0], 1e-13) for parts in labels) @ weight
+        assert overlap / (1 - overlap) == pytest.approx(alpha * information, rel=1e-7)
+
+
 def test_specialization_is_continuous():
     branch = bayes._specialized_branch()
     assert (np.diff(branch, axis=0) > 0).all()
