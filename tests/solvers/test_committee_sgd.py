@@ -125,6 +125,18 @@ def test_epochs_to_a_solution_are_those_of_the_paper():
     assert abs(np.mean(epochs) - 770) < 150
 
 
+@pytest.mark.slow
+def test_epochs_to_a_small_loss_are_those_of_the_paper():
+    """ceSGD-slow on random patterns: (1.298 ± 0.007)·10⁴ epochs (`shaping`, Methods). β₁ is chosen here."""
+    schedule = Schedule(
+        learning_rate=3e-3, beta=0.5, beta_growth=2e-4, gamma=0.1, gamma_growth=4e-4, epochs=20_000, stop="loss"
+    )
+    for seed in (1, 2, 3):
+        run = committee_sgd(random_tree_committee(N=999, P=1000, K=9, seed=seed), seed=seed, schedule=schedule)
+        assert run.solved and run.converged
+        assert abs(run.iterations - 12980) < 3 * 70
+
+
 def test_solutions_have_no_recomputed_error_and_units_of_norm_one():
     instance = tree_committee(D=60, P=300, N=225, K=9, seed=0)
     run = committee_sgd(instance, seed=0, schedule=Schedule(learning_rate=3e-3, gamma=5.0))
