@@ -32,7 +32,7 @@ def majority(t):
     return float(np.exp(log_ndtr(np.array(votes) * t).sum(1)).sum())
 
 
-def plain(patterns, weights, distance, iterations=300, damping=0.5):
+def plain(patterns, weights, distance, iterations=120, damping=0.4):
     """The same approximation as one writes it: n × n matrices, the reference's direction projected out."""
     K, P, n = patterns.shape
     S = 1 - 2 * distance
@@ -158,8 +158,9 @@ def test_without_constraints_the_entropy_vanishes():
 
 def test_the_entropy_is_stationary_in_the_factors():
     instance, weights = problem(3, 30, 40)
-    factors = _Factors(instance.unit_inputs, unit_norm(weights) * math.sqrt(40), 0.3)
-    for _ in range(200):
+    factors = _Factors(instance.unit_inputs, unit_norm(weights) * math.sqrt(40))
+    factors.restart(0.3)
+    for _ in range(100):
         value, residual = factors.update(0.1)
     assert residual < 1e-12
     precisions, fields, multipliers = factors.state

@@ -81,7 +81,9 @@ def committee_local_entropy(
     """Local entropy at given distances from given weights.
 
     Message passing is right for independent inputs and independent pre-activations of the units. This is so on a tree
-    of random patterns. Every distance is solved by itself, from empty messages.
+    of random patterns. Every distance is solved by itself, from empty messages. Expectation propagation is for inputs
+    of any correlations. Distances are solved outwards, each from the one before (`expectation_propagation`). It takes
+    the units as independent on each pattern, and is a few per cent too low on images.
 
     Args:
         instance: ±1 patterns.
@@ -91,8 +93,9 @@ def committee_local_entropy(
             features, which are taken as independent, and the second elsewhere.
         damping: share of the old messages kept in an update, in [0, 1). Where messages do not converge, the point is
             solved again, at most twice, each time with half the share of new ones.
-        max_iterations: most updates of one attempt.
-        tolerance: largest residual of a converged point.
+        max_iterations: most updates of one attempt; of a point, in expectation propagation.
+        tolerance: largest residual of a converged point. For expectation propagation 1e-4 does: the error of its
+            entropy is about the square.
 
     Raises:
         DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros, an

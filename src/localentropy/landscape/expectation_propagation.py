@@ -7,15 +7,19 @@ correlated patterns need.
 from __future__ import annotations
 
 import math
+from collections import deque
 
 import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular
 
 from localentropy.landscape.expectation_kernels import majority_derivatives
-from localentropy.solvers.binary.messages import LARGEST_DAMPING, raised_damping
 
 _NORM_TOLERANCE = 1e-8  # relative; the entropy is stationary in the multiplier, so this costs it about 1e-16
 _MULTIPLIER_STEPS = 100
+_DEPTH = 10  # updates that are combined
+_COLLINEAR = 1e-6  # relative; gaps nearer to each other than this count as one
+
+_State = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def expectation_propagation(
@@ -30,7 +34,8 @@ def expectation_propagation(
 
     Every unit has squared norm n and the overlap S = 1 − 2D with its reference. The overlap is exact: weights move in
     the space orthogonal to the reference. The norm is right in the mean. Points are solved from the smallest distance
-    outwards, each starting from the last one that converged. The damping is raised where updates alternate or diverge.
+    outwards, each starting from the last one that converged. Each update is combined with those before it so that
+    alternating ones cancel. Where they diverge the point starts again without factors, with half the share of new ones.
 
     Source: `shaping`, figure 6; docs/shaping/theory.md eqs. E.1 to E.8, which also says how good the approximation is.
 
@@ -50,17 +55,18 @@ def expectation_propagation(
         does not converge either where the probabilities of a pattern underflow. That needs most units far on the wrong
         side, which does not happen around a reference without errors.
     """
-    factors = _Factors(patterns, reference, damping)
+    factors = _Factors(patterns, reference)
     entropy, residual = np.full(len(distances), np.nan), np.full(len(distances), np.inf)
     iterations = np.zeros(len(distances), dtype=int)
     for point in np.argsort(distances):
-        factors.relax(damping)
-        start, value = factors.state, math.nan
+        start, kept, value = factors.state, damping, math.nan
+        factors.restart(kept)
         while residual[point] > tolerance and iterations[point] < max_iterations:
             value, residual[point] = factors.update(distances[point])
             iterations[point] += 1
             if math.isinf(residual[point]):
-                factors.state = start
+                kept = 0.5 * (1.0 + kept)
+                factors.restart(kept, factors.none)
         if residual[point] <= tolerance:
             entropy[point] = value
         else:
@@ -151,23 +157,29 @@ class _Factors:
     Attributes:
         state: precisions τ and fields ν of the factors exp(−τ x²/2 + ν x) of the pre-activations x, both [K, P], and
             the multipliers ρ of the norms, [K]. An update makes new arrays.
-        damping: share of the old factors kept.
+        none: the state without factors.
     """
 
-    def __init__(self, patterns: np.ndarray, reference: np.ndarray, damping: float) -> None:
+    def __init__(self, patterns: np.ndarray, reference: np.ndarray) -> None:
         K, P, self._size = patterns.shape
         self._units = [_Unit(*unit) for unit in zip(patterns, reference, strict=True)]
         self._own = np.stack([unit.own for unit in self._units])
         # With this bound the product of the (K + 1)/2 smallest probabilities of a pattern does not underflow.
         self._steepest = math.sqrt(2600.0 / (K + 1))
-        self._change = np.zeros((2, K, P))
-        self.state = np.zeros((K, P)), np.zeros((K, P)), np.ones(K)
-        self.damping = damping
+        self._updates: deque[tuple[np.ndarray, np.ndarray, np.ndarray]] = deque(maxlen=_DEPTH)
+        self.state = self.none = np.zeros((K, P)), np.zeros((K, P)), np.ones(K)
 
-    def relax(self, least: float) -> None:
-        """Undo one rise of the damping, for a new distance."""
-        self.damping = max(least, 2.0 * self.damping - 1.0)
-        self._change = np.zeros_like(self._change)
+    def restart(self, damping: float, state: _State | None = None) -> None:
+        """Forget the last updates.
+
+        Args:
+            damping: share of the old factors kept from now on.
+            state: to go back to. None stays here.
+        """
+        self._damping = damping
+        self._updates.clear()
+        if state is not None:
+            self.state = state
 
     def update(self, distance: float) -> tuple[float, float]:
         """Update all factors once (docs/shaping/theory.md eqs. E.3 to E.8).
@@ -183,13 +195,13 @@ class _Factors:
         for unit, tau, nu, rho in zip(self._units, precisions, pull, multipliers, strict=True):
             rows.append(unit.posterior(tau, nu, rho, square))
             if rows[-1] is None:
-                return self._diverged()
+                return math.nan, math.inf
         multipliers, means, variances, volumes = (np.array(column) for column in zip(*rows, strict=True))
 
         # Without the pattern's own factor.
         share = 1.0 - precisions * variances
         if not np.all(share > 0.0):
-            return self._diverged()
+            return math.nan, math.inf
         V = variances / share
         omega = (means - variances * pull) / share
         slopes, curvatures, logarithms = np.empty_like(V), np.empty_like(V), np.empty(V.shape[1])
@@ -200,18 +212,19 @@ class _Factors:
         # With the pattern itself in place of its factor.
         left = 1.0 - V * curvatures
         gap = np.stack([(omega + V * slopes - means) / np.sqrt(variances), V * left / variances - 1.0])
-        new = 1.0 - self.damping
-        self.state = (
-            self.damping * precisions + new * curvatures / left,
-            self.damping * fields + new * (slopes + curvatures * (own + omega)) / left,
-            multipliers,
-        )
-        product, squares = np.vdot(new * gap, self._change), np.vdot(self._change, self._change)
-        self._change = new * gap
-        self.damping = raised_damping(self.damping, float(product), float(squares))
+        new = np.stack([curvatures / left, (slopes + curvatures * (own + omega)) / left])
+        self.state = *self._mixed(np.stack([precisions, fields]), new, gap.ravel()), multipliers
         return (math.nan if bounded else float(entropy)), float(np.abs(gap).max())
 
-    def _diverged(self) -> tuple[float, float]:
-        self.damping = min(0.5 * (1.0 + self.damping), LARGEST_DAMPING)
-        self._change = np.zeros_like(self._change)
-        return math.nan, math.inf
+    def _mixed(self, old: np.ndarray, new: np.ndarray, gap: np.ndarray) -> np.ndarray:
+        """The next precisions and fields, [2, K, P]: the combination of the last updates whose gaps cancel best.
+
+        This is Anderson's mixing.
+        """
+        self._updates.append((old, new, gap))
+        differences = np.stack([gap - before for *_, before in self._updates], axis=1)[:, :-1]
+        earlier = np.linalg.lstsq(differences, gap, rcond=_COLLINEAR)[0]
+        shares = np.append(earlier, 1.0 - earlier.sum())
+        olds, news = (sum(share * one[i] for share, one in zip(shares, self._updates, strict=True)) for i in (0, 1))
+        mixed: np.ndarray = self._damping * olds + (1.0 - self._damping) * news
+        return mixed
