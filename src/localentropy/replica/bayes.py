@@ -30,6 +30,7 @@ import numpy as np
 from localentropy.arguments import require_between, require_choice
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.quadrature import gaussian_nodes
+from localentropy.numerics.search import maximum, positive_root
 from localentropy.replica import channels, committee_channel
 from localentropy.replica.ensemble import LOADS
 
@@ -300,7 +301,7 @@ def _binary_sites(m_hat: float) -> float:
 @lru_cache(maxsize=1)
 def _binary_spinodal() -> tuple[float, float]:
     """m_hat and alpha where the uninformed branch ends."""
-    return _extremum(_binary_load, 1e-2, 30.0, -1.0)
+    return _extremum(_binary_load, 1e-2, 30.0, 1.0)
 
 
 @lru_cache(maxsize=1)
@@ -311,13 +312,13 @@ def _binary_equilibrium() -> float:
         alpha = _binary_load(m_hat)
         return _binary_sites(m_hat) + alpha * channels.sign_entropy(_binary_ratio(m_hat)) + math.log(2.0)
 
-    return _binary_load(_root(excess, 1e-2, _binary_spinodal()[0]))
+    return _binary_load(positive_root(excess, 1e-2, _binary_spinodal()[0]))
 
 
 @lru_cache(maxsize=1)
 def _retrieval_spinodal() -> tuple[float, float]:
     """r and alpha where the uninformed branch ends."""
-    return _extremum(_retrieval_load, 1e-1, 1e3, -1.0)
+    return _extremum(_retrieval_load, 1e-1, 1e3, 1.0)
 
 
 def _many_units_pattern(ratio: float) -> float:
@@ -345,7 +346,7 @@ def _many_units_entropy(ratio: float, alpha: float) -> float:
 @lru_cache(maxsize=1)
 def _many_units_spinodal() -> tuple[float, float]:
     """q_d / (1 - q_d) and alpha where the specialized branch begins."""
-    return _extremum(_many_units_load, 0.1, 1e3, 1.0)
+    return _extremum(_many_units_load, 0.1, 1e3, -1.0)
 
 
 @lru_cache(maxsize=1)
@@ -356,7 +357,7 @@ def _many_units_equilibrium() -> float:
         alpha = _many_units_load(ratio)
         return _many_units_entropy(ratio, alpha) - _many_units_entropy(0.0, alpha)
 
-    return _many_units_load(_root(excess, _many_units_spinodal()[0], 1e4))
+    return _many_units_load(positive_root(excess, _many_units_spinodal()[0], 1e4))
 
 
 @lru_cache(maxsize=1)
@@ -367,7 +368,7 @@ def _two_units_threshold() -> tuple[float, float]:
         labels = committee_channel.labels(r_plus, 0.0)
         return r_plus * labels.stiffness() / labels.information()[0] - 1.0
 
-    r_plus = _root(gain, 0.1, 100.0)
+    r_plus = positive_root(gain, 0.1, 100.0)
     return r_plus, _two_units_load(r_plus)
 
 
@@ -440,28 +441,14 @@ def _place(load: Callable[[float], float], alpha: float, bounds: tuple[float, fl
     elif load(high) <= alpha:
         place = high
     else:
-        place = _root(lambda position: math.log(load(position) / alpha), low, high)
+        place = positive_root(lambda position: math.log(load(position) / alpha), low, high)
     residual = abs(load(place) / alpha - 1.0)
     if not residual < LARGEST_RESIDUAL:
         raise ConvergenceError("fixed point", {"alpha": alpha, "position": place}, residual)
     return place
 
 
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Root in a positive variable, found in its logarithm."""
-    from scipy.optimize import brentq
-
-    return math.exp(brentq(lambda y: function(math.exp(y)), math.log(low), math.log(high), xtol=1e-13, rtol=1e-15))
-
-
 def _extremum(load: Callable[[float], float], low: float, high: float, sign: float) -> tuple[float, float]:
-    """Place and value of the minimum (sign 1) or maximum (sign -1) of alpha on a curve."""
-    from scipy.optimize import minimize_scalar
-
-    found = minimize_scalar(
-        lambda y: sign * load(math.exp(y)), bounds=(math.log(low), math.log(high)), method="bounded",
-        options={"xatol": 1e-9},
-    )  # fmt: skip
-    if not found.success:
-        raise ConvergenceError("spinodal", {"position": math.exp(found.x)}, math.nan)
-    return math.exp(found.x), sign * float(found.fun)
+    """Place and value of the maximum (sign 1) or minimum (sign -1) of alpha on a curve."""
+    place, value = maximum(lambda y: sign * load(math.exp(y)), math.log(low), math.log(high))
+    return math.exp(place), sign * value

@@ -22,6 +22,7 @@ import numpy as np
 
 from localentropy.arguments import require_between, require_choice
 from localentropy.errors import ConvergenceError
+from localentropy.numerics.search import maximum
 from localentropy.replica.losses import LOSSES, SQRT_TWO_OVER_PI, Loss, Square
 
 SAMPLES = (1e-3, 1e3)
@@ -119,15 +120,13 @@ def optimal_regularization(alpha: float, loss: str = "square") -> float:
 
 def smallest_error(fit_at: Callable[[float], Fit]) -> float:
     """The regularization in [2e-8, 1e4] at which a student's probability of a wrong sign is smallest."""
-    from scipy.optimize import minimize_scalar
 
-    def error(log_regularization: float) -> float:
-        return fit_at(math.exp(log_regularization)).generalization_error
+    def success(log_regularization: float) -> float:
+        return -fit_at(math.exp(log_regularization)).generalization_error
 
     grid = np.log(np.geomspace(*SEARCHED, 24)).tolist()
-    best = int(np.argmin([error(y) for y in grid]))
-    bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
-    return math.exp(minimize_scalar(error, bounds=bounds, method="bounded", options={"xatol": 1e-7}).x)
+    best = int(np.argmax([success(y) for y in grid]))
+    return math.exp(maximum(success, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])[0])
 
 
 def minimum(features: Features, loss: str, regularization: float, point: dict[str, float]) -> Fit:

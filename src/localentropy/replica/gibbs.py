@@ -17,7 +17,6 @@ argument out of range, and ConvergenceError, with the point and the residual, fo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -28,6 +27,7 @@ from scipy.special import erfcx, log_ndtr, ndtr
 from localentropy.arguments import require_between
 from localentropy.errors import ConvergenceError
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, gaussian_nodes
+from localentropy.numerics.search import maximum, positive_root
 from localentropy.replica.ensemble import LOADS
 
 TEMPERATURES = (0.0, 100.0)
@@ -120,7 +120,9 @@ def learning(alpha: float, temperature: float) -> Learning:
     end, limit = _spinodal(temperature)
     if alpha > limit:
         return Learning(alpha, temperature, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    state = _state(_root(lambda R_hat: math.log(_state(R_hat, temperature).alpha / alpha), FIELDS[0], end), temperature)
+    if alpha < limit:
+        end = positive_root(lambda field: math.log(_state(field, temperature).alpha / alpha), FIELDS[0], end)
+    state = _state(end, temperature)
     residual = max(state.residual, abs(state.alpha / alpha - 1.0))
     if not residual < LARGEST_RESIDUAL:
         raise ConvergenceError("student", {"alpha": alpha, "temperature": temperature}, residual)
@@ -163,7 +165,7 @@ def equilibrium(temperature: float) -> float:
     end, limit = _spinodal(temperature)
     if _state(end, temperature).free_entropy > 0.0:
         return limit
-    R_hat = _root(lambda field: -_state(field, temperature).free_entropy, FIELDS[0], end)
+    R_hat = positive_root(lambda field: -_state(field, temperature).free_entropy, FIELDS[0], end)
     return _state(R_hat, temperature).alpha
 
 
@@ -176,7 +178,7 @@ def glass_ends() -> GlassEnds:
         return _state(_spinodal(temperature)[0], temperature).entropy(temperature)
 
     meeting = float(brentq(entropy_at_end, *GLASS, xtol=1e-10))
-    temperature, alpha = _maximum(zero_entropy, *GLASS)
+    temperature, alpha = maximum(zero_entropy, *GLASS)
     return GlassEnds(spinodal(meeting), meeting, alpha, temperature)
 
 
@@ -191,7 +193,7 @@ def _spinodal(temperature: float) -> tuple[float, float]:
     top = int(np.argmax([load(y) for y in fields]))
     if not 0 < top < SCANNED - 1:
         raise ConvergenceError("spinodal", {"temperature": temperature, "field": math.exp(fields[top])}, math.nan)
-    place, alpha = _maximum(load, float(fields[top - 1]), float(fields[top + 1]))
+    place, alpha = maximum(load, float(fields[top - 1]), float(fields[top + 1]))
     return math.exp(place), alpha
 
 
@@ -205,7 +207,7 @@ def _frozen(temperature: float) -> float | None:
     fields = np.geomspace(0.1, FIELDS[1], SCANNED)
     for low, high in zip(fields[:-1].tolist(), fields[1:].tolist(), strict=True):
         if entropy(high) < 0.0:
-            return _root(lambda field: -entropy(field), low, high)
+            return positive_root(lambda field: -entropy(field), low, high)
     return None
 
 
@@ -261,25 +263,6 @@ def _pattern(R: float, q: float, v: float, c: float, temperature: float) -> tupl
         float(edge @ slope) * math.sqrt(q / (c * v)), float(label @ slope**2) / v, float(label @ log_mean),
         float(label @ np.exp(log_error + log_ndtr(x) - log_mean)),
     )  # fmt: skip
-
-
-def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Root of an increasing function of a positive variable, found in its logarithm."""
-    from scipy.optimize import brentq
-
-    if function(high) <= 0.0:
-        return high
-    return math.exp(brentq(lambda y: function(math.exp(y)), math.log(low), math.log(high), xtol=1e-13, rtol=1e-14))
-
-
-def _maximum(function: Callable[[float], float], low: float, high: float) -> tuple[float, float]:
-    """Place and value of the maximum of a function with one."""
-    from scipy.optimize import minimize_scalar
-
-    found = minimize_scalar(lambda x: -function(x), bounds=(low, high), method="bounded", options={"xatol": 1e-8})
-    if not found.success:
-        raise ConvergenceError("maximum", {"place": float(found.x)}, math.nan)
-    return float(found.x), -float(found.fun)
 
 
 def _temperature(temperature: float) -> float:
