@@ -12,12 +12,19 @@ from typing import Any
 
 import pandas as pd
 
-from tests.claims import margins_tables, network_tables, run_tables, shaping_run_tables, theory_tables
+from tests.claims import (
+    margins_tables,
+    network_tables,
+    run_tables,
+    shaping_annealing_tables,
+    shaping_run_tables,
+    theory_tables,
+)
 
 MODULES = {
     "overparam": (theory_tables, run_tables, network_tables),
     "margins": (margins_tables,),
-    "shaping": (shaping_run_tables,),
+    "shaping": (shaping_run_tables, shaping_annealing_tables),
 }
 """Paper → where the tables of its experiments are made."""
 

@@ -14,10 +14,11 @@ from tests.claims.cases import Case, Tables, only, tables
 from tests.claims.margins_cases import MARGINS
 from tests.claims.network_cases import NETWORKS
 from tests.claims.run_cases import RUNS
+from tests.claims.shaping_annealing_cases import SHAPING_ANNEALING
 from tests.claims.shaping_run_cases import SHAPING_RUNS
 from tests.claims.theory_cases import THEORY
 
-CASES: dict[str, Case] = THEORY | RUNS | NETWORKS | MARGINS | SHAPING_RUNS
+CASES: dict[str, Case] = THEORY | RUNS | NETWORKS | MARGINS | SHAPING_RUNS | SHAPING_ANNEALING
 CLAIMS = read_claims()
 UNDECIDED = {"O21"}
 """Claims whose test is a bound in words: it never says more than that it cannot tell."""
@@ -25,6 +26,7 @@ ABSCISSAE = {
     "alpha",
     "alpha_T",
     "inv_alpha",
+    "gamma",
     "margin",
     "margin_ref",
     "margin_effective",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -164,6 +165,26 @@ def test_cross_entropy_leads_where_the_number_of_errors_does_not():
     np.testing.assert_array_equal(errors.train_errors[0], entropy.train_errors[0])
     strict = anneal(instance, seed=0, energy="cross_entropy", margin=0.05, sweeps=100)
     assert not strict.solved and strict.train_errors[-1] == instance.train_error(strict.weights, 0.05)
+
+
+@pytest.mark.parametrize("energy", ["errors", "cross_entropy"])
+def test_a_run_may_go_on_after_its_first_solution(energy):
+    instance = random_patterns(N=301, P=80, seed=3)
+    schedule: dict[str, Any] = {"beta_start": 1.0, "beta_step": 0.1, "sweeps": 1000}
+    stopped = anneal(instance, seed=1, energy=energy, **schedule)
+    whole = anneal(instance, seed=1, energy=energy, stop_at_first=False, **schedule)
+    assert stopped.solved and stopped.first_weights is None and stopped.iterations < whole.iterations == 1000
+    np.testing.assert_array_equal(whole.first_weights, stopped.weights)
+    np.testing.assert_array_equal(whole.train_errors[: stopped.iterations + 1], stopped.train_errors)
+    assert len(whole.train_errors) == 1001 and whole.train_errors[-1] == instance.train_error(whole.weights)
+    # What goes on is the loss, and it falls where there are no errors; the number of errors only diffuses.
+    losses = [
+        energy_table("cross_entropy", 301, 1, 1.0).of(np.rint(instance.sums(weights)))
+        for weights in (whole.weights, stopped.weights)
+    ]
+    assert whole.solved and (losses[0] < 0.8 * losses[1]) == (energy == "cross_entropy")
+    failed = anneal(random_patterns(N=33, P=66, seed=0), seed=0, energy=energy, sweeps=5, stop_at_first=False)
+    assert failed.first_weights is None and failed.iterations == 5
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -163,6 +163,12 @@ Margin = Annotated[float, Field(ge=0, le=10)]
 
 Distance = Annotated[float, Field(gt=0, lt=1)]
 """Normalised Hamming distance, d = (1 − overlap)/2."""
+
+Units = Literal[1, 3, "inf"]
+"""Hidden units K of a tree machine whose theory is known."""
+
+Sharpness = Annotated[float, Field(ge=0.1, le=100)]
+"""γ of the cross-entropy loss ln(1 + exp(−2γx))/(2γ) of a stability x."""
 
 IncreasingSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(increasing)]
 """A grid of positive sizes, strictly increasing."""

@@ -109,8 +109,8 @@ def _measurements(
     if solution.magnetizations is not None and solution.entropy is not None:
         students["test_error_barycenter"] = solution.magnetizations
         numbers |= {"entropy": solution.entropy, "overlap": float(np.mean(solution.magnetizations**2))}
-    if (first := getattr(solution, "first_weights", None)) is not None:
-        students["test_error_first"] = first
+    if solution.first_weights is not None:
+        students["test_error_first"] = solution.first_weights
     numbers |= dict(zip(students, instance.test_error(np.stack([*students.values()]), n).tolist(), strict=True))
     rows = [(quantity, math.nan, value) for quantity, value in numbers.items()]
     energies = expected_flip_energy(instance, weights, distances=parameters.distances, margin=margin)

@@ -28,6 +28,8 @@ class Solution:
             replicas. None where no rule has a tolerance.
         entropy: Bethe entropy, nats per weight. Only of message passing, as the next one.
         magnetizations: the means of the weights, in [-1, 1], [N].
+        first_weights: of a run that goes on after its first solution, the first weights without errors; None if there
+            were none.
     """
 
     weights: np.ndarray
@@ -38,6 +40,7 @@ class Solution:
     converged: bool | None = None
     entropy: float | None = None
     magnetizations: np.ndarray | None = None
+    first_weights: np.ndarray | None = None
 
     @property
     def best_train_error(self) -> float:

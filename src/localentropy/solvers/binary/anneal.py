@@ -42,10 +42,12 @@ def anneal(
     sweeps: int = 4000,
     energy: str = "errors",
     gamma: float = 1.0,
+    stop_at_first: bool = True,
 ) -> Solution:
     """Simulated annealing with an inverse temperature that grows linearly, until the first solution.
 
     For every energy the run ends at the first configuration without errors, and train errors are fractions of errors.
+    Or it goes on to the lowest temperature: the cross-entropy falls further where there are no errors.
 
     Args:
         instance: ±1 patterns with N odd, or real ones.
@@ -58,6 +60,7 @@ def anneal(
             each pattern to the margin; "cross_entropy", ln(1 + exp(−2 γ Δ))/(2 γ) of the stability Δ (`shaping`). The
             last two need ±1 patterns, see `localentropy.solvers.binary.energies`.
         gamma: γ of the cross-entropy.
+        stop_at_first: if False, the run makes all sweeps. The first solution is in `first_weights`.
 
     Returns:
         Iterations are sweeps.
@@ -73,12 +76,12 @@ def anneal(
     require_choice("energy", energy, ENERGIES)
     betas = beta_start + np.arange(sweeps) * beta_step
     if energy == "errors":
-        return _descend("anneal", instance, margin, seed, betas, sweeper)
+        return _descend("anneal", instance, margin, seed, betas, sweeper, stop_at_first)
 
     def dynamics(instance: Instance, margin: float, weights: np.ndarray, stream: np.ndarray) -> Sweeps:
         return energy_sweeper(instance, margin, weights, stream, energy, gamma)
 
-    return _descend("anneal", instance, margin, seed, betas, dynamics)
+    return _descend("anneal", instance, margin, seed, betas, dynamics, stop_at_first)
 
 
 def mct0(instance: Instance, *, margin: float = 0.0, seed: int, sweeps: int = 1000) -> Solution:
@@ -107,6 +110,7 @@ def _descend(
     seed: int,
     betas: np.ndarray,
     dynamics: Callable[[Instance, float, np.ndarray, np.ndarray], Sweeps],
+    stop_at_first: bool = True,
 ) -> Solution:
     check_run(instance, seed)
     started = time.thread_time()
@@ -115,17 +119,20 @@ def _descend(
     stream = word_stream(seed, f"algorithm/{name}/moves")
     errors = np.zeros(len(betas) + 1, np.int64)
     errors[0] = round(float(instance.train_error(weights, margin)) * instance.P)
-    done = 0
+    done, first = 0, weights.copy() if errors[0] == 0 else None
     run = dynamics(instance, margin, weights, stream)
-    while done < len(betas) and errors[done] > 0:
+    while done < len(betas) and not (stop_at_first and first is not None):
         chunk = slice(done, done + _CHUNK)
-        done += run(betas[chunk], True, errors[1:][chunk])
+        done += run(betas[chunk], first is None, errors[1:][chunk])
+        if first is None and errors[done] == 0:
+            first = weights.copy()
     return Solution(
         weights=weights,
         solved=instance.train_error(weights, margin) == 0.0,
         iterations=done,
         train_errors=errors[: done + 1] / instance.P,
         cpu_seconds=time.thread_time() - started,
+        first_weights=None if stop_at_first else first,
     )
 
 

@@ -34,12 +34,10 @@ class BinaryNetSolution(Solution):
     Attributes:
         epoch: number of updates that led to these weights.
         first_epoch: number of updates that led to the first weights without errors; None if there were none.
-        first_weights: the first weights without errors, int8 of ±1, [N].
     """
 
     epoch: int = 0
     first_epoch: int | None = None
-    first_weights: np.ndarray | None = None
 
 
 def binarynet(

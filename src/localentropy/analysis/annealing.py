@@ -1,0 +1,24 @@
+"""Means over the instances that were annealed, for each energy and load."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+RUN = ["energy", "gamma", "alpha", "N"]
+
+
+def averages(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Mean over instances with its standard error.
+
+    Args:
+        table: of the program `annealing`.
+        quantity: in it.
+
+    Returns:
+        Columns energy, gamma (missing but for the cross-entropy), alpha, N, x, y, y_err, n (instances averaged), runs
+        (all instances), solved (fraction of them whose final weights are a solution).
+    """
+    rows = table[table["quantity"] == quantity]
+    means = rows.groupby([*RUN, "x"], dropna=False)["value"].agg(y="mean", y_err="sem", n="count").reset_index()
+    outcomes = table[table["quantity"] == "solved"].groupby(RUN, dropna=False)["value"].agg(solved="mean", runs="size")
+    return means.merge(outcomes.reset_index(), on=RUN)

@@ -1,0 +1,131 @@
+"""Figure s4: the optimal sharpness of the cross-entropy, by theory and by simulated annealing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.special import entr
+
+from localentropy.analysis.annealing import averages
+from localentropy.analysis.solver_runs import MOST_SOLVED
+from localentropy.plots.drawing import COLORS, GREY, Drawing, colors_of, curve_rows, in_style, letter, panels
+from localentropy.plots.perceptron_points import draw_points
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BEYOND = 2.5
+"""The place of γ = ∞ on the axis, in units of the largest finite γ."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """A panel for each load: local entropy over its bound against γ; (c) around final weights and first solutions."""
+    theory, runs = tables["shaping/optimal_gamma"], tables["shaping/optimal_gamma_annealing"]
+    theory = theory.assign(y=theory["entropy"] / theory["bound"])
+    measured = [_relative(averages(runs, name)) for name in ("local_entropy", "local_entropy_first")]
+    # Where messages often fail, those that converge are of the luckier instances.
+    last, first = (points[points["n"] >= MOST_SOLVED * points["runs"]] for points in measured)
+    loads = sorted(theory["alpha"].unique())
+    figure, axes = panels(len(loads) + 1, 9.0, 3.0)
+    frames = []
+    for number, (axis, alpha) in enumerate(zip(axes, loads, strict=False)):
+        frames += _load(axis, "abcdef"[number], theory[theory["alpha"] == alpha], _at(last, alpha))
+        axis.set_title(rf"$\alpha = {alpha:g}$")
+    distances = sorted(theory["distance"].unique())
+    frames += _firsts(axes[-1], "abcdef"[len(loads)], last, first, loads, distances[len(distances) // 2])
+    axes[0].set_ylabel(r"local entropy / bound, $\phi_{\mathrm{FP}}(d)/H_b(d)$")
+    axes[0].legend(title="$d$", loc=(0.1, 0.2))
+    letter(axes)
+    return Drawing(figure, pd.concat(frames), _caption(theory, runs, measured[0]))
+
+
+def _at(points: pd.DataFrame, alpha: float) -> pd.DataFrame:
+    """The points of a load. The number of patterns of an instance is an integer."""
+    return points[(points["alpha"] - alpha).abs() * points["N"] <= 1]
+
+
+def _relative(points: pd.DataFrame) -> pd.DataFrame:
+    """Entropies in units of the entropy of all weights at the same distance."""
+    bound = entr(points["x"]) + entr(1.0 - points["x"])
+    return points.assign(distance=points["x"], y=points["y"] / bound, y_err=points["y_err"] / bound)
+
+
+def _load(axis: Axes, panel: str, theory: pd.DataFrame, points: pd.DataFrame) -> list[pd.DataFrame]:
+    """Lines of the theory and points of annealing, in a colour for each distance."""
+    finite = np.isfinite(theory["gamma"])
+    right = BEYOND * theory.loc[finite, "gamma"].max()
+    frames = []
+    for distance, color in colors_of(sorted(theory["distance"].unique())).items():
+        here = theory["distance"] == distance
+        curve, limit = theory[here & finite], theory[here & ~finite]
+        axis.plot(curve["gamma"], curve["y"], color=color, label=f"{distance:.2g}")
+        axis.plot([right] * len(limit), limit["y"], "_", color=color, markersize=9, markeredgewidth=1.4)
+        near = points[np.isclose(points["distance"], distance)]
+        draw_points(axis, near, {"color": color, "marker": "o"}, x="gamma")
+        name = f"d = {distance:.2g}"
+        both = pd.concat([curve, limit])
+        frames.append(curve_rows(panel, f"theory, {name}", both["gamma"], both["y"], alpha=both["alpha"]))
+        frames.append(near.assign(panel=panel, series=f"annealing, {name}", x=near["gamma"]))
+    axis.axhline(0.0, color="black", linewidth=0.6)
+    axis.set(xscale="log", xlabel=r"sharpness $\gamma$", ylim=(-0.32, 1.05))
+    axis.set_xticks([1.0, 10.0, 100.0, right], ["1", "10", "100", r"$\infty$"])
+    axis.minorticks_off()
+    return frames
+
+
+def _firsts(
+    axis: Axes, panel: str, last: pd.DataFrame, first: pd.DataFrame, loads: list[float], distance: float
+) -> list[pd.DataFrame]:
+    """Around the final weights, and around the first solution of the same runs."""
+    frames = []
+    for color, alpha in zip(COLORS, loads, strict=False):
+        for points, marker, name in ((last, "o", "final weights"), (first, "^", "first solution")):
+            here = _at(points, alpha)
+            here = here[np.isclose(here["distance"], distance)]
+            style = {"color": color, "marker": marker, "linewidth": 0.7}
+            axis.errorbar(here["gamma"], here["y"], here["y_err"].fillna(0.0), **style)
+            series = f"{name}, α = {alpha:g}, d = {distance:.2g}"
+            frames.append(here.assign(panel=panel, series=series, x=here["gamma"]))
+        axis.plot([], [], color=color, label=rf"$\alpha = {alpha:g}$")
+    for marker, name in (("o", "final weights"), ("^", "first solution")):
+        axis.plot([], [], marker, color=GREY, label=name)
+    axis.set(xscale="log", xlabel=r"sharpness $\gamma$", ylim=(-0.32, 1.05), title=rf"$d = {distance:.2g}$")
+    axis.set_xticks([1.0, 10.0], ["1", "10"])
+    axis.minorticks_off()
+    axis.legend(loc="lower left")
+    return frames
+
+
+def _caption(theory: pd.DataFrame, runs: pd.DataFrame, last: pd.DataFrame) -> str:
+    p = runs.attrs["parameters"]
+    finite = theory[np.isfinite(theory["gamma"])].dropna(subset=["y"])
+    highest = finite.loc[finite.groupby(["alpha", "distance"])["y"].idxmax()]
+    optima = "; ".join(
+        f"{', '.join(f'{gamma:g}' for gamma in at['gamma'])} at α = {alpha:g} (d = {', '.join(f'{d:.2g}' for d in at['distance'])})"
+        for alpha, at in highest.groupby("alpha")
+    )
+    failed = last[last["n"] < MOST_SOLVED * last["runs"]]
+    left_out = "; ".join(
+        f"{', '.join(f'{gamma:g}' for gamma in at['gamma'])} at α = {alpha:.2g}, d = {distance:.2g}"
+        for (alpha, distance), at in failed.groupby(["alpha", "distance"])
+    )
+    lost = (
+        f" Left out: points where the messages converged in fewer than 90 % of the instances, γ = {left_out}."
+        if left_out
+        else ""
+    )
+    return (
+        "Figure s4. Local entropy of the binary perceptron around weights of low cross-entropy loss, against the sharpness γ of the loss, in "
+        "units of the entropy H_b of all weights at distance d. Lines: Franz–Parisi entropy around the minimizers, replica theory; dash at the "
+        "right: γ = ∞, where the minimizers are typical solutions. (As γ grows the lines do not go there but to solutions of the largest "
+        f"margin.) The theory's highest values on the drawn γ: {optima}. Points: belief propagation around the final weights of simulated "
+        f"annealing on the cross-entropy, N = {p['N']}, {p['samples']} instances, mean and standard error; hollow: fewer than 90 % of the final "
+        f"weights have no errors. β grows linearly from {p['beta_start']:g} to {p['beta_end']:g} in {p['sweeps']} sweeps. The final weights are not the minimizers, "
+        "which the theory finds at zero temperature. For large γ they freeze only at a larger β than the last one, and the runs get stuck "
+        "before. (c) The same runs around their first solution, where annealing would usually end: it has far fewer solutions around it. Loads, distances, "
+        f"N and the schedule are chosen here; the talk gives none.{lost}"
+    )

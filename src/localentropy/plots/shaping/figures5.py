@@ -1,0 +1,73 @@
+"""Figure s5: simulated annealing on the number of errors and on the cross-entropy, with one schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from localentropy.analysis.annealing import averages
+from localentropy.plots.drawing import COLORS, Drawing, in_style, letter, panels
+from localentropy.plots.perceptron_points import small_rates
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ENERGIES = {"errors": "number of errors", "cross_entropy": "cross-entropy"}
+TRACED = 0.5
+"""The load nearest to this one is that of panel (c)."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) train error against α, at the end and at best; (b) fraction solved; (c) train error on the way."""
+    runs = tables["shaping/annealing"]
+    p = runs.attrs["parameters"]
+    nearest = min(runs["alpha"].unique(), key=lambda alpha: abs(alpha - TRACED))
+    last, best = averages(runs, "train_error_last"), averages(runs, "train_error_best")
+    once, trace = averages(runs, "solved_once"), averages(runs, "train_error")
+    figure, axes = panels(3, 9.0, 2.9)
+    frames = []
+    for number, (energy, name) in enumerate(ENERGIES.items()):
+        style = {"color": COLORS[number], "marker": "os"[number]}
+        hollow = style | {"markerfacecolor": "white", "linestyle": ":"}
+        frames += [
+            _points(axes[0], last, energy, "a", f"{name}, end", style | {"label": name}),
+            _points(axes[0], best, energy, "a", f"{name}, best", hollow),
+            _points(axes[1], once, energy, "b", name, style),
+            _points(axes[2], trace[trace["alpha"] == nearest], energy, "c", name, style | {"markersize": 3}, "x"),
+        ]
+    axes[0].plot([], [], color="black", marker="o", label="at the end")
+    axes[0].plot([], [], color="black", marker="o", linestyle=":", markerfacecolor="white", label="at best")
+    for axis in axes[:2]:
+        axis.set(xlabel=r"patterns per weight $\alpha$")
+    axes[0].set(ylabel="train error")
+    axes[0].legend()
+    axes[1].set(ylabel="fraction solved", ylim=(-0.05, 1.05))
+    small_rates(axes[2])
+    axes[2].set(xscale="log", xlabel=r"inverse temperature $\beta$", ylabel=rf"train error, $\alpha = {nearest:.2g}$")
+    axes[2].set_ylim(bottom=-1e-4)
+    letter(axes)
+    gammas = " and ".join(f"{gamma:g}" for entry in p["energies"] for gamma in entry["gammas"] or ())
+    step = (p["beta_end"] - p["beta_start"]) / p["sweeps"]
+    caption = (
+        f"Figure s5. Simulated annealing of the binary perceptron on random patterns, N = {p['N']}, {p['samples']} instances at each load: "
+        f"on the number of errors, and on the cross-entropy with γ = {gammas}. One schedule: β grows linearly from {p['beta_start']:g} to "
+        f"{p['beta_end']:g} in {p['sweeps']} sweeps, by {step:.3g} a sweep, with the same starts and random numbers. β is the inverse of a "
+        "temperature in the units of the energy: an error costs 1; a pattern of stability Δ < 0 costs about |Δ| in the cross-entropy, and "
+        "a flip changes Δ by 2/√N. So the two freeze at different β, and the range of β covers both. (a) Fraction of patterns in error, at the "
+        "end and at best. (b) Fraction of the runs that met a solution. (c) Train error on the way; the axis is linear up to 0.001. Mean and "
+        "standard error over instances. Loads, N, the schedule and γ are chosen here; the paper gives none of them. γ is where the local "
+        "entropy of the theory is near its highest at α = 0.6 (figure s4)."
+    )
+    return Drawing(figure, pd.concat(frames), caption)
+
+
+def _points(
+    axis: Axes, points: pd.DataFrame, energy: str, panel: str, series: str, style: Mapping[str, Any], x: str = "alpha"
+) -> pd.DataFrame:
+    """Draw the points of an energy, and return them as rows of the CSV."""
+    here = points[points["energy"] == energy]
+    axis.errorbar(here[x], here["y"], here["y_err"].fillna(0.0), **style)
+    return here.assign(panel=panel, series=series, x=here[x])
