@@ -76,7 +76,7 @@ def an_optimal_sharpness_exists(optimal_gamma: pd.DataFrame, optimal_gamma_annea
     ratio = smallest(ratios)
     detail = f"best γ in theory: {'; '.join(words)}; of annealing: {'; '.join(said for _, said in measured)}"
     holds = jointly(bool(ratio >= WIDE and all(inside)), *(verdict for verdict, _ in measured))
-    return Finding(quantity, ratio, holds, detail)
+    return Finding(quantity, ratio, holds, detail, 0.0)
 
 
 def _measured_optima(runs: pd.DataFrame) -> list[tuple[bool | None, str]]:

@@ -38,7 +38,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     distances = sorted(theory["distance"].unique())
     frames += _firsts(axes[-1], "abcdef"[len(loads)], last, first, loads, distances[len(distances) // 2])
     axes[0].set_ylabel(r"local entropy / bound, $\phi_{\mathrm{FP}}(d)/H_b(d)$")
-    axes[0].legend(title="$d$", loc=(0.1, 0.2))
+    axes[0].legend(title="$d$", title_fontsize=7, loc="lower left")
     letter(axes)
     return Drawing(figure, pd.concat(frames), _caption(theory, runs, measured[0]))
 
@@ -70,8 +70,10 @@ def _load(axis: Axes, panel: str, theory: pd.DataFrame, points: pd.DataFrame) ->
         both = pd.concat([curve, limit])
         frames.append(curve_rows(panel, f"theory, {name}", both["gamma"], both["y"], alpha=both["alpha"]))
         frames.append(near.assign(panel=panel, series=f"annealing, {name}", x=near["gamma"]))
-    axis.axhline(0.0, color="black", linewidth=0.6)
-    axis.set(xscale="log", xlabel=r"sharpness $\gamma$", ylim=(-0.32, 1.05))
+    if axis.get_ylim()[0] < 0.0:
+        axis.axhline(0.0, color="black", linewidth=0.6)
+    axis.set(xscale="log", xlabel=r"sharpness $\gamma$")
+    axis.set_ylim(top=1.05)
     axis.set_xticks([1.0, 10.0, 100.0, right], ["1", "10", "100", r"$\infty$"])
     axis.minorticks_off()
     return frames
@@ -93,7 +95,7 @@ def _firsts(
         axis.plot([], [], color=color, label=rf"$\alpha = {alpha:g}$")
     for marker, name in (("o", "final weights"), ("^", "first solution")):
         axis.plot([], [], marker, color=GREY, label=name)
-    axis.set(xscale="log", xlabel=r"sharpness $\gamma$", ylim=(-0.32, 1.05), title=rf"$d = {distance:.2g}$")
+    axis.set(xscale="log", xlabel=r"sharpness $\gamma$", ylim=(-0.1, 1.05), title=rf"$d = {distance:.2g}$")
     axis.set_xticks([1.0, 10.0], ["1", "10"])
     axis.minorticks_off()
     axis.legend(loc="lower left")
