@@ -18,13 +18,14 @@ from tests.claims import (
     run_tables,
     shaping_annealing_tables,
     shaping_run_tables,
+    shaping_theory_tables,
     theory_tables,
 )
 
 MODULES = {
     "overparam": (theory_tables, run_tables, network_tables),
     "margins": (margins_tables,),
-    "shaping": (shaping_run_tables, shaping_annealing_tables),
+    "shaping": (shaping_run_tables, shaping_annealing_tables, shaping_theory_tables),
 }
 """Paper → where the tables of its experiments are made."""
 

@@ -1,0 +1,66 @@
+"""Figure 3: Franz–Parisi entropy around minimizers of the cross-entropy loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import seaborn as sns
+
+from localentropy.plots.drawing import (
+    GREY,
+    Drawing,
+    curve_rows,
+    draw_signed,
+    frozen_ends,
+    in_style,
+    letter,
+    panels,
+)
+
+LINEAR = 0.1
+"""Right end of the panel with a linear axis of distances."""
+SHADES = ("Blues", "Oranges")
+"""Scales of colours of the loads."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) φ_FP against d; (b) its part of the entropy of all weights, on a logarithmic axis of distances."""
+    table = tables["shaping/cross_entropy_franz_parisi"].sort_values("distance")
+    figure, axes = panels(2, 7.4, 2.9)
+    bound = table.drop_duplicates("distance")
+    axes[0].plot(bound["distance"], bound["bound"], color=GREY, linewidth=2.0, label=r"$\alpha = 0$")
+    axes[1].axhline(1.0, color=GREY, linewidth=2.0)
+    frames = [curve_rows("a", "α = 0", bound["distance"], bound["bound"])]
+    for shades, (alpha, curves) in zip(SHADES, table.groupby("alpha"), strict=True):
+        colors = sns.color_palette(shades, curves["gamma"].nunique() + 2)[2:]
+        for color, (gamma, curve) in zip(colors, curves.groupby("gamma"), strict=True):
+            sharpness = r"\infty" if gamma == float("inf") else f"{gamma:g}"
+            style = {"color": color, "label": rf"$\alpha = {alpha:g}$, $\gamma = {sharpness}$"}
+            d, entropy = curve["distance"].to_numpy(), curve["entropy"].to_numpy()
+            part = entropy / curve["bound"].to_numpy()
+            draw_signed(axes[0], d, entropy, style)
+            draw_signed(axes[1], d, part, style)
+            columns = curve[["slope", "replicon", "residual"]]
+            for panel, y in (("a", entropy), ("b", part)):
+                rows = curve_rows(panel, f"α = {alpha:g}, γ = {gamma:g}", d, y, alpha=alpha, gamma=gamma)
+                frames.append(pd.concat([rows, columns.reset_index(drop=True)], axis=1))
+    for axis in axes:
+        axis.axhline(0.0, color="black", linewidth=0.6)
+        axis.set_xlabel("distance $d$")
+    axes[0].set(xlim=(0.0, LINEAR), ylabel=r"Franz–Parisi entropy $\phi_{\mathrm{FP}}(d)$")
+    axes[0].set_ylim(-0.02, 1.05 * bound.loc[bound["distance"] <= LINEAR, "bound"].max())
+    axes[1].set(xscale="log", xlim=table["distance"].agg(["min", "max"]), ylim=(-0.4, 1.1))
+    axes[1].set_ylabel(r"part of the bound $\phi_{\mathrm{FP}}(d)\,/\,\phi_{\alpha = 0}(d)$")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
+    letter(axes)
+    ends = frozen_ends(table, ["alpha", "gamma"], lambda alpha, gamma: f"α = {alpha:g}, γ = {gamma:g}")
+    caption = (
+        "Figure 3. (a): Franz–Parisi entropy (nats per weight) of weights without errors at normalised Hamming distance d "
+        "from a weight vector of least cross-entropy loss; binary perceptron, replica-symmetric theory. Grey: all weights, α = 0, an "
+        "upper bound. γ = inf: around typical weights without errors, which are isolated. (b): the same as part of the "
+        f"bound; its axis shows small distances. Dashed: negative, where there are no such weights. {ends}The range of "
+        "d is chosen here, and γ = 2 at α = 0.6."
+    )
+    return Drawing(figure, pd.concat(frames), caption)

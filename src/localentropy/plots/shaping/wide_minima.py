@@ -1,0 +1,57 @@
+"""Normalised local entropies of groups of solutions against their overlap (figures 1 and s1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from localentropy.plots.drawing import colors_of, curve_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CLUSTERING = {3.0: 1.76, math.inf: 2.95}
+"""Units → the load of the paper's text above which typical solutions fall into clusters."""
+CAPACITY = 3.02
+"""The paper's capacity of three units."""
+
+
+def draw_curves(axis: Axes, table: pd.DataFrame, panel: str, marks: Mapping[float, str]) -> pd.DataFrame:
+    """A line for each load, dashed and named at the marked ones.
+
+    Returns:
+        Rows of the figure's CSV.
+    """
+    colors, frames = colors_of(table["alpha"].unique()), []
+    axis.axhline(0.0, color="black", linewidth=0.6)
+    for alpha, curve in table.sort_values("overlap").groupby("alpha"):
+        label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"
+        linestyle = "--" if alpha in marks else "-"
+        axis.plot(curve["overlap"], curve["entropy"], color=colors[alpha], label=label, linestyle=linestyle)
+        columns = curve[["pattern_term", "d_0", "residual"]]
+        rows = curve_rows(panel, f"α = {alpha:g}", curve["overlap"], curve["entropy"], alpha=alpha)
+        frames.append(pd.concat([rows, columns], axis=1))
+    axis.set(xlabel="overlap $q_1$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
+    return pd.concat(frames)
+
+
+def in_words(table: pd.DataFrame) -> str:
+    """What is drawn, in a caption."""
+    units, machine = table["units"].iloc[0], table["machine"].iloc[0]
+    many = "infinitely many" if np.isinf(units) else f"{units:g}"
+    output = "" if machine == "committee" else ", its output the product of the units (parity machine)"
+    return (
+        "Largest normalised local entropy of a group of solutions: the log of the part of all configurations of many "
+        f"replicas at mutual overlap q₁ in which all are solutions (nats per weight). Tree of {many} units, continuous "
+        f"weights{output}; α patterns per weight, replica theory with one step, y → ∞."
+    )
+
+
+def thresholds(table: pd.DataFrame, units: float) -> pd.Series:
+    """Quantity → load, for the thresholds of typical solutions."""
+    rows = table[(table["units"] == units) & (table["quantity"] != "volume")]
+    return rows.set_index("quantity")["alpha"]
