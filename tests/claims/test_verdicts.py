@@ -33,7 +33,6 @@ ABSCISSAE = {
     "margin_effective",
     "distance",
     "distance_typical",
-    "gamma",
     "overlap",
     "units",
     "beta",

@@ -11,12 +11,20 @@ from pydantic import ValidationError
 
 from localentropy.data.registry import DATA_DIR
 from localentropy.errors import ConfigError
-from localentropy.experiments import committee_local_entropy, committee_solutions
+from localentropy.experiments import (
+    committee_input_noise,
+    committee_local_entropy,
+    committee_solutions,
+    committee_spectra,
+    committee_volume,
+)
 from localentropy.experiments.committee_problems import problem_and_weights
 from localentropy.experiments.parameters import Context
 from localentropy.instances.committee import random_tree_committee
 from localentropy.landscape.committee_local_entropy import committee_local_entropy as local_entropy
+from localentropy.landscape.hessian import hessian_eigenvalues, smallest_valid_beta
 from localentropy.seeds import child
+from localentropy.solvers.committee.belief_propagation import committee_belief_propagation
 
 SIZES: dict[str, Any] = {"chunks": 1, "threads": 1}
 FBP = {
@@ -171,3 +179,72 @@ def test_wrong_parameters_are_refused(change: dict[str, Any], message: str) -> N
     values = TREE | change
     with pytest.raises(ValidationError, match=message):
         committee_solutions.Parameters.of(values).model_validate(values)
+
+
+def test_spectra_are_taken_at_the_smallest_valid_beta_of_all_solutions_of_a_rule(solutions: pd.DataFrame) -> None:
+    values = SIZES | {
+        "solutions": NAME,
+        "rules": {"all": ["fbp", "lal"], "wide": ["fbp"]},
+        "smallest_beta": 0.5,
+        "largest_beta": 500.0,
+        "betas": 60,
+        "whole": True,
+        "samples": 2,
+    }
+    at = context(solutions=solutions)
+    rows = table(committee_spectra, values, at)
+    grid = np.geomspace(0.5, 500.0, 60)
+    least = {
+        (run.algorithm, run.P, run.sample): smallest_valid_beta(*problem_and_weights(at, NAME, run), grid)
+        for run in solutions[solutions["solved"] == 1].itertuples()
+    }
+    for rule, algorithms in (("all", ("fbp", "lal")), ("wide", ("fbp",))):
+        own = rows[rows["rule"] == rule]
+        assert set(own["beta"]) == {max(beta for (name, *_), beta in least.items() if name in algorithms)}
+        assert set(own["algorithm"]) == set(solutions["algorithm"])
+        betas = own[own["quantity"] == "smallest_beta"]
+        assert set(betas["algorithm"]) == set(algorithms)
+        assert set(betas["value"]) == {beta for (name, *_), beta in least.items() if name in algorithms}
+    assert rows.loc[rows["rule"] == "all", "beta"].iloc[0] > rows.loc[rows["rule"] == "wide", "beta"].iloc[0]
+    (run,) = solutions.query("algorithm == 'fbp' and P == 69 and sample == 1").itertuples()
+    own = rows[(rows["rule"] == "wide") & (rows["algorithm"] == "fbp") & (rows["sample"] == 1)]
+    own = own[np.isclose(own["alpha"], 69 / 99)]
+    eigenvalues = hessian_eigenvalues(*problem_and_weights(at, NAME, run), own["beta"].iloc[0])
+    np.testing.assert_array_equal(own.loc[own["quantity"] == "eigenvalue", "value"], eigenvalues)
+    assert list(own.loc[own["quantity"] == "eigenvalue", "rank"]) == list(range(99))
+    assert own.loc[own["quantity"] == "largest_eigenvalue", "value"].item() == eigenvalues[-1]
+
+    largest = table(committee_spectra, values | {"whole": False}, at)
+    both = [t[t["quantity"] == "largest_eigenvalue"]["value"].to_numpy(float) for t in (rows, largest)]
+    np.testing.assert_allclose(both[0], both[1], rtol=1e-8)
+    assert "eigenvalue" not in set(largest["quantity"])
+
+
+def test_noise_is_the_same_for_all_solutions_and_none_is_no_error(solutions: pd.DataFrame) -> None:
+    values = SIZES | {
+        "solutions": NAME,
+        "algorithms": ["fbp", "lal"],
+        "probabilities": [0.0, 0.2, 1.0],
+        "draws": 3,
+        "samples": 2,
+    }
+    twice = pd.concat([solutions, solutions[solutions["algorithm"] == "fbp"].assign(algorithm="lal")])
+    twice = twice[(twice["algorithm"] != "lal") | (twice.index.isin(solutions.index[solutions["algorithm"] == "fbp"]))]
+    twice.attrs = solutions.attrs
+    rows = table(committee_input_noise, values, context(solutions=twice))
+    means = rows.groupby(["algorithm", "probability"])["train_error"].mean().unstack()
+    assert (means[0.0] == 0.0).all() and (means[0.2] > 0.0).all() and (means[1.0] > means[0.2]).all()
+    # The same weights under another name meet the same noise.
+    same = [rows[rows["algorithm"] == name]["train_error"].to_numpy() for name in ("fbp", "lal")]
+    np.testing.assert_array_equal(same[0], same[1])
+    assert len(rows) == 2 * 4 * 3 * 3
+
+
+def test_volumes_are_those_of_belief_propagation() -> None:
+    options: dict[str, Any] = {"damping": 0.5, "max_iterations": 300, "tolerance": 1e-5}
+    rows = table(committee_volume, SIZES | options | {"units": 3, "alphas": [0.3, 0.6], "N": 99, "samples": 2})
+    assert (rows["converged"] == 1).all() and (rows["entropy"] < 0).all() and len(rows) == 4
+    row = rows.iloc[3]
+    instance = random_tree_committee(99, 59, 3, seed=child(1, "instance", sample=1))
+    beliefs = committee_belief_propagation(instance, **options)
+    assert (row["entropy"], row["overlap"]) == (beliefs.entropy, beliefs.overlap) and row["alpha"] == 59 / 99

@@ -43,6 +43,14 @@ def test_trained_numbers_may_move_within_their_errors(target: str, series: str) 
     assert difference(target, table, table[:0]) is not None
 
 
+def test_single_runs_may_move_but_not_vanish() -> None:
+    means, runs = rows("elal"), rows("elal", 8).assign(panel="b")
+    table = pd.concat([means, runs], ignore_index=True)
+    assert difference("shaping_figure6", table, pd.concat([means, moved(runs, 0.5, count=8)])) is None
+    assert "points of single runs" in str(difference("shaping_figure6", table, pd.concat([means, runs[1:]])))
+    assert difference("shaping_figure6", table, pd.concat([moved(means, 0.1, count=8), runs])) is not None
+
+
 def test_exact_numbers_beside_trained_ones_stay_exact() -> None:
     table = pd.concat([rows("sbpi"), rows("binarynet")], ignore_index=True)
     assert difference("figure2", table, table) is None

@@ -27,13 +27,18 @@ def labels(drawing: Drawing) -> dict[str, object]:
 def test_figure1_marks_the_papers_clustering_and_capacity() -> None:
     table = pd.concat([groups("wide_minima"), groups("wide_minima").query("alpha == 1").assign(alpha=1.76)])
     tables = {"shaping/wide_minima": table, "shaping/typical_volume": shaping_run_tables.typical_volume()}
+    around = {"alpha": 1.0, "N": 999, "distance": 0.05, "entropy": [-0.1, -0.2, 5.0], "solved": 1.0}
+    tables["shaping/units3_local_entropy"] = pd.DataFrame(around | {"sample": range(3), "converged": [1.0, 1.0, 0.0]})
     drawing = figure1.draw(tables, "smoke")
     styles = labels(drawing)
     assert styles["1"] == "-" and styles["1.76 (clustering)"] == styles["3.02 (capacity)"] == "--"
     for part in ("the replicon is 1 at 1.7600", "ends at 4.0000", "Tree of 3 units"):
         assert part in drawing.caption
-    assert set(drawing.data["series"]) == {"α = 1", "α = 1.76", "α = 2", "α = 3.02"}
-    assert drawing.data["y"].to_numpy() == pytest.approx(0.5 * drawing.data["pattern_term"].to_numpy())
+    assert set(drawing.data["series"]) == {"α = 1", "α = 1.76", "α = 2", "α = 3.02", "fBP, α = 1"}
+    point = drawing.data.set_index("series").loc["fBP, α = 1"]
+    assert (point["x"], point["y"]) == pytest.approx((0.81, -0.15)) and point["n"] == 2
+    lines = drawing.data[drawing.data["series"] != "fBP, α = 1"]
+    assert lines["y"].to_numpy() == pytest.approx(0.5 * lines["pattern_term"].to_numpy())
 
 
 def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_constant() -> None:

@@ -1,4 +1,4 @@
-"""Figure 1: largest normalised local entropy of groups of solutions against their overlap, three units."""
+"""Figure 1: largest normalised local entropy of groups of solutions against their overlap, three units; points around fBP's solutions."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.plots.drawing import COLUMN_WIDTH, Drawing, in_style, panels
+from localentropy.analysis.local_entropy import around_solutions, over_samples
+from localentropy.plots.drawing import COLUMN_WIDTH, Drawing, colors_of, in_style, panels
 from localentropy.plots.shaping.wide_minima import CAPACITY, CLUSTERING, draw_curves, in_words, thresholds
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """V₁ against q₁, a line for each α."""
-    table = tables["shaping/wide_minima"]
+    """V₁ against q₁, a line for each α; local entropies around solutions of focusing BP."""
+    table, around = tables["shaping/wide_minima"], tables["shaping/units3_local_entropy"]
     figure, (axis,) = panels(1, COLUMN_WIDTH + 1.0, 3.0)
     marks = {CLUSTERING[3.0]: "clustering", CAPACITY: "capacity"}
-    data = draw_curves(axis, table, "a", marks)
+    points = _points(around)
+    colors = colors_of(table["alpha"].unique())
+    data = [draw_curves(axis, table, "a", marks)]
+    for (near, alpha), own in points.groupby(["load", "alpha"]):
+        axis.errorbar(own["x"], own["y"], own["y_err"], color=colors.get(near, "black"), marker="o", linestyle="none")
+        data.append(own.assign(panel="a", series=f"fBP, α = {near:g}", alpha=alpha))
     axis.set(xlim=(table["overlap"].min(), 1.0), ylim=(None, 0.03))
     axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
     at = thresholds(tables["shaping/typical_volume"], 3.0)
@@ -24,6 +30,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"Figure 1. {in_words(table)} Dashed: the loads {CLUSTERING[3.0]} and {CAPACITY} that the paper gives for the "
         f"clustering of typical solutions and for the capacity. Here the replicon is 1 at {at['clustering']:.4f}, and the "
         f"replica-symmetric solution, which does not know the capacity, ends at {at['capacity']:.4f}. The "
-        "other values of α are chosen here."
+        "other values of α are chosen here. Points: local entropy, by belief propagation, around solutions of focusing BP "
+        f"at S = √q₁, N = {around['N'].iloc[0]}, α = {', '.join(f'{load:g}' for load in points['load'].unique())}; means "
+        f"over {around['sample'].nunique()} training sets or fewer that it solves; error bars: standard error of the mean."
     )
-    return Drawing(figure, data, caption)
+    return Drawing(figure, pd.concat(data), caption)
+
+
+def _points(table: pd.DataFrame) -> pd.DataFrame:
+    """Means over training sets, against q₁ = S² with S = 1 − 2D; `load` is α as the configuration has it."""
+    points = over_samples(around_solutions(table), "entropy", by=("alpha",))
+    # The number of patterns is an integer.
+    return points.assign(x=(1.0 - 2.0 * points["distance"]) ** 2, load=points["alpha"].round(2))

@@ -1,0 +1,70 @@
+"""Train error of solutions of committee machines when inputs are noisy (shaping, talk).
+
+It reads a table of solutions. Every input of a training pattern is, with a probability, drawn again from its own
+training marginal. All solutions meet the same noise. Table: one row for each solution, probability
+and draw.
+
+| column | |
+|---|---|
+| algorithm, sample, P | of the solution |
+| probability | of a new value |
+| draw | number of the noise |
+| train_error | fraction of wrong patterns |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import AfterValidator, Field
+
+from localentropy import seeds
+from localentropy.experiments.committee_problems import Solutions, problem_and_weights, runs_of
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task, increasing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Probabilities = Annotated[
+    tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(min_length=1), AfterValidator(increasing)
+]
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the noise."""
+
+    solutions: Solutions = Field(description="the experiment whose solutions are taken")
+    algorithms: tuple[str, ...] = Field(min_length=1, description="the algorithms, of those that the solutions have")
+    probabilities: Probabilities = Field(description="probabilities of a new value for each input (C)")
+    draws: int = Field(ge=1, le=10_000, description="noises for each training set (C)", json_schema_extra=SIZE)
+    samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """All runs of an algorithm."""
+    return [{"algorithm": algorithm} for algorithm in parameters.algorithms]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """Rows of the solutions of one algorithm, in the columns above."""
+    import pandas as pd
+
+    from localentropy.landscape.input_noise import input_noise_error
+
+    runs = runs_of(context, parameters.solutions, parameters.samples, task["algorithm"])
+    frames = [pd.DataFrame(columns=["algorithm", "sample", "P", "probability", "draw", "train_error"])]
+    for run in runs[runs["solved"] == 1].itertuples():
+        instance, weights = problem_and_weights(context, parameters.solutions, run)
+        errors = input_noise_error(
+            instance,
+            weights,
+            probabilities=parameters.probabilities,
+            draws=parameters.draws,
+            seed=seeds.child(context.seed, "input_noise"),
+        )
+        place = {"algorithm": run.algorithm, "sample": run.sample, "P": run.P}
+        for probability, of_draws in zip(parameters.probabilities, errors, strict=True):
+            rows = {"probability": probability, "draw": range(parameters.draws), "train_error": of_draws}
+            frames.append(pd.DataFrame(place | rows))
+    context.report(f"{task['algorithm']}: {int(runs['solved'].sum())} solutions")
+    return pd.concat(frames[1:] or frames)
