@@ -9,14 +9,18 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
+from localentropy import seeds
 from localentropy.errors import DomainError
+from localentropy.instances.perceptron import random_patterns
 from localentropy.numerics.jets import variables
+from localentropy.numerics.saddle_point import solve
 from localentropy.replica import cross_entropy as ce
 from localentropy.replica import perceptron
 from localentropy.replica.franz_parisi import FranzParisiCurve, binary_entropy
 from localentropy.replica.pair_energy import NODES, Reference, SoftReference
 from localentropy.replica.patterns import SPACING, cross_entropy, cross_entropy_error
-from tests.helpers import FIVE_POINTS, all_signs, five_point_slope
+from localentropy.solvers.binary.anneal import energy_sweeper
+from tests.helpers import FIVE_POINTS, all_signs, five_point_slope, start
 
 TERMS = [
     # C, V, ln beta, gamma
@@ -401,6 +405,37 @@ def test_minimizers_of_few_weights():
         limit = np.polyfit(1 / sizes, mean, 1, w=1 / error)[1]
         assert expected < limit < mean[-1]
         assert limit - expected < 0.6 * (mean[0] - expected)
+
+
+@pytest.mark.slow
+def test_annealed_weights_have_the_loss_and_the_errors_of_the_theory():
+    """Metropolis dynamics at two temperatures, well above the frozen one."""
+    alpha, gamma, betas, samples, N = 0.45, 1.6, (3.0, 8.0), 20, 2001
+    P = round(alpha * N)
+    measured = np.empty((samples, len(betas), 2))
+    for sample in range(samples):
+        instance = random_patterns(N, P, seed=seeds.child(5, "instance", sample=sample))
+        weights, stream = start(N, sample)
+        run = energy_sweeper(instance, 0.0, weights, stream, "cross_entropy", gamma)
+        errors, hotter = np.zeros(400, np.int64), 0.5
+        for place, beta in enumerate(betas):
+            run(np.linspace(hotter, beta, 400), False, errors)
+            run(np.full(200, beta), False, errors)
+            taken = []
+            for _ in range(40):
+                run(np.full(10, beta), False, errors)
+                stabilities = instance.stabilities(weights)
+                taken.append((loss(stabilities, gamma).mean(), (stabilities < 0).mean()))
+            measured[sample, place], hotter = np.mean(taken, axis=0), beta
+    for place, beta in enumerate(betas):
+        point = solve(ce.Thermal(P / N, gamma, math.log(beta)), np.array([-1.0, -1.0]))
+        q = 1.0 / (1.0 + math.exp(-point.coordinates[1]))
+        theory = -point.slope(0) / (P / N * beta), cross_entropy_error(q, 1.0 - q, math.log(beta), gamma)
+        here = measured[:, place]
+        error = here.std(axis=0, ddof=1) / math.sqrt(samples)
+        assert (np.abs(here.mean(axis=0) - theory) < 3.5 * error).all()
+        # The test is sharp: a temperature a tenth away changes both numbers by more than this.
+        assert (error < 0.02 * np.array(theory)).all()
 
 
 def test_error_is_a_probability_that_nodes_do_not_change():
