@@ -25,7 +25,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     runs = with_curvature(rates, tables["shaping/shuffled_spectra"])
     figure, axes, data = draw_panels(entropies, runs, rf"train error, noise $p$ = {probability:g}")
     others = entropy_points(tables["shaping/fashion_local_entropy"])
-    draw_entropies(axes[0], others, linestyle="--", marker="none", alpha=0.6)
+    draw_entropies(axes[0], others, linestyle="--", markerfacecolor="none", alpha=0.6)
     shown = pd.concat([others["y"], data.loc[data["panel"] == "a", "y"]])
     axes[0].set_ylim(2.0 * shown.min(), 0.0)
     unsolved = solutions[solutions["solved"] != 1].groupby("algorithm")["train_error"].agg(["mean", "size"])
@@ -35,7 +35,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     caption = (
         f"Figure s2. As figure 6, with every pixel shuffled over the training images: correlations are destroyed, the mean of each pixel is kept. A "
-        f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy; dashed: of figure 6, "
+        f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy; dashed and open: of figure 6, "
         f"without shuffling. {not_converged(entropies, 'Expectation propagation')} (b) There is no meaningful test set. "
         f"Train error of each run when each pixel is drawn again with probability {probability:g} from its values in the training set, "
         f"against the largest eigenvalue of the Hessian at β = {runs['beta'].max():.3g}, the smallest at which all "
