@@ -4,10 +4,43 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.claims.cases import Case, above, add, below, few, only, other_than, put, times
+from tests.claims.cases import Case, above, add, below, every, few, near, only, other_than, put, times
 
 SHAPING_RUNS: dict[str, Case] = {}
 
+SHAPING_RUNS["S02"] = Case(
+    wrong={
+        "converges above": put("belief_volume", "converged", 1.0, alpha=above(1.8)),
+        "fails below": put("belief_volume", "converged", 0.0, alpha=near(1.7), sample=above(2)),
+        "another entropy": add("belief_volume", "entropy", 0.02, alpha=near(1.0)),
+    },
+    small={
+        "three samples": few("belief_volume"),
+        "no load above": only("belief_volume", alpha=below(1.8)),
+        "no load just below": only("belief_volume", alpha=lambda column: (column < 1.6) | (column > 1.8)),
+        "small machines": put("belief_volume", "N", 99),
+    },
+    missing={
+        "an entropy": put("belief_volume", "entropy", np.nan, alpha=near(1.0), sample=2),
+        "the theory": only("typical_volume", alpha=below(1.3)),
+    },
+)
+SHAPING_RUNS["S09"] = Case(
+    wrong={
+        "LAL solves more": every(
+            put("capacities", "solved", 1.0, algorithm="lal"),
+            put("capacities", "solved", 0.0, algorithm="fbp", alpha=above(2.0)),
+        ),
+        "SGD solves more than LAL": put("capacities", "solved", 1.0, algorithm="ce_slow", alpha=below(2.7)),
+    },
+    small={
+        "three samples": few("capacities"),
+        "no LAL": only("capacities", algorithm=other_than("lal")),
+        "all solved": put("capacities", "solved", 1.0),
+        "as many as LAL": put("capacities", "solved", lambda rows: (rows["alpha"] < 2.25) * 1.0, algorithm="ce_slow"),
+    },
+    missing={"an outcome": put("capacities", "solved", np.nan, algorithm="fbp", alpha=near(2.0), sample=1)},
+)
 at = {"distance": 0.01}
 SHAPING_RUNS["S10"] = Case(
     wrong={
@@ -28,6 +61,27 @@ SHAPING_RUNS["S10"] = Case(
         ),
     },
     missing={"an entropy": put("tree_local_entropy", "entropy", np.nan, algorithm="lal", sample=3, **at)},
+)  # fmt: skip
+SHAPING_RUNS["S11"] = Case(
+    wrong={
+        "more replicas are worse": times("replica_numbers_local_entropy", "entropy", 3.0, algorithm="elal_100", **at),
+        "ten do not match": times("replica_numbers_local_entropy", "entropy", 1.5, algorithm="elal_10", **at),
+        "far above fBP": put("replica_numbers_local_entropy", "entropy", 0.1, algorithm="elal_100", **at),
+    },
+    small={
+        "three samples": few("replica_numbers_local_entropy"),
+        "no hundred": only("replica_numbers_local_entropy", algorithm=other_than("elal_100")),
+        "other distances": only("replica_numbers_local_entropy", distance=above(0.01)),
+        "scatter": put(
+            "replica_numbers_local_entropy", "entropy", lambda rows: -0.02 + 0.02 * (-1.0) ** rows["sample"],
+            algorithm="elal_10", **at,
+        ),
+        "no change": put(
+            "replica_numbers_local_entropy", "entropy", lambda rows: -0.0113 + 0.002 * (-1.0) ** rows["sample"],
+            algorithm="elal_100", **at,
+        ),
+    },
+    missing={"an entropy": put("replica_numbers_local_entropy", "entropy", np.nan, algorithm="elal_20", **at)},
 )  # fmt: skip
 SHAPING_RUNS["S12"] = Case(
     wrong={
@@ -87,3 +141,20 @@ SHAPING_RUNS["S15"] = Case(
         "a test error": put("fashion_solutions", "test_error", np.nan, algorithm="elal", sample=2),
     },
 )
+SHAPING_RUNS["S16"] = Case(
+    wrong={
+        "larger volumes": times("shuffled_local_entropy", "entropy", 0.1, algorithm="ce_slow", **at),
+        "eLAL loses less": times("shuffled_local_entropy", "entropy", 3.0, algorithm="ce_fast", **at),
+    },
+    small={
+        "three samples": few("shuffled_local_entropy"),
+        "no eLAL": only("fashion_local_entropy", algorithm=other_than("elal")),
+        "other distances": only("shuffled_local_entropy", distance=above(0.01)),
+        "not converged": put("shuffled_local_entropy", "converged", 0.0, algorithm="lal", sample=above(2), **at),
+        "scatter": put(
+            "shuffled_local_entropy", "entropy", lambda rows: -0.0005 + 5e-4 * (-1.0) ** rows["sample"],
+            algorithm="ce_slow", **at,
+        ),
+    },
+    missing={"an entropy": put("fashion_local_entropy", "entropy", np.nan, algorithm="lal", sample=3, **at)},
+)  # fmt: skip
