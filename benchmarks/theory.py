@@ -18,6 +18,7 @@ from timing import fastest
 from localentropy.numerics.saddle_point import solve
 from localentropy.replica import (
     bayes,
+    cross_entropy,
     franz_parisi,
     hidden_manifold,
     monotonicity,
@@ -37,6 +38,7 @@ FIGURE_3 = ((0.0, 0.0), (0.03, 0.0), (0.05, 0.0), (0.1, 0.0), ("max", 0.0), (0.1
 CACHED = (
     typical.typical_point, typical.largest_alpha, typical.largest_margin,
     monotonicity.threshold_margin, monotonicity.threshold_load, rf._optimal_margin, rf._onset,
+    cross_entropy._frozen_point,
 )  # fmt: skip
 
 
@@ -216,9 +218,24 @@ def exactly_solvable_models() -> None:
         report(f"hidden manifold, {loss} loss, 30 x 30", fastest(partial(diagram, loss), 1, 1), "target", 30.0)
 
 
+def minimizers() -> None:
+    """Weights of least cross-entropy loss, and curves around them: a whole one, and one that ends at d = 0.003."""
+    alphas = np.linspace(0.4, 0.9, 11).tolist()
+
+    def line() -> None:
+        for alpha in alphas:
+            cross_entropy.minimizers(alpha, 2.0)
+
+    report("minimizers of the cross-entropy, 11 loads", seconds(line), "target", 0.05 * len(alphas))
+    for alpha, gamma, what in ((0.4, 2.0, "whole"), (0.6, 1.0, "with an end")):
+        around = partial(cross_entropy.franz_parisi, DISTANCES, alpha, gamma, unsolved="nan")
+        report(f"curve around them, 14 points, {what}", seconds(around), "target", 1.0)
+
+
 def main() -> None:
     for part in (
-        energetic_term, typical_solutions, thresholds, curves, random_patterns, groups, exactly_solvable_models,
+        energetic_term, typical_solutions, thresholds, curves, random_patterns, groups, minimizers,
+        exactly_solvable_models,
     ):  # fmt: skip
         part()
 

@@ -74,7 +74,7 @@ def parity_is_constant(wide_minima_parity: pd.DataFrame) -> Finding:
     table = wide_minima_parity
     if set(table["machine"]) != {"parity"} or table["overlap"].max() < NEAR_ONE or table["overlap"].min() > WIDE:
         raise Untestable(f"curves of the parity machine from q₁ ≤ {WIDE} to {NEAR_ONE} or more needed")
-    ratio = table["entropy"] / (-table["alpha"] * math.log(2.0))
+    ratio = table["entropy"].abs() / (table["alpha"] * math.log(2.0))
     off = largest((ratio - 1).abs())
     ends = table.assign(ratio=ratio).sort_values("overlap").groupby("alpha")
     words = [
