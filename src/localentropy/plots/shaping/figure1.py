@@ -20,8 +20,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     points = _points(around)
     colors = colors_of(table["alpha"].unique())
     data = [draw_curves(axis, table, "a", marks)]
+    label: str | None = "around fBP"
     for (near, alpha), own in points.groupby(["load", "alpha"]):
-        axis.errorbar(own["x"], own["y"], own["y_err"], color=colors.get(near, "black"), marker="o", linestyle="none")
+        axis.errorbar(
+            own["x"], own["y"], own["y_err"], color=colors.get(near, "black"), marker="o", linestyle="none", label=label
+        )
+        label = None
         data.append(own.assign(panel="a", series=f"fBP, α = {near:g}", alpha=alpha))
     axis.set(xlim=(table["overlap"].min(), 1.0), ylim=(None, 0.03))
     axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
