@@ -123,6 +123,11 @@ def test_a_table_depends_on_the_solvers_of_its_configuration_only() -> None:
     assert len(everything.modules()) == 4 and everything.modules()[-1].endswith("sgd:committee_sgd")
 
 
+def test_focusing_runs_on_fully_connected_machines_too() -> None:
+    rows = table(committee_solutions, TREE | {"machine": "full", "algorithms": {"fbp": FBP}, "alphas": [0.4]})
+    assert rows["solved"].all() and not np.array_equal(*rows["weights"])
+
+
 def test_images_have_a_test_error_and_shuffled_ones_none() -> None:
     rows = table(committee_solutions, IMAGES)
     assert (rows["P"] == 500).all() and (rows["N"] == 3 * 784).all()

@@ -354,6 +354,8 @@ def test_fractions_of_nothing_and_everything():
     [
         ({"weights": np.ones((9, 3))}, r"weights of shape \(9, 3\): allowed is \(3, 9\)"),
         ({"weights": np.ones(27)}, r"weights of shape \(27,\)"),
+        ({"weights": [[1.0] * 9, [1.0] * 9, [1.0]]}, "array of real numbers, with rows of one length"),
+        ({"weights": 1j * np.ones((3, 9))}, "array of real numbers"),
         ({"weights": np.full((3, 9), np.nan)}, "finite"),
         ({"weights": np.ones((3, 9)) * [[1], [0], [1]]}, "zeros"),
         ({"distances": [0.1, 1.0]}, r"distance = 1 is outside \(0, 1\)"),
@@ -372,7 +374,7 @@ def test_wrong_arguments_are_refused_in_one_line(wrong, message):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"distance": 0.0}, {"draws": 0}, {"seed": 0.5}, {"weights": np.ones((3, 8))}, {"distance": math.nan}]
+    "wrong", [{"distance": 0.0}, {"draws": 0}, {"seed": 0.5}, {"weights": np.ones((3, 8))}, {"distance": [0.1, 0.2]}]
 )
 def test_wrong_arguments_of_the_fraction_are_refused_in_one_line(wrong):
     options = {"weights": np.ones((3, 9)), "distance": 0.1, "draws": 10, "seed": 0} | wrong
@@ -395,11 +397,18 @@ def test_own_patterns():
     for wrong in (
         Instance(patterns.astype(int), labels, seed=0),
         Instance(patterns, labels.astype(int), seed=0),
-        Instance(patterns, np.maximum(labels, 0), seed=0),
         Instance(2 * patterns, labels, seed=0),
     ):
         with pytest.raises(DomainError, match="±1 patterns and labels of type int8"):
             committee_local_entropy(TreeCommittee(wrong, 3), np.ones((3, 9)), distances=[0.3])
+
+
+def test_units_with_one_input_are_refused():
+    instance = random_tree_committee(N=3, P=2, K=3, seed=0)
+    with pytest.raises(DomainError, match="inputs_per_unit = 1"):
+        committee_local_entropy(instance, np.ones((3, 1)), distances=[0.1])
+    with pytest.raises(DomainError, match="inputs_per_unit = 1"):
+        committee_solution_fraction(instance, np.ones((3, 1)), distance=0.1, draws=10, seed=0)
 
 
 def test_instances_of_another_kind_are_refused():

@@ -139,6 +139,11 @@ def test_an_error_at_a_larger_beta_counts():
     assert math.isnan(smallest_valid_beta(instance, weights, [0.1, 0.2, 50.0]))
 
 
+def test_nothing_overflows_at_the_largest_beta():
+    instance = random_tree_committee(N=30, P=5, K=3, seed=0)
+    assert not hessian_eigenvalues(instance, np.ones((3, 10)) + np.arange(10) / 7, 1e300).any()
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -147,6 +152,7 @@ def test_an_error_at_a_larger_beta_counts():
         (lambda one, w: largest_eigenvalue(one, w[:, :2], 1.0), "weights of shape (3, 2): allowed is (3, 4)"),
         (lambda one, w: hessian_eigenvalues(one, 0 * w, 1.0), "no unit may be all zeros"),
         (lambda one, w: hessian_eigenvalues(w, w, 1.0), "instance = ndarray object: allowed is a TreeCommittee"),
+        (lambda one, w: largest_eigenvalue(one.data, w, 1.0), "instance = Instance object: allowed is a TreeCommittee"),
         (lambda one, w: smallest_valid_beta(one, w, []), "no beta given"),
         (lambda one, w: smallest_valid_beta(one, w, [1.0, -2.0]), "beta = -2 is outside (0, inf)"),
     ],

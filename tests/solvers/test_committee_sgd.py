@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from localentropy.errors import DomainError
-from localentropy.instances.committee import random_full_committee, random_tree_committee, tree_committee
+from localentropy.instances.committee import TreeCommittee, random_full_committee, random_tree_committee, tree_committee
+from localentropy.instances.perceptron import Instance
 from localentropy.solvers.committee import sgd as module
 from localentropy.solvers.committee.sgd import CommitteeBatch, Schedule, committee_sgd, committee_sgd_many, start
 from localentropy.solvers.committee.sgd_kernels import epoch
@@ -94,6 +95,19 @@ def test_both_programs_make_the_same_epochs(problem, N, blocks):
         torch.testing.assert_close(batch.weights, torch.from_numpy(np.stack(weights)), rtol=0, atol=1e-10)
         beta *= 1.05
     assert (np.linalg.norm(weights, axis=2) == pytest.approx(1.0, rel=1e-12)) and min(wrong) > 0
+
+
+def test_patterns_by_columns_in_memory_are_the_same_to_both_programs():
+    data = random_tree_committee(N=63, P=70, K=9, seed=0).data
+    weights = []
+    for patterns in (data.patterns, np.asfortranarray(data.patterns)):
+        instance = TreeCommittee(Instance(patterns, data.labels, 0), 9)
+        first, _ = start(instance, 0)
+        batch = CommitteeBatch([instance], first[None], dtype=torch.float64)
+        weights += [batch.gradient(torch.arange(70)[None], 1.0, 3.0)[0].numpy(), first]
+        epoch(instance.data.signed_patterns, np.arange(70), 70, 1.0, 1.0, 3.0, weights[-1])
+    np.testing.assert_array_equal(weights[0], weights[2])
+    np.testing.assert_array_equal(weights[1], weights[3])
 
 
 def test_runs_made_at_once_are_those_made_one_by_one():

@@ -68,13 +68,9 @@ class Solver(BaseModel):
 
 
 class Focusing(Solver, FocusingOptions):
-    """Focusing belief propagation. It has no randomness."""
+    """Focusing belief propagation. On a tree it has no randomness."""
 
     solver: Literal["focusing_bp"]
-
-    def arguments(self, seed: int) -> dict[str, Any]:
-        """Without the seed."""
-        return self.model_dump(exclude={"solver"})
 
 
 class LeastAction(Solver):

@@ -32,7 +32,8 @@ class Committee:
         test: a test set, or None. Without one the test patterns come from the teacher of the data.
 
     Raises:
-        DomainError: K no integer, even or below 1.
+        DomainError: K no integer, even or below 1; patterns or labels that are no arrays of one length, labels that are
+            not ±1, a test set with another number of inputs.
     """
 
     data: Instance
@@ -43,6 +44,22 @@ class Committee:
         K = require_integer("units", self.units)
         if K < 1 or K % 2 == 0:
             raise DomainError(f"units = {K}: must be odd, or votes can tie; nearest allowed is {max(1, K + 1)}")
+        for data in (self.data,) if self.test is None else (self.data, self.test):
+            if not isinstance(data, Instance):
+                raise DomainError(f"data = {type(data).__name__} object: allowed is Instance(patterns, labels, seed)")
+            if not (isinstance(data.patterns, np.ndarray) and isinstance(data.labels, np.ndarray)):
+                kinds = f"{type(data.patterns).__name__} and {type(data.labels).__name__}"
+                raise DomainError(f"patterns and labels are {kinds}: allowed are arrays of numpy")
+            shape = data.patterns.shape
+            if len(shape) != 2 or 0 in shape or data.labels.shape != shape[:1]:
+                raise DomainError(
+                    f"patterns of shape {shape}, labels of shape {data.labels.shape}: allowed are (P, N) and (P,), "
+                    "P and N at least 1"
+                )
+            if not np.isin(data.labels, (-1, 1)).all():
+                raise DomainError("labels must be ±1: some are not")
+        if self.test is not None and self.test.N != self.data.N:
+            raise DomainError(f"test patterns of N = {self.test.N} inputs: training patterns have {self.data.N}")
 
     @property
     def P(self) -> int:
@@ -141,10 +158,13 @@ class Committee:
 
     def _students(self, weights: np.ndarray) -> np.ndarray:
         """The weights in float64, [students, K, inputs_per_unit]."""
-        students = np.asarray(weights, np.float64)
+        students = _real(weights)
         shape = (self.units, self.inputs_per_unit)
         if students.ndim not in (2, 3) or students.shape[-2:] != shape:
-            raise DomainError(f"weights of shape {students.shape}: allowed are {shape} and (students, *{shape})")
+            more = ("students", *shape)
+            raise DomainError(
+                f"weights of shape {students.shape}: allowed are {shape} and ({', '.join(map(str, more))})"
+            )
         if not np.isfinite(students).all():
             raise DomainError("weights must be finite: some are infinite or NaN")
         return students.reshape(-1, *shape)
@@ -293,6 +313,14 @@ def check_committee(instance: object) -> None:
         )
 
 
+def _real(weights: object) -> np.ndarray:
+    """The weights in float64, or DomainError."""
+    try:
+        return np.asarray(weights).astype(np.float64, casting="same_kind")
+    except (TypeError, ValueError):
+        raise DomainError("weights must be an array of real numbers, with rows of one length") from None
+
+
 def unit_norm(weights: np.ndarray) -> np.ndarray:
     """Weights [..., K, inputs_per_unit] with every unit divided by its norm; a unit of zeros stays as it is."""
     norm = np.linalg.norm(weights, axis=-1, keepdims=True)
@@ -314,7 +342,7 @@ def normalised_units(instance: Committee, weights: np.ndarray) -> np.ndarray:
     """
     check_committee(instance)
     shape = (instance.units, instance.inputs_per_unit)
-    weights = np.asarray(weights, np.float64)
+    weights = _real(weights)
     if weights.shape != shape:
         raise DomainError(f"weights of shape {weights.shape}: allowed is {shape}")
     if not (np.isfinite(weights).all() and weights.any(axis=1).all()):

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_array, require_choice, require_fraction, require_integer, require_positive
+from localentropy.arguments import (
+    require_array,
+    require_choice,
+    require_fraction,
+    require_integer,
+    require_number,
+    require_positive,
+)
+from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, TreeCommittee, normalised_units, unit_norm
 from localentropy.instances.perceptron import Instance
 from localentropy.landscape.expectation_propagation import expectation_propagation
@@ -98,10 +106,10 @@ def committee_local_entropy(
             entropy is about the square.
 
     Raises:
-        DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros, an
-            argument out of range.
+        DomainError: not a committee with ±1 patterns, units with one input, weights of another shape, not finite or
+            with a unit of zeros, an argument out of range.
     """
-    reference = normalised_units(instance, weights) * math.sqrt(instance.inputs_per_unit)
+    reference = _reference(instance, weights)
     wanted = require_array("distance", distances, 0.0, 1.0, inclusive=False).ravel()
     if method is None:
         independent = isinstance(instance, TreeCommittee) and instance.data.features is None
@@ -138,8 +146,8 @@ def committee_solution_fraction(
     Raises:
         DomainError: see `committee_local_entropy`.
     """
-    reference = normalised_units(instance, weights) * math.sqrt(instance.inputs_per_unit)
-    D = float(require_array("distance", distance, 0.0, 1.0, inclusive=False))
+    reference = _reference(instance, weights)
+    D = float(require_array("distance", [require_number("distance", distance)], 0.0, 1.0, inclusive=False)[0])
     require_integer("draws", draws, 1)
     K, size = reference.shape
     stream = seeds.generator(require_integer("seed", seed), "solution_fraction", N=K * size, P=instance.P, distance=D)
@@ -173,6 +181,14 @@ def at_distance(reference: np.ndarray, distance: float, noise: np.ndarray) -> np
     noise *= 2.0 * math.sqrt(distance * (1.0 - distance)) / np.linalg.norm(noise, axis=2, keepdims=True)
     noise += (1.0 - 2.0 * distance) * reference
     return noise
+
+
+def _reference(instance: Committee, weights: np.ndarray) -> np.ndarray:
+    """The user's weights, each unit of squared norm n, [K, n]."""
+    reference = normalised_units(instance, weights)
+    if instance.inputs_per_unit < 2:
+        raise DomainError("inputs_per_unit = 1: such a unit has no weights at a distance; allowed are at least 2")
+    return reference * math.sqrt(instance.inputs_per_unit)
 
 
 def _message_passing(

@@ -59,10 +59,10 @@ def largest_eigenvalue(instance: Committee, weights: np.ndarray, beta: float) ->
     Raises:
         DomainError: see `hessian_eigenvalues`.
     """
+    terms = _Terms(instance, weights, beta)
     size = instance.weights_count
     if size <= _SMALL:
         return float(hessian_eigenvalues(instance, weights, beta)[-1])
-    terms = _Terms(instance, weights, beta)
     start = np.random.default_rng(0).standard_normal(size)
     if not terms.product(start).any():
         # Every tanh is so far out that nothing is left of the matrix.
@@ -125,7 +125,8 @@ class _Terms:
         scale = 2.0 / P * above * below**2
         self.shared = scale * (3.0 * above - 2.0)
         self.slopes = self._by_block(beta / root * bell)
-        self.own = self._by_block(scale[:, None] * (2.0 * beta**2 / root) * votes * bell)
+        # In this order no product overflows before it meets a bell of zero.
+        self.own = self._by_block(scale[:, None] * (2.0 * beta / root) * (votes * (beta * bell)))
 
     def product(self, vector: np.ndarray) -> np.ndarray:
         """The Hessian times a vector, [weights_count]."""

@@ -187,7 +187,7 @@ class CommitteeBatch:
         blocks = first.data.N // self.size
         self.patterns = torch.empty((len(sets), blocks, self.P, self.size), dtype=dtype, device=device)
         for one, patterns in zip(sets, self.patterns, strict=True):
-            inputs = torch.from_numpy(one.data.signed_patterns).view(self.P, blocks, self.size)
+            inputs = torch.from_numpy(one.data.signed_patterns).reshape(self.P, blocks, self.size)
             patterns.copy_(inputs.transpose(0, 1))
         self.patterns = self.patterns.view(-1, self.size)
         number = {id(one): place for place, one in enumerate(sets)}
