@@ -31,7 +31,7 @@ sizes in `config/<paper>/<scale>.yaml` (marked *size* below; a scale may set not
 The sections of the main paper may be named alone; those of any paper below its name: `overparam={franz_parisi: {…}}`.
 Without `run=NAME` the results of an override replace those of the scale, and the gallery refuses them.
 `key[].name` stands for the key `name` of each entry of the list `key`.
-(T): from the paper's text. (C): chosen here, because the text lost the number.
+(T): from the paper's text. (C): chosen here.
 """
 
 
