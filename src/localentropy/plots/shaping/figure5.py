@@ -94,7 +94,7 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
             f"largest eigenvalue {told}."
         )
     solutions = tops[tops["rule"] == "all"].groupby("algorithm").size()
-    below = "" if solutions.min() >= 10 else f" Scale {scale}: below the paper's size, 10 samples."
+    below = "" if tops["sample"].nunique() >= 10 else f" Scale {scale}: below the paper's size, 10 samples."
     numbers = ", ".join(f"{COMMITTEE[str(name)]['label']} {size}" for name, size in solutions.items())
     return (
         "Figure 5. Eigenvalues of the Hessian of the mean square error at the solutions of figure 4, with activations "

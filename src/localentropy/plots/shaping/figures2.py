@@ -27,7 +27,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     others = entropy_points(tables["shaping/fashion_local_entropy"])
     draw_entropies(axes[0], others, linestyle="--", markerfacecolor="none", alpha=0.6)
     shown = pd.concat([others["y"], data.loc[data["panel"] == "a", "y"]])
-    axes[0].set_ylim(2.0 * shown.min(), 0.0)
+    axes[0].set_ylim(2.0 * shown.min(), 0.5 * shown.max())
     unsolved = solutions[solutions["solved"] != 1].groupby("algorithm")["train_error"].agg(["mean", "size"])
     ours = ", ".join(
         f"{COMMITTEE[str(name)]['label']}: {row['size']:.0f} runs, {row['mean']:.2g}"

@@ -43,7 +43,7 @@ def draw_entropies(axis: Axes, points: pd.DataFrame, **style: Any) -> None:
         return
     least, most = points["y"].abs().min(), points["y"].abs().max()
     axis.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(least)), linscale=0.2)
-    axis.set(xscale="log", ylim=(-2.0 * most, 0.0), xlabel="distance $D = (1 - S)/2$")
+    axis.set(xscale="log", ylim=(-2.0 * most, -0.5 * least), xlabel="distance $D = (1 - S)/2$")
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_ylabel(r"local entropy $\mathcal{V}_1$ (nats per weight)")
 
