@@ -32,6 +32,14 @@ def test_a_table_comes_back_with_its_stamp(table: Path) -> None:
     assert list(read.rows["name"].fillna("missing")) == ["a", "missing", "c", "d"]
 
 
+def test_a_column_of_vectors_comes_back(tmp_path: Path) -> None:
+    file, vectors = tmp_path / "table.parquet", [np.arange(3, dtype=np.float32), np.ones(2, np.float32)]
+    artifacts.write_table(file, pd.DataFrame({"x": [1, 2], "weights": vectors}), stamp(), datetime.now(UTC))
+    for found, vector in zip(artifacts.read_table(file).rows["weights"], vectors, strict=True):
+        assert found.dtype == np.float32
+        np.testing.assert_array_equal(found, vector)
+
+
 def test_the_same_table_has_the_same_bytes(table: Path, tmp_path: Path) -> None:
     rows = artifacts.read_table(table).rows
     artifacts.write_table(tmp_path / "again.parquet", rows, stamp(), datetime.now(UTC))
