@@ -15,9 +15,7 @@ from tests.claims import shaping_run_tables, shaping_theory_tables
 
 def groups(name: str) -> pd.DataFrame:
     table: pd.DataFrame = getattr(shaping_theory_tables, name)()
-    return table.assign(
-        pattern_term=2.0 * table["entropy"], annealed=-table["alpha"] * math.log(2.0), d_0=0.5, residual=0.0
-    )
+    return table.assign(annealed=-table["alpha"] * math.log(2.0), residual=0.0)
 
 
 def labels(drawing: Drawing) -> dict[str, object]:
@@ -37,8 +35,8 @@ def test_figure1_marks_the_papers_clustering_and_capacity() -> None:
     assert set(drawing.data["series"]) == {"α = 1", "α = 1.76", "α = 2", "α = 3.02", "fBP, α = 1"}
     point = drawing.data.set_index("series").loc["fBP, α = 1"]
     assert (point["x"], point["y"]) == pytest.approx((0.81, -0.15)) and point["n"] == 2
-    lines = drawing.data[drawing.data["series"] != "fBP, α = 1"]
-    assert lines["y"].to_numpy() == pytest.approx(0.5 * lines["pattern_term"].to_numpy())
+    line = drawing.data[drawing.data["series"] == "α = 2"]
+    assert line["y"].to_numpy() == pytest.approx(-4.0 * (1.0 - line["x"].to_numpy()))
 
 
 def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_constant() -> None:

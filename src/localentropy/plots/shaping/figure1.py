@@ -26,7 +26,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             own["x"], own["y"], own["y_err"], color=colors.get(near, "black"), marker="o", linestyle="none", label=label
         )
         label = None
-        data.append(own.assign(panel="a", series=f"fBP, α = {near:g}", alpha=alpha))
+        data.append(own[["x", "y", "y_err", "n"]].assign(panel="a", series=f"fBP, α = {near:g}", alpha=alpha))
     axis.set(xlim=(table["overlap"].min(), 1.0), ylim=(None, 0.03))
     axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
     at = thresholds(tables["shaping/typical_volume"], 3.0)

@@ -32,9 +32,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     inset = axis.inset_axes((0.13, 0.62, 0.33, 0.35))
     for gamma, line in table.groupby("gamma"):
         axis.plot(line["alpha"], line["error"], color=colors[gamma], label=f"{gamma:g}")
-        columns = line[["beta", "q", "energy", "entropy", "residual"]]
-        rows = curve_rows("a", f"γ = {gamma:g}", line["alpha"], line["error"], gamma=gamma)
-        frames.append(pd.concat([rows, columns], axis=1))
+        more = {"gamma": gamma, "residual": line["residual"]}
+        frames.append(curve_rows("a", f"γ = {gamma:g}", line["alpha"], line["error"], **more))
         loss = np.logaddexp(0.0, -2.0 * gamma * STABILITIES) / (2.0 * gamma)
         inset.plot(STABILITIES, loss, color=colors[gamma], linewidth=1.0)
         frames.append(curve_rows("inset", f"γ = {gamma:g}", STABILITIES, loss, gamma=gamma))
@@ -47,7 +46,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     threshold_line(axis, alpha_c, rf"$\alpha_c = {alpha_c:.3f}$")
     threshold_line(axis, LARGE_DEVIATIONS, rf"$\alpha_U = {LARGE_DEVIATIONS}$")
     axis.set(xlabel=r"patterns per weight $\alpha$", ylabel=r"error rate $\epsilon$")
-    axis.set(xlim=table["alpha"].agg(["min", "max"]), ylim=(0.0, None))
+    axis.set(xlim=table["alpha"].agg(["min", "max"]), ylim=(0.0, 1.15 * table["error"].max()))
     axis.legend(title=r"$\gamma$", loc="center left", bbox_to_anchor=(1.0, 0.5))
     caption = (
         "Figure 2. Fraction of patterns with an error for the weights ±1 of least cross-entropy loss, binary perceptron, "

@@ -42,10 +42,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             part = entropy / curve["bound"].to_numpy()
             draw_signed(axes[0], d, entropy, style)
             draw_signed(axes[1], d, part, style)
-            columns = curve[["slope", "replicon", "residual"]]
-            for panel, y in (("a", entropy), ("b", part)):
-                rows = curve_rows(panel, f"α = {alpha:g}, γ = {gamma:g}", d, y, alpha=alpha, gamma=gamma)
-                frames.append(pd.concat([rows, columns.reset_index(drop=True)], axis=1))
+            more = {"alpha": alpha, "gamma": gamma, "residual": curve["residual"].to_numpy()}
+            name = f"α = {alpha:g}, γ = {gamma:g}"
+            frames += [curve_rows("a", name, d, entropy, **more), curve_rows("b", name, d, part, **more)]
     for axis in axes:
         axis.axhline(0.0, color="black", linewidth=0.6)
         axis.set_xlabel("distance $d$")

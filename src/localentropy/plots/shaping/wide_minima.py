@@ -32,9 +32,8 @@ def draw_curves(axis: Axes, table: pd.DataFrame, panel: str, marks: Mapping[floa
         label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"
         linestyle = "--" if alpha in marks else "-"
         axis.plot(curve["overlap"], curve["entropy"], color=colors[alpha], label=label, linestyle=linestyle)
-        columns = curve[["pattern_term", "d_0", "residual"]]
-        rows = curve_rows(panel, f"α = {alpha:g}", curve["overlap"], curve["entropy"], alpha=alpha)
-        frames.append(pd.concat([rows, columns], axis=1))
+        more = {"alpha": alpha, "residual": curve["residual"]}
+        frames.append(curve_rows(panel, f"α = {alpha:g}", curve["overlap"], curve["entropy"], **more))
     axis.set(xlabel="overlap $q_1$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
     return pd.concat(frames)
 
