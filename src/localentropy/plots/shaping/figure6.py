@@ -28,7 +28,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     means = solved["test_error"].groupby("algorithm").agg(["mean", "sem"])
     caption = (
         f"Figure 6. Solutions of a {image_set(entropies, solutions)}; runs from different starts on one training set, "
-        f"solved: {counts(solutions)}. (a) Normalised local entropy by expectation propagation; mean and standard error over runs. "
+        f"solved: {counts(solutions)}. (a) Normalised local entropy by expectation propagation; mean and standard error over the first "
+        f"{entropies['sample'].nunique()} runs. "
         f"{not_converged(entropies, 'Expectation propagation')} (b) Test error of each run against the largest eigenvalue of the "
         f"Hessian of the mean square error at β = {runs['beta'].max():.3g}, the smallest at which all solutions stay "
         f"valid (the paper has 90). {correlation(runs)}. Mean test errors: {in_words(means)}. D = (1 − S)/2, the distances, β₁ "

@@ -35,7 +35,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     caption = (
         f"Figure s2. As figure 6, with every pixel shuffled over the training images: correlations are destroyed, the mean of each pixel is kept. A "
-        f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy; dashed and open: of figure 6, "
+        f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy of the first "
+        f"{entropies['sample'].nunique()} runs; dashed and open: of figure 6, "
         f"without shuffling. {not_converged(entropies, 'Expectation propagation')} (b) There is no meaningful test set. "
         f"Train error of each run when each pixel is drawn again with probability {probability:g} from its values in the training set, "
         f"against the largest eigenvalue of the Hessian at β = {runs['beta'].max():.3g}, the smallest at which all "

@@ -14,6 +14,8 @@ from localentropy.plots.algorithms import COMMITTEE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
+"""Numbers on an axis of distances."""
 MOST = 0.5
 """A point is drawn where the local entropies of at least this part of the solutions converged."""
 
@@ -44,6 +46,8 @@ def draw_entropies(axis: Axes, points: pd.DataFrame, **style: Any) -> None:
     least, most = points["y"].abs().min(), points["y"].abs().max()
     axis.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(least)), linscale=0.2)
     axis.set(xscale="log", ylim=(-2.0 * most, -0.5 * least), xlabel="distance $D = (1 - S)/2$")
+    shown = [tick for tick in TICKS if points["distance"].min() <= tick <= points["distance"].max()]
+    axis.set_xticks(shown, [f"{tick:g}" for tick in shown])
     axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_ylabel(r"local entropy $\mathcal{V}_1$ (nats per weight)")
 
