@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 from scipy.interpolate import CubicHermiteSpline
@@ -10,6 +12,10 @@ from localentropy.errors import DomainError
 
 LARGE_DEVIATIONS = 0.76
 """α_U of the binary perceptron, by large deviations: above it the dense cluster fractures (arXiv:1905.07833)."""
+CLUSTERING = {3.0: 1.76, math.inf: 2.95}
+"""Units K of tree committees → load above which typical solutions fall into clusters (text of arXiv:1905.07833)."""
+CAPACITY = 3.02
+"""The capacity of three units there."""
 
 
 def around_solutions(table: pd.DataFrame) -> pd.DataFrame:

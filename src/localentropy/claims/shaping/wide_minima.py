@@ -7,14 +7,11 @@ import math
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.local_entropy import CAPACITY, CLUSTERING
 from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
 
-CLUSTERING = {3.0: 1.76, math.inf: 2.95}
-"""Units → the load of the paper's text above which typical solutions fall into clusters."""
 ABOUT = 0.02
 """Part by which a number may miss one that the text prints as "about"."""
-CAPACITY = 3.02
-"""The paper's capacity of three units."""
 WIDE, NEAR_ONE = 0.9, 0.99
 """Entropies are compared from the first overlap on. What is left at the last one is judged if it reaches the second."""
 LEFT = 0.1

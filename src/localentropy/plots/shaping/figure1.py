@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.analysis.local_entropy import around_solutions, over_samples
+from localentropy.analysis.local_entropy import CAPACITY, CLUSTERING, around_solutions, over_samples
 from localentropy.plots.drawing import COLUMN_WIDTH, Drawing, colors_of, in_style, panels
-from localentropy.plots.shaping.wide_minima import CAPACITY, CLUSTERING, draw_curves, in_words, thresholds
+from localentropy.plots.shaping.wide_minima import draw_curves, in_words, thresholds
 
 
 @in_style

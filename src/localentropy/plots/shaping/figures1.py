@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from localentropy.analysis.local_entropy import CLUSTERING
 from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
-from localentropy.plots.shaping.wide_minima import CLUSTERING, draw_curves, in_words, thresholds
+from localentropy.plots.shaping.wide_minima import draw_curves, in_words, thresholds
 
 
 @in_style

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,11 +12,6 @@ from localentropy.plots.drawing import colors_of, curve_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-CLUSTERING = {3.0: 1.76, math.inf: 2.95}
-"""Units → the load of the paper's text above which typical solutions fall into clusters."""
-CAPACITY = 3.02
-"""The paper's capacity of three units."""
 
 
 def draw_curves(axis: Axes, table: pd.DataFrame, panel: str, marks: Mapping[float, str]) -> pd.DataFrame:
