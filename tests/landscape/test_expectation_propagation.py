@@ -119,6 +119,30 @@ def test_it_is_the_plain_algorithm_with_fewer_and_with_more_patterns_than_inputs
     assert found.entropy[0] == pytest.approx(plain(inputs, weights, distance), rel=1e-8, abs=1e-12)
 
 
+def test_the_multiplier_of_the_norm_may_be_negative():
+    """Where far fewer of the longer weights are solutions. The reference's own direction must not forbid it."""
+    instance = random_tree_committee(60, 80, 1, 0)
+    weights = committee_focusing_bp(instance).weights
+    found = solve(instance, weights, [0.3])
+    assert found.converged[0]
+    assert found.entropy[0] == pytest.approx(plain(instance.unit_inputs, weights, 0.3), rel=1e-7)
+
+
+def test_a_pattern_along_the_reference():
+    """It is right where S > 0, and there is no volume where S < 0."""
+    instance = random_tree_committee(20, 1, 1, 0)
+    found = solve(instance, instance.unit_inputs[0], [0.01, 0.3, 0.7])
+    np.testing.assert_allclose(found.entropy, [0.0, 0.0, np.nan], atol=1e-15)
+
+
+def test_around_weights_with_many_errors_far_points_converge_alone():
+    instance = random_tree_committee(200, 300, 1, 0)
+    weights = np.random.default_rng(0).standard_normal((1, 200))
+    found = solve(instance, weights, [0.05, 0.3, 0.5], tolerance=1e-6, max_iterations=50)
+    np.testing.assert_array_equal(found.converged, [False, True, True])
+    assert np.isnan(found.entropy[0]) and found.entropy[1] < found.entropy[2] < 0.0
+
+
 def test_all_units_of_a_full_machine_see_the_same():
     random = np.random.default_rng(5)
     patterns, weights = random.choice(np.array([-1, 1], np.int8), (6, 8)), random.standard_normal((3, 8))

@@ -81,18 +81,21 @@ class _Unit:
         own: pre-activations of the reference, x̃ = X w̃, [P].
         span: L with L Lᵀ = X⊥ X⊥ᵀ, [P, r].
         dimensions: n − 1.
-        hollow: dimensions that no pattern sees, n − 1 − r. Where r = n it is −1: then one of the r dimensions is the
-            reference's own, which must not count.
+        hollow: dimensions that no pattern sees, n − 1 − r.
     """
 
     def __init__(self, patterns: np.ndarray, reference: np.ndarray) -> None:
         P, n = patterns.shape
         inputs = patterns / math.sqrt(n)
         self.own = inputs @ reference
-        inputs -= np.outer(self.own, reference / n)
-        # With fewer patterns than weights the span is smaller than the space.
-        self.span = inputs if n <= P else np.ascontiguousarray(qr(inputs.T, mode="r", check_finite=False)[0][:P].T)
+        # A reflection that turns the reference into the first axis. The others are orthogonal to it.
+        normal = reference / math.sqrt(n)
+        normal[0] += math.copysign(1.0, normal[0])
+        inputs -= np.outer(inputs @ normal, normal / abs(normal[0]))
         self.dimensions = n - 1
+        # With fewer patterns than dimensions the span is smaller than the space.
+        thin = qr(inputs[:, 1:].T, mode="r", check_finite=False)[0][:P].T if n - 1 > P else inputs[:, 1:]
+        self.span = np.ascontiguousarray(thin)
         self.hollow = self.dimensions - self.span.shape[1]
 
     def posterior(
@@ -138,10 +141,13 @@ class _Unit:
                 multiplier = 0.5 * (low + high)
         else:
             return None
-        logarithm = 2.0 * np.log(np.diag(root)).sum() + self.hollow * math.log(multiplier)
+        logarithm = 2.0 * np.log(np.diag(root)).sum()
+        if self.hollow:
+            logarithm += self.hollow * math.log(multiplier)
         volume = 0.5 * (mean @ pull - logarithm + self.dimensions * (math.log(free) - 1.0) + multiplier * square)
         spread = solve_triangular(root, self.span.T, lower=True, check_finite=False)
-        return multiplier, self.span @ mean, np.sum(spread**2, axis=0), volume
+        # A pattern along the reference has a pre-activation without variance. The smallest number stands for zero.
+        return multiplier, self.span @ mean, np.maximum(np.sum(spread**2, axis=0), np.finfo(float).tiny), volume
 
     def _products(self, weights: np.ndarray, which: np.ndarray) -> np.ndarray:
         """Lᵀ diag(weights) L over the patterns `which`, whose weights are positive."""
@@ -206,11 +212,13 @@ class _Factors:
         omega = (means - variances * pull) / share
         slopes, curvatures, logarithms = np.empty_like(V), np.empty_like(V), np.empty(V.shape[1])
         bounded = majority_derivatives(own + omega, V, self._steepest, slopes, curvatures, logarithms)
-        normalisers = 0.5 * np.log(share) + 0.5 * share * (2.0 * omega * pull + V * pull**2 - precisions * omega**2)
+        normalisers = 0.5 * np.log(share) + 0.5 * share * (2.0 * omega * pull + V * pull * pull - precisions * omega**2)
         entropy = (volumes.sum() + logarithms.sum() - normalisers.sum()) / (len(own) * self._size)
 
         # With the pattern itself in place of its factor.
         left = 1.0 - V * curvatures
+        if not (np.all(left > 0.0) and np.isfinite(curvatures).all()):
+            return math.nan, math.inf
         gap = np.stack([(omega + V * slopes - means) / np.sqrt(variances), V * left / variances - 1.0])
         new = np.stack([curvatures / left, (slopes + curvatures * (own + omega)) / left])
         self.state = *self._mixed(np.stack([precisions, fields]), new, gap.ravel()), multipliers
