@@ -94,13 +94,13 @@ def test_proximal_point(V):
         (3.0, "square", math.pi / 2 - 1, 0.1498),
     ],
 )
-def test_numbers_of_the_notes(alpha, loss, regularization, error):
+def test_numbers_of_another_program(alpha, loss, regularization, error):
     assert erm.fit(alpha, loss, regularization).generalization_error == pytest.approx(error, abs=6e-5)
 
 
 @pytest.mark.parametrize(("alpha", "loss", "regularization"), [(1.3, "logistic", 0.2), (0.6, "hinge", 0.5)])
 def test_fixed_point_iteration(alpha, loss, regularization):
-    """The equations of the notes, iterated from a small start."""
+    """The equations, iterated from a small start."""
     V, Q, M = 1.0, 0.5, 0.1
     for _ in range(120):
         A, B, C, _ = written_averages_coarse(loss, V, Q - M**2, M)

@@ -58,7 +58,7 @@ def test_effective_regularization():
     assert np.sum(eigenvalues / (eigenvalues + kappa)) + 0.7 / kappa == pytest.approx(300, rel=1e-12)
     assert found.degrees_of_freedom == pytest.approx(300 - 0.7 / kappa, rel=1e-10)
     assert found.residual < 1e-12
-    # The notes' formula as it stands.
+    # Eq. 39 as it stands.
     lost = eigenvalues / (eigenvalues + kappa)
     bias = kappa**2 * np.sum(slope**2 * eigenvalues / (eigenvalues + kappa) ** 2)
     assert found.square_error == pytest.approx((bias + found.noise) / (1 - np.sum(lost**2) / 300), rel=1e-12)

@@ -70,7 +70,7 @@ def test_thresholds_at_temperature_0_are_bayes():
 
 
 def test_the_glass_ends_at_1_643_or_1_667():
-    """Numbers of the theory's notes; the talk prints 1.63 (Seung, Sompolinsky and Tishby)."""
+    """Numbers of another program; the talk prints 1.63 (Seung, Sompolinsky and Tishby)."""
     ends = gibbs.glass_ends()
     assert (ends.on_spinodal, ends.on_spinodal_temperature) == pytest.approx((1.6429, 0.3303), abs=6e-5)
     assert (ends.on_line, ends.on_line_temperature) == pytest.approx((1.6669, 0.3652), abs=6e-5)

@@ -1,4 +1,4 @@
-"""The hidden manifold: spectral means, the equations of the notes, closed form, simulation, refusals."""
+"""The hidden manifold: spectral means, the slide's equations, closed form, simulation, refusals."""
 
 import math
 
@@ -53,8 +53,8 @@ def test_spectral_means_lose_no_digits(gamma):
         assert hidden_manifold._spectral_means(s, gamma) == pytest.approx([float(value) for value in exact], rel=1e-11)
 
 
-def notes(alpha, gamma, strength, A, B, C):
-    """V, Q, M from A, B, C by the formulas of the notes (section 5), with the Stieltjes transform."""
+def slide(alpha, gamma, strength, A, B, C):
+    """V, Q, M from A, B, C by the slide's formulas, corrected (docs/glm/theory.md, section 7), with the Stieltjes transform."""
     V_s, q_s, m_s = alpha / gamma * MU**2 * A, alpha / gamma * MU**2 * B, alpha / gamma * MU * C
     V_w, q_w = alpha * STAR * A, alpha * STAR * B
     z = (strength + V_w) / V_s
@@ -73,15 +73,15 @@ def notes(alpha, gamma, strength, A, B, C):
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))
 @pytest.mark.parametrize(("alpha", "gamma", "strength"), [(0.5, 0.1, 0.1), (3.0, 0.4, 0.01), (0.7, 2.0, 0.5)])
-def test_solves_the_equations_of_the_notes(loss, alpha, gamma, strength):
+def test_solves_the_equations_of_the_slide(loss, alpha, gamma, strength):
     found = hidden_manifold.fit(alpha, gamma, loss, strength)
     averages = LOSSES[loss].averages(found.susceptibility, found.norm - found.overlap**2, found.overlap)
-    expected = notes(alpha, gamma, strength, *averages[:3])
+    expected = slide(alpha, gamma, strength, *averages[:3])
     assert (found.susceptibility, found.norm, found.overlap) == pytest.approx(expected, rel=1e-8)
     assert found.training_loss == pytest.approx(averages.loss, rel=1e-12)
 
 
-def test_numbers_of_the_notes():
+def test_numbers_of_another_program():
     assert hidden_manifold.fit(0.5, 0.1, "square", 0.1).generalization_error == pytest.approx(0.12735, abs=6e-6)
     assert hidden_manifold.fit(3.0, 0.1, "square", 0.1).generalization_error == pytest.approx(0.08918, abs=6e-6)
 

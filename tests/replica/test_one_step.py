@@ -360,7 +360,7 @@ def test_a_solution_with_blocks_solves_the_papers_equations_from_several_starts(
 
 @pytest.mark.parametrize("block", [0.3, 0.8, None])
 def test_students_come_back_together_where_the_replicon_is_below_one(block):
-    """`margins`, SM II.2: q1 = q0 wherever it was searched; here alpha, margin and distance of the notes, and more."""
+    """`margins`, SM II.2: q1 = q0 wherever it was searched; here at more loads, margins and distances."""
     for alpha, margin_ref, distances in ((0.5, 0.2, [0.05]), (0.72, "max", [1e-4, 1e-3, 0.01, 0.1])):
         found = perceptron.franz_parisi_one_step(distances, alpha, margin_ref, block=block)
         assert (found.replicon < 1).all()
