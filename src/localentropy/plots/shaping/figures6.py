@@ -50,10 +50,8 @@ def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) ->
         axis.set(xlabel=r"$\alpha$", xlim=(0.0, 1.05 * volume["alpha"].max()))
         for alpha in clustering:
             threshold_line(axis, alpha, f"{alpha:.3f}", at=0.6)
-    axes[0].set(
-        ylabel="entropy (nats per weight)",
-        ylim=(1.1 * line["entropy"][line["alpha"] <= volume["alpha"].max()].min(), 0.0),
-    )
+    bottom = min(line.loc[line["alpha"] <= volume["alpha"].max(), "entropy"].min(), points["y"].min())
+    axes[0].set(ylabel="entropy (nats per weight)", ylim=(1.05 * bottom, 0.0))
     axes[1].set(ylabel="fraction converged", ylim=(-0.05, 1.05))
     axes[0].legend()
     return pd.concat(
