@@ -54,7 +54,7 @@ def test_spectral_means_lose_no_digits(gamma):
 
 
 def slide(alpha, gamma, strength, A, B, C):
-    """V, Q, M from A, B, C by the slide's formulas, corrected (docs/glm/theory.md, section 7), with the Stieltjes transform."""
+    """V, Q, M from A, B, C by the slide's formulas with the Stieltjes transform, corrected (docs/glm/theory.md, 7)."""
     V_s, q_s, m_s = alpha / gamma * MU**2 * A, alpha / gamma * MU**2 * B, alpha / gamma * MU * C
     V_w, q_w = alpha * STAR * A, alpha * STAR * B
     z = (strength + V_w) / V_s
