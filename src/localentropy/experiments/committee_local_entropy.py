@@ -6,7 +6,7 @@ It reads a table of solutions. Table: one row for each run and distance.
 |---|---|
 | algorithm, sample, units, P, N, alpha, solved | of the run, as in the table of solutions |
 | distance | D = (1 − S)/2, with S the overlap with the solution in each unit |
-| entropy | log of the part of all weights there that are solutions, nats per weight; missing where not converged |
+| entropy | log of the fraction of all weights there that are solutions, nats per weight; missing where not converged |
 | converged, residual, iterations | of the messages; 0, missing and 0 around runs that ended without a solution |
 """
 

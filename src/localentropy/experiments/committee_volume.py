@@ -7,7 +7,7 @@ Table: one row for each training set.
 | alpha, P, N, units | sizes; alpha = P/N of these sizes |
 | sample | number of the training set |
 | converged | 1 if the messages reached their tolerance, else 0 |
-| entropy | log of the part of all weights that are solutions, nats per weight; missing where not converged |
+| entropy | log of the fraction of all weights that are solutions, nats per weight; missing where not converged |
 | overlap | q of the means, mean over weights |
 | residual, iterations | of the last update; number of updates of all messages |
 """

@@ -1,7 +1,7 @@
 """Largest local entropy of groups of solutions of a tree machine with continuous weights (shaping, figures 1 and s1).
 
-The members of a group have the same overlap with each other. The entropy, in nats per weight, is the log of the part of
-all configurations that are solutions, at the members' distance from the middle of the group, for the best group.
+The members of a group have the same overlap with each other. Take all configurations at the members' distance from the
+middle of the best group. The entropy, in nats per weight, is the log of the fraction of them that are solutions.
 """
 
 from __future__ import annotations

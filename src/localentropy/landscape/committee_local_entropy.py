@@ -1,4 +1,4 @@
-"""Local entropy of committee machines: how large a part of all weights at a distance from given ones are solutions.
+"""Local entropy of committee machines: how large a fraction of all weights at a distance from given ones are solutions.
 
 The distance is D = (1 − S)/2, where every unit has the overlap S with its reference. Entropies are normalised: the log
 of the part, at most 0, in nats per weight. Source: `shaping`, eqs. 3 and 4, figures 4 and 6; docs/shaping/theory.md
@@ -42,7 +42,7 @@ class CommitteeLocalEntropy:
 
     Attributes:
         distance: D = (1 − S)/2.
-        entropy: log of the part of all weights at this distance that are solutions, nats per weight; NaN where the
+        entropy: log of the fraction of all weights at this distance that are solutions, nats per weight; NaN where the
             messages did not converge.
         converged: whether the residual reached the tolerance.
         residual: largest change of a mean in the last update, in units of √(1 − S²), or relative change of a variance,

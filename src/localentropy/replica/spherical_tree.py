@@ -48,7 +48,7 @@ class TypicalSolution:
     Attributes:
         alpha: patterns per weight.
         units: K.
-        entropy: log of the part of the sphere that solves all patterns, nats per weight.
+        entropy: log of the fraction of the sphere that solves all patterns, nats per weight.
         q: overlap of two solutions.
         replicon: below 1 the replica-symmetric solution is stable. Above 1 solutions fall into clusters.
         residual: relative error of the saddle-point equation.
@@ -99,11 +99,12 @@ def local_entropy(
 ) -> pd.DataFrame:
     """Largest local entropy of a group of infinitely many solutions at a mutual overlap q_1.
 
-    It is the log of the part of all configurations at that overlap from the middle of the group that are solutions,
-    for the best group. The text of `shaping` prints only its second term; the column `pattern_term` has it. For the
-    parity machine the paper gives -alpha ln 2 at every overlap; the column `annealed` has it. That is the value on the
-    branch q_0 = 0, which is not the extremum for q_1 > 0: the column `entropy` has the full minimisation, which rises
-    from -alpha ln 2 at q_1 = 0 to 0 at q_1 = 1.
+    Take all configurations at the members' distance from the middle of the best group. It is the log of the fraction
+    of them that are solutions. The text of `shaping` prints only its second term, which the column `pattern_term` has.
+
+    For the parity machine the paper gives -alpha ln 2 at every overlap, which the column `annealed` has. This is the
+    value on the branch q_0 = 0, which is not the extremum for q_1 > 0. The column `entropy` has the full minimisation.
+    It rises from -alpha ln 2 at q_1 = 0 to 0 at q_1 = 1.
 
     Source: `shaping`, figure 1; docs/shaping/theory.md eqs. S.8, S.10, S.16, S.18.
 

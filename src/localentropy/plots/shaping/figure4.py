@@ -64,7 +64,7 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
     full = table["sample"].nunique() >= 10 and table["N"].iloc[0] == 999
     below = "" if full else f" Scale {scale}: below the paper's size (10 samples, N = 999)."
     return (
-        "Figure 4. Normalised local entropy, the log of the part of all weights at distance D from a solution that are "
+        "Figure 4. Normalised local entropy, the log of the fraction of all weights at distance D from a solution that are "
         f"solutions too, around the solutions of five algorithms; tree committee of K = {table['units'].iloc[0]} units, N = "
         f"{table['N'].iloc[0]} weights, P = {table['P'].iloc[0]} random patterns. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
         "bars: standard error of the mean. (b) The same on logarithmic axes, which show small distances. (c) Differences of neighbours in the paper's order "

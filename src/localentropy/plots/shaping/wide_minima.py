@@ -38,9 +38,10 @@ def in_words(table: pd.DataFrame) -> str:
     many = "infinitely many" if np.isinf(units) else f"{units:g}"
     output = "" if machine == "committee" else ", its output the product of the units (parity machine)"
     return (
-        "Largest normalised local entropy of a group of solutions: the log of the part of all configurations of many "
-        f"replicas at mutual overlap q₁ in which all are solutions (nats per weight). Tree of {many} units, continuous "
-        f"weights{output}; α patterns per weight, replica theory with one step, y → ∞."
+        "Largest normalised local entropy of a group of solutions: the log of the fraction of all groups of y replicas with "
+        "mutual overlap q₁ in which every replica is a solution (nats per weight and replica). Tree of "
+        f"{many} units, continuous weights{output}; α patterns per weight, replica theory with one step of symmetry "
+        "breaking, y → ∞."
     )
 
 

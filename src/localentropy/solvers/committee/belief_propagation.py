@@ -21,7 +21,7 @@ class CommitteeBeliefs(Solution):
     """The normalised means of the weights.
 
     Attributes:
-        entropy: log of the part of all weights that are solutions, nats per weight; NaN where the messages did not
+        entropy: log of the fraction of all weights that are solutions, nats per weight; NaN where the messages did not
             converge.
         overlap: q, the mean of m²: the overlap of two random solutions.
         residual: largest change of a mean, or relative change of a variance, in the last update, without damping.

@@ -30,9 +30,9 @@ def committee_entropic_least_action(
 ) -> Solution:
     """A solution in a wide flat region: y replicas follow the least-action rule and are pulled together.
 
-    Each replica has mini-batches in an order of its own. After each of them it makes one step of the least-action rule
-    (see `committee_least_action`) and then the part λη, at most all, of the way to the centre:
-    w^a ← w^a + λη(w⋆ − w^a). Its units are then normalised. When all replicas have done so, the centre is their
+    Each replica has mini-batches in an order of its own. For each of them it makes one step of the least-action rule
+    (see `committee_least_action`). Then it moves towards the centre, w^a ← w^a + λη(w⋆ − w^a). If λη is above 1, it
+    moves to the centre. Its units are then normalised. When all replicas have done so, the centre is their
     barycentre with every unit normalised. After each epoch λ is multiplied by 1 + λ₁. The run ends when the sum of the
     squared distances Σ_a ‖w^a − w⋆‖² is below the tolerance, whether or not the centre makes errors.
 

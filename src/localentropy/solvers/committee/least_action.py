@@ -17,9 +17,9 @@ def committee_least_action(
 ) -> Solution:
     """A solution by the least-action rule. It is fast, and the solutions are in narrow regions.
 
-    For every pattern of a mini-batch with no majority of units on the side of the label, of the units that are on the
-    wrong side, the one nearest to zero is corrected: w_l ← w_l + η y ξ_l with l = argmax of x_l over x_l <= 0. All
-    x_l = y w_l·ξ_l are those of the weights before the mini-batch. After it each unit is divided by its norm. Initial
+    With x_l = y w_l·ξ_l, a pattern is wrong if no majority of its x_l is positive. Each wrong pattern of a mini-batch
+    corrects one unit: of those with x_l <= 0 the one nearest to zero. The correction is w_l ← w_l + η y ξ_l. All x_l
+    are those of the weights before the mini-batch. After it each unit is divided by its norm. Initial
     weights are uniform in [−1, 1] and then normalised. The run ends after the first epoch without errors.
 
     Source: `shaping`, "LAL" and Methods. The default η is that of random patterns at N = 999, K = 9, P = 1000, which

@@ -120,7 +120,7 @@ def coupled_epoch(
         orders: of the patterns in this epoch, for each replica, [y, P].
         batch: patterns in a mini-batch; the last one may be shorter.
         learning_rate: η.
-        pull: λη, the part of the way to the centre that a replica makes after each mini-batch.
+        pull: λη, the fraction of the way to the centre that a replica makes after each mini-batch.
         replicas: float64, [y, K, inputs_per_unit]; updated.
         centre: normalised barycentre, [K, inputs_per_unit]; updated.
 
