@@ -120,10 +120,13 @@ def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -
     names = ("belief_volume", "typical_volume", "capacities", "replica_numbers_local_entropy", "tree_local_entropy")
     made = tables(*names)
     made["shaping/capacities"] = made["shaping/capacities"].assign(N=999)
+    solvers = {"fbp": {"steps": 30}, "lal": {"epochs": 500}, "ce_fast": {"epochs": 3000}}
+    made["shaping/capacities"].attrs["parameters"] = {"algorithms": solvers}
     replicas = made["shaping/replica_numbers_local_entropy"]
     made["shaping/replica_numbers_local_entropy"] = replicas[replicas["sample"] < 4]
     drawing = figures6.draw(made, "smoke")
     data = drawing.data
+    assert "at most 500 or 3000 epochs" in drawing.caption
     assert set(data["panel"]) == {"a", "b", "c", "d", "a, b"}
     above = data[(data["panel"] == "b") & (data["x"] > 1.8)]
     assert above["y"].tolist() == [1 / 8]

@@ -72,7 +72,7 @@ def _capacities(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
             axis.errorbar(own["alpha"], own["y"], **look)
     axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
     axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
-    axis.legend(loc="lower left")
+    axis.legend()
     return points.assign(panel="c", series=points["algorithm"], x=points["alpha"], y_err=np.nan)
 
 
@@ -106,13 +106,17 @@ def _nearest(table: pd.DataFrame) -> float:
 def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
     volume, capacities = tables["shaping/belief_volume"], tables["shaping/capacities"]
     replicas = tables["shaping/replica_numbers_local_entropy"]
+    epochs = {
+        options["epochs"] for options in capacities.attrs["parameters"]["algorithms"].values() if "epochs" in options
+    }
+    limits = " or ".join(str(number) for number in sorted(epochs))
     below = "" if scale == "paper" else f" Scale {scale}: below the paper's size."
     return (
         f"Figure s6. Statements of the text without a figure. (a) Entropy of the solutions of a tree committee of K = {volume['units'].iloc[0]} units, by "
         f"belief propagation (N = {volume['N'].iloc[0]}, means over the {volume['sample'].nunique()} training sets or fewer on "
         "which it converges; error bars: standard error) and by replica theory; dotted: where typical solutions fall into clusters. (b) "
         f"Fraction of training sets on which it converges. (c) Fraction of training sets that algorithms solve, K = {capacities['units'].iloc[0]}, N = "
-        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α; dotted: a half. (d) Local "
+        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α, at most {limits} epochs, schedules of figure 4; dotted: a half. (d) Local "
         f"entropy around the solutions of eLAL at distance D = {_nearest(replicas):g} against its number of replicas, K = {replicas['units'].iloc[0]}, α = "
         f"{replicas['alpha'].iloc[0]:.3g}, means over {replicas['sample'].nunique()} training sets; dashed: of fBP and of ceSGD-slow "
         f"on the same training sets, with standard errors. The loads, limits on iterations and epochs, and the distance are chosen here.{below}"
