@@ -124,6 +124,18 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
             {"solve_mct0": {"grids": [{"D": 9, "inv_alphas": [0], "margins": [0], "samples": 1}]}},
             ["solve_mct0.grids[0].inv_alphas[0] = 0", "> 0"],
         ),
+        (
+            {"shaping": {"tree_solutions": {"algorithms": {"lal": {"batch": 0}}}}},
+            ["tree_solutions.algorithms.lal.batch = 0", "an integer ≥ 1", "nearest: 1"],
+        ),
+        (
+            {"shaping": {"tree_solutions": {"algorithms": {"lal": {"learning_rat": 1}}}}},
+            ["algorithms.lal.learning_rat = 1: unknown key", "did you mean 'learning_rate'?"],
+        ),
+        (
+            {"shaping": {"tree_solutions": {"algorithms": {"LAL": {"solver": "least_action"}}}}},
+            ["tree_solutions.algorithms: LAL: allowed are names of the form"],
+        ),
         ({"data": {"source": "miror"}}, ["data.source = miror", "nearest: mirror"]),
         ({"seed": -1}, ["seed = -1", "nearest: 0"]),
         ({"run": "a/b"}, ["run = a/b", "nearest: a-b"]),

@@ -44,10 +44,15 @@ def field_schema(model: type[BaseModel], location: Sequence[str | int], values: 
             items = schema.get("prefixItems", [])
             schema = items[part] if part < len(items) else schema.get("items", {})
         else:
-            schema = schema.get("properties", {}).get(part) or schema.get("additionalProperties") or {}
+            schema = schema.get("properties", {}).get(part) or entry_schema(schema)
         values = values[part] if has(values, part) else None
         schema = _chosen(schema, values)
     return schema
+
+
+def entry_schema(schema: Schema) -> Schema:
+    """JSON schema of the values of a mapping whose keys are free, or bound by a pattern only; {} of anything else."""
+    return next(iter(schema.get("patternProperties", {}).values()), schema.get("additionalProperties") or {})
 
 
 def has(value: Any, part: str | int) -> bool:
@@ -82,8 +87,8 @@ def allowed(schema: Schema) -> str:
         count = f" of {least} entries" if least == most else f" of at least {least} entries" if least > 1 else ""
         return f"a list{count}, each entry {allowed(schema.get('items', entries[0] if entries else {}))}"
     if schema.get("type") == "object":
-        if "additionalProperties" in schema and "properties" not in schema:
-            return f"a mapping, each value {allowed(schema['additionalProperties'])}"
+        if "properties" not in schema and (entry := entry_schema(schema)):
+            return f"a mapping, each value {allowed(entry)}"
         return f"a mapping with keys {', '.join(schema.get('properties', {}))}"
     if "examples" in schema:
         return f"text such as {', '.join(map(str, schema['examples']))}"

@@ -522,6 +522,9 @@ def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged:
     where = _key(layers, ([key] if key else []) + location)
     refused = f"{where} = {shown(value)}"
     schema = field_schema(model, location, merged)
+    if path[-1:] == ["[key]"]:
+        name, form = shown(location.pop()), problem["ctx"]["pattern"]
+        return f"{_key(layers, ([key] if key else []) + location)}: {name}: allowed are names of the form {form}"
     if kind == "extra_forbidden":
         siblings = field_schema(model, location[:-1], merged).get("properties", {})
         return f"{refused}: unknown key; {did_you_mean(location[-1], list(siblings))}"
