@@ -137,7 +137,7 @@ SHAPING_RUNS["S15"] = Case(
         "another rule": put("fashion_spectra", "rule", "without_lal"),
     },
     missing={
-        "an eigenvalue": put("fashion_spectra", "value", np.nan, algorithm="lal", sample=2, **top),
+        "an eigenvalue": put("fashion_spectra", "value", np.nan, algorithm="lal", sample=2, rule="paper", **top),
         "a test error": put("fashion_solutions", "test_error", np.nan, algorithm="elal", sample=2),
     },
 )

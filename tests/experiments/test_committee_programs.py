@@ -189,7 +189,7 @@ def test_wrong_parameters_are_refused(change: dict[str, Any], message: str) -> N
 def test_spectra_are_taken_at_the_smallest_valid_beta_of_all_solutions_of_a_rule(solutions: pd.DataFrame) -> None:
     values = SIZES | {
         "solutions": NAME,
-        "rules": {"all": ["fbp", "lal"], "wide": ["fbp"]},
+        "rules": {"all": ["fbp", "lal"], "wide": ["fbp"], "given": 7},
         "smallest_beta": 0.5,
         "largest_beta": 500.0,
         "betas": 60,
@@ -218,6 +218,10 @@ def test_spectra_are_taken_at_the_smallest_valid_beta_of_all_solutions_of_a_rule
     np.testing.assert_array_equal(own.loc[own["quantity"] == "eigenvalue", "value"], eigenvalues)
     assert list(own.loc[own["quantity"] == "eigenvalue", "rank"]) == list(range(99))
     assert own.loc[own["quantity"] == "largest_eigenvalue", "value"].item() == eigenvalues[-1]
+
+    given = rows[rows["rule"] == "given"]
+    assert set(given["beta"]) == {7.0} and set(given["algorithm"]) == set(solutions["algorithm"])
+    assert set(given["quantity"]) == {"largest_eigenvalue", "eigenvalue"}
 
     largest = table(committee_spectra, values | {"whole": False}, at)
     both = [t[t["quantity"] == "largest_eigenvalue"]["value"].to_numpy(float) for t in (rows, largest)]

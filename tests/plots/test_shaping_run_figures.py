@@ -75,19 +75,20 @@ def test_figure6_has_a_point_for_each_solved_run() -> None:
     assert points.groupby("series").size().to_dict() == {"ce_fast": 8, "ce_slow": 8, "elal": 7, "lal": 8}
     one = points[(points["algorithm"] == "lal") & (points["sample"] == 4)]
     assert one["x"].tolist() == [pytest.approx(16500.0)] and one["y"].tolist() == [pytest.approx(0.16)]
-    assert "over all 31 runs: 0.9" in drawing.caption and "eLAL 7 of 8" in drawing.caption
-    assert "β = 88" in drawing.caption and drawing.figure.axes[1].get_xscale() == "log"
+    assert "at β = 90, the paper's. Spearman's rank correlation: 0.9" in drawing.caption
+    assert "at β = 120, the smallest at which all our solutions stay valid" in drawing.caption
+    assert "(31 runs)" in drawing.caption and "eLAL 7 of 8" in drawing.caption
+    assert drawing.figure.axes[1].get_xscale() == "log"
 
 
-def test_curvature_is_that_of_the_rule_of_all_solutions() -> None:
-    spectra = shaping_run_tables.fashion_spectra()
-    other = spectra.assign(rule="without_lal", beta=3.0, value=-1.0)
+@pytest.mark.parametrize(("rule", "beta", "largest"), [("paper", 90.0, 16500.0), ("all", 120.0, 33000.0)])
+def test_curvature_is_that_of_the_rule(rule: str, beta: float, largest: float) -> None:
     rates = pd.Series([0.5], pd.MultiIndex.from_tuples([("lal", 1)], names=["algorithm", "sample"]))
-    found = with_curvature(rates, pd.concat([other, spectra]))
+    found = with_curvature(rates, shaping_run_tables.fashion_spectra(), rule)
     assert found[["algorithm", "sample", "beta", "rate"]].to_dict("records") == [
-        {"algorithm": "lal", "sample": 1, "beta": 88.0, "rate": 0.5}
+        {"algorithm": "lal", "sample": 1, "beta": beta, "rate": 0.5}
     ]
-    assert found["largest_eigenvalue"].tolist() == [pytest.approx(16500.0)]
+    assert found["largest_eigenvalue"].tolist() == [pytest.approx(largest)]
 
 
 def test_figure_s2_shows_both_sets_and_the_noise_nearest_to_its_own() -> None:

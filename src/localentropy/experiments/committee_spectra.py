@@ -1,20 +1,21 @@
 """Hessian spectra at solutions of committee machines (shaping, figures 5 and 6), mean square error, tanh(βx) units.
 
-It reads a table of solutions. A rule names algorithms: its β is the smallest of a grid from which on the machine with
-tanh units solves what the sign machine solves, at all solutions of these algorithms. Table: one row for each number.
+It reads a table of solutions. A rule is a β, or it names algorithms. Then its β is the smallest of a grid from which on
+the machine with tanh units solves what the sign machine solves, at all solutions of these algorithms. Table: one row
+for each number.
 
 | column | |
 |---|---|
 | rule, beta | name of the rule and its β |
 | algorithm, sample, alpha | of the solution |
-| quantity | smallest_beta (of this solution alone), largest_eigenvalue, eigenvalue |
+| quantity | largest_eigenvalue, eigenvalue; smallest_beta of this solution alone, where the rule names its algorithm |
 | rank | of an eigenvalue, from the smallest; else missing |
 | value | missing for a smallest_beta above the grid |
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -26,12 +27,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+Slope = Annotated[float, Field(gt=0, le=1e6)]
+
+
 class Parameters(ExperimentParameters):
     """Parameters of the spectra."""
 
     solutions: Solutions = Field(description="the experiment whose solutions are taken")
-    rules: dict[str, tuple[str, ...]] = Field(
-        min_length=1, description="rule of β → the algorithms whose solutions must stay valid"
+    rules: dict[str, Slope | tuple[str, ...]] = Field(
+        min_length=1, description="rule → β itself, or the algorithms whose solutions must stay valid"
     )
     smallest_beta: float = Field(gt=0, le=1e3, description="first β of the grid (C)")
     largest_beta: float = Field(gt=0, le=1e6, description="last β of the grid (C)")
@@ -64,14 +68,16 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     from localentropy.landscape.hessian import hessian_eigenvalues, largest_eigenvalue, smallest_valid_beta
 
-    name, grid, least = task["rule"], parameters.grid(), {}
-    of_rule = [runs_of(context, parameters.solutions, parameters.samples, each) for each in parameters.rules[name]]
-    for run in pd.concat(of_rule).itertuples():
-        if run.solved:
-            least[run.Index] = smallest_valid_beta(*problem_and_weights(context, parameters.solutions, run), grid)
-    beta = np.nanmax([*least.values()]) if least else np.nan
+    name, grid = task["rule"], parameters.grid()
+    rule, runs = parameters.rules[name], runs_of(context, parameters.solutions, parameters.samples)
+    beta, least = rule if isinstance(rule, float) else np.nan, {}
+    if isinstance(rule, tuple):
+        of_rule = [runs_of(context, parameters.solutions, parameters.samples, each) for each in rule]
+        for run in pd.concat(of_rule).itertuples():
+            if run.solved:
+                least[run.Index] = smallest_valid_beta(*problem_and_weights(context, parameters.solutions, run), grid)
+        beta = np.nanmax([*least.values()]) if least else np.nan
     frames = []
-    runs = runs_of(context, parameters.solutions, parameters.samples)
     for run in runs[(runs["sample"] == task["sample"]) & (runs["solved"] == 1)].itertuples():
         place = {"rule": name, "beta": beta, "algorithm": run.algorithm, "sample": run.sample, "alpha": run.alpha}
         if run.Index in least:

@@ -11,6 +11,8 @@ from localentropy.solvers.names import COMMITTEE_NAMES
 
 WITH_LAL, WITHOUT_LAL = "all", "without_lal"
 """Rules of β: the smallest at which all solutions are valid, and the same but for LAL's."""
+PAPER = "paper"
+"""The paper's own β."""
 CORRELATED = 0.5
 """The text says "correlated" and gives no number. Chosen here: rank correlations above this."""
 
@@ -44,7 +46,7 @@ def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_
     """Over the runs of all algorithms, the largest eigenvalue of the Hessian grows with the test error."""
     quantity = f"Spearman's ρ of λ_max and test error over all runs, > {CORRELATED:g}"
     largest = fashion_spectra[
-        (fashion_spectra["quantity"] == "largest_eigenvalue") & (fashion_spectra["rule"] == WITH_LAL)
+        (fashion_spectra["quantity"] == "largest_eigenvalue") & (fashion_spectra["rule"] == PAPER)
     ]
     solved = fashion_solutions[fashion_solutions["solved"] == 1]
     runs = largest.merge(solved[["algorithm", "sample", "test_error"]], on=["algorithm", "sample"])

@@ -45,28 +45,37 @@ def draw_panels(local_entropy: pd.DataFrame, runs: pd.DataFrame, rate: str) -> t
     return figure, list(axes), pd.concat(data)
 
 
-def with_curvature(rates: pd.Series, spectra: pd.DataFrame) -> pd.DataFrame:
-    """Runs with their largest eigenvalue at the β at which all solutions are valid.
+def with_curvature(rates: pd.Series, spectra: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Runs with their largest eigenvalue.
 
     Args:
         rates: rate of errors of each solved run, by algorithm and sample.
         spectra: table of the program `committee_spectra`.
+        rule: that of β.
 
     Returns:
         Columns algorithm, sample, beta, largest_eigenvalue, rate.
     """
-    largest = spectra[(spectra["quantity"] == "largest_eigenvalue") & (spectra["rule"] == "all")]
+    largest = spectra[(spectra["quantity"] == "largest_eigenvalue") & (spectra["rule"] == rule)]
     columns = largest[["algorithm", "sample", "beta", "value"]].rename(columns={"value": "largest_eigenvalue"})
     return columns.merge(rates.rename("rate").reset_index(), on=["algorithm", "sample"])
 
 
-def correlation(runs: pd.DataFrame) -> str:
-    """The caption's words on the rank correlation of eigenvalue and rate over all runs."""
+def correlations(rates: pd.Series, spectra: pd.DataFrame) -> str:
+    """The caption's words on β and the rank correlation of eigenvalue and rate over all runs."""
+    ours = with_curvature(rates, spectra, "all")
+    return (
+        f"at β = 90, the paper's. Spearman's rank correlation: {_correlation(with_curvature(rates, spectra, 'paper'))}; "
+        f"at β = {ours['beta'].max():.3g}, the smallest at which all our solutions stay valid, {_correlation(ours)}"
+    )
+
+
+def _correlation(runs: pd.DataFrame) -> str:
     try:
         rho, error = spearman(runs["largest_eigenvalue"], runs["rate"])
     except DomainError:
-        return f"{len(runs)} runs, too few for a rank correlation"
-    return f"Spearman's rank correlation over all {len(runs)} runs: {rho:.2f} ± {error:.2f}"
+        return "too few runs"
+    return f"{rho:.2f} ± {error:.2f} ({len(runs)} runs)"
 
 
 def image_set(local_entropy: pd.DataFrame, solutions: pd.DataFrame) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from localentropy.plots.drawing import Drawing, in_style
 from localentropy.plots.shaping.dress_coat import (
-    correlation,
+    correlations,
     draw_panels,
     fewer_runs,
     image_set,
@@ -23,7 +23,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) Local entropies by expectation propagation; (b) test error of each run against its largest eigenvalue."""
     entropies, solutions = tables["shaping/fashion_local_entropy"], tables["shaping/fashion_solutions"]
     solved = solutions[solutions["solved"] == 1].set_index(["algorithm", "sample"])
-    runs = with_curvature(solved["test_error"], tables["shaping/fashion_spectra"])
+    spectra = tables["shaping/fashion_spectra"]
+    runs = with_curvature(solved["test_error"], spectra, "paper")
     figure, _, data = draw_panels(entropies, runs, "test error")
     means = solved["test_error"].groupby("algorithm").agg(["mean", "sem"])
     caption = (
@@ -31,8 +32,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"solved: {counts(solutions)}. (a) Normalised local entropy by expectation propagation; mean and standard error over the first "
         f"{entropies['sample'].nunique()} runs. "
         f"{not_converged(entropies, 'Expectation propagation')} (b) Test error of each run against the largest eigenvalue of the "
-        f"Hessian of the mean square error at β = {runs['beta'].max():.3g}, the smallest at which all solutions stay "
-        f"valid (the paper has 90). {correlation(runs)}. Mean test errors: {in_words(means)}. D = (1 − S)/2, the distances, β₁ "
+        f"Hessian of the mean square error {correlations(solved['test_error'], spectra)}. Mean test errors: {in_words(means)}. D = (1 − S)/2, the distances, β₁ "
         "of ceSGD-slow and the output function tanh of the square error are chosen here: compare with the paper's figure."
         f"{fewer_runs(solutions, scale)}"
     )

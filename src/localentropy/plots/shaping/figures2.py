@@ -8,7 +8,7 @@ import pandas as pd
 
 from localentropy.plots.algorithms import COMMITTEE
 from localentropy.plots.drawing import Drawing, in_style
-from localentropy.plots.shaping.dress_coat import correlation, draw_panels, fewer_runs, image_set, with_curvature
+from localentropy.plots.shaping.dress_coat import correlations, draw_panels, fewer_runs, image_set, with_curvature
 from localentropy.plots.shaping.local_entropies import counts, draw_entropies, entropy_points, not_converged
 
 PROBABILITY = 0.1
@@ -22,7 +22,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     noise = tables["shaping/shuffled_noise"]
     probability = noise["probability"].iloc[(noise["probability"] - PROBABILITY).abs().argmin()]
     rates = noise[noise["probability"] == probability].groupby(["algorithm", "sample"])["train_error"].mean()
-    runs = with_curvature(rates, tables["shaping/shuffled_spectra"])
+    spectra = tables["shaping/shuffled_spectra"]
+    runs = with_curvature(rates, spectra, "paper")
     figure, axes, data = draw_panels(entropies, runs, rf"train error, noise $p$ = {probability:g}")
     others = entropy_points(tables["shaping/fashion_local_entropy"])
     draw_entropies(axes[0], others, linestyle="--", markerfacecolor="none", alpha=0.6)
@@ -39,8 +40,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"{entropies['sample'].nunique()} runs; dashed and open: of figure 6, "
         f"without shuffling. {not_converged(entropies, 'Expectation propagation')} (b) There is no meaningful test set. "
         f"Train error of each run when each pixel is drawn again with probability {probability:g} from its values in the training set, "
-        f"against the largest eigenvalue of the Hessian at β = {runs['beta'].max():.3g}, the smallest at which all "
-        f"solutions stay valid. {correlation(runs)}.{f' Train errors of unsolved runs: {ours}.' if ours else ''} The coupling of eLAL's "
+        f"against the largest eigenvalue of the Hessian {correlations(rates, spectra)}.{f' Train errors of unsolved runs: {ours}.' if ours else ''} The coupling of eLAL's "
         "replicas is not that of figure 6, with which they collapse too early, and is chosen here like the noise: "
         f"compare with the slides.{fewer_runs(solutions, scale)}"
     )
