@@ -1,7 +1,7 @@
 """Local entropy of committee machines: how large a fraction of all weights at a distance from given ones are solutions.
 
 The distance is D = (1 − S)/2, where every unit has the overlap S with its reference. Entropies are normalised: the log
-of the part, at most 0, in nats per weight. Source: `shaping`, eqs. 3 and 4, figures 4 and 6; docs/shaping/theory.md
+of the fraction, at most 0, in nats per weight. Source: `shaping`, eqs. 3 and 4, figures 4 and 6; docs/shaping/theory.md
 eqs. B.1 to B.6.
 """
 
@@ -46,7 +46,8 @@ class CommitteeLocalEntropy:
             messages did not converge.
         converged: whether the residual reached the tolerance.
         residual: largest change of a mean in the last update, in units of √(1 − S²), or relative change of a variance,
-            both without damping.
+            both without damping. Of expectation propagation: of the pre-activations' means, in units of their standard
+            deviations, and variances.
         iterations: updates of all messages.
     """
 
