@@ -95,7 +95,7 @@ def _replicas(axis: Axes, replicas: pd.DataFrame, others: pd.DataFrame) -> pd.Da
     axis.set(xscale="log", xlabel="replicas $y$ of eLAL", ylabel=rf"$\mathcal{{V}}_1$ at $D$ = {distance:g}")
     axis.set_xticks(points["x"], [str(x) for x in points["x"]])
     axis.minorticks_off()
-    axis.legend()
+    axis.legend(loc="center", bbox_to_anchor=(0.65, 0.35))  # between eLAL and ceSGD-slow
     return pd.concat(frames)
 
 
