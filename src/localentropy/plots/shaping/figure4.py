@@ -69,6 +69,6 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
         f"{table['N'].iloc[0]} weights, P = {table['P'].iloc[0]} random patterns. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
         "bars: standard error of the mean. (b) The same on logarithmic axes, which show small distances. (c) Differences of neighbours in the paper's order "
         f"on the same training sets; the axis is linear up to {LINEAR:g} on both sides of 0. "
-        f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2, S the overlap with the solution in each unit, and the "
-        f"distances are chosen here: compare with the paper's figure.{below}"
+        f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2, S the overlap with the solution in each unit, the "
+        f"distances, and β₁ of ceSGD-slow, which the text does not give, are chosen here: compare with the paper's figure.{below}"
     )

@@ -32,8 +32,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"solved: {counts(solutions)}. (a) Normalised local entropy by expectation propagation; mean and standard error over the first "
         f"{entropies['sample'].nunique()} runs. "
         f"{not_converged(entropies, 'Expectation propagation')} (b) Test error of each run against the largest eigenvalue of the "
-        f"Hessian of the mean square error {correlations(solved['test_error'], spectra)}. Mean test errors: {in_words(means)}. D = (1 − S)/2, the distances, β₁ "
-        "of ceSGD-slow and the output function tanh of the square error are chosen here: compare with the paper's figure."
+        f"Hessian of the mean square error {correlations(solved['test_error'], spectra)}. Mean test errors: {in_words(means)}. D = (1 − S)/2, the distances, which "
+        "images the training set has, and the output function tanh of the square error are chosen here: compare with the paper's figure."
         f"{fewer_runs(solutions, scale)}"
     )
     return Drawing(figure, data, caption)
