@@ -1,9 +1,9 @@
 """Speed of the solvers of committee machines: python benchmarks/committee.py (about a minute, one thread).
 
 Random ±1 patterns, K = 9; a tree with N = 999, P = 1000, and a fully connected machine with N = 784, P = 500. CPU time,
-medians of rounds in which all take turns, so that a busy machine slows them alike. Milliseconds of one update or epoch
-of a tree stand next to the library's products of the same shape, which no program with real patterns could do without:
-ours read ±1 patterns of one byte and can be faster.
+medians of rounds in which all take turns, so that a busy machine slows them alike. Times of an update or epoch of a
+tree stand next to those of the library's matrix products of the same shape. A program with real patterns needs these
+products. Ours reads ±1 patterns of one byte, and can be faster.
 """
 
 from __future__ import annotations
