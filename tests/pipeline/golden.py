@@ -27,12 +27,12 @@ TRAINED: dict[str, str | tuple[str, ...]] = {
     "shaping_figure4": "",
     "shaping_figure5": "",
     "shaping_figure6": "",
-    "shaping_figures2": "",
-    "shaping_figures3": "",
-    "shaping_figures6": ("BP", "fbp", "elal", "ce_fast", "ce_slow", "lal"),
+    "shaping_s2": "",
+    "shaping_s3": "",
+    "shaping_s6": ("BP", "fbp", "elal", "ce_fast", "ce_slow", "lal"),
 }
 """Figure → how the names of its trained series begin; nothing stands for all of them."""
-SINGLE_RUNS = {"shaping_figure5": ("a", "b"), "shaping_figure6": ("b",), "shaping_figures2": ("b",)}
+SINGLE_RUNS = {"shaping_figure5": ("a", "b"), "shaping_figure6": ("b",), "shaping_s2": ("b",)}
 """Figure → panels of single trained runs, without errors: only the number of points of each series is held."""
 EXPERIMENTS = {
     "overparam/solve_binarynet",

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.special import entr
 
-from localentropy.plots.shaping import figures4, figures5
+from localentropy.plots.shaping import s4, s5
 from tests.claims import shaping_annealing_tables as made
 
 
@@ -18,7 +18,7 @@ def figure4_tables() -> dict[str, pd.DataFrame]:
 
 def test_figure_s5_draws_the_end_the_best_and_the_way_of_both_energies() -> None:
     table = made.annealing()
-    drawing = figures5.draw({"shaping/annealing": table}, "smoke")
+    drawing = s5.draw({"shaping/annealing": table}, "smoke")
     data = drawing.data.set_index(["panel", "series", "x"])
     errors = table[(table["energy"] == "errors") & (table["alpha"] == 0.4)].set_index("quantity")["value"]
     end = data.loc[("a", "number of errors, end", 0.4)]
@@ -33,7 +33,7 @@ def test_figure_s5_draws_the_end_the_best_and_the_way_of_both_energies() -> None
 
 def test_figure_s4_puts_entropies_in_units_of_their_bound_and_tells_the_optimum() -> None:
     tables = figure4_tables()
-    drawing = figures4.draw(tables, "smoke")
+    drawing = s4.draw(tables, "smoke")
     data = drawing.data
     line = data[(data["panel"] == "b") & (data["series"] == "theory, d = 0.02")].set_index("x")["y"]
     assert line.idxmax() == 3.0 and line[3.0] == pytest.approx(1 - 0.6 * 0.3) and line[np.inf] == pytest.approx(0.2)
@@ -55,7 +55,7 @@ def test_figure_s4_leaves_out_what_often_did_not_converge() -> None:
     runs = tables["shaping/optimal_gamma_annealing"]
     lost = (runs["gamma"] == 0.7) & (runs["x"] == 0.01) & (runs["alpha"] > 0.5) & (runs["sample"] < 2)
     runs.loc[lost, "value"] = np.nan
-    drawing = figures4.draw(tables, "smoke")
+    drawing = s4.draw(tables, "smoke")
     points = drawing.data[drawing.data["series"] == "annealing, d = 0.01"]
     assert 0.7 in set(points[points["panel"] == "a"]["x"]) and 0.7 not in set(points[points["panel"] == "b"]["x"])
     assert "fewer than 90 % of the instances, γ = 0.7 at α = 0.6, d = 0.01." in drawing.caption

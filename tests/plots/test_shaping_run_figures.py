@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.plots.shaping import figure4, figure5, figure6, figures2, figures3, figures6
+from localentropy.plots.shaping import figure4, figure5, figure6, s2, s3, s6
 from localentropy.plots.shaping.dress_coat import with_curvature
 from tests.claims import shaping_run_tables
 
@@ -97,7 +97,7 @@ def test_figure_s2_shows_both_sets_and_the_noise_nearest_to_its_own() -> None:
     solutions.loc[(solutions["algorithm"] == "elal") & (solutions["sample"] < 2), ["solved", "train_error"]] = 0.0, 0.07
     made |= {"shaping/shuffled_solutions": solutions, "shaping/shuffled_noise": noise()}
     made["shaping/shuffled_spectra"] = shaping_run_tables.fashion_spectra()
-    drawing = figures2.draw(made, "smoke")
+    drawing = s2.draw(made, "smoke")
     points = drawing.data[drawing.data["panel"] == "b"]
     assert points.loc[(points["algorithm"] == "lal") & (points["sample"] == 0), "y"].tolist() == [pytest.approx(0.021)]
     assert "Train errors of unsolved runs: eLAL: 2 runs, 0.07." in drawing.caption
@@ -109,7 +109,7 @@ def test_figure_s2_shows_both_sets_and_the_noise_nearest_to_its_own() -> None:
 
 def test_figure_s3_averages_draws_before_runs() -> None:
     made = {"shaping/fashion_noise": noise(), "shaping/shuffled_noise": noise().assign(train_error=0.25)}
-    drawing = figures3.draw(made, "smoke")
+    drawing = s3.draw(made, "smoke")
     points = drawing.data.set_index(["panel", "algorithm", "probability"])
     errors = shaping_run_tables.fashion_solutions().groupby("algorithm")["test_error"]
     assert points.loc[("a", "elal", 0.3), "y"] == pytest.approx(errors.mean()["elal"] * 0.3 + 0.005)
@@ -125,7 +125,7 @@ def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -
     made["shaping/capacities"].attrs["parameters"] = {"algorithms": solvers}
     replicas = made["shaping/replica_numbers_local_entropy"]
     made["shaping/replica_numbers_local_entropy"] = replicas[replicas["sample"] < 4]
-    drawing = figures6.draw(made, "smoke")
+    drawing = s6.draw(made, "smoke")
     data = drawing.data
     assert "at most 500 or 3000 epochs" in drawing.caption
     assert set(data["panel"]) == {"a", "b", "c", "d", "a, b"}

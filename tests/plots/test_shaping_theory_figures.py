@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from localentropy.plots.drawing import Drawing
-from localentropy.plots.shaping import figure1, figure2, figure3, figures1
+from localentropy.plots.shaping import figure1, figure2, figure3, s1
 from tests.claims import shaping_run_tables, shaping_theory_tables
 
 
@@ -47,7 +47,7 @@ def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_consta
         "shaping/wide_minima_parity": parity,
         "shaping/typical_volume": shaping_run_tables.typical_volume(),
     }
-    drawing = figures1.draw(tables, "smoke")
+    drawing = s1.draw(tables, "smoke")
     data = drawing.data.set_index("series")
     assert data.loc["paper, α = 1", "y"].to_numpy() == pytest.approx(-math.log(2.0))
     assert data.loc[["α = 1"]].query("panel == 'b'")["y"].max() > -0.01
