@@ -1,11 +1,18 @@
-"""One look for each algorithm, the same in every figure."""
+"""One look for each algorithm, the same in every figure; what is left to draw where algorithms have no solutions."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from localentropy.plots.drawing import COLORS
 from localentropy.solvers.names import COMMITTEE_NAMES, NAMES
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from pandas.core.groupby import SeriesGroupBy
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "anneal": {"label": NAMES["anneal"], "color": COLORS[3], "marker": "o"},
@@ -29,3 +36,45 @@ COMMITTEE: dict[str, dict[str, Any]] = {
     "lal": ALGORITHMS["lal"],
 }
 """The algorithms of the paper `shaping`, by their keys in tables and in the paper's order."""
+
+
+def of_committees(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the algorithms of `COMMITTEE`. The figures draw no others."""
+    return table[table["algorithm"].isin(COMMITTEE)]
+
+
+def legend_entries(axes: Iterable[Axes]) -> tuple[list[Artist], list[str]]:
+    """Handles and labels of the legend that several panels share: each label once, in the order of the panels."""
+    entries: dict[str, Artist] = {}
+    for axis in axes:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    return list(entries.values()), list(entries)
+
+
+def means_in_words(values: SeriesGroupBy, mean: str = ".3f", error: str = ".3f") -> str:
+    """Means and standard errors by algorithm, the smallest mean first, for a caption.
+
+    Args:
+        values: numbers grouped by algorithm; of one number there is no error.
+        mean: format of a mean.
+        error: that of its standard error.
+    """
+    rows = values.agg(["mean", "sem"]).sort_values("mean").itertuples()
+    told = (
+        f"{COMMITTEE[row.Index]['label']} {row.mean:{mean}}" + (f" ± {row.sem:{error}}" if row.sem >= 0 else "")
+        for row in rows
+    )
+    return ", ".join(told) or "none"
+
+
+def nothing_drawn(data: pd.DataFrame, letters: str) -> str:
+    """The caption's sentence, after a space, on panels without a number; empty if each panel has one.
+
+    Args:
+        data: the plotted numbers, columns panel and y.
+        letters: of all panels.
+    """
+    drawn = "".join(data.loc[data["y"].notna(), "panel"])
+    empty = [f"({letter})" for letter in letters if letter not in drawn]
+    return f" There is nothing to draw in {', '.join(empty)}." if empty else ""

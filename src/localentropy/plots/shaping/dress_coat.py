@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from localentropy.analysis.rank_correlation import spearman
 from localentropy.errors import DomainError
-from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.algorithms import COMMITTEE, legend_entries, of_committees
 from localentropy.plots.drawing import letter, panels
 from localentropy.plots.shaping.local_entropies import draw_entropies, entropy_points
 
@@ -34,9 +34,10 @@ def draw_panels(local_entropy: pd.DataFrame, runs: pd.DataFrame, rate: str) -> t
     for name, look in COMMITTEE.items():
         own = runs[runs["algorithm"] == name]
         style = {"color": look["color"], "marker": look["marker"], "markersize": 3, "alpha": 0.8}
-        axes[1].plot(own["largest_eigenvalue"], own["rate"], linestyle="none", **style)
+        if len(own):
+            axes[1].plot(own["largest_eigenvalue"], own["rate"], linestyle="none", label=look["label"], **style)
     axes[1].set(xscale="log", xlabel=r"largest eigenvalue $\lambda_{\max}$ of the Hessian", ylabel=rate)
-    axes[0].legend()
+    axes[0].legend(*legend_entries(axes))
     letter(axes)
     data = [
         points.assign(panel="a", series=points["algorithm"], x=points["distance"]),
@@ -57,7 +58,9 @@ def with_curvature(rates: pd.Series, spectra: pd.DataFrame, rule: str) -> pd.Dat
         Columns algorithm, sample, beta, largest_eigenvalue, rate.
     """
     largest = spectra[(spectra["quantity"] == "largest_eigenvalue") & (spectra["rule"] == rule)]
-    columns = largest[["algorithm", "sample", "beta", "value"]].rename(columns={"value": "largest_eigenvalue"})
+    columns = of_committees(largest)[["algorithm", "sample", "beta", "value"]].rename(
+        columns={"value": "largest_eigenvalue"}
+    )
     return columns.merge(rates.rename("rate").reset_index(), on=["algorithm", "sample"])
 
 
@@ -65,12 +68,18 @@ def correlations(rates: pd.Series, spectra: pd.DataFrame) -> str:
     """The caption's words on β and the rank correlation of eigenvalue and rate over all runs."""
     paper, ours = (with_curvature(rates, spectra, rule) for rule in ("paper", "all"))
     return (
-        f"at β = {paper['beta'].max():.3g}, the paper's. Spearman's rank correlation: {_correlation(paper)}; "
-        f"at β = {ours['beta'].max():.3g}, the smallest at which all our solutions stay valid, {_correlation(ours)}"
+        f"at {_beta(paper)}, the paper's. Spearman's rank correlation: {_correlation(paper)}; "
+        f"at {_beta(ours)}, the smallest at which all our solutions stay valid, {_correlation(ours)}"
     )
 
 
+def _beta(runs: pd.DataFrame) -> str:
+    return f"β = {runs['beta'].max():.3g}" if len(runs) else "β"
+
+
 def _correlation(runs: pd.DataFrame) -> str:
+    if (runs[["largest_eigenvalue", "rate"]].nunique() == 1).any():
+        return "not defined, all runs have the same value"
     try:
         rho, error = spearman(runs["largest_eigenvalue"], runs["rate"])
     except DomainError:
@@ -90,10 +99,3 @@ def fewer_runs(solutions: pd.DataFrame, scale: str) -> str:
     """The caption's words on a size below the paper's 50 runs."""
     runs = solutions.groupby("algorithm").size().min()
     return "" if scale == "paper" else f" Scale {scale}: below the paper's size, 50 runs of each (here {runs} or more)."
-
-
-def in_words(means: pd.DataFrame) -> str:
-    """Means and standard errors by algorithm, for a caption."""
-    return ", ".join(
-        f"{COMMITTEE[str(name)]['label']} {row['mean']:.3f} ± {row['sem']:.3f}" for name, row in means.iterrows()
-    )

@@ -34,9 +34,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"Figure 1. {in_words(table)} Dashed: the loads {CLUSTERING[3.0]} and {CAPACITY} that the paper gives for the "
         f"clustering of typical solutions and for the capacity. Here the replicon is 1 at {at['clustering']:.4f}, and the "
         f"replica-symmetric solution, which does not know the capacity, ends at {at['capacity']:.4f}. The "
-        "other values of α are chosen here. Points: local entropy, by belief propagation, around solutions of focusing BP "
-        f"at S = √q₁, N = {around['N'].iloc[0]}, α = {', '.join(f'{load:g}' for load in points['load'].unique())}; means "
-        f"over {around['sample'].nunique()} training sets or fewer that it solves; error bars: standard error of the mean."
+        f"other values of α are chosen here. {_of_points(points, around)}"
     )
     return Drawing(figure, pd.concat(data), caption)
 
@@ -46,3 +44,14 @@ def _points(table: pd.DataFrame) -> pd.DataFrame:
     points = over_samples(around_solutions(table), "entropy", by=("alpha",))
     # The number of patterns is an integer.
     return points.assign(x=(1.0 - 2.0 * points["distance"]) ** 2, load=points["alpha"].round(2))
+
+
+def _of_points(points: pd.DataFrame, around: pd.DataFrame) -> str:
+    """The caption's words on the points."""
+    if points.empty:
+        return "There are no points: no local entropy around a solution of focusing BP was found."
+    return (
+        "Points: local entropy, by belief propagation, around solutions of focusing BP "
+        f"at S = √q₁, N = {around['N'].iloc[0]}, α = {', '.join(f'{load:g}' for load in points['load'].unique())}; means "
+        f"over {around['sample'].nunique()} training sets or fewer that it solves; error bars: standard error of the mean."
+    )

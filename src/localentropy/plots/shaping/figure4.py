@@ -10,7 +10,7 @@ import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions, over_samples
 from localentropy.analysis.paired_differences import paired_differences
-from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.algorithms import COMMITTEE, nothing_drawn
 from localentropy.plots.drawing import COLORS, Drawing, in_style, letter, panels
 from localentropy.plots.shaping.local_entropies import counts, draw_entropies, entropy_points, not_converged
 
@@ -36,7 +36,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(COMMITTEE))
     letter(axes)
     data = pd.concat([points.assign(panel="a, b", series=points["algorithm"], x=points["distance"]), differences])
-    return Drawing(figure, data, _caption(table, scale))
+    return Drawing(figure, data, _caption(table, scale) + nothing_drawn(data, "abc"))
 
 
 def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
@@ -53,8 +53,10 @@ def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
     data = pd.concat(frames)
     axis.axhline(0.0, color="black", linewidth=0.6)
     axis.set_yscale("symlog", linthresh=LINEAR)
-    top = 2.0 * max(data["y"].abs().max(), LINEAR) if len(data) else 1.0
-    axis.set(xscale="log", xlabel="distance $D$", ylim=(-top, top))
+    if len(data):
+        top = 2.0 * max(data["y"].abs().max(), LINEAR)
+        axis.set(xscale="log", ylim=(-top, top))
+    axis.set_xlabel("distance $D$")
     axis.set_ylabel(r"difference of $\mathcal{V}_1$, same training sets")
     axis.legend()
     return data
@@ -68,7 +70,7 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
         f"solutions too, around the solutions of five algorithms; tree committee of K = {table['units'].iloc[0]} units, N = "
         f"{table['N'].iloc[0]} weights, P = {table['P'].iloc[0]} random patterns. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
         "bars: standard error of the mean. (b) The same on logarithmic axes, which show small distances. (c) Differences of neighbours in the paper's order "
-        f"on the same training sets; the axis is linear up to {LINEAR:g} on both sides of 0. "
+        f"on the same training sets (two or more); the axis is linear up to {LINEAR:g} on both sides of 0. "
         f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2, S the overlap with the solution in each unit, the "
         f"distances, and β₁ of ceSGD-slow, which the text does not give, are chosen here: compare with the paper's figure.{below}"
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import NullFormatter
 
-from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.algorithms import COMMITTEE, legend_entries, means_in_words, nothing_drawn, of_committees
 from localentropy.plots.drawing import Drawing, in_style, letter, panels
 
 if TYPE_CHECKING:
@@ -24,18 +24,22 @@ BINS = 30
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """A panel for each β: histograms of all eigenvalues, and the mean largest one."""
-    table = tables["shaping/tree_spectra"]
+    table = of_committees(tables["shaping/tree_spectra"])
     figure, axes = panels(1, 5.0, 6.0, rows=2)
     frames = [
         _spectra(axis, table[table["rule"] == rule], panel) for axis, rule, panel in zip(axes, RULES, "ab", strict=True)
     ]
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(COMMITTEE))
+    figure.legend(*legend_entries(axes), loc="outside lower center", ncols=len(COMMITTEE))
     letter(axes)
-    return Drawing(figure, pd.concat(frames), _caption(table, scale))
+    data = pd.concat(frames)
+    return Drawing(figure, data, _caption(table, scale) + nothing_drawn(data, "ab"))
 
 
 def _spectra(axis: Axes, table: pd.DataFrame, panel: str) -> pd.DataFrame:
     eigenvalues = table[table["quantity"] == "eigenvalue"]
+    axis.set(xlabel=r"eigenvalue $\lambda$ of the Hessian", ylabel="fraction of eigenvalues in a bin")
+    if eigenvalues.empty:
+        return pd.DataFrame(columns=["panel", "y"])
     tops = table[table["quantity"] == "largest_eigenvalue"].groupby("algorithm")["value"].agg(["mean", "sem", "size"])
     linear, edges = _edges(eigenvalues["value"])
     frames = []
@@ -68,7 +72,6 @@ def _spectra(axis: Axes, table: pd.DataFrame, panel: str) -> pd.DataFrame:
     axis.set(ylim=(0.5 * least, 70.0 * most), xlim=(edges[0], 2.0 * edges[-1]))
     axis.set_yticks([tick for tick in axis.get_yticks() if 0.5 * least <= tick <= 1.0])
     axis.yaxis.set_minor_formatter(NullFormatter())
-    axis.set(xlabel=r"eigenvalue $\lambda$ of the Hessian", ylabel="fraction of eigenvalues in a bin")
     axis.set_title(rf"$\beta$ = {table['beta'].iloc[0]:.3g}", loc="right")
     return pd.concat(frames)
 
@@ -85,17 +88,17 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
     words = []
     for rule, panel in zip(RULES, "ab", strict=True):
         rows = tops[tops["rule"] == rule]
-        means = rows.groupby("algorithm")["value"].agg(["mean", "sem"]).sort_values("mean")
-        told = ", ".join(
-            f"{COMMITTEE[str(name)]['label']} {row['mean']:.3g} ± {row['sem']:.2g}" for name, row in means.iterrows()
-        )
+        if rows.empty:
+            words.append(f"({panel}) no eigenvalues at a β at which the solutions of {RULES[rule]} stay valid.")
+            continue
+        means = means_in_words(rows.groupby("algorithm")["value"], ".3g", ".2g")
         words.append(
             f"({panel}) β = {rows['beta'].iloc[0]:.3g}, the smallest at which the solutions of {RULES[rule]} stay valid; mean "
-            f"largest eigenvalue {told}."
+            f"largest eigenvalue {means}."
         )
-    solutions = tops[tops["rule"] == "all"].groupby("algorithm").size()
+    solutions = tops.drop_duplicates(["algorithm", "sample"]).groupby("algorithm").size()
     below = "" if tops["sample"].nunique() >= 10 else f" Scale {scale}: below the paper's size, 10 samples."
-    numbers = ", ".join(f"{COMMITTEE[str(name)]['label']} {size}" for name, size in solutions.items())
+    numbers = ", ".join(f"{COMMITTEE[str(name)]['label']} {size}" for name, size in solutions.items()) or "none"
     return (
         "Figure 5. Eigenvalues of the Hessian of the mean square error at the solutions of figure 4, with activations "
         f"tanh(βx) and units of norm 1; histograms over solutions ({numbers}), bins of even width on the drawn axis. "

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.ticker import NullFormatter
 
 from localentropy.analysis.local_entropy import around_solutions, over_samples
-from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.algorithms import COMMITTEE, of_committees
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +29,10 @@ def entropy_points(table: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns algorithm, distance, y, y_err, spread, n (converged), solutions.
     """
-    points = over_samples(around_solutions(table), "entropy", by=("algorithm",))
-    solutions = table[table["solved"] == 1].groupby("algorithm")["sample"].nunique()
-    points["solutions"] = points["algorithm"].map(solutions)
+    own = of_committees(table)
+    points = over_samples(around_solutions(own), "entropy", by=("algorithm",))
+    solutions = own[own["solved"] == 1].groupby("algorithm")["sample"].nunique()
+    points["solutions"] = solutions.reindex(points["algorithm"]).to_numpy()
     return points[points["n"] >= MOST * points["solutions"]]
 
 
@@ -41,20 +42,22 @@ def draw_entropies(axis: Axes, points: pd.DataFrame, **style: Any) -> None:
         own = points[points["algorithm"] == name]
         if len(own):
             axis.errorbar(own["distance"], own["y"], own["y_err"], **(look | style))
+    axis.set(xlabel="distance $D = (1 - S)/2$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
     if points.empty:
         return
     least, most = points["y"].abs().min(), points["y"].abs().max()
     axis.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(least)), linscale=0.2)
-    axis.set(xscale="log", ylim=(-2.0 * most, -0.5 * least), xlabel="distance $D = (1 - S)/2$")
+    axis.set(xscale="log", ylim=(-2.0 * most, -0.5 * least))
     shown = [tick for tick in TICKS if points["distance"].min() <= tick <= points["distance"].max()]
     axis.set_xticks(shown, [f"{tick:g}" for tick in shown])
     axis.xaxis.set_minor_formatter(NullFormatter())
-    axis.set_ylabel(r"local entropy $\mathcal{V}_1$ (nats per weight)")
 
 
 def not_converged(table: pd.DataFrame, method: str) -> str:
     """The caption's sentence on local entropies that did not converge."""
-    solved = table[table["solved"] == 1]
+    solved = of_committees(table[table["solved"] == 1])
+    if solved.empty:
+        return "No algorithm has a solution."
     words = []
     for name, look in COMMITTEE.items():
         own = solved[solved["algorithm"] == name]
@@ -72,6 +75,5 @@ def counts(table: pd.DataFrame) -> str:
     """How many runs of each algorithm are solved."""
     runs = table.drop_duplicates(["algorithm", "sample"]).groupby("algorithm")["solved"].agg(["sum", "size"])
     names = [name for name in COMMITTEE if name in runs.index]
-    return ", ".join(
-        f"{COMMITTEE[name]['label']} {runs.loc[name, 'sum']:.0f} of {runs.loc[name, 'size']:.0f}" for name in names
-    )
+    told = (f"{COMMITTEE[name]['label']} {runs.loc[name, 'sum']:.0f} of {runs.loc[name, 'size']:.0f}" for name in names)
+    return ", ".join(told) or "none"

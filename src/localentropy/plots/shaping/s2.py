@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.algorithms import COMMITTEE, nothing_drawn, of_committees
 from localentropy.plots.drawing import Drawing, in_style
 from localentropy.plots.shaping.dress_coat import correlations, draw_panels, fewer_runs, image_set, with_curvature
 from localentropy.plots.shaping.local_entropies import counts, draw_entropies, entropy_points, not_converged
@@ -20,7 +20,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) Local entropies beside those of figure 6; (b) train error with noisy inputs against the largest eigenvalue."""
     entropies, solutions = tables["shaping/shuffled_local_entropy"], tables["shaping/shuffled_solutions"]
     noise = tables["shaping/shuffled_noise"]
-    probability = noise["probability"].iloc[(noise["probability"] - PROBABILITY).abs().argmin()]
+    measured = noise["probability"].unique()
+    probability = min(measured, key=lambda one: abs(one - PROBABILITY), default=PROBABILITY)
     rates = noise[noise["probability"] == probability].groupby(["algorithm", "sample"])["train_error"].mean()
     spectra = tables["shaping/shuffled_spectra"]
     runs = with_curvature(rates, spectra, "paper")
@@ -28,12 +29,17 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     others = entropy_points(tables["shaping/fashion_local_entropy"])
     draw_entropies(axes[0], others, linestyle="--", markerfacecolor="none", alpha=0.6)
     shown = pd.concat([others["y"], data.loc[data["panel"] == "a", "y"]])
-    axes[0].set_ylim(2.0 * shown.min(), 0.5 * shown.max())
-    unsolved = solutions[solutions["solved"] != 1].groupby("algorithm")["train_error"].agg(["mean", "size"])
+    if len(shown):
+        axes[0].set_ylim(2.0 * shown.min(), 0.5 * shown.max())
+    unsolved = (
+        of_committees(solutions[solutions["solved"] != 1]).groupby("algorithm")["train_error"].agg(["mean", "size"])
+    )
     ours = ", ".join(
         f"{COMMITTEE[str(name)]['label']}: {row['size']:.0f} runs, {row['mean']:.2g}"
         for name, row in unsolved.iterrows()
     )
+    frames = [data, others.assign(panel="a", series=others["algorithm"] + ", figure 6", x=others["distance"])]
+    data = pd.concat(frames)
     caption = (
         f"Figure s2. As figure 6, with every pixel shuffled over the training images: correlations are destroyed, the mean of each pixel is kept. A "
         f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy of the first "
@@ -42,7 +48,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"Train error of each run when each pixel is drawn again with probability {probability:g} from its values in the training set, "
         f"against the largest eigenvalue of the Hessian {correlations(rates, spectra)}.{f' Train errors of unsolved runs: {ours}.' if ours else ''} The coupling of eLAL's "
         "replicas is not that of figure 6, with which they collapse too early, and is chosen here like the noise: "
-        f"compare with the slides.{fewer_runs(solutions, scale)}"
+        f"compare with the slides.{fewer_runs(solutions, scale)}{nothing_drawn(data, 'ab')}"
     )
-    frames = [data, others.assign(panel="a", series=others["algorithm"] + ", figure 6", x=others["distance"])]
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, data, caption)

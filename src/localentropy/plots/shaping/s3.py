@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.plots.algorithms import COMMITTEE
+from localentropy.plots.algorithms import COMMITTEE, legend_entries, nothing_drawn, of_committees
 from localentropy.plots.drawing import Drawing, in_style, letter, panels
 
 SETS = {"shaping/fashion_noise": "dresses and coats", "shaping/shuffled_noise": "shuffled pixels"}
@@ -18,7 +18,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, axes = panels(2, 7.0, 3.0)
     frames = []
     for axis, panel, (key, title) in zip(axes, "ab", SETS.items(), strict=True):
-        points = _means(tables[key])
+        points = _means(of_committees(tables[key]))
         for name, look in COMMITTEE.items():
             own = points[points["algorithm"] == name]
             if len(own):
@@ -27,11 +27,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(xlabel="probability $p$ of a noisy pixel", ylabel="train error")
         axis.set_title(title, loc="right")
     data = pd.concat(frames)
-    for axis in axes:
+    for axis in axes if len(data) else ():
         axis.set_ylim(-0.01, 1.05 * (data["y"] + data["y_err"].fillna(0.0)).max())
-    axes[0].legend()
+    axes[0].legend(*legend_entries(axes))
     letter(axes)
-    return Drawing(figure, data, _caption(tables, scale))
+    return Drawing(figure, data, _caption(tables, scale) + nothing_drawn(data, "ab"))
 
 
 def _means(table: pd.DataFrame) -> pd.DataFrame:
@@ -42,11 +42,14 @@ def _means(table: pd.DataFrame) -> pd.DataFrame:
 
 def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
     runs = {
-        key: tables[key].groupby("algorithm")["sample"].nunique().rename(lambda name: COMMITTEE[name]["label"])
+        key: of_committees(tables[key])
+        .groupby("algorithm")["sample"]
+        .nunique()
+        .rename(lambda name: COMMITTEE[name]["label"])
         for key in SETS
     }
     told = "; ".join(
-        f"({panel}) {', '.join(f'{name} {count}' for name, count in runs[key].items())}"
+        f"({panel}) {', '.join(f'{name} {count}' for name, count in runs[key].items()) or 'none'}"
         for panel, key in zip("ab", SETS, strict=True)
     )
     below = "" if scale == "paper" else f" Scale {scale}: below the paper's size, 50 runs of each."

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions
-from localentropy.plots.algorithms import ALGORITHMS, COMMITTEE
+from localentropy.plots.algorithms import ALGORITHMS, COMMITTEE, nothing_drawn, of_committees
 from localentropy.plots.drawing import GREY, Drawing, curve_rows, in_style, letter, panels, threshold_line
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         _replicas(axes[3], tables["shaping/replica_numbers_local_entropy"], tables["shaping/tree_local_entropy"]),
     ]
     letter(axes)
-    return Drawing(figure, pd.concat(frames), _caption(tables, scale))
+    data = pd.concat(frames)
+    return Drawing(figure, data, _caption(tables, data, scale) + nothing_drawn(data, "abcd"))
 
 
 def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) -> pd.DataFrame:
@@ -65,14 +66,14 @@ def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) ->
 
 
 def _capacities(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
-    points = table.groupby(["algorithm", "alpha"])["solved"].agg(y="mean", n="size").reset_index()
+    points = of_committees(table).groupby(["algorithm", "alpha"])["solved"].agg(y="mean", n="size").reset_index()
     for name, look in COMMITTEE.items():
         own = points[points["algorithm"] == name]
         if len(own):
             axis.errorbar(own["alpha"], own["y"], **look)
     axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
     axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
-    axis.legend()
+    axis.legend(*axis.get_legend_handles_labels())
     return points.assign(panel="c", series=points["algorithm"], x=points["alpha"], y_err=np.nan)
 
 
@@ -81,21 +82,27 @@ def _replicas(axis: Axes, replicas: pd.DataFrame, others: pd.DataFrame) -> pd.Da
     distance = _nearest(replicas)
     ours, theirs = (around_solutions(table[np.isclose(table["distance"], distance)]) for table in (replicas, others))
     points = ours.groupby("algorithm")["entropy"].agg(y="mean", y_err="sem", n="size").reset_index()
-    points["x"] = points["algorithm"].str.rpartition("_")[2].astype(int)
-    points = points.sort_values("x")
-    axis.errorbar(points["x"], points["y"], points["y_err"], **COMMITTEE["elal"])
+    points["x"] = pd.to_numeric(points["algorithm"].str.extract(r"^elal_(\d+)$", expand=False))
+    points = points.dropna(subset="x").astype({"x": int}).sort_values("x")
+    if len(points):
+        axis.errorbar(points["x"], points["y"], points["y_err"], **COMMITTEE["elal"])
+        axis.set_xscale("log")
+        axis.set_xticks(points["x"], [str(x) for x in points["x"]])
+        axis.minorticks_off()
     frames = [points.assign(panel="d", series="elal")]
     common = theirs[theirs["sample"].isin(replicas["sample"])]
     for name in LEVELS:
         look, values = COMMITTEE[name], common.loc[common["algorithm"] == name, "entropy"]
+        if values.empty:
+            continue
         mean, error = values.mean(), values.sem()
         axis.axhline(mean, color=look["color"], linestyle="--", label=look["label"])
         axis.axhspan(mean - error, mean + error, color=look["color"], alpha=0.15, linewidth=0.0)
         frames.append(pd.DataFrame([{"panel": "d", "series": name, "y": mean, "y_err": error, "n": len(values)}]))
-    axis.set(xscale="log", xlabel="replicas $y$ of eLAL", ylabel=rf"$\mathcal{{V}}_1$ at $D$ = {distance:g}")
-    axis.set_xticks(points["x"], [str(x) for x in points["x"]])
-    axis.minorticks_off()
-    axis.legend(loc="center", bbox_to_anchor=(0.65, 0.35))  # between eLAL and ceSGD-slow
+    axis.set(xlabel="replicas $y$ of eLAL", ylabel=rf"$\mathcal{{V}}_1$ at $D$ = {distance:g}")
+    axis.legend(
+        *axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.65, 0.35)
+    )  # between eLAL and ceSGD-slow
     return pd.concat(frames)
 
 
@@ -103,21 +110,25 @@ def _nearest(table: pd.DataFrame) -> float:
     return float(table["distance"].iloc[(table["distance"] - DISTANCE).abs().argmin()])
 
 
-def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
+def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str) -> str:
     volume, capacities = tables["shaping/belief_volume"], tables["shaping/capacities"]
     replicas = tables["shaping/replica_numbers_local_entropy"]
     epochs = {
         options["epochs"] for options in capacities.attrs["parameters"]["algorithms"].values() if "epochs" in options
     }
-    limits = " or ".join(str(number) for number in sorted(epochs))
+    limits = f", at most {' or '.join(str(number) for number in sorted(epochs))} epochs" if epochs else ""
+    own = data[data["panel"] == "d"].set_index("series")
+    runs = ", ".join(f"{row['n']:.0f} for y = {row['x']:.0f}" for _, row in own[own.index == "elal"].iterrows())
+    levels = " and of ".join(COMMITTEE[name]["label"] for name in LEVELS if name in own.index)
+    dashed = f"; dashed: of {levels} on the same training sets, with standard errors" if levels else ""
     below = "" if scale == "paper" else f" Scale {scale}: below the paper's size."
     return (
         f"Figure s6. Statements of the text without a figure. (a) Entropy of the solutions of a tree committee of K = {volume['units'].iloc[0]} units, by "
-        f"belief propagation (N = {volume['N'].iloc[0]}, means over the {volume['sample'].nunique()} training sets or fewer on "
+        f"belief propagation (N = {volume['N'].iloc[0]}, means over the training sets, of {volume['sample'].nunique()}, on "
         "which it converges; error bars: standard error) and by replica theory; dotted: where typical solutions fall into clusters. (b) "
         f"Fraction of training sets on which it converges. (c) Fraction of training sets that algorithms solve, K = {capacities['units'].iloc[0]}, N = "
-        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α, at most {limits} epochs, schedules of figure 4; dotted: a half. (d) Local "
+        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α{limits}, schedules of figure 4; dotted: a half. (d) Local "
         f"entropy around the solutions of eLAL at distance D = {_nearest(replicas):g} against its number of replicas, K = {replicas['units'].iloc[0]}, α = "
-        f"{replicas['alpha'].iloc[0]:.3g}, means over {replicas['sample'].nunique()} training sets; dashed: of fBP and of ceSGD-slow "
-        f"on the same training sets, with standard errors. The loads, limits on iterations and epochs, and the distance are chosen here.{below}"
+        f"{replicas['alpha'].iloc[0]:.3g}, means over training sets ({runs or 'none'}){dashed}. "
+        f"The loads, limits on iterations and epochs, and the distance are chosen here.{below}"
     )
