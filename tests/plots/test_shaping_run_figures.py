@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import math
+from types import ModuleType
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.plots.shaping import figure4, figure5, figure6, s2, s3, s6
+from localentropy.plots.shaping import figure1, figure4, figure5, figure6, s2, s3, s6
 from localentropy.plots.shaping.dress_coat import with_curvature
-from tests.claims import shaping_run_tables
+from tests.claims import shaping_run_tables, shaping_theory_tables
 
 
 def tables(*names: str) -> dict[str, pd.DataFrame]:
@@ -138,3 +142,106 @@ def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -
     level = tree[(tree["algorithm"] == "fbp") & (tree["distance"] == 0.01) & (tree["sample"] < 4)]["entropy"].mean()
     assert data[(data["panel"] == "d") & (data["series"] == "fbp")]["y"].tolist() == [pytest.approx(level)]
     assert data[data["series"] == "clustering"]["x"].tolist() == [1.76]
+
+
+FIGURES = (figure1, figure4, figure5, figure6, s2, s3, s6)
+
+
+def every_table() -> dict[str, pd.DataFrame]:
+    """What the figures of runs draw."""
+    names = ("tree_local_entropy", "tree_spectra", "replica_numbers_local_entropy", "belief_volume", "typical_volume")
+    images = ("fashion_local_entropy", "fashion_solutions", "fashion_spectra", "shuffled_local_entropy")
+    made = tables(*names, *images)
+    around = made["shaping/tree_local_entropy"]
+    capacities = shaping_run_tables.capacities().assign(N=999)
+    capacities.attrs["parameters"] = {"algorithms": {"lal": {"epochs": 500}}}
+    return made | {
+        "shaping/capacities": capacities,
+        "shaping/fashion_noise": noise(),
+        "shaping/shuffled_noise": noise(),
+        "shaping/shuffled_solutions": shaping_run_tables.fashion_solutions(),
+        "shaping/shuffled_spectra": shaping_run_tables.fashion_spectra(),
+        "shaping/units3_local_entropy": around[around["algorithm"] == "fbp"].assign(alpha=1.5),
+        "shaping/wide_minima": shaping_theory_tables.wide_minima().assign(machine="committee", residual=0.0),
+    }
+
+
+def without(table: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The table if no run is solved, no messages converge, no algorithm has a known name, or there is no second run."""
+    left = table
+    if what == "solved" and "algorithm" in table and "solved" not in table:
+        left = table.iloc[:0]
+    elif what == "solved" and "solved" in table:
+        left = left.assign(solved=0.0)
+    if what in ("solved", "converged") and "converged" in table:
+        left = left.assign(converged=0.0, entropy=np.nan)
+    if what == "known" and "algorithm" in table:
+        left = left.assign(algorithm="own_" + left["algorithm"])
+    if what == "second" and "sample" in table:
+        left = left[left["sample"] == 0]
+    left.attrs = table.attrs
+    return left
+
+
+def caption(figure: ModuleType, made: dict[str, pd.DataFrame]) -> str:
+    """Of the figure, which can be saved too."""
+    drawing = figure.draw(made, "smoke")
+    drawing.figure.savefig(io.BytesIO(), format="png", dpi=50)
+    return str(drawing.caption)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.__name__.rpartition(".")[2])
+@pytest.mark.parametrize(
+    ("what", "empty"),
+    [
+        ("solved", {figure4: "abc", figure5: "ab", figure6: "ab", s2: "ab", s3: "ab", s6: "d"}),
+        ("converged", {figure4: "abc", figure6: "a", s2: "a", s6: "d"}),
+        ("known", {figure4: "abc", figure5: "ab", figure6: "ab", s2: "ab", s3: "ab", s6: "cd"}),
+        ("second", {figure4: "c"}),
+        ("nothing", {}),
+    ],
+)
+def test_figures_draw_what_is_left_and_say_which_panels_are_empty(
+    figure: ModuleType, what: str, empty: dict[ModuleType, str]
+) -> None:
+    told = caption(figure, {name: without(table, what) for name, table in every_table().items()})
+    panels = ", ".join(f"({panel})" for panel in empty.get(figure, ""))
+    assert told.endswith(f" There is nothing to draw in {panels}.") == bool(panels)
+    assert ("nothing to draw" in told) == bool(panels)
+    assert "nan" not in told and ": ." not in told and ": ;" not in told and "  " not in told
+
+
+def test_captions_without_solutions_do_not_speak_of_them() -> None:
+    made = {name: without(table, "solved") for name, table in every_table().items()}
+    assert "There are no points" in caption(figure1, made) and "Points:" not in caption(figure1, made)
+    assert "No algorithm has a solution." in caption(figure4, made) and "converged" not in caption(figure4, made)
+    assert "(b) no eigenvalues at a β at which the solutions of all algorithms but LAL" in caption(figure5, made)
+    assert "rank correlation: too few runs" in caption(figure6, made)
+    assert "Mean test errors: none." in caption(figure6, made)
+    assert "over solved runs: (a) none; (b) none." in caption(s3, made)
+    assert "means over training sets (none). The loads" in caption(s6, made)
+
+
+def test_figure5_draws_the_one_sharpness_that_there_is() -> None:
+    made = every_table()
+    spectra = made["shaping/tree_spectra"]
+    drawing = figure5.draw(made | {"shaping/tree_spectra": spectra[spectra["rule"] == "without_lal"]}, "smoke")
+    assert drawing.caption.endswith("nothing to draw in (a).") and "(b) β = 2, the smallest" in drawing.caption
+    assert set(drawing.data["panel"]) == {"b"} and len(drawing.figure.legends[0].texts) == 5
+
+
+def test_figures_without_the_theory_of_their_units_leave_it_out() -> None:
+    made = every_table()
+    volume = made["shaping/typical_volume"]
+    made["shaping/typical_volume"] = volume[volume["units"] == math.inf]
+    assert "replicon" not in caption(figure1, made) and "replica theory" not in caption(s6, made)
+
+
+@pytest.mark.parametrize(("rate", "told"), [(0.2, "correlation: not defined"), (None, "correlation: 0.9")])
+def test_rates_that_are_all_the_same_have_no_correlation(rate: float | None, told: str) -> None:
+    made = every_table()
+    runs = made["shaping/fashion_solutions"]
+    if rate is not None:
+        made["shaping/fashion_solutions"] = runs.assign(test_error=rate)
+    assert told in caption(figure6, made)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from localentropy.plots.drawing import COLORS
 from localentropy.solvers.names import COMMITTEE_NAMES, NAMES
 
@@ -52,20 +54,20 @@ def legend_entries(axes: Iterable[Axes]) -> tuple[list[Artist], list[str]]:
     return list(entries.values()), list(entries)
 
 
-def means_in_words(values: SeriesGroupBy, mean: str = ".3f", error: str = ".3f") -> str:
-    """Means and standard errors by algorithm, the smallest mean first, for a caption.
-
-    Args:
-        values: numbers grouped by algorithm; of one number there is no error.
-        mean: format of a mean.
-        error: that of its standard error.
-    """
+def means_in_words(values: SeriesGroupBy) -> str:
+    """Means and standard errors by algorithm, for a caption, the smallest mean first. Of one number there is no error."""
     rows = values.agg(["mean", "sem"]).sort_values("mean").itertuples()
     told = (
-        f"{COMMITTEE[row.Index]['label']} {row.mean:{mean}}" + (f" ± {row.sem:{error}}" if row.sem >= 0 else "")
+        f"{COMMITTEE[row.Index]['label']} {_digits(row.mean, 3)}"
+        + (f" ± {_digits(row.sem, 2)}" if row.sem >= 0 else "")
         for row in rows
     )
     return ", ".join(told) or "none"
+
+
+def _digits(number: float, digits: int) -> str:
+    """Rounded to significant digits, without an exponent."""
+    return np.format_float_positional(number, digits, fractional=False, trim="-")
 
 
 def nothing_drawn(data: pd.DataFrame, letters: str) -> str:

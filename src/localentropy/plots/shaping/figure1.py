@@ -29,11 +29,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         data.append(own[["x", "y", "y_err", "n"]].assign(panel="a", series=f"fBP, α = {near:g}", alpha=alpha))
     axis.set(xlim=(table["overlap"].min(), 1.0), ylim=(None, 0.03))
     axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    at = thresholds(tables["shaping/typical_volume"], 3.0)
+    ours = _of_theory(thresholds(tables["shaping/typical_volume"], 3.0))
     caption = (
         f"Figure 1. {in_words(table)} Dashed: the loads {CLUSTERING[3.0]} and {CAPACITY} that the paper gives for the "
-        f"clustering of typical solutions and for the capacity. Here the replicon is 1 at {at['clustering']:.4f}, and the "
-        f"replica-symmetric solution, which does not know the capacity, ends at {at['capacity']:.4f}. The "
+        f"clustering of typical solutions and for the capacity. {ours}The "
         f"other values of α are chosen here. {_of_points(points, around)}"
     )
     return Drawing(figure, pd.concat(data), caption)
@@ -46,6 +45,16 @@ def _points(table: pd.DataFrame) -> pd.DataFrame:
     return points.assign(x=(1.0 - 2.0 * points["distance"]) ** 2, load=points["alpha"].round(2))
 
 
+def _of_theory(at: pd.Series) -> str:
+    """The caption's words on our thresholds, with a space; nothing if they were not computed."""
+    if not {"clustering", "capacity"} <= set(at.index):
+        return ""
+    return (
+        f"Here the replicon is 1 at {at['clustering']:.4f}, and the "
+        f"replica-symmetric solution, which does not know the capacity, ends at {at['capacity']:.4f}. "
+    )
+
+
 def _of_points(points: pd.DataFrame, around: pd.DataFrame) -> str:
     """The caption's words on the points."""
     if points.empty:
@@ -53,5 +62,5 @@ def _of_points(points: pd.DataFrame, around: pd.DataFrame) -> str:
     return (
         "Points: local entropy, by belief propagation, around solutions of focusing BP "
         f"at S = √q₁, N = {around['N'].iloc[0]}, α = {', '.join(f'{load:g}' for load in points['load'].unique())}; means "
-        f"over {around['sample'].nunique()} training sets or fewer that it solves; error bars: standard error of the mean."
+        f"over the training sets, of {around['sample'].nunique()}, that it solves; error bars: standard error of the mean."
     )

@@ -54,11 +54,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[1].set_ylabel(r"part of the bound $\phi_{\mathrm{FP}}(d)\,/\,\phi_{\alpha = 0}(d)$")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
     letter(axes)
-    ends = frozen_ends(table, ["alpha", "gamma"], lambda alpha, gamma: f"α = {alpha:g}, γ = {gamma:g}")
+    ends = frozen_ends(
+        table, ["alpha", "gamma"], lambda alpha, gamma: f"α = {alpha:g}, γ = {gamma:g}".replace("inf", "∞")
+    )
     caption = (
         "Figure 3. (a): Franz–Parisi entropy (nats per weight) of weights without errors at normalised Hamming distance d "
         "from a weight vector of least cross-entropy loss; binary perceptron, replica-symmetric theory. Grey: all weights, α = 0, an "
-        "upper bound. γ = inf: around typical weights without errors, which are isolated. (b): the same as part of the "
+        "upper bound. γ = ∞: around typical weights without errors, which are isolated. (b): the same as part of the "
         f"bound; its axis shows small distances. Dashed: negative, where there are no such weights. {ends}The range of "
         "d is chosen here, and γ = 2 at α = 0.6."
     )

@@ -91,7 +91,7 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
         if rows.empty:
             words.append(f"({panel}) no eigenvalues at a β at which the solutions of {RULES[rule]} stay valid.")
             continue
-        means = means_in_words(rows.groupby("algorithm")["value"], ".3g", ".2g")
+        means = means_in_words(rows.groupby("algorithm")["value"])
         words.append(
             f"({panel}) β = {rows['beta'].iloc[0]:.3g}, the smallest at which the solutions of {RULES[rule]} stay valid; mean "
             f"largest eigenvalue {means}."

@@ -33,13 +33,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(xlim=(round(table["overlap"].min(), 1), 1.0), ylim=(None, 0.05))
         axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
     letter(axes)
-    clustering = thresholds(tables["shaping/typical_volume"], math.inf)["clustering"]
+    clustering = thresholds(tables["shaping/typical_volume"], math.inf).get("clustering")
+    ours = "" if clustering is None else f"; here the replicon is 1 at {clustering:.4f}"
     wide = parity[parity["overlap"] == min(parity["overlap"], key=lambda overlap: abs(overlap - WIDE))]
     shares = (wide["entropy"] / wide["annealed"]).groupby(wide["alpha"]).mean()
-    left = ", ".join(f"{share:.2g} (α = {alpha:g})" for alpha, share in shares.items())
+    # Below the accuracy of the entropies a fraction is 0, whatever its sign.
+    left = ", ".join(f"{abs(round(share, 6)):.2g} (α = {alpha:g})" for alpha, share in shares.items())
     caption = (
         f"Figure s1. (a): {in_words(many)} Dashed: the load {CLUSTERING[math.inf]} that the paper gives for the clustering "
-        f"of typical solutions; here the replicon is 1 at {clustering:.4f}. (b): the same for the parity machine of "
+        f"of typical solutions{ours}. (b): the same for the parity machine of "
         "three units. Dotted: the paper's constant −α ln 2. It is the value on the branch q₀ = 0, where the replicas "
         "do not know of each other; it is exact at q₁ = 0. Lines: the full minimisation over d₀, which is larger at every "
         f"q₁ > 0. At q₁ = {wide['overlap'].iloc[0]:g} it is this fraction of the constant: {left}. The values of α are chosen "

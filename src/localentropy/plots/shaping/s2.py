@@ -42,7 +42,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     data = pd.concat(frames)
     caption = (
         f"Figure s2. As figure 6, with every pixel shuffled over the training images: correlations are destroyed, the mean of each pixel is kept. A "
-        f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy of the first "
+        f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy; mean and standard error over the first "
         f"{entropies['sample'].nunique()} runs; dashed and open: of figure 6, "
         f"without shuffling. {not_converged(entropies, 'Expectation propagation')} (b) There is no meaningful test set. "
         f"Train error of each run when each pixel is drawn again with probability {probability:g} from its values in the training set, "

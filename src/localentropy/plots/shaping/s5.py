@@ -30,6 +30,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, axes = panels(3, 9.0, 2.9)
     frames = []
     for number, (energy, name) in enumerate(ENERGIES.items()):
+        if energy not in runs["energy"].to_numpy():
+            continue
         style = {"color": COLORS[number], "marker": "os"[number]}
         hollow = style | {"markerfacecolor": "white", "linestyle": ":"}
         frames += [
@@ -50,16 +52,23 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[2].set_ylim(bottom=-1e-4)
     letter(axes)
     gammas = " and ".join(f"{gamma:g}" for entry in p["energies"] for gamma in entry["gammas"] or ())
+    energies = ", and ".join(
+        f"on the {ENERGIES[entry['energy']]}" + (f" with γ = {gammas}" if entry["gammas"] else "")
+        for entry in p["energies"]
+    )
+    optimum = (
+        " γ is where the local entropy of the theory is near its highest at α = 0.6 (figure s4)." if gammas else ""
+    )
     step = (p["beta_end"] - p["beta_start"]) / p["sweeps"]
     caption = (
         f"Figure s5. Simulated annealing of the binary perceptron on random patterns, N = {p['N']}, {p['samples']} instances at each load: "
-        f"on the number of errors, and on the cross-entropy with γ = {gammas}. One schedule: β grows linearly from {p['beta_start']:g} to "
+        f"{energies}. One schedule: β grows linearly from {p['beta_start']:g} to "
         f"{p['beta_end']:g} in {p['sweeps']} sweeps, by {step:.3g} a sweep, with the same starts and random numbers. β is the inverse of a "
         "temperature in the units of the energy: an error costs 1; a pattern of stability Δ < 0 costs about |Δ| in the cross-entropy, and "
         "a flip changes Δ by 2/√N. So the two freeze at different β, and the range of β covers both. (a) Fraction of patterns in error, at the "
         "end and at best. (b) Fraction of the runs that met a solution. (c) Train error on the way; the axis is linear up to 0.001. Mean and "
-        "standard error over instances. Loads, N, the schedule and γ are chosen here; the paper gives none of them. γ is where the local "
-        "entropy of the theory is near its highest at α = 0.6 (figure s4)."
+        "standard error over instances. Loads, N, the schedule and γ are chosen here; the paper gives none of them."
+        f"{optimum}"
     )
     return Drawing(figure, pd.concat(frames), caption)
 

@@ -51,8 +51,10 @@ def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) ->
         axis.set(xlabel=r"$\alpha$", xlim=(0.0, 1.05 * volume["alpha"].max()))
         for alpha in clustering:
             threshold_line(axis, alpha, f"{alpha:.3f}", at=0.6)
-    bottom = min(line.loc[line["alpha"] <= volume["alpha"].max(), "entropy"].min(), points["y"].min())
-    axes[0].set(ylabel="entropy (nats per weight)", ylim=(1.05 * bottom, 0.0))
+    shown = pd.concat([line.loc[line["alpha"] <= volume["alpha"].max(), "entropy"], points["y"]])
+    if len(shown):
+        axes[0].set_ylim(1.05 * shown.min(), 0.0)
+    axes[0].set_ylabel("entropy (nats per weight)")
     axes[1].set(ylabel="fraction converged", ylim=(-0.05, 1.05))
     axes[0].legend()
     return pd.concat(
@@ -121,11 +123,13 @@ def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str)
     runs = ", ".join(f"{row['n']:.0f} for y = {row['x']:.0f}" for _, row in own[own.index == "elal"].iterrows())
     levels = " and of ".join(COMMITTEE[name]["label"] for name in LEVELS if name in own.index)
     dashed = f"; dashed: of {levels} on the same training sets, with standard errors" if levels else ""
+    line = " and by replica theory; dotted: where typical solutions fall into clusters"
+    line = line if "clustering" in data["series"].to_numpy() else ""
     below = "" if scale == "paper" else f" Scale {scale}: below the paper's size."
     return (
         f"Figure s6. Statements of the text without a figure. (a) Entropy of the solutions of a tree committee of K = {volume['units'].iloc[0]} units, by "
         f"belief propagation (N = {volume['N'].iloc[0]}, means over the training sets, of {volume['sample'].nunique()}, on "
-        "which it converges; error bars: standard error) and by replica theory; dotted: where typical solutions fall into clusters. (b) "
+        "which it converges; error bars: standard error){line}. (b) "
         f"Fraction of training sets on which it converges. (c) Fraction of training sets that algorithms solve, K = {capacities['units'].iloc[0]}, N = "
         f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α{limits}, schedules of figure 4; dotted: a half. (d) Local "
         f"entropy around the solutions of eLAL at distance D = {_nearest(replicas):g} against its number of replicas, K = {replicas['units'].iloc[0]}, α = "
