@@ -129,7 +129,7 @@ def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str)
     return (
         f"Figure s6. Statements of the text without a figure. (a) Entropy of the solutions of a tree committee of K = {volume['units'].iloc[0]} units, by "
         f"belief propagation (N = {volume['N'].iloc[0]}, means over the training sets, of {volume['sample'].nunique()}, on "
-        "which it converges; error bars: standard error){line}. (b) "
+        f"which it converges; error bars: standard error){line}. (b) "
         f"Fraction of training sets on which it converges. (c) Fraction of training sets that algorithms solve, K = {capacities['units'].iloc[0]}, N = "
         f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α{limits}, schedules of figure 4; dotted: a half. (d) Local "
         f"entropy around the solutions of eLAL at distance D = {_nearest(replicas):g} against its number of replicas, K = {replicas['units'].iloc[0]}, α = "
