@@ -186,6 +186,7 @@ def without(table: pd.DataFrame, what: str) -> pd.DataFrame:
 def caption(figure: ModuleType, made: dict[str, pd.DataFrame]) -> str:
     """Of the figure, which can be saved too."""
     drawing = figure.draw(made, "smoke")
+    assert {"panel", "series", "x", "y", "y_err"} <= set(drawing.data)
     drawing.figure.savefig(io.BytesIO(), format="png", dpi=50)
     return str(drawing.caption)
 

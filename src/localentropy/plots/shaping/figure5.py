@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.ticker import NullFormatter
 
 from localentropy.plots.algorithms import COMMITTEE, legend_entries, means_in_words, nothing_drawn, of_committees
-from localentropy.plots.drawing import Drawing, in_style, letter, panels
+from localentropy.plots.drawing import Drawing, curve_rows, in_style, letter, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,7 +39,7 @@ def _spectra(axis: Axes, table: pd.DataFrame, panel: str) -> pd.DataFrame:
     eigenvalues = table[table["quantity"] == "eigenvalue"]
     axis.set(xlabel=r"eigenvalue $\lambda$ of the Hessian", ylabel="fraction of eigenvalues in a bin")
     if eigenvalues.empty:
-        return pd.DataFrame(columns=["panel", "y"])
+        return curve_rows(panel, "", [], [])
     tops = table[table["quantity"] == "largest_eigenvalue"].groupby("algorithm")["value"].agg(["mean", "sem", "size"])
     linear, edges = _edges(eigenvalues["value"])
     frames = []
