@@ -81,3 +81,10 @@ def test_figure3_draws_entropies_and_their_part_of_the_bound() -> None:
     assert drawing.data["alpha"].isin([0.4, 0.6]).sum() == 2 * len(table)
     assert "(α = 0.6, γ = 1)" in drawing.caption and "(α = 0.6, γ = 2)" in drawing.caption
     assert "(α = 0.4" not in drawing.caption
+
+
+def test_figure3_draws_any_number_of_loads() -> None:
+    table = shaping_theory_tables.cross_entropy_franz_parisi().assign(slope=1.0, replicon=0.1, residual=0.0)
+    table = pd.concat([table.assign(alpha=alpha) for alpha in (0.3, 0.4, 0.5, 0.6, 0.7)], ignore_index=True)
+    drawing = figure3.draw({"shaping/cross_entropy_franz_parisi": table.drop_duplicates()}, "smoke")
+    assert {rf"$\alpha = {alpha}$, $\gamma = 1$" for alpha in (0.3, 0.5, 0.7)} <= set(labels(drawing))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import cycle
 
 import pandas as pd
 import seaborn as sns
@@ -20,8 +21,8 @@ from localentropy.plots.drawing import (
 
 LINEAR = 0.1
 """Right end of the panel with a linear axis of distances."""
-SHADES = ("Blues", "Oranges")
-"""Scales of colours of the loads."""
+SHADES = ("Blues", "Oranges", "Greens", "Purples")
+"""Scales of colours of the loads, again and again."""
 
 
 @in_style
@@ -33,7 +34,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].plot(bound["distance"], bound["bound"], color=GREY, linewidth=2.0, label=r"$\alpha = 0$")
     axes[1].axhline(1.0, color=GREY, linewidth=2.0)
     frames = [curve_rows("a", "α = 0", bound["distance"], bound["bound"])]
-    for shades, (alpha, curves) in zip(SHADES, table.groupby("alpha"), strict=True):
+    for shades, (alpha, curves) in zip(cycle(SHADES), table.groupby("alpha"), strict=False):
         colors = sns.color_palette(shades, curves["gamma"].nunique() + 2)[2:]
         for color, (gamma, curve) in zip(colors, curves.groupby("gamma"), strict=True):
             sharpness = r"\infty" if gamma == float("inf") else f"{gamma:g}"
