@@ -107,7 +107,8 @@ def test_patterns_by_columns_in_memory_are_the_same_to_both_programs():
         weights += [batch.gradient(torch.arange(70)[None], 1.0, 3.0)[0].numpy(), first]
         epoch(instance.data.signed_patterns, np.arange(70), 70, 1.0, 1.0, 3.0, weights[-1])
     np.testing.assert_array_equal(weights[0], weights[2])
-    np.testing.assert_array_equal(weights[1], weights[3])
+    # The compiled program of another layout may add in another order.
+    np.testing.assert_allclose(weights[1], weights[3], rtol=1e-12, atol=1e-15)
 
 
 def test_runs_made_at_once_are_those_made_one_by_one():
