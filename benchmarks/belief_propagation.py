@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import log_ndtr
 from timing import fastest
 
+from localentropy.instances.generalized_linear import generalized_linear
 from localentropy.instances.perceptron import random_patterns
 from localentropy.numerics.compiled import kernel
 from localentropy.numerics.gaussian_kernels import log_tail
@@ -17,6 +18,7 @@ from localentropy.solvers.amp import amp_in_fields
 from localentropy.solvers.amp_kernels import amp_update
 from localentropy.solvers.binary.focusing_bp import focusing_bp
 from localentropy.solvers.binary.messages import Messages, Update
+from localentropy.solvers.generalized_amp import generalized_amp
 
 N, P, RUNS = 1001, 500, 32
 EDGES = N * P
@@ -85,6 +87,14 @@ def main() -> None:
         run = focusing_bp(instance, seed=0, stop="first", tolerance=1e-3, **options)  # type: ignore[arg-type]
         what = f"fBP to E = 0, {name}, {run.iterations} sweeps"
         report(what, run.cpu_seconds, run.iterations * one, "its sweeps, bare", "0.45 s", "s ")
+
+    for prior, channel, load in (("gaussian", "sign", 2.0), ("binary", "sign", 1.2), ("gaussian", "absolute", 1.4)):
+        problem = generalized_linear(round(load * 2000), 2000, 0, prior=prior, channel=channel)
+        learned = generalized_amp(problem, seed=0)
+        X, a, g = problem.inputs, problem.teacher, problem.labels
+        bare = learned.iterations * fastest(lambda: (X @ a, g @ X), 5)  # noqa: B023
+        what = f"AMP, d = 2000, {prior}, {channel}, {learned.iterations} updates"
+        report(what, learned.cpu_seconds, bare, "their products, bare", "2 s", "s ")
 
 
 if __name__ == "__main__":

@@ -367,54 +367,23 @@ def test_many_units_at_the_transition_and_beyond():
     assert bayes.committee(1e9, INF, "informed").bayes_error < 1e-9
 
 
-def amp(X, y, channel, prior, start, rng):
-    """The talk's algorithm with scalar variances, plainly."""
-    n, d = X.shape
-    a, v, g = start * rng.normal(size=d), 1.0, np.zeros(n)
-    for _ in range(400):
-        omega = X @ a - v * g
-        g, slope = channel(y, omega, v)
-        sigma = 1 / (n / d * -slope.mean())
-        R = a + sigma * (X.T @ g)
-        before = a
-        if prior == "gaussian":
-            a, v = R / (1 + sigma), sigma / (1 + sigma)
-        else:
-            a = np.tanh(R / sigma)
-            v = 1 - np.mean(a**2)
-        if np.mean((a - before) ** 2) < 1e-12 or v < 1e-9:
-            break
-    return a
+@pytest.mark.parametrize("prior", ["gaussian", "binary"])
+def test_state_evolution_ends_on_the_curve(prior):
+    m = bayes.state_evolution(1.2, 400, prior=prior)
+    field = 1.2 * 2 / math.pi  # of labels about which nothing is known, 4 phi(0)^2 each
+    first = written(lambda v: math.tanh(field + math.sqrt(field) * v))
+    assert m[0] == pytest.approx(field / (1 + field) if prior == "gaussian" else first, rel=1e-9)
+    assert m[-1] == pytest.approx(bayes.perceptron(1.2, prior).overlap, rel=1e-9)
+    assert np.all(np.diff(m) > -1e-15)
 
 
-def sign_step(y, omega, v):
-    t = -y * omega / math.sqrt(v)
-    g = y / math.sqrt(v) * np.exp(norm.logpdf(t) - log_ndtr(-t))
-    return g, -g * (g + omega / v)
-
-
-def absolute_step(y, omega, v):
-    t = np.tanh(y * omega / v)
-    return (y * t - omega) / v, (y**2 / v * (1 - t**2) - 1) / v
-
-
-@pytest.mark.parametrize(
-    ("prior", "label", "alpha"), [("gaussian", "sign", 1.6), ("binary", "sign", 0.8), ("gaussian", "absolute", 0.95)]
-)
-def test_message_passing_has_the_overlap(prior, label, alpha):
-    rng, d, overlaps = np.random.default_rng(3), 1500, []
-    for _ in range(6):
-        teacher = rng.choice([-1.0, 1.0], d) if prior == "binary" else rng.normal(size=d)
-        X = rng.normal(size=(round(alpha * d), d)) / math.sqrt(d)
-        z = X @ teacher
-        if label == "sign":
-            a = amp(X, np.sign(z), sign_step, prior, 0.0, rng)
-        else:
-            a = amp(X, np.abs(z), absolute_step, prior, 0.1, rng)
-        overlaps.append(abs(a @ teacher) / np.linalg.norm(teacher) ** 2)
-    expected = bayes.perceptron(alpha, prior).overlap if label == "sign" else bayes.phase_retrieval(alpha).overlap
-    error = np.std(overlaps, ddof=1) / math.sqrt(len(overlaps))
-    assert abs(np.mean(overlaps) - expected) < 3 * error + 0.02 * expected
+@pytest.mark.parametrize(("alpha", "start"), [(0.4, 0.3), (0.9, 0.01), (1.05, 0.01), (1.05, 0.9999), (1.2, 0.01)])
+def test_state_evolution_of_phase_retrieval(alpha, start):
+    m = bayes.state_evolution(alpha, 2000, start, channel="absolute")
+    expected = bayes.phase_retrieval(alpha, "informed" if start > 0.9 else "uninformed").overlap
+    assert m[-1] == pytest.approx(expected, abs=1e-8)
+    conjugate = absolute_conjugate(start, alpha)
+    assert m[0] == pytest.approx(conjugate / (1 + conjugate), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -424,6 +393,9 @@ def test_message_passing_has_the_overlap(prior, label, alpha):
         (lambda: bayes.perceptron(1.0, "binry"), "nearest is 'binary'"),
         (lambda: bayes.perceptron(1.0, start="cold"), "start = 'cold' is not known"),
         (lambda: bayes.phase_retrieval(math.nan), "alpha = nan must be finite"),
+        (lambda: bayes.state_evolution(1.0, 0), "updates = 0 is out of range"),
+        (lambda: bayes.state_evolution(1.0, 5, 1.0), "overlap = 1.0 is out of range"),
+        (lambda: bayes.state_evolution(1.0, 5, channel="abs"), "nearest is 'absolute'"),
         (lambda: bayes.committee(1.0, 3), "units = 3 is out of range: allowed are 2, math.inf"),
         (lambda: bayes.committee(1000.0), "alpha = 1000 is out of range"),
         (lambda: bayes.transitions("committee"), "nearest is 'committee_2'"),

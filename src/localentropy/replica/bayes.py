@@ -27,7 +27,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from localentropy.arguments import require_between, require_choice
+from localentropy.arguments import require_between, require_choice, require_fraction, require_integer
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.quadrature import gaussian_nodes
 from localentropy.numerics.search import maximum, positive_root
@@ -49,6 +49,9 @@ LARGEST_MANY_UNITS = 1e45
 """The same for q_d / (1 - q_d) of infinitely many units."""
 LARGEST_RESIDUAL = 1e-9
 """Relative error of alpha on the curve, from which a solve has failed."""
+INFORMATION = {"sign": channels.sign_information, "absolute": channels.absolute_information}
+LARGEST_FIELD = 100.0
+"""Conjugate m_hat at which 1 - m of a binary weight is below 1e-20."""
 WEAK_RECOVERY = 0.5
 """Of phase retrieval: alpha(m) at m = 0 (docs/glm/theory.md eq. 13)."""
 
@@ -191,6 +194,37 @@ def phase_retrieval(alpha: float, start: str = "uninformed") -> PhaseRetrieval:
         alpha, r / (1.0 + r), 1.0 / (1.0 + r), free_entropy, channels.absolute_error(r),
         abs(_retrieval_load(r) / alpha - 1.0),
     )  # fmt: skip
+
+
+def state_evolution(
+    alpha: float, updates: int, overlap: float = 0.0, prior: str = "gaussian", channel: str = "sign"
+) -> np.ndarray:
+    """Overlap after each update of approximate message passing, for many weights.
+
+    Source: `glm`, slide on state evolution; docs/glm/theory.md eqs. 4, 5. Its fixed points are those of `perceptron`
+    and `phase_retrieval`. For the channel "absolute" an overlap of 0 stays 0.
+
+    Args:
+        alpha: samples per input, in [1e-9, 1e9].
+        updates: how many, at least 1.
+        overlap: m before the first update, 0 <= m < 1.
+        prior: of the teacher's weights, "gaussian" or "binary".
+        channel: what a label tells of the pre-activation, "sign" or "absolute" value.
+
+    Returns:
+        m, [updates].
+    """
+    alpha, updates = require_between("alpha", alpha, *LOADS), require_integer("updates", updates, 1)
+    require_fraction(overlap=overlap)
+    gaussian = require_choice("prior", prior, PRIORS) == "gaussian"
+    information = INFORMATION[require_choice("channel", channel, INFORMATION)]
+    r, ratios = overlap / (1.0 - overlap), []
+    for _ in range(updates):
+        m_hat = alpha * (1.0 + r) * information(r)
+        # Beyond this, recovery is complete in double precision, and the integrals of a larger one overflow.
+        r = min(m_hat, RATIOS[1]) if gaussian else _binary_ratio(min(m_hat, LARGEST_FIELD))
+        ratios.append(r)
+    return np.array([r / (1.0 + r) for r in ratios])
 
 
 def committee(alpha: float, units: float = 2, start: str = "uninformed") -> Committee:
