@@ -1,0 +1,92 @@
+"""Bayes-optimal learning from a teacher, against the load (glm, the slides on Bayes-optimal errors).
+
+A line for each start of state evolution. Lines of two starts coincide where there is one fixed point only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingLoads, Loads, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from localentropy.replica import bayes
+
+SIDE = 1e-9
+"""How far the points on both sides of a transition are from it, relative."""
+COLUMNS = (
+    "model", "start", "alpha", "overlap", "specialization", "mse", "free_entropy", "bayes_error", "gibbs_error",
+    "label_error", "residual",
+)  # fmt: skip
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the lines."""
+
+    model: Literal["perceptron", "binary_perceptron", "phase_retrieval", "committee_2", "committee_large"] = Field(
+        description="teacher and student (T)"
+    )
+    starts: tuple[Literal["uninformed", "informed"], ...] = Field(
+        min_length=1, description="where state evolution starts, a line each"
+    )
+    alphas: Loads = Field(description="ends of the lines in α, samples per input, or per weight if units are many (C)")
+    marked: IncreasingLoads = Field(description="further values of α, those of simulations (C)")
+    points: int = Field(
+        ge=2,
+        le=1000,
+        description="points of a line between two transitions, denser near them",
+        json_schema_extra=SIZE,
+    )
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One start each."""
+    return [{"start": start} for start in parameters.starts]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """One line. An informed start has rows only where it stays in the good phase.
+
+    Returns:
+        Columns model, start, alpha, overlap (m; of a committee that of the mean weights, `mean_overlap`),
+        specialization (of a committee), mse (1 - m, of the others), free_entropy (nats per weight, or per input of two
+        units), bayes_error, gibbs_error (missing for phase retrieval), label_error, residual. The line has a point on
+        each side of each transition.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from localentropy.replica import bayes
+
+    model, start = parameters.model, task["start"]
+    low, high = parameters.alphas
+    at = [] if model == "perceptron" else list(asdict(bayes.transitions(model)).values())
+    inside = sorted({load for load in at if low < load < high})
+    part = 0.5 - 0.5 * np.cos(np.linspace(0.0, math.pi, parameters.points))
+    alphas = set(parameters.marked)
+    starts_of_parts = [low, *(load * (1.0 + SIDE) for load in inside)]
+    for left, right in zip(starts_of_parts, [*(load * (1.0 - SIDE) for load in inside), high], strict=True):
+        alphas |= set((left + (right - left) * part).tolist())
+    if start == "informed" and model != "perceptron":
+        alphas = {alpha for alpha in alphas if alpha > bayes.transitions(model).spinodal}
+    rows = [asdict(_fixed_point(model, alpha, start)) for alpha in sorted(alphas)]
+    table = pd.DataFrame(rows).rename(columns={"mean_overlap": "overlap"})
+    return table.assign(model=model, start=start).reindex(columns=list(COLUMNS))
+
+
+def _fixed_point(model: str, alpha: float, start: str) -> bayes.Perceptron | bayes.PhaseRetrieval | bayes.Committee:
+    from localentropy.replica import bayes
+
+    if model == "phase_retrieval":
+        return bayes.phase_retrieval(alpha, start)
+    if model == "committee_2":
+        return bayes.committee(alpha, 2, start)
+    if model == "committee_large":
+        return bayes.committee(alpha, math.inf, start)
+    return bayes.perceptron(alpha, "binary" if model == "binary_perceptron" else "gaussian", start)

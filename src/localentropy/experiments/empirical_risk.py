@@ -1,0 +1,119 @@
+"""Linear students that minimise an empirical risk, against the load (glm, the slides on Bayes and the hidden manifold).
+
+The teacher gives signs. Students see its inputs, or random features of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    IncreasingLoads,
+    Loads,
+    Task,
+    increasing,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Strength = Annotated[float, Field(ge=1e-8, le=1e6)]
+"""Regularization λ, of λ |w|² / 2 beside the sum of the losses."""
+
+
+class Features(BaseModel):
+    """Random features f(F^T c / sqrt(d)) of the teacher's inputs c."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    inputs_per_feature: float = Field(ge=1e-4, le=1e4, description="inputs of the teacher per feature, d/p (T)")
+    activation: Literal["erf", "sign", "tanh", "identity"] = Field(description="nonlinearity f of the features (T)")
+
+
+class Student(BaseModel):
+    """A loss and its regularization."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    loss: Literal["square", "logistic", "hinge"] = Field(description="(y - x)²/2, ln(1 + exp(-yx)) or max(0, 1 - yx)")
+    regularization: Strength | Literal["optimal"] | Annotated[tuple[Strength, Strength], AfterValidator(increasing)] = (
+        Field(description="λ; `optimal` for the smallest generalization error at each α; or both ends of a grid")
+    )
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the lines."""
+
+    features: Literal["independent"] | Features = Field(
+        description="what the students see: `independent` for the teacher's Gaussian inputs, or random features of them"
+    )
+    students: dict[str, Student] = Field(min_length=1, description="students, by name, a line or a map each")
+    alphas: Loads = Field(description="ends of the lines in α, samples per weight of a student (C)")
+    marked: IncreasingLoads = Field(description="further values of α, those of simulations and around peaks (C)")
+    points: int = Field(
+        ge=2, le=1000, description="points of a line, even in log α; of a grid, even in log λ", json_schema_extra=SIZE
+    )
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One student at one load each."""
+    import numpy as np
+
+    alphas = {*np.geomspace(*parameters.alphas, parameters.points).tolist(), *parameters.marked}
+    return [{"student": name, "alpha": alpha} for name in parameters.students for alpha in sorted(alphas)]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """One student at one load, at one regularization or at those of a grid.
+
+    Returns:
+        Columns student, loss, regularization (the number), inputs_per_feature (missing for independent inputs), alpha,
+        generalization_error (probability of a wrong sign), square_error, training_loss, overlap (M), norm (Q),
+        residual.
+    """
+    import math
+
+    import numpy as np
+    import pandas as pd
+
+    from localentropy.replica import erm, hidden_manifold
+
+    features, alpha = parameters.features, task["alpha"]
+    student = parameters.students[task["student"]]
+    loss = student.loss
+
+    def fit(strength: float) -> erm.Fit:
+        if isinstance(features, Features):
+            return hidden_manifold.fit(alpha, features.inputs_per_feature, loss, strength, features.activation)
+        return erm.fit(alpha, loss, strength)
+
+    if student.regularization == "optimal":
+        strengths = [erm.smallest_error(fit)]
+    elif isinstance(student.regularization, tuple):
+        strengths = np.geomspace(*student.regularization, parameters.points).tolist()
+    else:
+        strengths = [student.regularization]
+    rows = []
+    for strength in strengths:
+        found = fit(strength)
+        rows.append(
+            {
+                "student": task["student"],
+                "loss": loss,
+                "regularization": strength,
+                "inputs_per_feature": features.inputs_per_feature if isinstance(features, Features) else math.nan,
+                "alpha": alpha,
+                "generalization_error": found.generalization_error,
+                "square_error": found.square_error,
+                "training_loss": found.training_loss,
+                "overlap": found.overlap,
+                "norm": found.norm,
+                "residual": found.residual,
+            }
+        )
+    return pd.DataFrame(rows)
