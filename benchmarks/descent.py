@@ -9,14 +9,14 @@ from __future__ import annotations
 import torch
 from timing import medians
 
-from localentropy.instances.phase_retrieval import phase_retrieval
+from localentropy.instances.generalized_linear import generalized_linear
 from localentropy.solvers.descent import Descent, descend_phase_retrieval
 
 ROUNDS, ALPHA = 5, 4
 
 
-def compare(N: int, units: int, runs: int, steps: int) -> None:
-    instances = [phase_retrieval(N, ALPHA * N, seed) for seed in range(runs)]
+def compare(d: int, units: int, runs: int, steps: int) -> None:
+    instances = [generalized_linear(ALPHA * d, d, seed, channel="absolute") for seed in range(runs)]
     rule = Descent(iterations=steps, loss_tolerance=1e-300, speed_tolerance=1e-300)
 
     def together() -> None:
@@ -28,7 +28,7 @@ def compare(N: int, units: int, runs: int, steps: int) -> None:
 
     at_once, sequential = medians(ROUNDS, together, in_turn)
     print(
-        f"N = {N}, {units} units, {runs} runs: {1e6 * at_once / steps / runs:.1f} µs a step and run at once, "
+        f"d = {d}, {units} units, {runs} runs: {1e6 * at_once / steps / runs:.1f} µs a step and run at once, "
         f"{1e6 * sequential / steps / runs:.1f} µs one by one, ratio {sequential / at_once:.1f}"
     )
 

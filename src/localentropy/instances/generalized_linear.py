@@ -34,6 +34,10 @@ class GeneralizedLinear:
         prior: of the teacher's weights, "gaussian" or "binary" (±1).
         channel: "sign" or "absolute".
         seed: root seed of its random stream.
+
+    Raises:
+        DomainError: arrays of other shapes or types, numbers that are not finite, labels that the channel cannot give,
+            a teacher of zeros, an unknown prior or channel.
     """
 
     inputs: np.ndarray
@@ -42,6 +46,35 @@ class GeneralizedLinear:
     prior: str
     channel: str
     seed: int
+
+    def __post_init__(self) -> None:
+        require_choice("prior", self.prior, PRIORS)
+        require_choice("channel", self.channel, CHANNELS)
+        for name in ("inputs", "labels", "teacher"):
+            values = getattr(self, name)
+            if not isinstance(values, np.ndarray) or values.dtype != np.float64 or not np.isfinite(values).all():
+                raise DomainError(f"{name}: allowed is an array of numpy with finite numbers in float64")
+        shape = self.inputs.shape
+        if len(shape) != 2 or 0 in shape or (self.labels.shape, self.teacher.shape) != (shape[:1], shape[1:]):
+            raise DomainError(
+                f"inputs of shape {shape}, labels of shape {self.labels.shape}, teacher of shape {self.teacher.shape}: "
+                "allowed are (n, d), (n,) and (d,), n and d at least 1"
+            )
+        # A channel gives its own labels back: sign(±1) = ±1, and |y| = y.
+        if not np.array_equal(CHANNELS[self.channel](self.labels), self.labels):
+            raise DomainError(f"labels: the channel {self.channel!r} cannot give all of them")
+        if not self.teacher.any():
+            raise DomainError("teacher: all its weights are zero")
+
+    @property
+    def n(self) -> int:
+        """Number of labelled inputs."""
+        return self.inputs.shape[0]
+
+    @property
+    def d(self) -> int:
+        """Number of weights."""
+        return self.inputs.shape[1]
 
     def overlap(self, weights: np.ndarray) -> float:
         """m = w·w*/d; its absolute value for the channel "absolute", whose labels do not tell the teacher's sign.

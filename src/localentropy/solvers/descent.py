@@ -1,7 +1,7 @@
 """Gradient descent on phase retrieval: the square loss of intensities, all instances at once.
 
 A student of one unit stays on the sphere of its teacher. One of many units has the mean of their squares as its output,
-and moves freely. Instances and runs are the first axis of every array, and no run acts on another.
+and moves freely. Runs are the first axis of every array, and no run acts on another.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from localentropy import seeds as streams
 from localentropy.arguments import require_integer, require_positive
 from localentropy.device import torch_device
 from localentropy.errors import DomainError
-from localentropy.instances.phase_retrieval import PhaseRetrieval
+from localentropy.instances.generalized_linear import GeneralizedLinear
 
 _LOOK_EVERY = 50  # steps between two looks at which runs have ended: each look costs products, and waits for a GPU
 
@@ -59,12 +59,13 @@ class DescentRun:
     """Where a run of gradient descent ended.
 
     Attributes:
-        weights: float64 [units, N].
+        weights: float64 [units, d].
         overlap: with the teacher, up to the sign. With A = Σ_a w_a w_aᵀ/units it is √(w*ᵀ A w* / (‖A‖_F ‖w*‖²)); with
             one unit the absolute cosine |w·w*|/(‖w‖ ‖w*‖). It is 1 only if A is the teacher's A* = w* w*ᵀ, up to
             a factor. NaN where the run diverged.
-        loss: mean of (y² − output)² over the patterns.
-        test_error: the same on new Gaussian patterns, (2 ‖A − A*‖_F² + (tr(A − A*))²)/N², without sampling.
+        loss: mean of (y² − output)² over the training set.
+        test_error: the same on new Gaussian inputs, (2 ‖A − A*‖_F² + (tr(A − A*))²)/d², without sampling.
+        loss_midway: the loss halfway, after half of the iterations or up to 49 steps earlier.
         iterations: steps made, seen every 50 steps.
         converged: whether the loss is below the tolerance.
         success: whether the overlap is above that of a success.
@@ -74,13 +75,14 @@ class DescentRun:
     overlap: float
     loss: float
     test_error: float
+    loss_midway: float
     iterations: int
     converged: bool
     success: bool
 
 
 def descend_phase_retrieval(
-    instances: Sequence[PhaseRetrieval],
+    instances: Sequence[GeneralizedLinear],
     *,
     units: int = 1,
     seeds: Sequence[int],
@@ -90,17 +92,19 @@ def descend_phase_retrieval(
 ) -> list[DescentRun]:
     """Gradient descent on the squared differences of intensities, from Gaussian weights.
 
-    The flow is that of `gradient_flow`. After every step a single unit is scaled back to squared norm N, also at the
-    start; several units are not scaled. A run ends by the rules of `Descent`. It looks at them every 50 steps.
+    The flow is that of `gradient_flow`. A single unit is scaled to the norm of the teacher at the start and after each
+    step. Several units are not scaled. A run ends by the rules of `Descent`. It looks at them every 50 steps.
 
     Runs are independent. They are made at once, and only rounding depends on the others.
 
     Source: `glm_talk`, "Gradient descent for phase retrieval" (units = 1) and "GD for over-parametrised phase
-    retrieval" (units ≥ N; arXiv:2006.15459). The talk has a flow. The step, the stop rule and
-    the overlap of a success are chosen here (`Descent`).
+    retrieval" (units ≥ d; arXiv:2006.15459). The talk has a flow. The step, the stop rule and
+    the overlap of a success are chosen here (`Descent`). In the talk a single unit has squared norm d, and so has the
+    teacher on average. (C) Here the unit has the norm of its teacher, or it could not reach zero loss.
 
     Args:
-        instances: the problems, all of one size. Several starts on one have the same object several times.
+        instances: problems with the channel "absolute", all of one size. Several starts on one have the same object
+            several times.
         units: m, hidden units of the student.
         seeds: root seeds of the initial weights, one for each run.
         descent: the step and the stop rule.
@@ -111,104 +115,108 @@ def descend_phase_retrieval(
         One run for each instance, in their order.
 
     Raises:
-        DomainError: instances of unequal sizes, not one seed for each, an argument out of range, a device that is not
-            available.
+        DomainError: instances of another channel or of unequal sizes, not one seed for each, an argument out of range,
+            a device that is not available.
     """
     descent = descent or Descent()
     _check(instances, seeds, units, dtype)
     place = torch_device(device)
     if not instances:
         return []
-    first = instances[0]
     starts = np.stack([start(one, seed, units) for one, seed in zip(instances, seeds, strict=True)])
-    patterns = torch.from_numpy(np.stack([one.patterns for one in instances])).to(place, dtype)
-    columns = patterns.transpose(1, 2).contiguous()
-    intensities = torch.from_numpy(np.stack([one.intensities for one in instances])).to(place, dtype)
+    inputs = torch.from_numpy(np.stack([one.inputs for one in instances])).to(place, dtype)
+    columns = inputs.transpose(1, 2).contiguous()
+    intensities = torch.from_numpy(np.stack([one.labels**2 for one in instances])).to(place, dtype)
+    radii = torch.tensor([np.linalg.norm(one.teacher) for one in instances]).to(place, dtype)[:, None, None]
     weights = torch.from_numpy(starts).to(place, dtype)
     going, ended = np.arange(len(instances)), np.zeros(len(instances), dtype=np.int64)
-    losses, final = np.zeros(len(instances)), np.empty_like(starts)
+    final, losses = np.empty_like(starts), [mean_square_loss(columns, intensities, weights).cpu().numpy()]
     made = 0
     while going.size:
         steps = min(_LOOK_EVERY, descent.iterations - made)
         before = weights
         for _ in range(steps):
             before = weights
-            weights = weights + descent.step * gradient_flow(patterns, columns, intensities, weights)
+            weights = weights + descent.step * gradient_flow(inputs, columns, intensities, weights)
             if units == 1:
-                weights *= math.sqrt(first.N) / weights.norm(dim=2, keepdim=True)
+                weights *= radii / weights.norm(dim=2, keepdim=True)
         made += steps
         loss = mean_square_loss(columns, intensities, weights)
         speed = (weights - before).square().mean((1, 2)).sqrt() / descent.step
         # A run that diverged compares as false, and ends too.
         moves = (loss >= descent.loss_tolerance) & (speed >= descent.speed_tolerance) & loss.isfinite()
         stays = moves if made < descent.iterations else torch.zeros_like(moves)
+        losses.append(losses[-1].copy())
+        losses[-1][going] = loss.cpu().numpy()
         out = (~stays).cpu().numpy()
         if out.any():
             ended[going[out]] = made
-            losses[going[out]] = loss.cpu().numpy()[out]
             final[going[out]] = weights[~stays].cpu().numpy()
             going = going[~out]
-            patterns, columns = patterns[stays], columns[stays]
+            inputs, columns, radii = inputs[stays], columns[stays], radii[stays]
             intensities, weights = intensities[stays], weights[stays]
     return [
-        _run(instance.teacher, matrix, float(loss), int(count), descent)
-        for instance, matrix, loss, count in zip(instances, final, losses, ended, strict=True)
+        _run(instance.teacher, final[k], losses[-1][k], losses[ended[k] // 2 // _LOOK_EVERY][k], int(ended[k]), descent)
+        for k, instance in enumerate(instances)
     ]
 
 
-def start(instance: PhaseRetrieval, seed: int, units: int) -> np.ndarray:
-    """Initial weights of a run, standard normal, [units, N]; a single unit is scaled to squared norm N."""
-    stream = streams.generator(seed, "algorithm/descent", units=units, N=instance.N, P=instance.P)
-    weights = stream.standard_normal((units, instance.N))
-    return weights * (math.sqrt(instance.N) / np.linalg.norm(weights)) if units == 1 else weights
+def start(instance: GeneralizedLinear, seed: int, units: int) -> np.ndarray:
+    """Initial weights of a run, standard normal, [units, d]; a single unit is scaled to the norm of the teacher."""
+    stream = streams.generator(seed, "algorithm/descent", units=units, d=instance.d, n=instance.n)
+    weights = stream.standard_normal((units, instance.d))
+    return weights * (np.linalg.norm(instance.teacher) / np.linalg.norm(weights)) if units == 1 else weights
 
 
-def gradient_flow(patterns: Tensor, columns: Tensor, intensities: Tensor, weights: Tensor) -> Tensor:
-    """Velocity of the weights, (1/α) Σ_μ [y² − Σ_b z_b²/m] z_a X_μ, with z_a = X w_a and α = P/N.
+def gradient_flow(inputs: Tensor, columns: Tensor, intensities: Tensor, weights: Tensor) -> Tensor:
+    """Velocity of the weights, (1/α) Σ_μ [y² − Σ_b z_b²/m] z_a X_μ, with z_a = X w_a and α = n/d.
 
-    This is −m N/4 times the gradient of `mean_square_loss`: the talk's flow in a time of its own. In that time
-    velocities are of order 1 for any α, N and m.
+    This is −m d/4 times the gradient of `mean_square_loss`: the talk's flow in a time of its own. In that time
+    velocities are of order 1 for any α, d and m.
 
     Args:
-        patterns: X, [runs, P, N].
-        columns: Xᵀ, [runs, N, P]. A contiguous copy makes the products of many runs twice as fast.
-        intensities: y², [runs, P].
-        weights: [runs, m, N].
+        inputs: X, [runs, n, d].
+        columns: Xᵀ, [runs, d, n]. A contiguous copy makes the products of many runs twice as fast.
+        intensities: y², [runs, n].
+        weights: [runs, m, d].
 
     Returns:
-        [runs, m, N].
+        [runs, m, d].
     """
     fields = torch.bmm(weights, columns)
     differences = intensities - fields.square().mean(1)
-    return torch.bmm(differences[:, None] * fields, patterns) * (patterns.shape[2] / patterns.shape[1])
+    return torch.bmm(differences[:, None] * fields, inputs) * (inputs.shape[2] / inputs.shape[1])
 
 
 def mean_square_loss(columns: Tensor, intensities: Tensor, weights: Tensor) -> Tensor:
-    """Mean of (y² − Σ_a z_a²/m)² over the patterns, [runs]; arguments as those of `gradient_flow`."""
+    """Mean of (y² − Σ_a z_a²/m)² over the training set, [runs]; arguments as those of `gradient_flow`."""
     return (intensities - torch.bmm(weights, columns).square().mean(1)).square().mean(1)
 
 
-def _run(teacher: np.ndarray, weights: np.ndarray, loss: float, iterations: int, descent: Descent) -> DescentRun:
-    """What is said of final weights, [units, N]."""
-    units, N = weights.shape
+def _run(
+    teacher: np.ndarray, weights: np.ndarray, loss: float, midway: float, iterations: int, descent: Descent
+) -> DescentRun:
+    """What is said of final weights, [units, d]."""
+    units, d = weights.shape
     overlap = test_error = math.nan
     if math.isfinite(loss):
         square = weights.T @ weights / units
         overlap = math.sqrt(teacher @ square @ teacher / (np.linalg.norm(square) * (teacher @ teacher)))
         square -= np.outer(teacher, teacher)
-        test_error = float(2.0 * np.sum(square**2) + np.trace(square) ** 2) / N**2
+        test_error = float(2.0 * np.sum(square**2) + np.trace(square) ** 2) / d**2
     return DescentRun(
         weights=weights,
         overlap=overlap,
-        loss=loss,
+        loss=float(loss),
         test_error=test_error,
+        loss_midway=float(midway),
         iterations=iterations,
-        converged=loss < descent.loss_tolerance,
+        converged=bool(loss < descent.loss_tolerance),
         success=overlap > descent.success_overlap,
     )
 
 
-def _check(instances: Sequence[PhaseRetrieval], seeds: Sequence[int], units: int, dtype: torch.dtype) -> None:
+def _check(instances: Sequence[GeneralizedLinear], seeds: Sequence[int], units: int, dtype: torch.dtype) -> None:
     require_integer("units", units, 1)
     if dtype not in (torch.float64, torch.float32):
         raise DomainError(f"dtype = {dtype} is not known: allowed are torch.float64, torch.float32")
@@ -216,10 +224,12 @@ def _check(instances: Sequence[PhaseRetrieval], seeds: Sequence[int], units: int
         raise DomainError(f"seeds: {len(seeds)} for {len(instances)} instances, allowed is one for each")
     for instance, seed in zip(instances, seeds, strict=True):
         require_integer("seed", seed)
-        if not isinstance(instance, PhaseRetrieval):
-            raise DomainError(f"instance = {type(instance).__name__} object: allowed is PhaseRetrieval")
-        if (instance.P, instance.N) != (instances[0].P, instances[0].N):
+        if not isinstance(instance, GeneralizedLinear) or instance.channel != "absolute":
+            channel = getattr(instance, "channel", None)
+            found = f"{type(instance).__name__} object" if channel is None else f"problem of channel {channel!r}"
+            raise DomainError(f"instance = {found}: allowed is a GeneralizedLinear of channel 'absolute'")
+        if (instance.n, instance.d) != (instances[0].n, instances[0].d):
             raise DomainError(
-                f"instances of unequal sizes: P = {instances[0].P}, N = {instances[0].N} "
-                f"and P = {instance.P}, N = {instance.N}"
+                f"instances of unequal sizes: n = {instances[0].n}, d = {instances[0].d} "
+                f"and n = {instance.n}, d = {instance.d}"
             )
