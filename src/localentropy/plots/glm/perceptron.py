@@ -1,0 +1,131 @@
+"""Figure perceptron: learning the sign of a teacher with Gaussian weights, Bayes-optimally and by risk minimisation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from localentropy.plots.drawing import COLORS, GREY, Drawing, curve_rows, in_style, letter, panels
+from localentropy.plots.glm.points import AMP, POINTS, counts, means, sizes, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STUDENTS: dict[str, dict[str, Any]] = {
+    "square": {"color": COLORS[2], "marker": "s"},
+    "hinge": {"color": COLORS[1], "marker": "^"},
+    "logistic": {"color": COLORS[0], "marker": "D"},
+}
+"""Looks of the losses, the largest error first."""
+LAW = 0.441700
+"""The Bayes error times α for large α (docs/glm/theory.md, section 1)."""
+CLAIMED = 0.1
+"""Per cent: the excess that optimally regularised logistic regression stays below, in the claim."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) Error against α; (b) what the students lose to Bayes; (c) simulation over theory."""
+    bayes = tables["glm/bayes_perceptron"].sort_values("alpha")
+    risk = tables["glm/risk"].sort_values("alpha")
+    amp = tables["glm/amp_perceptron"]
+    amp = amp.assign(error=np.arccos(np.clip(amp["cosine"], -1.0, 1.0)) / np.pi)
+    runs = tables["glm/risk_runs"]
+    points = {"AMP": means(amp, ["alpha", "d"], "error")}
+    points |= {
+        student: means(runs[runs["student"] == student], ["alpha", "d"], "generalization_error") for student in STUDENTS
+    }
+    lines = {"AMP": bayes.rename(columns={"bayes_error": "error"})}
+    lines |= {
+        student: risk[risk["student"] == student].rename(columns={"generalization_error": "error"})
+        for student in STUDENTS
+    }
+    figure, axes = panels(3, 9.0, 3.0)
+    excess, told = _excess(axes[1], lines)
+    data = pd.concat([_errors(axes[0], lines, points), excess, _ratios(axes[2], lines, points)])
+    for axis in axes:
+        axis.set(xscale="log", xlabel=r"$\alpha = n/d$", xlim=(bayes["alpha"].min(), bayes["alpha"].max()))
+    letter(axes)
+    return Drawing(figure, data, _caption(amp, runs, points, told))
+
+
+def _look(name: str) -> dict[str, Any]:
+    return AMP if name == "AMP" else STUDENTS[name]
+
+
+def _errors(axis: Axes, lines: Mapping[str, pd.DataFrame], points: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    frames = []
+    for name, line in lines.items():
+        bayes = name == "AMP"
+        style = {"color": "black", "zorder": 2.5, "linestyle": (0, (3, 2))} if bayes else {"color": _look(name)["color"]}
+        label = "Bayes, state evolution" if bayes else f"{name} loss, best $\\lambda$"
+        axis.plot(line["alpha"], line["error"], label=label, **style)
+        frames.append(curve_rows("a", "Bayes" if bayes else f"{name} loss", line["alpha"], line["error"]))
+        own = points[name]
+        # The points of AMP and of the logistic loss are in the same places: one is a ring around the other.
+        ring = {"markersize": 6, "markerfacecolor": "none"} if bayes else {"markersize": 3}
+        axis.errorbar(own["alpha"], own["y"], own["y_err"].fillna(0.0), **(_look(name) | ring), **POINTS)
+        frames.append(own.assign(panel="a", series=f"{name}, simulation", x=own["alpha"]))
+    alpha = lines["AMP"]["alpha"]
+    law = alpha[alpha >= 1.0]
+    axis.plot(law, LAW / law, color=GREY, linestyle=":", label=rf"${LAW:.4f}/\alpha$")
+    axis.plot([], [], label="AMP", **(AMP | {"markersize": 6, "markerfacecolor": "none"}), **POINTS)
+    axis.set(yscale="log", ylabel=r"generalisation error $\varepsilon_g$")
+    axis.legend(loc="lower left")
+    return pd.concat([*frames, curve_rows("a", "law of large α", law, LAW / law)])
+
+
+def _excess(axis: Axes, lines: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, str]:
+    """The relative excess at the loads that a student shares with the Bayes curve; the range of the logistic loss in words."""
+    frames = {}
+    bayes = lines["AMP"].assign(load=lines["AMP"]["alpha"].round(9))[["load", "error"]]
+    for name in STUDENTS:
+        line = lines[name].assign(load=lines[name]["alpha"].round(9)).merge(bayes, on="load", suffixes=("", "_bayes"))
+        excess = 100.0 * (line["error"] / line["error_bayes"] - 1.0)
+        axis.plot(line["alpha"], excess, color=STUDENTS[name]["color"])
+        if len(line):
+            at = 2 * len(line) // 3
+            write(axis, line["alpha"].iloc[at], 0.7 * excess.iloc[at], name, STUDENTS[name]["color"], va="top")
+        frames[name] = curve_rows("b", name, line["alpha"], excess, regularization=line["regularization"])
+    axis.axhline(CLAIMED, color="black", linestyle=":", linewidth=0.8)
+    axis.annotate(
+        f"{CLAIMED:g} %", (0.99, CLAIMED), xycoords=("axes fraction", "data"), xytext=(0, 2),
+        textcoords="offset points", ha="right", fontsize=7,
+    )  # fmt: skip
+    axis.set(yscale="log", ylabel=r"$\varepsilon_g/\varepsilon_{\mathrm{Bayes}} - 1$ (%)")
+    logistic = frames["logistic"]["y"]
+    told = f"{logistic.min():.2g} to {logistic.max():.2g} %" if len(logistic) else "not computed at Bayes' loads"
+    return pd.concat(frames.values()), told
+
+
+def _ratios(axis: Axes, lines: Mapping[str, pd.DataFrame], points: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    frames = []
+    for number, (name, own) in enumerate(points.items()):
+        line = lines[name]
+        theory = np.exp(np.interp(np.log(own["alpha"]), np.log(line["alpha"]), np.log(line["error"])))
+        near = own.assign(y=own["y"] / theory, y_err=own["y_err"] / theory)
+        # Side by side, so that they do not hide each other.
+        x = near["alpha"] * 1.06 ** (number - 1.5)
+        ring = {"markerfacecolor": "white"} if name == "AMP" else {}
+        axis.errorbar(x, near["y"], near["y_err"].fillna(0.0), label=name, **(_look(name) | ring), **POINTS)
+        frames.append(near.assign(panel="c", series=f"{name}, simulation / theory", x=near["alpha"]))
+    axis.axhline(1.0, color="black", linewidth=0.8)
+    axis.set_ylabel(r"$\varepsilon_g$, simulation / theory")
+    axis.legend(ncols=2)
+    return pd.concat(frames)
+
+
+def _caption(amp: pd.DataFrame, runs: pd.DataFrame, points: Mapping[str, pd.DataFrame], told: str) -> str:
+    students = pd.concat([points[name] for name in STUDENTS])
+    return (
+        "Figure perceptron. A teacher with Gaussian weights labels n = αd Gaussian inputs by signs. (a) Probability of a wrong label on a new input. "
+        "Dashed: the Bayes-optimal student, state evolution; dotted: its law for large α. Solid: minimizers of the square, hinge and logistic loss, "
+        f"each with the λ|w|²/2 of the smallest error; the curve of the logistic loss lies under that of Bayes. Points: AMP, d = {sizes(amp['d'])}, "
+        f"{counts(points['AMP'])} instances, and minimizers, d = {sizes(runs['d'])}, {counts(students)} instances; means, error bars: standard error. "
+        f"(b) What the minimizers lose to Bayes, in per cent; the logistic loss loses {told} on the drawn loads, and never nothing. Dotted: {CLAIMED:g} %. "
+        "(c) Simulation over theory. Loads, sizes and numbers of instances are chosen here. The slide writes the logistic loss with log₂ and λ|w|²: "
+        "our λ is 2 ln 2 of that."
+    )

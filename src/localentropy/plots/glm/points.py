@@ -1,0 +1,127 @@
+"""Means of simulated runs, AMP's runs that recover the teacher and those that do not, and students of risk minimisation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from localentropy.plots.drawing import COLORS, curve_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+RECOVERED = 0.99
+"""Cosine with the teacher from which on a run has recovered it (C)."""
+POINTS: dict[str, Any] = {"linestyle": "none", "zorder": 3}
+AMP: dict[str, Any] = {"color": COLORS[3], "marker": "o"}
+"""The look of AMP in every figure of the talk."""
+FEATURES: dict[str, dict[str, Any]] = {
+    "independent": {"marker": "o"},
+    "nonlinear": {"marker": "o"},
+    "gaussian": {"marker": "D", "markerfacecolor": "white"},
+}
+"""Marks of simulations on each kind of features."""
+
+
+def means(runs: pd.DataFrame, keys: Sequence[str], value: str) -> pd.DataFrame:
+    """Mean y over runs, its standard error y_err, and their number, for each combination of the keys."""
+    points = runs.groupby(list(keys), dropna=False, sort=True)[value].agg(y="mean", y_err="sem", runs="size")
+    return points.reset_index()
+
+
+def recovered(runs: pd.DataFrame) -> pd.Series:
+    """Which runs of AMP have the teacher's direction; of absolute values the sign is free."""
+    return runs["cosine"].abs() > RECOVERED
+
+
+def fractions(runs: pd.DataFrame, keys: Sequence[str], success: pd.Series) -> pd.DataFrame:
+    """Fraction y of runs that succeed, for each combination of the keys.
+
+    The error is that of a binomial distribution with one success and one failure more (Agresti and Coull): where all
+    runs are alike it does not vanish.
+    """
+    points = means(runs.assign(success=success.astype(float)), keys, "success")
+    share = (points["y"] * points["runs"] + 1.0) / (points["runs"] + 2.0)
+    return points.assign(y_err=np.sqrt(share * (1.0 - share) / (points["runs"] + 2.0)))
+
+
+def branches(table: pd.DataFrame, transition: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """States of larger and of smaller free entropy, of a model whose informed start has the larger one from the transition on.
+
+    Args:
+        table: of the program `bayes_optimal`.
+        transition: the information-theoretic load.
+    """
+    table = table.sort_values("alpha")
+    informed, below = table["start"] == "informed", table["alpha"] <= transition
+    return table[informed != below], table[informed == below]
+
+
+def draw_branches(axis: Axes, panel: str, best: pd.DataFrame, other: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The equilibrium as a solid line, each part of the other state as a dashed one."""
+    axis.plot(best["alpha"], best[column], color="black")
+    frames = [curve_rows(panel, "equilibrium", best["alpha"], best[column])]
+    for start, line in other.groupby("start"):
+        axis.plot(line["alpha"], line[column], color="black", linestyle="--", linewidth=1.0)
+        frames.append(curve_rows(panel, f"metastable, {start} start", line["alpha"], line[column]))
+    return pd.concat(frames)
+
+
+def draw_runs(axis: Axes, panel: str, runs: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+    """Means over the runs of AMP that recover the teacher, hollow, and over those that do not, filled."""
+    found = recovered(runs)
+    frames = []
+    for name, chosen, face in (("not recovered", ~found, AMP["color"]), ("recovered", found, "white")):
+        points = means(runs[chosen].assign(value=values[chosen]), ["alpha", "d"], "value")
+        axis.errorbar(points["alpha"], points["y"], points["y_err"].fillna(0.0), markerfacecolor=face, **AMP, **POINTS)
+        frames.append(points.assign(panel=panel, series=f"AMP, {name}", x=points["alpha"]))
+    return pd.concat(frames)
+
+
+def draw_recovery(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
+    """Fraction of the runs of AMP that recover the teacher, a line for each size."""
+    points = fractions(runs, ["d", "alpha"], recovered(runs))
+    for (d, own), marker in zip(points.groupby("d"), "o^sDv", strict=False):
+        bars = share_bars(own)
+        axis.errorbar(own["alpha"], own["y"], bars, **(AMP | {"marker": marker}), linewidth=0.7, label=f"$d = {d}$")
+    axis.set(ylabel="fraction recovered", ylim=(-0.05, 1.05))
+    axis.legend(loc="lower right")
+    return points.assign(panel=panel, series="AMP, fraction recovered", x=points["alpha"])
+
+
+def amp_caption(runs: pd.DataFrame) -> str:
+    """The caption's sentence on the points of AMP."""
+    each = runs.groupby(["alpha", "d"]).size()
+    return (
+        f"Points: AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α; means over those that do not recover the teacher (filled) and "
+        f"those that do (hollow: cosine above {RECOVERED:g}), error bars: standard error; {100.0 * (runs['converged'] == 1).mean():.0f} % of all runs converged."
+    )
+
+
+def share_bars(points: pd.DataFrame) -> np.ndarray:
+    """Error bars of fractions, down and up, which end at 0 and 1."""
+    return np.array([np.minimum(points["y_err"], points["y"]), np.minimum(points["y_err"], 1.0 - points["y"])])
+
+
+def sizes(values: Sequence[float] | pd.Series) -> str:
+    """Sizes for a caption, such as "50, 100 and 200"."""
+    told = [f"{value:.0f}" for value in sorted(set(values))]
+    return " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
+
+
+def counts(points: pd.DataFrame) -> str:
+    """How many runs a point has, such as "8" or "4 to 12"."""
+    return _range(points["runs"])
+
+
+def _range(numbers: pd.Series) -> str:
+    low, high = numbers.min(), numbers.max()
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def write(axis: Axes, x: float, y: float, text: str, color: Any = "black", **style: Any) -> None:
+    """A curve's name beside it, in its colour, at a place in the data's units."""
+    axis.text(x, y, text, color=color, fontsize=7, **style)
