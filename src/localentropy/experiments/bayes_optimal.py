@@ -40,7 +40,7 @@ class Parameters(ExperimentParameters):
     points: int = Field(
         ge=2,
         le=1000,
-        description="points of a line between two transitions, denser near them",
+        description="points of a line between two transitions, denser near them; without transitions, even in log α",
         json_schema_extra=SIZE,
     )
 
@@ -68,11 +68,14 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     low, high = parameters.alphas
     at = [] if model == "perceptron" else list(asdict(bayes.transitions(model)).values())
     inside = sorted({load for load in at if low < load < high})
-    part = 0.5 - 0.5 * np.cos(np.linspace(0.0, math.pi, parameters.points))
     alphas = set(parameters.marked)
-    starts_of_parts = [low, *(load * (1.0 + SIDE) for load in inside)]
-    for left, right in zip(starts_of_parts, [*(load * (1.0 - SIDE) for load in inside), high], strict=True):
-        alphas |= set((left + (right - left) * part).tolist())
+    if inside:
+        part = 0.5 - 0.5 * np.cos(np.linspace(0.0, math.pi, parameters.points))
+        starts_of_parts = [low, *(load * (1.0 + SIDE) for load in inside)]
+        for left, right in zip(starts_of_parts, [*(load * (1.0 - SIDE) for load in inside), high], strict=True):
+            alphas |= set((left + (right - left) * part).tolist())
+    else:
+        alphas |= set(np.geomspace(low, high, parameters.points).tolist())
     if start == "informed" and model != "perceptron":
         alphas = {alpha for alpha in alphas if alpha > bayes.transitions(model).spinodal}
     rows = [asdict(_fixed_point(model, alpha, start)) for alpha in sorted(alphas)]

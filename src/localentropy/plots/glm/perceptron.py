@@ -60,7 +60,9 @@ def _errors(axis: Axes, lines: Mapping[str, pd.DataFrame], points: Mapping[str, 
     frames = []
     for name, line in lines.items():
         bayes = name == "AMP"
-        style = {"color": "black", "zorder": 2.5, "linestyle": (0, (3, 2))} if bayes else {"color": _look(name)["color"]}
+        style = (
+            {"color": "black", "zorder": 2.5, "linestyle": (0, (3, 2))} if bayes else {"color": _look(name)["color"]}
+        )
         label = "Bayes, state evolution" if bayes else f"{name} loss, best $\\lambda$"
         axis.plot(line["alpha"], line["error"], label=label, **style)
         frames.append(curve_rows("a", "Bayes" if bayes else f"{name} loss", line["alpha"], line["error"]))
