@@ -39,3 +39,4 @@ if __name__ == "__main__":
     compare(50, 1, 100, 200)
     compare(100, 1, 40, 200)
     compare(20, 20, 50, 100)
+    compare(50, 50, 20, 100)

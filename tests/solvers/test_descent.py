@@ -51,14 +51,13 @@ def fraction(d, alpha, units, runs):
 def test_flow_is_the_gradient_of_the_loss(units):
     instances = [phase_retrieval(6, 15, seed) for seed in range(3)]
     inputs, intensities = tensors(instances)
-    columns = inputs.transpose(1, 2)
     weights = torch.from_numpy(np.stack([start(one, 9, units) for one in instances])).requires_grad_()
-    loss = mean_square_loss(columns, intensities, weights)
+    loss = mean_square_loss(inputs, intensities, weights)
     loss.sum().backward()
-    flow = gradient_flow(inputs, columns, intensities, weights.detach())
+    flow = gradient_flow(inputs, intensities, weights.detach())
     torch.testing.assert_close(flow, -units * 6 / 4 * weights.grad, rtol=1e-12, atol=1e-13)
     direction = torch.randn(weights.shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    up, down = (mean_square_loss(columns, intensities, weights.detach() + sign * 1e-5 * direction) for sign in (1, -1))
+    up, down = (mean_square_loss(inputs, intensities, weights.detach() + sign * 1e-5 * direction) for sign in (1, -1))
     slopes = (direction * flow).sum((1, 2)) * (-4 / (units * 6))
     torch.testing.assert_close((up - down) / 2e-5, slopes, rtol=1e-7, atol=1e-8)
 
@@ -110,6 +109,18 @@ def test_batch_is_its_single_runs(units):
         assert run.loss == pytest.approx(alone.loss, rel=1e-5, abs=1e-13)
         assert run.loss_midway == pytest.approx(alone.loss_midway, rel=1e-5)
         assert run.success == alone.success
+
+
+@pytest.mark.parametrize("units", [1, 20])
+def test_groups_of_runs_change_nothing(units, monkeypatch):
+    instances = [phase_retrieval(20, 100, seed) for seed in range(7)]
+    rule = Descent(iterations=1000)
+    whole = descend_phase_retrieval(instances, units=units, seeds=range(7), descent=rule)
+    monkeypatch.setattr("localentropy.solvers.descent._GROUP_BYTES", 3 * 8 * 100 * (20 + 3 * units))
+    parts = descend_phase_retrieval(instances, units=units, seeds=range(7), descent=rule)
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one.weights, other.weights, rtol=0, atol=1e-8)
+        assert one.iterations == other.iterations
 
 
 def test_seeds_give_other_runs_and_one_unit_stays_on_the_sphere():

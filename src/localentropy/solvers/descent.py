@@ -21,6 +21,7 @@ from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
 
 _LOOK_EVERY = 50  # steps between two looks at which runs have ended: each look costs products, and waits for a GPU
+_GROUP_BYTES = 3 * 2**20  # of inputs and fields of the runs that a processor moves together, to keep them in its caches
 
 
 @dataclass(frozen=True)
@@ -125,24 +126,21 @@ def descend_phase_retrieval(
         return []
     starts = np.stack([start(one, seed, units) for one, seed in zip(instances, seeds, strict=True)])
     inputs = torch.from_numpy(np.stack([one.inputs for one in instances])).to(place, dtype)
-    columns = inputs.transpose(1, 2).contiguous()
     intensities = torch.from_numpy(np.stack([one.labels**2 for one in instances])).to(place, dtype)
     radii = torch.tensor([np.linalg.norm(one.teacher) for one in instances]).to(place, dtype)[:, None, None]
     weights = torch.from_numpy(starts).to(place, dtype)
+    bytes_of_run = instances[0].n * (instances[0].d + 3 * units) * weights.element_size()
+    group = max(1, _GROUP_BYTES // bytes_of_run) if place.type == "cpu" else len(instances)
     going, ended = np.arange(len(instances)), np.zeros(len(instances), dtype=np.int64)
-    final, losses = np.empty_like(starts), [mean_square_loss(columns, intensities, weights).cpu().numpy()]
+    final, losses = np.empty_like(starts), [mean_square_loss(inputs, intensities, weights).cpu().numpy()]
     made = 0
     while going.size:
         steps = min(_LOOK_EVERY, descent.iterations - made)
-        before = weights
-        for _ in range(steps):
-            before = weights
-            weights = weights + descent.step * gradient_flow(inputs, columns, intensities, weights)
-            if units == 1:
-                weights *= radii / weights.norm(dim=2, keepdim=True)
+        parts = zip(*(tensor.split(group) for tensor in (inputs, intensities, radii, weights)), strict=True)
+        moved = [_steps(x, y2, r, w, steps, descent.step) for x, y2, r, w in parts]
+        weights, speed = (torch.cat(tensors) for tensors in zip(*moved, strict=True))
         made += steps
-        loss = mean_square_loss(columns, intensities, weights)
-        speed = (weights - before).square().mean((1, 2)).sqrt() / descent.step
+        loss = mean_square_loss(inputs, intensities, weights)
         # A run that diverged compares as false, and ends too.
         moves = (loss >= descent.loss_tolerance) & (speed >= descent.speed_tolerance) & loss.isfinite()
         stays = moves if made < descent.iterations else torch.zeros_like(moves)
@@ -153,8 +151,7 @@ def descend_phase_retrieval(
             ended[going[out]] = made
             final[going[out]] = weights[~stays].cpu().numpy()
             going = going[~out]
-            inputs, columns, radii = inputs[stays], columns[stays], radii[stays]
-            intensities, weights = intensities[stays], weights[stays]
+            inputs, intensities, radii, weights = (one[stays] for one in (inputs, intensities, radii, weights))
     return [
         _run(instance.teacher, final[k], losses[-1][k], losses[ended[k] // 2 // _LOOK_EVERY][k], int(ended[k]), descent)
         for k, instance in enumerate(instances)
@@ -168,7 +165,7 @@ def start(instance: GeneralizedLinear, seed: int, units: int) -> np.ndarray:
     return weights * (np.linalg.norm(instance.teacher) / np.linalg.norm(weights)) if units == 1 else weights
 
 
-def gradient_flow(inputs: Tensor, columns: Tensor, intensities: Tensor, weights: Tensor) -> Tensor:
+def gradient_flow(inputs: Tensor, intensities: Tensor, weights: Tensor) -> Tensor:
     """Velocity of the weights, (1/α) Σ_μ [y² − Σ_b z_b²/m] z_a X_μ, with z_a = X w_a and α = n/d.
 
     This is −m d/4 times the gradient of `mean_square_loss`: the talk's flow in a time of its own. In that time
@@ -176,21 +173,33 @@ def gradient_flow(inputs: Tensor, columns: Tensor, intensities: Tensor, weights:
 
     Args:
         inputs: X, [runs, n, d].
-        columns: Xᵀ, [runs, d, n]. A contiguous copy makes the products of many runs twice as fast.
         intensities: y², [runs, n].
         weights: [runs, m, d].
 
     Returns:
         [runs, m, d].
     """
-    fields = torch.bmm(weights, columns)
+    fields = torch.bmm(weights, inputs.transpose(1, 2))
     differences = intensities - fields.square().mean(1)
     return torch.bmm(differences[:, None] * fields, inputs) * (inputs.shape[2] / inputs.shape[1])
 
 
-def mean_square_loss(columns: Tensor, intensities: Tensor, weights: Tensor) -> Tensor:
+def mean_square_loss(inputs: Tensor, intensities: Tensor, weights: Tensor) -> Tensor:
     """Mean of (y² − Σ_a z_a²/m)² over the training set, [runs]; arguments as those of `gradient_flow`."""
-    return (intensities - torch.bmm(weights, columns).square().mean(1)).square().mean(1)
+    return (intensities - torch.bmm(weights, inputs.transpose(1, 2)).square().mean(1)).square().mean(1)
+
+
+def _steps(
+    inputs: Tensor, intensities: Tensor, radii: Tensor, weights: Tensor, steps: int, step: float
+) -> tuple[Tensor, Tensor]:
+    """Weights after some steps, and their speed in the last; a single unit has the norm `radii`, [runs, 1, 1]."""
+    before = weights
+    for _ in range(steps):
+        before = weights
+        weights = weights + step * gradient_flow(inputs, intensities, weights)
+        if weights.shape[1] == 1:
+            weights *= radii / weights.norm(dim=2, keepdim=True)
+    return weights, (weights - before).square().mean((1, 2)).sqrt() / step
 
 
 def _run(
