@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingLoads, Loads, Task
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task, increasing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +25,9 @@ COLUMNS = (
     "label_error", "residual",
 )  # fmt: skip
 
+Samples = Annotated[float, Field(gt=0, le=100)]
+"""α, samples per input, or per weight of many units."""
+
 
 class Parameters(ExperimentParameters):
     """Parameters of the lines."""
@@ -35,8 +38,12 @@ class Parameters(ExperimentParameters):
     starts: tuple[Literal["uninformed", "informed"], ...] = Field(
         min_length=1, description="where state evolution starts, a line each"
     )
-    alphas: Loads = Field(description="ends of the lines in α, samples per input, or per weight if units are many (C)")
-    marked: IncreasingLoads = Field(description="further values of α, those of simulations (C)")
+    alphas: Annotated[tuple[Samples, Samples], AfterValidator(increasing)] = Field(
+        description="ends of the lines in α, samples per input, or per weight of many units (C)"
+    )
+    marked: Annotated[tuple[Samples, ...], Field(min_length=1), AfterValidator(increasing)] = Field(
+        description="further values of α, those of simulations (C)"
+    )
     points: int = Field(
         ge=2,
         le=1000,
@@ -68,14 +75,14 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     low, high = parameters.alphas
     at = [] if model == "perceptron" else list(asdict(bayes.transitions(model)).values())
     inside = sorted({load for load in at if low < load < high})
-    alphas = set(parameters.marked)
     if inside:
         part = 0.5 - 0.5 * np.cos(np.linspace(0.0, math.pi, parameters.points))
-        starts_of_parts = [low, *(load * (1.0 + SIDE) for load in inside)]
-        for left, right in zip(starts_of_parts, [*(load * (1.0 - SIDE) for load in inside), high], strict=True):
-            alphas |= set((left + (right - left) * part).tolist())
+        ends = zip([low, *(1.0 + SIDE) * np.array(inside)], [*(1.0 - SIDE) * np.array(inside), high], strict=True)
+        grid = np.concatenate([left + (right - left) * part for left, right in ends])
     else:
-        alphas |= set(np.geomspace(low, high, parameters.points).tolist())
+        grid = np.geomspace(low, high, parameters.points)
+    # Rounded, so that a marked load on the grid is one row on every machine.
+    alphas = {*grid.round(12).tolist(), *parameters.marked}
     if start == "informed" and model != "perceptron":
         alphas = {alpha for alpha in alphas if alpha > bayes.transitions(model).spinodal}
     rows = [asdict(_fixed_point(model, alpha, start)) for alpha in sorted(alphas)]

@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from localentropy.experiments.parameters import (
-    SIZE,
-    Context,
-    ExperimentParameters,
-    IncreasingLoads,
-    Loads,
-    Task,
-    increasing,
-)
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task, increasing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,12 +17,24 @@ if TYPE_CHECKING:
 Strength = Annotated[float, Field(ge=1e-8, le=1e6)]
 """Regularization λ, of λ |w|² / 2 beside the sum of the losses."""
 
+Samples = Annotated[float, Field(ge=1e-3, le=1e3)]
+"""α, samples per weight."""
 
-class Features(BaseModel):
+
+class IndependentInputs(BaseModel):
+    """The teacher's inputs, independent Gaussians."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["independent"] = Field(description="the teacher's own inputs, or random features of them")
+
+
+class RandomFeatures(BaseModel):
     """Random features f(F^T c / sqrt(d)) of the teacher's inputs c."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    kind: Literal["random_features"] = Field(description="the teacher's own inputs, or random features of them")
     inputs_per_feature: float = Field(ge=1e-4, le=1e4, description="inputs of the teacher per feature, d/p (T)")
     activation: Literal["erf", "sign", "tanh", "identity"] = Field(description="nonlinearity f of the features (T)")
 
@@ -49,12 +53,16 @@ class Student(BaseModel):
 class Parameters(ExperimentParameters):
     """Parameters of the lines."""
 
-    features: Literal["independent"] | Features = Field(
-        description="what the students see: `independent` for the teacher's Gaussian inputs, or random features of them"
+    features: Annotated[IndependentInputs | RandomFeatures, Field(discriminator="kind")] = Field(
+        description="what the students see"
     )
     students: dict[str, Student] = Field(min_length=1, description="students, by name, a line or a map each")
-    alphas: Loads = Field(description="ends of the lines in α, samples per weight of a student (C)")
-    marked: IncreasingLoads = Field(description="further values of α, those of simulations and around peaks (C)")
+    alphas: Annotated[tuple[Samples, Samples], AfterValidator(increasing)] = Field(
+        description="ends of the lines in α, samples per weight of a student (C)"
+    )
+    marked: Annotated[tuple[Samples, ...], Field(min_length=1), AfterValidator(increasing)] = Field(
+        description="further values of α, those of simulations and around peaks (C)"
+    )
     points: int = Field(
         ge=2, le=1000, description="points of a line, even in log α; of a grid, even in log λ", json_schema_extra=SIZE
     )
@@ -64,7 +72,8 @@ def tasks(parameters: Parameters) -> list[Task]:
     """One student at one load each."""
     import numpy as np
 
-    alphas = {*np.geomspace(*parameters.alphas, parameters.points).tolist(), *parameters.marked}
+    # Rounded, so that a marked load on the grid is one row on every machine.
+    alphas = {*np.geomspace(*parameters.alphas, parameters.points).round(12).tolist(), *parameters.marked}
     return [{"student": name, "alpha": alpha} for name in parameters.students for alpha in sorted(alphas)]
 
 
@@ -88,7 +97,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     loss = student.loss
 
     def fit(strength: float) -> erm.Fit:
-        if isinstance(features, Features):
+        if isinstance(features, RandomFeatures):
             return hidden_manifold.fit(alpha, features.inputs_per_feature, loss, strength, features.activation)
         return erm.fit(alpha, loss, strength)
 
@@ -106,7 +115,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
                 "student": task["student"],
                 "loss": loss,
                 "regularization": strength,
-                "inputs_per_feature": features.inputs_per_feature if isinstance(features, Features) else math.nan,
+                "inputs_per_feature": features.inputs_per_feature if isinstance(features, RandomFeatures) else math.nan,
                 "alpha": alpha,
                 "generalization_error": found.generalization_error,
                 "square_error": found.square_error,
