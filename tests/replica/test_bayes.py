@@ -1,11 +1,12 @@
 """Bayes-optimal learning: thresholds, written integrals, state evolution, other programs, Monte Carlo, refusals."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from scipy.optimize import brentq
+from scipy.optimize import brentq, minimize_scalar
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import multivariate_normal, norm
 
@@ -386,6 +387,66 @@ def test_state_evolution_of_phase_retrieval(alpha, start):
     assert m[0] == pytest.approx(conjugate / (1 + conjugate), rel=1e-6)
 
 
+@pytest.mark.parametrize("prior", ["gaussian", "binary"])
+@pytest.mark.parametrize("overlap", [1e-6, 0.3, 0.9, 0.999999])
+def test_free_entropy_is_the_smallest_value_over_the_conjugate(prior, overlap):
+    alpha, r = 1.3, ratio(overlap)
+
+    def value(log_field):
+        m_hat = math.exp(log_field)
+        if prior == "gaussian":
+            site = 0.5 * (m_hat - math.log1p(m_hat))
+        else:
+            fields = [-math.sqrt(m_hat)] if m_hat < 70 else []
+            site = -0.5 * m_hat + written(
+                lambda z: np.logaddexp(h := m_hat + math.sqrt(m_hat) * z, -h) - math.log(2), fields
+            )
+        return site - 0.5 * overlap * m_hat
+
+    bounds = (math.log(1e-7), math.log(r * 10 if prior == "gaussian" else 60))
+    smallest = minimize_scalar(value, bounds=bounds, method="bounded", options={"xatol": 1e-9}).fun
+    step = min(1 / math.sqrt(r), 1.0)
+    pattern = 2 * written(lambda v: ndtr(x := math.sqrt(r) * v) * log_ndtr(x), [-6 * step, -step, 0.0, step, 6 * step])
+    expected = smallest + alpha * pattern
+    assert bayes.free_entropy(overlap, alpha, prior) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("prior", "channel", "alpha"),
+    [("gaussian", "sign", 0.7), ("binary", "sign", 0.4), ("binary", "sign", 1.4), ("gaussian", "absolute", 1.1)],
+)
+def test_a_state_is_a_maximum_of_the_free_entropy(prior, channel, alpha):
+    state = bayes.phase_retrieval(alpha) if channel == "absolute" else bayes.perceptron(alpha, prior)
+    m = state.overlap
+    below, at, above = bayes.free_entropy([m - 1e-3, m, m + 1e-3], alpha, prior, channel)
+    assert at == pytest.approx(state.free_entropy, abs=1e-13)
+    assert at > max(below, above)
+    shifts = m + 1e-3 * np.array(FIVE_POINTS)
+    assert five_point_slope(bayes.free_entropy(shifts, alpha, prior, channel), 1e-3) == pytest.approx(0, abs=1e-7)
+
+
+def test_free_entropy_at_the_ends():
+    none, almost_all = bayes.free_entropy(np.array([[0.0], [math.nextafter(1.0, 0.0)]]), 1.3, "binary")
+    assert none == pytest.approx([-1.3 * math.log(2)], abs=1e-13)
+    assert almost_all == pytest.approx([-math.log(2)], abs=1e-7)
+
+
+@pytest.mark.parametrize("m_hat", [1e-9, 0.4, 6.0, 40.0, 100.0])
+def test_a_binary_weight_in_weak_and_strong_fields(m_hat):
+    _, v, _ = bayes._binary_means(m_hat)
+    root, ends = math.sqrt(m_hat), (-30, -math.sqrt(m_hat) - 2, -math.sqrt(m_hat), -math.sqrt(m_hat) + 2, 30)
+
+    def mean(function):
+        def weighted(z):
+            return norm.pdf(z) * function(m_hat + root * z)
+
+        return sum(quad(weighted, *piece, epsabs=0, limit=400)[0] for piece in pairwise(ends))
+
+    assert v == pytest.approx(mean(lambda h: math.exp(-h - np.logaddexp(h, -h) + math.log(2))), rel=1e-8)
+    site = mean(lambda h: np.logaddexp(h, -h) - math.log(2)) - 0.5 * m_hat * (2 - v)
+    assert bayes._binary_sites(m_hat) == pytest.approx(site, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -396,6 +457,8 @@ def test_state_evolution_of_phase_retrieval(alpha, start):
         (lambda: bayes.state_evolution(1.0, 0), "updates = 0 is out of range"),
         (lambda: bayes.state_evolution(1.0, 5, 1.0), "overlap = 1.0 is out of range"),
         (lambda: bayes.state_evolution(1.0, 5, channel="abs"), "nearest is 'absolute'"),
+        (lambda: bayes.free_entropy([0.2, 1.0], 1.0), "overlap = 1 is outside"),
+        (lambda: bayes.free_entropy(0.2, 1.0, "binry"), "nearest is 'binary'"),
         (lambda: bayes.committee(1.0, 3), "units = 3 is out of range: allowed are 2, math.inf"),
         (lambda: bayes.committee(1000.0), "alpha = 1000 is out of range"),
         (lambda: bayes.transitions("committee"), "nearest is 'committee_2'"),

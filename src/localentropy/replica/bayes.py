@@ -10,6 +10,7 @@ the mean log of the posterior's normalisation, in nats per weight. Derivation: d
     >>> bayes.perceptron(1.3, prior="binary", start="informed").free_entropy
     >>> bayes.committee(8.0, units=math.inf, start="informed").specialization
     >>> bayes.transitions("binary_perceptron").algorithmic
+    >>> bayes.free_entropy([0.2, 0.6, 0.999], alpha=1.3, prior="binary")
 
 `start` chooses among the fixed points of state evolution: "uninformed" is what approximate message passing finds from
 almost no overlap, "informed" is what it finds from the teacher. Where they differ, the one of the larger free entropy
@@ -21,13 +22,13 @@ ConvergenceError, with the point and the residual, for a solve that failed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from localentropy.arguments import require_between, require_choice, require_fraction, require_integer
+from localentropy.arguments import require_array, require_between, require_choice, require_fraction, require_integer
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.quadrature import gaussian_nodes
 from localentropy.numerics.search import maximum, positive_root
@@ -50,6 +51,7 @@ LARGEST_MANY_UNITS = 1e45
 LARGEST_RESIDUAL = 1e-9
 """Relative error of alpha on the curve, from which a solve has failed."""
 INFORMATION = {"sign": channels.sign_information, "absolute": channels.absolute_information}
+ENTROPY = {"sign": channels.sign_entropy, "absolute": channels.absolute_entropy}
 LARGEST_FIELD = 100.0
 """Conjugate m_hat at which 1 - m of a binary weight is below 1e-20."""
 WEAK_RECOVERY = 0.5
@@ -162,8 +164,7 @@ def perceptron(alpha: float, prior: str = "gaussian", start: str = "uninformed")
     informed = require_choice("start", start, STARTS) == "informed"
     if require_choice("prior", prior, PRIORS) == "gaussian":
         r = _place(_gaussian_load, alpha, RATIOS)
-        site = 0.5 * (r / (1.0 + r) - math.log1p(r))
-        return _perceptron(alpha, r, site, _gaussian_load(r))
+        return _perceptron(alpha, r, _gaussian_sites(r), _gaussian_load(r))
     if informed or alpha > _binary_spinodal()[1]:
         return Perceptron(alpha, 1.0, 0.0, -math.log(2.0), 0.0, 0.0, 0.0, 0.0)
     r_hat = _place(_binary_load, alpha, (RATIOS[0], _binary_spinodal()[0]))
@@ -189,9 +190,9 @@ def phase_retrieval(alpha: float, start: str = "uninformed") -> PhaseRetrieval:
             alpha, 0.0, 1.0, alpha * channels.absolute_entropy(0.0), channels.absolute_error(0.0), 0.0
         )
     r = _place(_retrieval_load, alpha, (RATIOS[0], largest))
-    free_entropy = 0.5 * (r / (1.0 + r) - math.log1p(r)) + alpha * channels.absolute_entropy(r)
     return PhaseRetrieval(
-        alpha, r / (1.0 + r), 1.0 / (1.0 + r), free_entropy, channels.absolute_error(r),
+        alpha, r / (1.0 + r), 1.0 / (1.0 + r), _gaussian_sites(r) + alpha * channels.absolute_entropy(r),
+        channels.absolute_error(r),
         abs(_retrieval_load(r) / alpha - 1.0),
     )  # fmt: skip
 
@@ -225,6 +226,31 @@ def state_evolution(
         r = min(m_hat, RATIOS[1]) if gaussian else _binary_ratio(min(m_hat, LARGEST_FIELD))
         ratios.append(r)
     return np.array([r / (1.0 + r) for r in ratios])
+
+
+def free_entropy(
+    overlap: float | Sequence[float] | np.ndarray, alpha: float, prior: str = "gaussian", channel: str = "sign"
+) -> np.ndarray:
+    """Free entropy at any overlap, nats per weight: its maxima are the states of `perceptron` and `phase_retrieval`.
+
+    Source: `glm`, slide "bottom line"; docs/glm/theory.md eq. 3, the smallest value over the conjugate m_hat.
+
+    Args:
+        overlap: m, or several, 0 <= m < 1.
+        alpha: samples per input, in [1e-9, 1e9].
+        prior: of the teacher's weights, "gaussian" or "binary".
+        channel: what a label tells of the pre-activation, "sign" or "absolute" value.
+
+    Returns:
+        f, of the shape of `overlap`.
+    """
+    overlap = require_array("overlap", overlap, 0.0, math.nextafter(1.0, 0.0))
+    alpha = require_between("alpha", alpha, *LOADS)
+    sites = SITES[require_choice("prior", prior, PRIORS)]
+    pattern = ENTROPY[require_choice("channel", channel, ENTROPY)]
+    ratios = overlap / (1.0 - overlap)
+    values = [sites(r) + alpha * pattern(r) for r in ratios.flat]
+    return np.array(values).reshape(ratios.shape)
 
 
 def committee(alpha: float, units: float = 2, start: str = "uninformed") -> Committee:
@@ -289,6 +315,11 @@ def _sign_errors(r: float) -> tuple[float, float]:
     return math.atan2(1.0, math.sqrt(r)) / math.pi, 2.0 * math.asin(math.sqrt(0.5 / (1.0 + r))) / math.pi
 
 
+def _gaussian_sites(r: float) -> float:
+    """Free entropy of a Gaussian weight less m m_hat / 2 (eq. 4), with its conjugate m_hat = r."""
+    return 0.5 * (r / (1.0 + r) - math.log1p(r))
+
+
 def _gaussian_load(r: float) -> float:
     """alpha at which r is a fixed point for Gaussian weights and signs (eq. 5)."""
     return r / ((1.0 + r) * channels.sign_information(r))
@@ -306,7 +337,7 @@ def _binary_load(m_hat: float) -> float:
 
 
 def _binary_means(m_hat: float) -> tuple[float, float, float]:
-    """Of a binary weight in its field: m, 1 - m, and the mean of ln cosh, each a mean of positive terms (eq. 4).
+    """Of a binary weight in its field h: m, 1 - m, and the mean entropy, without cancellation (eq. 4).
 
     The field sqrt(m_hat) u + m_hat with a Gaussian u is sqrt(m_hat) u with the weight exp(-m_hat / 2) cosh.
     """
@@ -315,10 +346,11 @@ def _binary_means(m_hat: float) -> tuple[float, float, float]:
     x = np.abs(root * u)
     small = np.exp(-2.0 * x)
     weight = weight * np.exp(x - 0.5 * m_hat)
-    m = 0.5 * weight @ ((1.0 - small) ** 2 / (1.0 + small))  # sinh^2 / cosh
-    v = 2.0 * weight @ (small / (1.0 + small))  # 1 / cosh
-    log_cosh = 0.5 * weight @ ((1.0 + small) * (x + np.log1p(small) - math.log(2.0)))
-    return float(m), float(v), float(log_cosh)
+    v = float(2.0 * weight @ (small / (1.0 + small)))  # 1 / cosh
+    # sinh^2 / cosh: in a strong field beyond the range of the nodes.
+    m = float(0.5 * weight @ ((1.0 - small) ** 2 / (1.0 + small))) if v > 0.5 else 1.0 - v
+    entropy = np.log1p(small) + 2.0 * x * small / (1.0 + small)  # ln 2 cosh h - h tanh h
+    return m, v, float(0.5 * weight @ ((1.0 + small) * entropy))
 
 
 def _binary_ratio(m_hat: float) -> float:
@@ -327,9 +359,19 @@ def _binary_ratio(m_hat: float) -> float:
 
 
 def _binary_sites(m_hat: float) -> float:
-    """Free entropy of a binary weight less m m_hat / 2 (eq. 4)."""
-    m, _, log_cosh = _binary_means(m_hat)
-    return log_cosh - 0.5 * m_hat * (1.0 + m)
+    """Free entropy of a binary weight less m m_hat / 2 (eq. 4). The mean of h tanh h is m_hat."""
+    _, v, entropy = _binary_means(m_hat)
+    return entropy - math.log(2.0) + 0.5 * m_hat * v
+
+
+def _binary_sites_at(r: float) -> float:
+    """The same at an overlap, by the ratio r = m / (1 - m)."""
+    if r <= 2.0 * RATIOS[0]:
+        return 0.0  # to rounding
+    return _binary_sites(positive_root(lambda m_hat: _binary_ratio(m_hat) - r, RATIOS[0], LARGEST_FIELD))
+
+
+SITES = {"gaussian": _gaussian_sites, "binary": _binary_sites_at}
 
 
 @lru_cache(maxsize=1)
@@ -373,8 +415,7 @@ def _many_units_load(ratio: float) -> float:
 
 def _many_units_entropy(ratio: float, alpha: float) -> float:
     """Free entropy, nats per weight (eq. 20)."""
-    sites = 0.5 * (ratio / (1.0 + ratio) - math.log1p(ratio))
-    return sites + alpha * channels.sign_entropy(_many_units_pattern(ratio))
+    return _gaussian_sites(ratio) + alpha * channels.sign_entropy(_many_units_pattern(ratio))
 
 
 @lru_cache(maxsize=1)
@@ -419,10 +460,9 @@ def _two_units(alpha: float) -> Committee:
     else:
         r_plus, r_minus, residual = _specialized(alpha)
     labels = committee_channel.labels(r_plus, r_minus)
-    q_plus, q_minus = r_plus / (1.0 + r_plus), r_minus / (1.0 + r_minus)
-    sites = 0.5 * (q_plus - math.log1p(r_plus) + q_minus - math.log1p(r_minus))
+    sites = _gaussian_sites(r_plus) + _gaussian_sites(r_minus)
     return Committee(
-        alpha, 2, q_plus, q_minus, sites + alpha * labels.entropy(),
+        alpha, 2, r_plus / (1.0 + r_plus), r_minus / (1.0 + r_minus), sites + alpha * labels.entropy(),
         committee_channel.bayes_error(r_plus, r_minus), labels.gibbs_error(), labels.label_error(), residual,
     )  # fmt: skip
 
