@@ -447,6 +447,18 @@ def test_a_binary_weight_in_weak_and_strong_fields(m_hat):
     assert bayes._binary_sites(m_hat) == pytest.approx(site, abs=1e-9)
 
 
+@pytest.mark.parametrize(("alpha", "start"), [(7.0, 0.9), (8.0, 0.3), (8.0, 0.95), (30.0, 0.01), (100.0, 0.01)])
+def test_state_evolution_of_many_units(alpha, start):
+    m = bayes.state_evolution(alpha, 500, start, channel="committee")
+    slope = five_point_slope([many_units(start + n * 1e-3, alpha) for n in FIVE_POINTS], 1e-3)
+    conjugate = ratio(start) + 2 * slope
+    assert m[0] == pytest.approx(conjugate / (1 + conjugate), rel=1e-5)
+    # From a small specialization units do not specialize at any load.
+    assert m[-1] == pytest.approx(
+        bayes.committee(alpha, INF, "informed" if start > 0.9 else "uninformed").specialization
+    )
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -459,6 +471,7 @@ def test_a_binary_weight_in_weak_and_strong_fields(m_hat):
         (lambda: bayes.state_evolution(1.0, 5, channel="abs"), "nearest is 'absolute'"),
         (lambda: bayes.free_entropy([0.2, 1.0], 1.0), "overlap = 1 is outside"),
         (lambda: bayes.free_entropy(0.2, 1.0, "binry"), "nearest is 'binary'"),
+        (lambda: bayes.state_evolution(1.0, 5, 0.1, "binary", "committee"), "allowed is 'gaussian'"),
         (lambda: bayes.committee(1.0, 3), "units = 3 is out of range: allowed are 2, math.inf"),
         (lambda: bayes.committee(1000.0), "alpha = 1000 is out of range"),
         (lambda: bayes.transitions("committee"), "nearest is 'committee_2'"),

@@ -50,7 +50,6 @@ LARGEST_MANY_UNITS = 1e45
 """The same for q_d / (1 - q_d) of infinitely many units."""
 LARGEST_RESIDUAL = 1e-9
 """Relative error of alpha on the curve, from which a solve has failed."""
-INFORMATION = {"sign": channels.sign_information, "absolute": channels.absolute_information}
 ENTROPY = {"sign": channels.sign_entropy, "absolute": channels.absolute_entropy}
 LARGEST_FIELD = 100.0
 """Conjugate m_hat at which 1 - m of a binary weight is below 1e-20."""
@@ -202,15 +201,17 @@ def state_evolution(
 ) -> np.ndarray:
     """Overlap after each update of approximate message passing, for many weights.
 
-    Source: `glm`, slide on state evolution; docs/glm/theory.md eqs. 4, 5. Its fixed points are those of `perceptron`
-    and `phase_retrieval`. For the channel "absolute" an overlap of 0 stays 0.
+    Source: `glm`, slides on state evolution and on the computational gap; docs/glm/theory.md eqs. 4, 5, 20, 21. Its
+    fixed points are those of `perceptron`, `phase_retrieval` and `committee` with infinitely many units. But for the
+    channel "sign" an overlap of 0 stays 0.
 
     Args:
-        alpha: samples per input, in [1e-9, 1e9].
+        alpha: samples per input, or per weight for the committee, in [1e-9, 1e9].
         updates: how many, at least 1.
-        overlap: m before the first update, 0 <= m < 1.
+        overlap: m before the first update, 0 <= m < 1. For the committee it is the specialization q_d.
         prior: of the teacher's weights, "gaussian" or "binary".
-        channel: what a label tells of the pre-activation, "sign" or "absolute" value.
+        channel: what a label tells: the "sign" or "absolute" value of the pre-activation, or the sign of a "committee"
+            of infinitely many units with Gaussian weights.
 
     Returns:
         m, [updates].
@@ -219,6 +220,8 @@ def state_evolution(
     require_fraction(overlap=overlap)
     gaussian = require_choice("prior", prior, PRIORS) == "gaussian"
     information = INFORMATION[require_choice("channel", channel, INFORMATION)]
+    if channel == "committee" and not gaussian:
+        raise DomainError(f"prior = {prior!r} is not known for channel = 'committee': allowed is 'gaussian'")
     r, ratios = overlap / (1.0 - overlap), []
     for _ in range(updates):
         m_hat = alpha * (1.0 + r) * information(r)
@@ -404,13 +407,18 @@ def _many_units_pattern(ratio: float) -> float:
     return (1.0 - beyond) / beyond
 
 
-def _many_units_load(ratio: float) -> float:
-    """alpha at which q_d / (1 - q_d) > 0 is a fixed point (eq. 21)."""
+def _many_units_information(ratio: float) -> float:
+    """(1 - q_d) times the derivative by q_d of twice the entropy of a label, at q_d / (1 - q_d)."""
     q, v = ratio / (1.0 + ratio), 1.0 / (1.0 + ratio)
     root = math.sqrt(v * (1.0 + q))
     slope = 2.0 / math.pi * q * q / (root * (1.0 + root))
     pattern = _many_units_pattern(ratio)
-    return ratio / (slope * (1.0 + pattern) * channels.sign_information(pattern))
+    return v * slope * (1.0 + pattern) * channels.sign_information(pattern)
+
+
+def _many_units_load(ratio: float) -> float:
+    """alpha at which q_d / (1 - q_d) > 0 is a fixed point (eq. 21)."""
+    return ratio / ((1.0 + ratio) * _many_units_information(ratio))
 
 
 def _many_units_entropy(ratio: float, alpha: float) -> float:
@@ -526,3 +534,10 @@ def _extremum(load: Callable[[float], float], low: float, high: float, sign: flo
     """Place and value of the maximum (sign 1) or minimum (sign -1) of alpha on a curve."""
     place, value = maximum(lambda y: sign * load(math.exp(y)), math.log(low), math.log(high))
     return math.exp(place), sign * value
+
+
+INFORMATION = {
+    "sign": channels.sign_information,
+    "absolute": channels.absolute_information,
+    "committee": _many_units_information,
+}
