@@ -1,0 +1,69 @@
+"""Figure committee: specialization of the units of Bayes-optimal committee machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.glm.points import branches, draw_branches, write
+
+SLIDE = 7.65
+"""The load of many units that the slide prints."""
+OVERLAPS = {
+    "overlap": (COLORS[0], "mean weights $q_{11} + q_{12}$ ", {"ha": "right", "va": "bottom"}),
+    "specialization": (COLORS[1], "  specialization\n  $q_{11} - q_{12}$", {"va": "top"}),
+}
+"""Colours, names and where they stand beside the curves."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) Overlaps and (b) error of two units against α; (c) error of many units against α̃."""
+    two = tables["glm/bayes_committee_2"].sort_values("alpha")
+    transitions = tables["glm/transitions"].set_index("model")
+    few, large = transitions.loc["committee_2"], transitions.loc["committee_large"]
+    figure, axes = panels(3, 9.0, 3.0)
+    frames = []
+    middle = two.iloc[(two["alpha"] - 0.5 * two["alpha"].max()).abs().argmin()]
+    for column, (color, name, place) in OVERLAPS.items():
+        axes[0].plot(two["alpha"], two[column], color=color)
+        write(axes[0], middle["alpha"], middle[column], name, color, **place)
+        frames.append(curve_rows("a", column, two["alpha"], two[column]))
+    axes[1].plot(two["alpha"], two["bayes_error"], color="black")
+    axes[1].plot(two["alpha"], two["gibbs_error"], color=COLORS[2])
+    frames += [curve_rows("b", error, two["alpha"], two[error]) for error in ("bayes_error", "gibbs_error")]
+    best, other = branches(tables["glm/bayes_committee_large"], large["information_theoretic"])
+    frames.append(draw_branches(axes[2], "c", best, other, "bayes_error"))
+    for axis, side in ((axes[0], "left"), (axes[1], "right")):
+        text = rf"$\alpha_{{\mathrm{{spec}}}} = {few['algorithmic']:.4f}$"
+        threshold_line(axis, few["algorithmic"], text, side=side, at=0.35)
+        axis.set(xlabel=r"$\alpha = n/d$", xlim=(0.0, two["alpha"].max()))
+    threshold_line(axes[2], large["spinodal"], f"spinodal {large['spinodal']:.4f}", at=0.5)
+    text = rf"$\tilde\alpha_{{\mathrm{{IT}}}} = {large['information_theoretic']:.4f}$ (slide: {SLIDE})"
+    threshold_line(axes[2], large["information_theoretic"], text, side="right", at=0.5)
+    axes[0].set(ylabel="overlap with the teacher", ylim=(-0.02, 1.02))
+    axes[1].set(ylabel="generalisation error", ylim=(0.0, None))
+    write(axes[1], middle["alpha"], middle["gibbs_error"], "  sample (Gibbs)", COLORS[2], va="bottom")
+    write(axes[1], middle["alpha"], middle["bayes_error"], "Bayes  ", ha="right", va="top")
+    axes[2].set(
+        xlabel=r"$\tilde\alpha = n/(Kd)$",
+        ylabel=r"generalisation error $\varepsilon_g$",
+        xlim=(0.0, best["alpha"].max()),
+    )
+    axes[2].set_ylim(bottom=0.0)
+    letter(axes)
+    plateau = best.loc[best["alpha"] <= large["information_theoretic"], "bayes_error"].iloc[-1]
+    after = best.loc[best["alpha"] > large["information_theoretic"], "bayes_error"].iloc[0]
+    data = pd.concat([*frames, pd.DataFrame([{"panel": "c", "series": "slide", "x": SLIDE}])])
+    caption = (
+        "Figure committee. Bayes-optimal learning from a fully connected committee machine, y = sign of the sum of the signs of K units, Gaussian weights, "
+        "n Gaussian inputs of d components; replica theory. (a), (b) K = 2, with sign 0 = 0, so there are three labels. Overlap of the mean of the units' weights with "
+        f"the teacher's, and the specialization of the units, which grows continuously from 0 at α = {few['algorithmic']:.6f}; probability that the best "
+        "guess of a new label is wrong, and that of a sample of the posterior. All starts end in the same state. (c) K → ∞. Solid: equilibrium; dashed: the state of smaller free "
+        f"entropy. Units specialize in equilibrium from n = {large['information_theoretic']:.6f} Kd on (slide: {SLIDE}), where the error falls from "
+        f"{plateau:.6f} to {after:.6f}; the specialized state begins at {large['spinodal']:.6f}. The state without specialization stays stable at "
+        "every n/(Kd): an uninformed start never leaves it. The ranges of α are chosen here."
+    )
+    return Drawing(figure, data, caption)

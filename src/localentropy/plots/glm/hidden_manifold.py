@@ -1,0 +1,109 @@
+"""Figure hidden_manifold: a linear student on random features, against samples per feature and regularization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.colors import LogNorm
+
+from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.glm.points import FEATURES, POINTS, counts, means, sizes, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STUDENTS: dict[str, dict[str, Any]] = {
+    "ridgeless": {"color": COLORS[3], "label": r"$\lambda \to 0$"},
+    "optimal": {"color": COLORS[0], "label": r"best $\lambda$"},
+}
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) Error against n/p, without regularization and with the best; (b) the error in the plane of n/p and λ."""
+    theory, plane = tables["glm/manifold"].sort_values("alpha"), tables["glm/manifold_map"]
+    runs = tables["glm/manifold_runs"]
+    figure, axes = panels(2, 7.4, 3.2)
+    points = means(runs, ["student", "features", "alpha", "p"], "generalization_error")
+    data = pd.concat([_curves(axes[0], theory, points), _map(figure, axes[1], plane, theory)])
+    letter(axes)
+    smallest = theory.loc[theory["student"] == "ridgeless"]
+    peak = smallest.loc[smallest["generalization_error"].idxmax()]
+    caption = (
+        "Figure hidden_manifold. A teacher gives the signs of sums over d Gaussian inputs c; a linear student sees the p features erf(Fᵀc/√d), "
+        f"d/p = {theory['inputs_per_feature'].iloc[0]:g}, and minimises the square loss and λ|w|²/2 on n samples. (a) Probability of a wrong sign on a new input. Lines: theory, "
+        f"for λ = {smallest['regularization'].iloc[0]:.0e} in place of λ → 0, with the peak {peak['generalization_error']:.3f} at n/p = {peak['alpha']:g}, and for the λ of the smallest error. "
+        f"Points: minimizers, p = {sizes(points['p'])}, d = {sizes(runs['d'])}, {counts(points)} instances; filled: erf features, hollow: Gaussian features of the same "
+        "covariances; means, error bars: standard error. (b) The same error in the plane of n/p and λ, theory; white line: the best λ; dashed: n = p. "
+        "erf features have smaller errors than the theory at finite d (figure gaussian_equivalence). The value of λ → 0, the ranges, sizes and numbers of instances are chosen "
+        "here. The slide's equations are corrected: docs/glm/theory.md, section 7."
+    )
+    return Drawing(figure, data, caption)
+
+
+def _curves(axis: Axes, theory: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
+    frames = []
+    for name, style in STUDENTS.items():
+        line = theory[theory["student"] == name]
+        axis.plot(line["alpha"], line["generalization_error"], **style)
+        frames.append(
+            curve_rows(
+                "a",
+                f"{name}, theory",
+                line["alpha"],
+                line["generalization_error"],
+                regularization=line["regularization"],
+            )
+        )
+        for features, own in points[points["student"] == name].groupby("features"):
+            look = {"color": style["color"], "markersize": 3.5, **FEATURES[str(features)]}
+            axis.errorbar(own["alpha"], own["y"], own["y_err"].fillna(0.0), **look, **POINTS)
+            frames.append(own.assign(panel="a", series=f"{name}, {features} features", x=own["alpha"]))
+    threshold_line(axis, 1.0, "$n = p$", side="right")
+    axis.set(
+        xscale="log",
+        xlabel="samples per feature $n/p$",
+        ylabel=r"generalisation error $\varepsilon_g$",
+        xlim=(theory["alpha"].min(), theory["alpha"].max()),
+        ylim=(0.0, 0.55),
+    )
+    axis.legend()
+    return pd.concat(frames)
+
+
+def _map(figure: Figure, axis: Axes, plane: pd.DataFrame, theory: pd.DataFrame) -> pd.DataFrame:
+    """Colours of the error, and the line of the best regularization."""
+    grid = plane.pivot(index="regularization", columns="alpha", values="generalization_error").sort_index()
+    # First of all, since the labels of the contours are fitted to the axes.
+    axis.set(
+        xscale="log",
+        yscale="log",
+        xlabel="samples per feature $n/p$",
+        ylabel=r"regularization $\lambda$",
+        xlim=(plane["alpha"].min(), plane["alpha"].max()),
+        ylim=(plane["regularization"].min(), plane["regularization"].max()),
+    )
+    image = axis.pcolormesh(
+        grid.columns, grid.index, grid.to_numpy(), shading="gouraud", cmap="viridis", norm=LogNorm(), rasterized=True
+    )
+    levels = [level for level in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4) if level > np.nanmin(grid)]
+    contours = axis.contour(grid.columns, grid.index, grid.to_numpy(), levels, colors="black", linewidths=0.5)
+    axis.clabel(contours, fmt="%g", fontsize=6)
+    best = theory[theory["student"] == "optimal"]
+    axis.plot(best["alpha"], best["regularization"], color="white", linewidth=1.4)
+    axis.axvline(1.0, color="white", linestyle="--", linewidth=0.8)
+    bar = figure.colorbar(image, ax=axis, ticks=levels, format="%g", label=r"$\varepsilon_g$")
+    bar.minorticks_off()
+    write(axis, 0.12, 1.2 * best["regularization"].iloc[0], r"best $\lambda$", "white", va="bottom")
+    return pd.concat(
+        [
+            curve_rows(
+                "b", "theory", plane["alpha"], plane["generalization_error"], regularization=plane["regularization"]
+            ),
+            curve_rows("b", "best λ", best["alpha"], best["regularization"]),
+        ]
+    )

@@ -1,0 +1,154 @@
+"""Figure phase_retrieval: what can be learned from absolute values, by message passing and by gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
+from localentropy.plots.glm.points import (
+    AMP,
+    amp_caption,
+    branches,
+    counts,
+    draw_branches,
+    draw_runs,
+    fractions,
+    recovered,
+    share_bars,
+    sizes,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TALK = {"plain": 7.0, "wide": 2.0}
+"""Loads of gradient descent that the talk gives, for infinitely many inputs."""
+LOOKS: tuple[dict[str, Any], ...] = tuple(
+    {"color": color, "marker": marker}
+    for color, marker in zip((COLORS[9], COLORS[0], COLORS[4], COLORS[3], COLORS[5]), "o^sDv", strict=True)
+)
+"""Looks of the numbers of inputs, the smallest first."""
+
+ERRORS: dict[str, dict[str, Any]] = {"test_error": {}, "loss": {"markerfacecolor": "white", "linestyle": "--"}}
+"""What is drawn of as many units as inputs."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) Error of the weights; (b) success of one unit; (c), (d) success, test error and loss of as many units as inputs."""
+    runs, descent = tables["glm/amp_phase_retrieval"], tables["glm/descent"]
+    transitions = tables["glm/transitions"].set_index("model").loc["phase_retrieval"]
+    best, other = branches(tables["glm/bayes_phase_retrieval"], transitions["information_theoretic"])
+    plain, wide = (descent[descent["student"] == name] for name in TALK)
+    figure, axes = panels(2, 7.0, 5.4, rows=2)
+    data = pd.concat(
+        [
+            draw_branches(axes[0], "a", best, other, "mse"),
+            draw_runs(axes[0], "a", runs, 1.0 - 2.0 * runs["overlap"] + runs["self_overlap"]),
+            _inset(axes[0], runs),
+            _success(axes[1], "b", plain),
+            _success(axes[2], "c", wide),
+            _errors(axes[3], wide),
+        ]
+    )
+    for key, name, side in (
+        ("weak", r"\alpha_{\mathrm{weak}}", "right"),
+        ("information_theoretic", r"\alpha_{\mathrm{IT}}", "left"),
+        ("algorithmic", r"\alpha_{\mathrm{AMP}}", "right"),
+    ):
+        threshold_line(axes[0], transitions[key], f"${name} = {transitions[key]:.5g}$", side=side, at=0.45)
+    axes[0].set(ylabel=r"mean squared error of a weight", ylim=(-0.03, 1.08), xlim=(0.0, best["alpha"].max()))
+    for axis, student, at in ((axes[1], "plain", 0.6), (axes[2], "wide", 0.99), (axes[3], "wide", 0.6)):
+        threshold_line(axis, TALK[student], f"talk: {TALK[student]:g}", at=at)
+    for axis in axes:
+        axis.set_xlabel(r"$\alpha = n/d$")
+    letter(axes)
+    return Drawing(figure, data, _caption(transitions, runs, plain, wide))
+
+
+def _inset(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
+    """Fraction of the runs of AMP that recover the teacher, where the panel is empty."""
+    points = fractions(runs, ["d", "alpha"], recovered(runs))
+    inset = axis.inset_axes((0.76, 0.58, 0.24, 0.4))
+    for (_, own), marker in zip(points.groupby("d"), "o^sDv", strict=False):
+        look = AMP | {"marker": marker, "markersize": 2.5, "linewidth": 0.7, "capsize": 1}
+        inset.errorbar(own["alpha"], own["y"], share_bars(own), **look)
+    inset.set(ylim=(-0.08, 1.08), xlim=(0.9, runs["alpha"].max() + 0.05), yticks=[0, 1])
+    inset.tick_params(labelsize=6)
+    inset.set_title("fraction recovered", fontsize=6)
+    return points.assign(panel="a", series="AMP, fraction recovered", x=points["alpha"])
+
+
+def _success(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
+    """Fraction of the runs that find the teacher, a line for each number of inputs."""
+    points = fractions(runs, ["d", "alpha"], runs["success"])
+    for (d, own), look in zip(points.groupby("d"), LOOKS, strict=False):
+        axis.errorbar(own["alpha"], own["y"], share_bars(own), linewidth=0.9, label=f"$d = {d}$", **look)
+    axis.set(ylabel="fraction of successes", ylim=(-0.05, 1.05))
+    axis.legend(loc="lower right")
+    return points.assign(panel=panel, series="fraction of successes", x=points["alpha"])
+
+
+def _errors(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
+    """Test error, filled, and loss, hollow, of as many units as inputs: mean logarithms."""
+    frames = []
+    for (d, own), look in zip(runs.groupby("d"), LOOKS, strict=False):
+        for column, more in ERRORS.items():
+            logs = np.log10(own[column]).groupby(own["alpha"]).agg(["mean", "sem", "size"]).reset_index()
+            middle, error = 10.0 ** logs["mean"], logs["sem"].fillna(0.0)
+            bars = [middle * (1.0 - 10.0**-error), middle * (10.0**error - 1.0)]
+            axis.errorbar(logs["alpha"], middle, bars, linewidth=0.9, **(look | more))
+            frames.append(
+                pd.DataFrame(
+                    {
+                        "panel": "d",
+                        "series": column,
+                        "x": logs["alpha"],
+                        "y": middle,
+                        "y_err": middle * np.log(10.0) * error,
+                        "d": d,
+                        "runs": logs["size"],
+                    }
+                )
+            )
+    for column, more in ERRORS.items():
+        axis.plot([], [], **({"color": GREY, "marker": "o", "linewidth": 0.9} | more), label=column.replace("_", " "))
+    axis.set(yscale="log", ylabel="test error, loss")
+    axis.legend()
+    return pd.concat(frames)
+
+
+def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wide: pd.DataFrame) -> str:
+    one, many = (fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
+    return (
+        "Figure phase_retrieval. A teacher with Gaussian weights; the labels are absolute values |z| of its pre-activations on n = αd Gaussian inputs. "
+        "(a) Mean squared error of a weight, once the sign is chosen that no label tells. Solid: the least possible; dashed: the state where AMP stays. Transitions: "
+        f"weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g}, both exact, and "
+        f"α_AMP = {transitions['algorithmic']:.6f} (slides: 1 and 1.13). {amp_caption(runs)} Inset: fraction of all runs that recover it. "
+        f"(b) Gradient descent of one unit on the sphere, d = {sizes(plain['d'])}: fraction of {counts(one)} runs whose overlap exceeds 0.99; "
+        f"error bars: binomial. Crossing of one half: {_crossings(one)}. The talk's {TALK['plain']:g} is for d → ∞. "
+        f"(c) The same for as many units as inputs, d = {sizes(wide['d'])}, {counts(many)} runs. Crossing of one half: {_crossings(many)}. The talk's "
+        f"{TALK['wide']:g} is where the minimum becomes unique, for d → ∞. (d) Test error (filled) and training loss (hollow) of the runs of (c), "
+        "geometric means; at d this small and in finite time the loss is still falling near the threshold. Thresholds drift upwards with d, "
+        "and our sizes do not reach their limits. Loads, d, steps, stopping rules and the number of runs are chosen here."
+    )
+
+
+def _crossings(points: pd.DataFrame) -> str:
+    """Where the fraction of successes first reaches one half, by linear interpolation, for each number of inputs."""
+    told = []
+    for d, own in points.groupby("d"):
+        alpha, share = own["alpha"].to_numpy(), own["y"].to_numpy()
+        above = int(np.argmax(share >= 0.5))
+        if share[above] < 0.5:
+            told.append(f"none (d = {d})")
+        elif above == 0:
+            told.append(f"below {alpha[0]:g} (d = {d})")
+        else:
+            place = np.interp(0.5, share[above - 1 : above + 1], alpha[above - 1 : above + 1])
+            told.append(f"{place:.2f} (d = {d})")
+    return ", ".join(told)

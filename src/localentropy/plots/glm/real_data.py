@@ -1,0 +1,101 @@
+"""Figure real_data: learning curves of ridge regression on real images against the theory of Gaussian features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels
+from localentropy.plots.glm.points import POINTS, counts, means
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DATASETS = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}
+FEATURES = {"random_features": "random features", "pixels": "pixels"}
+MARKERS = "osD^v"
+PALETTE = (COLORS[3], COLORS[0], COLORS[2], COLORS[1], COLORS[4])
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """A column for each dataset and kind of features: square error against n; simulation over theory."""
+    theory, runs = tables["glm/real_theory"], tables["glm/real_runs"]
+    keys = ["dataset", "features", "regularization", "n"]
+    points = means(runs, keys, "square_error").merge(theory[[*keys, "square_error"]], on=keys, how="left")
+    groups = [
+        (dataset, features)
+        for dataset in DATASETS
+        for features in FEATURES
+        if ((theory["dataset"] == dataset) & (theory["features"] == features)).any()
+    ]
+    strengths = sorted(theory["regularization"].unique())
+    figure, axes = panels(len(groups), 2.5 * len(groups), 4.6, rows=2)
+    frames = []
+    for number, (dataset, features) in enumerate(groups):
+        line, own = (
+            table[(table["dataset"] == dataset) & (table["features"] == features)] for table in (theory, points)
+        )
+        upper, lower = axes[number], axes[number + len(groups)]
+        own_rows = _column(upper, lower, "abcdefgh"[number], "abcdefgh"[number + len(groups)], line, own, strengths)
+        frames.append(own_rows.assign(dataset=dataset, features=features))
+        upper.set_title(f"{DATASETS[dataset]}, {FEATURES[features]}", fontsize=8, loc="right")
+    for axis in axes:
+        axis.set(xscale="log", xlabel="samples $n$", xlim=(0.9 * theory["n"].min(), 1.1 * theory["n"].max()))
+    axes[0].set_ylabel(r"test error $E\,(y - w\cdot v)^2$")
+    axes[len(groups)].set_ylabel("simulation / theory")
+    _same_limits(axes[: len(groups)])
+    for features in FEATURES:
+        _same_limits([axis for axis, group in zip(axes[len(groups) :], groups, strict=True) if group[1] == features])
+    axes[0].legend(title="ridge $r$", title_fontsize=7)
+    letter(axes)
+    return Drawing(figure, pd.concat(frames), _caption(theory, points, tables))
+
+
+def _column(
+    upper: Axes, lower: Axes, top: str, bottom: str, theory: pd.DataFrame, points: pd.DataFrame, strengths: list[float]
+) -> pd.DataFrame:
+    frames = []
+    for color, marker, strength in zip(PALETTE, MARKERS, strengths, strict=False):
+        line = theory[theory["regularization"] == strength].sort_values("n")
+        own = points[points["regularization"] == strength]
+        style = {"color": color, "marker": marker, "markersize": 3.5}
+        upper.plot(line["n"], line["square_error"], color=color)
+        upper.errorbar(own["n"], own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
+        upper.plot([], [], label=f"{strength:g}", **style)
+        ratio, error = own["y"] / own["square_error"], own["y_err"] / own["square_error"]
+        lower.errorbar(own["n"], ratio, error.fillna(0.0), linewidth=0.7, **style)
+        name = f"r = {strength:g}"
+        frames += [
+            curve_rows(top, f"theory, {name}", line["n"], line["square_error"], regularization=strength),
+            own.drop(columns="square_error").assign(panel=top, series=f"simulation, {name}", x=own["n"]),
+            own.drop(columns="square_error").assign(
+                panel=bottom, series=f"simulation / theory, {name}", x=own["n"], y=ratio, y_err=error
+            ),
+        ]
+    upper.set_yscale("log")
+    lower.axhline(1.0, color="black", linewidth=0.8)
+    return pd.concat(frames)
+
+
+def _same_limits(axes: Sequence[Axes]) -> None:
+    limits = [limit for axis in axes for limit in axis.get_ylim()]
+    for axis in axes:
+        axis.set_ylim(min(limits), max(limits))
+
+
+def _caption(theory: pd.DataFrame, points: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> str:
+    ratio = points["y"] / points["square_error"]
+    told = "; ".join(
+        f"{ratio[own.index].min():.2f} to {ratio[own.index].max():.2f} ({DATASETS[dataset]}, {FEATURES[features]})"
+        for (dataset, features), own in points.groupby(["dataset", "features"], sort=False)
+    )
+    return (
+        "Figure real_data. Ridge regression on labels ±1 of real images, even and odd classes. Features tanh(Fx) of random projections of the pixels x, or the pixels. "
+        "Upper row: mean squared error on new images against the number n of training images. Lines: theory of Gaussian features, which knows of the data "
+        "the eigenvalues of the features' covariance, the coefficients E[y v] and E[y²] over all images. Points: ridge regression on drawn training sets, "
+        f"{counts(points)} draws; error bars: standard error. Lower row: simulation over theory, {told}. Pixels have heavy tails, which the theory does not know. "
+        "Datasets, features, r, n and the number of draws are chosen here; the talk shows other data."
+    )
