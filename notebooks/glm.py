@@ -1,0 +1,281 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Exactly solvable models of learning
+#
+# A teacher labels random inputs. How many labels does a student need? For some models the answer is exact when the
+# inputs are many. This notebook goes through them, in the order of the talk. The formulas are in `docs/glm/theory.md`;
+# the figures are `make glm_perceptron` and so on.
+
+# %%
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.special import erf
+
+from localentropy.data.embedded import read_embedded
+from localentropy.data.registry import DATA_DIR
+from localentropy.instances.generalized_linear import generalized_linear
+from localentropy.replica import bayes, erm, gaussian_covariate, gibbs, hidden_manifold
+from localentropy.solvers.generalized_amp import generalized_amp
+
+# %% [markdown]
+# ## A perceptron learns from a perceptron
+#
+# The teacher has $d$ Gaussian weights $w^*$. It gives the signs of $n=\alpha d$ sums $X_\mu\cdot w^*$. The best student
+# knows all but the weights, and averages over all weights that agree with the labels. Approximate message passing
+# (AMP) computes this average. Other students minimise a loss and a penalty $\frac\lambda2|w|^2$, each here with its
+# best $\lambda$. The lines are theory, for many inputs. The points are single runs of AMP with 1000 inputs.
+
+# %%
+loads = np.linspace(0.1, 6.0, 40)
+plt.plot(loads, [bayes.perceptron(alpha).bayes_error for alpha in loads], "k", label="Bayes")
+for loss, line in {"logistic": "--", "square": ":", "hinge": "-."}.items():
+    best = [erm.optimal_regularization(alpha, loss) for alpha in loads]
+    errors = [erm.fit(alpha, loss, strength).generalization_error for alpha, strength in zip(loads, best, strict=True)]
+    plt.plot(loads, errors, line, label=f"{loss} loss, best λ")
+for alpha in (0.5, 1, 2, 3, 4, 5):
+    problem = generalized_linear(n=int(1000 * alpha), d=1000, seed=1)
+    cosine = problem.cosine(generalized_amp(problem, seed=0).weights)
+    plt.plot(alpha, math.acos(cosine) / math.pi, "ko", label="AMP" if alpha == 1 else None)
+plt.gca().set(xlabel=r"$\alpha=n/d$", ylabel="probability of a wrong sign")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# Bayes and the logistic loss are one line to the eye. The logistic loss is worse by less than 0.1 %.
+
+# %%
+rows = []
+for alpha in (0.5, 1.0, 3.0, 10.0):
+    strength = erm.optimal_regularization(alpha, "logistic")
+    logistic, best = erm.fit(alpha, "logistic", strength).generalization_error, bayes.perceptron(alpha).bayes_error
+    rows.append(
+        {"alpha": alpha, "best λ": strength, "Bayes": best, "excess of logistic, %": 100 * (logistic / best - 1)}
+    )
+pd.DataFrame(rows).set_index("alpha").round(4)
+
+# %% [markdown]
+# ## Binary weights: easy, hard, and impossible
+#
+# Now all weights are $\pm1$. The free entropy $f(m)$ at an overlap $m$ with the teacher decides. The best student is at
+# its highest maximum. AMP starts at the left and stops at the first maximum that it meets. At $m=1$ is the teacher
+# itself, with $f=-\ln2$ at any load. The other maximum sinks as the load grows. Below $\alpha_{IT}$ it is the higher
+# one. At $\alpha_{AMP}$ it disappears. In between, the labels determine the teacher, but AMP does not find it.
+
+# %%
+change = bayes.transitions("binary_perceptron")
+print(f"alpha_IT = {change.information_theoretic:.6f}, alpha_AMP = {change.algorithmic:.6f}")
+overlaps = np.append(np.linspace(0.0, 0.99, 199), 1.0 - np.geomspace(1e-2, 1e-9, 40))
+for number, alpha in enumerate((1.1, change.information_theoretic, 1.38, change.algorithmic, 1.6)):
+    curve = bayes.free_entropy(overlaps, alpha, prior="binary") + math.log(2)
+    plt.plot(overlaps, curve, color=f"C{number}", label=rf"$\alpha$ = {alpha:.4g}")
+    for start, mark in (("uninformed", "o"), ("informed", "*")):
+        state = bayes.perceptron(alpha, "binary", start)
+        plt.plot(state.overlap, state.free_entropy + math.log(2), mark, color=f"C{number}", clip_on=False)
+plt.gca().set(xlabel="$m$", ylabel=r"$f(m)+\ln2$", xlim=(0.4, 1.0), ylim=(-0.14, 0.09))
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# Circles are the states of AMP, stars the teacher. From $\alpha_{AMP}$ on they are the same. The error of the best
+# student jumps to zero at $\alpha_{IT}$. The error of AMP jumps at $\alpha_{AMP}$. Points are single runs with 1000
+# inputs. Just above the jump such a run may still stop early.
+
+# %%
+loads = np.linspace(0.02, 2.0, 100)
+for start, line in (("uninformed", "C0-"), ("informed", "C1--")):
+    states = [bayes.perceptron(alpha, "binary", start) for alpha in loads]
+    plt.plot(loads, [state.bayes_error for state in states], line, label=f"theory, {start} start")
+for alpha in (0.4, 0.8, 1.1, 1.3, 1.6, 1.8):
+    for seed in range(3):
+        problem = generalized_linear(n=int(1000 * alpha), d=1000, seed=seed, prior="binary")
+        cosine = min(problem.cosine(generalized_amp(problem, seed=0).weights), 1.0)
+        plt.plot(alpha, math.acos(cosine) / math.pi, "C0o", markersize=4)
+for name, alpha in (("IT", change.information_theoretic), ("AMP", change.algorithmic)):
+    plt.axvline(alpha, color="grey", linewidth=0.8)
+    plt.text(alpha, 0.4, rf"$\alpha_{{{name}}}$")
+plt.gca().set(xlabel=r"$\alpha$", ylabel="probability of a wrong sign")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## Learning at a temperature
+#
+# A binary student may also be drawn with the weight $e^{-E/T}$, with $E$ its number of training errors. Up to the
+# spinodal it can be in a state other than the teacher. Where the entropy of this state is negative, above the dashed
+# line, the student is frozen in a glass. The glass ends where the dashed line meets the spinodal, or where this line is
+# highest: beyond the circle it belongs to unstable states. Neither is the 1.63 that the talk quotes.
+
+# %%
+temperatures = np.linspace(0.0, 0.5, 21)
+plt.plot(
+    temperatures, [gibbs.equilibrium(T) for T in temperatures], "k", label="the teacher has the larger free entropy"
+)
+plt.plot(temperatures, [gibbs.spinodal(T) for T in temperatures], "C0", label="spinodal")
+glass = gibbs.glass_ends()
+frozen = np.append(np.linspace(0.0, glass.on_line_temperature, 15), np.linspace(0.37, 0.4, 4))
+plt.plot(frozen, [gibbs.zero_entropy(T) for T in frozen], "C3--", label="entropy 0")
+plt.plot(glass.on_spinodal_temperature, glass.on_spinodal, "C0o", label=f"{glass.on_spinodal:.4f}")
+plt.plot(glass.on_line_temperature, glass.on_line, "C3s", label=f"{glass.on_line:.4f}")
+plt.gca().set(xlabel="$T$", ylabel=r"$\alpha$")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## Phase retrieval
+#
+# The labels are $|X_\mu\cdot w^*|$, with Gaussian weights. Below $\alpha=1/2$ AMP learns nothing. Above 1 the labels
+# determine the teacher, up to its sign. Above 1.1285 AMP finds it. Points are single runs with 1000 inputs. Their error
+# is $1-\cos^2$ of the angle to the teacher. Near the transitions they scatter widely.
+
+# %%
+change = bayes.transitions("phase_retrieval")
+print(f"weak {change.weak}, information-theoretic {change.information_theoretic}, AMP {change.algorithmic:.6f}")
+loads = np.linspace(0.3, 1.5, 241)
+for start, line in (("uninformed", "C0-"), ("informed", "C1--")):
+    plt.plot(loads, [bayes.phase_retrieval(alpha, start).mse for alpha in loads], line, label=f"theory, {start} start")
+for alpha in (0.4, 0.7, 0.9, 1.05, 1.2, 1.4):
+    for seed in range(3):
+        problem = generalized_linear(n=int(1000 * alpha), d=1000, seed=seed, channel="absolute")
+        cosine = problem.cosine(generalized_amp(problem, seed=0).weights)
+        plt.plot(alpha, 1 - cosine**2, "C0o", markersize=4)
+plt.gca().set(xlabel=r"$\alpha$", ylabel="mean squared error of a weight")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## Hidden units
+#
+# A committee of two units gives the sign of the sum of their signs, 0 for a tie. At small loads the student knows only
+# what the units have in common. At $\alpha=2.0524$ its units begin to differ, and grow apart continuously.
+
+# %%
+two = bayes.transitions("committee_2")
+loads = np.linspace(0.1, 6.0, 60)
+states = [bayes.committee(alpha) for alpha in loads]
+plt.plot(loads, [state.mean_overlap for state in states], "k", label="overlap of the mean of the units")
+plt.plot(loads, [state.specialization for state in states], "C0", label="specialization")
+plt.axvline(two.algorithmic, color="grey", linewidth=0.8)
+plt.gca().set(xlabel=r"$\alpha=n/d$", title=f"two units, specialization from {two.algorithmic:.4f} on")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# With many units the change is sudden, as for binary weights. But here AMP never finds the specialized state with
+# $n$ of order $Kd$: without specialization the student is at a maximum of the free entropy at any such load.
+
+# %%
+many = bayes.transitions("committee_large")
+loads = np.linspace(6.0, 12.0, 121)
+for start, line in (("uninformed", "C0-"), ("informed", "C1--")):
+    errors = [bayes.committee(alpha, math.inf, start).bayes_error for alpha in loads]
+    plt.plot(loads, errors, line, label=f"{start} start")
+plt.axvline(many.information_theoretic, color="grey", linewidth=0.8)
+plt.gca().set(xlabel=r"$n/Kd$", ylabel="probability of a wrong sign", ylim=(0, 0.23))
+plt.title(f"many units: a second state from {many.spinodal:.4f} on, better from {many.information_theoretic:.4f} on")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## The hidden manifold and double descent
+#
+# Real inputs often have few directions that matter. Here the teacher sees $d$ numbers, and the student $p=10\,d$
+# features of them, erf of random sums. It has the square loss. Without regularization the error has a peak where samples
+# are as many as features. At the best $\lambda$ it has none. A point is one student on features of $d=60$ numbers: it is
+# near the line, not on it. `make glm_gaussian_equivalence` shows how the difference falls with $d$.
+
+# %%
+
+d, p, rng = 60, 600, np.random.default_rng(0)
+F, theta = rng.standard_normal((d, p)), rng.standard_normal(d)
+
+
+def samples(n):
+    c = rng.standard_normal((n, d))
+    return erf(c @ F / math.sqrt(d)) / math.sqrt(p), np.sign(c @ theta)
+
+
+def student_error(n, strength):
+    u, y = samples(n)
+    w = np.linalg.solve(u.T @ u + strength * np.eye(p), u.T @ y)
+    u, y = samples(5000)
+    return np.mean(np.sign(u @ w) != y)
+
+
+ratios = np.geomspace(0.1, 10.0, 81)
+for number, strength in enumerate((1e-6, 1e-3, 1e-1)):
+    errors = [hidden_manifold.fit(ratio, 0.1, "square", strength).generalization_error for ratio in ratios]
+    plt.semilogx(ratios, errors, f"C{number}", label=rf"$\lambda$ = {strength:g}")
+    for ratio in (0.3, 0.6, 1.0, 2.0, 4.0):
+        plt.plot(ratio, student_error(int(ratio * p), strength), f"C{number}o", markersize=4)
+best = [hidden_manifold.optimal_regularization(ratio, 0.1) for ratio in ratios]
+errors = [
+    hidden_manifold.fit(ratio, 0.1, "square", strength).generalization_error
+    for ratio, strength in zip(ratios, best, strict=True)
+]
+plt.semilogx(ratios, errors, "k", label=r"best $\lambda$")
+plt.gca().set(xlabel="samples per feature, $n/p$", ylabel="probability of a wrong sign")
+plt.legend()
+plt.show()
+
+# %%
+strengths = np.geomspace(1e-6, 1e2, 60)
+diagram = [
+    [hidden_manifold.fit(ratio, 0.1, "square", strength).generalization_error for ratio in ratios]
+    for strength in strengths
+]
+plt.pcolormesh(ratios, strengths, diagram, cmap="viridis", shading="gouraud")
+plt.colorbar(label="probability of a wrong sign")
+plt.plot(ratios, best, "w--", label=r"best $\lambda$")
+plt.gca().set(xscale="log", yscale="log", xlabel="$n/p$", ylabel=r"$\lambda$")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# ## Real data
+#
+# Random features of real images are not Gaussian. But for ridge regression a theory of Gaussian features needs only
+# their covariance and their correlations with the labels. Both are measured here on 7000 digits of MNIST, labelled even
+# or odd. Then nothing is left to fit. The points are students of $n$ of these digits, tested on the others.
+
+# %%
+digits = read_embedded("mnist", DATA_DIR)
+images = np.concatenate([digits.train.inputs, digits.test.inputs]).reshape(7000, -1) / 255.0
+y = 1.0 - 2.0 * (np.concatenate([digits.train.labels, digits.test.labels]) % 2)
+images -= images.mean(axis=0)
+scale = math.sqrt(np.mean(np.sum(images**2, axis=1)))
+u = np.tanh(images @ rng.standard_normal((784, 100)) / scale)
+u -= u.mean(axis=0)
+eigenvalues, vectors = np.linalg.eigh(u.T @ u / len(u))
+coefficients = vectors.T @ (u.T @ y) / len(u)
+
+strength, sizes = 0.1, np.unique(np.geomspace(20, 2000, 60).astype(int))
+theory = [gaussian_covariate.ridge(eigenvalues, coefficients, np.mean(y**2), n, strength) for n in sizes]
+plt.loglog(sizes, [point.square_error for point in theory], "k", label="theory, new digits")
+plt.loglog(sizes, [point.training_error for point in theory], "k--", label="theory, training digits")
+for n in (30, 60, 100, 150, 300, 600, 1500):
+    new, seen = [], []
+    for _ in range(20):
+        order = rng.permutation(len(u))
+        here, there = order[:n], order[n:]
+        w = np.linalg.solve(u[here].T @ u[here] + strength * np.eye(100), u[here].T @ y[here])
+        new.append(np.mean((y[there] - u[there] @ w) ** 2))
+        seen.append(np.mean((y[here] - u[here] @ w) ** 2))
+    for values, color in ((new, "C0"), (seen, "C1")):
+        plt.errorbar(n, np.mean(values), np.std(values) / math.sqrt(20), fmt="o", color=color, markersize=4)
+plt.gca().set(xlabel="samples $n$", ylabel="mean squared error", title="100 random features of MNIST, even or odd")
+plt.legend()
+plt.show()
