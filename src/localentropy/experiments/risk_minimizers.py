@@ -1,0 +1,154 @@
+"""Simulations of linear students that minimise an empirical risk (glm, the slides on Bayes and the hidden manifold).
+
+It reads a table of `empirical_risk`, which has each student's loss and regularization at each load. All students of a
+sample have the same training set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from localentropy.errors import ConfigError
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    IncreasingLoads,
+    TableOf,
+    Task,
+    increasing,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Size(BaseModel):
+    """Training sets of one size of the teacher."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    d: int = Field(ge=2, le=10_000, description="inputs of the teacher")
+    samples: int = Field(ge=2, le=10_000, description="training sets at each load")
+
+
+def _distinct(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+    increasing(tuple(size.d for size in sizes))
+    return sizes
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the runs."""
+
+    theory: Annotated[str, TableOf("empirical_risk")] = Field(
+        description="the experiment whose table has the students' losses and regularizations"
+    )
+    features: tuple[Literal["independent", "nonlinear", "gaussian"], ...] = Field(
+        min_length=1,
+        description="what students see: the teacher's inputs, random features, or Gaussian ones of their covariances",
+    )
+    students: tuple[str, ...] = Field(min_length=1, description="students of that table")
+    alphas: IncreasingLoads = Field(description="loads of that table, samples per weight")
+    sizes: Annotated[tuple[Size, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        description="inputs of the teacher and number of training sets, by increasing inputs", json_schema_extra=SIZE
+    )
+    test_samples: int = Field(
+        ge=0,
+        le=10**7,
+        description="new inputs of a test, for nonlinear features; 0 without them, where errors are exact",
+        json_schema_extra=SIZE,
+    )
+
+    @model_validator(mode="after")
+    def _tested(self) -> Self:
+        if ("nonlinear" in self.features) != (self.test_samples > 0):
+            raise ValueError(
+                f"test_samples = {self.test_samples}: nonlinear features need them, and no others take them"
+            )
+        return self
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One training set each."""
+    return [
+        {"features": features, "d": size.d, "alpha": alpha, "sample": sample}
+        for features in parameters.features
+        for size in parameters.sizes
+        for alpha in parameters.alphas
+        for sample in range(size.samples)
+    ]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """All students on one training set.
+
+    Returns:
+        Columns features, student, loss, regularization, alpha (n/p), n, p, d, sample, generalization_error (probability
+        of a wrong sign), square_error, training_loss, converged. Nonlinear and Gaussian features of one size, load
+        and sample have the same teacher, inputs and labels: their difference has less scatter than either.
+
+    Raises:
+        ConfigError: the table has no such student, load or features.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from localentropy import seeds
+    from localentropy.instances.linear_features import linear_problem
+    from localentropy.solvers.linear_student import train_linear_student
+
+    rows = [_row(parameters, context, student, task) for student in parameters.students]
+    features, d, sample = task["features"], task["d"], task["sample"]
+    p, made_of = d, {}
+    if features != "independent":
+        p = round(d / rows[0].inputs_per_feature)
+        activation = context.tables[parameters.theory].attrs["parameters"]["features"]["activation"]
+        made_of = {"p": p, "activation": activation}
+    n = max(1, round(task["alpha"] * p))
+    problem = linear_problem(features, n, d, seeds.child(context.seed, "instance", sample=sample), **made_of)
+    runs = [
+        train_linear_student(problem.inputs, problem.labels, loss=row.loss, regularization=float(row.regularization))
+        for row in rows
+    ]
+    errors = problem.errors(np.array([run.weights for run in runs]), parameters.test_samples)
+    return pd.DataFrame(
+        {
+            "features": features,
+            "student": parameters.students,
+            "loss": [row.loss for row in rows],
+            "regularization": [float(row.regularization) for row in rows],
+            "alpha": n / p,
+            "n": n,
+            "p": p,
+            "d": d,
+            "sample": sample,
+            **errors._asdict(),
+            "training_loss": [run.training_loss for run in runs],
+            "converged": [run.converged for run in runs],
+        }
+    )
+
+
+def _row(parameters: Parameters, context: Context, student: str, task: Task) -> Any:
+    """The theory of a student at a load."""
+    import numpy as np
+
+    table = context.tables[parameters.theory]
+    of_student = table[table["student"] == student]
+    if of_student.empty:
+        there = ", ".join(table["student"].unique())
+        raise ConfigError(f"students: {student}: {parameters.theory} has no such student; allowed: {there}")
+    rows = of_student[np.isclose(of_student["alpha"], task["alpha"], rtol=1e-9, atol=0.0)]
+    if len(rows) != 1:
+        nearest = of_student["alpha"].iloc[(of_student["alpha"] - task["alpha"]).abs().argmin()]
+        raise ConfigError(
+            f"alphas: {task['alpha']}: {parameters.theory} has {len(rows)} rows of {student} there; allowed is a load "
+            f"with one; nearest: {nearest:.12g}"
+        )
+    row = rows.iloc[0]
+    if (task["features"] == "independent") != np.isnan(row["inputs_per_feature"]):
+        seen = "random features" if task["features"] == "independent" else "independent inputs"
+        raise ConfigError(f"features: {task['features']}: the students of {parameters.theory} see {seen}")
+    return row

@@ -1,0 +1,129 @@
+"""Problems for a linear student of a teacher's sign: independent inputs, random features, their Gaussian surrogate.
+
+Conventions (`glm`; docs/glm/theory.md eqs. 23, 27, 31, 32). The teacher sees d independent Gaussian components, and
+labels them by the sign of a sum. The student sees p numbers:
+
+    "independent"  the same components, divided by √d; p = d
+    "nonlinear"    f(F c/√d)/√p, random features of the components c, with F Gaussian, p × d
+    "gaussian"     (μ₁ F c/√d + μ⋆ ζ)/√p with ζ Gaussian: features of the same covariances
+
+The output of a student w is its sum Σ_i w_i x_i. So λ means the same as in `localentropy.replica.erm` and
+`localentropy.replica.hidden_manifold`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from localentropy.arguments import require_choice, require_integer
+from localentropy.errors import DomainError
+from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
+from localentropy.instances.perceptron import Instance, hidden_manifold
+from localentropy.numerics.activations import Activation, activation_moments
+
+FEATURES = ("independent", "nonlinear", "gaussian")
+
+
+class Errors(NamedTuple):
+    """Errors on new inputs, float64, [students].
+
+    Attributes:
+        generalization_error: probability of a wrong sign.
+        square_error: mean of (y − output)².
+    """
+
+    generalization_error: np.ndarray
+    square_error: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProblem:
+    """A labelled training set for a linear student.
+
+    Attributes:
+        inputs: what the student sees, float64, [n, p].
+        labels: ±1, float64, [n].
+        features: "independent", "nonlinear" or "gaussian".
+        source: the teacher and what it sees.
+    """
+
+    inputs: np.ndarray
+    labels: np.ndarray
+    features: str
+    source: GeneralizedLinear | Instance
+
+    def errors(self, weights: np.ndarray, test_samples: int = 10_000) -> Errors:
+        """Errors of students on new inputs.
+
+        For Gaussian inputs the outputs of student and teacher are Gaussian, and the errors are exact (theory.md eq.
+        27). For nonlinear features they are measured.
+
+        Args:
+            weights: w, [students, p].
+            test_samples: new inputs, for nonlinear features only. They are the same ones in every call.
+
+        Raises:
+            DomainError: weights of another shape, test_samples < 1.
+        """
+        weights, p = np.asarray(weights, np.float64), self.inputs.shape[1]
+        if weights.ndim != 2 or weights.shape[1] != p:
+            raise DomainError(f"weights of shape {weights.shape}: allowed is (students, {p})")
+        if self.features == "nonlinear":
+            return self._measured(weights, require_integer("test_samples", test_samples, 1))
+        latent, own_noise = self._gaussian_outputs(weights)
+        assert self.source.teacher is not None
+        direction = self.source.teacher / np.linalg.norm(self.source.teacher)
+        covariance = latent @ direction
+        noise = np.sum((latent - covariance[:, None] * direction) ** 2, axis=1) + own_noise
+        square = noise + (covariance - math.sqrt(2.0 / math.pi)) ** 2 + 1.0 - 2.0 / math.pi
+        return Errors(np.arctan2(np.sqrt(noise), covariance) / math.pi, square)
+
+    def _gaussian_outputs(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Outputs as weights of the teacher's components, [students, d], and the variance of the rest, [students]."""
+        if isinstance(self.source, GeneralizedLinear):
+            return weights / math.sqrt(weights.shape[1]), np.zeros(len(weights))
+        assert self.source.features is not None and self.source.activation is not None
+        moments, (p, d) = activation_moments(self.source.activation), self.source.features.shape
+        latent = moments.mu_1 / math.sqrt(p * d) * (weights @ self.source.features)
+        return latent, moments.mu_star_squared / p * np.sum(weights**2, axis=1)
+
+    def _measured(self, weights: np.ndarray, test_samples: int) -> Errors:
+        assert isinstance(self.source, Instance)
+        wrong, squares = np.zeros(len(weights)), np.zeros(len(weights))
+        for patterns, labels in self.source.test_patterns(test_samples):
+            margins = labels[:, None] * (patterns.astype(np.float64) @ weights.T) / math.sqrt(weights.shape[1])
+            wrong += np.count_nonzero(margins < 0.0, axis=0)
+            squares += np.sum((1.0 - margins) ** 2, axis=0)
+        return Errors(wrong / test_samples, squares / test_samples)
+
+
+def linear_problem(
+    features: str, n: int, d: int, seed: int, *, p: int | None = None, activation: Activation = "erf"
+) -> LinearProblem:
+    """A training set. Nonlinear and Gaussian features of one seed have the same teacher, components and F.
+
+    Args:
+        features: "independent", "nonlinear" or "gaussian".
+        n: number of labelled inputs.
+        d: components that the teacher sees.
+        seed: root seed.
+        p: weights of the student; None for d, as independent inputs have it.
+        activation: f of the features, as in `localentropy.instances.perceptron.hidden_manifold`.
+
+    Raises:
+        DomainError: unknown features, a size below 1, p unlike d for independent inputs, an unknown activation.
+    """
+    require_choice("features", features, FEATURES)
+    p = d if p is None else p
+    if features == "independent":
+        if p != d:
+            raise DomainError(f"p = {p}: independent inputs are what the teacher sees, so allowed is d = {d}")
+        independent = generalized_linear(n, d, seed)
+        return LinearProblem(independent.inputs, independent.labels, features, independent)
+    source = hidden_manifold(d, n, p, seed, activation, gaussian_covariate=features == "gaussian")
+    inputs = source.patterns.astype(np.float64) / math.sqrt(p)
+    return LinearProblem(inputs, source.labels.astype(np.float64), features, source)
