@@ -116,7 +116,8 @@ def _errors(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
                 )
             )
     for column, more in ERRORS.items():
-        axis.plot([], [], **({"color": GREY, "marker": "o", "linewidth": 0.9} | more), label=column.replace("_", " "))
+        named: dict[str, Any] = {"color": GREY, "marker": "o", "linewidth": 0.9} | more
+        axis.plot([], [], label=column.replace("_", " "), **named)
     axis.set(yscale="log", ylabel="test error, loss")
     axis.legend()
     return pd.concat(frames)
