@@ -15,7 +15,7 @@ from localentropy.experiments import empirical_risk, risk_minimizers
 from localentropy.experiments.parameters import Context
 
 COMMON: dict[str, Any] = {"chunks": 1, "threads": 1}
-MANIFOLD = {"inputs_per_feature": 0.25, "activation": "erf"}
+MANIFOLD = {"kind": "random_features", "inputs_per_feature": 0.25, "activation": "erf"}
 COLUMNS = ["features", "student", "loss", "regularization", "alpha", "n", "p", "d", "sample", "generalization_error"]
 COLUMNS += ["square_error", "training_loss", "converged"]
 
@@ -56,7 +56,7 @@ def agree(tables: dict[str, pd.DataFrame], found: pd.DataFrame) -> None:
 
 
 def test_independent_inputs_follow_the_theory() -> None:
-    tables = theory("independent", logistic=0.02, square="optimal", hinge=0.3)
+    tables = theory({"kind": "independent"}, logistic=0.02, square="optimal", hinge=0.3)
     found = simulated(tables, features=["independent"], alphas=[0.8, 2.0], sizes=[{"d": 300, "samples": 12}])
     assert list(found) == COLUMNS and len(found) == 3 * 2 * 12
     assert set(found["p"]) == set(found["d"]) == {300} and set(found["n"]) == {240, 600}
@@ -93,7 +93,7 @@ def test_nonlinear_features_and_their_surrogate_are_near_each_other() -> None:
 
 
 def test_more_samples_and_sizes_change_no_old_row() -> None:
-    tables = theory("independent", square=0.5)
+    tables = theory({"kind": "independent"}, square=0.5)
     few = simulated(tables, features=["independent"], alphas=[0.8], sizes=[{"d": 30, "samples": 2}])
     sizes = [{"d": 20, "samples": 3}, {"d": 30, "samples": 4}]
     many = simulated(tables, features=["independent"], alphas=[0.8, 2.0], sizes=sizes)
@@ -112,7 +112,7 @@ def test_more_samples_and_sizes_change_no_old_row() -> None:
 def test_what_the_theory_does_not_have(change: dict[str, Any], message: str) -> None:
     values: dict[str, Any] = {"features": ("independent",), "alphas": (0.8,), "sizes": ({"d": 20, "samples": 2},)}
     with pytest.raises(ConfigError, match=message) as refused:
-        simulated(theory("independent", square=0.5), **values | change)
+        simulated(theory({"kind": "independent"}, square=0.5), **values | change)
     assert "\n" not in str(refused.value)
 
 
