@@ -1,8 +1,8 @@
 """What may differ between the committed numbers of the smoke figures, `tests/golden/`, and those computed here.
 
-Theory and solvers with integer states give the same numbers everywhere, to rounding. Networks trained by PyTorch, and
-messages near the threshold, take another way on another processor: they end up elsewhere within the errors. Those
-errors are of few samples, so a few points lie further out.
+Theory, solvers with integer states and minima of convex risks give the same numbers everywhere, to rounding. Networks
+trained by PyTorch, descent in rough landscapes, and messages near the threshold take another way on another processor:
+they end up elsewhere within the errors. Those errors are of few samples, so a few points lie further out.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ TRAINED: dict[str, str | tuple[str, ...]] = {
     "shaping_s2": "",
     "shaping_s3": "",
     "shaping_s6": ("BP", "fbp", "elal", "ce_fast", "ce_slow", "lal"),
+    "glm_binary": "AMP",
+    "glm_phase_retrieval": ("AMP", "fraction of successes", "test_error", "loss"),
 }
 """Figure → how the names of its trained series begin; nothing stands for all of them."""
 SINGLE_RUNS = {"shaping_figure5": ("a", "b"), "shaping_figure6": ("b",), "shaping_s2": ("b",)}
@@ -59,6 +61,9 @@ EXPERIMENTS = {
     "shaping/capacities",
     "shaping/replica_numbers_local_entropy",
     "shaping/units3_local_entropy",
+    "glm/amp_binary",
+    "glm/amp_phase_retrieval",
+    "glm/descent",
 }
 """Experiments that train, or pass messages, and those on their solutions."""
 SAME = 1e-5
