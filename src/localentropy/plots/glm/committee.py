@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import COLORS, Drawing, colors_of, curve_rows, in_style, letter, panels, threshold_line
 from localentropy.plots.glm.points import branches, draw_branches, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SLIDE = 7.65
 """The load of many units that the slide prints."""
@@ -20,11 +24,11 @@ OVERLAPS = {
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) Overlaps and (b) error of two units against α; (c) error of many units against α̃."""
+    """(a) Overlaps and (b) error of two units against α; (c) error of many units against α̃; (d) growth of a small start."""
     two = tables["glm/bayes_committee_2"].sort_values("alpha")
     transitions = tables["glm/transitions"].set_index("model")
     few, large = transitions.loc["committee_2"], transitions.loc["committee_large"]
-    figure, axes = panels(3, 9.0, 3.0)
+    figure, axes = panels(2, 7.0, 5.4, rows=2)
     frames = []
     middle = two.iloc[(two["alpha"] - 0.5 * two["alpha"].max()).abs().argmin()]
     for column, (color, name, place) in OVERLAPS.items():
@@ -36,13 +40,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     frames += [curve_rows("b", error, two["alpha"], two[error]) for error in ("bayes_error", "gibbs_error")]
     best, other = branches(tables["glm/bayes_committee_large"], large["information_theoretic"])
     frames.append(draw_branches(axes[2], "c", best, other, "bayes_error"))
+    evolution = tables["glm/committee_evolution"].sort_values(["alpha", "start"])
+    frames.append(_growth(axes[3], evolution))
     for axis, side in ((axes[0], "left"), (axes[1], "right")):
         text = rf"$\alpha_{{\mathrm{{spec}}}} = {few['algorithmic']:.4f}$"
         threshold_line(axis, few["algorithmic"], text, side=side, at=0.35)
         axis.set(xlabel=r"$\alpha = n/d$", xlim=(0.0, two["alpha"].max()))
-    threshold_line(axes[2], large["spinodal"], f"spinodal {large['spinodal']:.4f}", at=0.5)
+    threshold_line(axes[2], large["spinodal"], f"spinodal {large['spinodal']:.4f}", at=0.55)
     text = rf"$\tilde\alpha_{{\mathrm{{IT}}}} = {large['information_theoretic']:.4f}$ (slide: {SLIDE})"
-    threshold_line(axes[2], large["information_theoretic"], text, side="right", at=0.5)
+    threshold_line(axes[2], large["information_theoretic"], text, side="right", at=0.55)
     axes[0].set(ylabel="overlap with the teacher", ylim=(-0.02, 1.02))
     axes[1].set(ylabel="generalisation error", ylim=(0.0, None))
     write(axes[1], middle["alpha"], middle["gibbs_error"], "  sample (Gibbs)", COLORS[2], va="bottom")
@@ -63,7 +69,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"the teacher's, and the specialization of the units, which grows continuously from 0 at α = {few['algorithmic']:.6f}; probability that the best "
         "guess of a new label is wrong, and that of a sample of the posterior. All starts end in the same state. (c) K → ∞. Solid: equilibrium; dashed: the state of smaller free "
         f"entropy. Units specialize in equilibrium from n = {large['information_theoretic']:.6f} Kd on (slide: {SLIDE}), where the error falls from "
-        f"{plateau:.6f} to {after:.6f}; the specialized state begins at {large['spinodal']:.6f}. The state without specialization stays stable at "
-        "every n/(Kd): an uninformed start never leaves it. The ranges of α are chosen here."
+        f"{plateau:.6f} to {after:.6f}; the specialized state begins at {large['spinodal']:.6f}. (d) State evolution from a small specialization q_d: its growth in one update, for several n/(Kd). It "
+        "falls to 0 with q_d at every load, so the state without specialization stays stable: an uninformed start never leaves it with n of the order Kd. "
+        "The ranges of α and the starts are chosen here."
     )
     return Drawing(figure, data, caption)
+
+
+def _growth(axis: Axes, evolution: pd.DataFrame) -> pd.DataFrame:
+    """Growth of the specialization in one update against its start, a line for each load."""
+    frames = []
+    for alpha, color in colors_of(evolution["alpha"].unique()).items():
+        line = evolution[evolution["alpha"] == alpha]
+        axis.plot(line["start"], line["growth"], ".-", color=color, linewidth=1.0, label=f"{alpha:g}")
+        frames.append(curve_rows("d", f"growth, α̃ = {alpha:g}", line["start"], line["growth"], alpha=alpha))
+    axis.axhline(1.0, color="black", linestyle=":", linewidth=0.8)
+    axis.set(xscale="log", yscale="log", xlabel="$q_d$ before the update", ylabel="growth of $q_d$ in one update")
+    axis.legend(title=r"$\tilde\alpha$", title_fontsize=7, ncols=2, loc="lower right")
+    return pd.concat(frames)
