@@ -10,6 +10,8 @@ from localentropy.analysis.agreement import normal_score
 from localentropy.errors import DomainError
 
 POINT = ["D", "N", "inv_alpha", "margin", "margin_effective"]
+RECOVERED = 0.99
+"""Cosine with the teacher above which a run has found it (C)."""
 MOST_SOLVED = 0.9
 """Points at which a smaller fraction of the instances is solved are drawn hollow and enter no z-score."""
 

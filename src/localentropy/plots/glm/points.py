@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.solver_runs import RECOVERED
 from localentropy.plots.drawing import COLORS, curve_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-RECOVERED = 0.99
-"""Cosine with the teacher from which on a run has recovered it (C)."""
 POINTS: dict[str, Any] = {"linestyle": "none", "zorder": 3}
 AMP: dict[str, Any] = {"color": COLORS[3], "marker": "o"}
 """The look of AMP in every figure of the talk."""
