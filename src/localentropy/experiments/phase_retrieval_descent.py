@@ -1,0 +1,121 @@
+"""Gradient descent on phase retrieval, one unit or as many as inputs (glm, the slides on gradient descent).
+
+Table: one row for each training set.
+
+| column | |
+|---|---|
+| student | "plain", one unit on the sphere of the teacher; "wide", d units that move freely |
+| units, d, n, alpha | sizes; alpha = n/d of these sizes |
+| sample | number of the training set |
+| overlap | with the teacher, up to the sign; of many units that of their mean matrix (docs/solvers/descent.md) |
+| loss, test_error | mean square error of intensities, on the training set and on new inputs |
+| loss_midway | loss at half of the iterations made |
+| iterations | steps made |
+| converged | 1 if the loss is below its tolerance, else 0 |
+| success | 1 if the overlap is above that of a success, else 0 |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from localentropy import seeds
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingLoads, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Grid(BaseModel):
+    """Runs of one kind of student at one number of inputs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    student: Literal["plain", "wide"] = Field(description="one unit on a sphere, or d free units (T)")
+    d: int = Field(ge=2, le=10_000, description="inputs (C)")
+    alphas: IncreasingLoads = Field(description="training inputs per weight of the teacher, α = n/d (C)")
+    samples: int = Field(ge=1, le=10_000, description="training sets at each α, with one run each")
+    iterations: int = Field(ge=1, le=10_000_000, description="most steps (C)")
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the runs. No run is in them twice."""
+
+    step: float = Field(gt=0, le=1, description="η of Euler's rule, in the time of the flow (C)")
+    loss_tolerance: float = Field(gt=0, lt=1, description="loss below which a run ends (C)")
+    speed_tolerance: float = Field(
+        gt=0, lt=1, description="rms change of a weight per unit of time that ends a run (C)"
+    )
+    success_overlap: float = Field(gt=0, lt=1, description="overlap above which a run is a success (C)")
+    grids: tuple[Grid, ...] = Field(min_length=1, description="students, sizes and samples", json_schema_extra=SIZE)
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        entries: dict[tuple[str, int, int], str] = {}
+        for number, grid in enumerate(self.grids):
+            for alpha in grid.alphas:
+                entry = f"grids[{number}] {grid.student}, d = {grid.d}, α = {alpha}"
+                identity = grid.student, grid.d, _patterns(grid.d, alpha)
+                if identity in entries:
+                    raise ValueError(f"{entries[identity]} and {entry} are the same runs, n = {identity[2]}: drop one")
+                entries[identity] = entry
+        return self
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """All runs of one student, size and load each: they are made at once."""
+    return [{"grid": number, "alpha": alpha} for number, grid in enumerate(parameters.grids) for alpha in grid.alphas]
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """A row for each run, in the columns above."""
+    import pandas as pd
+    import torch
+
+    from localentropy.instances.generalized_linear import generalized_linear
+    from localentropy.solvers.descent import Descent, descend_phase_retrieval
+
+    torch.set_num_threads(parameters.threads)
+    grid = parameters.grids[task["grid"]]
+    d, n = grid.d, _patterns(grid.d, task["alpha"])
+    units = 1 if grid.student == "plain" else d
+    roots = [seeds.child(context.seed, "instance", sample=sample) for sample in range(grid.samples)]
+    runs = descend_phase_retrieval(
+        [generalized_linear(n, d, root, channel="absolute") for root in roots],
+        units=units,
+        seeds=[seeds.child(context.seed, "algorithm/descent", sample=sample) for sample in range(grid.samples)],
+        descent=Descent(
+            step=parameters.step,
+            iterations=grid.iterations,
+            loss_tolerance=parameters.loss_tolerance,
+            speed_tolerance=parameters.speed_tolerance,
+            success_overlap=parameters.success_overlap,
+        ),
+    )
+    successes = sum(run.success for run in runs)
+    context.report(f"{grid.student}, d = {d}, α = {n / d:g}: {successes} successes of {len(runs)}")
+    return pd.DataFrame(
+        {
+            "student": grid.student,
+            "units": units,
+            "d": d,
+            "n": n,
+            "alpha": n / d,
+            "sample": sample,
+            "overlap": run.overlap,
+            "loss": run.loss,
+            "test_error": run.test_error,
+            "iterations": run.iterations,
+            "loss_midway": run.loss_midway,
+            "converged": float(run.converged),
+            "success": float(run.success),
+        }
+        for sample, run in enumerate(runs)
+    )
+
+
+def _patterns(d: int, alpha: float) -> int:
+    """n, the integer nearest to α d, and at least 1."""
+    return max(1, round(alpha * d))
