@@ -35,6 +35,7 @@ class Ridge:
 
     Attributes:
         square_error: mean of (y - w.v)^2 on new samples.
+        finite_set: the part of it that a finite set of images hides; 0 where the moments are exact.
         training_error: its mean on the training set.
         noise: variance of the labels that no linear student explains.
         degrees_of_freedom: sum of lambda / (lambda + kappa), directions that the samples resolve.
@@ -43,6 +44,7 @@ class Ridge:
     """
 
     square_error: float
+    finite_set: float
     training_error: float
     noise: float
     degrees_of_freedom: float
@@ -56,6 +58,7 @@ def ridge(
     variance: float,
     samples: float,
     regularization: float,
+    images: float | None = None,
 ) -> Ridge:
     """Errors on new samples and on the training set.
 
@@ -67,6 +70,8 @@ def ridge(
         variance: E[y^2].
         samples: n, at least 1.
         regularization: r, not negative. At r = 0 n must differ from the number of positive eigenvalues.
+        images: size M of the set whose means the moments are, more than the number of positive eigenvalues; None where
+            they are exact. The best student on a set fits the noise of its samples too. What that hides is added.
 
     Raises:
         DomainError: an argument out of range, or coefficients that explain more than the variance.
@@ -80,6 +85,10 @@ def ridge(
     if noise < -EMPTY * variance:
         explained = float(variance) - noise
         raise DomainError(f"variance = {variance:.12g} is below {explained:.12g}, which the coefficients explain")
+    directions = len(spectrum)
+    per_image = 0.0 if images is None else 1.0 / require_between("images", images, directions + 1, SAMPLES[1])
+    left_over = max(noise, 0.0)
+    noise = left_over / (1.0 - directions * per_image)
     kappa = _effective_regularization(spectrum, samples, regularization)
     resolved = spectrum / (spectrum + kappa)
     lost = 1.0 - float(np.sum(resolved**2)) / samples
@@ -89,7 +98,9 @@ def ridge(
         )
     # (beta kappa / (lambda + kappa))^2 lambda with beta = b / lambda.
     bias = float(np.sum((weights * (1.0 - resolved)) ** 2 / spectrum))
-    error = (bias + max(noise, 0.0)) / lost
+    # On a set of M images each b^2 / lambda is too large by noise / M, in the mean.
+    finite_set = noise * per_image * float(np.sum(resolved * (2.0 - resolved))) / lost
+    error = (bias + left_over) / lost + finite_set
     degrees = float(np.sum(resolved))
     # r / kappa = n - sum of lambda / (lambda + kappa), without cancellation where r > 0.
     left = regularization / kappa if kappa > 0.0 and regularization > 0.0 else max(samples - degrees, 0.0)
@@ -100,7 +111,7 @@ def ridge(
         )
     # Without regularization and with fewer samples than directions the training set is learned exactly.
     trained = (left / samples) ** 2 * error if regularization > 0.0 or kappa == 0.0 else 0.0
-    return Ridge(error, trained, noise, degrees, kappa, residual)
+    return Ridge(error, finite_set, trained, noise, degrees, kappa, residual)
 
 
 def _effective_regularization(spectrum: np.ndarray, samples: float, regularization: float) -> float:

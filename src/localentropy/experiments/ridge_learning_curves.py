@@ -1,0 +1,76 @@
+"""Ridge regression on features of real images against the number of training images (glm, slide on real data).
+
+Each draw has training images of its own, without repetition. All other images are the test set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field, model_validator
+
+from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, Task
+from localentropy.experiments.real_images import ImageParameters, Regularizations, image_tasks
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Parameters(ImageParameters):
+    """Parameters of the runs."""
+
+    regularizations: Regularizations = Field(description="values of r (C)")
+    samples: IncreasingSizes = Field(description="numbers of training images n (C)", json_schema_extra=SIZE)
+    draws: int = Field(ge=2, le=10_000, description="training sets of each size (C)", json_schema_extra=SIZE)
+
+    @model_validator(mode="after")
+    def _enough(self) -> Self:
+        if self.samples[-1] > self.images // 2:
+            raise ValueError(f"samples: {self.samples[-1]} is more than half of images = {self.images}: take fewer")
+        return self
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One dataset and kind of features each."""
+    return image_tasks(parameters)
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """All draws on one dataset and kind of features, which are the same images for both kinds.
+
+    Returns:
+        Columns dataset, features, regularization, n, draw, square_error (mean of (y − w·v)² on the test images),
+        training_error (on the training images), classification_error (fraction of test images with y w·v ≤ 0).
+    """
+    import numpy as np
+    import pandas as pd
+
+    from localentropy import seeds
+    from localentropy.solvers.linear_student import train_linear_student
+
+    data = parameters.of_task(task, context)
+    labels = data.labels.astype(np.float64)
+    rows = []
+    for n in parameters.samples:
+        for draw in range(parameters.draws):
+            stream = seeds.generator(context.seed, "training_images", dataset=task["dataset"], samples=n, draw=draw)
+            chosen = stream.choice(len(labels), n, replace=False)
+            inputs, answers = data.values[chosen], labels[chosen]
+            weights = [
+                train_linear_student(inputs, answers, loss="square", regularization=strength).weights
+                for strength in parameters.regularizations
+            ]
+            outputs = data.values @ np.stack(weights, axis=1)
+            test = np.ones(len(labels), bool)
+            test[chosen] = False
+            squares = (labels[:, None] - outputs) ** 2
+            columns = {
+                "square_error": squares[test].mean(0),
+                "training_error": squares[chosen].mean(0),
+                "classification_error": (labels[:, None] * outputs <= 0.0)[test].mean(0),
+            }
+            rows.append(
+                pd.DataFrame(task | {"regularization": parameters.regularizations, "n": n, "draw": draw} | columns)
+            )
+        context.report(f"{task['dataset']}, {task['features']}: {parameters.draws} draws of {n} images")
+    return pd.concat(rows, ignore_index=True)
