@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from tests.claims import (
+    glm_tables,
     margins_tables,
     network_tables,
     run_tables,
@@ -26,6 +27,7 @@ MODULES = {
     "overparam": (theory_tables, run_tables, network_tables),
     "margins": (margins_tables,),
     "shaping": (shaping_run_tables, shaping_annealing_tables, shaping_theory_tables),
+    "glm": (glm_tables,),
 }
 """Paper → where the tables of its experiments are made."""
 

@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 
 from localentropy.claims.finding import Finding, Verdict
+from localentropy.claims.glm.descent import last_half_point
 from localentropy.claims.overparam.solvers import half_point
 from localentropy.pipeline.config import read_claims
 from localentropy.pipeline.scorecard import assess
 from tests.claims.cases import Case, Tables, only, tables
+from tests.claims.glm_cases import GLM
 from tests.claims.margins_cases import MARGINS
 from tests.claims.network_cases import NETWORKS
 from tests.claims.run_cases import RUNS
@@ -19,7 +21,7 @@ from tests.claims.shaping_run_cases import SHAPING_RUNS
 from tests.claims.shaping_theory_cases import SHAPING_THEORY
 from tests.claims.theory_cases import THEORY
 
-CASES: dict[str, Case] = THEORY | RUNS | NETWORKS | MARGINS | SHAPING_RUNS | SHAPING_ANNEALING | SHAPING_THEORY
+CASES: dict[str, Case] = THEORY | RUNS | NETWORKS | MARGINS | SHAPING_RUNS | SHAPING_ANNEALING | SHAPING_THEORY | GLM
 CLAIMS = read_claims()
 UNDECIDED = {"O21"}
 """Claims whose test is a bound in words: it never says more than that it cannot tell."""
@@ -152,6 +154,17 @@ def test_half_a_point_is_the_first_crossing() -> None:
     points = pd.DataFrame({"inv_alpha": [1.0, 2.0, 3.0, 4.0], "solved": [0, 10, 4, 10], "n": 10})
     assert half_point(points) == 1.5
     assert half_point(points[1:]) == -np.inf and half_point(points[:1]) == np.inf
+
+
+def test_the_last_half_point_has_the_error_of_binomial_fractions() -> None:
+    loads, shares, runs = np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.4, 0.0, 0.6, 0.8]), np.full(4, 400)
+    place, error = last_half_point(loads, shares, runs)
+    assert place == pytest.approx(3.25)
+    drawn = np.random.default_rng(1).binomial(400, shares, (2000, 4)) / 400
+    places = [last_half_point(loads, row, runs)[0] for row in drawn]
+    assert np.std(places) == pytest.approx(error, rel=0.06)
+    assert last_half_point(loads, shares - 0.5, runs)[0] == np.inf
+    assert last_half_point(loads, shares + 0.5, runs)[0] == -np.inf
 
 
 def test_a_threshold_from_one_side_stays_a_bound() -> None:

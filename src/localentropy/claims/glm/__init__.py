@@ -1,0 +1,1 @@
+"""Claims of the talk on exactly solvable models."""

@@ -1,0 +1,120 @@
+"""Claims about the loads at which Bayes-optimal learning changes, and about the glass at a temperature (theory)."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+
+BINARY, METASTABLE, COMMITTEE = "1.245", "1.63", "7.65"
+"""Printed: where binary weights are known, where the glass ends, where many units specialize."""
+NONE = 1e-9
+"""A specialization below this is none."""
+AT = 1e-6
+"""Loads this close to a transition, relative, are at it."""
+SMALL = 0.01
+"""A start counts as uninformed up to this specialization."""
+FAR = 50.0
+"""The text says "any n of the order of Kd". Loads must reach this one."""
+
+
+def transition(transitions: pd.DataFrame, model: str, kind: str) -> float:
+    """One load of the table of the program `bayes_transitions`.
+
+    Raises:
+        Untestable: the model is not in the table.
+    """
+    rows = transitions.loc[transitions["model"] == model, kind]
+    if rows.empty:
+        raise Untestable(f"no transitions of {model}")
+    return float(rows.iloc[0])
+
+
+def printed_as(value: float, text: str) -> bool:
+    """Whether a value, rounded to as many decimals as a printed number has, is that number."""
+    return f"{value:.{len(text.partition('.')[2])}f}" == text
+
+
+def binary_weights_are_found_at_once(transitions: pd.DataFrame) -> Finding:
+    """The information-theoretic threshold of binary weights is the printed one."""
+    value = transition(transitions, "binary_perceptron", "information_theoretic")
+    return Finding.of_theory(
+        f"information-theoretic threshold, {BINARY} to the digits printed",
+        value,
+        printed_as(value, BINARY),
+        f"{value:.6f}",
+    )
+
+
+def the_metastable_glass_ends(glass: pd.DataFrame) -> Finding:
+    """The metastable states at a temperature last up to the printed load, in one of two definitions of their end."""
+    ends = {
+        "zero entropy on the spinodal": float(glass["on_spinodal"].iloc[0]),
+        "largest load with zero entropy": float(glass["on_line"].iloc[0]),
+    }
+    off = largest(abs(end - float(METASTABLE)) for end in ends.values())  # NaN if one is missing
+    value = min(ends.values(), key=lambda end: abs(end - float(METASTABLE)))
+    told = ", ".join(f"{end:.4f} ({name})" for name, end in ends.items())
+    return Finding.of_theory(
+        f"end of the metastable glass, the nearer of two definitions, {METASTABLE} to the digits printed",
+        value,
+        not math.isnan(off) and any(printed_as(end, METASTABLE) for end in ends.values()),
+        f"{told}; {METASTABLE} is printed, {100 * (value / float(METASTABLE) - 1):+.1f} % from the nearer one",
+    )
+
+
+def units_specialize(transitions: pd.DataFrame, bayes_committee_2: pd.DataFrame) -> Finding:
+    """Two units specialize above a sharp load, for which no number is printed. Many do above the printed one."""
+    value = transition(transitions, "committee_large", "information_theoretic")
+    start = transition(transitions, "committee_2", "information_theoretic")
+    curve = bayes_committee_2.sort_values("alpha").set_index("alpha")["specialization"]
+    below, above = curve[curve.index < start * (1 - AT)], curve[curve.index > start * (1 + AT)]
+    if below.empty or above.empty:
+        raise Untestable(f"two units on both sides of α = {start:.4f} needed")
+    sharp = largest(below) < NONE < smallest(above)
+    detail = (
+        f"{value:.6f} for K → ∞, {COMMITTEE} is printed; K = 2: specialization {'sets in' if sharp else 'is not'} at "
+        f"α = {start:.6f}, {above.iloc[0]:.2g} at {above.index[0]:.4f} and {above.iloc[-1]:.3f} at "
+        f"{above.index[-1]:.3g}"
+    )
+    quantity = (
+        f"information-theoretic n/(Kd) for K → ∞, {COMMITTEE} to the digits printed; for K = 2 no specialization below "
+        "a load and some above it"
+    )
+    return Finding.of_theory(quantity, value, bool(sharp and printed_as(value, COMMITTEE)), detail)
+
+
+def many_units_do_not_specialize_from_an_uninformed_start(
+    committee_evolution: pd.DataFrame, transitions: pd.DataFrame
+) -> Finding:
+    """State evolution from a small specialization ends without one, at loads far above the one that suffices."""
+    suffices = transition(transitions, "committee_large", "information_theoretic")
+    table = committee_evolution.sort_values(["start", "alpha"])
+    small = table[table["start"] <= SMALL]
+    beyond = small[small["alpha"] > suffices]
+    if beyond.empty or small["alpha"].max() < FAR:
+        raise Untestable(f"starts of at most {SMALL:g} at loads up to {FAR:g} needed")
+    left = largest(small["overlap"])
+    last = small[small["alpha"] == small["alpha"].max()]
+    growth = ", ".join(
+        f"{factor:.2g} from {start:g}" for start, factor in zip(last["start"], last["growth"], strict=True)
+    )
+    escaped = table[(table["start"] > SMALL) & (table["overlap"] > table["start"])]
+    words = [
+        f"the start {start:g} specializes from α̃ = {rows['alpha'].min():g} on"
+        for start, rows in escaped.groupby("start")
+    ]
+    detail = "; ".join(
+        [
+            f"starts {numbers(small['start'].unique(), 'g')} at α̃ = {numbers(small['alpha'].unique(), 'g')}; one "
+            f"update at α̃ = {last['alpha'].iloc[0]:g} multiplies q_d by {growth}",
+            *words,
+        ]
+    )
+    quantity = (
+        f"largest specialization that state evolution ends with from at most {SMALL:g}, at n/(Kd) up to "
+        f"{small['alpha'].max():g}, < {NONE:g}; {suffices:.2f} suffices for the best student"
+    )
+    return Finding.of_theory(quantity, left, left < NONE and smallest(1.0 - last["growth"]) > 0, detail)
