@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels
-from localentropy.plots.glm.points import POINTS, counts, means
+from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.glm.points import POINTS, counts, means, sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,8 @@ PALETTE = (COLORS[3], COLORS[0], COLORS[2], COLORS[1], COLORS[4])
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """A column for each dataset and kind of features: square error against n; simulation over theory."""
     theory, runs = tables["glm/real_theory"], tables["glm/real_runs"]
+    covariance = tables["glm/real_covariance"].groupby(["dataset", "features"])
+    directions, kurtosis = covariance["rank"].first(), covariance["kurtosis"].quantile(0.9)
     keys = ["dataset", "features", "regularization", "n"]
     points = means(runs, keys, "square_error").merge(theory[[*keys, "square_error"]], on=keys, how="left")
     groups = [
@@ -41,6 +44,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         upper, lower = axes[number], axes[number + len(groups)]
         own_rows = _column(upper, lower, "abcdefgh"[number], "abcdefgh"[number + len(groups)], line, own, strengths)
         frames.append(own_rows.assign(dataset=dataset, features=features))
+        rank = int(directions[dataset, features])
+        threshold_line(upper, rank, f"$n$ = {rank}", side="right" if features == "pixels" else "left")
         upper.set_title(f"{DATASETS[dataset]}, {FEATURES[features]}", fontsize=8, loc="right")
     for axis in axes:
         axis.set(xscale="log", xlabel="samples $n$", xlim=(0.9 * theory["n"].min(), 1.1 * theory["n"].max()))
@@ -51,7 +56,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         _same_limits([axis for axis, group in zip(axes[len(groups) :], groups, strict=True) if group[1] == features])
     axes[0].legend(title="ridge $r$", title_fontsize=7)
     letter(axes)
-    return Drawing(figure, pd.concat(frames), _caption(theory, points, tables))
+    return Drawing(figure, pd.concat(frames), _caption(points, tables["glm/real_covariance"], kurtosis))
 
 
 def _column(
@@ -64,7 +69,7 @@ def _column(
         style = {"color": color, "marker": marker, "markersize": 3.5}
         upper.plot(line["n"], line["square_error"], color=color)
         upper.errorbar(own["n"], own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
-        upper.plot([], [], label=f"{strength:g}", **style)
+        upper.plot([], [], label=_power(strength), **style)
         ratio, error = own["y"] / own["square_error"], own["y_err"] / own["square_error"]
         lower.errorbar(own["n"], ratio, error.fillna(0.0), linewidth=0.7, **style)
         name = f"r = {strength:g}"
@@ -86,16 +91,28 @@ def _same_limits(axes: Sequence[Axes]) -> None:
         axis.set_ylim(min(limits), max(limits))
 
 
-def _caption(theory: pd.DataFrame, points: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> str:
+def _caption(points: pd.DataFrame, covariance: pd.DataFrame, kurtosis: pd.Series) -> str:
     ratio = points["y"] / points["square_error"]
     told = "; ".join(
         f"{ratio[own.index].min():.2f} to {ratio[own.index].max():.2f} ({DATASETS[dataset]}, {FEATURES[features]})"
         for (dataset, features), own in points.groupby(["dataset", "features"], sort=False)
     )
-    return (
-        "Figure real_data. Ridge regression on labels ±1 of real images, even and odd classes. Features tanh(Fx) of random projections of the pixels x, or the pixels. "
-        "Upper row: mean squared error on new images against the number n of training images. Lines: theory of Gaussian features, which knows of the data "
-        "the eigenvalues of the features' covariance, the coefficients E[y v] and E[y²] over all images. Points: ridge regression on drawn training sets, "
-        f"{counts(points)} draws; error bars: standard error. Lower row: simulation over theory, {told}. Pixels have heavy tails, which the theory does not know. "
-        "Datasets, features, r, n and the number of draws are chosen here; the talk shows other data."
+    tails = "; ".join(
+        f"{kurtosis[dataset, features]:.2g} ({DATASETS[dataset]}, {FEATURES[features]})"
+        for dataset, features in kurtosis.index
     )
+    random = covariance.loc[covariance["features"] == "random_features", "rank"].max()
+    return (
+        "Figure real_data. Ridge regression on labels ±1 of real images: even and odd classes. Student w·v of features v: tanh(Fx) of random projections of the pixels x, "
+        f"p = {random}, or the pixels themselves. Upper row: mean squared error on new images against the number n of training images. Lines: theory of "
+        "Gaussian features. Of the data it knows the eigenvalues of the features' covariance, E[y v] and E[y²] over all "
+        f"{sizes(covariance['images'])} images. Points: ridge regression on random training sets, {counts(points)} draws; means, error bars: standard error. "
+        f"Dotted: as many images as directions. Lower row: simulation over theory, {told}. The features of pixels have heavy tails, which the theory does not know. "
+        f"E[v⁴]/λ², which is 3 for Gaussian features, exceeds along a tenth of the eigenvectors: {tails}. Datasets, labels, features, r, n and the number of draws are chosen here; the talk shows curves of other data."
+    )
+
+
+def _power(value: float) -> str:
+    """A small number as a power of ten, others as they are."""
+    exponent = round(math.log10(value))
+    return rf"$10^{{{exponent}}}$" if value < 1e-3 and math.isclose(value, 10.0**exponent) else f"{value:g}"
