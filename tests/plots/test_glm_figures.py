@@ -281,10 +281,10 @@ def real_tables() -> dict[str, pd.DataFrame]:
     for dataset in ("mnist", "fashion_mnist"):
         for features, factor in (("random_features", 1.0), ("pixels", 1.5)):
             keys = {"dataset": dataset, "features": features, "regularization": 0.1}
-            theory.append(rows(keys=keys, n=[100, 200, 400], square_error=[0.8, 2.0, 0.4]))
+            theory.append(rows(keys=keys, n=[100, 200, 400], square_error=[0.8, 2.0, 0.4], finite_set=[0.04, 0.2, 0.0]))
             runs.append(rows(keys=keys | {"n": 200}, square_error=factor * np.array([1.8, 2.2])))
             keys = {"dataset": dataset, "features": features, "images": 7000, "rank": round(100 * factor)}
-            covariance.append(rows(keys=keys, kurtosis=[3.0 * factor] * 3))
+            covariance.append(rows(keys=keys, norm_spread=[0.2 * factor] * 3))
     names = ("real_theory", "real_runs", "real_covariance")
     tables = (theory, runs, covariance)
     return {f"glm/{name}": pd.concat(table) for name, table in zip(names, tables, strict=True)}
@@ -298,6 +298,6 @@ def test_figure_real_data_has_a_column_for_each_dataset_and_kind_and_tells_the_r
     ]  # fmt: skip
     for panel, ratio in zip("efgh", (1.0, 1.5, 1.0, 1.5), strict=True):
         assert series(drawing, panel, "simulation / theory, r = 0.1").loc[200, "y"] == pytest.approx(ratio)
-    for part in ("1.50 to 1.50 (MNIST, pixels)", "p = 100", "all 7000 images", "4.5 (MNIST, pixels)"):
+    for part in ("1.50 to 1.50 (MNIST, pixels)", "p = 100", "all 7000 images", "10 (MNIST, random features)", "up to 10 %"):
         assert part in drawing.caption
     assert "$n$ = 150" in words(drawing)
