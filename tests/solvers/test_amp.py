@@ -6,39 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import log_ndtr
 
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import hidden_manifold, random_patterns
 from localentropy.replica import random_features
-from localentropy.solvers import amp_kernels
 from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
 from localentropy.solvers.binary.belief_propagation import belief_propagation
-
-
-def hazard(x):
-    return np.exp(-0.5 * x * x - log_ndtr(-x)) / math.sqrt(2 * math.pi)
-
-
-def test_update_against_matrix_products():
-    rng = np.random.default_rng(0)
-    patterns = rng.choice(np.array([-1, 1], np.float32), (40, 101))
-    m, g = rng.uniform(-0.9, 0.9, 101), rng.uniform(0, 0.1, 40)
-    x = (3.0 - patterns @ m + 60.0 * g) / math.sqrt(60.0)
-    new, incoming = g.copy(), np.empty(101)
-    reaction = amp_kernels.amp_update(patterns, 3.0, 60.0, m, new, incoming)
-    np.testing.assert_allclose(new, hazard(x) / math.sqrt(60.0), rtol=1e-12)
-    np.testing.assert_allclose(incoming, new @ patterns, atol=1e-13)
-    assert reaction == pytest.approx(np.sum(hazard(x) * (hazard(x) - x)) / 60.0, rel=1e-12)
-
-
-def test_output_functions_against_scipy():
-    x = np.linspace(-36, 36, 1001)
-    g, slope = np.empty_like(x), np.empty_like(x)
-    amp_kernels.output_means(x, g, slope)
-    np.testing.assert_allclose(g, hazard(x), rtol=3e-13)
-    np.testing.assert_allclose(slope, hazard(x) * (hazard(x) - x), rtol=1e-9)
-    assert amp_kernels.sum_log_tails(x) == pytest.approx(log_ndtr(-x).sum(), rel=1e-13)
 
 
 def test_is_the_limit_of_belief_propagation():
@@ -126,6 +99,23 @@ def test_what_has_not_converged_says_so():
         assert not run.converged
         assert math.isnan(run.entropy)
     assert np.isnan(amp_in_fields(instance, np.zeros((1, 201)), max_iterations=2)[1][0])
+
+
+def test_patterns_that_no_weights_store_at_the_margin():
+    """The variance vanishes, and the means go on to jump: this is no fixed point."""
+    run = amp(hidden_manifold(134, 402, 483, 0, "tanh"), margin=0.25, seed=0)
+    assert not run.solved
+    assert not run.converged
+    assert math.isnan(run.entropy)
+
+
+def test_the_entropy_is_one_of_the_fixed_point():
+    """It is stationary there, so that its error is the square of that of the means."""
+    instance = hidden_manifold(67, 201, 403, 0)
+    for solver in (amp, two_level_amp):
+        rough, fine = (solver(instance, seed=0, tolerance=tolerance) for tolerance in (1e-4, 1e-12))
+        assert rough.iterations < fine.iterations - 10
+        assert rough.entropy == pytest.approx(fine.entropy, abs=1e-8)
 
 
 def test_wrong_arguments_are_refused_in_one_line():

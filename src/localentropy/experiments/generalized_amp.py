@@ -35,7 +35,7 @@ class Parameters(ExperimentParameters):
     channel: Literal["sign", "absolute"] = Field(description="what a label tells of the teacher's sum (T)")
     alphas: IncreasingLoads = Field(description="labelled inputs per weight, α = n/d (C)")
     max_iterations: int = Field(ge=1, le=1_000_000, description="most updates (C)")
-    tolerance: float = Field(gt=0, lt=1, description="root mean square change of a mean at convergence (C)")
+    tolerance: float = Field(gt=0, lt=1, description="largest change of a mean at convergence (C)")
     epsilon: float = Field(gt=0, lt=1, description="standard deviation of the first means (C)")
     d: int = Field(ge=2, le=100_000, description="weights (C)", json_schema_extra=SIZE)
     samples: int = Field(ge=1, le=10_000, description="training sets at each α", json_schema_extra=SIZE)

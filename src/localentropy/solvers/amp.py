@@ -1,17 +1,22 @@
-"""Approximate message passing: belief propagation in the limit of many weights, N + P messages instead of N P.
+"""Approximate message passing on the binary perceptron: weights ±1, and patterns to be stored with a margin.
 
-There are two approximations of the variance V of the sum over a pattern. They differ where patterns are correlated:
+These are cases of `localentropy.solvers.generalized_amp`: its binary prior, its channel "sign" with a threshold, its
+loop. They differ in the variance V of the sum over a pattern, where patterns are correlated:
 
 - `amp` takes the weights as independent, V = Σ_i ξ_i² (1 − m_i²). This is right on independent patterns. The belief
   propagation of the papers does the same on random features, where overlap and entropy are then shifted.
 - `two_level_amp` splits the random features into their latent patterns and a rest without correlations. Each part has
   its own variance. The fixed points obey the replica theory (docs/overparam/theory.md §1).
+
+No variant sees that a few patterns contradict each other. On a pattern and its opposite it converges, to a finite
+entropy; `solved` is then False. `belief_propagation` has an entropy below −10²⁰ there.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -20,64 +25,12 @@ from localentropy.arguments import require_fraction, require_integer, require_po
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.numerics.activations import activation_moments
-from localentropy.solvers.amp_kernels import amp_update, output_means, sum_log_tails
+from localentropy.solvers.amp_kernels import channel_means, log_probability
 from localentropy.solvers.binary.belief_propagation import BeliefSolution
 from localentropy.solvers.binary.message_kernels import count_errors
-from localentropy.solvers.binary.messages import LARGEST_DAMPING, raised_damping, threshold_of
+from localentropy.solvers.binary.messages import threshold_of
+from localentropy.solvers.generalized_amp import PRIORS, IndependentInputs, Inputs, MessagePassing
 from localentropy.solvers.solution import check_instance, check_run
-
-_SMALLEST_VARIANCE = 1e-12
-
-
-class _Progress:
-    """The magnetizations of a run, their convergence, and the damping.
-
-    Attributes:
-        damping: share of the old fields to keep in the next update. It is raised when updates alternate.
-        converged: whether the last update changed every magnetization by less than the tolerance.
-    """
-
-    def __init__(self, instance: Instance, margin: float, m: np.ndarray, damping: float, tolerance: float) -> None:
-        self.damping, self.converged = damping, False
-        self._instance, self._margin, self._tolerance = instance, margin, tolerance
-        self._patterns, self._threshold = instance.signed_patterns.astype(np.float32), threshold_of(instance, margin)
-        self._m, self._change = m, np.zeros_like(m)
-        self._errors, self._residuals = [self._count()], list[float]()
-
-    @property
-    def iterations(self) -> int:
-        return len(self._residuals)
-
-    @property
-    def _weights(self) -> np.ndarray:
-        return np.where(self._m >= 0, np.int8(1), np.int8(-1))
-
-    def _count(self) -> int:
-        return int(count_errors(self._patterns, self._threshold, self._weights))
-
-    def add(self, m: np.ndarray) -> np.ndarray:
-        """Record new magnetizations, and return them."""
-        change = m - self._m
-        self.damping = raised_damping(self.damping, float(change @ self._change), float(self._change @ self._change))
-        self._m, self._change = m, change
-        self._errors.append(self._count())
-        self._residuals.append(float(np.max(np.abs(change))))
-        self.converged = self._residuals[-1] < self._tolerance
-        return m
-
-    def solution(self, entropy: float, cpu_seconds: float) -> BeliefSolution:
-        return BeliefSolution(
-            weights=self._weights,
-            solved=self._instance.train_error(self._weights, self._margin) == 0.0,
-            iterations=self.iterations,
-            train_errors=np.array(self._errors) / self._instance.P,
-            cpu_seconds=cpu_seconds,
-            converged=self.converged,
-            entropy=entropy,
-            magnetizations=self._m,
-            residuals=np.array(self._residuals),
-            overlap=float(np.mean(self._m**2)),
-        )
 
 
 def amp(
@@ -110,28 +63,7 @@ def amp(
     Raises:
         DomainError: an argument out of range.
     """
-    check_run(instance, seed)
-    _check(damping, max_iterations, tolerance)
-    require_fraction(epsilon=epsilon)
-    start = time.thread_time()
-    patterns, threshold = instance.signed_patterns.astype(np.float32), threshold_of(instance, margin)
-    size = float(np.mean(np.square(patterns, dtype=np.float64)))
-    generator = seeds.generator(seed, "algorithm/amp", N=instance.N, P=instance.P)
-    m = generator.uniform(-epsilon, epsilon, instance.N)
-    field, incoming, g = np.arctanh(m), np.empty(instance.N), np.zeros(instance.P)
-    progress = _Progress(instance, margin, m, damping, tolerance)
-    while not progress.converged and progress.iterations < max_iterations:
-        variance = max(size * float(np.sum(1.0 - m * m)), _SMALLEST_VARIANCE)
-        reaction = amp_update(patterns, threshold, variance, m, g, incoming)
-        new = incoming + size * reaction * m
-        field = progress.damping * field + (1.0 - progress.damping) * new
-        m = progress.add(np.tanh(field))
-    entropy = math.nan
-    if progress.converged:
-        x = (threshold - patterns @ m + variance * g) / math.sqrt(variance)
-        total = sum_log_tails(x) + 0.5 * variance * float(g @ g) + _weight_entropy(field, m)
-        entropy = total / instance.N
-    return progress.solution(entropy, time.thread_time() - start)
+    return _solve(_independent, instance, margin, seed, damping, max_iterations, tolerance, epsilon)
 
 
 def two_level_amp(
@@ -157,59 +89,130 @@ def two_level_amp(
     Raises:
         DomainError: an argument out of range, random patterns, or an activation without noise (identity).
     """
+    return _solve(_RandomFeatures, instance, margin, seed, damping, max_iterations, tolerance, epsilon)
+
+
+def _solve(
+    make: Callable[[Instance, float], Inputs],
+    instance: Instance,
+    margin: float,
+    seed: int,
+    damping: float,
+    max_iterations: int,
+    tolerance: float,
+    epsilon: float,
+) -> BeliefSolution:
     check_run(instance, seed)
     _check(damping, max_iterations, tolerance)
     require_fraction(epsilon=epsilon)
-    if instance.features is None or instance.latent is None or instance.activation is None:
-        raise DomainError("two_level_amp needs random features: random patterns have no latent ones; take amp")
-    moments = activation_moments(instance.activation)
-    mu_1, mu_star = moments.mu_1, math.sqrt(moments.mu_star_squared)
-    if mu_star < 1e-6:
-        raise DomainError(f"two_level_amp needs a non-linear activation, got {instance.activation!r}")
     start = time.thread_time()
-    N, P, D = instance.N, instance.P, instance.latent.shape[1]
-    labels = instance.labels.astype(np.float64)
-    features = instance.features / math.sqrt(N)
-    latent = labels[:, None] * instance.latent / math.sqrt(D)
-    rest = (instance.signed_patterns / math.sqrt(N) - mu_1 * latent @ features.T) / mu_star
-    kappa = threshold_of(instance, margin) / math.sqrt(N)
-    generator = seeds.generator(seed, "algorithm/amp", N=N, P=P)
-    m = generator.uniform(-epsilon, epsilon, N)
-    field, g, slope = np.arctanh(m), np.zeros(P), np.empty(P)
-    g_s, B, A = np.zeros(D), np.zeros(D), 0.0
-    progress = _Progress(instance, margin, m, damping, tolerance)
-    while not progress.converged and progress.iterations < max_iterations:
-        V_w = max(1.0 - float(np.mean(m * m)), _SMALLEST_VARIANCE)
+    threshold = threshold_of(instance, margin)
+    inputs, patterns = make(instance, threshold), instance.signed_patterns.astype(np.float32)
+    m = seeds.generator(seed, "algorithm/amp", N=instance.N, P=instance.P).uniform(-epsilon, epsilon, instance.N)
+    passing = MessagePassing(inputs, PRIORS["binary"], np.arctanh(m), damping)
+
+    def weights() -> np.ndarray:
+        return 2 * (passing.means >= 0).astype(np.int8) - 1
+
+    errors, residuals = [count_errors(patterns, threshold, weights())], list[float]()
+    for residual in passing.updates(max_iterations, tolerance):
+        errors.append(count_errors(patterns, threshold, weights()))
+        residuals.append(residual)
+    # Without variance the entropy means nothing, as where the messages of belief propagation have run away.
+    converged = residuals[-1] < tolerance and not passing.recovered
+    return BeliefSolution(
+        weights=weights(),
+        solved=instance.train_error(weights(), margin) == 0.0,
+        iterations=len(residuals),
+        train_errors=np.array(errors) / instance.P,
+        cpu_seconds=time.thread_time() - start,
+        converged=converged,
+        entropy=float(passing.free_entropy()) + math.log(2.0) if converged else math.nan,
+        magnetizations=passing.means,
+        residuals=np.array(residuals),
+        overlap=float(np.mean(passing.means**2)),
+    )
+
+
+def _independent(instance: Instance, threshold: float) -> IndependentInputs:
+    square = float(np.mean(np.square(instance.patterns, dtype=np.float64)))
+    return IndependentInputs("sign", instance.patterns, instance.labels, square, threshold)
+
+
+class _RandomFeatures:
+    """Patterns μ₁ F x/√D + μ⋆ Z, and the messages of the projections s, see `two_level_amp`. All sums are over √N."""
+
+    def __init__(self, instance: Instance, threshold: float) -> None:
+        if instance.features is None or instance.latent is None or instance.activation is None:
+            raise DomainError("two_level_amp needs random features: random patterns have no latent ones; take amp")
+        moments = activation_moments(instance.activation)
+        self._mu_1, self._mu_star = moments.mu_1, math.sqrt(moments.mu_star_squared)
+        if self._mu_star < 1e-6:
+            raise DomainError(f"two_level_amp needs a non-linear activation, got {instance.activation!r}")
+        N, P, D = instance.N, instance.P, instance.latent.shape[1]
+        self._features = instance.features / math.sqrt(N)
+        self._latent = instance.labels[:, None] * instance.latent / math.sqrt(D)
+        correlated = self._mu_1 * self._latent @ self._features.T
+        self._rest = (instance.signed_patterns / math.sqrt(N) - correlated) / self._mu_star
+        self._labels, self._kappa = np.ones(P), threshold / math.sqrt(N)
+        self._g, self._slope = np.zeros(P), np.empty(P)
+        self._g_s, self._B, self._A = np.zeros(D), np.zeros(D), 0.0
+
+    def _sums(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Means θ of the projections as the weights see them, and ŝ with what the patterns tell; ω and V."""
+        V_w = float(variance[0])
+        theta = means @ self._features - V_w * self._g_s
+        s = (theta + V_w * self._B) / (1.0 + self._A * V_w)
+        V = self._mu_1**2 * V_w / (1.0 + self._A * V_w) + self._mu_star**2 * V_w
+        omega = self._mu_1 * self._latent @ s + self._mu_star * self._rest @ means - V * self._g
+        return theta, s, omega, V
+
+    def update(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        theta, s, omega, V = self._sums(means, variance)
+        channel_means(False, self._labels, self._kappa, omega, V, self._g, self._slope)
+        steepness, V_w = float(np.mean(self._slope)), float(variance[0])
+        N, P, D = len(means), len(omega), len(s)
+        self._A = P / D * self._mu_1**2 * steepness
+        self._B = self._mu_1 * (self._g @ self._latent) + self._A * s
+        self._g_s = (self._B - self._A * theta) / (1.0 + self._A * V_w)
+        reaction = D / N * self._A / (1.0 + self._A * V_w) + P / N * self._mu_star**2 * steepness
+        field = self._features @ self._g_s + self._mu_star * (self._g @ self._rest) + reaction * means
+        return field, np.array([reaction])
+
+    def free_entropy(self, means: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        theta, s, omega, V = self._sums(means, variance)
+        A, B, V_w = self._A, self._B, float(variance[0])
         V_s = V_w / (1.0 + A * V_w)
-        V = mu_1**2 * V_s + mu_star**2 * V_w
-        theta = m @ features - V_w * g_s
-        s = (theta + V_w * B) / (1.0 + A * V_w)
-        x = (kappa - (mu_1 * latent @ s + mu_star * rest @ m - V * g)) / math.sqrt(V)
-        output_means(x, g, slope)
-        g /= math.sqrt(V)
-        steepness = float(np.mean(slope)) / V
-        A = P / D * mu_1**2 * steepness
-        B = mu_1 * (g @ latent) + A * s
-        g_s = (B - A * theta) / (1.0 + A * V_w)
-        reaction = D / N * A / (1.0 + A * V_w) + P / N * mu_star**2 * steepness
-        new = features @ g_s + mu_star * (g @ rest) + reaction * m
-        field = progress.damping * field + (1.0 - progress.damping) * new
-        m = progress.add(np.tanh(field))
-    entropy = math.nan
-    if progress.converged:
-        V_s = V_w / (1.0 + A * V_w)
-        s = (theta + V_w * B) / (1.0 + A * V_w)
         log_Z = (B * B * V_w + 2.0 * B * theta - A * theta * theta) / (2.0 * (1.0 + A * V_w))
-        projections = np.sum(log_Z - B * s + 0.5 * A * (s * s + V_s) + 0.5 * V_w * g_s**2)
-        projections -= 0.5 * D * math.log1p(A * V_w)
-        patterns = sum_log_tails(x) + 0.5 * V * float(g @ g)
-        entropy = (patterns + float(projections) + _weight_entropy(field, m)) / N
-    return progress.solution(entropy, time.thread_time() - start)
+        projections = np.sum(log_Z - B * s + 0.5 * A * (s * s + V_s) + 0.5 * V_w * self._g_s**2)
+        projections -= 0.5 * len(s) * math.log1p(A * V_w)
+        labels = log_probability(False, self._labels, self._kappa, omega, V)
+        return np.array(labels + 0.5 * V * float(self._g @ self._g) + projections)
 
 
-def _weight_entropy(field: np.ndarray, m: np.ndarray) -> float:
-    """Σ_i ln 2cosh h_i − h_i m_i, nats."""
-    return float(np.sum(np.logaddexp(field, -field) - field * m))
+class _ManyRuns:
+    """Independent patterns for many runs at once, by products of matrices in single precision."""
+
+    def __init__(self, instance: Instance, threshold: float, runs: int) -> None:
+        self._patterns, self._threshold = instance.signed_patterns.astype(np.float32), threshold
+        self._square = float(np.mean(np.square(self._patterns, dtype=np.float64)))
+        self._labels = np.ones(instance.P)
+        self._g, self._slope = np.zeros((2, runs, instance.P))
+
+    def _sums(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        V = self._square * means.shape[1] * variance
+        return means @ self._patterns.T - V * self._g, V[:, 0]
+
+    def update(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        for omega, V, g, slope in zip(*self._sums(means, variance), self._g, self._slope, strict=True):
+            channel_means(False, self._labels, self._threshold, omega, V, g, slope)
+        reaction = self._square * self._slope.sum(1, keepdims=True)
+        return self._g.astype(np.float32) @ self._patterns + reaction.astype(np.float32) * means, reaction
+
+    def free_entropy(self, means: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        omega, V = self._sums(means, variance)
+        labels = [log_probability(False, self._labels, self._threshold, *sums) for sums in zip(omega, V, strict=True)]
+        return np.array(labels) + 0.5 * V * np.einsum("rm,rm->r", self._g, self._g)
 
 
 def _check(damping: float, max_iterations: int, tolerance: float) -> None:
@@ -252,33 +255,9 @@ def amp_in_fields(
     external = np.asarray(external, np.float32)
     if external.ndim != 2 or external.shape[1] != instance.N:
         raise DomainError(f"fields of shape {external.shape}: allowed is (runs, {instance.N})")
-    patterns, threshold = instance.signed_patterns.astype(np.float32), threshold_of(instance, margin)
-    size = float(np.mean(np.square(patterns, dtype=np.float64)))
-    own, m = np.zeros_like(external), np.tanh(external)
-    runs = len(external)
-    g, slope = np.zeros((runs, instance.P)), np.empty(runs * instance.P)
-    share = np.full((runs, 1), damping, np.float32)
-    change, residual = np.zeros_like(m), np.full(runs, np.inf)
-    variance, x = np.empty((runs, 1)), np.empty_like(g)
-    for _ in range(max_iterations):
-        squares = np.einsum("ri,ri->r", m, m, dtype=np.float64)[:, None]
-        variance = np.maximum(size * (instance.N - squares), _SMALLEST_VARIANCE)
-        x = (threshold - m @ patterns.T + variance * g) / np.sqrt(variance)
-        g = np.empty_like(x)
-        output_means(x.reshape(-1), g.reshape(-1), slope)
-        g /= np.sqrt(variance)
-        reaction = size * slope.reshape(x.shape).sum(1, keepdims=True) / variance
-        new = g.astype(np.float32) @ patterns + reaction.astype(np.float32) * m
-        own = share * own + (1 - share) * new
-        updated = np.tanh(own + external)
-        before, change, m = change, updated - m, updated
-        residual = np.abs(change).max(1)
-        if residual.max() < tolerance:
-            break
-        undone = np.einsum("ri,ri->r", change, before) < -0.7 * np.einsum("ri,ri->r", before, before)
-        share[undone] = np.minimum(0.5 * (1 + share[undone]), np.float32(LARGEST_DAMPING))
-    total = own.astype(np.float64) + external
-    weights = np.sum(np.logaddexp(total, -total) - total * m, 1)
-    patterns_term = np.array([sum_log_tails(row) for row in x]) + 0.5 * variance[:, 0] * np.einsum("rm,rm->r", g, g)
-    entropy = np.where(residual < tolerance, (weights + patterns_term) / instance.N, np.nan)
-    return m, entropy, residual
+    inputs = _ManyRuns(instance, threshold_of(instance, margin), len(external))
+    passing = MessagePassing(inputs, PRIORS["binary"], np.zeros_like(external), damping, external=external)
+    for _ in passing.updates(max_iterations, tolerance):
+        pass
+    entropy = np.where(passing.residual < tolerance, passing.free_entropy() + math.log(2.0), np.nan)
+    return passing.means, entropy, passing.residual

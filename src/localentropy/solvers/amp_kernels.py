@@ -1,4 +1,9 @@
-"""Kernels of approximate message passing: one pass over the patterns for both products of an update."""
+"""Kernels of approximate message passing: the channels, and one pass over the inputs for both products of an update.
+
+A label y tells of its sum z over the weights, for the channel "sign", that y z ≥ T; for "absolute", that |z| = y. The
+sum is Gaussian, of mean ω and variance V. With P(y | ω, V), the probability of the label, or its density,
+g = ∂_ω ln P(y | ω, V).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,30 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import FUSED, kernel, subroutine
-from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
+from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, log, log_tail
 from localentropy.solvers.binary.message_kernels import signed_sum
+
+
+@subroutine(fastmath=FUSED)
+def _sign(label: float, threshold: float, omega: float, variance: float) -> tuple[float, float]:
+    """g and −∂g/∂ω for the channel "sign", without branches: g = y 𝒢(x)/√V, 𝒢 is the hazard function."""
+    s = 1.0 / math.sqrt(variance)
+    x = (threshold - label * omega) * s
+    scaled = erfcx(abs(x) * SQRT_HALF)
+    density = exp(-min(0.5 * x * x, 700.0))
+    left = SQRT_TWO_OVER_PI * density / (2.0 - scaled * density)
+    pull = SQRT_TWO_OVER_PI / scaled if x > 0.0 else left
+    return label * (pull * s), pull * (pull - x) * s * s
+
+
+@subroutine(fastmath=FUSED)
+def _absolute(label: float, omega: float, variance: float) -> tuple[float, float]:
+    """g and −∂g/∂ω for the channel "absolute": z is y or −y, its mean is y tanh(yω/V)."""
+    x = label * omega / variance
+    small = exp(-min(2.0 * abs(x), 700.0))
+    mean = label * math.copysign((1.0 - small) / (1.0 + small), x)
+    spread = label * label * (4.0 * small / ((1.0 + small) * (1.0 + small)))
+    return (mean - omega) / variance, (1.0 - spread / variance) / variance
 
 
 @subroutine(fastmath=FUSED)
@@ -20,49 +47,72 @@ def _add(pattern: np.ndarray, factor: float, incoming: np.ndarray) -> None:
 
 @kernel(fastmath=FUSED)
 def amp_update(
-    patterns: np.ndarray, threshold: float, variance: float, means: np.ndarray, g: np.ndarray, incoming: np.ndarray
+    absolute: bool,
+    inputs: np.ndarray,
+    labels: np.ndarray,
+    threshold: float,
+    variance: float,
+    means: np.ndarray,
+    g: np.ndarray,
+    incoming: np.ndarray,
 ) -> float:
-    """ω = ξ·m − V g, g ← 𝒢((T − ω)/√V)/√V for every pattern, incoming = Σ_μ g ξ. Returns Σ_μ −∂g/∂ω.
+    """ω = X·a − V g, g ← g(y, ω, V) for every label, incoming = X^T g. Returns Σ_μ −∂g/∂ω.
 
-    A pattern is used for both products while it is in the cache.
+    An input is used for both products while it is in the cache.
 
     Args:
-        patterns: labels times patterns, [P, N].
-        threshold: T, smallest sum.
+        absolute: the channel is "absolute", and not "sign".
+        inputs: X, float32, [n, d].
+        labels: y, [n].
+        threshold: T, used for "sign" only.
         variance: V of the sums.
-        means: m, [N].
-        g: of the update before, [P], overwritten.
-        incoming: [N], overwritten.
+        means: a, [d].
+        g: of the update before, [n], overwritten.
+        incoming: [d], overwritten.
     """
-    s = 1.0 / math.sqrt(variance)
-    reaction = 0.0
+    precision = 0.0
     incoming[:] = 0.0
-    for mu in range(patterns.shape[0]):
-        pattern = patterns[mu]
-        x = (threshold - signed_sum(pattern, means) + variance * g[mu]) * s
-        pull = hazard(x)
-        g[mu] = pull * s
-        reaction += pull * (pull - x) * s * s
+    for mu in range(inputs.shape[0]):
+        pattern = inputs[mu]
+        omega = signed_sum(pattern, means) - variance * g[mu]
+        if absolute:
+            g[mu], slope = _absolute(labels[mu], omega, variance)
+        else:
+            g[mu], slope = _sign(labels[mu], threshold, omega, variance)
+        precision += slope
         _add(pattern, g[mu], incoming)
-    return reaction
+    return precision
 
 
 @kernel(fastmath=FUSED)
-def output_means(x: np.ndarray, g: np.ndarray, slope: np.ndarray) -> None:
-    """g = 𝒢(x) and slope = 𝒢(x)(𝒢(x) − x) elementwise, [size]; 𝒢 is the hazard function of the Gaussian."""
-    for k in range(x.size):
-        scaled = erfcx(abs(x[k]) * SQRT_HALF)
-        density = exp(-min(0.5 * x[k] * x[k], 700.0))
-        left = SQRT_TWO_OVER_PI * density / (2.0 - scaled * density)
-        pull = SQRT_TWO_OVER_PI / scaled if x[k] > 0.0 else left
-        g[k] = pull
-        slope[k] = pull * (pull - x[k])
+def channel_means(
+    absolute: bool,
+    labels: np.ndarray,
+    threshold: float,
+    omega: np.ndarray,
+    variance: float,
+    g: np.ndarray,
+    slope: np.ndarray,
+) -> None:
+    """g and slope = −∂g/∂ω of every label, [n], at the sums' means ω, [n]. Other arguments as in `amp_update`."""
+    if absolute:
+        for mu in range(labels.size):
+            g[mu], slope[mu] = _absolute(labels[mu], omega[mu], variance)
+    else:
+        for mu in range(labels.size):
+            g[mu], slope[mu] = _sign(labels[mu], threshold, omega[mu], variance)
 
 
 @kernel(fastmath=FUSED)
-def sum_log_tails(x: np.ndarray) -> float:
-    """Σ ln H(x), [size]."""
+def log_probability(absolute: bool, labels: np.ndarray, threshold: float, omega: np.ndarray, variance: float) -> float:
+    """Σ_μ ln P(y | ω, V), a density for "absolute". Arguments as in `channel_means`."""
+    s = 1.0 / math.sqrt(variance)
     total = 0.0
-    for k in range(x.size):
-        total += log_tail(x[k])
+    for mu in range(labels.size):
+        if absolute:
+            gap = (labels[mu] - abs(omega[mu])) * s
+            small = exp(-min(2.0 * labels[mu] * abs(omega[mu]) / variance, 700.0))
+            total += log(1.0 + small) - 0.5 * gap * gap - 0.5 * math.log(2.0 * math.pi * variance)
+        else:
+            total += log_tail((threshold - labels[mu] * omega[mu]) * s)
     return total

@@ -1,22 +1,29 @@
-"""Generalized approximate message passing for a teacher and a Bayes-optimal student on Gaussian inputs (`glm`).
+"""Generalized approximate message passing (AMP): any prior of the weights, any channel of the labels.
 
-The student knows the prior of the teacher's weights and the channel that makes its labels. One update, with the means a
-and the mean variance V of the weights, g(y, ω, V) of the channel, n = α d inputs X (docs/glm/theory.md eqs. 4, 7):
+One update, with the means a and the mean variance V of the weights, g(y, ω, V_z) of the channel, and inputs X of n rows
+and d columns, whose entries have mean square s (docs/glm/theory.md eqs. 4, 7, where s = 1/d):
 
-    ω = X a − V g_old          mean pre-activations without what they have just sent (Onsager's term)
-    Λ = Σ_μ −∂g/∂ω / d         precision that a weight gets from the labels
+    V_z = s d V                variance of a sum z over the weights
+    ω = X a − V_z g_old        its mean, without what its own label has just sent (Onsager's term)
+    Λ = s Σ_μ −∂g/∂ω           precision that a weight gets from the labels
     B = X^T g + Λ a            its field: a weight is seen as B / Λ, in Gaussian noise of variance 1/Λ
     a, V                       means and mean variance under the prior times exp(B w − Λ w²/2)
 
-A prior and a channel are one function each.
+Three parts are put together. A prior is two functions of B and Λ (`PRIORS`). A channel is one function of a label and
+its sum, compiled (`amp_kernels`). `Inputs` has the four lines in between: those above are `IndependentInputs`.
+`MessagePassing` is the state of a run and the loop.
+
+`generalized_amp` is the Bayes-optimal student of a teacher. The binary perceptron (`localentropy.solvers.amp`) is the
+case of binary weights and signs with a margin, also on random features.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -24,10 +31,192 @@ from localentropy import seeds
 from localentropy.arguments import require_integer, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
-from localentropy.solvers.amp_kernels import output_means
+from localentropy.solvers.amp_kernels import amp_update, log_probability
+from localentropy.solvers.binary.messages import raised_damping
 
 RECOVERED_VARIANCE = 1e-10
-"""Mean variance of a weight from which the teacher is recovered: there g has no more digits."""
+"""Smallest mean variance of a weight. There g has no more digits, and all weights are known."""
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is known of a weight before the labels.
+
+    Attributes:
+        moments: means, [..., d], and mean variance, [..., 1], of weights under the prior times exp(B w − Λ w²/2), from
+            fields B, [..., d], and precisions Λ, [..., 1].
+        log_normalization: ln of the integral of this product, summed over the weights, [...], from the same.
+    """
+
+    moments: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+    log_normalization: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _gaussian_moments(field: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return field / (1.0 + precision), 1.0 / (1.0 + precision)
+
+
+def _gaussian_log_normalization(field: np.ndarray, precision: np.ndarray) -> np.ndarray:
+    return 0.5 * np.sum(field**2 / (1.0 + precision) - np.log1p(precision), -1)
+
+
+def _binary_moments(field: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The precision says nothing: w² = 1 for both weights."""
+    small = np.exp(-2.0 * np.abs(field))
+    variances = small / (1.0 + small) ** 2
+    return np.tanh(field), variances.sum(-1, np.float64, keepdims=True) * (4.0 / field.shape[-1])
+
+
+def _binary_log_normalization(field: np.ndarray, precision: np.ndarray) -> np.ndarray:
+    return np.sum(np.logaddexp(field, -field) - math.log(2.0) - 0.5 * precision, -1)
+
+
+PRIORS = {
+    "gaussian": Prior(_gaussian_moments, _gaussian_log_normalization),
+    "binary": Prior(_binary_moments, _binary_log_normalization),
+}
+"""Gaussian weights of variance 1; weights +1 or −1 with probability 1/2."""
+
+
+class Inputs(Protocol):
+    """The labelled inputs: what the weights get from them, and the messages inside."""
+
+    def update(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Fields B, [..., d], and precisions Λ ≥ 0, [..., 1], from means, [..., d], and mean variances, [..., 1]."""
+
+    def free_entropy(self, means: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """Σ_μ ln P(y | ω, V_z) + V_z g²/2 at the messages of the last update, [...]."""
+
+
+class IndependentInputs:
+    """Inputs of independent entries of mean 0, for one run.
+
+    The entries are kept in single precision, the sums over them are in double precision.
+    """
+
+    def __init__(
+        self, channel: str, inputs: np.ndarray, labels: np.ndarray, square: float, threshold: float = 0.0
+    ) -> None:
+        """Without messages.
+
+        Args:
+            channel: "sign" or "absolute", see `amp_kernels`.
+            inputs: X, [n, d].
+            labels: y, [n].
+            square: s, mean square of an entry.
+            threshold: T, the smallest y z of a solution; for signs only.
+        """
+        self._inputs = np.ascontiguousarray(inputs, np.float32)
+        self._labels = np.ascontiguousarray(labels, np.float64)
+        self._absolute, self._threshold, self._square = channel == "absolute", threshold, square
+        n, d = self._inputs.shape
+        self._g, self._incoming = np.zeros(n), np.empty(d)
+
+    def update(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Inputs`."""
+        steepness = amp_update(
+            self._absolute,
+            self._inputs,
+            self._labels,
+            self._threshold,
+            self._spread(variance),
+            means,
+            self._g,
+            self._incoming,
+        )
+        # Absolute values can give a small negative sum. No label can tell less than nothing.
+        precision = np.array([max(self._square * steepness, 0.0)])
+        return self._incoming + precision * means, precision
+
+    def free_entropy(self, means: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """See `Inputs`."""
+        spread = self._spread(variance)
+        omega = self._inputs @ means - spread * self._g
+        labels = log_probability(self._absolute, self._labels, self._threshold, omega, spread)
+        return np.array(labels + 0.5 * spread * float(self._g @ self._g))
+
+    def _spread(self, variance: np.ndarray) -> float:
+        return self._square * self._inputs.shape[1] * float(variance[0])
+
+
+class MessagePassing:
+    """The state of AMP, of one run, [d], or of many at once, [runs, d].
+
+    Attributes:
+        means: a, of the weights, [..., d].
+        variance: V, mean variance of a weight, at least `RECOVERED_VARIANCE`, [..., 1].
+        damping: share of the old fields and precisions that the next update keeps, [..., 1].
+        residual: largest change of a mean in the last update, [...].
+    """
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        prior: Prior,
+        field: np.ndarray,
+        damping: float,
+        adaptive: bool = True,
+        external: np.ndarray | float = 0.0,
+    ) -> None:
+        """At the start.
+
+        Args:
+            inputs: the labelled inputs.
+            prior: of the weights.
+            field: first fields of the weights, [..., d].
+            damping: the first.
+            adaptive: raise the damping of a run whose updates alternate.
+            external: fields on the weights that come from no label, [..., d].
+        """
+        self._inputs, self._prior, self._adaptive, self._external = inputs, prior, adaptive, external
+        runs = field.shape[:-1]
+        self._field, self._precision = field, np.zeros((*runs, 1))
+        self.damping = np.full((*runs, 1), damping, field.dtype)
+        self.residual = np.full(runs, np.inf)
+        self._change = np.zeros_like(field)
+        self._settle()
+
+    def _settle(self) -> None:
+        self.means, variance = self._prior.moments(self._field + self._external, self._precision)
+        self.variance = np.maximum(variance, RECOVERED_VARIANCE)
+
+    @property
+    def recovered(self) -> np.ndarray:
+        """Whether the variance has vanished, [...]."""
+        return self.variance[..., 0] <= RECOVERED_VARIANCE
+
+    def updates(self, max_iterations: int, tolerance: float) -> Iterator[float]:
+        """Update everything until no mean changes by more than the tolerance, or all variances vanish.
+
+        Yields:
+            The largest change of a mean in the update just made.
+        """
+        for _ in range(max_iterations):
+            field, precision = self._inputs.update(self.means, self.variance)
+            self._field = self.damping * self._field + (1 - self.damping) * field
+            self._precision = self.damping * self._precision + (1 - self.damping) * precision
+            means, before = self.means, self._change
+            self._settle()
+            self._change = self.means - means
+            self.residual = np.abs(self._change).max(-1)
+            if self._adaptive:
+                product, squares = np.vecdot(self._change, before), np.vecdot(before, before)
+                self.damping = raised_damping(self.damping, product[..., None], squares[..., None])
+            largest = float(self.residual.max())
+            yield largest
+            if largest < tolerance or self.recovered.all():
+                break
+
+    def free_entropy(self) -> np.ndarray:
+        """Bethe's ln Σ_w of the prior times the probability of all labels, nats per weight, [...].
+
+        For many weights it is that of Thouless, Anderson and Palmer. The energy in the external fields is left out.
+        """
+        field = self._field + self._external
+        squares = self.means**2 + self.variance
+        weights = self._prior.log_normalization(field, self._precision)
+        weights += np.sum(0.5 * self._precision * squares - field * self.means, -1)
+        return (self._inputs.free_entropy(self.means, self.variance) + weights) / self.means.shape[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +225,14 @@ class PosteriorMean:
 
     Attributes:
         weights: a, posterior means, float64, [d].
-        variance: V, mean posterior variance of a weight.
-        converged: whether the last update changed the means by less than the tolerance, or the variance vanished. Close
+        variance: V, mean posterior variance of a weight, at least 1e-10.
+        converged: whether the last update changed no mean by more than the tolerance, or the variance vanished. Close
             to the load of recovery the variance can vanish at weights that do not give all labels.
         iterations: updates of all means.
         overlaps: q = |a|²/d after each update, [iterations]. On average over instances q is the overlap with the
             teacher (Nishimori), and follows `bayes.state_evolution`.
+        free_entropy: ln of the posterior's normalization, nats per weight; NaN where the run has not converged or the
+            variance vanished. It follows `free_entropy` of `bayes.perceptron` and `bayes.phase_retrieval`.
         cpu_seconds: processor time.
     """
 
@@ -50,6 +241,7 @@ class PosteriorMean:
     converged: bool
     iterations: int
     overlaps: np.ndarray
+    free_entropy: float
     cpu_seconds: float
 
 
@@ -63,15 +255,15 @@ def generalized_amp(
 ) -> PosteriorMean:
     """Posterior mean of the teacher's weights by approximate message passing.
 
-    Source: `glm`, slide on AMP; docs/glm/theory.md eqs. 4, 5, 7. The variances are scalar and nothing is damped. The
-    number of threads of the linear algebra library may change the last bits.
+    Source: `glm`, slide on AMP; docs/glm/theory.md eqs. 4, 5, 7. The variances are scalar: one for all weights. Nothing
+    is damped: with damping, absolute values do not leave means of zero (docs/solvers/generalized_amp.md).
 
     Args:
         instance: the problem, with its prior and channel.
-        seed: root seed of the first means.
+        seed: root seed of the first fields.
         max_iterations: most updates. Close to a transition hundreds are needed.
-        tolerance: converged when the root mean square change of a mean in one update is below.
-        epsilon: the first means are Gaussian with this standard deviation. They must not all be zero: for absolute
+        tolerance: converged when no mean changes by more in one update.
+        epsilon: the first fields are Gaussian with this standard deviation. They must not all be zero: for absolute
             values this is a fixed point.
 
     Raises:
@@ -86,52 +278,18 @@ def generalized_amp(
     require_integer("max_iterations", max_iterations, 1)
     require_positive(tolerance=tolerance, epsilon=epsilon)
     start = time.thread_time()
-    X, y, channel, prior = instance.inputs, instance.labels, _CHANNELS[instance.channel], _PRIORS[instance.prior]
-    n, d = X.shape
-    a = epsilon * seeds.generator(seed, "algorithm/generalized_amp", n=n, d=d).standard_normal((d,))
-    V, g, overlaps, converged = 1.0, np.zeros(n), list[float](), False
-    while not converged and len(overlaps) < max_iterations:
-        g, steepness = channel(y, X @ a - V * g, V)
-        # Absolute values can give a small negative sum. No label can tell less than nothing.
-        precision = max(steepness / d, 0.0)
-        before = a
-        a, V = prior(g @ X + precision * a, precision)
-        overlaps.append(float(a @ a) / d)
-        converged = V < RECOVERED_VARIANCE or math.sqrt(np.mean((a - before) ** 2)) < tolerance
-    return PosteriorMean(a, V, converged, len(overlaps), np.array(overlaps), time.thread_time() - start)
-
-
-def _sign_channel(y: np.ndarray, omega: np.ndarray, V: float) -> tuple[np.ndarray, float]:
-    """g = ∂_ω ln P(y | ω, V) for each label, [n], and Σ_μ −∂g/∂ω, for the teacher's sign."""
-    g, slope = np.empty_like(omega), np.empty_like(omega)
-    output_means(-y * omega / math.sqrt(V), g, slope)
-    return y * g / math.sqrt(V), float(slope.sum()) / V
-
-
-def _absolute_channel(y: np.ndarray, omega: np.ndarray, V: float) -> tuple[np.ndarray, float]:
-    """The same for the teacher's absolute value."""
-    x = y * omega / V
-    small = np.exp(-2.0 * np.abs(x))
-    spread = y * y / V * (4.0 * small / (1.0 + small) ** 2)
-    return (y * np.tanh(x) - omega) / V, float(np.sum(1.0 - spread)) / V
-
-
-def _gaussian_prior(field: np.ndarray, precision: float) -> tuple[np.ndarray, float]:
-    """Means of the weights, [d], and their mean variance, for Gaussian weights of variance 1."""
-    return field / (1.0 + precision), 1.0 / (1.0 + precision)
-
-
-def _binary_prior(field: np.ndarray, precision: float) -> tuple[np.ndarray, float]:
-    """The same for weights ±1, whatever the precision: w² = 1 for both."""
-    small = np.exp(-2.0 * np.abs(field))
-    return np.tanh(field), float(np.mean(4.0 * small / (1.0 + small) ** 2))
-
-
-_CHANNELS: dict[str, Callable[[np.ndarray, np.ndarray, float], tuple[np.ndarray, float]]] = {
-    "sign": _sign_channel,
-    "absolute": _absolute_channel,
-}
-_PRIORS: dict[str, Callable[[np.ndarray, float], tuple[np.ndarray, float]]] = {
-    "gaussian": _gaussian_prior,
-    "binary": _binary_prior,
-}
+    n, d = instance.inputs.shape
+    field = epsilon * seeds.generator(seed, "algorithm/generalized_amp", n=n, d=d).standard_normal((d,))
+    inputs = IndependentInputs(instance.channel, instance.inputs, instance.labels, 1.0 / d)
+    passing = MessagePassing(inputs, PRIORS[instance.prior], field, damping=0.0, adaptive=False)
+    overlaps = [float(np.mean(passing.means**2)) for _ in passing.updates(max_iterations, tolerance)]
+    settled, recovered = bool(passing.residual < tolerance), bool(passing.recovered)
+    return PosteriorMean(
+        weights=passing.means,
+        variance=float(passing.variance[0]),
+        converged=settled or recovered,
+        iterations=len(overlaps),
+        overlaps=np.array(overlaps),
+        free_entropy=float(passing.free_entropy()) if settled and not recovered else math.nan,
+        cpu_seconds=time.thread_time() - start,
+    )

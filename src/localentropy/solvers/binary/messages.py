@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -130,7 +131,7 @@ class Messages:
             self.weights,
         )
         if self._how.adaptive:
-            self.damping = raised_damping(self.damping, product, self._last_squares)
+            self.damping = float(raised_damping(self.damping, product, self._last_squares))
         self._last_squares = squares
         return float(largest)
 
@@ -163,17 +164,20 @@ class Messages:
         return self.free_entropy() - float(self.external @ self.magnetizations) / len(self.total)
 
 
-def raised_damping(damping: float, product: float, squares: float) -> float:
+def raised_damping(damping: float | np.ndarray, product: float | np.ndarray, squares: float | np.ndarray) -> Any:
     """The damping after two updates that changed the means by δ and δ': (1 + damping)/2 if they alternate.
 
     Along one direction δ' = λδ, and halving 1 − damping halves 1 − λ. The damping is raised for λ < −0.7.
 
     Args:
-        damping: share of the old fields kept.
-        product: δ·δ'.
-        squares: δ·δ.
+        damping: share of the old fields kept, of each run, or of one.
+        product: δ·δ', of the same.
+        squares: δ·δ, of the same.
     """
-    return min(0.5 * (1.0 + damping), LARGEST_DAMPING) if product < -0.7 * squares else damping
+    alternate = product < -0.7 * squares
+    if not np.any(alternate):
+        return damping
+    return np.where(alternate, np.minimum(0.5 * (1 + damping), LARGEST_DAMPING), damping)
 
 
 def threshold_of(instance: Instance, margin: float) -> float:
