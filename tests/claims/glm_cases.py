@@ -14,9 +14,21 @@ GLM["G01"] = Case(
     wrong={
         "a digit less": put("transitions", "information_theoretic", 1.2438, **binary),
         "a digit more": put("transitions", "information_theoretic", 1.249, **binary),
+        "the teacher earlier": put("bayes_binary", "free_entropy", -0.71, start="uninformed", alpha=1.0),
+        "the teacher later": put("bayes_binary", "free_entropy", -0.69, start="uninformed", alpha=1.3),
+        "no jump": put("bayes_binary", "bayes_error", 0.0, start="uninformed"),
     },
-    small={"other models": only("transitions", model=other_than("binary_perceptron"))},
-    missing={"the load": put("transitions", "information_theoretic", np.nan, **binary)},
+    small={
+        "other models": only("transitions", model=other_than("binary_perceptron")),
+        "small loads": only("bayes_binary", alpha=below(1.1)),
+        "large loads": only("bayes_binary", alpha=above(1.25)),
+        "one start": only("bayes_binary", start="uninformed"),
+    },
+    missing={
+        "the load": put("transitions", "information_theoretic", np.nan, **binary),
+        "a free entropy": put("bayes_binary", "free_entropy", np.nan, start="uninformed", alpha=1.3),
+        "an error": put("bayes_binary", "bayes_error", np.nan, start="uninformed", alpha=1.2),
+    },
 )
 GLM["G02"] = Case(
     wrong={

@@ -44,11 +44,18 @@ def committee_evolution() -> pd.DataFrame:
 
 
 def bayes_binary() -> pd.DataFrame:
-    """The overlap of the uninformed start jumps to 1 at 1.4926; the informed one is the teacher."""
+    """The overlap of the uninformed start jumps to 1 at 1.4926; the informed one is the teacher.
+
+    The free entropies cross at 1.2448.
+    """
     alpha = np.array([0.1, 0.5, 0.8, 1.0, 1.2, 1.3, 1.4, 1.4926, 1.4927, 1.6, 1.8])
     overlap = np.where(alpha < 1.49265, 0.58 * alpha, 1.0)
     lines = {"uninformed": overlap, "informed": np.ones_like(alpha)}
-    return pd.concat([pd.DataFrame({"start": start, "alpha": alpha, "overlap": m}) for start, m in lines.items()])
+    frames = [pd.DataFrame({"start": start, "alpha": alpha, "overlap": m}) for start, m in lines.items()]
+    table = pd.concat(frames, ignore_index=True)
+    found = table["overlap"] == 1.0
+    free_entropy = np.where(found, -0.7, -0.7 + 0.1 * (1.2448 - table["alpha"]))
+    return table.assign(free_entropy=free_entropy, bayes_error=np.where(found, 0.0, 0.2))
 
 
 def _messages(loads: tuple[float, ...], threshold: float, slope: float, seed: int) -> pd.DataFrame:

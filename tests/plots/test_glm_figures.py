@@ -298,6 +298,12 @@ def test_figure_real_data_has_a_column_for_each_dataset_and_kind_and_tells_the_r
     ]  # fmt: skip
     for panel, ratio in zip("efgh", (1.0, 1.5, 1.0, 1.5), strict=True):
         assert series(drawing, panel, "simulation / theory, r = 0.1").loc[200, "y"] == pytest.approx(ratio)
-    for part in ("1.50 to 1.50 (MNIST, pixels)", "p = 100", "all 7000 images", "10 (MNIST, random features)", "up to 10 %"):
+    for part in (
+        "1.50 to 1.50 (MNIST, pixels)",
+        "p = 100",
+        "all 7000 images",
+        "10 (MNIST, random features)",
+        "up to 10 %",
+    ):
         assert part in drawing.caption
     assert "$n$ = 150" in words(drawing)

@@ -37,14 +37,27 @@ def printed_as(value: float, text: str) -> bool:
     return f"{value:.{len(text.partition('.')[2])}f}" == text
 
 
-def binary_weights_are_found_at_once(transitions: pd.DataFrame) -> Finding:
-    """The information-theoretic threshold of binary weights is the printed one."""
-    value = transition(transitions, "binary_perceptron", "information_theoretic")
+def binary_weights_are_found_at_once(transitions: pd.DataFrame, bayes_binary: pd.DataFrame) -> Finding:
+    """At the printed load the teacher's free entropy becomes the larger one, and the error falls from above 0 to 0."""
+    value, end = (
+        transition(transitions, "binary_perceptron", kind) for kind in ("information_theoretic", "algorithmic")
+    )
+    if set(bayes_binary["start"]) != {"uninformed", "informed"}:
+        raise Untestable("both starts needed")
+    states = bayes_binary.pivot(index="alpha", columns="start", values=["free_entropy", "bayes_error"])
+    excess = states["free_entropy", "uninformed"] - states["free_entropy", "informed"]
+    below = excess[(excess.index < value * (1 - AT)) & (excess.index > 0.5 * value)]
+    above = excess[(excess.index > value * (1 + AT)) & (excess.index < end)]
+    if below.empty or above.empty:
+        raise Untestable(f"both states at loads on both sides of {value:.4f} needed")
+    error = float(states["bayes_error", "uninformed"][below.index[-1]])
+    first_order = smallest(below) > 0 > largest(above) and error > 0
     return Finding.of_theory(
-        f"information-theoretic threshold, {BINARY} to the digits printed",
+        f"load at which the free entropy of the teacher becomes the larger one, {BINARY} to the digits printed; the "
+        "probability of an error is positive just below it",
         value,
-        printed_as(value, BINARY),
-        f"{value:.6f}",
+        bool(first_order and printed_as(value, BINARY)),
+        f"{value:.6f}; the error falls from {error:.4f} to 0",
     )
 
 
