@@ -23,9 +23,9 @@ CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 SIZES = {"chunks": 1, "threads": 1}
 AMP = {"prior": "binary", "channel": "sign", "alphas": [0.5, 2.5], "max_iterations": 200, "tolerance": 1e-6}
 AMP |= {"epsilon": 0.01, "d": 100, "samples": 2}
-PLAIN = {"student": "plain", "d": 15, "alphas": [2.0, 8.0], "samples": 6, "iterations": 2000}
-WIDE = {"student": "wide", "d": 8, "alphas": [1.0], "samples": 3, "iterations": 4000}
-DESCENT = {"step": 0.02, "loss_tolerance": 1e-6, "speed_tolerance": 1e-6, "success_overlap": 0.99}
+PLAIN = {"student": "plain", "d": 15, "alphas": [2.0, 8.0], "samples": 6, "step": 0.05, "iterations": 2000}
+WIDE = {"student": "wide", "d": 8, "alphas": [1.0], "samples": 3, "step": 0.02, "iterations": 4000}
+DESCENT = {"loss_tolerance": 1e-6, "speed_tolerance": 1e-6, "success_overlap": 0.99}
 
 
 def table(program: Any, **values: Any) -> pd.DataFrame:
@@ -59,7 +59,8 @@ def test_rows_of_descent_are_those_of_the_solver() -> None:
         ("plain", 15, 1, 30, 2.0): 6, ("plain", 15, 1, 120, 8.0): 6, ("wide", 8, 8, 8, 1.0): 3,
     }  # fmt: skip
     for row in found.groupby(["student", "n"]).tail(1).itertuples():
-        rule = Descent(iterations=2000 if row.student == "plain" else 4000, loss_tolerance=1e-6)
+        grid: Any = PLAIN if row.student == "plain" else WIDE
+        rule = Descent(step=grid["step"], iterations=grid["iterations"], loss_tolerance=1e-6)
         (run,) = descend_phase_retrieval(
             [problem(row.n, row.d, row.sample, "gaussian", "absolute")],
             units=row.units,

@@ -37,13 +37,13 @@ class Grid(BaseModel):
     d: int = Field(ge=2, le=10_000, description="inputs (C)")
     alphas: IncreasingLoads = Field(description="training inputs per weight of the teacher, α = n/d (C)")
     samples: int = Field(ge=1, le=10_000, description="training sets at each α, with one run each")
+    step: float = Field(gt=0, le=1, description="η of Euler's rule, in the time of the flow (C)")
     iterations: int = Field(ge=1, le=10_000_000, description="most steps (C)")
 
 
 class Parameters(ExperimentParameters):
     """Parameters of the runs. No run is in them twice."""
 
-    step: float = Field(gt=0, le=1, description="η of Euler's rule, in the time of the flow (C)")
     loss_tolerance: float = Field(gt=0, lt=1, description="loss below which a run ends (C)")
     speed_tolerance: float = Field(
         gt=0, lt=1, description="rms change of a weight per unit of time that ends a run (C)"
@@ -87,7 +87,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         units=units,
         seeds=[seeds.child(context.seed, "algorithm/descent", sample=sample) for sample in range(grid.samples)],
         descent=Descent(
-            step=parameters.step,
+            step=grid.step,
             iterations=grid.iterations,
             loss_tolerance=parameters.loss_tolerance,
             speed_tolerance=parameters.speed_tolerance,
