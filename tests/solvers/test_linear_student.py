@@ -127,6 +127,7 @@ def test_both_forms_of_ridge_regression():
 def test_extremes(loss, strength):
     X, y = problem(30, 60, 5)
     run = train_linear_student(X, y, loss=loss, regularization=strength)
+    assert run.converged
     if strength > 1:  # Hebb's rule, with the slope of the loss at zero
         slope = 0.5 if loss == "logistic" else 1.0
         expected = slope * (y @ X) / strength
