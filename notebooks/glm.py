@@ -193,9 +193,9 @@ plt.show()
 # ## The hidden manifold and double descent
 #
 # Real inputs often have few directions that matter. Here the teacher sees $d$ numbers, and the student $p=10\,d$
-# features of them, erf of random sums. It has the square loss. Without regularization the error has a peak where samples
-# are as many as features. At the best $\lambda$ it has none. A point is one student on features of $d=60$ numbers: it is
-# near the line, not on it. `make glm_gaussian_equivalence` shows how the difference falls with $d$.
+# features of them, erf of random sums. It has the square loss. Without regularization the error has a peak where
+# samples are as many as features. At the best $\lambda$ it has none. A point is one student on features of $d=60$
+# numbers: it is near the line, not on it. `make glm_gaussian_equivalence` shows how the difference falls with $d$.
 
 # %%
 
