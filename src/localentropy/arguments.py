@@ -5,13 +5,26 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from localentropy.errors import DomainError
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+LONGEST_SHOWN = 80
+"""Characters of a value in a message."""
+
+
+def shown(value: object) -> str:
+    """A value as it is written in Python, on one line and not longer than a line."""
+    try:
+        text = " ".join(repr(value).split("\n"))
+    except Exception:  # an object of the user's may raise anything; Python does not write integers of 4301 digits
+        text = f"{type(value).__name__} object"
+    return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
 def nearest_choice(value: object, choices: Iterable[str], similarity: float = 0.5) -> str | None:
@@ -32,7 +45,7 @@ def require_number(name: str, value: object) -> float:
     if getattr(value, "shape", None) == () and hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise DomainError(f"{name} = {value!r} is not a number")
+        raise DomainError(f"{name} = {shown(value)} is not a number")
     try:
         number = float(value)
     except OverflowError:
@@ -49,11 +62,11 @@ def require_integer(name: str, value: object, least: int | None = None, most: in
         DomainError: not an integer, below `least` or above `most`.
     """
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise DomainError(f"{name} = {value!r} is not an integer")
+        raise DomainError(f"{name} = {shown(value)} is not an integer")
     number = int(value)
     if (least is not None and number < least) or (most is not None and number > most):
         allowed = f"at least {least}" if most is None else f"from {least} to {most}"
-        raise DomainError(f"{name} = {number} is out of range: allowed are integers {allowed}")
+        raise DomainError(f"{name} = {shown(number)} is out of range: allowed are integers {allowed}")
     return number
 
 
@@ -65,8 +78,11 @@ def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
     """
     words = tuple(allowed)
     if not isinstance(value, str) or value not in words:
-        nearest = nearest_choice(value, words, similarity=0.0)
-        raise DomainError(f"{name} = {value!r} is not known: allowed are {', '.join(words)}; nearest is {nearest!r}")
+        text = value[:LONGEST_SHOWN] if isinstance(value, str) else shown(value)
+        nearest = nearest_choice(text, words, similarity=0.0)
+        raise DomainError(
+            f"{name} = {shown(value)} is not known: allowed are {', '.join(words)}; nearest is {nearest!r}"
+        )
     return value
 
 
@@ -105,14 +121,20 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
 
     Args:
         name: of one element.
-        values: a number or a (nested) sequence of numbers, with at least one element.
+        values: a number or a (nested) sequence of numbers, with at least one element. Sets and mappings are refused:
+            they have no order, or two things in a place.
         low: lower end of the interval.
         high: upper end.
         inclusive: whether the ends are allowed.
     """
     import numpy as np
 
-    listed = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, np.ndarray)) else values
+    if isinstance(values, (Set, Mapping)):
+        raise DomainError(f"{name}: a {type(values).__name__} given, allowed is a sequence of numbers")
+    if getattr(values, "shape", None) == () and hasattr(values, "item"):
+        values = values.item()
+    whole = not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, np.ndarray))
+    listed = values if whole else list(values)
     elements = np.asarray(listed, dtype=object)
     if elements.size == 0:
         raise DomainError(f"no {name} given")

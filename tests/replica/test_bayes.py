@@ -469,7 +469,7 @@ def test_state_evolution_of_many_units(alpha, start):
         (lambda: bayes.state_evolution(1.0, 0), "updates = 0 is out of range"),
         (lambda: bayes.state_evolution(1.0, 5, 1.0), "overlap = 1.0 is out of range"),
         (lambda: bayes.state_evolution(1.0, 5, channel="abs"), "nearest is 'absolute'"),
-        (lambda: bayes.free_entropy([0.2, 1.0], 1.0), "overlap = 1 is outside"),
+        (lambda: bayes.free_entropy([0.2, 1.0], 1.0), "overlap = 1.0 is out of range"),
         (lambda: bayes.free_entropy(0.2, 1.0, "binry"), "nearest is 'binary'"),
         (lambda: bayes.state_evolution(1.0, 5, 0.1, "binary", "committee"), "allowed is 'gaussian'"),
         (lambda: bayes.committee(1.0, 3), "units = 3 is out of range: allowed are 2, math.inf"),

@@ -22,13 +22,21 @@ ConvergenceError, with the point and the residual, for a solve that failed.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from localentropy.arguments import require_array, require_between, require_choice, require_fraction, require_integer
+from localentropy.arguments import (
+    require_array,
+    require_between,
+    require_choice,
+    require_fraction,
+    require_integer,
+    shown,
+)
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.quadrature import gaussian_nodes
 from localentropy.numerics.search import maximum, positive_root
@@ -38,6 +46,8 @@ from localentropy.replica.ensemble import LOADS
 PRIORS = ("gaussian", "binary")
 STARTS = ("uninformed", "informed")
 MODELS = ("binary_perceptron", "phase_retrieval", "committee_2", "committee_large")
+MOST_UPDATES = 100_000
+"""Of state evolution."""
 LARGEST_TWO_UNITS = 100.0
 """Samples per input up to which the committee of two units is computed."""
 RATIOS = (1e-14, 1e24)
@@ -207,7 +217,7 @@ def state_evolution(
 
     Args:
         alpha: samples per input, or per weight for the committee, in [1e-9, 1e9].
-        updates: how many, at least 1.
+        updates: how many, from 1 to 100 000.
         overlap: m before the first update, 0 <= m < 1. For the committee it is the specialization q_d.
         prior: of the teacher's weights, "gaussian" or "binary".
         channel: what a label tells: the "sign" or "absolute" value of the pre-activation, or the sign of a "committee"
@@ -216,12 +226,13 @@ def state_evolution(
     Returns:
         m, [updates].
     """
-    alpha, updates = require_between("alpha", alpha, *LOADS), require_integer("updates", updates, 1)
+    alpha, updates = require_between("alpha", alpha, *LOADS), require_integer("updates", updates, 1, MOST_UPDATES)
     require_fraction(overlap=overlap)
     gaussian = require_choice("prior", prior, PRIORS) == "gaussian"
     information = INFORMATION[require_choice("channel", channel, INFORMATION)]
     if channel == "committee" and not gaussian:
         raise DomainError(f"prior = {prior!r} is not known for channel = 'committee': allowed is 'gaussian'")
+    overlap = float(overlap)
     r, ratios = overlap / (1.0 - overlap), []
     for _ in range(updates):
         m_hat = alpha * (1.0 + r) * information(r)
@@ -247,7 +258,9 @@ def free_entropy(
     Returns:
         f, of the shape of `overlap`.
     """
-    overlap = require_array("overlap", overlap, 0.0, math.nextafter(1.0, 0.0))
+    overlap = require_array("overlap", overlap, -math.inf, math.inf)
+    for m in overlap.flat:
+        require_fraction(overlap=m)
     alpha = require_between("alpha", alpha, *LOADS)
     sites = SITES[require_choice("prior", prior, PRIORS)]
     pattern = ENTROPY[require_choice("channel", channel, ENTROPY)]
@@ -268,10 +281,10 @@ def committee(alpha: float, units: float = 2, start: str = "uninformed") -> Comm
         start: "uninformed" or "informed". For two units both give the same: specialization sets in continuously.
     """
     informed = require_choice("start", start, STARTS) == "informed"
+    if not isinstance(units, numbers.Real) or isinstance(units, bool) or units not in (2, math.inf):
+        raise DomainError(f"units = {shown(units)} is out of range: allowed are 2, math.inf")
     if units == 2:
         return _two_units(require_between("alpha", alpha, LOADS[0], LARGEST_TWO_UNITS))
-    if units != math.inf:
-        raise DomainError(f"units = {units!r} is out of range: allowed are 2, math.inf")
     alpha = require_between("alpha", alpha, *LOADS)
     smallest, spinodal = _many_units_spinodal()
     ratio, residual = 0.0, 0.0
@@ -281,7 +294,7 @@ def committee(alpha: float, units: float = 2, start: str = "uninformed") -> Comm
     pattern = _many_units_pattern(ratio)
     bayes_error, gibbs_error = _sign_errors(pattern)
     return Committee(
-        alpha, units, 1.0, ratio / (1.0 + ratio), _many_units_entropy(ratio, alpha), bayes_error, gibbs_error,
+        alpha, math.inf, 1.0, ratio / (1.0 + ratio), _many_units_entropy(ratio, alpha), bayes_error, gibbs_error,
         2.0 * gibbs_error, residual,
     )  # fmt: skip
 

@@ -18,11 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import require_array, require_between, require_positive
+from localentropy.arguments import require_array, require_between, require_number
 from localentropy.errors import ConvergenceError, DomainError
 
 SAMPLES = (1.0, 1e12)
 """Range of samples."""
+MAGNITUDES = (1e-60, 1e60)
+"""Range of eigenvalues' largest, coefficients, the variance, and a regularization that is not 0."""
 EMPTY = 1e-12
 """An eigenvalue below this, in units of the largest, is rounding: its direction is left out."""
 LARGEST_RESIDUAL = 1e-9
@@ -65,11 +67,11 @@ def ridge(
     Source: `glm`, slide on learning curves of real data; docs/glm/theory.md eqs. 37-40.
 
     Args:
-        eigenvalues: of the covariance E[v v^T], shape (p,), not negative.
-        coefficients: E[y v] along the eigenvectors, shape (p,).
-        variance: E[y^2].
-        samples: n, at least 1.
-        regularization: r, not negative. At r = 0 n must differ from the number of positive eigenvalues.
+        eigenvalues: of the covariance E[v v^T], shape (p,), not negative, the largest in [1e-60, 1e60].
+        coefficients: E[y v] along the eigenvectors, shape (p,), up to 1e60.
+        variance: E[y^2], in [1e-60, 1e60].
+        samples: n, in [1, 1e12].
+        regularization: r, 0 or in [1e-60, 1e60]. At r = 0 n must differ from the number of positive eigenvalues.
         images: size M of the set whose means the moments are, more than the number of positive eigenvalues; None where
             they are exact. The best student on a set fits the noise of its samples too. What that hides is added.
 
@@ -77,13 +79,15 @@ def ridge(
         DomainError: an argument out of range, or coefficients that explain more than the variance.
         ConvergenceError: kappa was not found.
     """
-    spectrum, weights = _spectrum(eigenvalues, coefficients)
-    require_positive(variance=variance)
+    variance = require_between("variance", variance, *MAGNITUDES)
+    spectrum, weights = _spectrum(eigenvalues, coefficients, variance)
     samples = require_between("samples", samples, *SAMPLES)
-    regularization = require_between("regularization", regularization, 0.0, math.inf)
-    noise = float(variance) - float(np.sum(weights**2 / spectrum))
+    if require_number("regularization", regularization) != 0.0:
+        require_between("regularization", regularization, *MAGNITUDES)
+    regularization = float(regularization)
+    noise = variance - float(np.sum(weights**2 / spectrum))
     if noise < -EMPTY * variance:
-        explained = float(variance) - noise
+        explained = variance - noise
         raise DomainError(f"variance = {variance:.12g} is below {explained:.12g}, which the coefficients explain")
     directions = len(spectrum)
     per_image = 0.0 if images is None else 1.0 / require_between("images", images, directions + 1, SAMPLES[1])
@@ -133,16 +137,26 @@ def _effective_regularization(spectrum: np.ndarray, samples: float, regularizati
     return math.exp(brentq(excess, math.log(low) - 1e-6, math.log(high) + 1e-6, xtol=1e-14, rtol=1e-15))
 
 
-def _spectrum(eigenvalues: Any, coefficients: Any) -> tuple[np.ndarray, np.ndarray]:
+def _spectrum(eigenvalues: Any, coefficients: Any, variance: float) -> tuple[np.ndarray, np.ndarray]:
     """Positive eigenvalues and their coefficients."""
-    spectrum = require_array("eigenvalue", eigenvalues, -math.inf, math.inf)
-    weights = require_array("coefficient", coefficients, -math.inf, math.inf)
+    spectrum = require_array("eigenvalue", eigenvalues, -MAGNITUDES[1], MAGNITUDES[1])
+    weights = require_array("coefficient", coefficients, -MAGNITUDES[1], MAGNITUDES[1])
     if spectrum.ndim != 1 or spectrum.shape != weights.shape:
         raise DomainError(
             f"coefficients have shape {weights.shape} and eigenvalues {spectrum.shape}: both must be (p,)"
         )
     top = float(spectrum.max())
-    if top <= 0.0 or spectrum.min() < -EMPTY * top:
-        raise DomainError(f"eigenvalue = {spectrum.min():.12g} is out of range: none may be negative, nor all 0")
+    if top < MAGNITUDES[0] or spectrum.min() < -EMPTY * top:
+        raise DomainError(
+            f"eigenvalue = {spectrum.min():.12g} is out of range: none may be negative, nor all 0 or below "
+            f"{MAGNITUDES[0]:g}"
+        )
     there = spectrum > EMPTY * top
+    # No label correlates with what does not vary. Rounding may leave as much as the eigenvalues left out.
+    stray = np.abs(weights[~there]) > math.sqrt(EMPTY * top * variance)
+    if stray.any():
+        raise DomainError(
+            f"coefficient = {weights[~there][stray][0]:.12g} of an eigenvalue that is 0, or rounding next to the "
+            "largest: it must be 0 too"
+        )
     return spectrum[there], weights[there]
