@@ -47,8 +47,7 @@ def branch(start: str, alphas: list[float], overlaps: list[float]) -> pd.DataFra
 def amp(cosines: dict[float, list[float]], d: int = 100) -> pd.DataFrame:
     return pd.DataFrame(
         [
-            {"alpha": alpha, "d": d, "sample": sample, "overlap": cosine**2, "self_overlap": cosine**2}
-            | {"cosine": cosine, "converged": 1}
+            {"alpha": alpha, "d": d, "sample": sample, "cosine": cosine, "converged": 1}
             for alpha, own in cosines.items()
             for sample, cosine in enumerate(own)
         ]
@@ -178,7 +177,6 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     drawing = phase_retrieval.draw(phase_tables(), "smoke")
     assert series(drawing, "a", "equilibrium")["y"].tolist() == [1.0, 0.5, 0.0, 0.0, 0.0]
     assert series(drawing, "a", "metastable, uninformed start")["y"].iloc[:2].tolist() == pytest.approx([0.5, 0.2])
-    # 1 − 2m + q, here with q = m.
     low = series(drawing, "a", "AMP, not recovered")
     assert low.loc[0.9, "y"] == pytest.approx(1.0 - (0.49 + 0.36) / 2)
     assert "one half: 5.00 (d = 50), 7.00 (d = 100)" in drawing.caption

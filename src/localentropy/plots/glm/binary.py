@@ -41,7 +41,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     data = pd.concat(
         [
             draw_branches(axes[0], "a", best, other, "overlap"),
-            draw_runs(axes[0], "a", runs, runs["overlap"]),
+            draw_runs(axes[0], "a", runs),
             draw_recovery(axes[1], "b", runs),
             _glass(axes[2], glass),
         ]

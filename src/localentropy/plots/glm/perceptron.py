@@ -48,6 +48,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     data = pd.concat([_errors(axes[0], lines, points), excess, _ratios(axes[2], lines, points)])
     for axis in axes:
         axis.set(xscale="log", xlabel=r"$\alpha = n/d$", xlim=(bayes["alpha"].min(), bayes["alpha"].max()))
+    loads = pd.concat(points.values())["alpha"]
+    axes[2].set_xlim(0.7 * loads.min(), 1.4 * loads.max())
     letter(axes)
     return Drawing(figure, data, _caption(amp, runs, points, told))
 
@@ -115,8 +117,9 @@ def _ratios(axis: Axes, lines: Mapping[str, pd.DataFrame], points: Mapping[str, 
         axis.errorbar(x, near["y"], near["y_err"].fillna(0.0), label=name, **(_look(name) | ring), **POINTS)
         frames.append(near.assign(panel="c", series=f"{name}, simulation / theory", x=near["alpha"]))
     axis.axhline(1.0, color="black", linewidth=0.8)
-    axis.set_ylabel(r"$\varepsilon_g$, simulation / theory")
-    axis.legend(ncols=2)
+    low, high = axis.get_ylim()
+    axis.set(ylabel=r"$\varepsilon_g$, simulation / theory", ylim=(low - 0.15 * (high - low), high))
+    axis.legend(ncols=4, loc="lower center", columnspacing=1.0, handletextpad=0.1)
     return pd.concat(frames)
 
 

@@ -48,7 +48,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     data = pd.concat(
         [
             draw_branches(axes[0], "a", best, other, "mse"),
-            draw_runs(axes[0], "a", runs, 1.0 - 2.0 * runs["overlap"] + runs["self_overlap"]),
+            draw_runs(axes[0], "a", runs, errors=True),
             _inset(axes[0], runs),
             _success(axes[1], "b", plain),
             _success(axes[2], "c", wide),

@@ -69,9 +69,14 @@ def draw_branches(axis: Axes, panel: str, best: pd.DataFrame, other: pd.DataFram
     return pd.concat(frames)
 
 
-def draw_runs(axis: Axes, panel: str, runs: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """Means over the runs of AMP that recover the teacher, hollow, and over those that do not, filled."""
-    found = recovered(runs)
+def draw_runs(axis: Axes, panel: str, runs: pd.DataFrame, errors: bool = False) -> pd.DataFrame:
+    """Means over the runs of AMP that recover the teacher, hollow, and over those that do not, filled.
+
+    The squared cosine with the teacher is drawn, or what it lacks of 1. Of a posterior mean it is the overlap m, and it
+    stays right in runs that have the teacher's direction but lose their length.
+    """
+    found, overlap = recovered(runs), runs["cosine"] ** 2
+    values = 1.0 - overlap if errors else overlap
     frames = []
     for name, chosen, face in (("not recovered", ~found, AMP["color"]), ("recovered", found, "white")):
         points = means(runs[chosen].assign(value=values[chosen]), ["alpha", "d"], "value")
@@ -95,7 +100,7 @@ def amp_caption(runs: pd.DataFrame) -> str:
     """The caption's sentence on the points of AMP."""
     each = runs.groupby(["alpha", "d"]).size()
     return (
-        f"Points: AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α; means over those that do not recover the teacher (filled) and "
+        f"Points: AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α; overlap as the squared cosine with the teacher, means over those that do not recover it (filled) and "
         f"those that do (hollow: cosine above {RECOVERED:g}), error bars: standard error; {100.0 * (runs['converged'] == 1).mean():.0f} % of all runs converged."
     )
 
