@@ -92,6 +92,14 @@ def test_many_fields_at_once_are_those_one_by_one():
     assert entropy[2] == pytest.approx(alone_entropy[0], abs=1e-5)
 
 
+def test_entropy_of_weights_almost_known():
+    """In a strong field towards a solution of one pattern: -Σ p ln p of free weights, though means are rounded to 1."""
+    instance, fields = random_patterns(401, 1, 0), np.array([3.0, 6.0, 9.0, 30.0])
+    entropy = amp_in_fields(instance, fields[:, None] * instance.signed_patterns)[1]
+    small = np.exp(-2 * fields)
+    np.testing.assert_allclose(entropy, np.log1p(small) + 2 * fields * small / (1 + small), rtol=1e-6, atol=1e-14)
+
+
 def test_what_has_not_converged_says_so():
     instance = hidden_manifold(33, 99, 201, 0)
     for solver in (amp, two_level_amp):

@@ -213,11 +213,12 @@ class MessagePassing:
 
         For many weights it is that of Thouless, Anderson and Palmer. The energy in the external fields is left out.
         """
-        field = self._field + self._external
-        squares = self.means**2 + self.variance
+        # In double precision, since the terms nearly cancel where weights are almost known.
+        field = (self._field + self._external).astype(np.float64)
+        means, variance = self._prior.moments(field, self._precision)
         weights = self._prior.log_normalization(field, self._precision)
-        weights += np.sum(0.5 * self._precision * squares - field * self.means, -1)
-        return (self._inputs.free_entropy(self.means, self.variance) + weights) / self.means.shape[-1]
+        weights += np.sum(0.5 * self._precision * (means**2 + variance) - field * means, -1)
+        return (self._inputs.free_entropy(self.means, self.variance) + weights) / means.shape[-1]
 
 
 @dataclass(frozen=True, eq=False)
