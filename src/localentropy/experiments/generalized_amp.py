@@ -37,6 +37,12 @@ class Parameters(ExperimentParameters):
     max_iterations: int = Field(ge=1, le=1_000_000, description="most updates (C)")
     tolerance: float = Field(gt=0, lt=1, description="largest change of a mean at convergence (C)")
     epsilon: float = Field(gt=0, lt=1, description="standard deviation of the first means (C)")
+    max_iterations: int = Field(
+        ge=1,
+        le=1_000_000,
+        description="most updates (C); over hundreds of them rounding errors can grow where a run does not converge",
+        json_schema_extra=SIZE,
+    )
     d: int = Field(ge=2, le=100_000, description="weights (C)", json_schema_extra=SIZE)
     samples: int = Field(ge=1, le=10_000, description="training sets at each α", json_schema_extra=SIZE)
 
