@@ -89,6 +89,30 @@ def test_directions_without_variance_are_left_out():
     assert more.square_error == pytest.approx(some.square_error, rel=1e-12)
 
 
+@pytest.mark.parametrize(("samples", "strength"), [(300, 0.0), (40, 0.3), (200, 0.3)])
+def test_moments_of_a_finite_set(samples, strength):
+    """Over sets of images the mean error is that of the exact moments; as it stands it is too small."""
+    p, images, sets, noise, rng = 60, 600, 100, 0.5, np.random.default_rng(7)
+    eigenvalues, slope = np.exp(-np.arange(p) / 20), rng.normal(size=p) / math.sqrt(p)
+    exact = gaussian_covariate.ridge(
+        eigenvalues, eigenvalues * slope, noise + eigenvalues @ slope**2, samples, strength
+    ).square_error
+    corrected, plain = [], []
+    for _ in range(sets):
+        v = rng.normal(size=(images, p)) * np.sqrt(eigenvalues)
+        y = v @ slope + math.sqrt(noise) * rng.normal(size=images)
+        spectrum, vectors = np.linalg.eigh(v.T @ v / images)
+        moments = spectrum, vectors.T @ (v.T @ y / images), np.mean(y**2)
+        found = gaussian_covariate.ridge(*moments, samples, strength, images=images)
+        corrected.append(found.square_error)
+        plain.append(gaussian_covariate.ridge(*moments, samples, strength).square_error)
+        assert plain[-1] == pytest.approx(found.square_error - found.finite_set, rel=1e-12)
+    error = np.std(corrected, ddof=1) / math.sqrt(sets)
+    # The eigenvalues of a set are spread: an error of the order (p / images)^2 that is not corrected.
+    assert abs(np.mean(corrected) - exact) < 3.5 * error + 5e-3 * exact * bool(strength)
+    assert np.mean(plain) < exact - 5 * error
+
+
 ONES = np.ones(4)
 
 
@@ -101,6 +125,7 @@ ONES = np.ones(4)
         (lambda: gaussian_covariate.ridge(ONES, 0.1 * ONES, 1.0, 0, 0.1), "samples = 0 is out of range"),
         (lambda: gaussian_covariate.ridge(ONES, 0.1 * ONES, 1.0, 4, 0.0), "samples = 4 equals the number"),
         (lambda: gaussian_covariate.ridge(ONES, 0.1 * ONES, 1.0, 4, -1.0), "regularization = -1 is out of range"),
+        (lambda: gaussian_covariate.ridge(ONES, 0.1 * ONES, 1.0, 4, 1.0, images=4), "images = 4 is out of range"),
         (lambda: gaussian_covariate.ridge([], [], 1.0, 4, 1.0), "no eigenvalue given"),
     ],
 )

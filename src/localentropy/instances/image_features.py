@@ -98,14 +98,13 @@ def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> Ima
     require_choice("kind", kind, KINDS)
     require_integer("features", features, 1)
     require_integer("seed", seed)
-    splits = (dataset.train, dataset.test)
-    pixels = np.concatenate([split.inputs.reshape(len(split), -1) for split in splits]).astype(np.float64)
-    labels = parity_labels(np.concatenate([split.labels for split in splits]))
+    images = np.concatenate([dataset.train.inputs, dataset.test.inputs])
+    labels = parity_labels(np.concatenate([dataset.train.labels, dataset.test.labels]))
+    if not (images != images[:1]).any():
+        raise DomainError(f"dataset = {dataset.name}: its {len(images)} images do not differ")
+    pixels = images.reshape(len(images), -1).astype(np.float64)
     pixels -= pixels.mean(0)
-    scale = math.sqrt((pixels**2).sum() / max(1, len(pixels)))
-    if not scale > 0.0:
-        raise DomainError(f"dataset = {dataset.name}: its {len(pixels)} images do not differ")
-    pixels /= scale
+    pixels /= math.sqrt((pixels**2).sum(1).mean())
     if kind == "pixels":
         return ImageFeatures(pixels, labels)
     matrix = seeds.generator(seed, "features", inputs=pixels.shape[1], features=features).standard_normal(
