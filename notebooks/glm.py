@@ -29,6 +29,7 @@ from localentropy.data.embedded import read_embedded
 from localentropy.data.registry import DATA_DIR
 from localentropy.instances.generalized_linear import generalized_linear
 from localentropy.replica import bayes, erm, gaussian_covariate, gibbs, hidden_manifold
+from localentropy.solvers.descent import Descent, descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp
 
 # %% [markdown]
@@ -154,6 +155,27 @@ for alpha in (0.4, 0.7, 0.9, 1.05, 1.2, 1.4):
         plt.plot(alpha, 1 - cosine**2, "C0o", markersize=4)
 plt.gca().set(xlabel=r"$\alpha$", ylabel="mean squared error of a weight")
 plt.legend()
+plt.show()
+
+# %% [markdown]
+# Gradient descent on the squares of the labels needs more of them. A single unit with 50 weights often stops in a local
+# minimum; the talk has a load of about 7 from which large ones succeed. As many units as weights have no such trouble:
+# their training loss becomes small at any load, and the test error falls beyond $\alpha=2$.
+
+# %%
+rule, runs = Descent(iterations=5000), 20
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+for alpha in (1, 2, 3, 4, 5, 6, 7, 8):
+    problems = [generalized_linear(n=50 * alpha, d=50, seed=seed, channel="absolute") for seed in range(runs)]
+    found = descend_phase_retrieval(problems, seeds=range(runs), descent=rule)
+    left.plot(alpha, np.mean([run.success for run in found]), "C0o")
+for alpha in (1.0, 1.4, 1.8, 2.2, 2.6, 3.0, 3.4, 4.0):
+    problems = [generalized_linear(n=int(25 * alpha), d=25, seed=seed, channel="absolute") for seed in range(runs)]
+    found = descend_phase_retrieval(problems, units=25, seeds=range(runs), descent=rule)
+    right.semilogy(alpha, np.median([run.test_error for run in found]), "C0o")
+    right.semilogy(alpha, np.median([run.loss for run in found]), "C1s")
+left.set(xlabel=r"$\alpha$", ylabel="fraction of successes", title="one unit")
+right.set(xlabel=r"$\alpha$", ylabel="median error", title="25 units: test (circles), training (squares)")
 plt.show()
 
 # %% [markdown]
