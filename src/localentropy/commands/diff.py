@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GALLERY = "figures/gallery"
 MEASURED = (
-    {"y", "y_err", "x_err", "n", "samples", "solved", "theory", "z", "score", "slope", "residual"}
+    {"y", "y_err", "x_err", "n", "runs", "samples", "solved", "theory", "z", "score", "slope", "residual"}
     | {"distance_typical", "entropy_typical"}
     | {"chi_squared", "points", "drift", "drift_err"}
 )
