@@ -23,14 +23,16 @@ import math
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.special import erf
 
 from localentropy.data.embedded import read_embedded
 from localentropy.data.registry import DATA_DIR
 from localentropy.instances.generalized_linear import generalized_linear
+from localentropy.instances.image_features import image_features
+from localentropy.instances.linear_features import linear_problem
 from localentropy.replica import bayes, erm, gaussian_covariate, gibbs, hidden_manifold
 from localentropy.solvers.descent import Descent, descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp
+from localentropy.solvers.linear_student import train_linear_student
 
 # %% [markdown]
 # ## A perceptron learns from a perceptron
@@ -216,38 +218,24 @@ plt.show()
 #
 # Real inputs often have few directions that matter. Here the teacher sees $d$ numbers, and the student $p=10\,d$
 # features of them, erf of random sums. It has the square loss. Without regularization the error has a peak where
-# samples are as many as features. At the best $\lambda$ it has none. A point is one student on features of $d=60$
-# numbers: it is near the line, not on it. `make glm_gaussian_equivalence` shows how the difference falls with $d$.
+# samples are as many as features. At the best $\lambda$ it has none. Circles are single students of such features with
+# $d=60$, crosses are students of Gaussian features with the same covariances. They differ because $d$ is small:
+# `make glm_gaussian_equivalence` shows how the difference falls with $d$.
 
 # %%
-
-d, p, rng = 60, 600, np.random.default_rng(0)
-F, theta = rng.standard_normal((d, p)), rng.standard_normal(d)
-
-
-def samples(n):
-    c = rng.standard_normal((n, d))
-    return erf(c @ F / math.sqrt(d)) / math.sqrt(p), np.sign(c @ theta)
-
-
-def student_error(n, strength):
-    u, y = samples(n)
-    w = np.linalg.solve(u.T @ u + strength * np.eye(p), u.T @ y)
-    u, y = samples(5000)
-    return np.mean(np.sign(u @ w) != y)
-
-
 ratios = np.geomspace(0.1, 10.0, 81)
 for number, strength in enumerate((1e-6, 1e-3, 1e-1)):
     errors = [hidden_manifold.fit(ratio, 0.1, "square", strength).generalization_error for ratio in ratios]
     plt.semilogx(ratios, errors, f"C{number}", label=rf"$\lambda$ = {strength:g}")
     for ratio in (0.3, 0.6, 1.0, 2.0, 4.0):
-        plt.plot(ratio, student_error(int(ratio * p), strength), f"C{number}o", markersize=4)
+        for features, mark in (("nonlinear", "o"), ("gaussian", "x")):
+            problem = linear_problem(features, n=int(600 * ratio), d=60, p=600, seed=0)
+            student = train_linear_student(problem.inputs, problem.labels, loss="square", regularization=strength)
+            error = problem.errors([student.weights]).generalization_error
+            plt.plot(ratio, error, f"C{number}{mark}", markersize=4)
 best = [hidden_manifold.optimal_regularization(ratio, 0.1) for ratio in ratios]
-errors = [
-    hidden_manifold.fit(ratio, 0.1, "square", strength).generalization_error
-    for ratio, strength in zip(ratios, best, strict=True)
-]
+pairs = list(zip(ratios, best, strict=True))
+errors = [hidden_manifold.fit(ratio, 0.1, "square", strength).generalization_error for ratio, strength in pairs]
 plt.semilogx(ratios, errors, "k", label=r"best $\lambda$")
 plt.gca().set(xlabel="samples per feature, $n/p$", ylabel="probability of a wrong sign")
 plt.legend()
@@ -274,28 +262,21 @@ plt.show()
 # or odd. Then nothing is left to fit. The points are students of $n$ of these digits, tested on the others.
 
 # %%
-digits = read_embedded("mnist", DATA_DIR)
-images = np.concatenate([digits.train.inputs, digits.test.inputs]).reshape(7000, -1) / 255.0
-y = 1.0 - 2.0 * (np.concatenate([digits.train.labels, digits.test.labels]) % 2)
-images -= images.mean(axis=0)
-scale = math.sqrt(np.mean(np.sum(images**2, axis=1)))
-u = np.tanh(images @ rng.standard_normal((784, 100)) / scale)
-u -= u.mean(axis=0)
-eigenvalues, vectors = np.linalg.eigh(u.T @ u / len(u))
-coefficients = vectors.T @ (u.T @ y) / len(u)
-
-strength, sizes = 0.1, np.unique(np.geomspace(20, 2000, 60).astype(int))
-theory = [gaussian_covariate.ridge(eigenvalues, coefficients, np.mean(y**2), n, strength) for n in sizes]
+digits = image_features(read_embedded("mnist", DATA_DIR), "random_features", features=100, seed=0)
+images, known = len(digits.labels), digits.moments()
+strength, sizes, rng = 1e-3, np.unique(np.geomspace(20, 2000, 60).astype(int)), np.random.default_rng(0)
+moments = known.eigenvalues, known.coefficients, 1.0
+theory = [gaussian_covariate.ridge(*moments, n, strength, images) for n in sizes]
 plt.loglog(sizes, [point.square_error for point in theory], "k", label="theory, new digits")
 plt.loglog(sizes, [point.training_error for point in theory], "k--", label="theory, training digits")
 for n in (30, 60, 100, 150, 300, 600, 1500):
     new, seen = [], []
     for _ in range(20):
-        order = rng.permutation(len(u))
+        order = rng.permutation(images)
         here, there = order[:n], order[n:]
-        w = np.linalg.solve(u[here].T @ u[here] + strength * np.eye(100), u[here].T @ y[here])
-        new.append(np.mean((y[there] - u[there] @ w) ** 2))
-        seen.append(np.mean((y[here] - u[here] @ w) ** 2))
+        student = train_linear_student(digits.values[here], digits.labels[here], loss="square", regularization=strength)
+        new.append(np.mean((digits.labels[there] - digits.values[there] @ student.weights) ** 2))
+        seen.append(2.0 * student.training_loss)
     for values, color in ((new, "C0"), (seen, "C1")):
         plt.errorbar(n, np.mean(values), np.std(values) / math.sqrt(20), fmt="o", color=color, markersize=4)
 plt.gca().set(xlabel="samples $n$", ylabel="mean squared error", title="100 random features of MNIST, even or odd")
