@@ -49,4 +49,5 @@ def image_tasks(parameters: ImageParameters) -> list[Task]:
     """One dataset and kind of features each."""
     from localentropy.instances.image_features import KINDS
 
-    return [{"dataset": dataset, "features": kind} for dataset in parameters.DATASETS for kind in KINDS]
+    # Pixels take longer: dealt to two jobs in this order, each job gets one dataset of each kind.
+    return [{"dataset": dataset, "features": kind} for kind in KINDS for dataset in parameters.DATASETS]
