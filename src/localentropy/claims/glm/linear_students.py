@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.extrapolation import to_infinite_size
+from localentropy.analysis.paired_differences import paired_differences
 from localentropy.claims.finding import (
     FEWEST,
     Finding,
@@ -115,7 +116,8 @@ def optimal_regularization_removes_the_peak(manifold: pd.DataFrame, manifold_run
 def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: pd.DataFrame) -> Finding:
     """Errors on true features and on Gaussian ones, extrapolated in 1/d, are the same, and those of the theory.
 
-    Means are taken over the loads of each student. The students of a load share their training sets.
+    True and Gaussian features of a sample have the same teacher and inputs, so their difference is taken in each
+    sample. Means are taken over the loads of each student. The students of a load share their training sets.
     """
     quantity = (
         "largest difference, in its standard errors, of errors extrapolated in 1/d: of true and Gaussian features, "
@@ -129,20 +131,22 @@ def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: p
         if line.empty:
             raise Untestable(f"no theory of {student} at n/p = {alpha:g}")
         theory = float(line["generalization_error"].iloc[0])
-        limits = {}
-        for features in ("nonlinear", "gaussian"):
-            cells = _cells(runs[runs["features"] == features], ["d"])
+        apart = paired_differences(
+            runs.rename(columns={"features": "algorithm"}), "generalization_error", "nonlinear", "gaussian", ["d"]
+        )
+        limits = []
+        for errors in (apart.rename("generalization_error").reset_index(), runs[runs["features"] == "gaussian"]):
+            cells = _cells(errors, ["d"])
             cells = cells[cells["error"] > 0]
             if len(cells) < 3:
-                raise Untestable(f"{student}, n/p = {alpha:g}, {features}: {FEWEST} runs at each of three sizes needed")
-            limits[features] = to_infinite_size(cells["d"], cells["mean"], cells["error"])
-        true, gaussian = limits["nonlinear"], limits["gaussian"]
-        error = float(np.hypot(true.error, gaussian.error))
-        scores += [abs(true.value - gaussian.value) / error, abs(gaussian.value - theory) / gaussian.error]
-        shares.setdefault(student, []).append(((true.value - gaussian.value) / theory, error / theory))
+                raise Untestable(f"{student}, n/p = {alpha:g}: {FEWEST} runs of both at each of three sizes needed")
+            limits.append(to_infinite_size(cells["d"], cells["mean"], cells["error"]))
+        difference, gaussian = limits
+        scores += [abs(difference.value) / difference.error, abs(gaussian.value - theory) / gaussian.error]
+        shares.setdefault(student, []).append((difference.value / theory, difference.error / theory))
         words.append(
-            f"{student}, n/p = {alpha:g}: {true.value:.4f} ± {true.error:.4f}, {gaussian.value:.4f} ± "
-            f"{gaussian.error:.4f} ({theory:.4f}; slope of true features {true.slope / theory:+.2f}/d)"
+            f"{student}, n/p = {alpha:g}: {gaussian.value:.4f} ± {gaussian.error:.4f} ({theory:.4f}), true features "
+            f"{difference.value:+.4f} ± {difference.error:.4f} from it, slope {difference.slope / theory:+.2f}/d"
         )
     worst = largest(scores)
     means = {}
@@ -150,7 +154,7 @@ def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: p
         values, errors = np.array(pairs).T
         means[student] = (np.average(values, weights=errors**-2), np.sum(errors**-2) ** -0.5)
     told = ", ".join(f"{mean:+.1%} ± {error:.1%} ({student})" for student, (mean, error) in means.items())
-    detail = f"true less Gaussian, mean over loads, {told}; true, Gaussian (theory): {'; '.join(words)}"
+    detail = f"true less Gaussian, mean over loads, {told}; Gaussian features (theory): {'; '.join(words)}"
     if worst < SURE and SURE * largest(error for _, error in means.values()) >= RESOLVED:
         return Finding.untestable(quantity, f"a difference of {RESOLVED:.0%} would not be seen; {detail}")
     return Finding(quantity, worst, bool(worst < SURE), detail)
