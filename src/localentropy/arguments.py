@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+LARGEST_COUNT = 10**9
+"""Of samples, weights or iterations: what is larger is a mistake, and would not end."""
 LONGEST_SHOWN = 80
 """Characters of a value in a message."""
 
@@ -131,14 +133,18 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
 
     if isinstance(values, (Set, Mapping)):
         raise DomainError(f"{name}: a {type(values).__name__} given, allowed is a sequence of numbers")
-    if getattr(values, "shape", None) == () and hasattr(values, "item"):
-        values = values.item()
-    whole = not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, np.ndarray))
-    listed = values if whole else list(values)
-    elements = np.asarray(listed, dtype=object)
-    if elements.size == 0:
+    array = np.asarray(values) if hasattr(values, "__array__") else None
+    if array is not None and array.dtype.kind in "fiu":
+        numbers = array.astype(np.float64)
+        if not np.isfinite(numbers).all():
+            require_number(name, numbers[~np.isfinite(numbers)][0])
+    else:
+        # Booleans, text and what else Python could convert are refused one by one.
+        whole = not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, np.ndarray))
+        elements = np.asarray(values if whole else list(values), dtype=object)
+        numbers = np.array([require_number(name, element) for element in elements.flat]).reshape(elements.shape)
+    if numbers.size == 0:
         raise DomainError(f"no {name} given")
-    numbers = np.array([require_number(name, element) for element in elements.flat]).reshape(elements.shape)
     inside = (low <= numbers) & (numbers <= high) if inclusive else (low < numbers) & (numbers < high)
     if not inside.all():
         interval = f"[{low:g}, {high:g}]" if inclusive else f"({low:g}, {high:g})"

@@ -81,12 +81,19 @@ def test_strength_is_that_of_the_theory(loss, alpha, strength):
     assert (np.abs(mean - expected) < 3.5 * spread + 3 / d * expected).all()
 
 
+@pytest.mark.parametrize("features", ["independent", "nonlinear", "gaussian"])
+def test_a_student_without_an_opinion_is_wrong_half_of_the_time(features):
+    errors = MAKE(features, 5, 4, 0).errors(np.zeros((2, 4)), 100)
+    assert errors.generalization_error.tolist() == [0.5, 0.5]
+    assert errors.square_error == pytest.approx([1.0, 1.0])
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
         (lambda: MAKE("nonlinar", 5, 5, 0), "nearest is 'nonlinear'"),
         (lambda: MAKE("independent", 5, 5, 0, p=6), "p = 6: independent inputs"),
-        (lambda: MAKE("gaussian", 0, 5, 0), "P = 0 is out of range"),
+        (lambda: MAKE("gaussian", 0, 5, 0), "n = 0 is out of range"),
         (lambda: MAKE("gaussian", 5, 5, 0, activation="erff"), "nearest is 'erf'"),
         (lambda: MAKE("gaussian", 5, 5, 0).errors(np.ones(5)), "weights of shape"),
         (lambda: MAKE("nonlinear", 5, 5, 0).errors(np.ones((1, 5)), 0), "test_samples = 0 is out of range"),

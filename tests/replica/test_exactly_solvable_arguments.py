@@ -11,17 +11,8 @@ import torch
 
 from localentropy.errors import DomainError
 from localentropy.replica import bayes, erm, gaussian_covariate, gibbs, hidden_manifold
+from tests.helpers import ODD_NUMBERS, ODD_WORDS
 
-NUMBERS: dict[str, Any] = {
-    "text": "1", "bytes": b"1", "nothing": None, "true": True, "numpy's true": np.bool_(True), "nan": math.nan,
-    "minus infinity": -math.inf, "complex": 1 + 2j, "list": [1.0, 2.0, 3.0], "array": np.ones((2, 2)),
-    "tensor": torch.ones(3),
-    "dictionary": {}, "function": abs, "huge": 1e300, "huge integer": 10**400, "negative": -1.0,
-}  # fmt: skip
-WORDS: dict[str, Any] = {
-    "empty": "", "other case": "Binary", "nothing": None, "number": 1, "list": ["sign"], "bytes": b"sign",
-    "long": "x" * 999,
-}  # fmt: skip
 CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "perceptron": (bayes.perceptron, {"alpha": 1.0, "prior": "binary", "start": "informed"}),
     "phase_retrieval": (bayes.phase_retrieval, {"alpha": 0.8, "start": "informed"}),
@@ -62,14 +53,14 @@ ODD = [
     (call, argument, kind)
     for call, (_, arguments) in CALLS.items()
     for argument, value in arguments.items()
-    for kind in (WORDS if isinstance(value, str) else NUMBERS)
+    for kind in (ODD_WORDS if isinstance(value, str) else ODD_NUMBERS)
     if (argument, kind) != ("images", "nothing")
 ]
 
 
 def odd(call, argument, kind):
     function, arguments = CALLS[call]
-    value = (WORDS if isinstance(arguments[argument], str) else NUMBERS)[kind]
+    value = (ODD_WORDS if isinstance(arguments[argument], str) else ODD_NUMBERS)[kind]
     return function(**{**arguments, argument: value})
 
 

@@ -150,12 +150,12 @@ def test_the_order_of_patterns_does_not_matter(loss):
     ("change", "words"),
     [
         ({"loss": "hing"}, "nearest is 'hinge'"),
-        ({"regularization": 0.0}, "regularization = 0.0 is out of range"),
+        ({"regularization": 0.0}, "regularization = 0 is out of range"),
         ({"tolerance": -1.0}, "tolerance = -1.0 is out of range"),
         ({"max_iterations": 0}, "max_iterations = 0 is out of range"),
         ({"labels": np.ones(3)}, r"inputs of shape \(4, 2\), labels of shape \(3,\)"),
-        ({"labels": np.zeros(4)}, "labels must be 1 or -1"),
-        ({"inputs": np.full((4, 2), math.nan)}, "inputs finite"),
+        ({"labels": np.zeros(4)}, "label = 0 is not known: allowed are 1, -1"),
+        ({"inputs": np.full((4, 2), math.nan)}, "input = nan must be finite"),
     ],
 )
 def test_refusals(change, words):

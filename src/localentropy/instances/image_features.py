@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_choice, require_integer
+from localentropy.arguments import LARGEST_COUNT, require_choice, require_fraction, require_integer
 from localentropy.data.mnist_parity import parity_labels
 from localentropy.data.prepared import DIGITS, LAYOUTS, Dataset
 from localentropy.errors import DomainError
@@ -62,11 +62,15 @@ class ImageFeatures:
         """Means over all images.
 
         Args:
-            smallest: leave out the directions with a variance below this, in units of the largest.
+            smallest: leave out the directions with a variance below this, in units of the largest; in [0, 1).
+
+        Raises:
+            DomainError: smallest out of range.
         """
+        require_fraction(smallest=smallest)
         images = len(self.labels)
         eigenvalues, vectors = np.linalg.eigh(self.values.T @ self.values / images)
-        there = eigenvalues > smallest * eigenvalues[-1]
+        there = eigenvalues > float(smallest) * eigenvalues[-1]
         eigenvalues, vectors = eigenvalues[there][::-1], vectors[:, there][:, ::-1]
         coefficients = np.abs(self.labels @ self.values @ vectors) / images
         fourth, norms = np.zeros(len(eigenvalues)), np.empty(images)
@@ -92,12 +96,15 @@ def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> Ima
     Raises:
         DomainError: another dataset or kind, no images, features no integer or below 1, a seed that is no integer.
     """
+    if not isinstance(dataset, Dataset):
+        raise DomainError(
+            f"dataset = {type(dataset).__name__} object: allowed is a Dataset of localentropy.data.prepared"
+        )
     allowed = [name for name, layout in LAYOUTS.items() if layout.labels == DIGITS]
     if dataset.name not in allowed:
         raise DomainError(f"dataset = {dataset.name}: allowed are those of ten classes: {', '.join(allowed)}")
     require_choice("kind", kind, KINDS)
-    require_integer("features", features, 1)
-    require_integer("seed", seed)
+    features, seed = require_integer("features", features, 1, LARGEST_COUNT), require_integer("seed", seed)
     images = np.concatenate([dataset.train.inputs, dataset.test.inputs])
     labels = parity_labels(np.concatenate([dataset.train.labels, dataset.test.labels]))
     if not (images != images[:1]).any():

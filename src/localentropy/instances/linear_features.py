@@ -19,12 +19,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from localentropy.arguments import require_choice, require_integer
+from localentropy.arguments import LARGEST_COUNT, require_array, require_choice, require_integer
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
 from localentropy.instances.perceptron import Instance, hidden_manifold
 from localentropy.numerics.activations import Activation, activation_moments
 
+WEIGHTS = (-1e60, 1e60)
+"""Beyond them errors overflow."""
 FEATURES = ("independent", "nonlinear", "gaussian")
 
 
@@ -32,7 +34,7 @@ class Errors(NamedTuple):
     """Errors on new inputs, float64, [students].
 
     Attributes:
-        generalization_error: probability of a wrong sign.
+        generalization_error: probability of a wrong sign. An output of 0 is wrong with probability 1/2.
         square_error: mean of (y − output)².
     """
 
@@ -63,24 +65,25 @@ class LinearProblem:
         27). For nonlinear features they are measured.
 
         Args:
-            weights: w, [students, p].
+            weights: w, [students, p], finite numbers.
             test_samples: new inputs, for nonlinear features only. They are the same ones in every call.
 
         Raises:
             DomainError: weights of another shape, test_samples < 1.
         """
-        weights, p = np.asarray(weights, np.float64), self.inputs.shape[1]
+        weights, p = require_array("weight", weights, *WEIGHTS), self.inputs.shape[1]
         if weights.ndim != 2 or weights.shape[1] != p:
             raise DomainError(f"weights of shape {weights.shape}: allowed is (students, {p})")
         if self.features == "nonlinear":
-            return self._measured(weights, require_integer("test_samples", test_samples, 1))
+            return self._measured(weights, require_integer("test_samples", test_samples, 1, LARGEST_COUNT))
         latent, own_noise = self._gaussian_outputs(weights)
         assert self.source.teacher is not None
         direction = self.source.teacher / np.linalg.norm(self.source.teacher)
         covariance = latent @ direction
         noise = np.sum((latent - covariance[:, None] * direction) ** 2, axis=1) + own_noise
         square = noise + (covariance - math.sqrt(2.0 / math.pi)) ** 2 + 1.0 - 2.0 / math.pi
-        return Errors(np.arctan2(np.sqrt(noise), covariance) / math.pi, square)
+        error = np.arctan2(np.sqrt(noise), covariance) / math.pi
+        return Errors(np.where((noise == 0.0) & (covariance == 0.0), 0.5, error), square)
 
     def _gaussian_outputs(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Outputs as weights of the teacher's components, [students, d], and the variance of the rest, [students]."""
@@ -96,7 +99,7 @@ class LinearProblem:
         wrong, squares = np.zeros(len(weights)), np.zeros(len(weights))
         for patterns, labels in self.source.test_patterns(test_samples):
             margins = labels[:, None] * (patterns.astype(np.float64) @ weights.T) / math.sqrt(weights.shape[1])
-            wrong += np.count_nonzero(margins < 0.0, axis=0)
+            wrong += np.sum(0.5 - 0.5 * np.sign(margins), axis=0)
             squares += np.sum((1.0 - margins) ** 2, axis=0)
         return Errors(wrong / test_samples, squares / test_samples)
 
@@ -118,7 +121,8 @@ def linear_problem(
         DomainError: unknown features, a size below 1, p unlike d for independent inputs, an unknown activation.
     """
     require_choice("features", features, FEATURES)
-    p = d if p is None else p
+    n, d = require_integer("n", n, 1, LARGEST_COUNT), require_integer("d", d, 1, LARGEST_COUNT)
+    p = d if p is None else require_integer("p", p, 1, LARGEST_COUNT)
     if features == "independent":
         if p != d:
             raise DomainError(f"p = {p}: independent inputs are what the teacher sees, so allowed is d = {d}")

@@ -25,10 +25,19 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import expit, xlog1py, xlogy
 
-from localentropy.arguments import require_choice, require_integer, require_positive
+from localentropy.arguments import (
+    LARGEST_COUNT,
+    require_array,
+    require_between,
+    require_choice,
+    require_integer,
+    require_positive,
+)
 from localentropy.errors import DomainError
 
 Array = np.ndarray
+INPUTS, REGULARIZATIONS = (-1e60, 1e60), (1e-60, 1e60)
+"""Beyond them numbers overflow."""
 Trained = tuple[Array, Array | None, int]
 """Weights, the numbers of the lower bound if they are known, iterations."""
 
@@ -70,10 +79,11 @@ def train_linear_student(
     minimised by L-BFGS, and the hinge loss in its dual by L-BFGS-B.
 
     Args:
-        inputs: X, the inputs of the student as its output sees them, [n, p]: features are divided by √p.
+        inputs: X, the inputs of the student as its output sees them, [n, p]: features are divided by √p. Numbers up
+            to 1e60.
         labels: y, ±1, [n].
         loss: "square", "logistic" or "hinge".
-        regularization: λ, positive.
+        regularization: λ, in [1e-60, 1e60].
         tolerance: of the gap.
         max_iterations: most iterations of the optimizer.
 
@@ -81,13 +91,15 @@ def train_linear_student(
         DomainError: arrays of other shapes or with other values, an unknown loss, an argument out of range.
     """
     require_choice("loss", loss, _TRAIN)
-    require_positive(regularization=regularization, tolerance=tolerance)
-    require_integer("max_iterations", max_iterations, 1)
-    inputs, labels = np.asarray(inputs, np.float64), np.asarray(labels, np.float64)
+    regularization = require_between("regularization", regularization, *REGULARIZATIONS)
+    require_positive(tolerance=tolerance)
+    tolerance = float(tolerance)
+    max_iterations = require_integer("max_iterations", max_iterations, 1, LARGEST_COUNT)
+    inputs, labels = require_array("input", inputs, *INPUTS), require_array("label", labels, -1.0, 1.0)
     if inputs.ndim != 2 or inputs.size == 0 or labels.shape != inputs.shape[:1]:
         raise DomainError(f"inputs of shape {inputs.shape}, labels of shape {labels.shape}: allowed are [n, p] and [n]")
-    if not np.all(np.abs(labels) == 1.0) or not np.isfinite(inputs).all():
-        raise DomainError("labels must be 1 or -1, and inputs finite")
+    if not np.all(np.abs(labels) == 1.0):
+        raise DomainError(f"label = {labels[np.abs(labels) != 1.0][0]:.12g} is not known: allowed are 1, -1")
     start = time.thread_time()
     patterns = labels[:, None] * inputs
     weights, dual, iterations = _TRAIN[loss](patterns, regularization, 0.1 * tolerance, max_iterations)
