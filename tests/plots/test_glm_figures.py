@@ -248,7 +248,7 @@ def equivalence_tables() -> dict[str, pd.DataFrame]:
     ]  # fmt: skip
     runs = [
         rows(keys={"student": "square", "features": kind, "alpha": alpha, "d": d},
-             generalization_error=error * (1.0 - slope / d) * np.array([0.98, 1.02]))
+             sample=[0, 1], generalization_error=error * ((1.0 - slope / d) * np.array([0.98, 1.02])))
         for kind, slope in (("nonlinear", 5.0), ("gaussian", 0.0))
         for alpha, error in ((0.5, 0.2), (3.0, 0.1))
         for d in (25, 50, 100)
@@ -264,6 +264,13 @@ def test_figure_gaussian_equivalence_extrapolates_both_kinds_of_features_to_the_
             end = series(drawing, panel, f"square, {kind}, 1/d → 0").loc[0.0]
             assert end["y"] == pytest.approx(1.0) and end["slope"] == pytest.approx(slope, abs=1e-9)
             assert end["y_err"] > 0.0
+    # Of a sample of both kinds: (0.98 or 1.02) times -5/d.
+    difference = series(drawing, "c", "square, erf less Gaussian")
+    assert difference.loc[0.04, "y"].tolist() == pytest.approx([-0.2, -0.2])
+    assert difference.loc[0.04, "y_err"].tolist() == pytest.approx([0.004, 0.004])
+    assert series(drawing, "c", "square, erf less Gaussian, 1/d → 0")["y"].tolist() == pytest.approx(
+        [0.0, 0.0], abs=1e-9
+    )
     assert "1.000 ±" in drawing.caption and drawing.figure.axes[1].get_title() == "$n/p = 3$"
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.extrapolation import Extrapolation, to_infinite_size
+from localentropy.analysis.paired_differences import paired_differences
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels
 from localentropy.plots.glm.points import FEATURES, POINTS, counts, means, sizes
 
@@ -17,23 +18,27 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 KINDS = {"nonlinear": "erf features", "gaussian": "Gaussian features"}
+MARKERS = "^sv<>"
+"""Of the loads, where they share a panel."""
 STUDENTS = {"square": COLORS[2], "logistic": COLORS[0], "hinge": COLORS[1]}
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """A panel for each load: error over its theory against 1/d."""
+    """A panel for each load: error over its theory against 1/d; and one for the differences of the kinds of features."""
     theory, runs = tables["glm/equivalence"], tables["glm/equivalence_runs"]
     points = means(runs, ["student", "features", "alpha", "d"], "generalization_error")
     exact = theory.assign(alpha=theory["alpha"].round(9))[
         ["student", "alpha", "generalization_error", "regularization"]
     ]
-    points = points.assign(alpha=points["alpha"].round(9)).merge(exact, on=["student", "alpha"])
-    points = points.assign(
-        y=points["y"] / points["generalization_error"], y_err=points["y_err"] / points["generalization_error"]
-    )
+    points = _over_theory(points, exact)
+    pairs = paired_differences(
+        runs.rename(columns={"features": "algorithm"}), "generalization_error", "nonlinear", "gaussian",
+        ["student", "alpha", "d"],
+    )  # fmt: skip
+    apart = _over_theory(means(pairs.rename("y").reset_index(), ["student", "alpha", "d"], "y"), exact)
     loads = sorted(points["alpha"].unique())
-    figure, axes = panels(len(loads), 3.0 * len(loads), 3.0)
+    figure, (*axes, last) = panels(len(loads) + 1, 2.7 * (len(loads) + 1), 3.0)
     frames, told = [], []
     for axis, alpha, panel in zip(axes, loads, "abcdefgh", strict=False):
         own, words = _load(axis, panel, points[points["alpha"] == alpha])
@@ -47,8 +52,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set_xlim(-0.05 / points["d"].min(), 1.06 / points["d"].min())
         axis.ticklabel_format(axis="x", style="plain")
     axes[0].set_ylabel(r"$\varepsilon_g$, simulation / theory")
+    own, words = _differences(last, "abcdefgh"[len(loads)], apart)
+    frames.append(own)
     figure.legend(*_entries(axes[0], points), loc="outside upper center", ncols=4)
-    letter(axes)
+    letter([*axes, last])
     strengths = sorted(points["regularization"].unique())
     caption = (
         "Figure gaussian_equivalence. Linear students of the hidden manifold on the true features erf(Fᵀc/√d) (filled) and on Gaussian features κ₁Fᵀc/√d + κ⋆ζ of the same covariances "
@@ -56,6 +63,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "probability of a wrong sign, over the theory of infinitely many inputs, against 1/d. Panels: samples per feature "
         f"n/p = {', '.join(f'{alpha:g}' for alpha in loads)}. d = {sizes(points['d'])}, {counts(points)} instances; error bars: standard error. "
         f"Lines: weighted least squares in 1/d; at 1/d = 0 their ends with standard errors. Ends: {'; '.join(told)}. "
+        "Last panel: the error on true features less that on Gaussian ones, over the theory; both have the same teacher and inputs in each instance, and so much "
+        f"of their scatter. Its ends: {words}. "
         "Losses, λ, loads, sizes and numbers of instances are chosen here. The slide prints κ⋆ where its square is meant."
     )
     return Drawing(figure, pd.concat(frames), caption)
@@ -93,6 +102,43 @@ def _load(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, s
             )
         )
         told.append(f"{fit.value:.3f} ± {fit.error:.3f} ({series})")
+    return pd.concat(frames), ", ".join(told) or "no line"
+
+
+def _over_theory(points: pd.DataFrame, exact: pd.DataFrame) -> pd.DataFrame:
+    """Means and errors in units of the theory's error."""
+    points = points.assign(alpha=points["alpha"].round(9)).merge(exact, on=["student", "alpha"])
+    unit = points["generalization_error"]
+    return points.assign(y=points["y"] / unit, y_err=points["y_err"] / unit)
+
+
+def _differences(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Differences of the kinds of features with a line through each set, and the ends of the lines in words."""
+    markers = dict(zip(sorted(points["alpha"].unique()), MARKERS, strict=False))
+    groups = [key for key, _ in points.groupby(["student", "alpha"])]
+    unit, frames, told = points["d"].min(), [], []
+    for number, (student, alpha) in enumerate(groups):
+        own = points[(points["student"] == student) & (points["alpha"] == alpha)]
+        style = {"color": STUDENTS[student], "marker": markers[alpha], "markersize": 4}
+        shift = 0.006 * (number - 0.5 * (len(groups) - 1)) / unit
+        axis.errorbar(1.0 / own["d"] + shift, own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
+        series = f"{student}, erf less Gaussian"
+        frames.append(own.assign(panel=panel, series=series, x=1.0 / own["d"]))
+        fit = _fit(own)
+        if fit is None:
+            continue
+        x = np.array([0.0, 1.0 / unit])
+        axis.plot(x, fit.value + fit.slope * x, color=STUDENTS[student], linewidth=0.7)
+        axis.errorbar(2.5 * shift, fit.value, fit.error, **style, **POINTS)
+        end = {"panel": panel, "series": f"{series}, 1/d → 0", "x": 0.0, "y": fit.value, "y_err": fit.error}
+        frames.append(pd.DataFrame([end | {"alpha": alpha, "slope": fit.slope, "chi_squared": fit.chi_squared}]))
+        told.append(f"{100.0 * fit.value:+.1f} ± {100.0 * fit.error:.1f} % ({student}, α = {alpha:g})")
+    axis.axhline(0.0, color="black", linewidth=0.8)
+    for alpha, marker in markers.items():
+        axis.plot([], [], color=GREY, linestyle="none", marker=marker, label=f"$n/p = {alpha:g}$")
+    axis.set(xlabel="$1/d$", ylabel="(erf − Gaussian features) / theory", xlim=(-0.08 / unit, 1.08 / unit))
+    axis.set_title("differences")
+    axis.legend()
     return pd.concat(frames), ", ".join(told) or "no line"
 
 
