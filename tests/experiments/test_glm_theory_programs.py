@@ -137,8 +137,8 @@ RANDOM = {"kind": "random_features", "inputs_per_feature": 0.2, "activation": "t
 
 def test_students_on_independent_inputs_and_on_random_features() -> None:
     students = {
-        "weak": {"loss": "logistic", "regularization": 0.02},
-        "best": {"loss": "hinge", "regularization": "optimal"},
+        "weak": {"loss": "hinge", "regularization": 0.02},
+        "best": {"loss": "logistic", "regularization": "optimal"},
     }
     grid = {"alphas": [0.5, 2.0], "marked": [0.7, 3.0], "points": 3}
     for features in (INDEPENDENT, RANDOM):
@@ -147,7 +147,7 @@ def test_students_on_independent_inputs_and_on_random_features() -> None:
         assert set(lines) == {"weak", "best"} and all(
             at == pytest.approx([0.5, 0.7, 1.0, 2.0, 3.0]) for at in lines.values()
         )
-        assert set(zip(found["student"], found["loss"], strict=True)) == {("weak", "logistic"), ("best", "hinge")}
+        assert set(zip(found["student"], found["loss"], strict=True)) == {("weak", "hinge"), ("best", "logistic")}
         for row in found[found["alpha"].isin([0.7, 3.0])].itertuples():
 
             def fit(strength: float, row: Any = row, features: dict[str, Any] = features) -> erm.Fit:

@@ -189,7 +189,7 @@ def test_simulation(alpha, loss, strength):
 
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 3.0, 10.0])
 def test_optimal_regularization(alpha):
-    assert erm.optimal_regularization(alpha, "square") == pytest.approx(math.pi / 2 - 1, rel=1e-5)
+    assert erm.optimal_regularization(alpha, "square") == pytest.approx(math.pi / 2 - 1, rel=2e-7)
     best = bayes.perceptron(alpha).bayes_error
     logistic = erm.fit(alpha, "logistic", erm.optimal_regularization(alpha, "logistic")).generalization_error
     assert 0 < logistic / best - 1 < 1e-3

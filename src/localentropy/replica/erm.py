@@ -31,6 +31,11 @@ REGULARIZATIONS = (1e-8, 1e6)
 """Range of lambda."""
 SEARCHED = (2e-8, 1e4)
 """Where the optimal lambda is looked for."""
+STEP = 0.02
+"""In ln lambda, of the differences at the smallest error."""
+FIRST_DERIVATIVE = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / (12.0 * STEP)
+SECOND_DERIVATIVE = np.array([-1.0, 16.0, -30.0, 16.0, -1.0]) / (12.0 * STEP**2)
+"""Of values at five places."""
 LARGEST_RESIDUAL = 1e-9
 """Relative error of an order parameter, from which a solve has failed."""
 MILD, STRONG = 0.5, 10.0
@@ -126,7 +131,12 @@ def smallest_error(fit_at: Callable[[float], Fit]) -> float:
 
     grid = np.log(np.geomspace(*SEARCHED, 24)).tolist()
     best = int(np.argmax([success(y) for y in grid]))
-    return math.exp(maximum(success, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])[0])
+    place, _ = maximum(success, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
+    # Rounding moves the maximum by 1e-6, for it is flat there. So the last step is one of Newton's.
+    around = np.array([success(place + step * STEP) for step in range(-2, 3)])
+    slope, curvature = around @ FIRST_DERIVATIVE, around @ SECOND_DERIVATIVE
+    inside = curvature < 0.0 and abs(slope) < -curvature * STEP
+    return math.exp(place - slope / curvature if inside else place)
 
 
 def minimum(features: Features, loss: str, regularization: float, point: dict[str, float]) -> Fit:
