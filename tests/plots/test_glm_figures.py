@@ -183,6 +183,7 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     test = series(drawing, "d", "test_error")
     assert test.loc[3.0, "y"] == pytest.approx(1e-4)
     assert test.loc[3.0, "y_err"] == pytest.approx(1e-4 * math.log(10.0))
+    assert "100 % of them were cut off; the loss of these fell by a factor of 4 to 4" in drawing.caption
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
 
 
