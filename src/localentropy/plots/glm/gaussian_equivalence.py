@@ -11,7 +11,7 @@ import pandas as pd
 from localentropy.analysis.extrapolation import Extrapolation, to_infinite_size
 from localentropy.analysis.paired_differences import paired_differences
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels
-from localentropy.plots.glm.points import FEATURES, POINTS, counts, means, sizes
+from localentropy.plots.glm.points import FEATURES, POINTS, counts, means, same_limits, sizes
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 KINDS = {"nonlinear": "erf features", "gaussian": "Gaussian features"}
 MARKERS = "^sv<>"
 """Of the loads, where they share a panel."""
+SIDE = 0.02
+"""Sets stand side by side, so much of the largest 1/d apart."""
 STUDENTS = {"square": COLORS[2], "logistic": COLORS[0], "hinge": COLORS[1]}
 
 
@@ -44,23 +46,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         own, words = _load(axis, panel, points[points["alpha"] == alpha])
         frames.append(own)
         told.append(f"α = {alpha:g}: {words}")
-    low, high = (points["y"] - points["y_err"].fillna(0.0)).min(), (points["y"] + points["y_err"].fillna(0.0)).max()
-    room = 0.05 * (high - low)
     for axis in axes:
         axis.axhline(1.0, color="black", linewidth=0.8)
-        axis.set(xlabel="$1/d$", ylim=(min(low, 1.0) - room, max(high, 1.0) + room))
-        axis.set_xlim(-0.05 / points["d"].min(), 1.06 / points["d"].min())
-        axis.ticklabel_format(axis="x", style="plain")
+    same_limits(axes)
     axes[0].set_ylabel(r"$\varepsilon_g$, simulation / theory")
     own, words = _differences(last, "abcdefgh"[len(loads)], apart)
     frames.append(own)
+    for axis in (*axes, last):
+        _inverse_sizes(axis, points["d"])
     figure.legend(*_entries(axes[0], points), loc="outside upper center", ncols=4)
     letter([*axes, last])
     strengths = sorted(points["regularization"].unique())
     caption = (
         "Figure gaussian_equivalence. Linear students of the hidden manifold on the true features erf(Fᵀc/√d) (filled) and on Gaussian features κ₁Fᵀc/√d + κ⋆ζ of the same covariances "
         f"(hollow), d/p = {theory['inputs_per_feature'].iloc[0]:g}, λ = {', '.join(f'{value:g}' for value in strengths)}: "
-        "probability of a wrong sign, over the theory of infinitely many inputs, against 1/d. Panels: samples per feature "
+        "probability of a wrong sign, over the theory of infinitely many inputs, against 1/d; sets of points side by side. Panels: samples per feature "
         f"n/p = {', '.join(f'{alpha:g}' for alpha in loads)}. d = {sizes(points['d'])}, {counts(points)} instances; error bars: standard error. "
         f"Lines: weighted least squares in 1/d; at 1/d = 0 their ends with standard errors. Ends: {'; '.join(told)}. "
         "Last panel: the error on true features less that on Gaussian ones, over the theory; both have the same teacher and inputs in each instance, and so much "
@@ -74,14 +74,12 @@ def _load(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, s
     """The points of a load with a line through each set, and the ends of the lines in words."""
     axis.set_title(f"$n/p = {points['alpha'].iloc[0]:g}$")
     frames, told = [], []
-    groups = [(student, kind) for student in STUDENTS for kind in KINDS]
+    groups = [(student, kind) for student in STUDENTS if student in set(points["student"]) for kind in KINDS]
     for number, (student, kind) in enumerate(groups):
         own = points[(points["student"] == student) & (points["features"] == kind)]
-        if own.empty:
-            continue
         color = STUDENTS[student]
         style = {"color": color, "markersize": 4, **FEATURES[kind]}
-        shift = 0.004 * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
+        shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
         axis.errorbar(1.0 / own["d"] + shift, own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
         series = f"{student}, {KINDS[kind]}"
         frames.append(own.assign(panel=panel, series=series, x=1.0 / own["d"]))
@@ -92,7 +90,7 @@ def _load(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, s
         axis.plot(
             x, fit.value + fit.slope * x, color=color, linestyle="-" if kind == "nonlinear" else ":", linewidth=0.9
         )
-        axis.errorbar(2.5 * shift, fit.value, fit.error, **(style | {"marker": "_", "markersize": 7}), **POINTS)
+        axis.errorbar(shift, fit.value, fit.error, **(style | {"marker": "_", "markersize": 7}), **POINTS)
         frames.append(
             pd.DataFrame(
                 [
@@ -120,7 +118,7 @@ def _differences(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataF
     for number, (student, alpha) in enumerate(groups):
         own = points[(points["student"] == student) & (points["alpha"] == alpha)]
         style = {"color": STUDENTS[student], "marker": markers[alpha], "markersize": 4}
-        shift = 0.006 * (number - 0.5 * (len(groups) - 1)) / unit
+        shift = SIDE * (number - 0.5 * (len(groups) - 1)) / unit
         axis.errorbar(1.0 / own["d"] + shift, own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
         series = f"{student}, erf less Gaussian"
         frames.append(own.assign(panel=panel, series=series, x=1.0 / own["d"]))
@@ -129,17 +127,23 @@ def _differences(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataF
             continue
         x = np.array([0.0, 1.0 / unit])
         axis.plot(x, fit.value + fit.slope * x, color=STUDENTS[student], linewidth=0.7)
-        axis.errorbar(2.5 * shift, fit.value, fit.error, **style, **POINTS)
+        axis.errorbar(shift, fit.value, fit.error, **style, **POINTS)
         end = {"panel": panel, "series": f"{series}, 1/d → 0", "x": 0.0, "y": fit.value, "y_err": fit.error}
         frames.append(pd.DataFrame([end | {"alpha": alpha, "slope": fit.slope, "chi_squared": fit.chi_squared}]))
         told.append(f"{100.0 * fit.value:+.1f} ± {100.0 * fit.error:.1f} % ({student}, α = {alpha:g})")
     axis.axhline(0.0, color="black", linewidth=0.8)
     for alpha, marker in markers.items():
         axis.plot([], [], color=GREY, linestyle="none", marker=marker, label=f"$n/p = {alpha:g}$")
-    axis.set(xlabel="$1/d$", ylabel="(erf − Gaussian features) / theory", xlim=(-0.08 / unit, 1.08 / unit))
-    axis.set_title("differences")
+    axis.set(ylabel="(erf − Gaussian features) / theory", title="differences")
     axis.legend()
     return pd.concat(frames), ", ".join(told) or "no line"
+
+
+def _inverse_sizes(axis: Axes, sizes: pd.Series) -> None:
+    """An axis of 1/d with the values of d."""
+    values = sorted(sizes.unique(), reverse=True)
+    axis.set_xticks([0.0, *(1.0 / d for d in values)], ["0", *(f"1/{d}" for d in values)])
+    axis.set(xlabel="$1/d$", xlim=(-0.1 / values[-1], 1.1 / values[-1]))
 
 
 def _fit(points: pd.DataFrame) -> Extrapolation | None:

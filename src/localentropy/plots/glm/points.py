@@ -126,6 +126,13 @@ def _range(numbers: pd.Series) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
+def same_limits(axes: Sequence[Axes]) -> None:
+    """The limits of y that hold what all panels show."""
+    limits = [limit for axis in axes for limit in axis.get_ylim()]
+    for axis in axes:
+        axis.set_ylim(min(limits), max(limits))
+
+
 def write(axis: Axes, x: float, y: float, text: str, color: Any = "black", **style: Any) -> None:
     """A curve's name beside it, in its colour, at a place in the data's units."""
     axis.text(x, y, text, color=color, fontsize=7, **style)

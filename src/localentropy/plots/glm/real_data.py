@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
-from localentropy.plots.glm.points import POINTS, counts, means, sizes
+from localentropy.plots.glm.points import POINTS, counts, means, same_limits, sizes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,9 +51,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(xscale="log", xlabel="samples $n$", xlim=(0.9 * theory["n"].min(), 1.1 * theory["n"].max()))
     axes[0].set_ylabel(r"test error $E\,(y - w\cdot v)^2$")
     axes[len(groups)].set_ylabel("simulation / theory")
-    _same_limits(axes[: len(groups)])
+    same_limits(axes[: len(groups)])
     for features in FEATURES:
-        _same_limits([axis for axis, group in zip(axes[len(groups) :], groups, strict=True) if group[1] == features])
+        same_limits([axis for axis, group in zip(axes[len(groups) :], groups, strict=True) if group[1] == features])
     axes[0].legend(title="ridge $r$", title_fontsize=7)
     letter(axes)
     return Drawing(figure, pd.concat(frames), _caption(theory, points, tables["glm/real_covariance"]))
@@ -83,12 +83,6 @@ def _column(
     upper.set_yscale("log")
     lower.axhline(1.0, color="black", linewidth=0.8)
     return pd.concat(frames)
-
-
-def _same_limits(axes: Sequence[Axes]) -> None:
-    limits = [limit for axis in axes for limit in axis.get_ylim()]
-    for axis in axes:
-        axis.set_ylim(min(limits), max(limits))
 
 
 def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFrame) -> str:
