@@ -1,6 +1,7 @@
 """Empirical risk minimisation: written integrals, closed forms, simulation, Bayes' bound, extremes, refusals."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +14,15 @@ from localentropy.errors import ConvergenceError, DomainError
 from localentropy.replica import bayes, erm, losses
 
 ALL = sorted(losses.LOSSES)
-POINTS = [(0.4, 0.3, 0.5), (20.0, 2.0, 1.5), (3.0, 0.01, 2.0), (1e-3, 1e-6, 1e-3), (800.0, 0.2, 0.02), (0.1, 1.0, 30.0)]
+POINTS = [
+    (0.4, 0.3, 0.5),
+    (20.0, 2.0, 1.5),
+    (3.0, 0.01, 2.0),
+    (1e-3, 1e-6, 1e-3),
+    (800.0, 0.2, 0.02),
+    (0.1, 1.0, 30.0),
+    (265.0, 2.45, 357.0),
+]
 """V, N, M."""
 
 
@@ -35,7 +44,7 @@ def written_averages(loss, V, N, M):
     Q = N + M * M
     root, slope = math.sqrt(Q), M / math.sqrt(N)
     kinks = [(1 - V) / root, 1 / root] if loss == "hinge" else [-V / root, math.log1p(V) / root]
-    points = sorted({p for p in (*kinks, 0.0, -3 / slope, 3 / slope) if -9 < p < 9})
+    points = sorted({p for p in (*kinks, 0.0, -10 / slope, -3 / slope, 3 / slope, 10 / slope) if -9 < p < 9})
 
     def mean(function):
         return 2 * quad(lambda xi: norm.pdf(xi) * function(xi), -9, 9, points=points, limit=500, epsabs=1e-13)[0]
@@ -202,9 +211,36 @@ def test_optimal_regularization(alpha):
 def test_extremes(loss):
     """Every corner is solved, and no error is below Bayes'."""
     for alpha in (1e-3, 1.0, 1e3):
-        for strength in (1e-8, 1e-3, 1e6):
+        for strength in (1e-14, 1e-8, 1e-3, 1e6):
             found = erm.fit(alpha, loss, strength)
             assert bayes.perceptron(alpha).bayes_error < found.generalization_error < 0.5
+
+
+@pytest.mark.parametrize("loss", ALL)
+@pytest.mark.parametrize("alpha", [0.7, 30.0, 358.33])
+def test_weights_grow_where_the_regularization_falls(loss, alpha):
+    """As for any minimum of a loss and a penalty; towards none the hinge loss has the largest margin."""
+    found = [erm.fit(alpha, loss, strength) for strength in np.geomspace(1e3, 1e-14, 13)]
+    norms = np.array([point.norm for point in found])
+    assert (np.diff(norms) >= -1e-11 * norms[1:]).all()
+    assert (np.diff([point.training_loss for point in found]) <= 1e-11).all()
+
+
+@pytest.mark.parametrize("x", [-2.0, -0.38, -0.05, 0.4])
+@pytest.mark.parametrize("T", [0.3, 5.0, 200.0])
+def test_means_below_a_kink(x, T):
+    def mean(function):
+        ends = [-12.0, x - 1.0, x - 0.1, *(x - step / (1.0 + T) for step in (3.0, 1.0)), x]
+        if x > 0.0:
+            ends = sorted([-12.0, -3.0 / T, 0.0, x / 2, x])
+        return sum(
+            quad(lambda xi: function(xi) * norm.pdf(xi) * ndtr(T * xi), *piece, epsabs=0)[0]
+            for piece in pairwise(sorted(ends))
+        )
+
+    whole, first = losses._below(x, T)
+    assert whole == pytest.approx(mean(lambda xi: 1.0), rel=1e-9, abs=1e-300)
+    assert first == pytest.approx(mean(lambda xi: xi), rel=1e-7, abs=1e-18)
 
 
 @pytest.mark.parametrize("point", [(1.0, 0.03), (0.1, 1e-6), (10.0, 1e-4), (1000.0, 0.1)])

@@ -27,7 +27,7 @@ from localentropy.replica.losses import LOSSES, SQRT_TWO_OVER_PI, Loss, Square
 
 SAMPLES = (1e-3, 1e3)
 """Range of samples per weight."""
-REGULARIZATIONS = (1e-8, 1e6)
+REGULARIZATIONS = (1e-14, 1e6)
 """Range of lambda."""
 SEARCHED = (2e-8, 1e4)
 """Where the optimal lambda is looked for."""
@@ -107,7 +107,7 @@ def fit(alpha: float, loss: str = "square", regularization: float = 1.0) -> Fit:
     Args:
         alpha: samples per weight, in [1e-3, 1e3].
         loss: "square", "logistic" or "hinge".
-        regularization: lambda, in [1e-8, 1e6].
+        regularization: lambda, in [1e-14, 1e6].
     """
     features = IndependentInputs(require_between("alpha", alpha, *SAMPLES))
     return minimum(features, loss, regularization, {"alpha": features.alpha})

@@ -72,7 +72,7 @@ def fit(
         samples_per_feature: n / p, in [1e-3, 1e3].
         inputs_per_feature: d / p, in [1e-4, 1e4].
         loss: "square", "logistic" or "hinge", as in `localentropy.replica.erm`.
-        regularization: lambda, in [1e-8, 1e6].
+        regularization: lambda, in [1e-14, 1e6].
         activation: f: "erf", "sign", "tanh", "identity", or a function of one number with mean 0 that correlates with
             its argument.
     """

@@ -26,7 +26,7 @@ CLUSTER = 4.0
 """Half of the length on which they crowd, in the same."""
 PANEL_NODES = 32
 """On each part of the hinge loss' range of integration."""
-PANELS = (-4.0, -1.5, 0.0, 1.5, 4.0)
+PANELS = (-8.0, -4.0, -1.5, 0.0, 1.5, 4.0, 8.0)
 """Where these parts end, in units of the width of the label's step."""
 PROXIMAL_STEPS = 100
 """Of Newton's method for the proximal point."""
@@ -146,4 +146,7 @@ def _below(x: float, T: float) -> tuple[float, float]:
     ridge = math.hypot(1.0, T)
     density = INVERSE_SQRT_2PI * math.exp(-0.5 * min(x * x, 1400.0))
     first = T * INVERSE_SQRT_2PI / ridge * float(ndtr(ridge * x)) - density * float(ndtr(T * x))
-    return float(0.5 * ndtr(x) - owens_t(x, T)), first
+    if x > 0.0:
+        return float(0.5 * ndtr(x) - owens_t(x, T)), first
+    # The same by a reflection of Owen's function: no larger numbers cancel.
+    return float(ndtr(T * x) * (ndtr(x) - 0.5) + owens_t(T * x, 1.0 / T)), first
