@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_choice, require_integer
+from localentropy.arguments import LARGEST_COUNT, require_array, require_choice, require_integer
 from localentropy.errors import DomainError
 
+WEIGHTS = (-1e150, 1e150)
+"""Beyond them overlaps overflow."""
 PRIORS = ("gaussian", "binary")
 CHANNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "sign": lambda z: np.where(z >= 0.0, 1.0, -1.0),
@@ -83,10 +85,9 @@ class GeneralizedLinear:
             weights: w, [d].
 
         Raises:
-            DomainError: weights of another shape.
+            DomainError: weights of another shape, not finite or beyond 1e150.
         """
-        if np.shape(weights) != self.teacher.shape:
-            raise DomainError(f"weights of shape {np.shape(weights)}: allowed is {self.teacher.shape}")
+        weights = self._weights(weights)
         m = float(weights @ self.teacher) / len(self.teacher)
         return abs(m) if self.channel == "absolute" else m
 
@@ -100,11 +101,18 @@ class GeneralizedLinear:
             weights: w, [d].
 
         Raises:
-            DomainError: weights of another shape.
+            DomainError: weights of another shape, not finite or beyond 1e150.
         """
+        weights = self._weights(weights)
         length = float(np.linalg.norm(weights) * np.linalg.norm(self.teacher)) / len(self.teacher)
         m = self.overlap(weights)
         return m / length if length > 0.0 else 0.0
+
+    def _weights(self, weights: np.ndarray) -> np.ndarray:
+        weights = require_array("weight", weights, *WEIGHTS)
+        if weights.shape != self.teacher.shape:
+            raise DomainError(f"weights of shape {weights.shape}: allowed is {self.teacher.shape}")
+        return weights
 
 
 def generalized_linear(
@@ -124,7 +132,8 @@ def generalized_linear(
     Raises:
         DomainError: a size below 1, an unknown prior or channel, a seed that is not an integer.
     """
-    n, d, seed = require_integer("n", n, 1), require_integer("d", d, 1), require_integer("seed", seed)
+    n, d = require_integer("n", n, 1, LARGEST_COUNT), require_integer("d", d, 1, LARGEST_COUNT)
+    seed = require_integer("seed", seed)
     prior, channel = require_choice("prior", prior, PRIORS), require_choice("channel", channel, CHANNELS)
     stream = seeds.generator(seed, "instance/generalized_linear", n=n, d=d, prior=prior)
     teacher = stream.standard_normal(d) if prior == "gaussian" else stream.choice(np.array([-1.0, 1.0]), d)

@@ -142,7 +142,7 @@ def spinodal(temperature: float) -> float:
 
 
 def zero_entropy(temperature: float) -> float:
-    """Samples per weight at which the entropy vanishes; infinite where it stays positive, above T = 0.6.
+    """Samples per weight at which the entropy vanishes; infinite where it stays positive, above about T = 0.61.
 
     A student freezes there. The line rises with the temperature to the loads of `glass_ends`, crosses the spinodal, and
     turns back on the unstable branch of states beyond it, from T = 0.33 on.

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from localentropy import seeds as streams
-from localentropy.arguments import require_integer, require_positive
+from localentropy.arguments import LARGEST_COUNT, require_integer, require_positive, shown
 from localentropy.device import torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
@@ -52,7 +52,9 @@ class Descent:
         )
         if self.success_overlap >= 1.0:
             raise DomainError(f"success_overlap = {self.success_overlap} is out of range: it must be below 1")
-        require_integer("iterations", self.iterations, 1)
+        for name in ("step", "loss_tolerance", "speed_tolerance", "success_overlap"):
+            object.__setattr__(self, name, float(getattr(self, name)))
+        object.__setattr__(self, "iterations", require_integer("iterations", self.iterations, 1, LARGEST_COUNT))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +121,9 @@ def descend_phase_retrieval(
         DomainError: instances of another channel or of unequal sizes, not one seed for each, an argument out of range,
             a device that is not available.
     """
-    descent = descent or Descent()
-    _check(instances, seeds, units, dtype)
+    units = require_integer("units", units, 1, LARGEST_COUNT)
+    descent = Descent() if descent is None else descent
+    _check(instances, seeds, descent, dtype)
     place = torch_device(device)
     if not instances:
         return []
@@ -225,10 +228,15 @@ def _run(
     )
 
 
-def _check(instances: Sequence[GeneralizedLinear], seeds: Sequence[int], units: int, dtype: torch.dtype) -> None:
-    require_integer("units", units, 1)
-    if dtype not in (torch.float64, torch.float32):
-        raise DomainError(f"dtype = {dtype} is not known: allowed are torch.float64, torch.float32")
+def _check(instances: Sequence[GeneralizedLinear], seeds: Sequence[int], descent: Descent, dtype: torch.dtype) -> None:
+    if not isinstance(descent, Descent):
+        raise DomainError(f"descent = {shown(descent)}: allowed is a Descent of localentropy.solvers.descent")
+    if not isinstance(dtype, torch.dtype) or dtype not in (torch.float64, torch.float32):
+        raise DomainError(f"dtype = {shown(dtype)} is not known: allowed are torch.float64, torch.float32")
+    for name, several in (("instances", instances), ("seeds", seeds)):
+        listed = isinstance(several, Sequence) or (isinstance(several, np.ndarray) and several.ndim == 1)
+        if not listed or isinstance(several, (str, bytes)):
+            raise DomainError(f"{name} = {shown(several)}: allowed is a list, one for each run")
     if len(seeds) != len(instances):
         raise DomainError(f"seeds: {len(seeds)} for {len(instances)} instances, allowed is one for each")
     for instance, seed in zip(instances, seeds, strict=True):

@@ -28,12 +28,14 @@ from typing import Protocol
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_integer, require_positive
+from localentropy.arguments import LARGEST_COUNT, require_between, require_integer, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
 from localentropy.solvers.amp_kernels import amp_update, log_probability
 from localentropy.solvers.binary.messages import raised_damping
 
+FIRST_FIELDS = (1e-100, 100.0)
+"""Range of their standard deviation."""
 RECOVERED_VARIANCE = 1e-10
 """Smallest mean variance of a weight. There g has no more digits, and all weights are known."""
 
@@ -265,8 +267,8 @@ def generalized_amp(
         seed: root seed of the first fields.
         max_iterations: most updates. Close to a transition hundreds are needed.
         tolerance: converged when no mean changes by more in one update.
-        epsilon: the first fields are Gaussian with this standard deviation. They must not all be zero: for absolute
-            values this is a fixed point.
+        epsilon: the first fields are Gaussian with this standard deviation, in [1e-100, 100]. They must not all be
+            zero: for absolute values this is a fixed point.
 
     Raises:
         DomainError: an instance of another kind, an argument out of range.
@@ -276,9 +278,10 @@ def generalized_amp(
             f"instance = {type(instance).__name__} object: allowed is a GeneralizedLinear, as generalized_linear of "
             "localentropy.instances.generalized_linear makes it"
         )
-    require_integer("seed", seed)
-    require_integer("max_iterations", max_iterations, 1)
-    require_positive(tolerance=tolerance, epsilon=epsilon)
+    seed = require_integer("seed", seed)
+    max_iterations = require_integer("max_iterations", max_iterations, 1, LARGEST_COUNT)
+    require_positive(tolerance=tolerance)
+    epsilon = require_between("epsilon", epsilon, *FIRST_FIELDS)
     start = time.thread_time()
     n, d = instance.inputs.shape
     field = epsilon * seeds.generator(seed, "algorithm/generalized_amp", n=n, d=d).standard_normal((d,))
