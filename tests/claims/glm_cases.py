@@ -136,6 +136,9 @@ GLM["G07"] = Case(
         "few units": put("descent", "units", 3, **wide),
         "large loads": only("descent", alpha=above(2.1)),
         "no zero of the loss above": put("descent", "loss", 1e-4, alpha=2.2, **wide),
+        "slow above": every(
+            put("descent", "test_error", 1.0, alpha=2.2, **wide), put("descent", "converged", 0.0, alpha=2.2, **wide)
+        ),
         "no zero of the loss below": put("descent", "loss", 1e-4, alpha=1.8, **wide),
         "other zeros above, fewer for more inputs": every(
             put("descent", "test_error", 1.0, alpha=2.2, d=20, **wide),
