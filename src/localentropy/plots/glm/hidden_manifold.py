@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import LogNorm
 
-from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import COLORS, GREY, Drawing, curve_rows, in_style, letter, panels, threshold_line
 from localentropy.plots.glm.points import FEATURES, POINTS, counts, means, sizes, write
 
 if TYPE_CHECKING:
@@ -20,6 +20,13 @@ STUDENTS: dict[str, dict[str, Any]] = {
     "ridgeless": {"color": COLORS[3], "label": r"$\lambda \to 0$"},
     "optimal": {"color": COLORS[0], "label": r"best $\lambda$"},
 }
+
+MARKS: dict[str, dict[str, Any]] = {
+    "nonlinear": {**FEATURES["nonlinear"], "markersize": 3},
+    "gaussian": {**FEATURES["gaussian"], "markersize": 5.5, "markerfacecolor": "none", "markeredgewidth": 0.8},
+}
+"""Both kinds of features are in the same places: one mark is a ring around the other."""
+NAMES = {"nonlinear": "erf", "gaussian": "Gaussian"}
 
 
 @in_style
@@ -60,7 +67,7 @@ def _curves(axis: Axes, theory: pd.DataFrame, points: pd.DataFrame) -> pd.DataFr
             )
         )
         for features, own in points[points["student"] == name].groupby("features"):
-            look = {"color": style["color"], "markersize": 3.5, **FEATURES[str(features)]}
+            look = {"color": style["color"], **MARKS[str(features)]}
             axis.errorbar(own["alpha"], own["y"], own["y_err"].fillna(0.0), **look, **POINTS)
             frames.append(own.assign(panel="a", series=f"{name}, {features} features", x=own["alpha"]))
     threshold_line(axis, 1.0, "$n = p$", side="right")
@@ -71,7 +78,9 @@ def _curves(axis: Axes, theory: pd.DataFrame, points: pd.DataFrame) -> pd.DataFr
         xlim=(theory["alpha"].min(), theory["alpha"].max()),
         ylim=(0.0, 0.55),
     )
-    axis.legend()
+    for features, look in MARKS.items():
+        axis.plot([], [], color=GREY, label=f"{NAMES[features]} features", **look, **POINTS)
+    axis.legend(fontsize=6)
     return pd.concat(frames)
 
 
