@@ -208,6 +208,8 @@ def test_simulations_compare_with_bayes_and_students_at_the_same_loads() -> None
             {"students": {"square": {"regularization": [1, 0.1]}}},
             ["regularization = [1, 0.1]", "a list of 2"],
         ),
+        ("transitions", {"models": ["phase_retrieval"] * 2}, ["models", "must differ from each other"]),
+        ("bayes_binary", {"starts": ["informed"] * 2}, ["starts", "must differ from each other"]),
     ],
 )
 def test_wrong_values_are_one_line(section: str, values: dict[str, Any], parts: list[str]) -> None:

@@ -124,6 +124,8 @@ def test_what_the_theory_does_not_have(change: dict[str, Any], message: str) -> 
         ({"sizes": ({"d": 20, "samples": 2}, {"d": 20, "samples": 3})}, "increase"),
         ({"sizes": ({"d": 20, "samples": 1},)}, "greater than or equal to 2"),
         ({"features": ("linear",)}, "independent"),
+        ({"students": ("square", "square")}, "must differ from each other"),
+        ({"features": ("independent", "independent")}, "must differ from each other"),
     ],
 )
 def test_parameters_are_checked(change: dict[str, Any], message: str) -> None:

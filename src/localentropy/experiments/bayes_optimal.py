@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task, increasing
+from localentropy.experiments.parameters import SIZE, Context, Distinct, ExperimentParameters, Task, increasing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +35,8 @@ class Parameters(ExperimentParameters):
     model: Literal["perceptron", "binary_perceptron", "phase_retrieval", "committee_2", "committee_large"] = Field(
         description="teacher and student (T)"
     )
-    starts: tuple[Literal["uninformed", "informed"], ...] = Field(
-        min_length=1, description="where state evolution starts, a line each"
+    starts: Distinct[tuple[Literal["uninformed", "informed"], ...]] = Field(
+        description="where state evolution starts, a line each"
     )
     alphas: Annotated[tuple[Samples, Samples], AfterValidator(increasing)] = Field(
         description="ends of the lines in α, samples per input, or per weight of many units (C)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy.experiments.parameters import Context, ExperimentParameters, Task
+from localentropy.experiments.parameters import Context, Distinct, ExperimentParameters, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class Parameters(ExperimentParameters):
     """Parameters of the transitions."""
 
-    models: tuple[Literal["binary_perceptron", "phase_retrieval", "committee_2", "committee_large"], ...] = Field(
-        min_length=1, description="models, a row each (T)"
+    models: Distinct[tuple[Literal["binary_perceptron", "phase_retrieval", "committee_2", "committee_large"], ...]] = (
+        Field(description="models, a row each (T)")
     )
 
 

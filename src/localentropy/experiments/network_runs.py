@@ -27,14 +27,6 @@ if TYPE_CHECKING:
     from localentropy.networks.checkpoint import Checkpoint
     from localentropy.networks.layers import Layers
 
-Names = TypeVar("Names", bound=tuple[str, ...])
-
-
-def _distinct(names: Names) -> Names:
-    if len(set(names)) < len(names):
-        raise ValueError(f"must differ from each other, got {', '.join(names)}")
-    return names
-
 
 def _balanced(value: int) -> int:
     if value % 10:
@@ -44,9 +36,6 @@ def _balanced(value: int) -> int:
 
 ClassBalanced = Annotated[int, Field(ge=10), AfterValidator(_balanced)]
 """A number of images, as many of each of ten classes."""
-
-Distinct = Annotated[Names, Field(min_length=1), AfterValidator(_distinct)]
-"""Several different words."""
 
 
 def columns(kind: str, *more: str) -> dict[str, str]:

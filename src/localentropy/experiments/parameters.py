@@ -149,6 +149,18 @@ def increasing(values: Ordered) -> Ordered:
     return values
 
 
+Names = TypeVar("Names", bound=tuple[str, ...])
+
+
+def _distinct(names: Names) -> Names:
+    if len(set(names)) < len(names):
+        raise ValueError(f"must differ from each other, got {', '.join(names)}")
+    return names
+
+
+Distinct = Annotated[Names, Field(min_length=1), AfterValidator(_distinct)]
+"""Several different words."""
+
 OddSize = Annotated[int, Field(ge=1), AfterValidator(_odd)]
 """A number of ±1 entries whose sum must not vanish."""
 

@@ -14,6 +14,7 @@ from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
+    Distinct,
     ExperimentParameters,
     IncreasingLoads,
     TableOf,
@@ -34,7 +35,7 @@ class Size(BaseModel):
     samples: int = Field(ge=2, le=10_000, description="training sets at each load")
 
 
-def _distinct(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
+def _by_size(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
     increasing(tuple(size.d for size in sizes))
     return sizes
 
@@ -45,13 +46,12 @@ class Parameters(ExperimentParameters):
     theory: Annotated[str, TableOf("empirical_risk")] = Field(
         description="the experiment whose table has the students' losses and regularizations"
     )
-    features: tuple[Literal["independent", "nonlinear", "gaussian"], ...] = Field(
-        min_length=1,
+    features: Distinct[tuple[Literal["independent", "nonlinear", "gaussian"], ...]] = Field(
         description="what students see: the teacher's inputs, random features, or Gaussian ones of their covariances",
     )
-    students: tuple[str, ...] = Field(min_length=1, description="students of that table")
+    students: Distinct[tuple[str, ...]] = Field(description="students of that table")
     alphas: IncreasingLoads = Field(description="loads of that table, samples per weight")
-    sizes: Annotated[tuple[Size, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
+    sizes: Annotated[tuple[Size, ...], Field(min_length=1), AfterValidator(_by_size)] = Field(
         description="inputs of the teacher and number of training sets, by increasing inputs", json_schema_extra=SIZE
     )
     test_samples: int = Field(

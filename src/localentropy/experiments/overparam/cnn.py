@@ -37,8 +37,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy.experiments.network_runs import ClassBalanced, Distinct, Group, NoiseParameters, ReluRun, columns
-from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, Task
+from localentropy.experiments.network_runs import ClassBalanced, Group, NoiseParameters, ReluRun, columns
+from localentropy.experiments.parameters import SIZE, Context, Distinct, IncreasingSizes, Task
 
 if TYPE_CHECKING:
     import pandas as pd

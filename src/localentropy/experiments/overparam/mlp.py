@@ -38,8 +38,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from localentropy.experiments.network_runs import Distinct, Group, NoiseParameters, ReluRun, columns
-from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, Task
+from localentropy.experiments.network_runs import Group, NoiseParameters, ReluRun, columns
+from localentropy.experiments.parameters import SIZE, Context, Distinct, IncreasingSizes, Task
 
 if TYPE_CHECKING:
     import pandas as pd
