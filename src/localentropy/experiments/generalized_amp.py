@@ -34,7 +34,6 @@ class Parameters(ExperimentParameters):
     prior: Literal["gaussian", "binary"] = Field(description="of the teacher's weights (T)")
     channel: Literal["sign", "absolute"] = Field(description="what a label tells of the teacher's sum (T)")
     alphas: IncreasingLoads = Field(description="labelled inputs per weight, α = n/d (C)")
-    max_iterations: int = Field(ge=1, le=1_000_000, description="most updates (C)")
     tolerance: float = Field(gt=0, lt=1, description="largest change of a mean at convergence (C)")
     epsilon: float = Field(gt=0, lt=1, description="standard deviation of the first means (C)")
     max_iterations: int = Field(
