@@ -157,7 +157,7 @@ def descent() -> pd.DataFrame:
             errors = [1e-3, 1e-5] if student == "wide" else [1.0, 1.0]
             made.append(
                 rows(keys=own, sample=[0, 1], success=alpha >= first, test_error=errors, loss=1e-6, loss_midway=4e-6,
-                     converged=False)
+                     converged=False, iterations=round(100 * alpha))
             )  # fmt: skip
     return pd.concat(made, ignore_index=True)
 
@@ -183,7 +183,8 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     test = series(drawing, "d", "test_error")
     assert test.loc[3.0, "y"] == pytest.approx(1e-4)
     assert test.loc[3.0, "y_err"] == pytest.approx(1e-4 * math.log(10.0))
-    assert "100 % of them were cut off; the loss of these fell by a factor of 4 to 4" in drawing.caption
+    assert "100 % of them were cut off, after so many steps: 100 to 300 (d = 20);" in drawing.caption
+    assert "fell by a factor of 4 to 4 in the second half" in drawing.caption
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
 
 

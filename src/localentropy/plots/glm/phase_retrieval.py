@@ -146,8 +146,13 @@ def _falling(runs: pd.DataFrame) -> str:
         return ""
     falls = (left["loss_midway"] / left["loss"]).groupby([left["d"], left["alpha"]]).median()
     part = 100.0 * len(left) / len(runs)
+    steps = left.groupby("d")["iterations"].agg(["min", "max"])
+    given = ", ".join(
+        f"{row.min} (d = {row.Index})" if row.min == row.max else f"{row.min} to {row.max} (d = {row.Index})"
+        for row in steps.itertuples()
+    )
     return (
-        f" {part:.0f} % of them were cut off; the loss of these fell by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
+        f" {part:.0f} % of them were cut off, after so many steps: {given}; the loss of these fell by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
         "second half of the steps (medians at each d and α)."
     )
 
