@@ -18,6 +18,7 @@ from localentropy.errors import DataError
 from localentropy.experiments import feature_covariance, gaussian_covariate, ridge_learning_curves
 from localentropy.experiments.parameters import Context
 from localentropy.instances.image_features import image_features
+from localentropy.pipeline.config import resolve
 
 SEED = 5
 SIZES: dict[str, Any] = {"chunks": 1, "threads": 1, "random_features": 12, "images": 100}
@@ -124,6 +125,16 @@ def test_the_theory_is_that_of_the_table(covariance: pd.DataFrame, runs: pd.Data
         assert row.training_error == pytest.approx((row.regularization / row.n / kappa) ** 2 * expected, rel=1e-8)
     marked = runs[runs["features"] != "pixels"].merge(found, on=keys, how="left")
     assert marked["square_error_y"].notna().all()
+
+
+@pytest.mark.parametrize("scale", ["smoke", "default", "paper"])
+def test_runs_of_the_configuration_have_the_theory_of_their_features(scale: str) -> None:
+    sections = ("real_covariance", "real_theory", "real_runs")
+    covariance, theory, runs = (resolve(scale).experiments[f"glm/{name}"].model_dump() for name in sections)
+    for name in ("random_features", "images"):
+        assert runs[name] == covariance[name]
+    assert set(runs["samples"]) <= set(theory["marked"])
+    assert runs["regularizations"] == theory["regularizations"]
 
 
 def test_a_set_of_fewer_images_is_refused_in_one_line(data: dict[str, Path]) -> None:
