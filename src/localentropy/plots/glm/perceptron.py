@@ -101,8 +101,10 @@ def _excess(axis: Axes, lines: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame
     )  # fmt: skip
     axis.set(yscale="log", ylabel=r"$\varepsilon_g/\varepsilon_{\mathrm{Bayes}} - 1$ (%)")
     logistic = frames["logistic"]["y"]
-    told = f"{logistic.min():.2g} to {logistic.max():.2g} %" if len(logistic) else "not computed at Bayes' loads"
-    return pd.concat(frames.values()), told
+    if logistic.empty:
+        return pd.concat(frames.values()), "not computed at Bayes' loads"
+    ends = (np.format_float_positional(end, 2, fractional=False, trim="-") for end in (logistic.min(), logistic.max()))
+    return pd.concat(frames.values()), f"{' to '.join(ends)} %"
 
 
 def _ratios(axis: Axes, lines: Mapping[str, pd.DataFrame], points: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -130,7 +132,7 @@ def _caption(amp: pd.DataFrame, runs: pd.DataFrame, points: Mapping[str, pd.Data
         "Dashed: the Bayes-optimal student, state evolution; dotted: its law for large α. Solid: minimizers of the square, hinge and logistic loss, "
         f"each with the λ|w|²/2 of the smallest error; the curve of the logistic loss lies under that of Bayes. Points: AMP, d = {sizes(amp['d'])}, "
         f"{counts(points['AMP'])} instances, and minimizers, d = {sizes(runs['d'])}, {counts(students)} instances; means, error bars: standard error. "
-        f"(b) What the minimizers lose to Bayes, in per cent; the logistic loss loses {told} on the drawn loads, and never nothing. Dotted: {CLAIMED:g} %. "
+        f"(b) What the minimizers lose to Bayes, in per cent; the logistic loss loses {told} on the drawn loads. Dotted: {CLAIMED:g} %. "
         "(c) Simulation over theory. Loads, sizes and numbers of instances are chosen here. The slide writes the logistic loss with log₂ and λ|w|²: "
         "our λ is 2 ln 2 of that."
     )
