@@ -119,7 +119,7 @@ def test_what_the_theory_does_not_have(change: dict[str, Any], message: str) -> 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"features": ("nonlinear",)}, "test_samples = 0: nonlinear features need them"),
+        ({"features": ("nonlinear",)}, "test_samples = 0: allowed is at least 1 with nonlinear features"),
         ({"test_samples": 10}, "test_samples = 10"),
         ({"sizes": ({"d": 20, "samples": 2}, {"d": 20, "samples": 3})}, "increase"),
         ({"sizes": ({"d": 20, "samples": 1},)}, "greater than or equal to 2"),

@@ -35,11 +35,11 @@ class Parameters(ExperimentParameters):
     channel: Literal["sign", "absolute"] = Field(description="what a label tells of the teacher's sum (T)")
     alphas: IncreasingLoads = Field(description="labelled inputs per weight, α = n/d (C)")
     tolerance: float = Field(gt=0, lt=1, description="largest change of a mean at convergence (C)")
-    epsilon: float = Field(gt=0, lt=1, description="standard deviation of the first means (C)")
+    epsilon: float = Field(gt=0, lt=1, description="standard deviation of the first fields on the weights (C)")
     max_iterations: int = Field(
         ge=1,
         le=1_000_000,
-        description="most updates (C); over hundreds of them rounding errors can grow where a run does not converge",
+        description="most updates (C); in a run that does not converge, rounding errors can grow over hundreds of them",
         json_schema_extra=SIZE,
     )
     d: int = Field(ge=2, le=100_000, description="weights (C)", json_schema_extra=SIZE)

@@ -46,7 +46,7 @@ class Parameters(ExperimentParameters):
 
     loss_tolerance: float = Field(gt=0, lt=1, description="loss below which a run ends (C)")
     speed_tolerance: float = Field(
-        gt=0, lt=1, description="rms change of a weight per unit of time that ends a run (C)"
+        gt=0, lt=1, description="a run ends where the weights move by less, root mean square per unit of time (C)"
     )
     success_overlap: float = Field(gt=0, lt=1, description="overlap above which a run is a success (C)")
     grids: tuple[Grid, ...] = Field(min_length=1, description="students, sizes and samples", json_schema_extra=SIZE)

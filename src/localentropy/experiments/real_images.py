@@ -27,7 +27,7 @@ class ImageParameters(ExperimentParameters):
     images: int = Field(
         ge=10,
         le=60_000,
-        description="training images that a dataset must have at least; all its images are used, also the test images",
+        description="training images that a dataset must have at least; all its images are used, the test images too",
         json_schema_extra=SIZE,
     )
 

@@ -47,7 +47,7 @@ class Parameters(ExperimentParameters):
         description="the experiment whose table has the students' losses and regularizations"
     )
     features: Distinct[tuple[Literal["independent", "nonlinear", "gaussian"], ...]] = Field(
-        description="what students see: the teacher's inputs, random features, or Gaussian ones of their covariances",
+        description="what students see: the teacher's inputs, random features, or Gaussian ones with their covariances",
     )
     students: Distinct[tuple[str, ...]] = Field(description="students of that table")
     alphas: IncreasingLoads = Field(description="loads of that table, samples per weight")
@@ -57,7 +57,7 @@ class Parameters(ExperimentParameters):
     test_samples: int = Field(
         ge=0,
         le=10**7,
-        description="new inputs of a test, for nonlinear features; 0 without them, where errors are exact",
+        description="new inputs that measure the errors on nonlinear features; 0 without these, where errors are exact",
         json_schema_extra=SIZE,
     )
 
@@ -65,7 +65,7 @@ class Parameters(ExperimentParameters):
     def _tested(self) -> Self:
         if ("nonlinear" in self.features) != (self.test_samples > 0):
             raise ValueError(
-                f"test_samples = {self.test_samples}: nonlinear features need them, and no others take them"
+                f"test_samples = {self.test_samples}: allowed is at least 1 with nonlinear features, and 0 without them"
             )
         return self
 

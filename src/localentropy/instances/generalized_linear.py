@@ -23,6 +23,7 @@ CHANNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "absolute": np.abs,
 }
 """Labels of the teacher's pre-activations."""
+_LABELS = {"sign": "1 and -1", "absolute": "numbers that are not negative"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,9 @@ class GeneralizedLinear:
             )
         # A channel gives its own labels back: sign(±1) = ±1, and |y| = y.
         if not np.array_equal(CHANNELS[self.channel](self.labels), self.labels):
-            raise DomainError(f"labels: the channel {self.channel!r} cannot give all of them")
+            raise DomainError(
+                f"labels: allowed are {_LABELS[self.channel]}, as the channel {self.channel!r} gives them"
+            )
         if not self.teacher.any():
             raise DomainError("teacher: all its weights are zero")
 

@@ -98,7 +98,7 @@ def ridge(
     lost = 1.0 - float(np.sum(resolved**2)) / samples
     if not lost > 0.0:
         raise DomainError(
-            f"samples = {samples:.12g} equals the number of directions at regularization = 0: the error is infinite"
+            f"samples = {samples:.12g} is the number of directions: at regularization = 0 the error is infinite"
         )
     # (beta kappa / (lambda + kappa))^2 lambda with beta = b / lambda.
     bias = float(np.sum((weights * (1.0 - resolved)) ** 2 / spectrum))
@@ -148,15 +148,15 @@ def _spectrum(eigenvalues: Any, coefficients: Any, variance: float) -> tuple[np.
     top = float(spectrum.max())
     if top < MAGNITUDES[0] or spectrum.min() < -EMPTY * top:
         raise DomainError(
-            f"eigenvalue = {spectrum.min():.12g} is out of range: none may be negative, nor all 0 or below "
-            f"{MAGNITUDES[0]:g}"
+            f"eigenvalue = {spectrum.min():.12g} is out of range: none may be negative, and the largest must be at "
+            f"least {MAGNITUDES[0]:g}"
         )
     there = spectrum > EMPTY * top
     # No label correlates with what does not vary. Rounding may leave as much as the eigenvalues left out.
     stray = np.abs(weights[~there]) > math.sqrt(EMPTY * top * variance)
     if stray.any():
         raise DomainError(
-            f"coefficient = {weights[~there][stray][0]:.12g} of an eigenvalue that is 0, or rounding next to the "
-            "largest: it must be 0 too"
+            f"coefficient = {weights[~there][stray][0]:.12g} belongs to an eigenvalue that is 0, up to rounding: it "
+            "must be 0 too"
         )
     return spectrum[there], weights[there]
