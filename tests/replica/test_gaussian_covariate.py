@@ -123,7 +123,7 @@ ONES = np.ones(4)
         (lambda: gaussian_covariate.ridge(-ONES, ONES, 1.0, 2, 0.1), "none may be negative"),
         (lambda: gaussian_covariate.ridge(ONES, ONES, 1.0, 2, 0.1), "variance = 1 is below 4"),
         (lambda: gaussian_covariate.ridge(ONES, 0.1 * ONES, 1.0, 0, 0.1), "samples = 0 is out of range"),
-        (lambda: gaussian_covariate.ridge(ONES, 0.1 * ONES, 1.0, 4, 0.0), "samples = 4 equals the number"),
+        (lambda: gaussian_covariate.ridge(ONES, 0.1 * ONES, 1.0, 4, 0.0), "samples = 4 is the number"),
         (lambda: gaussian_covariate.ridge(ONES, 0.1 * ONES, 1.0, 4, -1.0), "regularization = -1 is out of range"),
         (lambda: gaussian_covariate.ridge(ONES, 0.1 * ONES, 1.0, 4, 1.0, images=4), "images = 4 is out of range"),
         (lambda: gaussian_covariate.ridge([], [], 1.0, 4, 1.0), "no eigenvalue given"),
