@@ -64,6 +64,16 @@ def test_a_perfect_student():
     assert problem.errors([w, -w]).generalization_error == pytest.approx([0.0, 1.0], abs=1e-7)
 
 
+def test_weights_that_see_only_the_noise_of_gaussian_features():
+    problem: Any = linear_problem("gaussian", 5, 8, 1, p=20)
+    _, _, rows = np.linalg.svd(problem.source.features.T)
+    w = 3.0 * rows[-1]  # F^T w = 0
+    errors = problem.errors([w])
+    variance = activation_moments("erf").mu_star_squared * 9.0 / 20
+    assert errors.square_error == pytest.approx([1.0 + variance], rel=1e-12)
+    assert errors.generalization_error == pytest.approx([0.5], abs=1e-12)
+
+
 @pytest.mark.parametrize(("loss", "alpha", "strength"), [("square", 0.6, 0.05), ("logistic", 2.0, 0.02)])
 def test_strength_is_that_of_the_theory(loss, alpha, strength):
     """Gaussian features at d = 120, ten runs, within 3.5 standard errors and 3/d."""
