@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 LARGEST_COUNT = 10**9
-"""Of samples, weights or iterations: what is larger is a mistake, and would not end."""
+"""Of samples, weights or iterations. A larger number is a mistake, and the run would not end."""
 LONGEST_SHOWN = 80
 """Characters of a value in a message."""
 
@@ -124,7 +124,7 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
     Args:
         name: of one element.
         values: a number or a (nested) sequence of numbers, with at least one element. Sets and mappings are refused:
-            they have no order, or two things in a place.
+            sets have no order, and mappings have keys and values.
         low: lower end of the interval.
         high: upper end.
         inclusive: whether the ends are allowed.

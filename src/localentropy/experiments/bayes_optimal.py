@@ -1,6 +1,6 @@
 """Bayes-optimal learning from a teacher, against the load (glm, the slides on Bayes-optimal errors).
 
-A line for each start of state evolution. Lines of two starts coincide where there is one fixed point only.
+Each start of state evolution has a line. The lines of two starts are the same where there is only one fixed point.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from localentropy.replica import bayes
 
 SIDE = 1e-9
-"""How far the points on both sides of a transition are from it, relative."""
+"""Relative distance from a transition to the point on each side of it."""
 COLUMNS = (
     "model", "start", "alpha", "overlap", "specialization", "mse", "free_entropy", "bayes_error", "gibbs_error",
     "label_error", "residual",

@@ -37,7 +37,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     Returns:
         Columns temperature, spinodal, zero_entropy (missing above the temperature of its largest load, where it turns
         back on unstable states), equilibrium; the same in every row: on_spinodal, on_spinodal_temperature, on_line,
-        on_line_temperature (`gibbs.GlassEnds`). The two temperatures among the latter are rows too, if they lie within.
+        on_line_temperature (`gibbs.GlassEnds`). These two temperatures have rows too, if they lie in the range.
     """
     import numpy as np
     import pandas as pd

@@ -7,9 +7,9 @@ Table: one row for each training set.
 | student | "plain", one unit on the sphere of the teacher; "wide", d units that move freely |
 | units, d, n, alpha | sizes; alpha = n/d of these sizes |
 | sample | number of the training set |
-| overlap | with the teacher, up to the sign; of many units that of their mean matrix (docs/solvers/descent.md) |
-| loss, test_error | mean square error of intensities, on the training set and on new inputs |
-| loss_midway | loss at half of the iterations made |
+| overlap | with the teacher, up to the sign; for many units that of the matrix A (docs/solvers/descent.md) |
+| loss, test_error | mean squared error of the squared labels, on the training set and on new inputs |
+| loss_midway | loss after half of the steps made |
 | iterations | steps made |
 | converged | 1 if the loss is below its tolerance, else 0 |
 | success | 1 if the overlap is above that of a success, else 0 |

@@ -49,5 +49,5 @@ def image_tasks(parameters: ImageParameters) -> list[Task]:
     """One dataset and kind of features each."""
     from localentropy.instances.image_features import KINDS
 
-    # Pixels take longer: dealt to two jobs in this order, each job gets one dataset of each kind.
+    # Pixels take longer. In this order each of two jobs gets pixels of one dataset and random features of one.
     return [{"dataset": dataset, "features": kind} for kind in KINDS for dataset in parameters.DATASETS]

@@ -87,7 +87,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     Returns:
         Columns features, student, loss, regularization, alpha (n/p), n, p, d, sample, generalization_error (probability
         of a wrong sign), square_error, training_loss, converged. Nonlinear and Gaussian features of one size, load
-        and sample have the same teacher, inputs and labels: their difference has less scatter than either.
+        and sample have the same teacher, inputs and labels. So the difference of their errors scatters less than each
+        error does.
 
     Raises:
         ConfigError: the table has no such student, load or features.

@@ -97,8 +97,8 @@ class GeneralizedLinear:
     def cosine(self, weights: np.ndarray) -> float:
         """Overlap of the directions, m / (|w| |w*| / d); 0 for weights that are all zero.
 
-        It is √m for the posterior mean. It is the better judge of a recovered teacher: there the length of the weights
-        may not settle.
+        For the posterior mean it is √m. Use it to judge whether the teacher is recovered, because there the length of
+        the weights may not settle.
 
         Args:
             weights: w, [d].

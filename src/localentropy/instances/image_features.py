@@ -1,13 +1,13 @@
 """Features of images with even or odd classes, and the moments that the theory of ridge regression needs (`glm`).
 
-The images are all of a prepared set, training and test images together: the set stands for the distribution. Each pixel
-is centred on its mean over the set, and x are the pixels in units in which the mean of |x|² is 1. The features v are
+All images of a prepared set are used, training and test images together. The set stands for the distribution. Each
+pixel is centred on its mean over the set. The pixels x have units in which the mean of |x|² is 1. The features v are
 
     random features  v = tanh(F x) / √p − mean,    F of p rows, independent standard Gaussian,
     pixels           v = x .
 
-So the arguments of tanh have the mean square 1. Labels are y = +1 for even classes and −1 for odd ones. Each class of
-both signs is about as frequent: E y is 0 in Fashion-MNIST and −0.017 in MNIST. It is not subtracted.
+So the arguments of tanh have the mean square 1. Labels are y = +1 for even classes and −1 for odd ones. Both labels are
+about as frequent: E y is −0.017 in all of MNIST, and 0 in Fashion-MNIST and in the embedded sets. It is not subtracted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from localentropy.errors import DomainError
 
 KINDS = ("random_features", "pixels")
 SMALLEST = 1e-9
-"""A direction is left out whose variance is below this, in units of the largest: pixels that are hardly ever on."""
+"""A direction with a smaller variance, in units of the largest one, is left out: some pixels are hardly ever on."""
 _BLOCK = 2**22  # entries of a block of features
 
 

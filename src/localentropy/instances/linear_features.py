@@ -5,7 +5,7 @@ labels them by the sign of a sum. The student sees p numbers:
 
     "independent"  the same components, divided by √d; p = d
     "nonlinear"    f(F c/√d)/√p, random features of the components c, with F Gaussian, p × d
-    "gaussian"     (μ₁ F c/√d + μ⋆ ζ)/√p with ζ Gaussian: features of the same covariances
+    "gaussian"     (μ₁ F c/√d + μ⋆ ζ)/√p with ζ Gaussian: features with the same covariances
 
 The output of a student w is its sum Σ_i w_i x_i. So λ means the same as in `localentropy.replica.erm` and
 `localentropy.replica.hidden_manifold`.

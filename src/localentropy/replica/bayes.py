@@ -212,8 +212,8 @@ def state_evolution(
     """Overlap after each update of approximate message passing, for many weights.
 
     Source: `glm`, slides on state evolution and on the computational gap; docs/glm/theory.md eqs. 4, 5, 20, 21. Its
-    fixed points are those of `perceptron`, `phase_retrieval` and `committee` with infinitely many units. But for the
-    channel "sign" an overlap of 0 stays 0.
+    fixed points are those of `perceptron`, `phase_retrieval` and `committee` with infinitely many units. An overlap
+    of 0 stays 0, except for the channel "sign".
 
     Args:
         alpha: samples per input, or per weight for the committee, in [1e-9, 1e9].
@@ -247,7 +247,7 @@ def free_entropy(
 ) -> np.ndarray:
     """Free entropy at any overlap, nats per weight: its maxima are the states of `perceptron` and `phase_retrieval`.
 
-    Source: `glm`, slide "bottom line"; docs/glm/theory.md eq. 3, the smallest value over the conjugate m_hat.
+    Source: `glm`, slide "bottom line"; docs/glm/theory.md eq. 3: the smallest value over the conjugate m_hat.
 
     Args:
         overlap: m, or several, 0 <= m < 1.

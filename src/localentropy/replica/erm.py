@@ -132,7 +132,7 @@ def smallest_error(fit_at: Callable[[float], Fit]) -> float:
     grid = np.log(np.geomspace(*SEARCHED, 24)).tolist()
     best = int(np.argmax([success(y) for y in grid]))
     place, _ = maximum(success, grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
-    # Rounding moves the maximum by 1e-6, for it is flat there. So the last step is one of Newton's.
+    # The function is flat near its maximum, so rounding moves this by 1e-6. The last step is one of Newton's method.
     around = np.array([success(place + step * STEP) for step in range(-2, 3)])
     slope, curvature = around @ FIRST_DERIVATIVE, around @ SECOND_DERIVATIVE
     inside = curvature < 0.0 and abs(slope) < -curvature * STEP

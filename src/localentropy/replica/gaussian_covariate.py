@@ -24,7 +24,7 @@ from localentropy.errors import ConvergenceError, DomainError
 SAMPLES = (1.0, 1e12)
 """Range of samples."""
 MAGNITUDES = (1e-60, 1e60)
-"""Range of eigenvalues' largest, coefficients, the variance, and a regularization that is not 0."""
+"""Range of the largest eigenvalue, the coefficients, the variance, and a regularization that is not 0."""
 EMPTY = 1e-12
 """An eigenvalue below this, in units of the largest, is rounding: its direction is left out."""
 LARGEST_RESIDUAL = 1e-9
@@ -37,10 +37,10 @@ class Ridge:
 
     Attributes:
         square_error: mean of (y - w.v)^2 on new samples.
-        finite_set: the part of it that a finite set of images hides; 0 where the moments are exact.
-        training_error: its mean on the training set.
+        finite_set: the part of `square_error` that corrects for the finite set of images; 0 for exact moments.
+        training_error: the same mean on the training set.
         noise: variance of the labels that no linear student explains.
-        degrees_of_freedom: sum of lambda / (lambda + kappa), directions that the samples resolve.
+        degrees_of_freedom: sum of lambda / (lambda + kappa), the number of directions that the samples resolve.
         effective_regularization: kappa.
         residual: relative error of the equation of kappa.
     """
@@ -72,8 +72,9 @@ def ridge(
         variance: E[y^2], in [1e-60, 1e60].
         samples: n, in [1, 1e12].
         regularization: r, 0 or in [1e-60, 1e60]. At r = 0 n must differ from the number of positive eigenvalues.
-        images: size M of the set whose means the moments are, more than the number of positive eigenvalues; None where
-            they are exact. The best student on a set fits the noise of its samples too. What that hides is added.
+        images: number M of images in the set over which the moments are means, more than the number of positive
+            eigenvalues; None where the moments are exact. The best student on a set fits the noise of its images too. A
+            correction for this is added (theory.md section 5).
 
     Raises:
         DomainError: an argument out of range, or coefficients that explain more than the variance.

@@ -144,8 +144,9 @@ def spinodal(temperature: float) -> float:
 def zero_entropy(temperature: float) -> float:
     """Samples per weight at which the entropy vanishes; infinite where it stays positive, above about T = 0.61.
 
-    A student freezes there. The line rises with the temperature to the loads of `glass_ends`, crosses the spinodal, and
-    turns back on the unstable branch of states beyond it, from T = 0.33 on.
+    A student freezes there. The line rises with the temperature and meets the spinodal at T = 0.33. From there on it
+    belongs to the unstable branch of states. It rises to its largest load at T = 0.365, and falls after it
+    (`glass_ends`).
 
     Args:
         temperature: T, in [0, 100].

@@ -1,7 +1,7 @@
 """Approximate message passing on the binary perceptron: weights ±1, and patterns to be stored with a margin.
 
-These are cases of `localentropy.solvers.generalized_amp`: its binary prior, its channel "sign" with a threshold, its
-loop. They differ in the variance V of the sum over a pattern, where patterns are correlated:
+The functions are cases of `localentropy.solvers.generalized_amp`, with its binary prior, its channel "sign" with a
+threshold, and its loop. They differ in the variance V of the sum over a pattern:
 
 - `amp` takes the weights as independent, V = Σ_i ξ_i² (1 − m_i²). This is right on independent patterns. The belief
   propagation of the papers does the same on random features, where overlap and entropy are then shifted.

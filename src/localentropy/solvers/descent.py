@@ -1,7 +1,8 @@
 """Gradient descent on phase retrieval: the square loss of intensities, all instances at once.
 
-A student of one unit stays on the sphere of its teacher. One of many units has the mean of their squares as its output,
-and moves freely. Runs are the first axis of every array, and no run acts on another.
+An intensity is the square of a label. A student of one unit keeps the norm of its teacher. The output of a student of
+many units is the mean of their squared fields, and its weights move freely. Runs are the first axis of every array. No
+run acts on another.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class Descent:
         step: η of Euler's rule, in the time of the flow (`gradient_flow`).
         iterations: most steps. 15 000 is time 300 with the default step.
         loss_tolerance: a run ends with a mean square loss below it.
-        speed_tolerance: a run ends where no loss pulls any more, in a local minimum: where the root mean square of
-            the weights' change is below it, per weight and unit of time.
+        speed_tolerance: a run also ends where the weights rest, in a local minimum: where the root mean square of their
+            change per unit of time is below it.
         success_overlap: a run with a larger overlap is a success.
     """
 
@@ -68,8 +69,8 @@ class DescentRun:
             a factor. NaN where the run diverged.
         loss: mean of (y² − output)² over the training set.
         test_error: the same on new Gaussian inputs, (2 ‖A − A*‖_F² + (tr(A − A*))²)/d², without sampling.
-        loss_midway: the loss halfway, after half of the iterations or up to 49 steps earlier.
-        iterations: steps made, seen every 50 steps.
+        loss_midway: the loss after half of the iterations, or up to 49 steps earlier.
+        iterations: steps made, a multiple of 50 unless all were made.
         converged: whether the loss is below the tolerance.
         success: whether the overlap is above that of a success.
     """
@@ -96,17 +97,17 @@ def descend_phase_retrieval(
     """Gradient descent on the squared differences of intensities, from Gaussian weights.
 
     The flow is that of `gradient_flow`. A single unit is scaled to the norm of the teacher at the start and after each
-    step. Several units are not scaled. A run ends by the rules of `Descent`. It looks at them every 50 steps.
+    step. Several units are not scaled. A run ends by the rules of `Descent`, which are looked at every 50 steps.
 
-    Runs are independent. They are made at once, and only rounding depends on the others.
+    Runs are independent. They are made at once: other runs can change only the rounding.
 
     Source: `glm_talk`, "Gradient descent for phase retrieval" (units = 1) and "GD for over-parametrised phase
-    retrieval" (units ≥ d; arXiv:2006.15459). The talk has a flow. The step, the stop rule and
-    the overlap of a success are chosen here (`Descent`). In the talk a single unit has squared norm d, and so has the
-    teacher on average. (C) Here the unit has the norm of its teacher, or it could not reach zero loss.
+    retrieval" (units ≥ d; arXiv:2006.15459). The talk has continuous time. The step, the stop rule and the overlap of a
+    success are chosen here (`Descent`). In the talk a single unit has the squared norm d. The teacher has this norm
+    only on average. (C) Here the unit has the norm of its teacher, because otherwise it could not reach zero loss.
 
     Args:
-        instances: problems with the channel "absolute", all of one size. Several starts on one have the same object
+        instances: problems with the channel "absolute", all of one size. For several starts on one problem, give it
             several times.
         units: m, hidden units of the student.
         seeds: root seeds of the initial weights, one for each run.
@@ -144,7 +145,7 @@ def descend_phase_retrieval(
         weights, speed = (torch.cat(tensors) for tensors in zip(*moved, strict=True))
         made += steps
         loss = mean_square_loss(inputs, intensities, weights)
-        # A run that diverged compares as false, and ends too.
+        # The comparisons are false for a run that diverged, so it ends too.
         moves = (loss >= descent.loss_tolerance) & (speed >= descent.speed_tolerance) & loss.isfinite()
         stays = moves if made < descent.iterations else torch.zeros_like(moves)
         losses.append(losses[-1].copy())

@@ -4,14 +4,14 @@ One update, with the means a and the mean variance V of the weights, g(y, ω, V_
 and d columns, whose entries have mean square s (docs/glm/theory.md eqs. 4, 7, where s = 1/d):
 
     V_z = s d V                variance of a sum z over the weights
-    ω = X a − V_z g_old        its mean, without what its own label has just sent (Onsager's term)
+    ω = X a − V_z g_old        its mean, without what its own label sent in the last update (Onsager's term)
     Λ = s Σ_μ −∂g/∂ω           precision that a weight gets from the labels
     B = X^T g + Λ a            its field: a weight is seen as B / Λ, in Gaussian noise of variance 1/Λ
     a, V                       means and mean variance under the prior times exp(B w − Λ w²/2)
 
-Three parts are put together. A prior is two functions of B and Λ (`PRIORS`). A channel is one function of a label and
-its sum, compiled (`amp_kernels`). `Inputs` has the four lines in between: those above are `IndependentInputs`.
-`MessagePassing` is the state of a run and the loop.
+The code has three parts. A prior is two functions of B and Λ (`PRIORS`). A channel is one compiled function of a label
+and its sum (`amp_kernels`). `Inputs` computes B and Λ, the first four lines: those above are `IndependentInputs`.
+`MessagePassing` has the state of a run and the loop.
 
 `generalized_amp` is the Bayes-optimal student of a teacher. The binary perceptron (`localentropy.solvers.amp`) is the
 case of binary weights and signs with a margin, also on random features.
@@ -37,7 +37,7 @@ from localentropy.solvers.binary.messages import raised_damping
 FIRST_FIELDS = (1e-100, 100.0)
 """Range of their standard deviation."""
 RECOVERED_VARIANCE = 1e-10
-"""Smallest mean variance of a weight. There g has no more digits, and all weights are known."""
+"""Smallest mean variance of a weight: below it g has no correct digits, and all weights are known."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _gaussian_log_normalization(field: np.ndarray, precision: np.ndarray) -> np.
 def _binary_moments(field: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The precision says nothing: w² = 1 for both weights."""
     means = np.tanh(field)
-    # Means close to 1 are exact to 1e-16, the smallest variance is far larger.
+    # Means close to 1 are exact to 1e-16. The smallest variance is far larger.
     variances = (1.0 - means) * (1.0 + means)
     return means, variances.sum(-1, np.float64, keepdims=True) / field.shape[-1]
 
@@ -127,7 +127,7 @@ class IndependentInputs:
             self._g,
             self._incoming,
         )
-        # Absolute values can give a small negative sum. No label can tell less than nothing.
+        # Absolute values can give a small negative sum. A precision is not negative.
         precision = np.array([max(self._square * steepness, 0.0)])
         return self._incoming + precision * means, precision
 
@@ -231,7 +231,7 @@ class PosteriorMean:
         weights: a, posterior means, float64, [d].
         variance: V, mean posterior variance of a weight, at least 1e-10.
         converged: whether the last update changed no mean by more than the tolerance, or the variance vanished. Close
-            to the load of recovery the variance can vanish at weights that do not give all labels.
+            to the load of recovery the variance can vanish at wrong weights, which do not give all labels.
         iterations: updates of all means.
         overlaps: q = |a|²/d after each update, [iterations]. On average over instances q is the overlap with the
             teacher (Nishimori), and follows `bayes.state_evolution`.
@@ -260,7 +260,7 @@ def generalized_amp(
     """Posterior mean of the teacher's weights by approximate message passing.
 
     Source: `glm`, slide on AMP; docs/glm/theory.md eqs. 4, 5, 7. The variances are scalar: one for all weights. Nothing
-    is damped: with damping, absolute values do not leave means of zero (docs/solvers/generalized_amp.md).
+    is damped. With damping the means can stay near zero for absolute values (docs/solvers/generalized_amp.md).
 
     Args:
         instance: the problem, with its prior and channel.

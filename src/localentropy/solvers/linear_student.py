@@ -4,13 +4,14 @@ The student's output on an input x is w·x. With labels y = ±1 its weights mini
 
     risk(w) = Σ_μ ℓ(y_μ w·x_μ) + λ |w|² / 2,    ℓ(m) = (1 − m)² / 2,  ln(1 + exp(−m))  or  max(0, 1 − m) .
 
-How near a solution is to the minimum is known without the minimum: every vector a of one number for each pattern gives
-a lower bound of the risk. The difference is the duality gap, a sum of terms that are not negative,
+The distance of a risk from its minimum can be bounded without knowing the minimum. Any vector a with one number for
+each pattern gives a lower bound of the risk. The risk less this bound is the duality gap, a sum of terms that are not
+negative,
 
     gap = Σ_μ [ℓ(m_μ) + ℓ*(−a_μ) + a_μ m_μ] + |λ w − Σ_μ a_μ y_μ x_μ|² / 2λ .
 
-For the smooth losses a = −ℓ'(m): the first sum vanishes, and the second is the square of the gradient. For the hinge
-loss a in [0, 1] is the unknown, and w follows from it: the second vanishes.
+For the smooth losses a = −ℓ'(m). Then the first term vanishes, and the second is the squared gradient over 2λ. For the
+hinge loss a in [0, 1] is the unknown, and w follows from it. Then the second term vanishes.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class LinearStudent:
     Attributes:
         weights: w, float64, [p].
         training_loss: mean of the loss over the training set, without the regularization.
-        gap: the risk is above its minimum by at most this fraction of the risk of w = 0.
+        gap: duality gap over the risk of w = 0: the risk is above its minimum by at most this part.
         converged: whether the gap is below the tolerance.
         iterations: of the optimizer; 0 for the square loss.
         cpu_seconds: processor time.
