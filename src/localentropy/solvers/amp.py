@@ -8,8 +8,8 @@ threshold, and its loop. They differ in the variance V of the sum over a pattern
 - `two_level_amp` splits the random features into their latent patterns and a rest without correlations. Each part has
   its own variance. The fixed points obey the replica theory (docs/overparam/theory.md §1).
 
-No variant sees that a few patterns contradict each other. On a pattern and its opposite it converges, to a finite
-entropy; `solved` is then False. `belief_propagation` has an entropy below −10²⁰ there.
+Neither notices that a few patterns contradict each other. On a pattern and its opposite both converge to a finite
+entropy, and `solved` is False. `belief_propagation` has an entropy below −10²⁰ there.
 """
 
 from __future__ import annotations
