@@ -65,12 +65,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     data = pd.concat([*frames, pd.DataFrame([{"panel": "c", "series": "slide", "x": SLIDE}])])
     caption = (
         "Figure committee. Bayes-optimal learning from a fully connected committee machine, y = sign of the sum of the signs of K units, Gaussian weights, "
-        "n Gaussian inputs of d components; replica theory. (a), (b) K = 2, with sign 0 = 0, so there are three labels. Overlap of the mean of the units' weights with "
-        f"the teacher's, and the specialization of the units, which grows continuously from 0 at α = {few['algorithmic']:.6f}; probability that the best "
-        "guess of a new label is wrong, and that of a sample of the posterior. All starts end in the same state. (c) K → ∞. Solid: equilibrium; dashed: the state of smaller free "
+        "n Gaussian inputs of d components; replica theory. (a), (b) K = 2, with sign 0 = 0, so there are three labels. (a) Overlap of the mean of the units' weights with "
+        f"the teacher's, and the specialization of the units, which grows continuously from 0 at α = {few['algorithmic']:.6f}. (b) Probability that the label of a new input is wrong, for the best "
+        "guess and for a sample of the posterior. All starts end in the same state. (c) K → ∞. Solid: equilibrium; dashed: the state of smaller free "
         f"entropy. Units specialize in equilibrium from n = {large['information_theoretic']:.6f} Kd on (slide: {SLIDE}), where the error falls from "
-        f"{plateau:.6f} to {after:.6f}; the specialized state begins at {large['spinodal']:.6f}. (d) State evolution from a small specialization q_d: its growth in one update, for several n/(Kd). It "
-        "falls to 0 with q_d at every load, so the state without specialization stays stable: an uninformed start never leaves it with n of the order Kd. "
+        f"{plateau:.6f} to {after:.6f}; the specialized state begins at {large['spinodal']:.6f}. (d) State evolution from a small specialization q_d: the factor by which q_d grows in one update, for several n/(Kd). This factor "
+        "goes to 0 with q_d at every load. So the state without specialization stays stable, and an uninformed start never leaves it with n of the order Kd. "
         "The ranges of α and the starts are chosen here."
     )
     return Drawing(figure, data, caption)

@@ -60,11 +60,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         "Figure gaussian_equivalence. Linear students of the hidden manifold on the true features erf(Fᵀc/√d) (filled) and on Gaussian features κ₁Fᵀc/√d + κ⋆ζ of the same covariances "
         f"(hollow), d/p = {theory['inputs_per_feature'].iloc[0]:g}, λ = {', '.join(f'{value:g}' for value in strengths)}: "
-        "probability of a wrong sign, over the theory of infinitely many inputs, against 1/d; sets of points side by side. Panels: samples per feature "
+        "probability of a wrong sign, divided by the theory for infinitely many inputs, against 1/d; points at one d are drawn side by side. Panels: samples per feature "
         f"n/p = {', '.join(f'{alpha:g}' for alpha in loads)}. d = {sizes(points['d'])}, {counts(points)} instances; error bars: standard error. "
-        f"Lines: weighted least squares in 1/d; at 1/d = 0 their ends with standard errors. Ends: {'; '.join(told)}. "
-        "Last panel: the error on true features less that on Gaussian ones, over the theory; both have the same teacher and inputs in each instance, and so much "
-        f"of their scatter. Its ends: {words}. "
+        f"Lines: weighted least squares in 1/d; at 1/d = 0 they end at values with standard errors: {'; '.join(told)}. "
+        "Last panel: the error on true features less that on Gaussian ones, divided by the theory. In each instance both have the same teacher and inputs, so much "
+        f"of the scatter cancels. Its lines end at {words}. "
         "Losses, λ, loads, sizes and numbers of instances are chosen here. The slide prints κ⋆ where its square is meant."
     )
     return Drawing(figure, pd.concat(frames), caption)

@@ -46,7 +46,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"for λ = {smallest['regularization'].iloc[0]:.0e} in place of λ → 0, with the peak {peak['generalization_error']:.3f} at n/p = {peak['alpha']:g}, and for the λ of the smallest error. "
         f"Points: minimizers, p = {sizes(points['p'])}, d = {sizes(runs['d'])}, {counts(points)} instances; filled: erf features, hollow: Gaussian features of the same "
         "covariances; means, error bars: standard error. (b) The same error in the plane of n/p and λ, theory; white line: the best λ; dashed: n = p. "
-        "erf features have smaller errors than the theory at finite d (figure gaussian_equivalence). The value of λ → 0, the ranges, sizes and numbers of instances are chosen "
+        "At finite d erf features have smaller errors than the theory (figure gaussian_equivalence). The λ that stands for λ → 0, the ranges, sizes and numbers of instances are chosen "
         "here. The slide's equations are corrected: docs/glm/theory.md, section 7."
     )
     return Drawing(figure, data, caption)

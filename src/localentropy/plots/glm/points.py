@@ -100,8 +100,8 @@ def amp_caption(runs: pd.DataFrame) -> str:
     """The caption's sentence on the points of AMP."""
     each = runs.groupby(["alpha", "d"]).size()
     return (
-        f"Points: AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α; overlap as the squared cosine with the teacher, means over those that do not recover it (filled) and "
-        f"those that do (hollow: cosine above {RECOVERED:g}), error bars: standard error; {100.0 * (runs['converged'] == 1).mean():.0f} % of all runs converged."
+        f"Points: AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α. Their overlap is the squared cosine with the teacher; means over the runs that do not recover the teacher (filled) and "
+        f"over those that do (hollow: cosine above {RECOVERED:g}); error bars: standard error; {100.0 * (runs['converged'] == 1).mean():.0f} % of all runs converged."
     )
 
 

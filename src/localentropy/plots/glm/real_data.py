@@ -100,12 +100,12 @@ def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFram
     random = covariance.loc[covariance["features"] == "random_features", "rank"].max()
     hidden = (theory["finite_set"] / theory["square_error"]).max()
     return (
-        "Figure real_data. Ridge regression on labels ±1 of real images: even and odd classes. Student w·v of features v: tanh(Fx) of random projections of the pixels x, "
+        "Figure real_data. Ridge regression on labels ±1 of real images: even and odd classes. The student is w·v. Its features v are tanh(Fx), of random projections of the pixels x, "
         f"p = {random}, or the pixels themselves. Upper row: mean squared error on new images against the number n of training images. Lines: theory of "
         "Gaussian features. Of the data it knows the eigenvalues λ of the features' covariance, E[y v] and E[y²] over all "
-        f"{sizes(covariance['images'])} images; for what so few images hide, up to {100.0 * hidden:.0f} % of the error, it is corrected. Points: ridge regression on random "
+        f"{sizes(covariance['images'])} images. A correction for this finite number of images is up to {100.0 * hidden:.0f} % of the error. Points: ridge regression on random "
         f"training sets, {counts(points)} draws; means, error bars: standard error. Dotted: as many images as directions. Lower row: simulation over theory, {told}. "
-        "The theory does not know that real features have heavy tails. The variance over images of Σ v²/λ, the sum over eigenvectors, is so many times that of Gaussian features: "
+        "The theory does not know that real features have heavy tails. Their Σ v²/λ, a sum over eigenvectors, has a variance over the images that is so many times as large as for Gaussian features: "
         f"{tails}. Datasets, labels, features, r, n and the number of draws are chosen here; the talk shows curves of other data."
     )
 
