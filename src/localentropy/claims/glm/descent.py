@@ -63,7 +63,8 @@ def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
     quantity = (
         f"load from which on most wide runs of the largest size end at the teacher (test error < {APART:g}, loss < "
         f"{ZERO:g}), {UNIQUE:g}: below it most end at other zeros of the loss, above it at the teacher; {MARGIN:.0%} "
-        "around it are left out"
+        "around it are left out; not reproduced if above it most end elsewhere with a loss below its tolerance, and no "
+        "fewer at the largest size than at the smallest"
     )
     runs = _wide(descent)
     if runs[["loss", "test_error", "converged"]].isna().any(axis=None):

@@ -57,7 +57,7 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
         f"best student; fewer than half of the runs find it below {ALGORITHMIC}, more above; {MARGIN:.0%} around it "
         "are left out"
     )
-    detail = f"{needed:g} and {threshold:.6f}"
+    detail = f"{needed:g} (exact) and {threshold:.6f}"
     try:
         below, above = _sides(amp_phase_retrieval, threshold)
     except Untestable as reason:

@@ -128,6 +128,7 @@ def many_units_do_not_specialize_from_an_uninformed_start(
     )
     quantity = (
         f"largest specialization that state evolution ends with from at most {SMALL:g}, at n/(Kd) up to "
-        f"{small['alpha'].max():g}, < {NONE:g}; {suffices:.2f} suffices for the best student"
+        f"{small['alpha'].max():g}, < {NONE:g}; {suffices:.2f} suffices for the best student; the order K²d itself "
+        "is not tested"
     )
     return Finding.of_theory(quantity, left, left < NONE and smallest(1.0 - last["growth"]) > 0, detail)
