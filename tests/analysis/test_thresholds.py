@@ -1,12 +1,14 @@
-"""Where along an axis everything is solved."""
+"""Where along an axis all or half of the runs succeed, and the fractions that do."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.analysis.thresholds import first_solved, last_solved
+from localentropy.analysis.thresholds import first_solved, last_half_point, last_solved, success_fractions
 
 
 @pytest.mark.parametrize(
@@ -42,3 +44,25 @@ def test_the_last_up_to_which_all_are_solved(fractions, last) -> None:
     table = pd.Series(fractions, index=[1.0, 2.0, 4.0, 8.0][: len(fractions)], dtype=float)
     assert last_solved(table) == last
     assert last_solved(table[::-1]) == last
+
+
+def test_fractions_of_runs_that_are_all_alike_have_an_error() -> None:
+    runs = pd.DataFrame({"d": 10, "alpha": [2.0, 1.0, 1.0, 2.0], "value": [0.5, 0.1, 0.3, 0.5]})
+    found = success_fractions(runs, ["d", "alpha"], runs["value"] > 0.2)
+    assert found[["d", "alpha", "y", "runs"]].to_numpy().tolist() == [[10, 1.0, 0.5, 2], [10, 2.0, 1.0, 2]]
+    # With one success and one failure more, 2 of 4 and 3 of 4.
+    assert found["y_err"].tolist() == pytest.approx([math.sqrt(0.25 / 4), math.sqrt(0.75 * 0.25 / 4)])
+
+
+def test_the_last_half_point_has_the_error_of_binomial_fractions() -> None:
+    loads, shares = np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.4, 0.0, 0.6, 0.8])
+    runs = pd.DataFrame({"alpha": loads.repeat(400), "run": np.tile(np.arange(400), 4)})
+    points = success_fractions(runs, ["alpha"], runs["run"] < (400 * shares).repeat(400)).set_index("alpha")
+    points = points.loc[loads].reset_index()
+    place, error = last_half_point(points)
+    assert place == pytest.approx(3.25)
+    drawn = np.random.default_rng(1).binomial(400, shares, (2000, 4)) / 400
+    places = [last_half_point(points.assign(y=row))[0] for row in drawn]
+    assert np.std(places) == pytest.approx(error, rel=0.06)
+    assert last_half_point(points.assign(y=shares - 0.5))[0] == np.inf
+    assert last_half_point(points.assign(y=shares + 0.5))[0] == -np.inf

@@ -129,25 +129,33 @@ GLM["G06"] = Case(
 GLM["G07"] = Case(
     wrong={
         "the teacher below": put("descent", "test_error", 0.01, alpha=1.5, **wide),
-        "other zeros above": put("descent", "test_error", 1.0, alpha=2.5, **wide),
+        "other zeros above, of all runs and sizes": put("descent", "test_error", 1.0, alpha=2.5, **wide),
     },
     small={
         "three samples": only("descent", sample=below(3)),
         "few units": put("descent", "units", 3, **wide),
         "large loads": only("descent", alpha=above(2.1)),
+        "small loads": only("descent", alpha=below(2.1)),
         "no zero of the loss above": put("descent", "loss", 1e-4, alpha=2.2, **wide),
-        "slow above": every(
-            put("descent", "test_error", 1.0, alpha=2.2, **wide), put("descent", "converged", 0.0, alpha=2.2, **wide)
-        ),
         "no zero of the loss below": put("descent", "loss", 1e-4, alpha=1.8, **wide),
-        "other zeros above, fewer for more inputs": every(
-            put("descent", "test_error", 1.0, alpha=2.2, d=20, **wide),
-            put("descent", "test_error", 1.0, alpha=2.2, d=40, sample=below(4), **wide),
+        "slow above": every(
+            put("descent", "test_error", 1.0, alpha=2.2, **wide), put("descent", "loss", 1e-4, alpha=2.2, **wide)
+        ),
+        "other zeros above, of one size": every(
+            only("descent", d=above(30)), put("descent", "test_error", 1.0, alpha=2.2, **wide)
+        ),
+        "other zeros above, more for more inputs": put(
+            "descent", "test_error", 1.0, alpha=2.2, d=40, sample=below(5), **wide
+        ),
+        "slow above, more for more inputs": every(
+            put("descent", "test_error", 1.0, alpha=2.2, d=40, sample=below(5), **wide),
+            put("descent", "loss", 1e-4, alpha=2.2, d=40, sample=below(5), **wide),
         ),
     },
     missing={
         "a loss": put("descent", "loss", np.nan, alpha=1.5, sample=2, **wide),
         "a test error": put("descent", "test_error", np.nan, alpha=2.5, sample=2, **wide),
+        "an outcome": put("descent", "success", np.nan, alpha=2.5, sample=2, **wide),
     },
 )
 GLM["G08"] = Case(

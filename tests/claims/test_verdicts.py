@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from localentropy.claims.finding import Finding, Verdict
-from localentropy.claims.glm.descent import last_half_point
 from localentropy.claims.overparam.solvers import half_point
 from localentropy.pipeline.config import read_claims
 from localentropy.pipeline.scorecard import assess
@@ -154,17 +153,6 @@ def test_half_a_point_is_the_first_crossing() -> None:
     points = pd.DataFrame({"inv_alpha": [1.0, 2.0, 3.0, 4.0], "solved": [0, 10, 4, 10], "n": 10})
     assert half_point(points) == 1.5
     assert half_point(points[1:]) == -np.inf and half_point(points[:1]) == np.inf
-
-
-def test_the_last_half_point_has_the_error_of_binomial_fractions() -> None:
-    loads, shares, runs = np.array([3.0, 1.0, 2.0, 4.0]), np.array([0.4, 0.0, 0.6, 0.8]), np.full(4, 400)
-    place, error = last_half_point(loads, shares, runs)
-    assert place == pytest.approx(3.25)
-    drawn = np.random.default_rng(1).binomial(400, shares, (2000, 4)) / 400
-    places = [last_half_point(loads, row, runs)[0] for row in drawn]
-    assert np.std(places) == pytest.approx(error, rel=0.06)
-    assert last_half_point(loads, shares - 0.5, runs)[0] == np.inf
-    assert last_half_point(loads, shares + 0.5, runs)[0] == -np.inf
 
 
 def test_a_threshold_from_one_side_stays_a_bound() -> None:

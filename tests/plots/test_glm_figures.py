@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from localentropy.analysis.thresholds import last_half_point
 from localentropy.plots.drawing import Drawing
 from localentropy.plots.glm import (
     binary,
@@ -67,16 +68,12 @@ def words(drawing: Drawing) -> str:
 # --- Points
 
 
-def test_means_have_their_standard_errors_and_fractions_never_vanishing_ones() -> None:
+def test_means_have_their_standard_errors_and_bars_of_fractions_end_at_one() -> None:
     runs = rows(keys={"d": 10}, alpha=[1.0, 1.0, 2.0, 2.0], value=[0.1, 0.3, 0.5, 0.5])
     found = points.means(runs, ["alpha", "d"], "value").set_index("alpha")
     assert found.loc[1.0, ["y", "y_err", "runs"]].tolist() == pytest.approx([0.2, 0.1, 2])
-    share = points.fractions(runs, ["alpha"], runs["value"] > 0.2).set_index("alpha")
-    assert share["y"].tolist() == [0.5, 1.0]
-    # Agresti and Coull: with one success and one failure more, 2 of 4 and 3 of 4.
-    assert share["y_err"].tolist() == pytest.approx([math.sqrt(0.25 / 4), math.sqrt(0.75 * 0.25 / 4)])
-    down, up = points.share_bars(share)
-    assert up.tolist()[1] == 0.0 and down.tolist()[1] == pytest.approx(share["y_err"][2.0])
+    down, up = points.share_bars(pd.DataFrame({"y": [0.5, 1.0], "y_err": [0.2, 0.1]}))
+    assert down.tolist() == [0.2, 0.1] and up.tolist() == [0.2, 0.0]
 
 
 def test_the_equilibrium_changes_its_branch_at_the_transition() -> None:
@@ -179,7 +176,9 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     assert series(drawing, "a", "metastable, uninformed start")["y"].iloc[:2].tolist() == pytest.approx([0.5, 0.2])
     low = series(drawing, "a", "AMP, not recovered")
     assert low.loc[0.9, "y"] == pytest.approx(1.0 - (0.49 + 0.36) / 2)
-    assert "one half: 5.00 (d = 50), 7.00 (d = 100)" in drawing.caption
+    halves = (last_half_point(own) for _, own in series(drawing, "b", "fraction of successes").groupby("d"))
+    told = ", ".join(f"{at:.2f} ± {error:.1g} (d = {d})" for (at, error), d in zip(halves, (50, 100), strict=True))
+    assert told.startswith("5.00 ± ") and f"succeed above α = {told}." in drawing.caption
     test = series(drawing, "d", "test_error")
     assert test.loc[3.0, "y"] == pytest.approx(1e-4)
     assert test.loc[3.0, "y_err"] == pytest.approx(1e-4 * math.log(10.0))

@@ -1,7 +1,10 @@
-"""The point of an axis from which on, or up to which, everything is solved."""
+"""Fractions of runs that succeed, and the point of an axis from which on, or up to which, all or half of them do."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pandas as pd
 
 
@@ -21,3 +24,47 @@ def last_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
     """The largest abscissa up to which at least a given fraction is solved, as `first_solved`."""
     first = first_solved(fractions.set_axis(-fractions.index), least)
     return None if first is None else -first
+
+
+def success_fractions(runs: pd.DataFrame, keys: Sequence[str], success: pd.Series) -> pd.DataFrame:
+    """Fraction of runs that succeed, for each combination of the keys.
+
+    The error is that of a binomial distribution with one success and one failure more (Agresti and Coull): where all
+    runs are alike it does not vanish.
+
+    Args:
+        runs: one row each.
+        keys: columns of `runs`.
+        success: whether each run succeeds, or 1 and 0.
+
+    Returns:
+        The keys, in increasing order, and the columns y, y_err and runs (their number).
+    """
+    counted = runs.assign(success=success.astype(float)).groupby(list(keys))["success"]
+    points = counted.agg(y="mean", runs="size").reset_index()
+    share = (points["y"] * points["runs"] + 1.0) / (points["runs"] + 2.0)
+    return points.assign(y_err=np.sqrt(share * (1.0 - share) / (points["runs"] + 2.0)))
+
+
+def last_half_point(points: pd.DataFrame) -> tuple[float, float]:
+    """The load above which more than half of the runs succeed, by linear interpolation, and its standard error.
+
+    It is the last crossing. The error is that of the two fractions around it.
+
+    Args:
+        points: columns alpha, y and y_err, in any order.
+
+    Returns:
+        The load and its error. −∞ if half succeed at every load, ∞ if fewer do at the last one; then the error is NaN.
+    """
+    x, y, spread = points.sort_values("alpha")[["alpha", "y", "y_err"]].to_numpy().T
+    under = np.flatnonzero(y < 0.5)
+    if not under.size:
+        return -np.inf, np.nan
+    at = int(under[-1])
+    if at == len(x) - 1:
+        return np.inf, np.nan
+    step, rise = x[at + 1] - x[at], y[at + 1] - y[at]
+    part = (0.5 - y[at]) / rise
+    error = step / rise * np.hypot((1.0 - part) * spread[at], part * spread[at + 1])
+    return float(x[at] + part * step), float(error)

@@ -54,10 +54,10 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
     numbers_hold = needed == float(EXACT) and printed_as(threshold, ALGORITHMIC)
     quantity = (
         f"load at which message passing finds the teacher, {ALGORITHMIC} to the digits printed, and {EXACT} for the "
-        f"best student; fewer than half of the runs find it below {ALGORITHMIC}, more above; {MARGIN:.0%} around it "
-        "are left out"
+        f"best student (by hand); fewer than half of the runs find it below {ALGORITHMIC}, more above; {MARGIN:.0%} "
+        "around it are left out"
     )
-    detail = f"{needed:g} (exact) and {threshold:.6f}"
+    detail = f"{needed:g} (exact, by hand) and {threshold:.6f}"
     try:
         below, above = _sides(amp_phase_retrieval, threshold)
     except Untestable as reason:

@@ -114,11 +114,12 @@ def many_units_do_not_specialize_from_an_uninformed_start(
     growth = ", ".join(
         f"{factor:.2g} from {start:g}" for start, factor in zip(last["start"], last["growth"], strict=True)
     )
-    escaped = table[(table["start"] > SMALL) & (table["overlap"] > table["start"])]
-    words = [
-        f"the start {start:g} specializes from α̃ = {rows['alpha'].min():g} on"
-        for start, rows in escaped.groupby("start")
-    ]
+    words = []
+    for start, rows in table[table["start"] > SMALL].groupby("start"):
+        first = rows.loc[rows["overlap"] > start, "alpha"].min()
+        if not math.isnan(first):
+            before = numbers(rows.loc[rows["alpha"] < first, "alpha"].tail(1), "g")
+            words.append(f"the start {start:g} specializes at α̃ = {first:g}{f', not at {before}' if before else ''}")
     detail = "; ".join(
         [
             f"starts {numbers(small['start'].unique(), 'g')} at α̃ = {numbers(small['alpha'].unique(), 'g')}; one "

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.thresholds import last_half_point, success_fractions
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
 from localentropy.plots.glm.points import (
     AMP,
@@ -16,7 +17,6 @@ from localentropy.plots.glm.points import (
     counts,
     draw_branches,
     draw_runs,
-    fractions,
     recovered,
     share_bars,
     sizes,
@@ -72,7 +72,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 def _inset(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
     """Fraction of the runs of AMP that recover the teacher, where the panel is empty."""
-    points = fractions(runs, ["d", "alpha"], recovered(runs))
+    points = success_fractions(runs, ["d", "alpha"], recovered(runs))
     inset = axis.inset_axes((0.76, 0.58, 0.24, 0.4))
     for (_, own), marker in zip(points.groupby("d"), "o^sDv", strict=False):
         look = AMP | {"marker": marker, "markersize": 2.5, "linewidth": 0.7, "capsize": 1}
@@ -85,7 +85,7 @@ def _inset(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
 
 def _success(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
     """Fraction of the runs that find the teacher, a line for each number of inputs."""
-    points = fractions(runs, ["d", "alpha"], runs["success"])
+    points = success_fractions(runs, ["d", "alpha"], runs["success"])
     for (d, own), look in zip(points.groupby("d"), LOOKS, strict=False):
         axis.errorbar(own["alpha"], own["y"], share_bars(own), linewidth=0.9, label=f"$d = {d}$", **look)
     axis.set(ylabel="fraction of successes", ylim=(-0.05, 1.05))
@@ -124,15 +124,15 @@ def _errors(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wide: pd.DataFrame) -> str:
-    one, many = (fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
+    one, many = (success_fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
     return (
         "Figure phase_retrieval. A teacher with Gaussian weights; the labels are absolute values |z| of its pre-activations on n = αd Gaussian inputs. "
         "(a) Mean squared error of a weight, with the right choice of the sign, which no label tells. Solid: the smallest possible error; dashed: the state where AMP stays. Transitions: "
         f"weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g}, both exact, and "
         f"α_AMP = {transitions['algorithmic']:.6f} (slides: 1 and 1.13). {amp_caption(runs)} Inset: fraction of all runs that recover the teacher. "
         f"(b) Gradient descent of one unit on the sphere, d = {sizes(plain['d'])}: fraction of {counts(one)} runs whose overlap exceeds 0.99; "
-        f"error bars: binomial. Crossing of one half: {_crossings(one)}. The talk's {TALK['plain']:g} is for d → ∞. "
-        f"(c) The same for as many units as inputs, d = {sizes(wide['d'])}, {counts(many)} runs. Crossing of one half: {_crossings(many)}. The talk's "
+        f"error bars: binomial. More than half succeed above α = {_half_points(one)}. The talk's {TALK['plain']:g} is for d → ∞. "
+        f"(c) The same for as many units as inputs, d = {sizes(wide['d'])}, {counts(many)} runs. More than half succeed above α = {_half_points(many)}. The talk's "
         f"{TALK['wide']:g} is where the minimum becomes unique, for d → ∞. (d) Test error (filled) and training loss (hollow) of the runs of (c), "
         f"geometric means.{_falling(wide)} Both of the talk's loads are limits for many inputs, and our sizes are too small to tell them. "
         "Loads, d, steps, stopping rules and the number of runs are chosen here."
@@ -157,17 +157,11 @@ def _falling(runs: pd.DataFrame) -> str:
     )
 
 
-def _crossings(points: pd.DataFrame) -> str:
-    """Where the fraction of successes first reaches one half, by linear interpolation, for each number of inputs."""
+def _half_points(points: pd.DataFrame) -> str:
+    """The load above which more than half of the runs succeed, for each number of inputs."""
     told = []
     for d, own in points.groupby("d"):
-        alpha, share = own["alpha"].to_numpy(), own["y"].to_numpy()
-        above = int(np.argmax(share >= 0.5))
-        if share[above] < 0.5:
-            told.append(f"none (d = {d})")
-        elif above == 0:
-            told.append(f"below {alpha[0]:g} (d = {d})")
-        else:
-            place = np.interp(0.5, share[above - 1 : above + 1], alpha[above - 1 : above + 1])
-            told.append(f"{place:.2f} (d = {d})")
+        place, error = last_half_point(own)
+        at = f"{place:.2f} ± {error:.1g}" if np.isfinite(place) else "at none" if place > 0 else "at all loads"
+        told.append(f"{at} (d = {d})")
     return ", ".join(told)

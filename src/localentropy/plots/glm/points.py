@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.solver_runs import RECOVERED
+from localentropy.analysis.thresholds import success_fractions
 from localentropy.plots.drawing import COLORS, curve_rows
 
 if TYPE_CHECKING:
@@ -34,17 +35,6 @@ def means(runs: pd.DataFrame, keys: Sequence[str], value: str) -> pd.DataFrame:
 def recovered(runs: pd.DataFrame) -> pd.Series:
     """Which runs of AMP have the teacher's direction; of absolute values the sign is free."""
     return runs["cosine"].abs() > RECOVERED
-
-
-def fractions(runs: pd.DataFrame, keys: Sequence[str], success: pd.Series) -> pd.DataFrame:
-    """Fraction y of runs that succeed, for each combination of the keys.
-
-    The error is that of a binomial distribution with one success and one failure more (Agresti and Coull): where all
-    runs are alike it does not vanish.
-    """
-    points = means(runs.assign(success=success.astype(float)), keys, "success")
-    share = (points["y"] * points["runs"] + 1.0) / (points["runs"] + 2.0)
-    return points.assign(y_err=np.sqrt(share * (1.0 - share) / (points["runs"] + 2.0)))
 
 
 def branches(table: pd.DataFrame, transition: float) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -87,7 +77,7 @@ def draw_runs(axis: Axes, panel: str, runs: pd.DataFrame, errors: bool = False) 
 
 def draw_recovery(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
     """Fraction of the runs of AMP that recover the teacher, a line for each size."""
-    points = fractions(runs, ["d", "alpha"], recovered(runs))
+    points = success_fractions(runs, ["d", "alpha"], recovered(runs))
     for (d, own), marker in zip(points.groupby("d"), "o^sDv", strict=False):
         bars = share_bars(own)
         axis.errorbar(own["alpha"], own["y"], bars, **(AMP | {"marker": marker}), linewidth=0.7, label=f"$d = {d}$")
