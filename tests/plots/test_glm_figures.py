@@ -178,7 +178,7 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     assert low.loc[0.9, "y"] == pytest.approx(1.0 - (0.49 + 0.36) / 2)
     halves = (last_half_point(own) for _, own in series(drawing, "b", "fraction of successes").groupby("d"))
     told = ", ".join(f"{at:.2f} ± {error:.1g} (d = {d})" for (at, error), d in zip(halves, (50, 100), strict=True))
-    assert told.startswith("5.00 ± ") and f"succeed above α = {told}." in drawing.caption
+    assert told.startswith("5.00 ± ") and f"more than half succeed: {told}." in drawing.caption
     test = series(drawing, "d", "test_error")
     assert test.loc[3.0, "y"] == pytest.approx(1e-4)
     assert test.loc[3.0, "y_err"] == pytest.approx(1e-4 * math.log(10.0))

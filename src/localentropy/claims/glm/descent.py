@@ -55,7 +55,7 @@ def wide_students_reach_zero_loss(descent: pd.DataFrame) -> Finding:
 
 
 def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
-    """With as many units as inputs, most runs end at other zeros of the loss below α = 2, and some at the teacher above.
+    """With as many units as inputs, most runs end at other zeros of the loss below α = 2, some at the teacher above.
 
     The theorem is about many inputs. Below α = 2 the minimum is not unique, with a probability that goes to 1; above it
     is unique with a positive probability. On both sides a run shows another zero if its loss is zero and its test error
@@ -100,7 +100,7 @@ def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
             verdicts.append(False if len(own) > 1 and (own["other", "y"] == 1.0).all() else None)
     points = {d: last_half_point(cells.loc[d]["success"].reset_index()) for d in sizes}
     words = [
-        f"d = {d}: half at {points[d][0]:.2f} ± {points[d][1]:.1g}, other zeros {numbers(own['other', 'y'], '.2f')}, "
+        f"d = {d}: half succeed {_at(*points[d])}, other zeros {numbers(own['other', 'y'], '.2f')}, "
         f"teacher {numbers(own['teacher', 'y'], '.2f')}, test error > {APART:g} {numbers(own['away', 'y'], '.2f')} at "
         f"α = {numbers(own.index, '.3g')}"
         for d, own in ((d, cells.loc[d]) for d in sizes)
@@ -159,3 +159,8 @@ def _grows(shares: pd.DataFrame) -> bool:
     """Whether a share is larger at the last of these sizes than at the first, beyond its error."""
     first, last = shares.iloc[0], shares.iloc[-1]
     return bool(last["y"] - first["y"] > SURE * np.hypot(first["y_err"], last["y_err"]))
+
+
+def _at(place: float, error: float) -> str:
+    """A half-point for a sentence."""
+    return f"at {place:.2f} ± {error:.1g}" if np.isfinite(place) else "at no load" if place > 0 else "at every load"

@@ -131,8 +131,8 @@ def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wi
         f"weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g}, both exact, and "
         f"α_AMP = {transitions['algorithmic']:.6f} (slides: 1 and 1.13). {amp_caption(runs)} Inset: fraction of all runs that recover the teacher. "
         f"(b) Gradient descent of one unit on the sphere, d = {sizes(plain['d'])}: fraction of {counts(one)} runs whose overlap exceeds 0.99; "
-        f"error bars: binomial. More than half succeed above α = {_half_points(one)}. The talk's {TALK['plain']:g} is for d → ∞. "
-        f"(c) The same for as many units as inputs, d = {sizes(wide['d'])}, {counts(many)} runs. More than half succeed above α = {_half_points(many)}. The talk's "
+        f"error bars: binomial. Loads above which more than half succeed: {_half_points(one)}. The talk's {TALK['plain']:g} is for d → ∞. "
+        f"(c) The same for as many units as inputs, d = {sizes(wide['d'])}, {counts(many)} runs. Loads above which more than half succeed: {_half_points(many)}. The talk's "
         f"{TALK['wide']:g} is where the minimum becomes unique, for d → ∞. (d) Test error (filled) and training loss (hollow) of the runs of (c), "
         f"geometric means.{_falling(wide)} Both of the talk's loads are limits for many inputs, and our sizes are too small to tell them. "
         "Loads, d, steps, stopping rules and the number of runs are chosen here."
@@ -162,6 +162,6 @@ def _half_points(points: pd.DataFrame) -> str:
     told = []
     for d, own in points.groupby("d"):
         place, error = last_half_point(own)
-        at = f"{place:.2f} ± {error:.1g}" if np.isfinite(place) else "at none" if place > 0 else "at all loads"
+        at = f"{place:.2f} ± {error:.1g}" if np.isfinite(place) else "none" if place > 0 else "below all loads"
         told.append(f"{at} (d = {d})")
     return ", ".join(told)
