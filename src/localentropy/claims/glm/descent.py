@@ -14,13 +14,13 @@ ZERO = 1e-6
 FALLS, RESTS = 1.0, 0.1
 """A loss goes to zero if it falls as this power of the steps or a higher one, and rests at a lower power than RESTS."""
 TRIED, NEAR = (1.0, 1.5), 0.05
-"""Loads, within this part of them, that must be among those of the wide runs: the teacher is not found there."""
+"""The wide runs must have these loads, up to this part of them: the teacher is not found there."""
 APART = 0.1
-"""A matrix with a larger test error is another than the teacher's. That of a random one is about 2. Chosen here."""
+"""With a larger test error the student's matrix is not the teacher's. A random one has about 2. Chosen here."""
 UNIQUE, MARGIN = 2.0, 0.05
-"""Printed: the minimum is unique above this load. This part of it on both sides is not judged."""
+"""Printed: the minimum is unique above this load. Loads closer to it than this part are not judged."""
 PLAIN, ABOUT = 7.0, 0.5
-"""Printed: what one unit needs, "~7". It is met within ABOUT, half of its last digit."""
+"""Printed: what one unit needs, "~7". A load within ABOUT of it agrees: half of the last digit."""
 SURE = 2.0
 """Standard errors by which half-points and shares move with the size."""
 STILL = 0.25
@@ -34,8 +34,8 @@ def wide_students_reach_zero_loss(descent: pd.DataFrame) -> Finding:
     to tell.
     """
     quantity = (
-        f"share of the wide runs, at every load, with a training loss < {ZERO:g} or falling as the power {FALLS:g} of "
-        f"the steps or faster, all; not reproduced if one rests (power < {RESTS:g})"
+        f"share of the wide runs at all loads whose training loss ends below {ZERO:g} or falls as the power {FALLS:g} "
+        f"of the steps or faster: all; not reproduced if one rests (power < {RESTS:g})"
     )
     runs = _wide(descent)
     counts = {alpha: int(np.isclose(runs["alpha"], alpha, rtol=NEAR).sum()) for alpha in TRIED}
@@ -57,16 +57,16 @@ def wide_students_reach_zero_loss(descent: pd.DataFrame) -> Finding:
 def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
     """With as many units as inputs, most runs end at other zeros of the loss below α = 2, some at the teacher above.
 
-    The theorem is about many inputs. Below α = 2 the minimum is not unique, with a probability that goes to 1; above it
-    is unique with a positive probability. On both sides a run shows another zero if its loss is zero and its test error
-    is large. Slow runs can look like that just above α = 2, and small systems have their transition elsewhere. So the
-    claim fails above α = 2 only if all runs of every size show other zeros at some load.
+    The theorem is about many inputs. Below α = 2 the minimum is not unique, with a probability that goes to 1. Above 2
+    it is unique with a positive probability. On both sides a run shows another zero if its loss is zero and its test
+    error is large. Just above 2 a slow run can look like that too, and small systems have their transition elsewhere.
+    So above 2 the claim fails only if at some load all runs of every size show other zeros.
     """
     quantity = (
         f"load above which most wide runs of the largest d succeed; below {UNIQUE:g} most end at other zeros (loss < "
         f"{ZERO:g}, test error > {APART:g}), above it some end at the teacher (loss < {ZERO:g}, smaller test error); "
-        f"not testable if the load drifts upwards: more runs away from the teacher, or at other zeros, by {SURE:g} SE "
-        f"at the largest d than at the smallest, above {UNIQUE:g}; {MARGIN:.0%} around it are left out"
+        f"not testable if the load drifts upwards: if above {UNIQUE:g}, by {SURE:g} SE, more runs of the largest d than "
+        f"of the smallest are away from the teacher or at other zeros; {MARGIN:.0%} around {UNIQUE:g} are left out"
     )
     runs = _wide(descent)
     if runs[["loss", "test_error", "success"]].isna().any(axis=None):
@@ -119,7 +119,7 @@ def one_unit_needs_seven(descent: pd.DataFrame) -> Finding:
     """
     quantity = (
         f"load where half of the runs of one unit succeed at the largest d, {PLAIN:g} ± {ABOUT:g}; not reproduced if "
-        f"it is off and moves away with d by {SURE:g} SE, or stays within {STILL:g}"
+        f"it is outside, and moves away from {PLAIN:g} with d by {SURE:g} SE or moves by less than {STILL:g}"
     )
     runs = descent[descent["student"] == "plain"]
     if runs["success"].isna().any():

@@ -42,10 +42,10 @@ RESOLVED = 0.05
 def logistic_regression_is_nearly_optimal(
     risk: pd.DataFrame, bayes_perceptron: pd.DataFrame, risk_runs: pd.DataFrame
 ) -> Finding:
-    """At the best regularization the logistic student errs more often than Bayes', by very little; runs agree."""
+    """At the best regularization the logistic student errs only slightly more often than Bayes'; the runs agree."""
     quantity = (
-        f"largest excess of the logistic student's error over Bayes' for {FROM:g} ≤ α ≤ {TO:g}, in (0, "
-        f"{ESSENTIALLY:.1%}); errors of the runs on Bayes' within {SURE:g} SE + 0.5/d"
+        f"largest excess of the logistic student's error over Bayes' for {FROM:g} ≤ α ≤ {TO:g}, > 0 and < "
+        f"{ESSENTIALLY:.1%}; errors of the runs agree with Bayes' within {SURE:g} SE + 0.5/d"
     )
     bayes = _between(bayes_perceptron)[["alpha", "bayes_error"]]
     ours = _between(risk[risk["student"] == "logistic"])[["alpha", "generalization_error"]]
@@ -70,11 +70,11 @@ def logistic_regression_is_nearly_optimal(
 
 
 def optimal_regularization_removes_the_peak(manifold: pd.DataFrame, manifold_runs: pd.DataFrame) -> Finding:
-    """Nearly without regularization the error peaks at n = p; at the best one it falls throughout. In the runs too."""
+    """With almost no regularization the error peaks at n = p; at the best one it falls throughout. Runs show both."""
     quantity = (
         f"highest error of the ridgeless student for 0.5 ≤ n/p ≤ 2, > {PEAK:g} and within {NEAR:.0%} of n = p; the "
-        "error at the best λ falls at every step; the runs have the peak, by 2 SE on each side, and no rise by 2 SE at "
-        "the best λ"
+        "error at the best λ falls at every step; the errors of the runs have a peak, 2 SE above both sides, and at "
+        "the best λ no rise by 2 SE"
     )
     curves = {
         name: _distinct(manifold[manifold["student"] == name]).set_index("alpha")["generalization_error"]
@@ -116,13 +116,13 @@ def optimal_regularization_removes_the_peak(manifold: pd.DataFrame, manifold_run
 def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: pd.DataFrame) -> Finding:
     """Errors on true features and on Gaussian ones, extrapolated in 1/d, are the same, and those of the theory.
 
-    True and Gaussian features of a sample have the same teacher and inputs, so their difference is taken in each
-    sample. Means are taken over the loads of each student. The students of a load share their training sets.
+    In a sample true and Gaussian features have the same teacher and inputs, so their difference is taken in each
+    sample. A mean is taken over the loads of each student. At one load all students have the same training sets.
     """
     quantity = (
-        "largest difference, in its standard errors, of errors extrapolated in 1/d: of true and Gaussian features, "
-        f"and of Gaussian features and the theory, < {SURE:g}; {SURE:g} SE of each student's mean difference < "
-        f"{RESOLVED:.0%} of the error"
+        "largest difference, in its standard errors, of errors extrapolated in 1/d: of true from Gaussian features, "
+        f"and of Gaussian features from the theory, < {SURE:g}; testable if {SURE:g} SE of each student's mean difference "
+        f"are < {RESOLVED:.0%} of the error"
     )
     scores, words = [], []
     shares: dict[str, list[tuple[float, float]]] = {}

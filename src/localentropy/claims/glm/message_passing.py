@@ -10,7 +10,7 @@ from localentropy.claims.finding import FEWEST, Finding, Untestable, jointly, la
 from localentropy.claims.glm.thresholds import printed_as, transition
 
 MARGIN = 0.05
-"""Runs are not judged closer to a threshold than this part of it: there their scatter is large."""
+"""Runs closer to a threshold than this part of it are not judged: their scatter is large."""
 WITHIN, ERRORS = 0.02, 3.0
 """A mean overlap agrees with state evolution within this part and this many standard errors. Both chosen here."""
 EXACT, ALGORITHMIC = "1", "1.13"

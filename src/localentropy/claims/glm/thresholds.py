@@ -62,7 +62,7 @@ def binary_weights_are_found_at_once(transitions: pd.DataFrame, bayes_binary: pd
 
 
 def the_metastable_glass_ends(glass: pd.DataFrame) -> Finding:
-    """The metastable states at a temperature last up to the printed load, in one of two definitions of their end."""
+    """Metastable states at a temperature exist up to the printed load, by one of two definitions of their end."""
     ends = {
         "zero entropy on the spinodal": float(glass["on_spinodal"].iloc[0]),
         "largest load with zero entropy": float(glass["on_line"].iloc[0]),
@@ -74,12 +74,12 @@ def the_metastable_glass_ends(glass: pd.DataFrame) -> Finding:
         f"end of the metastable glass, the nearer of two definitions, {METASTABLE} to the digits printed",
         value,
         not math.isnan(off) and any(printed_as(end, METASTABLE) for end in ends.values()),
-        f"{told}; {METASTABLE} is printed, {100 * (value / float(METASTABLE) - 1):+.1f} % from the nearer one",
+        f"{told}; the nearer one is {100 * (value / float(METASTABLE) - 1):+.1f} % from the printed {METASTABLE}",
     )
 
 
 def units_specialize(transitions: pd.DataFrame, bayes_committee_2: pd.DataFrame) -> Finding:
-    """Two units specialize above a sharp load, for which no number is printed. Many do above the printed one."""
+    """Two units specialize above a sharp load, for which none is printed. Many units do so above the printed one."""
     value = transition(transitions, "committee_large", "information_theoretic")
     start = transition(transitions, "committee_2", "information_theoretic")
     curve = bayes_committee_2.sort_values("alpha").set_index("alpha")["specialization"]
@@ -102,7 +102,7 @@ def units_specialize(transitions: pd.DataFrame, bayes_committee_2: pd.DataFrame)
 def many_units_do_not_specialize_from_an_uninformed_start(
     committee_evolution: pd.DataFrame, transitions: pd.DataFrame
 ) -> Finding:
-    """State evolution from a small specialization ends without one, at loads far above the one that suffices."""
+    """State evolution from a small specialization ends at none, also at loads far above that of the best student."""
     suffices = transition(transitions, "committee_large", "information_theoretic")
     table = committee_evolution.sort_values(["start", "alpha"])
     small = table[table["start"] <= SMALL]
@@ -128,8 +128,8 @@ def many_units_do_not_specialize_from_an_uninformed_start(
         ]
     )
     quantity = (
-        f"largest specialization that state evolution ends with from at most {SMALL:g}, at n/(Kd) up to "
-        f"{small['alpha'].max():g}, < {NONE:g}; {suffices:.2f} suffices for the best student; the order K²d itself "
-        "is not tested"
+        f"largest specialization that state evolution ends with, from starts of at most {SMALL:g} at n/(Kd) up to "
+        f"{small['alpha'].max():g}, < {NONE:g}; the best student needs only {suffices:.2f}; the order K²d itself is "
+        "not tested"
     )
     return Finding.of_theory(quantity, left, left < NONE and smallest(1.0 - last["growth"]) > 0, detail)
