@@ -13,9 +13,9 @@
 # %% [markdown]
 # # Exactly solvable models of learning
 #
-# A teacher labels random inputs. How many labels does a student need? For some models the answer is exact when the
-# inputs are many. This notebook goes through them, in the order of the talk. The formulas are in `docs/glm/theory.md`;
-# the figures are `make glm_perceptron` and so on.
+# A teacher labels random inputs. How many labels does a student need? For some models the exact answer is known, for
+# inputs of many components. This notebook goes through these models in the order of the talk. The formulas are in
+# `docs/glm/theory.md`. The figures are made by `make glm_perceptron` and so on.
 
 # %%
 import math
@@ -37,10 +37,10 @@ from localentropy.solvers.linear_student import train_linear_student
 # %% [markdown]
 # ## A perceptron learns from a perceptron
 #
-# The teacher has $d$ Gaussian weights $w^*$. It gives the signs of $n=\alpha d$ sums $X_\mu\cdot w^*$. The best student
-# knows all but the weights, and averages over all weights that agree with the labels. Approximate message passing
-# (AMP) computes this average. Other students minimise a loss and a penalty $\frac\lambda2|w|^2$, each here with its
-# best $\lambda$. The lines are theory, for many inputs. The points are single runs of AMP with 1000 inputs.
+# The teacher has $d$ Gaussian weights $w^*$. Its labels are the signs of $n=\alpha d$ sums $X_\mu\cdot w^*$. The best
+# student knows everything but the weights. It averages over all weights that agree with the labels. Approximate
+# message passing (AMP) computes this average. Other students minimise a loss and a penalty $\frac\lambda2|w|^2$, each
+# here with its best $\lambda$. The lines are theory, for $d\to\infty$. The points are single runs of AMP at $d=1000$.
 
 # %%
 loads = np.linspace(0.1, 6.0, 40)
@@ -58,7 +58,8 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# Bayes and the logistic loss are one line to the eye. The logistic loss is worse by less than 0.1 %.
+# The lines of Bayes and of the logistic loss cannot be told apart by eye. The logistic loss is worse by less than 0.1
+# %.
 
 # %%
 rows = []
@@ -73,10 +74,11 @@ pd.DataFrame(rows).set_index("alpha").round(4)
 # %% [markdown]
 # ## Binary weights: easy, hard, and impossible
 #
-# Now all weights are $\pm1$. The free entropy $f(m)$ at an overlap $m$ with the teacher decides. The best student is at
-# its highest maximum. AMP starts at the left and stops at the first maximum that it meets. At $m=1$ is the teacher
-# itself, with $f=-\ln2$ at any load. The other maximum sinks as the load grows. Below $\alpha_{IT}$ it is the higher
-# one. At $\alpha_{AMP}$ it disappears. In between, the labels determine the teacher, but AMP does not find it.
+# Now all weights are $\pm1$. The free entropy $f(m)$ at an overlap $m$ with the teacher tells what is learned. The
+# best student is at the highest maximum of $f$. AMP starts at the left and stops at the first maximum that it meets.
+# The teacher itself is at $m=1$, where $f=-\ln2$ at any load. The other maximum sinks as the load grows. Below
+# $\alpha_{IT}$ it is the higher one. At $\alpha_{AMP}$ it disappears. Between these two loads the labels determine the
+# teacher, but AMP does not find it.
 
 # %%
 change = bayes.transitions("binary_perceptron")
@@ -93,9 +95,9 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# Circles are the states of AMP, stars the teacher. From $\alpha_{AMP}$ on they are the same. The error of the best
-# student jumps to zero at $\alpha_{IT}$. The error of AMP jumps at $\alpha_{AMP}$. Points are single runs with 1000
-# inputs. Just above the jump such a run may still stop early.
+# Circles are the states of AMP, and stars are the teacher. Above $\alpha_{AMP}$ they are the same. In the next figure
+# the error of the best student jumps to zero at $\alpha_{IT}$, and the error of AMP jumps to zero at $\alpha_{AMP}$.
+# The points are single runs at $d=1000$. Just above the jump such a run may still miss the teacher.
 
 # %%
 loads = np.linspace(0.02, 2.0, 100)
@@ -117,10 +119,11 @@ plt.show()
 # %% [markdown]
 # ## Learning at a temperature
 #
-# A binary student may also be drawn with the weight $e^{-E/T}$, with $E$ its number of training errors. Up to the
-# spinodal it can be in a state other than the teacher. Where the entropy of this state is negative, above the dashed
-# line, the student is frozen in a glass. The glass ends where the dashed line meets the spinodal, or where this line is
-# highest: beyond the circle it belongs to unstable states. Neither is the 1.63 that the talk quotes.
+# A binary student may also be drawn at a temperature $T$: with a probability proportional to $e^{-E/T}$, where $E$ is
+# its number of training errors. Up to the spinodal it can be in a state other than the teacher. Above the dashed line
+# the entropy of this state is negative, and the student is frozen in a glass. There are two ways to define where the
+# glass ends. The circle is where the dashed line meets the spinodal. The square is the highest point of the dashed
+# line, which belongs to unstable states beyond the circle. Neither is the 1.63 that the talk quotes.
 
 # %%
 temperatures = np.linspace(0.0, 0.5, 21)
@@ -141,8 +144,9 @@ plt.show()
 # ## Phase retrieval
 #
 # The labels are $|X_\mu\cdot w^*|$, with Gaussian weights. Below $\alpha=1/2$ AMP learns nothing. Above 1 the labels
-# determine the teacher, up to its sign. Above 1.1285 AMP finds it. Points are single runs with 1000 inputs. Their error
-# is $1-\cos^2$ of the angle to the teacher. Near the transitions they scatter widely.
+# determine the teacher, up to its sign. Above 1.1285 AMP finds it. The points are single runs at $d=1000$. Their error
+# is $1-\cos^2\vartheta$, where $\vartheta$ is the angle between student and teacher. Near the transitions the points
+# scatter widely.
 
 # %%
 change = bayes.transitions("phase_retrieval")
@@ -160,9 +164,9 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# Gradient descent on the squares of the labels needs more of them. A single unit with 50 weights often stops in a local
-# minimum; the talk has a load of about 7 from which large ones succeed. As many units as weights have no such trouble:
-# their training loss becomes small at any load, and the test error falls beyond $\alpha=2$.
+# Gradient descent on the squares of the labels needs more labels. A single unit with 50 weights often stops in a local
+# minimum. The talk says that a unit with many weights succeeds from a load of about 7 on. With as many units as inputs
+# the training loss becomes small at any load, and the test error falls beyond $\alpha=2$.
 
 # %%
 rule, runs = Descent(iterations=5000), 20
@@ -183,8 +187,9 @@ plt.show()
 # %% [markdown]
 # ## Hidden units
 #
-# A committee of two units gives the sign of the sum of their signs, 0 for a tie. At small loads the student knows only
-# what the units have in common. At $\alpha=2.0524$ its units begin to differ, and grow apart continuously.
+# A committee of two units gives the sign of the sum of its units' signs, and 0 for a tie. At small loads the student
+# learns only the mean of the two units. From $\alpha=2.0524$ on its units begin to differ. The difference grows
+# continuously from zero.
 
 # %%
 two = bayes.transitions("committee_2")
@@ -198,8 +203,9 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# With many units the change is sudden, as for binary weights. But here AMP never finds the specialized state with
-# $n$ of order $Kd$: without specialization the student is at a maximum of the free entropy at any such load.
+# With many units the change is sudden, as for binary weights. But here AMP does not find the specialized state at any
+# $n$ of the order $Kd$. The reason is that the state without specialization is a maximum of the free entropy at any
+# such load.
 
 # %%
 many = bayes.transitions("committee_large")
@@ -216,11 +222,11 @@ plt.show()
 # %% [markdown]
 # ## The hidden manifold and double descent
 #
-# Real inputs often have few directions that matter. Here the teacher sees $d$ numbers, and the student $p=10\,d$
-# features of them, erf of random sums. It has the square loss. Without regularization the error has a peak where
-# samples are as many as features. At the best $\lambda$ it has none. Circles are single students of such features with
-# $d=60$, crosses are students of Gaussian features with the same covariances. They differ because $d$ is small:
-# `make glm_gaussian_equivalence` shows how the difference falls with $d$.
+# Real inputs often have few directions that matter. Here the teacher sees $d$ numbers. The student sees $p=10\,d$
+# features: each is the erf of a random sum of these numbers. The student has the square loss. Without regularization
+# the error has a peak where there are as many samples as features. At the best $\lambda$ it has no peak. Circles are
+# single students on such features at $d=60$. Crosses are students on Gaussian features with the same covariances. They
+# differ because $d$ is small. `make glm_gaussian_equivalence` shows how the difference falls with $d$.
 
 # %%
 ratios = np.geomspace(0.1, 10.0, 81)
@@ -258,8 +264,9 @@ plt.show()
 # ## Real data
 #
 # Random features of real images are not Gaussian. But for ridge regression a theory of Gaussian features needs only
-# their covariance and their correlations with the labels. Both are measured here on 7000 digits of MNIST, labelled even
-# or odd. Then nothing is left to fit. The points are students of $n$ of these digits, tested on the others.
+# their covariance and their correlations with the labels. Both are measured here on 7000 digits of MNIST, whose labels
+# are even or odd. So the theory has no free parameter. The points are students that learn $n$ of these digits. They
+# are tested on the other digits.
 
 # %%
 digits = image_features(read_embedded("mnist", DATA_DIR), "random_features", features=100, seed=0)

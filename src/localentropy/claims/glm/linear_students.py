@@ -121,8 +121,8 @@ def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: p
     """
     quantity = (
         "largest difference, in its standard errors, of errors extrapolated in 1/d: of true from Gaussian features, "
-        f"and of Gaussian features from the theory, < {SURE:g}; testable if {SURE:g} SE of each student's mean difference "
-        f"are < {RESOLVED:.0%} of the error"
+        f"and of Gaussian features from the theory, < {SURE:g}; testable if {SURE:g} SE of each student's mean "
+        f"difference are < {RESOLVED:.0%} of the error"
     )
     scores, words = [], []
     shares: dict[str, list[tuple[float, float]]] = {}
