@@ -65,8 +65,8 @@ def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
     quantity = (
         f"load above which most wide runs of the largest d succeed; below {UNIQUE:g} most end at other zeros (loss < "
         f"{ZERO:g}, test error > {APART:g}), above it some end at the teacher (loss < {ZERO:g}, smaller test error); "
-        f"not testable if the load drifts upwards: if above {UNIQUE:g} more runs of the largest d than of the smallest, "
-        f"by {SURE:g} SE, are away from the teacher or at other zeros; {MARGIN:.0%} around {UNIQUE:g} are left out"
+        f"not testable if the load drifts upwards: if above {UNIQUE:g} more runs of the largest d than of the "
+        f"smallest, by {SURE:g} SE, are away from the teacher or at other zeros; {MARGIN:.0%} around {UNIQUE:g} are left out"
     )
     runs = _wide(descent)
     if runs[["loss", "test_error", "success"]].isna().any(axis=None):

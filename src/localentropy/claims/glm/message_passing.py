@@ -54,8 +54,8 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
     numbers_hold = needed == float(EXACT) and printed_as(threshold, ALGORITHMIC)
     quantity = (
         f"load (theory) above which message passing finds the teacher, {ALGORITHMIC} to the digits printed, and "
-        f"{EXACT} for the best student (derived by hand); fewer than half of the runs find it below {ALGORITHMIC}, more "
-        f"above; {MARGIN:.0%} around it are left out"
+        f"{EXACT} for the best student (derived by hand); fewer than half of the runs find it below {ALGORITHMIC}, "
+        f"more above; {MARGIN:.0%} around it are left out"
     )
     detail = f"{needed:g} (exact, derived by hand) and {threshold:.6f}"
     try:
