@@ -66,7 +66,8 @@ def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
         f"load above which most wide runs of the largest d succeed; below {UNIQUE:g} most end at other zeros (loss < "
         f"{ZERO:g}, test error > {APART:g}), above it some end at the teacher (loss < {ZERO:g}, smaller test error); "
         f"not testable if the load drifts upwards: if above {UNIQUE:g} more runs of the largest d than of the "
-        f"smallest, by {SURE:g} SE, are away from the teacher or at other zeros; {MARGIN:.0%} around {UNIQUE:g} are left out"
+        f"smallest, by {SURE:g} SE, are away from the teacher or at other zeros; {MARGIN:.0%} around "
+        f"{UNIQUE:g} are left out"
     )
     runs = _wide(descent)
     if runs[["loss", "test_error", "success"]].isna().any(axis=None):
@@ -119,7 +120,7 @@ def one_unit_needs_seven(descent: pd.DataFrame) -> Finding:
     """
     quantity = (
         f"load where half of the runs of one unit succeed at the largest d, {PLAIN:g} ± {ABOUT:g}; not reproduced if "
-        f"it is outside, and moves away from {PLAIN:g} with d by {SURE:g} SE or moves by less than {STILL:g}"
+        f"it is outside, and with d either moves away from {PLAIN:g} by {SURE:g} SE or moves by less than {STILL:g}"
     )
     runs = descent[descent["student"] == "plain"]
     if runs["success"].isna().any():
