@@ -107,7 +107,7 @@ def test_figure_perceptron_draws_the_excess_over_bayes_in_per_cent() -> None:
     drawing = perceptron.draw(perceptron_tables(), "smoke")
     excess = {name: series(drawing, "b", name)["y"] for name in ("square", "hinge", "logistic")}
     assert excess["logistic"].tolist() == pytest.approx([0.05] * 3) and excess["square"].max() == pytest.approx(50.0)
-    assert "loses 0.05 to 0.05 %" in drawing.caption
+    assert "for the logistic loss 0.05 to 0.05 %" in drawing.caption
     point = series(drawing, "a", "AMP, simulation").loc[1.0]
     assert (point["y"], point["y_err"]) == pytest.approx((0.2, 0.02))
     assert series(drawing, "c", "hinge, simulation / theory").loc[1.0, "y"] == pytest.approx(0.21 / 0.22)
@@ -182,7 +182,7 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     test = series(drawing, "d", "test_error")
     assert test.loc[3.0, "y"] == pytest.approx(1e-4)
     assert test.loc[3.0, "y_err"] == pytest.approx(1e-4 * math.log(10.0))
-    assert "100 % of them were cut off, after so many steps: 100 to 300 (d = 20);" in drawing.caption
+    assert "100 % of these runs were cut off, after so many steps: 100 to 300 (d = 20);" in drawing.caption
     assert "fell by a factor of 4 to 4 in the second half" in drawing.caption
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
 

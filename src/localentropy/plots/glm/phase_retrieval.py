@@ -152,7 +152,7 @@ def _falling(runs: pd.DataFrame) -> str:
         for row in steps.itertuples()
     )
     return (
-        f" {part:.0f} % of them were cut off, after so many steps: {given}; their loss fell by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
+        f" {part:.0f} % of these runs were cut off, after so many steps: {given}; their loss fell by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
         "second half of the steps (medians at each d and α)."
     )
 

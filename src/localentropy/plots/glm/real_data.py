@@ -100,8 +100,8 @@ def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFram
     random = covariance.loc[covariance["features"] == "random_features", "rank"].max()
     hidden = (theory["finite_set"] / theory["square_error"]).max()
     return (
-        "Figure real_data. Ridge regression on labels ±1 of real images: even and odd classes. The student is w·v. Its features v are tanh(Fx), of random projections of the pixels x, "
-        f"p = {random}, or the pixels themselves. Upper row: mean squared error on new images against the number n of training images. Lines: theory of "
+        "Figure real_data. Ridge regression on labels ±1 of real images: even and odd classes. The student is w·v. Its features v are the tanh of p = "
+        f"{random} random projections of the pixels, or the pixels themselves. Upper row: mean squared error on new images against the number n of training images. Lines: theory of "
         "Gaussian features. Of the data it knows the eigenvalues λ of the features' covariance, E[y v] and E[y²] over all "
         f"{sizes(covariance['images'])} images. A correction for this finite number of images is up to {100.0 * hidden:.0f} % of the error. Points: ridge regression on random "
         f"training sets, {counts(points)} draws; means, error bars: standard error. Dotted: as many images as directions. Lower row: simulation over theory, {told}. "
