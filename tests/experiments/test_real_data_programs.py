@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from localentropy import seeds
 from localentropy.data.prepared import Dataset, load, save
 from localentropy.data.registry import DATA_DIR
-from localentropy.errors import DataError
+from localentropy.errors import ConfigError, DataError
 from localentropy.experiments import feature_covariance, gaussian_covariate, ridge_learning_curves
 from localentropy.experiments.parameters import Context
 from localentropy.instances.image_features import image_features
@@ -22,8 +22,15 @@ from localentropy.pipeline.config import resolve
 
 SEED = 5
 SIZES: dict[str, Any] = {"chunks": 1, "threads": 1, "random_features": 12, "images": 100}
-RUNS = SIZES | {"regularizations": [1e-3, 0.5], "samples": [8, 20], "draws": 3}
 NAME = "glm/real_covariance"
+RUNS: dict[str, Any] = {
+    "chunks": 1,
+    "threads": 1,
+    "covariances": NAME,
+    "regularizations": [1e-3, 0.5],
+    "samples": [8, 20],
+    "draws": 3,
+}
 THEORY = {
     "chunks": 1,
     "threads": 1,
@@ -54,12 +61,14 @@ def table(program: Any, values: dict[str, Any], data: dict[str, Path], **tables:
 
 @pytest.fixture(scope="module")
 def covariance(data: dict[str, Path]) -> pd.DataFrame:
-    return table(feature_covariance, SIZES, data)
+    rows = table(feature_covariance, SIZES, data)
+    rows.attrs["parameters"] = SIZES
+    return rows
 
 
 @pytest.fixture(scope="module")
-def runs(data: dict[str, Path]) -> pd.DataFrame:
-    return table(ridge_learning_curves, RUNS, data)
+def runs(data: dict[str, Path], covariance: pd.DataFrame) -> pd.DataFrame:
+    return table(ridge_learning_curves, RUNS, data, real_covariance=covariance)
 
 
 def test_the_covariance_is_that_of_all_images(covariance: pd.DataFrame, data: dict[str, Path]) -> None:
@@ -96,8 +105,11 @@ def test_runs_are_those_of_a_twin(runs: pd.DataFrame, data: dict[str, Path]) -> 
         assert row.classification_error == np.mean(wrong)
 
 
-def test_other_sizes_and_draws_change_no_run(runs: pd.DataFrame, data: dict[str, Path]) -> None:
-    fewer = table(ridge_learning_curves, RUNS | {"samples": [20], "draws": 2, "regularizations": [0.5]}, data)
+def test_other_sizes_and_draws_change_no_run(
+    runs: pd.DataFrame, covariance: pd.DataFrame, data: dict[str, Path]
+) -> None:
+    values = RUNS | {"samples": [20], "draws": 2, "regularizations": [0.5]}
+    fewer = table(ridge_learning_curves, values, data, real_covariance=covariance)
     same = runs[(runs["n"] == 20) & (runs["draw"] < 2) & (runs["regularization"] == 0.5)]
     pd.testing.assert_frame_equal(fewer, same.reset_index(drop=True))
 
@@ -129,25 +141,46 @@ def test_the_theory_is_that_of_the_table(covariance: pd.DataFrame, runs: pd.Data
 
 @pytest.mark.parametrize("scale", ["smoke", "default", "paper"])
 def test_runs_of_the_configuration_have_the_theory_of_their_features(scale: str) -> None:
-    sections = ("real_covariance", "real_theory", "real_runs")
-    covariance, theory, runs = (resolve(scale).experiments[f"glm/{name}"].model_dump() for name in sections)
-    for name in ("random_features", "images"):
-        assert runs[name] == covariance[name]
+    covariance, theory, runs = (
+        resolve(scale).experiments[f"glm/{name}"].model_dump()
+        for name in ("real_covariance", "real_theory", "real_runs")
+    )
+    assert runs["covariances"] == theory["covariances"] == NAME
+    assert runs["samples"][-1] <= covariance["images"] // 2
     assert set(runs["samples"]) <= set(theory["marked"])
     assert runs["regularizations"] == theory["regularizations"]
 
 
-def test_a_set_of_fewer_images_is_refused_in_one_line(data: dict[str, Path]) -> None:
-    for program, values in ((feature_covariance, SIZES), (ridge_learning_curves, RUNS)):
+def test_the_features_of_the_runs_are_those_of_the_covariances(
+    runs: pd.DataFrame, covariance: pd.DataFrame, data: dict[str, Path]
+) -> None:
+    more = covariance.copy()
+    more.attrs["parameters"] = SIZES | {"random_features": 13}
+    others = table(ridge_learning_curves, RUNS, data, real_covariance=more)
+    same = (others["square_error"] == runs["square_error"]).groupby(runs["features"]).mean()
+    assert same.to_dict() == {"pixels": 1.0, "random_features": 0.0}
+
+
+def test_a_set_of_fewer_images_is_refused_in_one_line(covariance: pd.DataFrame, data: dict[str, Path]) -> None:
+    asked = SIZES | {"images": 101}
+    many = covariance.copy()
+    many.attrs["parameters"] = asked
+    for program, values in ((feature_covariance, asked), (ridge_learning_curves, RUNS)):
         with pytest.raises(DataError, match=r"mnist: found 100 training .* mirror or download") as caught:
-            table(program, values | {"images": 101}, data)
+            table(program, values, data, real_covariance=many)
         assert "\n" not in str(caught.value)
+
+
+def test_training_sets_of_more_than_half_of_the_images_are_refused(
+    covariance: pd.DataFrame, data: dict[str, Path]
+) -> None:
+    with pytest.raises(ConfigError, match=f"^samples: 51: allowed is at most 50, half of {NAME}.images$"):
+        table(ridge_learning_curves, RUNS | {"samples": [8, 51]}, data, real_covariance=covariance)
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"samples": [8, 51]}, "51 is more than half of images = 100"),
         ({"samples": [20, 8]}, "must increase strictly"),
         ({"regularizations": [0.0]}, "greater than or equal to 0.000001"),
         ({"draws": 1}, "greater than or equal to 2"),

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from localentropy.experiments.parameters import Context, Task
-from localentropy.experiments.real_images import ImageParameters, image_tasks
+from pydantic import Field
+
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task
+from localentropy.experiments.real_images import DATASETS, features_of_task, image_tasks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Parameters(ImageParameters):
+class Parameters(ExperimentParameters):
     """Parameters of the covariances."""
+
+    DATASETS = DATASETS
+
+    random_features: int = Field(ge=1, le=10_000, description="random features p (C)", json_schema_extra=SIZE)
+    images: int = Field(
+        ge=10,
+        le=60_000,
+        description="training images that a dataset must have at least; all its images are used, the test images too",
+        json_schema_extra=SIZE,
+    )
 
 
 def tasks(parameters: Parameters) -> list[Task]:
     """One dataset and kind of features each."""
-    return image_tasks(parameters)
+    return image_tasks()
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
@@ -29,7 +41,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """
     import pandas as pd
 
-    data = parameters.of_task(task, context)
+    data = features_of_task(task, context, parameters.random_features, parameters.images)
     found = data.moments()
     context.report(
         f"{task['dataset']}, {task['features']}: {len(data.labels)} images, {len(found.eigenvalues)} directions"

@@ -5,34 +5,36 @@ Each draw has training images of its own, without repetition. All other images a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, Context, IncreasingSizes, Task
-from localentropy.experiments.real_images import ImageParameters, Regularizations, image_tasks
+from localentropy.errors import ConfigError
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingSizes, TableOf, Task
+from localentropy.experiments.real_images import DATASETS, Regularizations, features_of_task, image_tasks
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Parameters(ImageParameters):
+class Parameters(ExperimentParameters):
     """Parameters of the runs."""
 
-    regularizations: Regularizations = Field(description="values of r (C)")
-    samples: IncreasingSizes = Field(description="numbers of training images n (C)", json_schema_extra=SIZE)
-    draws: int = Field(ge=2, le=10_000, description="training sets of each size (C)", json_schema_extra=SIZE)
+    DATASETS = DATASETS
 
-    @model_validator(mode="after")
-    def _enough(self) -> Self:
-        if self.samples[-1] > self.images // 2:
-            raise ValueError(f"samples: {self.samples[-1]} is more than half of images = {self.images}: take fewer")
-        return self
+    covariances: Annotated[str, TableOf("feature_covariance")] = Field(
+        description="the experiment whose images and features are taken"
+    )
+    regularizations: Regularizations = Field(description="values of r (C)")
+    samples: IncreasingSizes = Field(
+        description="numbers of training images n, at most half of the images (C)", json_schema_extra=SIZE
+    )
+    draws: int = Field(ge=2, le=10_000, description="training sets of each size (C)", json_schema_extra=SIZE)
 
 
 def tasks(parameters: Parameters) -> list[Task]:
     """One dataset and kind of features each."""
-    return image_tasks(parameters)
+    return image_tasks()
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
@@ -41,6 +43,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     Returns:
         Columns dataset, features, regularization, n, draw, square_error (mean of (y − w·v)² on the test images),
         training_error (on the training images), classification_error (fraction of test images with y w·v ≤ 0).
+
+    Raises:
+        ConfigError: a training set has more than half of the images.
     """
     import numpy as np
     import pandas as pd
@@ -48,7 +53,13 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     from localentropy import seeds
     from localentropy.solvers.linear_student import train_linear_student
 
-    data = parameters.of_task(task, context)
+    made_of = context.tables[parameters.covariances].attrs["parameters"]
+    most = made_of["images"] // 2
+    if parameters.samples[-1] > most:
+        raise ConfigError(
+            f"samples: {parameters.samples[-1]}: allowed is at most {most}, half of {parameters.covariances}.images"
+        )
+    data = features_of_task(task, context, made_of["random_features"], made_of["images"])
     labels = data.labels.astype(np.float64)
     rows = []
     for n in parameters.samples:
