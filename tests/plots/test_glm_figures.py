@@ -126,7 +126,7 @@ def binary_tables() -> dict[str, pd.DataFrame]:
         "glm/bayes_binary": pd.concat([low, branch("informed", alphas, [1.0] * 6)]),
         "glm/transitions": TRANSITIONS,
         "glm/glass": glass,
-        "glm/amp_binary": amp({1.0: [0.8, 0.7], 1.6: [0.9, 1.0, 1.0, 1.0]}),
+        "glm/amp_binary": amp({1.0: [0.8, 0.7], 1.6: [0.9, 1.0, 1.0, 1.0]}).assign(converged=[1, 0, 0, 1, 1, 1]),
     }
 
 
@@ -138,7 +138,10 @@ def test_figure_binary_separates_runs_that_recover_and_marks_the_slides_loads() 
     assert low.loc[1.6, "y"] == pytest.approx(0.81) and high.loc[1.6, ["y", "runs"]].tolist() == [1.0, 3]
     assert series(drawing, "b", "AMP, fraction recovered")["y"].tolist() == [0.0, 0.75]
     assert len(series(drawing, "c", "zero_entropy")) == 2
-    for part in ("α_IT = 1.20000 on (slide: 1.245)", "α = 1.6400 at T = 0.3300", "1.6600 at T = 0.3600", "1.63"):
+    for part in (
+        "α_IT = 1.20000 on (slide: 1.245)", "α = 1.6400 at T = 0.3300", "1.6600 at T = 0.3600", "1.63",
+        "Converged: 50 % of the runs below α_AMP and 75 % of the runs above α_AMP.",
+    ):  # fmt: skip
         assert part in drawing.caption
     assert all(part in words(drawing) for part in ("1.2000", "1.5000", "slide: 1.63", "1.640", "1.660"))
 
@@ -184,6 +187,7 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     assert test.loc[3.0, "y_err"] == pytest.approx(1e-4 * math.log(10.0))
     assert "100 % of these runs were cut off, after so many steps: 100 to 300 (d = 20);" in drawing.caption
     assert "fell by a factor of 4 to 4 in the second half" in drawing.caption
+    assert "Runs at neighbouring loads may have unequal lengths." in drawing.caption
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
 
 

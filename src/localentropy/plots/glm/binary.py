@@ -58,7 +58,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Figure binary. A teacher with weights ±1 labels n = αd Gaussian inputs by signs. (a) Overlap of the posterior mean with the teacher. Solid: "
         "equilibrium, the state of larger free entropy; dashed: the other state. The teacher itself has the larger free entropy from "
         f"α_IT = {transitions['information_theoretic']:.5f} on (slide: {SLIDE['information_theoretic']}); the state of small overlap, where AMP stays, "
-        f"ends at α_AMP = {transitions['algorithmic']:.5f}. {amp_caption(runs)} "
+        f"ends at α_AMP = {transitions['algorithmic']:.5f}. {amp_caption(runs, transitions['algorithmic'])} "
         "(b) Fraction of the runs of AMP that recover the teacher. (c) A student that is drawn with a probability proportional to exp(−training errors / T), replica-symmetric theory. "
         "Left of the equilibrium line the stable state is not the teacher. Right of it the teacher is the stable state. Up to the spinodal there is also a "
         f"metastable state, which is a glass below the line of zero entropy. Two definitions of the end of this glass: where the two lines cross, α = {first['on_spinodal']:.4f} at "

@@ -86,12 +86,18 @@ def draw_recovery(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
     return points.assign(panel=panel, series="AMP, fraction recovered", x=points["alpha"])
 
 
-def amp_caption(runs: pd.DataFrame) -> str:
-    """The caption's sentence on the points of AMP."""
+def amp_caption(runs: pd.DataFrame, threshold: float) -> str:
+    """The caption's sentences on the points of AMP, whose algorithmic threshold this is."""
     each = runs.groupby(["alpha", "d"]).size()
+    settled = runs["converged"] == 1
+    shares = [
+        f"{100.0 * settled[side].mean():.0f} % of the runs {name} α_AMP"
+        for name, side in (("below", runs["alpha"] < threshold), ("above", runs["alpha"] > threshold))
+        if side.any()
+    ]
     return (
         f"Points: AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α. Their overlap is the squared cosine with the teacher; means over the runs that do not recover the teacher (filled) and "
-        f"over those that do (hollow: cosine above {RECOVERED:g}); error bars: standard error; {100.0 * (runs['converged'] == 1).mean():.0f} % of all runs converged."
+        f"over those that do (hollow: cosine above {RECOVERED:g}); error bars: standard error. Converged: {' and '.join(shares)}. The loads keep away from the transitions, where runs scatter."
     )
 
 
