@@ -147,6 +147,10 @@ GLM["G07"] = Case(
         "other zeros above, more for more inputs": put(
             "descent", "test_error", 1.0, alpha=2.2, d=40, sample=below(5), **wide
         ),
+        "other zeros at one load above, more for more inputs at the next": every(
+            put("descent", "test_error", 1.0, alpha=2.2, **wide),
+            put("descent", "test_error", 1.0, alpha=2.5, d=40, sample=below(5), **wide),
+        ),
         "slow above, more for more inputs": every(
             put("descent", "test_error", 1.0, alpha=2.2, d=40, sample=below(5), **wide),
             put("descent", "loss", 1e-4, alpha=2.2, d=40, sample=below(5), **wide),

@@ -89,8 +89,9 @@ def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
     below, above = last[last.index <= UNIQUE * (1 - MARGIN)], last[last.index >= UNIQUE * (1 + MARGIN)]
     if below.empty or above.empty:
         return Finding.untestable(quantity, f"d = {sizes.max()}: loads on both sides of {UNIQUE:g} needed")
-    verdicts = [_most(row["other", "y"], row["teacher", "y"]) for _, row in below.iterrows()]
-    drifts = []
+    below_holds = jointly(*(_most(row["other", "y"], row["teacher", "y"]) for _, row in below.iterrows()))
+    drifts: list[float] = []
+    verdicts: list[bool | None] = []
     for alpha in above.index:
         own = cells.xs(alpha, level="alpha").sort_index()
         if any(_grows(own[name]) for name in ("other", "away")):
@@ -107,10 +108,10 @@ def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
         for d, own in ((d, cells.loc[d]) for d in sizes)
     ]
     if drifts:
-        verdicts.append(None)
+        verdicts = [None]
         words.insert(0, f"drifts upwards at α = {numbers(drifts, '.3g')}")
     value, error = points[sizes.max()]
-    return Finding(quantity, value, jointly(*verdicts), "; ".join(words), error)
+    return Finding(quantity, value, jointly(below_holds, *verdicts), "; ".join(words), error)
 
 
 def one_unit_needs_seven(descent: pd.DataFrame) -> Finding:
