@@ -5,19 +5,34 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from localentropy.errors import DomainError
 
 if TYPE_CHECKING:
     import numpy as np
+    from torch import Tensor
 
 
 LARGEST_COUNT = 10**9
 """Of samples, weights or iterations. A larger number is a mistake, and the run would not end."""
 LONGEST_SHOWN = 80
 """Characters of a value in a message."""
+LARGEST = 1e250
+"""The largest size of an element of an array: sums of them do not overflow."""
+LARGEST_RATE = 1e100
+"""The largest learning rate, coupling or sharpness in double precision: squares of them do not overflow."""
+
+LARGEST_SIZE = 2**31 - 1
+"""The largest number of weights, patterns or units."""
+MOST_STEPS = 10**8
+"""The largest number of steps of an algorithm, or of patterns drawn."""
+MOST_DRAWS = 10**6
+"""The largest number of random draws that are kept, and of points of a curve."""
+
+Shape = tuple[int | str, ...]
+"""Sizes of an array. A word, such as "students", stands for any number from 1 on."""
 
 
 def shown(value: object) -> str:
@@ -72,6 +87,31 @@ def require_integer(name: str, value: object, least: int | None = None, most: in
     return number
 
 
+def require_flag(name: str, value: object) -> bool:
+    """The argument, True or False of Python or numpy.
+
+    Other values are refused, even though Python gives each of them a truth: that of "no" is True.
+
+    Raises:
+        DomainError: neither True nor False.
+    """
+    import numpy as np
+
+    if not isinstance(value, (bool, np.bool_)):
+        raise DomainError(f"{name} = {shown(value)}: allowed are True and False")
+    return bool(value)
+
+
+def require_function(name: str, value: object) -> None:
+    """Refuse what cannot be called.
+
+    Raises:
+        DomainError: says what it is.
+    """
+    if not callable(value):
+        raise DomainError(f"{name} = {shown(value)}: allowed is a function")
+
+
 def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
     """The argument, one of a few words.
 
@@ -88,15 +128,16 @@ def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
     return value
 
 
-def require_positive(**values: float) -> None:
-    """Refuse values that are not positive and finite.
+def require_positive(*, most: float = math.inf, **values: float) -> None:
+    """Refuse values that are not positive and finite, or larger than `most`.
 
     Raises:
         DomainError: naming the first.
     """
     for name, value in values.items():
-        if require_number(name, value) <= 0.0:
-            raise DomainError(f"{name} = {value} is out of range: it must be positive and finite")
+        if not 0.0 < require_number(name, value) <= most:
+            bound = "finite" if math.isinf(most) else f"at most {most:g}"
+            raise DomainError(f"{name} = {value} is out of range: it must be positive and {bound}")
 
 
 def require_fraction(**values: float) -> None:
@@ -150,3 +191,170 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
         interval = f"[{low:g}, {high:g}]" if inclusive else f"({low:g}, {high:g})"
         raise DomainError(f"{name} = {numbers[~inside].flat[0]:.12g} is outside {interval}")
     return numbers
+
+
+def require_shape(name: str, shape: Sequence[int], *allowed: Shape) -> None:
+    """Refuse an array of another shape than the allowed ones.
+
+    Raises:
+        DomainError: with the shapes that are allowed.
+    """
+
+    def fits(wanted: Shape) -> bool:
+        return len(wanted) == len(shape) and all(
+            found > 0 if isinstance(size, str) else found == size for size, found in zip(wanted, shape, strict=True)
+        )
+
+    if not any(fits(wanted) for wanted in allowed):
+        written = " and ".join(f"({', '.join(map(str, wanted))}{',' * (len(wanted) == 1)})" for wanted in allowed)
+        raise DomainError(f"{name} of shape {tuple(shape)}: allowed {'is' if len(allowed) == 1 else 'are'} {written}")
+
+
+def require_reals(name: str, values: Any, *shapes: Shape) -> np.ndarray:
+    """The argument as a float64 array of finite numbers, or DomainError. Large arrays are checked at once.
+
+    Args:
+        name: of the array.
+        values: an array of integers or floating-point numbers, or a (nested) sequence of them. Arrays of booleans,
+            texts, complex numbers or objects are refused, and masked ones, whose mask would be lost.
+        shapes: the allowed ones.
+    """
+    import numpy as np
+
+    if isinstance(values, np.ma.MaskedArray):
+        raise DomainError(f"{name}: a masked array given, allowed is an array without a mask")
+    try:
+        array = np.asarray(values)
+    except Exception:  # a sequence of the user's may raise anything
+        raise DomainError(f"{name} must be an array of real numbers, with rows of one length") from None
+    if array.dtype.kind not in "iuf":
+        what = type(values).__name__ if array.dtype.kind == "O" else f"array of type {array.dtype}"
+        raise DomainError(f"{name}: a {what} given, allowed is an array of real numbers")
+    require_shape(name, array.shape, *shapes)
+    numbers = array.astype(np.float64)
+    # Comparisons with NaN are false.
+    if not (numbers.min() >= -LARGEST and numbers.max() <= LARGEST):
+        wrong = numbers[~(np.abs(numbers) <= LARGEST)].flat[0]
+        raise DomainError(f"{name}: {wrong:g} is among them, allowed are finite real numbers, at most {LARGEST:g}")
+    return numbers
+
+
+def require_signs(name: str, values: Any, *shapes: Shape) -> np.ndarray:
+    """The argument as an int8 array of ±1, or DomainError; see `require_reals`."""
+    import numpy as np
+
+    numbers = require_reals(name, values, *shapes)
+    if not (np.abs(numbers) == 1.0).all():
+        raise DomainError(f"{name}: {numbers[np.abs(numbers) != 1.0].flat[0]:g} is among them, allowed are 1 and -1")
+    return numbers.astype(np.int8)
+
+
+def require_generators(values: Any, count: int | None = None) -> list[np.random.Generator]:
+    """The argument `generators` as a list of numpy's random generators, one or more.
+
+    Raises:
+        DomainError: no list of them, or another number than `count`.
+    """
+    import numpy as np
+
+    generators = require_list("generators", values, np.random.Generator, count)
+    if not generators:
+        raise DomainError("generators: none given, allowed are one or more")
+    return generators
+
+
+def require_tensor(name: str, value: object, *shapes: Shape, like: Tensor | None = None) -> Tensor:
+    """The argument, a tensor of finite floating-point numbers.
+
+    Args:
+        name: of the tensor.
+        value: the argument.
+        shapes: the allowed ones.
+        like: a tensor whose type and device it must have, because both meet in one product.
+
+    Raises:
+        DomainError: no tensor, or one of another shape, type or device, or one that is not finite.
+    """
+    import torch
+
+    tensor = _plain_tensor(name, value)
+    if like is None and tensor.dtype not in (torch.float32, torch.float64):
+        raise DomainError(f"{name} of type {tensor.dtype}: allowed are torch.float32 and torch.float64")
+    if like is not None and (tensor.dtype, tensor.device) != (like.dtype, like.device):
+        raise DomainError(
+            f"{name} of type {tensor.dtype} on {tensor.device}: allowed is {like.dtype} on {like.device}, as the "
+            "networks have it"
+        )
+    require_shape(name, tensor.shape, *shapes)
+    if not bool(torch.isfinite(tensor).all()):
+        raise DomainError(f"{name}: infinity or NaN is among them, allowed are finite numbers")
+    return tensor
+
+
+def require_labels(
+    name: str, value: object, allowed: Iterable[int], *shapes: Shape, like: Tensor | None = None
+) -> Tensor:
+    """The argument, a tensor of labels.
+
+    Args:
+        name: of the tensor.
+        value: the argument.
+        allowed: the labels that may be in it: whole numbers in a row, or -1 and 1.
+        shapes: the allowed ones.
+        like: a tensor whose device it must have, if any.
+
+    Raises:
+        DomainError: no tensor, or one of another shape or device, or with another label in it.
+    """
+    import torch
+
+    tensor, choices = _plain_tensor(name, value), list(allowed)
+    require_shape(name, tensor.shape, *shapes)
+    if like is not None and tensor.device != like.device:
+        raise DomainError(f"{name} on {tensor.device}: allowed is {like.device}, where the networks are")
+    wrong = ~torch.isin(tensor, torch.tensor(choices, dtype=tensor.dtype, device=tensor.device))
+    if bool(wrong.any()):
+        listed = f"{choices[0]} to {choices[-1]}" if len(choices) > 2 else " and ".join(map(str, choices))
+        raise DomainError(f"{name}: {tensor[wrong][0].item():g} is among them, allowed are {listed}")
+    return tensor
+
+
+def _plain_tensor(name: str, value: object) -> Tensor:
+    """The argument, a tensor with numbers in memory that are real."""
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        raise DomainError(f"{name} = {shown(value)}: allowed is a tensor of torch")
+    if value.layout != torch.strided or value.is_meta or value.dtype == torch.bool or value.is_complex():
+        raise DomainError(
+            f"{name} is a tensor of type {value.dtype}, layout {value.layout}, on {value.device}: allowed are real "
+            "numbers, torch.strided, in memory"
+        )
+    return value
+
+
+def require_list(name: str, values: Any, kind: type = object, count: int | None = None) -> list[Any]:
+    """The argument as a list of things of one kind.
+
+    Args:
+        name: of the list.
+        values: a list, or anything that has elements in an order; no text.
+        kind: of each element.
+        count: how many are needed; None: any number.
+
+    Raises:
+        DomainError: no list, an element of another kind, or another number of them.
+    """
+    what = "a list" if kind is object else f"a list of {kind.__name__} objects"
+    if not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, Set, Mapping)):
+        raise DomainError(f"{name} = {shown(values)}: allowed is {what}")
+    try:
+        listed = list(values)
+    except TypeError:  # arrays without dimensions
+        raise DomainError(f"{name} = {shown(values)}: allowed is {what}") from None
+    for value in listed:
+        if not isinstance(value, kind):
+            raise DomainError(f"{name}: {shown(value)} is among them, allowed are {kind.__name__} objects")
+    if count is not None and len(listed) != count:
+        raise DomainError(f"{name}: {len(listed)} given, allowed are {count}, one for each")
+    return listed

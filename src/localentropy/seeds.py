@@ -10,17 +10,31 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from localentropy.arguments import require_integer
+
 if TYPE_CHECKING:
     import numpy as np
+
+
+def require_seed(seed: object) -> int:
+    """The argument `seed` as an int.
+
+    Raises:
+        DomainError: not an integer, or one of more than 64 bits.
+    """
+    return require_integer("seed", seed, -(2**63), 2**64 - 1)
 
 
 def entropy(root: int, stream: str, **values: float | int | str | bool) -> int:
     """128-bit integer that names the stream `stream` at the parameter values `values` under the root seed.
 
     Numbers are told apart by value, not by type: 2 and 2.0 name the same stream.
+
+    Raises:
+        DomainError: a root that is no seed.
     """
     canonical = {key: float(value) if isinstance(value, int) else value for key, value in values.items()}
-    name = json.dumps([int(root), stream, canonical], sort_keys=True, allow_nan=False)
+    name = json.dumps([require_seed(root), stream, canonical], sort_keys=True, allow_nan=False)
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16], "big")
 
 

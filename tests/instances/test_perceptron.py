@@ -193,10 +193,10 @@ def test_packed_signs_come_back(length, rows):
         (lambda: hidden_manifold(D=2, P=True, N=5, seed=0), "P = True is not an integer"),
         (lambda: hidden_manifold(D=2, P=3, N=5, seed=None), "seed = None is not an integer"),  # type: ignore[arg-type]
         (lambda: random_patterns(N=5, P=3, seed=0.5), "seed = 0.5 is not an integer"),  # type: ignore[arg-type]
-        (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, activation=lambda z: 1 / 0), "fails at 0.5 .Zero"),  # type: ignore[arg-type,return-value]
-        (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, activation=lambda z: None), "fails at 0.5 .TypeError"),  # type: ignore[arg-type,return-value]
-        (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.full(5, np.nan)), "finite real numbers"),
-        (lambda: random_patterns(N=5, P=3, seed=0).stabilities(np.full(5, 1j)), "finite real numbers"),
+        (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, activation=lambda z: 1 / 0), "fails at 0.08.* .Zero"),  # type: ignore[arg-type,return-value]
+        (lambda: hidden_manifold(D=3, P=3, N=5, seed=0, activation=lambda z: None), "fails at 0.08.* .TypeError"),  # type: ignore[arg-type,return-value]
+        (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.full(5, np.nan)), "weights: nan is among them"),
+        (lambda: random_patterns(N=5, P=3, seed=0).stabilities(np.full(5, 1j)), "array of real numbers"),
         (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.ones(5), margin="0"), "margin = '0' is not a number"),  # type: ignore[arg-type]
         (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.ones(4)), r"allowed are \(5,\)"),
         (lambda: random_patterns(N=5, P=3, seed=0).train_error(np.ones(5), margin=-0.1), "margin = -0.1"),

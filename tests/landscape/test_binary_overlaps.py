@@ -16,7 +16,15 @@ def test_overlaps_of_all_pairs():
     assert overlaps(np.stack([weights[0], -weights[0]]))[2] == [-1]
 
 
-@pytest.mark.parametrize("weights", [np.ones((1, 5)), np.ones(5), np.zeros((3, 5)), np.ones((3, 0))])
-def test_wrong_weights_have_no_overlaps(weights):
-    with pytest.raises(DomainError, match="±1"):
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones((1, 5)), "one solution given"),
+        (np.ones(5), r"weights of shape \(5,\): allowed is \(solutions, N\)"),
+        (np.zeros((3, 5)), "weights: 0 is among them, allowed are 1 and -1"),
+        (np.ones((3, 0)), r"weights of shape \(3, 0\)"),
+    ],
+)
+def test_wrong_weights_have_no_overlaps(weights, message):
+    with pytest.raises(DomainError, match=message):
         overlaps(weights)

@@ -82,9 +82,17 @@ def test_standard_error_is_over_solutions():
     assert np.isnan(energy(solutions(1))[0].curve()[2]).all()
 
 
-@pytest.mark.parametrize(("sigmas", "draws", "streams"), [((-0.1,), 1, 1), ((0.1,), 0, 1), ((0.1,), 1, 2)])
-def test_refuses_what_is_out_of_range(sigmas, draws, streams):
-    with pytest.raises(DomainError, match="local energy needs"):
+@pytest.mark.parametrize(
+    ("sigmas", "draws", "streams", "message"),
+    [
+        ((-0.1,), 1, 1, "sigma = -0.1"),
+        ((0.1,), 0, 1, "draws = 0"),
+        ((0.1,), 1, 2, "generators: 2 given, allowed are 1"),
+        ((float("nan"),), 1, 1, "sigma = nan"),
+    ],
+)
+def test_refuses_what_is_out_of_range(sigmas, draws, streams, message):
+    with pytest.raises(DomainError, match=message):
         local_energy(
             torch.ones(1, 3),
             lambda w: (w, torch.zeros(1)),

@@ -49,8 +49,15 @@ def test_a_network_meets_the_same_flips_beside_others():
     assert (whole[:, 1:] == alone).all()
 
 
-@pytest.mark.parametrize("change", [{"distances": (1.5,)}, {"draws": 0}, {"generators": streams(1)}])
-def test_wrong_arguments_are_refused(change):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"distances": (1.5,)}, "distance = 1.5"),
+        ({"draws": 0}, "draws = 0"),
+        ({"generators": streams(1)}, "generators: 1 given, allowed are 2"),
+    ],
+)
+def test_wrong_arguments_are_refused(change, message):
     arguments = {"distances": (0.1,), "draws": 1, "generators": streams()} | change
-    with pytest.raises(DomainError, match="random flips need distances from 0 to 1"):
+    with pytest.raises(DomainError, match=message):
         random_flips(torch.ones(2, 5), lambda w: torch.zeros(2), **arguments)

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import require_integer
+from localentropy.arguments import Shape, require_integer, require_reals
 from localentropy.data.prepared import LAYOUTS, Dataset, Split
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns
 from localentropy.numerics.activations import Activation
 
+MOST_UNITS = 9999
 _BLOCK = 2**21  # entries of a block of patterns in float64
 
 
@@ -32,8 +33,7 @@ class Committee:
         test: a test set, or None. Without one the test patterns come from the teacher of the data.
 
     Raises:
-        DomainError: K no integer, even or below 1; patterns or labels that are no arrays of one length, labels that are
-            not ±1, a test set with another number of inputs.
+        DomainError: K no integer, even or below 1; data that are no instance, a test set with another number of inputs.
     """
 
     data: Instance
@@ -44,20 +44,10 @@ class Committee:
         K = require_integer("units", self.units)
         if K < 1 or K % 2 == 0:
             raise DomainError(f"units = {K}: must be odd, or votes can tie; nearest allowed is {max(1, K + 1)}")
+        object.__setattr__(self, "units", require_integer("units", K, 1, MOST_UNITS))
         for data in (self.data,) if self.test is None else (self.data, self.test):
             if not isinstance(data, Instance):
                 raise DomainError(f"data = {type(data).__name__} object: allowed is Instance(patterns, labels, seed)")
-            if not (isinstance(data.patterns, np.ndarray) and isinstance(data.labels, np.ndarray)):
-                kinds = f"{type(data.patterns).__name__} and {type(data.labels).__name__}"
-                raise DomainError(f"patterns and labels are {kinds}: allowed are arrays of numpy")
-            shape = data.patterns.shape
-            if len(shape) != 2 or 0 in shape or data.labels.shape != shape[:1]:
-                raise DomainError(
-                    f"patterns of shape {shape}, labels of shape {data.labels.shape}: allowed are (P, N) and (P,), "
-                    "P and N at least 1"
-                )
-            if not np.isin(data.labels, (-1, 1)).all():
-                raise DomainError("labels must be ±1: some are not")
         if self.test is not None and self.test.N != self.data.N:
             raise DomainError(f"test patterns of N = {self.test.N} inputs: training patterns have {self.data.N}")
 
@@ -116,7 +106,7 @@ class Committee:
             DomainError: weights of another shape or not finite.
         """
         votes = np.sign(self.preactivations(weights)).sum(-1)
-        error = (votes <= 0).mean(-1)
+        error = (~(votes > 0)).mean(-1)
         return error if error.ndim else float(error)
 
     def test_error(self, weights: np.ndarray, n: int | None = None) -> Any:
@@ -158,16 +148,8 @@ class Committee:
 
     def _students(self, weights: np.ndarray) -> np.ndarray:
         """The weights in float64, [students, K, inputs_per_unit]."""
-        students = _real(weights)
         shape = (self.units, self.inputs_per_unit)
-        if students.ndim not in (2, 3) or students.shape[-2:] != shape:
-            more = ("students", *shape)
-            raise DomainError(
-                f"weights of shape {students.shape}: allowed are {shape} and ({', '.join(map(str, more))})"
-            )
-        if not np.isfinite(students).all():
-            raise DomainError("weights must be finite: some are infinite or NaN")
-        return students.reshape(-1, *shape)
+        return require_reals("weights", weights, shape, ("students", *shape)).reshape(-1, *shape)
 
     def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:
         """w_l·ξ_l of patterns [rows, N], as [students, rows, K]."""
@@ -279,6 +261,10 @@ def dress_coat_committee(dataset: Dataset, units: int) -> FullCommittee:
         DomainError: another data set, K even.
     """
     allowed = [name for name, layout in LAYOUTS.items() if layout.packed]
+    if not isinstance(dataset, Dataset):
+        raise DomainError(
+            f"dataset = {type(dataset).__name__} object: allowed is a prepared one, {' or '.join(allowed)}"
+        )
     if dataset.name not in allowed:
         raise DomainError(f"dataset = {dataset.name}: allowed are those of ±1 inputs: {', '.join(allowed)}")
     test = _labelled(dataset.test) if len(dataset.test) else None
@@ -300,25 +286,16 @@ def check_committee(instance: object) -> None:
     Raises:
         DomainError: says which.
     """
-    if not isinstance(instance, Committee):
+    if not isinstance(instance, (TreeCommittee, FullCommittee)):
         raise DomainError(
             f"instance = {type(instance).__name__} object: allowed is a TreeCommittee or a FullCommittee, as the "
             "functions of localentropy.instances.committee make them"
         )
-    data, signed = instance.data, instance.data.signed_patterns
-    if signed.dtype != np.int8 or not (np.abs(signed) == 1).all():
+    if not instance.data.binary:
         raise DomainError(
-            f"patterns of type {data.patterns.dtype}, labels of type {data.labels.dtype}: allowed are ±1 patterns and "
-            "labels of type int8, such as those of activation 'sign'"
+            f"patterns of type {instance.data.patterns.dtype}: allowed are ±1 patterns of type int8, such as those of "
+            "activation 'sign'"
         )
-
-
-def _real(weights: object) -> np.ndarray:
-    """The weights in float64, or DomainError."""
-    try:
-        return np.asarray(weights).astype(np.float64, casting="same_kind")
-    except (TypeError, ValueError):
-        raise DomainError("weights must be an array of real numbers, with rows of one length") from None
 
 
 def unit_norm(weights: np.ndarray) -> np.ndarray:
@@ -341,11 +318,22 @@ def normalised_units(instance: Committee, weights: np.ndarray) -> np.ndarray:
         DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros.
     """
     check_committee(instance)
-    shape = (instance.units, instance.inputs_per_unit)
-    weights = _real(weights)
-    if weights.shape != shape:
-        raise DomainError(f"weights of shape {weights.shape}: allowed is {shape}")
-    if not (np.isfinite(weights).all() and weights.any(axis=1).all()):
-        raise DomainError("weights must be finite, and no unit may be all zeros")
+    return normalised("weights", weights, (instance.units, instance.inputs_per_unit))
+
+
+def normalised(name: str, weights: np.ndarray, *shapes: Shape) -> np.ndarray:
+    """A user's own weights with units of norm 1.
+
+    Args:
+        name: of the argument.
+        weights: [..., K, inputs_per_unit].
+        shapes: the allowed ones.
+
+    Raises:
+        DomainError: weights of another shape, not finite or with a unit of zeros.
+    """
+    weights = require_reals(name, weights, *shapes)
+    if not weights.any(axis=-1).all():
+        raise DomainError(f"{name}: a unit is all zeros, which has no direction")
     # Divided by the largest first: the square of a very small or large weight is no number.
-    return unit_norm(weights / np.abs(weights).max(axis=1, keepdims=True))
+    return unit_norm(weights / np.abs(weights).max(axis=-1, keepdims=True))

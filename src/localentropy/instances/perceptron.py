@@ -12,17 +12,30 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_choice, require_integer, require_number
+from localentropy.arguments import (
+    LARGEST_SIZE,
+    MOST_STEPS,
+    Shape,
+    require_choice,
+    require_flag,
+    require_integer,
+    require_number,
+    require_reals,
+    require_shape,
+)
 from localentropy.errors import DomainError
 from localentropy.numerics.activations import Activation, activation_function, activation_moments
 
+LARGEST_PATTERN = 1e6
+"""The largest size of an entry of a pattern: sums of squares in single precision do not overflow."""
 _BLOCK = 2**22  # entries of a block of patterns
 
 
@@ -30,8 +43,11 @@ _BLOCK = 2**22  # entries of a block of patterns
 class Instance:
     """A labelled training set. One of the hidden manifold also has the features, latent patterns and teacher.
 
+    Arrays are checked once, here, and cannot be written to afterwards: what has been computed from them stays right. A
+    writable array is copied.
+
     Attributes:
-        patterns: [P, N], int8 of ±1 or float32.
+        patterns: [P, N], int8 of ±1 or float32, at most 10⁶.
         labels: int8 of ±1, [P].
         seed: root seed of its random streams.
         activation: of the features; None where there are none.
@@ -39,6 +55,10 @@ class Instance:
         latent: latent patterns x, float64, [P, D], or None.
         teacher: int8 of ±1, [D], or None.
         gaussian_covariate: whether the patterns are μ₁ F x/√D + μ⋆ z instead of the activation of F x/√D.
+
+    Raises:
+        DomainError: an array of another type or shape, labels or int8 patterns that are not ±1, a number that is not
+            finite, a seed that is no integer, an unknown activation.
     """
 
     patterns: np.ndarray
@@ -49,6 +69,30 @@ class Instance:
     latent: np.ndarray | None = None
     teacher: np.ndarray | None = None
     gaussian_covariate: bool = False
+
+    def __post_init__(self) -> None:
+        seeds.require_seed(self.seed)
+        if self.activation is not None:
+            activation_function(self.activation)
+        flag = require_flag("gaussian_covariate", self.gaussian_covariate)
+        kept = {"patterns": _frozen("patterns", self.patterns, ("P", "N"), np.int8, np.float32)}
+        P, N = kept["patterns"].shape
+        kept["labels"] = _frozen("labels", self.labels, (P,), np.int8)
+        D: int | str = "D"
+        if self.features is not None:
+            kept["features"] = _frozen("features", self.features, (N, D), np.float64)
+            D = kept["features"].shape[1]
+        if self.latent is not None:
+            kept["latent"] = _frozen("latent", self.latent, (P, D), np.float64)
+            D = kept["latent"].shape[1]
+        if self.teacher is not None:
+            kept["teacher"] = _frozen("teacher", self.teacher, (D,), np.int8)
+        for name, value in (*kept.items(), ("gaussian_covariate", flag)):
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy, or one of another process, is made anew: arrays that are copied can be written to.
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def P(self) -> int:
@@ -67,8 +111,8 @@ class Instance:
 
     @functools.cached_property
     def signed_patterns(self) -> np.ndarray:
-        """y ξ, the patterns times their labels, [P, N], of the patterns' type."""
-        return self.patterns * self.labels[:, None]
+        """y ξ, the patterns times their labels, [P, N], of the patterns' type; it cannot be written to."""
+        return _locked(self.patterns * self.labels[:, None])
 
     def stabilities(self, weights: np.ndarray) -> np.ndarray:
         """Stabilities Δ = y w·ξ / √N of the training patterns.
@@ -80,7 +124,7 @@ class Instance:
             float64, [P] or [students, P].
 
         Raises:
-            DomainError: weights of another length than N.
+            DomainError: weights of another length than N, or not finite.
         """
         return self.sums(weights) / math.sqrt(self.N)
 
@@ -95,15 +139,17 @@ class Instance:
             One number, or [students].
 
         Raises:
-            DomainError: weights of another length than N, a margin outside [0, √N].
+            DomainError: weights of another length than N, or not finite; a margin outside [0, √N].
         """
         allowed = smallest_allowed(margin, self.N)
-        sums = self.sums(weights)
+        weights = self._checked(weights)
+        sums = self._sums(weights)
         if self.binary and np.all(np.abs(weights) == 1):
-            wrong = sums < allowed
+            right = sums >= allowed
         else:
-            wrong = (sums <= 0) | (sums < margin * math.sqrt(self.N))
-        error = wrong.mean(-1)
+            right = (sums > 0) & (sums >= margin * math.sqrt(self.N))
+        # What is not right is an error, whatever it is.
+        error = (~right).mean(-1)
         return error if error.ndim else float(error)
 
     def test_error(self, weights: np.ndarray, n: int = 10_000) -> Any:
@@ -120,23 +166,24 @@ class Instance:
             One number, or [students].
 
         Raises:
-            DomainError: random patterns, which have no teacher; weights of another length than N; n < 1.
+            DomainError: random patterns, which have no teacher; weights of another length than N, or not finite; n < 1.
         """
-        n = require_integer("n", n, 1)
-        students = np.atleast_2d(self._checked(weights)).astype(np.float64)
+        weights = self._checked(weights)
+        students = np.atleast_2d(weights)
         wrong = np.zeros(len(students))
         for patterns, labels in self.test_patterns(n):
             answers = np.sign(patterns.astype(np.float64) @ students.T)
             wrong += 0.5 * (1.0 - answers * labels[:, None]).sum(0)
         error = wrong / n
-        return error if np.ndim(weights) > 1 else float(error[0])
+        return error if weights.ndim > 1 else float(error[0])
 
     def test_patterns(self, n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Fresh patterns of the same teacher and features: blocks of (patterns [rows, N], labels [rows]).
 
         Raises:
-            DomainError: random patterns, which have no teacher.
+            DomainError: random patterns, which have no teacher; n < 1.
         """
+        require_integer("n", n, 1, MOST_STEPS)
         if self.features is None or self.teacher is None or self.activation is None:
             raise DomainError("these patterns have no teacher: there is no test error, only a train error")
         sizes = {"D": len(self.teacher), "P": self.P, "N": self.N}
@@ -148,17 +195,18 @@ class Instance:
             noise = noise_stream if self.gaussian_covariate else None
             yield _project(latent, self.features, self.activation, noise), _answers(latent, self.teacher)
 
-    def _checked(self, weights: np.ndarray) -> np.ndarray:
-        weights = np.asarray(weights)
-        if weights.ndim not in (1, 2) or weights.shape[-1] != self.N:
-            raise DomainError(f"weights of shape {weights.shape}: allowed are ({self.N},) and (students, {self.N})")
-        if weights.dtype.kind not in "iuf" or not np.isfinite(weights).all():
-            raise DomainError(f"weights of type {weights.dtype} must be finite real numbers")
-        return weights
-
     def sums(self, weights: np.ndarray) -> np.ndarray:
-        """Σ_i w_i y ξ_i = Δ √N, float64, [P] or [students, P]; exact for ±1 weights on ±1 patterns."""
-        weights = self._checked(weights).astype(np.float64)
+        """Σ_i w_i y ξ_i = Δ √N, float64, [P] or [students, P]; exact for ±1 weights on ±1 patterns.
+
+        Raises:
+            DomainError: weights of another length than N, or not finite.
+        """
+        return self._sums(self._checked(weights))
+
+    def _checked(self, weights: np.ndarray) -> np.ndarray:
+        return require_reals("weights", weights, (self.N,), ("students", self.N))
+
+    def _sums(self, weights: np.ndarray) -> np.ndarray:
         sums = np.empty((*weights.shape[:-1], self.P))
         rows = max(1, _BLOCK // self.N)
         for start in range(0, self.P, rows):
@@ -171,10 +219,10 @@ def random_patterns(N: int, P: int, seed: int) -> Instance:
     """P independent random ±1 patterns with random labels: the storage problem.
 
     Raises:
-        DomainError: N or P not an integer or below 1, a seed that is no integer.
+        DomainError: N or P not an integer, below 1 or too large for the memory; a seed that is no integer.
     """
     sizes = _sizes(N=N, P=P)
-    require_integer("seed", seed)
+    _require_memory(P * N, **sizes)
     stream = seeds.generator(seed, "instance", **sizes)
     labels = _random_signs(stream, P)
     return Instance(patterns=_random_signs(stream, (P, N)), labels=labels, seed=seed)
@@ -200,19 +248,22 @@ def hidden_manifold(
         P: number of training patterns.
         N: number of features, one weight each.
         seed: root seed.
-        activation: "sign" (±1 patterns), "tanh", "erf", "identity", or a function of arrays or of one number.
+        activation: "sign" (±1 patterns), "tanh", "erf", "identity", or a function of arrays or of one number, with the
+            mean 0 under N(0, 1).
         features: "gaussian", or "binary" for F_ik = ±1, which has the same first two moments.
         gaussian_covariate: replace the features by μ₁ F x/√D + μ⋆ z with z standard normal and the Gaussian moments of
             the activation (`overparam`, eq. 97).
 
     Raises:
-        DomainError: a size that is no integer or below 1, a seed that is no integer, an unknown activation or kind of
-            features, an activation that fails or gives no number.
+        DomainError: a size that is no integer, below 1 or too large for the memory; a seed that is no integer; an
+            unknown activation or kind of features; an activation that fails, gives no number, or has another mean.
     """
     sizes = _sizes(D=D, P=P, N=N)
-    require_integer("seed", seed)
     require_choice("features", features, ("gaussian", "binary"))
+    gaussian_covariate = require_flag("gaussian_covariate", gaussian_covariate)
     activation_function(activation)
+    activation_moments(activation)
+    _require_memory(8 * (N * D + P * D) + 4 * P * N, **sizes)
     stream = seeds.generator(seed, "instance", **sizes)
     teacher = _random_signs(stream, D)
     latent = stream.standard_normal((P, D))
@@ -226,8 +277,8 @@ def hidden_manifold(
         labels=_answers(latent, teacher),
         seed=seed,
         activation=activation,
-        features=matrix,
-        latent=latent,
+        features=_locked(matrix),
+        latent=_locked(latent),
         teacher=teacher,
         gaussian_covariate=gaussian_covariate,
     )
@@ -239,9 +290,10 @@ def smallest_allowed(margin: float, N: int) -> int:
     For N odd this is h_min, the smallest odd integer >= κ√N.
 
     Raises:
-        DomainError: a margin outside [0, √N].
+        DomainError: a margin outside [0, √N], N no integer or below 1.
     """
-    if not 0.0 <= require_number("margin", margin) <= math.sqrt(N) * (1.0 + 1e-12):
+    N, margin = require_integer("N", N, 1, LARGEST_SIZE), require_number("margin", margin)
+    if not 0.0 <= margin <= math.sqrt(N) * (1.0 + 1e-12):
         raise DomainError(f"margin = {margin} is out of range: allowed is 0 to √N = {math.sqrt(N):.6g}")
     least = 1 if N % 2 else 2
     # Rounding must not move a margin that was computed as (integer)/√N to the next integer.
@@ -255,7 +307,7 @@ def effective_margin(margin: float, N: int) -> float:
     κ_eff = (h_min − 1)/√N, half-way between the smallest allowed and the largest forbidden sum.
 
     Raises:
-        DomainError: N even, a margin outside [0, √N].
+        DomainError: N even, no integer or below 1; a margin outside [0, √N].
     """
     require_odd(N)
     return (smallest_allowed(margin, N) - 1) / math.sqrt(N)
@@ -265,9 +317,9 @@ def require_odd(N: int) -> None:
     """Refuse an even number of ±1 weights on ±1 patterns, whose fields can be zero.
 
     Raises:
-        DomainError: N even.
+        DomainError: N even, no integer or below 1.
     """
-    if N % 2 == 0:
+    if require_integer("N", N, 1, LARGEST_SIZE) % 2 == 0:
         raise DomainError(f"N = {N} is even: a sum of N terms ±1 can be 0, a tie; nearest allowed are {N - 1}, {N + 1}")
 
 
@@ -283,7 +335,7 @@ def _project(
         # In double precision the order in which a library adds practically never decides a sign.
         z = latent[start : start + rows] / math.sqrt(latent.shape[1]) @ features.T
         patterns[start : start + rows] = _covariates(z, activation, noise) if noise else function(z)
-    return patterns
+    return _locked(patterns)
 
 
 def _covariates(z: np.ndarray, activation: Activation, noise: np.random.Generator) -> np.ndarray:
@@ -293,13 +345,58 @@ def _covariates(z: np.ndarray, activation: Activation, noise: np.random.Generato
 
 
 def _answers(latent: np.ndarray, teacher: np.ndarray) -> np.ndarray:
-    return activation_function("sign")(latent @ teacher.astype(np.float64))
+    return _locked(activation_function("sign")(latent @ teacher.astype(np.float64)))
 
 
 def _random_signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
-    return 2 * stream.integers(0, 2, shape, dtype=np.int8) - 1
+    return _locked(2 * stream.integers(0, 2, shape, dtype=np.int8) - 1)
+
+
+def _locked(array: np.ndarray) -> np.ndarray:
+    """The array, which can no longer be written to."""
+    array.setflags(write=False)
+    return array
+
+
+def _frozen(name: str, array: object, shape: Shape, *kinds: type[np.generic]) -> np.ndarray:
+    """An array that nobody can write to, contiguous: the argument itself, or a copy.
+
+    Raises:
+        DomainError: no array; another type or shape; int8 other than ±1; a real number not finite, or too large.
+    """
+    allowed = " and ".join(f"{kind.__name__}{' of ±1' * (kind is np.int8)}" for kind in kinds)
+    if type(array) is not np.ndarray:
+        raise DomainError(f"{name}: a {type(array).__name__} given, allowed is an array of numpy, {allowed}")
+    if array.dtype.type not in kinds:
+        raise DomainError(f"{name} of type {array.dtype}: allowed is {allowed}")
+    require_shape(name, array.shape, shape)
+    least, most = array.min(), array.max()
+    # Comparisons with NaN are false.
+    if array.dtype == np.int8:
+        right = least >= -1 and most <= 1 and np.count_nonzero(array) == array.size
+    else:
+        right = least >= -LARGEST_PATTERN and most <= LARGEST_PATTERN
+    if not right:
+        wanted = "±1" if array.dtype == np.int8 else f"finite numbers, at most {LARGEST_PATTERN:g}"
+        raise DomainError(
+            f"{name}: some of the numbers are not allowed (from {least:g} to {most:g}): allowed are {wanted}"
+        )
+    owned = array.base is None and array.flags.c_contiguous and not array.flags.writeable
+    return array if owned else _locked(np.array(array, order="C"))
 
 
 def _sizes(**sizes: int) -> dict[str, int]:
     """The sizes as Python's integers, for the names of random streams."""
-    return {name: require_integer(name, size, 1) for name, size in sizes.items()}
+    return {name: require_integer(name, size, 1, LARGEST_SIZE) for name, size in sizes.items()}
+
+
+def _require_memory(size: int, **sizes: int) -> None:
+    """Refuse a problem whose arrays, of `size` bytes, are larger than the memory of this machine.
+
+    Raises:
+        DomainError: says how large both are.
+    """
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if size > memory:
+        named = ", ".join(f"{name} = {value}" for name, value in sizes.items())
+        raise DomainError(f"{named}: the problem takes {size / 1e9:.3g} GB, this machine has {memory / 1e9:.3g} GB")

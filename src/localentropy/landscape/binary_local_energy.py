@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from localentropy import seeds
+from localentropy.arguments import MOST_DRAWS, require_array, require_integer, require_signs
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, smallest_allowed
 from localentropy.landscape.flip_kernels import errors_along_flips
+from localentropy.solvers.solution import check_instance, check_run
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,12 @@ def flip_energy(
 
     Raises:
         DomainError: weights other than ±1 or of another length, a distance outside [0, 1], realisations < 1, a margin
-            outside [0, √N].
+            outside [0, √N], a seed that is no integer.
     """
-    weights = _signs(instance, weights)
+    check_run(instance, seed)
+    weights = require_signs("weights", weights, (instance.N,))
     flips = numbers_of_flips(distances, instance.N)
-    if realisations < 1:
-        raise DomainError(f"realisations = {realisations} must be at least 1")
+    realisations = require_integer("realisations", realisations, 1, MOST_DRAWS)
     least = smallest_allowed(margin, instance.N)
     stream = seeds.generator(seed, "local_energy", N=instance.N)
     orders = np.stack([stream.permutation(instance.N).astype(np.int32) for _ in range(realisations)])
@@ -118,9 +120,10 @@ def expected_flip_energy(
         DomainError: real patterns, weights other than ±1 or of another length, a distance outside [0, 1], a margin
             outside [0, √N].
     """
+    check_instance(instance)
     if not instance.binary:
         raise DomainError("the exact local energy needs ±1 patterns; take activation = 'sign', or flip_energy")
-    weights = _signs(instance, weights)
+    weights = require_signs("weights", weights, (instance.N,))
     flips = numbers_of_flips(distances, instance.N)
     sums, counts = np.unique(instance.sums(weights).astype(np.int64), return_counts=True)
     return energy_of_sums(sums, counts, flips, instance.N, smallest_allowed(margin, instance.N)) / instance.P
@@ -150,10 +153,7 @@ def numbers_of_flips(distances: ArrayLike, N: int) -> np.ndarray:
     Raises:
         DomainError: a distance outside [0, 1], or none.
     """
-    wanted = np.asarray(distances, np.float64)
-    if wanted.ndim != 1 or not wanted.size or not ((wanted >= 0) & (wanted <= 1)).all():
-        raise DomainError(f"distances = {wanted.tolist()}: allowed are one or more fractions of weights, 0 to 1")
-    return np.rint(wanted * N).astype(np.int64)
+    return np.rint(require_array("distance", distances, 0.0, 1.0).ravel() * N).astype(np.int64)
 
 
 def flipped(weights: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -169,10 +169,3 @@ def flipped(weights: np.ndarray, places: np.ndarray) -> np.ndarray:
     copies = np.repeat(weights[None], len(places), axis=0)
     np.put_along_axis(copies, places, -np.take_along_axis(copies, places, 1), 1)
     return copies
-
-
-def _signs(instance: Instance, weights: np.ndarray) -> np.ndarray:
-    weights = np.asarray(weights)
-    if weights.shape != (instance.N,) or not (np.abs(weights) == 1).all():
-        raise DomainError(f"weights of shape {weights.shape}: allowed are ±1, shape ({instance.N},)")
-    return weights.astype(np.int8)

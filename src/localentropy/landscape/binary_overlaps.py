@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from localentropy.arguments import require_signs
 from localentropy.errors import DomainError
 
 
@@ -21,9 +22,9 @@ def overlaps(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     Raises:
         DomainError: fewer than two solutions, or weights other than ±1.
     """
-    weights = np.asarray(weights)
-    if weights.ndim != 2 or len(weights) < 2 or not weights.shape[1] or not (np.abs(weights) == 1).all():
-        raise DomainError(f"overlaps of weights of shape {weights.shape}: allowed are ±1, at least two rows")
+    weights = require_signs("weights", weights, ("solutions", "N"))
+    if len(weights) < 2:
+        raise DomainError("weights: one solution given, allowed are two or more")
     first, second = np.triu_indices(len(weights), 1)
     # In floating point, a matrix product of ±1 is exact and fast.
     products = weights.astype(np.float64) @ weights.T.astype(np.float64)

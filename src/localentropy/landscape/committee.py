@@ -13,28 +13,40 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from localentropy.instances.committee import TreeCommittee
+from localentropy.arguments import require_reals
+from localentropy.errors import DomainError
+from localentropy.instances.committee import Committee, check_committee
 from localentropy.landscape.local_energy import LocalEnergy, local_energy
 from localentropy.solvers.committee.kernels import count_errors
+
+ROUNDING = 1e-5
+"""How far a norm may be from 1: weights may come from single precision."""
 
 
 def committee_overlap(first: np.ndarray, second: np.ndarray) -> Any:
     """Cosine of the weights of each unit, averaged over units.
 
     Args:
-        first: weights [..., K, N/K].
-        second: of the same shape.
+        first: weights, [K, N/K] or [students, K, N/K].
+        second: of the same shape, or one machine for all, [K, N/K].
 
     Returns:
         One number, or an array of the leading shape.
+
+    Raises:
+        DomainError: weights of two shapes, of one dimension, not finite or with a unit of zeros.
     """
+    first = require_reals("first", first, ("K", "inputs_per_unit"), ("students", "K", "inputs_per_unit"))
+    second = require_reals("second", second, first.shape, first.shape[-2:])
     norms = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
+    if not (norms.all() and np.isfinite(norms).all()):
+        raise DomainError("first, second: a unit is all zeros, or its norm is no number")
     overlap = ((first * second).sum(-1) / norms).mean(-1)
     return overlap if np.ndim(overlap) else float(overlap)
 
 
 def committee_local_energy(
-    instance: TreeCommittee,
+    instance: Committee,
     weights: np.ndarray,
     *,
     sigmas: Sequence[float],
@@ -47,14 +59,21 @@ def committee_local_energy(
 
     Args:
         instance: the training set of all solutions.
-        weights: solutions with units of norm 1, [solutions, K, N/K].
+        weights: solutions with units of norm 1, [solutions, K, inputs_per_unit].
         sigmas: levels of noise, not negative.
         draws: perturbations of each solution.
         generators: one for each solution; equal generators give equal noise.
 
     Raises:
-        DomainError: see `local_energy`.
+        DomainError: not a committee with ±1 patterns, weights of another machine or with units of another norm than 1,
+            or see `local_energy`.
     """
+    check_committee(instance)
+    weights = require_reals("weights", weights, ("solutions", instance.units, instance.inputs_per_unit))
+    norms = np.linalg.norm(weights, axis=-1)
+    if np.abs(norms - 1.0).max() > ROUNDING:
+        farthest = norms.flat[np.abs(norms - 1.0).argmax()]
+        raise DomainError(f"weights: a unit has the norm {farthest:.6g}, allowed is 1")
     shape = weights.shape
 
     def evaluate(perturbed: Tensor) -> tuple[Tensor, Tensor]:

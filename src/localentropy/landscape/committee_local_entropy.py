@@ -15,6 +15,7 @@ import numpy as np
 
 from localentropy import seeds
 from localentropy.arguments import (
+    MOST_STEPS,
     require_array,
     require_choice,
     require_fraction,
@@ -117,8 +118,9 @@ def committee_local_entropy(
         method = "message_passing" if independent else "expectation_propagation"
     require_choice("method", method, METHODS)
     require_fraction(damping=damping)
-    require_integer("max_iterations", max_iterations, 1)
+    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     require_positive(tolerance=tolerance)
+    damping, tolerance = float(damping), float(tolerance)
     if method == "expectation_propagation":
         columns = expectation_propagation(instance.unit_inputs, reference, wanted, damping, max_iterations, tolerance)
         return CommitteeLocalEntropy(wanted, *columns)
@@ -149,9 +151,9 @@ def committee_solution_fraction(
     """
     reference = _reference(instance, weights)
     D = float(require_array("distance", [require_number("distance", distance)], 0.0, 1.0, inclusive=False)[0])
-    require_integer("draws", draws, 1)
+    draws = require_integer("draws", draws, 1, MOST_STEPS)
     K, size = reference.shape
-    stream = seeds.generator(require_integer("seed", seed), "solution_fraction", N=K * size, P=instance.P, distance=D)
+    stream = seeds.generator(seed, "solution_fraction", N=K * size, P=instance.P, distance=D)
     parts = list(_by_difficulty(instance, reference))
     most, solutions = max(1, _BATCH // reference.size), 0
     for start in range(0, draws, most):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_array, require_integer
+from localentropy.arguments import MOST_DRAWS, require_array, require_integer
 from localentropy.instances.committee import Committee, normalised_units
 from localentropy.instances.perceptron import Instance
 
@@ -43,8 +43,7 @@ def input_noise_error(
     """
     unit_weights = normalised_units(instance, weights)
     levels = require_array("probability", probabilities, 0.0, 1.0).ravel()
-    require_integer("draws", draws, 1)
-    require_integer("seed", seed)
+    draws = require_integer("draws", draws, 1, MOST_DRAWS)
     data = instance.data
     errors = np.empty((len(levels), draws))
     for draw in range(draws):

@@ -13,7 +13,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from localentropy.arguments import (
+    MOST_DRAWS,
+    require_array,
+    require_function,
+    require_generators,
+    require_integer,
+    require_shape,
+    require_tensor,
+)
 from localentropy.errors import DomainError
+
+LARGEST_NOISE = 1e6
 
 
 @dataclass(frozen=True)
@@ -68,20 +79,33 @@ def local_energy(
         generators: one for each solution.
 
     Raises:
-        DomainError: a negative level of noise, no draws, or not one generator for each solution.
+        DomainError: weights that are no tensor, a negative level of noise, no draws, no units, or not one generator for
+            each solution; an `evaluate` that is no function, or returns other shapes.
     """
-    if min(sigmas) < 0 or draws < 1 or len(generators) != len(weights):
-        raise DomainError(
-            f"local energy needs noise >= 0, draws >= 1 and one generator per solution, got sigmas={list(sigmas)}, "
-            f"draws={draws}, {len(generators)} generators for {len(weights)} solutions"
-        )
+    weights = require_tensor("weights", weights, ("solutions", "weights"))
+    require_function("evaluate", evaluate)
+    units = require_integer("units", units, 1, weights.shape[1])
+    noises = require_array("sigma", sigmas, 0.0, LARGEST_NOISE).ravel()
+    draws = require_integer("draws", draws, 1, MOST_DRAWS)
+    generators = require_generators(generators, len(weights))
+    sigmas = noises.tolist()
     distance = np.empty((len(sigmas), len(weights), draws))
     error = np.empty_like(distance)
     for draw in range(draws):
         normal = np.stack([generator.standard_normal(weights.shape[1]) for generator in generators])
         noise = torch.from_numpy(normal).to(weights)
         for level, sigma in enumerate(sigmas):
-            perturbed, wrong = evaluate(weights * (1 + sigma * noise))
+            perturbed, wrong = _shaped(weights, evaluate(weights * (1 + sigma * noise)))
             distance[level, :, draw] = (perturbed - weights).double().norm(dim=1).cpu()
             error[level, :, draw] = wrong.cpu()
-    return LocalEnergy(np.asarray(sigmas, float), distance, distance / np.sqrt(units), error)
+    return LocalEnergy(noises, distance, distance / np.sqrt(units), error)
+
+
+def _shaped(weights: Tensor, found: object) -> tuple[Tensor, Tensor]:
+    """What `evaluate` has returned for weights, or DomainError."""
+    if not (isinstance(found, tuple) and len(found) == 2 and all(isinstance(one, Tensor) for one in found)):
+        raise DomainError(f"evaluate returned a {type(found).__name__}, allowed are two tensors, weights and errors")
+    perturbed, wrong = found
+    require_shape("evaluate: weights", perturbed.shape, tuple(weights.shape))
+    require_shape("evaluate: errors", wrong.shape, (len(weights),))
+    return perturbed, wrong

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localentropy.arguments import require_positive
+from localentropy.arguments import MOST_STEPS, require_array, require_integer, require_positive, require_signs
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.binary.messages import Messages, Update
+from localentropy.solvers.binary.messages import LARGEST_FIELD, Messages, Update
+from localentropy.solvers.solution import check_instance
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ def local_entropy(
         instance: the problem.
         reference: w̃, ±1, [N]; not necessarily a solution.
         distances: d, each in (0, 1).
-        fields: γ, finite. Give either distances or fields.
+        fields: γ, from −30 to 30: beyond, tanh γ is ±1 in double precision. Give either distances or fields.
         margin: smallest stability κ of the solutions that are counted.
         damping: share of the old fields kept in each update, raised when updates alternate.
         max_iterations: updates for each point.
@@ -73,18 +74,17 @@ def local_entropy(
     Raises:
         DomainError: an argument out of range, a reference of another length than N or not of ±1.
     """
-    require_positive(max_iterations=max_iterations, tolerance=tolerance)
-    reference = np.asarray(reference, np.float64)
-    if reference.shape != (instance.N,) or not np.all(np.abs(reference) == 1):
-        raise DomainError(f"local_entropy needs a reference of {instance.N} weights ±1, got shape {reference.shape}")
+    check_instance(instance)
+    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
+    require_positive(tolerance=tolerance)
+    reference = require_signs("reference", reference, (instance.N,)).astype(np.float64)
     if (distances is None) == (fields is None):
         raise DomainError("local_entropy needs distances or fields, and not both")
     at_distance = distances is not None
-    wanted = np.asarray(distances if at_distance else fields, np.float64)
-    if at_distance and not np.all((wanted > 0) & (wanted < 1)):
-        raise DomainError(f"distances = {wanted.tolist()}: allowed is 0 < d < 1")
-    if not np.all(np.isfinite(wanted)):
-        raise DomainError(f"fields = {wanted.tolist()}: they must be finite")
+    if at_distance:
+        wanted = require_array("distance", distances, 0.0, 1.0, inclusive=False).ravel()
+    else:
+        wanted = require_array("field", fields, -LARGEST_FIELD, LARGEST_FIELD).ravel()
 
     how = Update(update, "parallel", damping)
     messages = Messages(instance, margin, how, np.random.default_rng(0), epsilon=0.0)

@@ -11,7 +11,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from localentropy.errors import DomainError
+from localentropy.arguments import (
+    MOST_DRAWS,
+    require_array,
+    require_function,
+    require_generators,
+    require_integer,
+    require_labels,
+    require_shape,
+)
 
 
 def random_flips(
@@ -38,17 +46,20 @@ def random_flips(
         Train errors, [distances, networks, draws].
 
     Raises:
-        DomainError: a distance outside [0, 1], no draws, or not one generator for each network.
+        DomainError: weights that are no tensor of ±1, a distance outside [0, 1], no draws, or not one generator for
+            each network; `errors` that is no function, or returns another shape.
     """
-    if not all(0 <= d <= 1 for d in distances) or draws < 1 or len(generators) != len(weights):
-        raise DomainError(
-            f"random flips need distances from 0 to 1, draws >= 1 and one generator per network, got "
-            f"distances={list(distances)}, draws={draws}, {len(generators)} generators for {len(weights)} networks"
-        )
+    weights = require_labels("weights", weights, (-1, 1), ("networks", "weights"))
+    require_function("errors", errors)
+    distances = require_array("distance", distances, 0.0, 1.0).ravel().tolist()
+    draws = require_integer("draws", draws, 1, MOST_DRAWS)
+    generators = require_generators(generators, len(weights))
     found = np.empty((len(distances), len(weights), draws))
     for draw in range(draws):
         uniform = torch.from_numpy(np.stack([stream.random(weights.shape[1]) for stream in generators]))
         uniform = uniform.to(weights.device)
         for place, distance in enumerate(distances):
-            found[place, :, draw] = errors(torch.where(uniform < distance, -weights, weights)).cpu()
+            wrong = errors(torch.where(uniform < distance, -weights, weights))
+            require_shape("errors: result", wrong.shape, (len(weights),))
+            found[place, :, draw] = wrong.cpu()
     return found

@@ -16,14 +16,32 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from localentropy.networks.layers import Layers, Networks
+from localentropy.arguments import require_labels, require_list
+from localentropy.errors import DomainError
+from localentropy.networks.layers import Layers, Networks, require_alike, require_networks
 
 
 def permute(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
     """The same functions with hidden units in another order.
 
     Unit i of hidden layer l becomes the old unit `permutations[l][network, i]`; each tensor is [networks, units].
+
+    Raises:
+        DomainError: what are no networks, more permutations than hidden layers, or some that are none.
     """
+    require_networks("networks", networks)
+    for layer, order in enumerate(_of_hidden_layers("permutations", permutations, networks)):
+        units = networks.weights[layer].shape[1]
+        require_labels(f"permutations of layer {layer}", order, range(units), (networks.networks, units), like=order)
+        if order.is_floating_point() or not bool(
+            (order.sort(1).values == torch.arange(units, device=order.device)).all()
+        ):
+            raise DomainError(f"permutations of layer {layer}: allowed are integers, each unit once")
+    return _permuted(networks, permutations)
+
+
+def _permuted(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
+    """See `permute`."""
     weights, biases = list(networks.weights), list(networks.biases)
     for layer, order in enumerate(permutations):
         weights[layer] = _reordered(weights[layer], order, 1)
@@ -38,7 +56,21 @@ def turn(networks: Networks, signs: Sequence[Tensor]) -> Networks:
 
     The incoming and outgoing weights of unit i of hidden layer l are multiplied by `signs[l][network, i]`, ±1; each
     tensor is [networks, units].
+
+    Raises:
+        DomainError: what are no networks, networks with biases, more signs than hidden layers, or some that are not ±1.
     """
+    require_networks("networks", networks)
+    if networks.biases:
+        raise DomainError("networks: these have biases, allowed are networks without; a unit with a bias is not odd")
+    for layer, sign in enumerate(_of_hidden_layers("signs", signs, networks)):
+        shape = (networks.networks, networks.weights[layer].shape[1])
+        require_labels(f"signs of layer {layer}", sign, (-1, 1), shape, like=networks.weights[0])
+    return _turned(networks, signs)
+
+
+def _turned(networks: Networks, signs: Sequence[Tensor]) -> Networks:
+    """See `turn`."""
     weights = list(networks.weights)
     for layer, sign in enumerate(signs):
         weights[layer] = weights[layer] * sign[:, :, None]
@@ -53,14 +85,19 @@ def align(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor]]
     matching maximises the sum of the cosines between incoming weights. For normalised networks (see `normalise`) this
     gives the smallest distance. Biases and the weights of the outputs are not used.
 
+    Raises:
+        DomainError: networks of two kinds or shapes.
+
     Returns:
         The permuted networks, and for each hidden layer the permutation [networks, units] (see `permute`).
     """
+    require_networks("reference", reference)
+    require_alike("other", other, reference)
     permutations: list[Tensor] = []
     permuted = other
     for layer in range(len(other.weights) - 1):
         permutations.append(_matched(_cosines(reference, permuted, layer)))
-        permuted = permute(other, permutations)
+        permuted = _permuted(other, permutations)
     return permuted, permutations
 
 
@@ -70,10 +107,17 @@ def align_with_signs(reference: Networks, other: Networks) -> tuple[Networks, li
     The layers are matched one by one, as in `align`, but the matching maximises the sum of the absolute cosines. A unit
     whose cosine is negative is then turned. What the outputs receive is not used. Units must be odd and have no biases.
 
+    Raises:
+        DomainError: networks of two kinds or shapes, or with biases.
+
     Returns:
         The matched networks; and for each hidden layer the permutation (see `permute`) and the signs (see `turn`, after
         the permutation), each [networks, units].
     """
+    require_networks("reference", reference)
+    require_alike("other", other, reference)
+    if other.biases:
+        raise DomainError("other: these networks have biases, allowed are networks without; a unit with one is not odd")
     permutations: list[Tensor] = []
     signs: list[Tensor] = []
     matched = other
@@ -82,7 +126,7 @@ def align_with_signs(reference: Networks, other: Networks) -> tuple[Networks, li
         permutations.append(_matched(cosines.abs()))
         own = cosines.take_along_dim(permutations[-1][:, :, None], 2)[:, :, 0]
         signs.append(torch.where(own < 0, -1, 1).to(other.weights[layer].dtype))
-        matched = turn(permute(other, permutations), signs)
+        matched = _turned(_permuted(other, permutations), signs)
     return matched, permutations, signs
 
 
@@ -91,24 +135,57 @@ def overlap(first: Layers, second: Layers) -> Tensor:
 
     q = Σ w w' / (‖w‖ ‖w'‖) over the weights of all layers, without biases. In normalised networks all units, also the
     outputs, have the same weight in this sum.
+
+    Raises:
+        DomainError: networks of two kinds or shapes, or one whose weights are all zeros.
     """
-    norms = _products(first, first).sum(1) * _products(second, second).sum(1)
-    return _products(first, second).sum(1) / norms.sqrt()
+    return _cosine(*(products.sum(1) for products in _all_products(first, second)))
 
 
 def layer_overlaps(first: Layers, second: Layers) -> Tensor:
-    """Cosine between the weights of each layer, from the inputs to the outputs, float64 [networks, layers]."""
-    norms = _products(first, first) * _products(second, second)
-    return _products(first, second) / norms.sqrt()
+    """Cosine between the weights of each layer, from the inputs to the outputs, float64 [networks, layers].
+
+    Raises:
+        DomainError: networks of two kinds or shapes, or a layer whose weights are all zeros.
+    """
+    return _cosine(*_all_products(first, second))
 
 
 def distance(first: Layers, second: Layers) -> Tensor:
     """Euclidean distance between all weights, without biases, divided by √(number of units), float64 [networks].
 
     For normalised networks of overlap q the distance is √(2 (1 − q)).
+
+    Raises:
+        DomainError: networks of two kinds or shapes.
     """
+    require_networks("first", first)
+    require_alike("second", second, first)
     difference = first.flat_weights().double() - second.flat_weights().double()
     return difference.norm(dim=1) / first.units**0.5
+
+
+def _of_hidden_layers(name: str, tensors: object, networks: Layers) -> list[Tensor]:
+    """The argument as a list of tensors, at most one for each hidden layer."""
+    listed = require_list(name, tensors, Tensor)
+    if len(listed) >= len(networks.weights):
+        raise DomainError(
+            f"{name}: {len(listed)} given, allowed are at most {len(networks.weights) - 1}, one for each hidden layer"
+        )
+    return listed
+
+
+def _all_products(first: Layers, second: Layers) -> tuple[Tensor, Tensor, Tensor]:
+    """Scalar products of first and second, of first and of second with itself, [networks, layers] each."""
+    require_networks("first", first)
+    require_alike("second", second, first)
+    return _products(first, second), _products(first, first), _products(second, second)
+
+
+def _cosine(product: Tensor, square: Tensor, other_square: Tensor) -> Tensor:
+    if not bool((square > 0).all() and (other_square > 0).all()):
+        raise DomainError("first, second: weights are all zeros, which have no direction")
+    return product / (square * other_square).sqrt()
 
 
 def _cosines(first: Layers, second: Layers, layer: int) -> Tensor:

@@ -9,6 +9,9 @@ from typing import Self, TypeVar
 import torch
 from torch import Tensor
 
+from localentropy.arguments import require_integer, require_list, require_shape, require_tensor
+from localentropy.errors import DomainError
+
 
 @dataclass(frozen=True)
 class Layers:
@@ -19,10 +22,28 @@ class Layers:
     Attributes:
         weights: for each layer a tensor [networks, outputs, inputs, …]; a filter's taps are its last dimension.
         biases: for each layer a tensor [networks, outputs]; empty where units have none.
+
+    Raises:
+        DomainError: what are no tensors, of one type and finite, with shapes of layers that follow each other.
     """
 
     weights: tuple[Tensor, ...]
     biases: tuple[Tensor, ...]
+
+    def __post_init__(self) -> None:
+        weights = require_list("weights", self.weights, Tensor)
+        biases = require_list("biases", self.biases, Tensor)
+        if not weights or len(biases) not in (0, len(weights)):
+            raise DomainError(f"{len(weights)} weights and {len(biases)} biases: allowed are one each, or no biases")
+        sizes: tuple[int | str, int | str] = ("networks", "inputs")
+        for layer, weight in enumerate(weights):
+            shapes = [(sizes[0], "outputs", sizes[1]), (sizes[0], "outputs", sizes[1], "taps")]
+            require_tensor(f"weights of layer {layer}", weight, *shapes, like=weights[0] if layer else None)
+            sizes = len(weight), weight.shape[1]
+            if biases:
+                require_tensor(f"biases of layer {layer}", biases[layer], sizes, like=weights[0])
+        object.__setattr__(self, "weights", tuple(weights))
+        object.__setattr__(self, "biases", tuple(biases))
 
     @property
     def networks(self) -> int:
@@ -35,8 +56,12 @@ class Layers:
         return sum(weight.shape[1] for weight in self.weights)
 
     def select(self, networks: Sequence[int]) -> Self:
-        """Copy of the networks with these indices, in this order; an index may repeat."""
-        index = torch.as_tensor(networks, device=self.weights[0].device)
+        """Copy of the networks with these indices, in this order; an index may repeat.
+
+        Raises:
+            DomainError: an index of no network, or none.
+        """
+        index = torch.tensor(require_indices(networks, self.networks), device=self.weights[0].device)
         return replace(self, weights=tuple(w[index] for w in self.weights), biases=tuple(b[index] for b in self.biases))
 
     def to(self, device: str | torch.device, dtype: torch.dtype | None = None) -> Self:
@@ -49,7 +74,13 @@ class Layers:
         return torch.cat([weight.flatten(1) for weight in self.weights], 1)
 
     def with_weights(self, flat: Tensor) -> Self:
-        """Networks with the weights given in the order of `flat_weights` and these biases."""
+        """Networks with the weights given in the order of `flat_weights` and these biases.
+
+        Raises:
+            DomainError: weights of another shape or type.
+        """
+        size = sum(weight[0].numel() for weight in self.weights)
+        require_tensor("flat", flat, (self.networks, size), like=self.weights[0])
         parts = flat.split([weight[0].numel() for weight in self.weights], 1)
         weights = tuple(part.view_as(weight) for part, weight in zip(parts, self.weights, strict=True))
         return replace(self, weights=weights)
@@ -59,9 +90,67 @@ Networks = TypeVar("Networks", bound=Layers)
 
 
 def joined(parts: Sequence[Networks]) -> Networks:
-    """All networks of several ensembles as one ensemble."""
+    """All networks of several ensembles as one ensemble.
+
+    Raises:
+        DomainError: none, or networks of several kinds or shapes.
+    """
+    parts = require_list("parts", parts, Layers)
+    if not parts:
+        raise DomainError("no parts given: allowed are one or more ensembles")
+    for part in parts:
+        require_alike("parts", part, parts[0], as_many=False)
     weights, biases = (
         tuple(torch.cat(layer) for layer in zip(*tensors, strict=True))
         for tensors in ([part.weights for part in parts], [part.biases for part in parts])
     )
     return replace(parts[0], weights=weights, biases=biases)
+
+
+def require_indices(networks: object, count: int) -> list[int]:
+    """The argument `networks` as a list of indices of `count` networks.
+
+    Raises:
+        DomainError: an index of no network, or none.
+    """
+    listed = networks.tolist() if isinstance(networks, Tensor) else networks
+    indices = [require_integer("networks", index, 0, count - 1) for index in require_list("networks", listed)]
+    if not indices:
+        raise DomainError("networks: no index given")
+    return indices
+
+
+def require_alike(name: str, networks: object, like: Layers, as_many: bool = True) -> None:
+    """Refuse networks of another kind or shape than given ones.
+
+    Args:
+        name: of the argument.
+        networks: the argument.
+        like: the given ones.
+        as_many: whether their number must be the same too.
+
+    Raises:
+        DomainError: says how they differ.
+    """
+    if not isinstance(networks, Layers) or type(networks) is not type(like):
+        raise DomainError(f"{name} = {type(networks).__name__} object: allowed are networks, {type(like).__name__}")
+    if len(networks.weights) != len(like.weights) or bool(networks.biases) != bool(like.biases):
+        raise DomainError(f"{name}: networks of {len(networks.weights)} layers, allowed are {len(like.weights)}")
+    for layer, (weight, other) in enumerate(zip(networks.weights, like.weights, strict=True)):
+        count = len(other) if as_many else len(weight)
+        require_shape(f"{name}: weights of layer {layer}", weight.shape, (count, *other.shape[1:]))
+        if (weight.dtype, weight.device) != (other.dtype, other.device):
+            raise DomainError(
+                f"{name}: weights of type {weight.dtype} on {weight.device}, allowed are {other.dtype} on "
+                f"{other.device}"
+            )
+
+
+def require_networks(name: str, networks: object, kind: type[Layers] = Layers) -> None:
+    """Refuse what are no networks.
+
+    Raises:
+        DomainError: says what it is.
+    """
+    if not isinstance(networks, kind):
+        raise DomainError(f"{name} = {type(networks).__name__} object: allowed are networks, {kind.__name__}")

@@ -12,7 +12,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from localentropy.networks.layers import Networks
+from localentropy.networks.layers import Networks, require_networks
 
 
 def normalise(networks: Networks) -> tuple[Networks, Tensor]:
@@ -24,9 +24,13 @@ def normalise(networks: Networks) -> tuple[Networks, Tensor]:
 
     A dead unit has n = 0. Its output is a constant, and it stays as it is.
 
+    Raises:
+        DomainError: what are no networks.
+
     Returns:
         The networks, in the same floating-point type, and the number of dead units [networks, hidden layers].
     """
+    require_networks("networks", networks)
     dtype = networks.weights[0].dtype
     weights = [weight.double() for weight in networks.weights]  # the norms of many layers multiply: no rounding here
     biases = [bias.double() for bias in networks.biases]
@@ -36,12 +40,14 @@ def normalise(networks: Networks) -> tuple[Networks, Tensor]:
         dead.append((norm == 0).sum(1))
         norm = torch.where(norm == 0, 1.0, norm)
         weights[layer] = weights[layer] / _spread(norm[:, :, None], weights[layer])
-        biases[layer] = biases[layer] / norm
+        if biases:
+            biases[layer] = biases[layer] / norm
         weights[layer + 1] = weights[layer + 1] * _spread(norm[:, None, :], weights[layer + 1])
     norm = weights[-1].flatten(1).norm(dim=1) / weights[-1].shape[1] ** 0.5
     norm = torch.where(norm == 0, 1.0, norm)
     weights[-1] = weights[-1] / _spread(norm[:, None, None], weights[-1])
-    biases[-1] = biases[-1] / norm[:, None]
+    if biases:
+        biases[-1] = biases[-1] / norm[:, None]
     scaled = replace(networks, weights=tuple(w.to(dtype) for w in weights), biases=tuple(b.to(dtype) for b in biases))
     return scaled, torch.stack(dead, 1)
 

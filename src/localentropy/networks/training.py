@@ -9,8 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from localentropy.errors import ConvergenceError
+from localentropy.errors import ConvergenceError, DomainError
 from localentropy.networks.checkpoint import Checkpoint
+
+LARGEST_RATE = 1e9
+"""The largest learning rate, margin and scale of logits."""
+LARGEST_BATCH = 10**6
 
 
 def require_finite(what: str, loss: Tensor, epoch: int) -> None:
@@ -43,6 +47,8 @@ class Resumed:
         generators: Sequence[np.random.Generator] = (),
         optimizer: torch.optim.Optimizer | None = None,
     ) -> None:
+        if not isinstance(checkpoint, Checkpoint | None):
+            raise DomainError(f"checkpoint = {type(checkpoint).__name__} object: allowed are a Checkpoint and None")
         self._checkpoint, self._state, self._generators, self._optimizer = checkpoint, state, generators, optimizer
         saved = None if checkpoint is None else checkpoint.load(next(iter(state.values())).device)
         self.first = 0 if saved is None else saved["epoch"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import require_choice
+from localentropy.arguments import require_choice, shown
 from localentropy.errors import DomainError
 
 Activation = str | Callable[[Any], Any]
@@ -44,6 +45,9 @@ def _erf(z: np.ndarray) -> np.ndarray:
     return erf(z)
 
 
+_PROBES = np.sin(np.arange(1.0, 33.0) ** 2) * np.linspace(0.1, 4.0, 32)
+"""Where a function is looked at, in no order: one that mixes the elements of an array gives itself away."""
+
 _FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "sign": _sign,
     "erf": _erf,
@@ -66,17 +70,51 @@ def activation_function(activation: Activation) -> Callable[[np.ndarray], np.nda
         activation: "sign", "erf", "tanh", "identity", or a function of arrays or of one number.
 
     Raises:
-        DomainError: unknown name, or a function that fails or gives no number.
+        DomainError: unknown name, or a function that fails or gives no finite number.
     """
     if not callable(activation):
         return _FUNCTIONS[require_choice("activation", activation, _FUNCTIONS)]
+    one_by_one = AsItIs(activation).values
     try:
-        if np.shape(activation(np.zeros(2))) == (2,):
+        with np.errstate(all="ignore"):
+            together = np.asarray(activation(_PROBES), np.float64)
+        if together.shape == _PROBES.shape and np.allclose(together, one_by_one, rtol=1e-5, atol=1e-7):
             return activation
     except Exception:  # a user's function may raise anything
         pass
-    _evaluate(activation, np.float64(0.5))
     return np.vectorize(activation, otypes=[np.float64])
+
+
+class AsItIs:
+    """A function as it is now, by which what follows from it can be remembered.
+
+    It equals another one of the same function, unless that gives other numbers meanwhile.
+
+    Attributes:
+        function: of arrays or of one number.
+        values: some of its numbers.
+
+    Raises:
+        DomainError: the function fails, or gives no finite number.
+    """
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+        self.values = np.array([_evaluate(function, z) for z in _PROBES])
+        if not np.isfinite(self.values).all():
+            z = _PROBES[~np.isfinite(self.values)][0]
+            found = _evaluate(function, z)
+            raise DomainError(f"activation = {shown(function)} gives {found} at {z:.6g}: it must give a finite number")
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, AsItIs)
+            and self.function is other.function
+            and self.values.tobytes() == other.values.tobytes()
+        )
+
+    def __hash__(self) -> int:
+        return hash((id(self.function), self.values.tobytes()))
 
 
 def activation_moments(activation: Activation) -> ActivationMoments:
@@ -90,38 +128,42 @@ def activation_moments(activation: Activation) -> ActivationMoments:
         DomainError: unknown name; a function that fails; mean not zero; moments that are infinite or vanish.
     """
     if callable(activation):
-        return _moments_by_quadrature(activation)
+        return _moments_by_quadrature(AsItIs(activation))
     name = require_choice("activation", activation, _FUNCTIONS)
-    return _CLOSED_FORMS.get(name) or _moments_by_quadrature(math.tanh)
+    return _CLOSED_FORMS.get(name) or _moments_by_quadrature(AsItIs(math.tanh))
 
 
 @lru_cache(maxsize=32)
-def _moments_by_quadrature(function: Callable[[float], float]) -> ActivationMoments:
+def _moments_by_quadrature(activation: AsItIs) -> ActivationMoments:
+    function = activation.function
     mean = _gaussian_average(lambda z: _evaluate(function, z))
     mu_1 = _gaussian_average(lambda z: z * _evaluate(function, z))
     square = _gaussian_average(lambda z: _evaluate(function, z) ** 2)
     if not square > 0.0:
-        raise DomainError(f"activation = {function!r} vanishes: its variance must be positive")
+        raise DomainError(f"activation = {shown(function)} vanishes: its variance must be positive")
     if abs(mean) > 1e-8 * math.sqrt(square):
         raise DomainError(
-            f"activation = {function!r} has mean {mean:.6g} under N(0, 1): it must be 0 (subtract the mean)"
+            f"activation = {shown(function)} has mean {mean:.6g} under N(0, 1): it must be 0 (subtract the mean)"
         )
     # A linear activation has no noise; rounding leaves about 1e-15.
     noise = square - mu_1**2
     return ActivationMoments(mu_1, noise if noise > 1e-12 * square else 0.0)
 
 
-def _evaluate(function: Callable[[float], float], z: float) -> float:
+def _evaluate(function: Callable[[Any], Any], z: float) -> float:
+    """The function at a number, which it may take as such, as a 0-d tensor, or in an array."""
     try:
-        try:
+        with np.errstate(all="ignore"):
             return float(function(z))
-        except TypeError:
+    except Exception as failure:  # a user's function may raise anything
+        if isinstance(failure, TypeError):
             import torch
 
-            return float(function(torch.tensor(z, dtype=torch.float64)))  # type: ignore[arg-type]
-    except Exception as failure:  # a user's function may raise anything
+            for value in (torch.tensor(z, dtype=torch.float64), np.array([z])):
+                with contextlib.suppress(Exception):
+                    return float(function(value).item())
         raise DomainError(
-            f"activation = {function!r} fails at {z:.6g} ({type(failure).__name__}: {failure}): it must give a number"
+            f"activation = {shown(function)} fails at {z:.6g} ({shown(failure)}): it must give a number"
         ) from None
 
 

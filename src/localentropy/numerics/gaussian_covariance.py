@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import require_choice
+from localentropy.arguments import require_choice, shown
 from localentropy.errors import DomainError
-from localentropy.numerics.activations import Activation, activation_function
+from localentropy.numerics.activations import Activation, AsItIs, activation_function
 from localentropy.numerics.jets import Jet, asin, sqrt
 from localentropy.numerics.quadrature import unit_legendre
 
@@ -121,12 +121,11 @@ class Erf(Covariance):
         return 2.0 * asin(v * sqrt(1.0 + rise * rise) / 3.0) / math.asin(2.0 / 3.0)
 
 
-CLOSED_FORMS: dict[str, type[Covariance]] = {"sign": Sign, "relu": ReLU, "erf": Erf, "identity": Identity}
+CLOSED_FORMS: dict[str, Covariance] = {"sign": Sign(), "relu": ReLU(), "erf": Erf(), "identity": Identity()}
 
 
-@lru_cache(maxsize=32)
 def gaussian_covariance(activation: Activation) -> Covariance:
-    """Q of an activation.
+    """Q of an activation: the same object as the last time, as long as the activation is the same.
 
     Args:
         activation: "sign", "relu", "erf", "tanh", "identity", or a function of arrays or of one number, which may have
@@ -137,10 +136,15 @@ def gaussian_covariance(activation: Activation) -> Covariance:
             smooth.
     """
     if callable(activation):
-        return ByQuadrature(activation_function(activation), f"activation = {activation!r}")
+        return _by_quadrature(AsItIs(activation))
     if require_choice("activation", activation, (*CLOSED_FORMS, "tanh")) == "tanh":
-        return ByQuadrature(np.tanh, "activation = 'tanh'")
-    return CLOSED_FORMS[activation]()
+        return _by_quadrature(AsItIs(np.tanh))
+    return CLOSED_FORMS[activation]
+
+
+@lru_cache(maxsize=32)
+def _by_quadrature(activation: AsItIs) -> ByQuadrature:
+    return ByQuadrature(activation_function(activation.function), f"activation = {shown(activation.function)}")
 
 
 class ByQuadrature(Covariance):
@@ -160,9 +164,7 @@ class ByQuadrature(Covariance):
                 with np.errstate(all="ignore"):
                     found = np.asarray(function(x.ravel()), dtype=np.float64).reshape(x.shape)
             except Exception as failure:  # a user's function may raise anything
-                raise DomainError(
-                    f"{name} fails ({type(failure).__name__}: {failure}): it must give a number for a number"
-                ) from None
+                raise DomainError(f"{name} fails ({shown(failure)}): it must give a number for a number") from None
             if not np.isfinite(found).all():
                 raise DomainError(f"{name} is not finite on all of [-17, 17]")
             return found

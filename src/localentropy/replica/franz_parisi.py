@@ -458,11 +458,14 @@ def table(curve: FranzParisiCurve, requested: list[float], unsolved: str, **labe
     return found
 
 
-def binary_entropy(distance: np.ndarray) -> np.ndarray:
+def binary_entropy(distance: Iterable[float] | float) -> np.ndarray:
     """H_2(d) = -d ln d - (1-d) ln(1-d) in nats: configurations at Hamming distance dN, per weight.
 
     Args:
         distance: any shape, values in [0, 1].
+
+    Raises:
+        DomainError: a value outside [0, 1], or none.
     """
-    distance = np.asarray(distance, dtype=np.float64)
+    distance = require_array("distance", distance, 0.0, 1.0)
     return entr(distance) - xlog1py(1.0 - distance, -distance)  # type: ignore[no-any-return]

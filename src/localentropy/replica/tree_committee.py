@@ -13,14 +13,13 @@ docs/margins/theory.md, section 8.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from localentropy.arguments import require_between
-from localentropy.errors import DomainError
 from localentropy.numerics.activations import Activation
-from localentropy.numerics.gaussian_covariance import gaussian_covariance
+from localentropy.numerics.gaussian_covariance import Covariance, gaussian_covariance
 from localentropy.numerics.jets import Jet, Number, variables
 from localentropy.replica import franz_parisi as curves
 from localentropy.replica import monotonicity, one_step
@@ -36,10 +35,10 @@ class TreeCommittee(Ensemble):
     """Patterns see overlaps through the covariance that the activation makes of them.
 
     Attributes:
-        activation: of the units.
+        units: covariance of their outputs.
     """
 
-    activation: Activation
+    units: Covariance
 
     @property
     def response(self) -> float:
@@ -55,11 +54,11 @@ class TreeCommittee(Ensemble):
 
         Source: `margins`, eqs. 37; docs/margins/theory.md eq. 30.
         """
-        return gaussian_covariance(self.activation).covariance(q)
+        return self.units.covariance(q)
 
     def lost(self, v: Jet) -> Jet:
         """1 - Q(1 - v), without cancellation."""
-        return gaussian_covariance(self.activation).lost(v)
+        return self.units.lost(v)
 
     def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
         """C = Q(q), V = 1 - Q(q), no teacher (docs/margins/theory.md eq. 31)."""
@@ -109,7 +108,7 @@ def franz_parisi(
     Source: `margins`, eqs. 34-36; docs/margins/theory.md eqs. 31, 32.
     """
     student = _ensemble(alpha, margin, activation)
-    return curves.labelled_table(student, distances, margin_ref, unsolved, **_labels(student))
+    return curves.labelled_table(student, distances, margin_ref, unsolved, **_labels(student, activation))
 
 
 def franz_parisi_one_step(
@@ -122,7 +121,7 @@ def franz_parisi_one_step(
 ) -> pd.DataFrame:
     """The same with one step of replica-symmetry breaking; arguments and columns as for the perceptron."""
     student = _ensemble(alpha, margin, activation)
-    return one_step.labelled_table(student, distances, margin_ref, block, **_labels(student))
+    return one_step.labelled_table(student, distances, margin_ref, block, **_labels(student, activation))
 
 
 def kappa_min(alpha: float, activation: Activation = "sign") -> float:
@@ -150,17 +149,14 @@ def thresholds(activation: Activation = "sign") -> monotonicity.Thresholds:
     return monotonicity.thresholds(_ensemble(1.0, 0.0, activation))
 
 
-def _labels(student: TreeCommittee) -> dict[str, float | str]:
+def _labels(student: TreeCommittee, activation: Activation) -> dict[str, float | str]:
     """What the attributes of a table say of the model."""
-    return {"alpha": student.alpha, "activation": str(getattr(student.activation, "__name__", student.activation))}
+    return {"alpha": student.alpha, "activation": str(getattr(activation, "__name__", activation))}
 
 
 def _ensemble(alpha: float, margin: float, activation: Activation) -> TreeCommittee:
-    if not isinstance(activation, Hashable):  # solutions are remembered by it
-        raise DomainError(f"activation = {activation!r} is neither a name nor a function with a hash")
-    gaussian_covariance(activation)
     return TreeCommittee(
         require_between("alpha", alpha, *LOADS),
         require_between("margin", margin, 0.0, LARGEST_MARGIN),
-        activation,
+        gaussian_covariance(activation),
     )

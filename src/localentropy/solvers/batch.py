@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from localentropy.arguments import require_integer
-from localentropy.errors import DomainError
+from localentropy.arguments import require_function, require_integer
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.solution import Solution
+from localentropy.solvers.solution import Solution, require_runs
 
 
 def solve_many(
@@ -36,10 +35,9 @@ def solve_many(
     Raises:
         DomainError: not one seed for each instance, threads < 1, or what the solver raises.
     """
-    if len(seeds) != len(instances):
-        raise DomainError(f"solve_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
-    threads = _processors() if threads is None else threads
-    require_integer("threads", threads, 1)
+    require_function("solver", solver)
+    instances, seeds = require_runs("solve_many", instances, seeds)
+    threads = require_integer("threads", _processors() if threads is None else threads, 1)
     with ThreadPoolExecutor(threads) as pool:
         runs = [pool.submit(solver, one, seed=seed, **options) for one, seed in zip(instances, seeds, strict=True)]
         return [run.result() for run in runs]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import require_integer
+from localentropy.arguments import require_list
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
+from localentropy.seeds import require_seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +86,18 @@ def check_instance(instance: object) -> None:
         )
 
 
+def require_runs(function: str, instances: object, seeds: object) -> tuple[list[Any], list[int]]:
+    """Instances and seeds of many runs, as lists.
+
+    Raises:
+        DomainError: no lists, not one seed for each instance, or a seed that is not an integer.
+    """
+    listed, roots = require_list("instances", instances), require_list("seeds", seeds)
+    if len(roots) != len(listed):
+        raise DomainError(f"{function} needs one seed for each instance, got {len(roots)} seeds for {len(listed)}")
+    return listed, [require_seed(seed) for seed in roots]
+
+
 def check_run(instance: object, seed: object) -> None:
     """Refuse what is not an instance, or a seed that is not an integer.
 
@@ -91,4 +105,4 @@ def check_run(instance: object, seed: object) -> None:
         DomainError: says which.
     """
     check_instance(instance)
-    require_integer("seed", seed)
+    require_seed(seed)

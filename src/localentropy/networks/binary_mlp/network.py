@@ -17,8 +17,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from localentropy.arguments import (
+    LARGEST_SIZE,
+    require_generators,
+    require_integer,
+    require_labels,
+    require_number,
+    require_tensor,
+    shown,
+)
 from localentropy.errors import DomainError
-from localentropy.networks.layers import Layers
+from localentropy.networks.layers import Layers, require_networks
 
 
 @dataclass(frozen=True)
@@ -26,7 +35,8 @@ class Shape:
     """Layer sizes of a network: `hidden_layers` layers of `width` units each.
 
     Raises:
-        DomainError: an even number of inputs or units, fewer than two classes, no hidden layer.
+        DomainError: a size that is no integer; an even number of inputs or units, fewer than two classes, no hidden
+            layer.
     """
 
     inputs: int
@@ -35,8 +45,9 @@ class Shape:
     classes: int
 
     def __post_init__(self) -> None:
-        if min(self.inputs, self.width, self.hidden_layers) < 1 or self.classes < 2:
-            raise DomainError(f"a binary network needs inputs, units, a hidden layer and two classes, got {self}")
+        for name in ("inputs", "width", "hidden_layers", "classes"):
+            least = 2 if name == "classes" else 1
+            object.__setattr__(self, name, require_integer(name, getattr(self, name), least, LARGEST_SIZE))
         for name, size in (("inputs", self.inputs), ("width", self.width)):
             if size % 2 == 0:
                 raise DomainError(f"{name} = {size} must be odd, so that no sum of ±1 is zero; nearest: {size + 1}")
@@ -55,15 +66,48 @@ class Shape:
 
 @dataclass(frozen=True)
 class BinaryNetworks(Layers):
-    """Networks of one shape: weights ±1, float32 [networks, outputs, inputs] of each layer; no biases."""
+    """Networks of one shape: weights ±1, float32 [networks, outputs, inputs] of each layer; no biases.
+
+    Raises:
+        DomainError: see `Layers`; weights other than ±1, or biases.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.biases:
+            raise DomainError(f"{len(self.biases)} biases given: binary networks have none")
+        for layer, weight in enumerate(self.weights):
+            require_labels(f"weights of layer {layer}", weight, (-1, 1), tuple(weight.shape))
 
     @classmethod
     def of(cls, real: Layers) -> Self:
-        """The signs of real weights, none of which is zero."""
+        """The signs of real weights, none of which is zero.
+
+        Raises:
+            DomainError: what are no networks, or networks with biases.
+        """
+        require_networks("real", real)
+        if real.biases:
+            raise DomainError("real: these networks have biases, which binary ones have not")
         return cls(tuple(torch.copysign(torch.ones_like(weight), weight) for weight in real.weights), ())
 
     def outputs(self, inputs: Tensor) -> Tensor:
-        """The sums W^L h^{L−1}, [networks, classes, patterns], at ±1 inputs [patterns, inputs]."""
+        """The sums W^L h^{L−1}, [networks, classes, patterns], at ±1 inputs [patterns, inputs].
+
+        Raises:
+            DomainError: inputs of another shape or type, or other than ±1.
+        """
+        return self._outputs(self.checked(inputs))
+
+    def checked(self, inputs: object) -> Tensor:
+        """The inputs, ±1, or DomainError."""
+        first = self.weights[0]
+        return require_labels(
+            "inputs", require_tensor("inputs", inputs, ("patterns", first.shape[2]), like=first), (-1, 1),
+            ("patterns", first.shape[2]),
+        )  # fmt: skip
+
+    def _outputs(self, inputs: Tensor) -> Tensor:
         first, *above = self.weights
         sums = first_sums(first, inputs)
         for weight in above:
@@ -74,11 +118,17 @@ class BinaryNetworks(Layers):
         """Fraction of patterns whose class does not have the largest output alone, float64 [networks].
 
         Inputs ±1 are [patterns, inputs], classes [patterns]. Patterns are evaluated in blocks to bound the memory.
+
+        Raises:
+            DomainError: inputs or labels of another shape or type, inputs other than ±1, other classes, block < 1.
         """
+        inputs, classes = self.checked(inputs), self.weights[-1].shape[1]
+        labels = require_labels("labels", labels, range(classes), (len(inputs),), like=inputs).long()
+        block = require_integer("block", block, 1)
         wrong = torch.zeros(self.networks, dtype=torch.float64, device=inputs.device)
         for start in range(0, len(inputs), block):
             part = slice(start, start + block)
-            sums = self.outputs(inputs[part])
+            sums = self._outputs(inputs[part])
             own = sums.gather(1, labels[part].expand(self.networks, 1, -1))
             wrong += ((sums >= own).sum(1) > 1).sum(1)
         return wrong / len(inputs)
@@ -93,6 +143,16 @@ def first_sums(weights: Tensor, inputs: Tensor) -> Tensor:
 
 
 def uniform_initialization(shape: Shape, generators: Sequence[np.random.Generator], spread: float) -> Layers:
-    """Real weights uniform in [−spread, spread], one network from each generator, float32 on the CPU (a choice)."""
+    """Real weights uniform in [−spread, spread], one network from each generator, float32 on the CPU (a choice).
+
+    Raises:
+        DomainError: no shape, no generators, a spread outside (0, 1].
+    """
+    if not isinstance(shape, Shape):
+        raise DomainError(f"shape = {shown(shape)}: allowed is a Shape of {__name__}")
+    generators = require_generators(generators)
+    if not 0.0 < require_number("spread", spread) <= 1.0:
+        raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")
+    spread = float(spread)
     drawn = [[stream.uniform(-spread, spread, layer) for layer in shape.layers] for stream in generators]
     return Layers(tuple(torch.from_numpy(np.stack(layer).astype(np.float32)) for layer in zip(*drawn, strict=True)), ())

@@ -21,12 +21,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from localentropy.arguments import require_integer, require_positive
+from localentropy.arguments import MOST_STEPS, require_function, require_integer, require_labels, require_number, shown
 from localentropy.errors import DomainError
 from localentropy.networks.binary_mlp.network import BinaryNetworks, first_sums
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.layers import Layers
-from localentropy.networks.training import Resumed
+from localentropy.networks.training import LARGEST_BATCH, LARGEST_RATE, Resumed
 
 ERROR_BITS = 10
 """Errors are multiples of 2^−10: an output whose probability is right to 2^−11 counts as right."""
@@ -79,10 +79,26 @@ def train(
         report: receives lines of progress.
 
     Raises:
-        DomainError: a parameter that is not positive, or for which sums would not be exact.
+        DomainError: what are no networks, inputs or labels of another shape or type, inputs other than ±1, other
+            classes; a parameter that is not positive, or for which sums would not be exact.
     """
-    require_positive(logit_scale=logit_scale, learning_rate=learning_rate)
-    require_integer("batch", batch, 1)
+    signs = BinaryNetworks.of(start)
+    if any(bool((weight.abs() > 1).any()) for weight in start.weights):
+        raise DomainError("start: a weight is larger than 1, where weights are clipped")
+    inputs = (signs.to(inputs.device) if isinstance(inputs, Tensor) else signs).checked(inputs)
+    labels = require_labels("labels", labels, range(start.weights[-1].shape[1]), (len(inputs),), like=inputs).long()
+    for name, value in (("logit_scale", logit_scale), ("learning_rate", learning_rate)):
+        if not 1.0 / LARGEST_RATE <= require_number(name, value) <= LARGEST_RATE:
+            raise DomainError(
+                f"{name} = {value} is out of range: allowed is {1.0 / LARGEST_RATE:g} to {LARGEST_RATE:g}"
+            )
+    logit_scale, learning_rate = float(logit_scale), float(learning_rate)
+    batch = require_integer("batch", batch, 1, LARGEST_BATCH)
+    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
+    if not isinstance(generator, np.random.Generator):
+        raise DomainError(f"generator = {shown(generator)}: allowed is a random generator of numpy")
+    if report is not None:
+        require_function("report", report)
     state = StraightThrough(start.to(inputs.device), logit_scale=logit_scale, learning_rate=learning_rate, batch=batch)
     saved = {f"layer{layer}": real for layer, real in enumerate(state.real)}
     resumed = Resumed(checkpoint, saved, [generator])

@@ -16,7 +16,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from localentropy.networks.cnn.network import CLASSES, CNN, EPSILON, POOLS, Statistics, pooled
+from localentropy.arguments import LARGEST_SIZE, require_integer, require_labels, require_tensor
+from localentropy.networks.cnn.network import (
+    CLASSES,
+    CNN,
+    COLOURS,
+    EPSILON,
+    PIXELS,
+    POOLS,
+    Statistics,
+    pooled,
+    require_cnn,
+    require_statistics,
+)
 from localentropy.networks.layers import Layers
 
 
@@ -33,7 +45,12 @@ class Folded(Layers):
         """Class scores [networks, patterns, 10] of images [patterns, 3, 32, 32].
 
         The images are processed in blocks, and the networks one by one: plain convolutions are the fastest.
+
+        Raises:
+            DomainError: images of another shape or type, or not finite; block < 1.
         """
+        require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=self.weights[0])
+        block = require_integer("block", block, 1, LARGEST_SIZE)
         scores = []
         for network in range(self.networks):
             filters = [
@@ -50,12 +67,27 @@ class Folded(Layers):
         return torch.cat(scores).view(self.networks, len(images), CLASSES)
 
     def errors(self, images: Tensor, labels: Tensor) -> Tensor:
-        """Fraction of images [patterns, 3, 32, 32] that are misclassified, float64 [networks]."""
-        return (self.scores(images).argmax(2) != labels).double().mean(1)
+        """Fraction of images [patterns, 3, 32, 32] that are misclassified, float64 [networks].
+
+        An image with a score that is no number is an error.
+
+        Raises:
+            DomainError: images or labels of another shape or type, images not finite, labels that are no classes.
+        """
+        scores = self.scores(images)
+        require_labels("labels", labels, range(CLASSES), (len(images),), like=images)
+        wrong = (scores.argmax(2) != labels) | ~scores.isfinite().all(2)
+        return wrong.double().mean(1)
 
 
 def fold(cnn: CNN, over: Statistics) -> Folded:
-    """The networks in evaluation mode. Batch norm has the statistics `over` a set of images."""
+    """The networks in evaluation mode. Batch norm has the statistics `over` a set of images.
+
+    Raises:
+        DomainError: what are no networks, or statistics of other networks.
+    """
+    require_cnn("cnn", cnn)
+    require_statistics(over, cnn)
     weights, biases = [], []
     for filters, scale, shift, mean, variance in zip(
         cnn.convolutions, cnn.scales, cnn.shifts, over.means, over.variances, strict=True

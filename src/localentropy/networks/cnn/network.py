@@ -21,10 +21,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from localentropy.arguments import (
+    LARGEST_SIZE,
+    require_generators,
+    require_integer,
+    require_list,
+    require_shape,
+    require_tensor,
+)
 from localentropy.errors import DomainError
+from localentropy.networks.layers import require_indices
 
 POOLS = (1, 2, 2, 8)
 COLOURS, CLASSES, TAPS = 3, 10, 9
+PIXELS = (32, 32)
 EPSILON = 1e-5  # batch norm's usual constant
 
 
@@ -32,16 +42,19 @@ def channels(width: int) -> list[tuple[int, int]]:
     """(outputs, inputs) of the four convolutions and the linear layer.
 
     Raises:
-        DomainError: no filters.
+        DomainError: width no integer or below 1.
     """
-    if width < 1:
-        raise DomainError(f"width must be at least 1, got {width}")
+    width = require_integer("width", width, 1, LARGEST_SIZE)
     sizes = [COLOURS, width, 2 * width, 4 * width, 8 * width, CLASSES]
     return [(after, before) for before, after in pairwise(sizes)]
 
 
 def parameter_count(width: int) -> int:
-    """Number of trainable parameters of one network."""
+    """Number of trainable parameters of one network.
+
+    Raises:
+        DomainError: width no integer or below 1.
+    """
     *convolutions, (classes, features) = channels(width)
     return sum(TAPS * after * before + 2 * after for after, before in convolutions) + classes * (features + 1)
 
@@ -56,6 +69,9 @@ class CNN:
         shifts: β of each batch norm, [networks, channels].
         linear: weights of the linear layer, [networks, classes, 8k].
         bias: its biases, [networks, classes].
+
+    Raises:
+        DomainError: what are no tensors, of one type and finite, or of other shapes.
     """
 
     convolutions: tuple[Tensor, ...]
@@ -63,6 +79,17 @@ class CNN:
     shifts: tuple[Tensor, ...]
     linear: Tensor
     bias: Tensor
+
+    def __post_init__(self) -> None:
+        linear = require_tensor("linear", self.linear, ("networks", CLASSES, "8k"))
+        *layers, (_, features) = channels(max(1, linear.shape[2] // 8))
+        require_shape("linear", linear.shape, (len(linear), CLASSES, features))
+        require_tensor("bias", self.bias, (len(linear), CLASSES), like=linear)
+        for name in ("convolutions", "scales", "shifts"):
+            tensors = require_list(name, getattr(self, name), Tensor, len(POOLS))
+            for tensor, (outputs, inputs) in zip(tensors, layers, strict=True):
+                shape = (len(linear), outputs) + ((inputs, 3, 3) if name == "convolutions" else ())
+                require_tensor(name, tensor, shape, like=linear)
 
     @property
     def networks(self) -> int:
@@ -88,8 +115,12 @@ class CNN:
         return CNN(convolutions, scales, shifts, linear, bias)
 
     def select(self, networks: Sequence[int]) -> CNN:
-        """Copy of the networks with these indices, in this order; an index may repeat."""
-        index = torch.as_tensor(networks, device=self.linear.device)
+        """Copy of the networks with these indices, in this order; an index may repeat.
+
+        Raises:
+            DomainError: an index of no network, or none.
+        """
+        index = torch.tensor(require_indices(networks, self.networks), device=self.linear.device)
         return CNN.of_tensors([tensor[index] for tensor in self.tensors])
 
     def to(self, device: str, dtype: torch.dtype | None = None) -> CNN:
@@ -104,7 +135,18 @@ class CNN:
         """Class scores [networks, patterns, 10].
 
         Batch norm takes the statistics `over` a set of images; without them those of the batch, as in training.
+
+        Raises:
+            DomainError: images of another shape or type, or not finite; statistics of other networks.
         """
+        every = (self.networks * COLOURS, *PIXELS)
+        require_tensor("images", images, ("patterns", COLOURS, *PIXELS), ("patterns", *every), like=self.linear)
+        if over is not None:
+            require_statistics(over, self)
+        return self.unchecked_scores(images, over)
+
+    def unchecked_scores(self, images: Tensor, over: Statistics | None = None) -> Tensor:
+        """As `scores`, for trainers: a check would wait for the GPU."""
         activations = _side_by_side(images, self.networks)
         for layer in range(len(POOLS)):
             activations = self._above(self._before_norm(activations, layer), layer, over)
@@ -134,6 +176,31 @@ class Statistics:
     variances: tuple[Tensor, ...]
 
 
+def require_statistics(over: object, cnn: CNN) -> None:
+    """Refuse what are no statistics of these networks.
+
+    Raises:
+        DomainError: says which argument.
+    """
+    if not isinstance(over, Statistics):
+        raise DomainError(f"over = {type(over).__name__} object: allowed are Statistics, as `statistics` makes them")
+    for name, tensors in (("over: means", over.means), ("over: variances", over.variances)):
+        for tensor, scales in zip(require_list(name, tensors, Tensor, len(POOLS)), cnn.scales, strict=True):
+            require_tensor(name, tensor, tuple(scales.shape))
+            if name == "over: variances" and bool((tensor < 0).any()):
+                raise DomainError(f"{name}: one is negative")
+
+
+def require_cnn(name: str, networks: object) -> None:
+    """Refuse what are no convolutional networks.
+
+    Raises:
+        DomainError: says what it is.
+    """
+    if not isinstance(networks, CNN):
+        raise DomainError(f"{name} = {type(networks).__name__} object: allowed are networks, CNN")
+
+
 def pooled(activations: Tensor, pool: int) -> Tensor:
     """Max-pooling over squares of `pool` pixels."""
     return functional.max_pool2d(activations, pool) if pool > 1 else activations
@@ -150,7 +217,13 @@ def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
         cnn: the networks.
         images: [patterns, 3, 32, 32].
         block: images that are processed at once; it bounds the memory.
+
+    Raises:
+        DomainError: what are no networks, images of another shape or type or not finite, block < 1.
     """
+    require_cnn("cnn", cnn)
+    require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=cnn.linear)
+    block = require_integer("block", block, 1, LARGEST_SIZE)
     found = Statistics((), ())
     for layer, outputs in enumerate(cnn.scales):
         total, squares = (torch.zeros(outputs.numel(), dtype=torch.float64, device=images.device) for _ in range(2))
@@ -173,8 +246,12 @@ def standard_initialization(width: int, generators: Sequence[np.random.Generator
 
     Filters, and weights and biases of the linear layer, are uniform in ±1/√(fan-in). Batch norms start with γ = 1 and
     β = 0. Source: overparam, appendix F ("standard PyTorch initialization").
+
+    Raises:
+        DomainError: width no integer or below 1, no generators.
     """
     layers = channels(width)
+    generators = require_generators(generators)
     drawn: list[list[np.ndarray]] = []
     for generator in generators:
         weights = [

@@ -9,20 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from localentropy.arguments import (
+    require_choice,
+    require_fraction,
+    require_function,
+    require_generators,
+    require_integer,
+    require_labels,
+    require_positive,
+    require_tensor,
+)
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn.network import CLASSES, CNN
-from localentropy.networks.training import Resumed, require_finite
+from localentropy.networks.cnn.network import CLASSES, CNN, COLOURS, PIXELS, require_cnn
+from localentropy.networks.training import LARGEST_BATCH, LARGEST_RATE, Resumed, require_finite
 
 Optimizer = Literal["sgd", "adam"]
 Precision = Literal["float32", "bfloat16"]
 
+MOST_EPOCHS = 10**6
+"""Of which losses and overlaps are kept."""
 _REPORT_EVERY = 10  # epochs between two looks at the loss: each one waits for the GPU
 
 
@@ -74,8 +86,23 @@ def train(
         report: receives lines of progress.
 
     Raises:
+        DomainError: what are no networks, images or labels of another shape or type, an unknown optimizer or precision,
+            a number out of range, not one generator for each network.
         ConvergenceError: the loss is not finite, because the learning rate is too large.
     """
+    require_cnn("start", start)
+    require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=start.linear)
+    labels = require_labels("labels", labels, range(CLASSES), (len(images),), like=images).long()
+    require_choice("optimizer", optimizer, get_args(Optimizer))
+    require_choice("precision", precision, get_args(Precision))
+    require_positive(learning_rate=learning_rate, most=LARGEST_RATE)
+    require_fraction(momentum=momentum)
+    learning_rate, momentum = float(learning_rate), float(momentum)
+    batch = require_integer("batch", batch, 1, LARGEST_BATCH)
+    epochs = require_integer("epochs", epochs, 1, MOST_EPOCHS)
+    generators = require_generators(generators, start.networks)
+    if report is not None:
+        require_function("report", report)
     networks, device = start.networks, images.device
     # Clones keep the channels-last memory, in which convolutions are fastest.
     cnn = CNN.of_tensors([tensor.clone().requires_grad_() for tensor in start.tensors])
@@ -92,7 +119,7 @@ def train(
         for chosen in torch.from_numpy(orders).to(device).split(batch):
             stepper.zero_grad()
             with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-                scores = cnn.scores(_gather(pixels, chosen))
+                scores = cnn.unchecked_scores(_gather(pixels, chosen))
             loss = functional.cross_entropy(
                 scores.float().reshape(-1, CLASSES), labels[chosen.T].flatten(), reduction="none"
             )

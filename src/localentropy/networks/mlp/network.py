@@ -15,21 +15,33 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from localentropy.arguments import (
+    LARGEST_SIZE,
+    require_generators,
+    require_integer,
+    require_labels,
+    require_tensor,
+    shown,
+)
 from localentropy.errors import DomainError
 from localentropy.networks.layers import Layers
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Layer sizes of a network."""
+    """Layer sizes of a network.
+
+    Raises:
+        DomainError: a size that is no integer or below 1.
+    """
 
     inputs: int
     width: int
     hidden_layers: int
 
     def __post_init__(self) -> None:
-        if min(self.inputs, self.width, self.hidden_layers) < 1:
-            raise DomainError(f"inputs, width and hidden_layers must be at least 1, got {self}")
+        for name in ("inputs", "width", "hidden_layers"):
+            object.__setattr__(self, name, require_integer(name, getattr(self, name), 1, LARGEST_SIZE))
 
     @property
     def layers(self) -> list[tuple[int, int]]:
@@ -45,7 +57,22 @@ class Shape:
 
 @dataclass(frozen=True)
 class Ensemble(Layers):
-    """Networks of one shape: weights [networks, outputs, inputs] and biases [networks, outputs] of each layer."""
+    """Networks of one shape: weights [networks, outputs, inputs] and biases [networks, outputs] of each layer.
+
+    Raises:
+        DomainError: see `Layers`; no biases, several outputs, hidden layers of several widths.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        first, *hidden, last = (tuple(weight.shape[1:]) for weight in (*self.weights, self.weights[-1]))
+        widths = {first[0], *(size for shape in hidden[:-1] for size in shape)}
+        if not self.biases or len(self.weights) < 2 or last != (1, *widths):
+            shapes = ", ".join(str(tuple(weight.shape)) for weight in self.weights)
+            raise DomainError(
+                f"weights of shapes {shapes}, {len(self.biases)} biases: allowed are hidden layers of one width, one "
+                "output, and biases"
+            )
 
     @property
     def shape(self) -> Shape:
@@ -54,7 +81,17 @@ class Ensemble(Layers):
         return Shape(inputs, width, len(self.weights) - 1)
 
     def __call__(self, inputs: Tensor) -> Tensor:
-        """Outputs f [networks, patterns] at inputs [patterns, inputs]."""
+        """Outputs f [networks, patterns] at inputs [patterns, inputs].
+
+        Raises:
+            DomainError: inputs of another shape or type, or not finite.
+        """
+        return self._outputs(self._checked(inputs))
+
+    def _checked(self, inputs: object) -> Tensor:
+        return require_tensor("inputs", inputs, ("patterns", self.shape.inputs), like=self.weights[0])
+
+    def _outputs(self, inputs: Tensor) -> Tensor:
         activations = inputs.T.expand(self.networks, -1, -1)
         last = len(self.weights) - 1
         for layer, (weight, bias) in enumerate(zip(self.weights, self.biases, strict=True)):
@@ -68,11 +105,17 @@ class Ensemble(Layers):
 
         Inputs are [patterns, inputs]; labels ±1 are [patterns], or [networks, patterns] if each network has its own.
         Patterns are evaluated in blocks. This bounds the memory and keeps the activations in the cache.
+
+        Raises:
+            DomainError: inputs or labels of another shape or type, labels other than ±1, block < 1.
         """
+        inputs, count = self._checked(inputs), len(inputs)
+        require_labels("labels", labels, (-1, 1), (count,), (self.networks, count), like=inputs)
+        block = require_integer("block", block, 1)
         wrong = torch.zeros(self.networks, dtype=torch.float64, device=inputs.device)
         for start in range(0, len(inputs), block):
             part = slice(start, start + block)
-            wrong += (~(self(inputs[part]) * labels[..., part] > 0)).sum(1)
+            wrong += (~(self._outputs(inputs[part]) * labels[..., part] > 0)).sum(1)
         return wrong / len(inputs)
 
 
@@ -82,7 +125,13 @@ def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -
     Weight matrices are uniform among the (semi-)orthogonal ones: Q of the QR decomposition of a Gaussian matrix, with
     signs fixed by the diagonal of R. In hidden layers they are multiplied by √2, which keeps the size of the signal
     through ReLU units (a choice). Biases are 0. Source: overparam, §III; Saxe et al. 2013.
+
+    Raises:
+        DomainError: no shape, or no generators.
     """
+    if not isinstance(shape, Shape):
+        raise DomainError(f"shape = {shown(shape)}: allowed is a Shape of {__name__}")
+    generators = require_generators(generators)
     drawn = [[_orthogonal(after, before, generator) for after, before in shape.layers] for generator in generators]
     gains = [np.sqrt(2)] * shape.hidden_layers + [1.0]
     weights = tuple(

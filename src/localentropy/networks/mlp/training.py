@@ -13,10 +13,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from localentropy.arguments import (
+    MOST_STEPS,
+    require_function,
+    require_generators,
+    require_integer,
+    require_labels,
+    require_positive,
+    require_tensor,
+)
 from localentropy.networks.checkpoint import Checkpoint
+from localentropy.networks.layers import require_networks
 from localentropy.networks.mlp.gradient import Packed, Patterns, SquareHinge
 from localentropy.networks.mlp.network import Ensemble
-from localentropy.networks.training import Resumed, require_finite
+from localentropy.networks.training import LARGEST_BATCH, LARGEST_RATE, Resumed, require_finite
 from localentropy.numerics.adam import Adam
 
 _LOOK_EVERY = 100  # epochs between two looks at the whole ensemble: each one waits for the GPU
@@ -68,8 +78,18 @@ def train_adam(
         report: receives lines of progress.
 
     Raises:
+        DomainError: what are no networks, inputs or labels of another shape or type, labels other than ±1, a number out
+            of range.
         ConvergenceError: the loss is not finite.
     """
+    require_networks("ensemble", ensemble, Ensemble)
+    require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0])
+    require_labels("labels", labels, (-1, 1), (len(inputs),), like=inputs)
+    require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_RATE)
+    margin, learning_rate = float(margin), float(learning_rate)
+    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
+    if report is not None:
+        require_function("report", report)
     packed = Packed(ensemble)
     loss = SquareHinge(packed, margin)
     patterns = Patterns.blocked(inputs, labels)
@@ -137,8 +157,18 @@ def train_sgd(
         checkpoint: where the state is saved, also after the last epoch, and from where the training goes on.
 
     Raises:
+        DomainError: what are no networks, inputs or labels of another shape or type, labels other than ±1, a number out
+            of range, not one generator for each network.
         ConvergenceError: the loss is not finite, because the learning rate is too large.
     """
+    require_networks("ensemble", ensemble, Ensemble)
+    require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0])
+    require_labels("labels", labels, (-1, 1), (ensemble.networks, len(inputs)), like=inputs)
+    require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_RATE)
+    margin, learning_rate = float(margin), float(learning_rate)
+    batch = require_integer("batch", batch, 1, LARGEST_BATCH)
+    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
+    generators = require_generators(generators, ensemble.networks)
     packed = Packed(ensemble)
     loss = SquareHinge(packed, margin)
     step = learning_rate * packed.trainable

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_choice, require_integer, require_number
+from localentropy.arguments import MOST_STEPS, require_choice, require_flag, require_integer, require_number
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs
@@ -26,7 +26,6 @@ from localentropy.solvers.binary.energy_kernels import energy_sweeps
 from localentropy.solvers.solution import Solution, check_run
 
 _CHUNK = 64  # sweeps in one call of a kernel; between two calls the run can be interrupted
-_MOST_SWEEPS = 10**8
 
 Sweeps = Callable[[np.ndarray, bool, np.ndarray], int]
 """(β of each sweep, stop at zero errors, receives the errors after each sweep) → sweeps begun."""
@@ -72,9 +71,10 @@ def anneal(
     for name, value in {"beta_start": beta_start, "beta_step": beta_step}.items():
         if require_number(name, value) < 0.0:
             raise DomainError(f"{name} = {value} must not be negative")
-    sweeps = require_integer("sweeps", sweeps, 1, _MOST_SWEEPS)
+    sweeps = require_integer("sweeps", sweeps, 1, MOST_STEPS)
     require_choice("energy", energy, ENERGIES)
-    betas = beta_start + np.arange(sweeps) * beta_step
+    require_flag("stop_at_first", stop_at_first)
+    betas = float(beta_start) + np.arange(sweeps) * float(beta_step)
     if energy == "errors":
         return _descend("anneal", instance, margin, seed, betas, sweeper, stop_at_first)
 
@@ -99,7 +99,7 @@ def mct0(instance: Instance, *, margin: float = 0.0, seed: int, sweeps: int = 10
     Raises:
         DomainError: N even with ±1 patterns, a margin outside [0, √N], sweeps < 1.
     """
-    sweeps = require_integer("sweeps", sweeps, 1, _MOST_SWEEPS)
+    sweeps = require_integer("sweeps", sweeps, 1, MOST_STEPS)
     return _descend("mct0", instance, margin, seed, np.full(sweeps, np.inf), sweeper)
 
 
@@ -153,7 +153,7 @@ def sweeper(instance: Instance, margin: float, weights: np.ndarray, stream: np.n
         require_odd(instance.N)
         return _lattice_sweeper(instance, least, weights, stream)
     # A sum of zero is an error too.
-    return _real_sweeper(instance, max(margin * math.sqrt(instance.N), np.nextafter(0.0, 1.0)), weights, stream)
+    return _real_sweeper(instance, max(float(margin) * math.sqrt(instance.N), np.nextafter(0.0, 1.0)), weights, stream)
 
 
 def energy_sweeper(
@@ -178,7 +178,7 @@ def energy_sweeper(
     least = smallest_allowed(margin, instance.N)
     table = energy_table(energy, instance.N, least, gamma)
     odd, even = table.odd, table.even
-    patterns = np.ascontiguousarray(instance.signed_patterns.T)
+    patterns = instance.signed_patterns.T.copy()
     sums = instance.sums(weights).astype(np.int32)
 
     def run(betas: np.ndarray, stop: bool, errors: np.ndarray) -> int:
@@ -206,7 +206,7 @@ def counter_planes(instance: Instance, least: int, weights: np.ndarray) -> np.nd
 
 
 def _real_sweeper(instance: Instance, least: float, weights: np.ndarray, stream: np.ndarray) -> Sweeps:
-    patterns = np.ascontiguousarray(instance.signed_patterns.T)
+    patterns = instance.signed_patterns.T.copy()
 
     def run(betas: np.ndarray, stop: bool, errors: np.ndarray) -> int:
         # The sums are computed again at every call, because rounding errors add up in the kernel.

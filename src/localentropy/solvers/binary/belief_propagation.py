@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_integer, require_positive
+from localentropy.arguments import MOST_STEPS, require_integer, require_positive
 from localentropy.instances.perceptron import Instance
 from localentropy.solvers.binary.messages import Messages, Update
 from localentropy.solvers.solution import Solution, check_run
@@ -79,7 +79,7 @@ def belief_propagation(
         DomainError: an argument out of range.
     """
     check_run(instance, seed)
-    require_integer("max_iterations", max_iterations, 1)
+    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     require_positive(tolerance=tolerance)
     how = Update(update, order, damping, adaptive)
     start = time.thread_time()

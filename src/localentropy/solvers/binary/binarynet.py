@@ -15,14 +15,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from localentropy.arguments import require_integer, require_number, require_positive
+from localentropy.arguments import MOST_STEPS, require_flag, require_integer, require_number, require_positive
 from localentropy.device import torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.adam import Adam
 from localentropy.seeds import generator
-from localentropy.solvers.solution import Solution, check_run
+from localentropy.solvers.solution import Solution, check_instance, require_runs
 
+LARGEST_RATE = 1e9
+"""The largest scale of the logits, and the largest learning rate: squares of gradients do not overflow."""
 _GROUP_BYTES = 2**32  # patterns on a GPU at once; a constant, so that groups are the same everywhere
 _LOOK_EVERY = 50  # epochs between two looks at whether all runs have stopped: each look waits for the GPU
 
@@ -132,18 +134,20 @@ def binarynet_many(
     Raises:
         DomainError: not one seed for each instance, instances of unequal sizes or kinds, group < 1, or see `binarynet`.
     """
-    if len(seeds) != len(instances):
-        raise DomainError(f"binarynet_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
+    instances, seeds = require_runs("binarynet_many", instances, seeds)
     if not instances:
         return []
-    for one, seed in zip(instances, seeds, strict=True):
-        check_run(one, seed)
+    for one in instances:
+        check_instance(one)
+    require_flag("stop_at_first", stop_at_first)
     place = torch_device(device)
     _check(instances, logit_scale=logit_scale, learning_rate=learning_rate, epochs=epochs, spread=spread)
     size = 4 * instances[0].P * instances[0].N
     if group is None:
         group = 1 if place.type == "cpu" else max(1, _GROUP_BYTES // size)
     require_integer("group", group, 1)
+    logit_scale, learning_rate, spread = float(logit_scale), float(learning_rate), float(spread)
+    margin = require_number("margin", margin)
     solutions = []
     for start in range(0, len(instances), group):
         part = slice(start, start + group)
@@ -195,7 +199,7 @@ class StraightThrough:
         self.instances = instances
         self.patterns = torch.empty((runs, P, N), dtype=dtype, device=device)
         for one, patterns in zip(instances, self.patterns, strict=True):
-            patterns.copy_(torch.from_numpy(one.signed_patterns))
+            patterns.copy_(torch.tensor(one.signed_patterns))
         initial = [generator(seed, "algorithm/binarynet").uniform(-spread, spread, N) for seed in seeds]
         self.real = torch.from_numpy(np.stack(initial)).to(self.patterns)
         self.signs = torch.empty_like(self.real)
@@ -212,7 +216,7 @@ class StraightThrough:
         """Signs and sums of the real weights; returns the number of errors, [runs]."""
         self.signs.copy_(self.real >= 0).mul_(2).sub_(1)
         self.sums = torch.bmm(self.patterns, self.signs[:, :, None])[:, :, 0]
-        return (self.sums < self.least).sum(1)
+        return (~(self.sums >= self.least)).sum(1)
 
     def gradient(self) -> Tensor:
         """∂L/∂w_i = −(2c/P) ⟨y ξ_i / (1 + e^{2a})⟩ summed over the patterns, at the last `forward`: [runs, N]."""
@@ -289,7 +293,7 @@ def _check(
             )
     if first.binary:
         require_odd(first.N)
-    require_positive(logit_scale=logit_scale, learning_rate=learning_rate)
+    require_positive(logit_scale=logit_scale, learning_rate=learning_rate, most=LARGEST_RATE)
     if not 0.0 < require_number("spread", spread) <= 1.0:
         raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")
-    require_integer("epochs", epochs, 1)
+    require_integer("epochs", epochs, 1, MOST_STEPS)

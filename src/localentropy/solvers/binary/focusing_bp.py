@@ -13,7 +13,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_choice, require_integer, require_number, require_positive
+from localentropy.arguments import (
+    MOST_DRAWS,
+    MOST_STEPS,
+    require_choice,
+    require_integer,
+    require_number,
+    require_positive,
+)
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.solvers.binary.messages import Messages, Update
@@ -46,9 +53,10 @@ def protocol_values(
         DomainError: an argument out of range.
     """
     require_choice("protocol", protocol, PROTOCOLS)
-    require_integer("steps", steps, 1)
-    for name, value in {"replicas": replicas, "exponent": exponent, "cap": cap}.items():
-        require_number(name, value)
+    steps = require_integer("steps", steps, 1, MOST_DRAWS)
+    replicas, exponent, cap = (
+        require_number(name, value) for name, value in {"replicas": replicas, "exponent": exponent, "cap": cap}.items()
+    )
     if not (replicas > 1 and exponent >= 0 and 0 < cap <= 1):
         raise DomainError(
             f"focusing needs replicas > 1, exponent >= 0, 0 < cap <= 1; "
@@ -119,7 +127,7 @@ def focusing_bp(
         DomainError: an argument out of range.
     """
     check_run(instance, seed)
-    require_integer("max_iterations", max_iterations, 1)
+    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     require_positive(tolerance=tolerance)
     require_choice("stop", stop, ("end", "first"))
     how = Update(update, order, damping, adaptive)

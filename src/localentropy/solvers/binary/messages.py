@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import require_choice, require_fraction
-from localentropy.instances.perceptron import Instance, smallest_allowed
+from localentropy.arguments import require_choice, require_flag, require_fraction
+from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.solvers.binary import message_kernels
 
 UPDATES = ("exact", "expanded")
@@ -46,6 +46,8 @@ class Update:
         require_choice("update", self.update, UPDATES)
         require_choice("order", self.order, ORDERS)
         require_fraction(damping=self.damping)
+        object.__setattr__(self, "damping", float(self.damping))
+        require_flag("adaptive", self.adaptive)
 
 
 class Messages:
@@ -70,7 +72,7 @@ class Messages:
         """Messages at the start: no fields, magnetizations uniform in [−epsilon, epsilon].
 
         Raises:
-            DomainError: margin outside [0, √N], epsilon outside [0, 1).
+            DomainError: N even with ±1 patterns, a margin outside [0, √N], epsilon outside [0, 1).
         """
         require_fraction(epsilon=epsilon)
         # One type for all instances, because a kernel in the disk cache must have one signature.
@@ -184,7 +186,9 @@ def threshold_of(instance: Instance, margin: float) -> float:
     """Smallest Σ_i w_i y ξ_i of a solution, for the Gaussian approximation of the sums (see `Messages`).
 
     Raises:
-        DomainError: a margin outside [0, √N].
+        DomainError: N even with ±1 patterns, a margin outside [0, √N].
     """
+    if instance.binary:
+        require_odd(instance.N)
     allowed = smallest_allowed(margin, instance.N)
     return allowed - 1.0 if instance.binary else float(margin) * math.sqrt(instance.N)

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_integer, require_number
+from localentropy.arguments import require_integer, require_number, shown
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs, unpack_signs
@@ -52,6 +52,7 @@ def sbpi(
     """
     check_run(instance, seed)
     _check(instance, theta, reinforcement, passes)
+    theta, passes = int(theta), int(passes)
     least = smallest_allowed(margin, instance.N)
     started = time.thread_time()
     initial = seeds.generator(seed, "algorithm/sbpi")
@@ -80,10 +81,14 @@ def _check(instance: Instance, theta: int, reinforcement: float, passes: int) ->
     if not instance.binary:
         raise DomainError("sbpi needs ±1 patterns: its hidden states are integers; take activation = 'sign'")
     require_odd(instance.N)
-    if require_integer("theta", theta) < 1 or theta % 2 != 1:
-        raise DomainError(f"theta = {theta} is not on the lattice: allowed are the odd integers 1, 3, 5, …")
+    if not 1 <= require_integer("theta", theta) < 2**31 or theta % 2 != 1:
+        raise DomainError(
+            f"theta = {shown(theta)} is not on the lattice: allowed are the odd integers 1, 3, 5, … below 2³¹"
+        )
     if not 0.0 <= require_number("reinforcement", reinforcement) <= 1.0:
         raise DomainError(f"reinforcement = {reinforcement} is not a probability: allowed is 0 to 1")
     most = (2**31 - 2) // (2 * instance.P)
     if not 1 <= require_integer("passes", passes) <= most:
-        raise DomainError(f"passes = {passes} is out of range: allowed is 1 to {most}, or the hidden integers overflow")
+        raise DomainError(
+            f"passes = {shown(passes)} is out of range: allowed is 1 to {most}, or the hidden integers overflow"
+        )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from localentropy.arguments import require_fraction, require_integer, require_positive
+from localentropy.arguments import MOST_STEPS, require_fraction, require_integer, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.committee import TreeCommittee, check_committee, unit_norm
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
@@ -65,8 +65,9 @@ def committee_belief_propagation(
             "Units with common inputs have correlated weights, which the messages leave out"
         )
     require_fraction(damping=damping)
-    require_integer("max_iterations", max_iterations, 1)
+    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     require_positive(tolerance=tolerance)
+    damping, tolerance = float(damping), float(tolerance)
     clock = time.thread_time()
     messages = Messages(instance)
     errors = [messages.errors()]

@@ -7,13 +7,15 @@ import time
 
 import numpy as np
 
-from localentropy.arguments import require_integer, require_number, require_positive
+from localentropy.arguments import LARGEST_RATE, MOST_STEPS, require_integer, require_number, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, check_committee, unit_norm
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.least_action_kernels import coupled_epoch
 from localentropy.solvers.committee.runs import random_start, solution
 from localentropy.solvers.solution import Solution
+
+MOST_REPLICAS = 10**4
 
 
 def committee_entropic_least_action(
@@ -60,12 +62,13 @@ def committee_entropic_least_action(
     """
     check_committee(instance)
     require_integer("seed", seed)
-    require_positive(learning_rate=learning_rate, coupling=coupling, tolerance=tolerance)
+    require_positive(learning_rate=learning_rate, coupling=coupling, tolerance=tolerance, most=LARGEST_RATE)
     if require_number("coupling_growth", coupling_growth) < 0.0:
         raise DomainError(f"coupling_growth = {coupling_growth} is out of range: it must not be negative")
-    require_integer("replicas", replicas, 2)
-    require_integer("batch", batch, 1)
-    require_integer("epochs", epochs, 1)
+    learning_rate, coupling, coupling_growth = float(learning_rate), float(coupling), float(coupling_growth)
+    replicas = require_integer("replicas", replicas, 2, MOST_REPLICAS)
+    batch = min(require_integer("batch", batch, 1), instance.P)
+    require_integer("epochs", epochs, 1, MOST_STEPS)
     clock = time.thread_time()
     weights, stream = random_start(instance, seed, "committee_entropic_least_action", replicas)
     centre = unit_norm(weights.sum(0))

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_choice, require_fraction, require_integer, require_number, require_positive
+from localentropy.arguments import (
+    MOST_DRAWS,
+    MOST_STEPS,
+    require_choice,
+    require_fraction,
+    require_integer,
+    require_number,
+    require_positive,
+)
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, TreeCommittee, check_committee, unit_norm
 from localentropy.solvers.committee.focusing_kernels import update_weights
@@ -91,6 +99,7 @@ def committee_focusing_bp(
     """
     _check(instance, seed, coupling_start, coupling_end, steps, replicas, damping, max_iterations, tolerance)
     require_choice("stop", stop, ("end", "first"))
+    replicas, damping, tolerance = float(replicas), float(damping), float(tolerance)
     clock = time.thread_time()
     messages = Messages(instance, _first_means(instance, seed))
     errors = [messages.errors()]
@@ -152,8 +161,8 @@ def _check(
         require_integer("seed", seed)
     elif not isinstance(instance, TreeCommittee):
         raise DomainError("seed = None: a fully connected machine needs a seed, which tells its units apart")
-    require_integer("steps", steps, 1)
-    require_integer("max_iterations", max_iterations, 1)
+    require_integer("steps", steps, 1, MOST_DRAWS)
+    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     if not 0.0 < require_number("coupling_start", coupling_start) <= require_number("coupling_end", coupling_end):
         raise DomainError(
             f"couplings from {coupling_start} to {coupling_end}: allowed is 0 < coupling_start <= coupling_end"

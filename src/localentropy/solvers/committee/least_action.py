@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from localentropy.arguments import require_integer, require_positive
+from localentropy.arguments import LARGEST_RATE, MOST_STEPS, require_integer, require_positive
 from localentropy.instances.committee import Committee, check_committee
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.least_action_kernels import epoch
@@ -41,9 +41,10 @@ def committee_least_action(
     """
     check_committee(instance)
     require_integer("seed", seed)
-    require_positive(learning_rate=learning_rate)
-    require_integer("batch", batch, 1)
-    require_integer("epochs", epochs, 1)
+    require_positive(learning_rate=learning_rate, most=LARGEST_RATE)
+    learning_rate = float(learning_rate)
+    batch = min(require_integer("batch", batch, 1), instance.P)
+    require_integer("epochs", epochs, 1, MOST_STEPS)
     clock = time.thread_time()
     (weights,), stream = random_start(instance, seed, "committee_least_action")
     patterns = instance.data.signed_patterns

@@ -9,20 +9,28 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from localentropy.arguments import require_choice, require_integer, require_number, require_positive
+from localentropy.arguments import (
+    LARGEST_RATE,
+    MOST_STEPS,
+    require_choice,
+    require_integer,
+    require_number,
+    require_positive,
+    shown,
+)
 from localentropy.device import torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, check_committee
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.runs import random_start, solution
 from localentropy.solvers.committee.sgd_kernels import epoch as compiled_epoch
-from localentropy.solvers.solution import Solution
+from localentropy.solvers.solution import Solution, require_runs
 
 _LOOK_EVERY = 50  # epochs between two looks at which runs have ended: each look waits for the GPU
 
@@ -56,14 +64,17 @@ class Schedule:
     loss_tolerance: float = 1e-7
 
     def __post_init__(self) -> None:
-        require_positive(learning_rate=self.learning_rate, beta=self.beta, gamma=self.gamma)
+        require_positive(learning_rate=self.learning_rate, beta=self.beta, gamma=self.gamma, most=LARGEST_RATE)
         for name in ("beta_growth", "gamma_growth"):
             if require_number(name, getattr(self, name)) < 0.0:
                 raise DomainError(f"{name} = {getattr(self, name)} is out of range: it must not be negative")
         require_integer("batch", self.batch, 1)
-        require_integer("epochs", self.epochs, 1)
+        require_integer("epochs", self.epochs, 1, MOST_STEPS)
         require_choice("stop", self.stop, ("errors", "loss"))
         require_positive(loss_tolerance=self.loss_tolerance)
+        for field in fields(self):
+            if field.type == "float":  # numpy's numbers would be others in the kernels
+                object.__setattr__(self, field.name, float(getattr(self, field.name)))
 
 
 def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None = None, device: str = "cpu") -> Solution:
@@ -117,16 +128,17 @@ def committee_sgd_many(
     Raises:
         DomainError: not one seed for each instance, instances of unequal kinds or sizes, or see `committee_sgd`.
     """
-    schedule = schedule or Schedule()
-    if len(seeds) != len(instances):
-        raise DomainError(f"committee_sgd_many needs one seed for each instance, got {len(seeds)} for {len(instances)}")
-    for instance, seed in zip(instances, seeds, strict=True):
-        _check(instance, instances[0], seed)
+    schedule = Schedule() if schedule is None else schedule
+    if not isinstance(schedule, Schedule):
+        raise DomainError(f"schedule = {shown(schedule)}: allowed is a Schedule of {__name__}")
+    instances, seeds = require_runs("committee_sgd_many", instances, seeds)
+    for instance in instances:
+        _check(instance, instances[0])
+    place = torch_device(device)
     if schedule.stop == "loss" and device != "cpu":
         raise DomainError(
             f"device = {device!r}: stop = 'loss' is for 'cpu' only, single precision cannot follow the loss"
         )
-    place = torch_device(device)
     if place.type == "cpu":
         return [_run(instance, seed, schedule) for instance, seed in zip(instances, seeds, strict=True)]
     return _run_at_once(instances, seeds, schedule, place) if instances else []
@@ -145,18 +157,18 @@ def _run(instance: Committee, seed: int, schedule: Schedule) -> Solution:
     # A kernel must get one type of patterns only, here int8.
     patterns = instance.data.signed_patterns
     errors = [count_errors(patterns, weights)]
-    best, loss = weights.copy(), math.inf
+    best, loss, batch = weights.copy(), math.inf, min(schedule.batch, instance.P)
     beta, gamma, by_loss = schedule.beta, schedule.gamma, schedule.stop == "loss"
     for _ in range(schedule.epochs):
         if loss < schedule.loss_tolerance if by_loss else errors[-1] == 0:
             break
         order = stream.permutation(instance.P)
-        wrong, loss = compiled_epoch(patterns, order, schedule.batch, schedule.learning_rate, beta, gamma, weights)
+        wrong, loss = compiled_epoch(patterns, order, batch, schedule.learning_rate, beta, gamma, weights)
         if by_loss or wrong < min(errors):
             best[:] = weights
         errors.append(wrong)
-        beta *= 1.0 + schedule.beta_growth
-        gamma *= 1.0 + schedule.gamma_growth
+        beta = min(beta * (1.0 + schedule.beta_growth), LARGEST_RATE)
+        gamma = min(gamma * (1.0 + schedule.gamma_growth), LARGEST_RATE)
     converged = loss < schedule.loss_tolerance if by_loss else None
     return solution(instance, best, errors, time.thread_time() - clock, converged)
 
@@ -187,7 +199,7 @@ class CommitteeBatch:
         blocks = first.data.N // self.size
         self.patterns = torch.empty((len(sets), blocks, self.P, self.size), dtype=dtype, device=device)
         for one, patterns in zip(sets, self.patterns, strict=True):
-            inputs = torch.from_numpy(one.data.signed_patterns).reshape(self.P, blocks, self.size)
+            inputs = torch.tensor(one.data.signed_patterns).reshape(self.P, blocks, self.size)
             patterns.copy_(inputs.transpose(0, 1))
         self.patterns = self.patterns.view(-1, self.size)
         number = {id(one): place for place, one in enumerate(sets)}
@@ -271,8 +283,8 @@ def _run_at_once(
         for index, order in enumerate(torch.from_numpy(orders).to(device)):
             batch.epoch(order, schedule, beta, gamma)
             counts[index] = batch.errors
-            beta *= 1.0 + schedule.beta_growth
-            gamma *= 1.0 + schedule.gamma_growth
+            beta = min(beta * (1.0 + schedule.beta_growth), LARGEST_RATE)
+            gamma = min(gamma * (1.0 + schedule.gamma_growth), LARGEST_RATE)
         for run, found, weights in zip(going, counts.T.tolist(), batch.best.cpu().numpy(), strict=True):
             errors[run] += found[: found.index(0) + 1] if 0 in found else found
             best[run] = weights
@@ -283,7 +295,7 @@ def _run_at_once(
     ]
 
 
-def _check(instance: Committee, first: Committee, seed: object) -> None:
+def _check(instance: Committee, first: Committee) -> None:
     check_committee(instance)
     sizes, wanted = ((type(one).__name__, one.P, one.data.N, one.units) for one in (instance, first))
     if sizes != wanted:
@@ -291,4 +303,3 @@ def _check(instance: Committee, first: Committee, seed: object) -> None:
             f"committee_sgd_many needs instances of one kind and size, got {wanted[0]} with P = {wanted[1]}, "
             f"N = {wanted[2]}, K = {wanted[3]} and {sizes[0]} with P = {sizes[1]}, N = {sizes[2]}, K = {sizes[3]}"
         )
-    require_integer("seed", seed)

@@ -1,0 +1,423 @@
+"""One valid call of every public function of the library: tests derive odd calls from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from localentropy.instances.committee import (
+    FullCommittee,
+    TreeCommittee,
+    normalised_units,
+    random_full_committee,
+    random_tree_committee,
+    tree_committee,
+)
+from localentropy.instances.perceptron import (
+    Instance,
+    effective_margin,
+    hidden_manifold,
+    random_patterns,
+    smallest_allowed,
+)
+from localentropy.landscape.binary_local_energy import expected_flip_energy, flip_energy
+from localentropy.landscape.binary_overlaps import overlaps
+from localentropy.landscape.committee import committee_local_energy, committee_overlap
+from localentropy.landscape.committee_local_entropy import committee_local_entropy, committee_solution_fraction
+from localentropy.landscape.hessian import hessian_eigenvalues, largest_eigenvalue, smallest_valid_beta
+from localentropy.landscape.input_noise import input_noise_error
+from localentropy.landscape.local_energy import local_energy
+from localentropy.landscape.local_entropy import local_entropy
+from localentropy.landscape.random_flips import random_flips
+from localentropy.networks.align import (
+    align,
+    align_with_signs,
+    distance,
+    layer_overlaps,
+    overlap,
+    permute,
+    turn,
+)
+from localentropy.networks.binary_mlp.network import BinaryNetworks, uniform_initialization
+from localentropy.networks.binary_mlp.network import Shape as BinaryShape
+from localentropy.networks.binary_mlp.training import train as train_binary
+from localentropy.networks.cnn.folding import fold
+from localentropy.networks.cnn.network import parameter_count, standard_initialization, statistics
+from localentropy.networks.cnn.training import train as train_cnn
+from localentropy.networks.layers import Layers, joined
+from localentropy.networks.mlp.network import Shape, random_orthogonal
+from localentropy.networks.mlp.training import train_adam, train_sgd
+from localentropy.networks.normalise import normalise
+from localentropy.numerics.activations import activation_moments
+from localentropy.numerics.gaussian_covariance import gaussian_covariance
+from localentropy.replica import cross_entropy, perceptron, random_features, spherical_tree, teacher_student
+from localentropy.replica import tree_committee as committee_theory
+from localentropy.replica.franz_parisi import binary_entropy
+from localentropy.solvers import anneal, belief_propagation, binarynet, focusing_bp, mct0, sbpi
+from localentropy.solvers.batch import solve_many
+from localentropy.solvers.binary.binarynet import binarynet_many
+from localentropy.solvers.committee.belief_propagation import committee_belief_propagation
+from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
+from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
+from localentropy.solvers.committee.least_action import committee_least_action
+from localentropy.solvers.committee.sgd import Schedule, committee_sgd, committee_sgd_many
+
+
+class Call(NamedTuple):
+    """A function and valid arguments."""
+
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+
+
+LATTICE = hidden_manifold(D=5, P=12, N=61, seed=0)
+REAL = hidden_manifold(D=5, P=12, N=61, seed=0, activation="tanh")
+TREE = random_tree_committee(N=27, P=8, K=3, seed=0)
+FULL = random_full_committee(N=9, P=8, K=3, seed=0)
+SIGNS = np.where(np.arange(61) % 3 > 0, 1, -1).astype(np.int8)
+TREE_WEIGHTS = np.random.default_rng(0).standard_normal((3, 9))
+TREE_WEIGHTS /= np.linalg.norm(TREE_WEIGHTS, axis=1, keepdims=True)
+
+
+def streams(count: int = 2) -> list[np.random.Generator]:
+    return [np.random.default_rng(seed) for seed in range(count)]
+
+
+MLP = random_orthogonal(Shape(3, 4, 2), streams())
+INPUTS = torch.from_numpy(np.random.default_rng(5).standard_normal((7, 3)).astype(np.float32))
+LABELS = torch.sign(INPUTS[:, 0])
+BINARY = uniform_initialization(BinaryShape(5, 3, 1, 2), streams(), 0.3)
+BINARY_INPUTS = torch.sign(torch.from_numpy(np.random.default_rng(6).standard_normal((7, 5)).astype(np.float32)))
+CLASSES = (BINARY_INPUTS[:, 0] > 0).long()
+CNN = standard_initialization(1, streams())
+IMAGES = torch.from_numpy(np.random.default_rng(7).standard_normal((4, 3, 32, 32)).astype(np.float32))
+TEN = torch.tensor([0, 3, 9, 1])
+FLAT = torch.from_numpy(np.random.default_rng(8).standard_normal((2, 6)))
+
+
+def _evaluate(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    return weights, (weights[:, 0] > 0).double()
+
+
+def _errors(weights: torch.Tensor) -> torch.Tensor:
+    return (weights[:, 0] > 0).double()
+
+
+def odd_function(z: Any) -> Any:
+    return z / (1 + abs(z))
+
+
+def _listed(method: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **arguments: list(method(**arguments))
+
+
+CALLS: dict[str, Call] = {
+    # instances
+    "hidden_manifold": Call(
+        hidden_manifold,
+        {"D": 5, "P": 4, "N": 7, "seed": 0, "activation": "sign", "features": "gaussian", "gaussian_covariate": False},
+    ),
+    "hidden_manifold_function": Call(
+        hidden_manifold, {"D": 5, "P": 4, "N": 7, "seed": 0, "activation": odd_function, "gaussian_covariate": True}
+    ),
+    "random_patterns": Call(random_patterns, {"N": 7, "P": 4, "seed": 0}),
+    "Instance": Call(
+        Instance,
+        {
+            "patterns": REAL.patterns, "labels": REAL.labels, "seed": 0, "activation": "tanh",
+            "features": REAL.features, "latent": REAL.latent, "teacher": REAL.teacher, "gaussian_covariate": False,
+        },
+    ),
+    "Instance_lattice": Call(Instance, {"patterns": LATTICE.patterns, "labels": LATTICE.labels, "seed": 0}),
+    "stabilities": Call(REAL.stabilities, {"weights": SIGNS}),
+    "sums": Call(REAL.sums, {"weights": SIGNS}),
+    "train_error": Call(LATTICE.train_error, {"weights": SIGNS, "margin": 0.1}),
+    "train_error_real": Call(REAL.train_error, {"weights": SIGNS, "margin": 0.1}),
+    "test_error": Call(REAL.test_error, {"weights": SIGNS, "n": 9}),
+    "test_patterns": Call(_listed(REAL.test_patterns), {"n": 9}),
+    "smallest_allowed": Call(smallest_allowed, {"margin": 0.3, "N": 61}),
+    "effective_margin": Call(effective_margin, {"margin": 0.3, "N": 61}),
+    "TreeCommittee": Call(TreeCommittee, {"data": TREE.data, "units": 3}),
+    "FullCommittee": Call(FullCommittee, {"data": FULL.data, "units": 3, "test": FULL.data}),
+    "tree_committee": Call(tree_committee, {"D": 5, "P": 4, "N": 27, "K": 3, "seed": 0, "activation": "sign"}),
+    "random_tree_committee": Call(random_tree_committee, {"N": 27, "P": 4, "K": 3, "seed": 0}),
+    "random_full_committee": Call(random_full_committee, {"N": 9, "P": 4, "K": 3, "seed": 0}),
+    "committee.preactivations": Call(TREE.preactivations, {"weights": TREE_WEIGHTS}),
+    "committee.train_error": Call(TREE.train_error, {"weights": TREE_WEIGHTS}),
+    "committee.test_error": Call(
+        FullCommittee(FULL.data, 3, FULL.data).test_error, {"weights": TREE_WEIGHTS, "n": 5}
+    ),
+    "normalised_units": Call(normalised_units, {"instance": TREE, "weights": TREE_WEIGHTS}),
+    # solvers of the binary perceptron
+    "anneal": Call(
+        anneal,
+        {
+            "instance": LATTICE, "margin": 0.1, "seed": 0, "beta_start": 1.0, "beta_step": 0.005, "sweeps": 3,
+            "energy": "errors", "stop_at_first": True,
+        },
+    ),
+    "anneal_real": Call(anneal, {"instance": REAL, "margin": 0.1, "seed": 0, "sweeps": 3}),
+    "anneal_cross_entropy": Call(
+        anneal, {"instance": LATTICE, "seed": 0, "sweeps": 3, "energy": "cross_entropy", "gamma": 1.0}
+    ),
+    "mct0": Call(mct0, {"instance": LATTICE, "margin": 0.1, "seed": 0, "sweeps": 3}),
+    "sbpi": Call(
+        sbpi, {"instance": LATTICE, "margin": 0.1, "seed": 0, "theta": 1, "reinforcement": 0.3, "passes": 3}
+    ),
+    "belief_propagation": Call(
+        belief_propagation,
+        {
+            "instance": LATTICE, "margin": 0.1, "seed": 0, "damping": 0.3, "adaptive": True, "max_iterations": 3,
+            "tolerance": 1e-5, "epsilon": 0.1, "update": "exact", "order": "sequential",
+        },
+    ),
+    "belief_propagation_real": Call(
+        belief_propagation, {"instance": REAL, "margin": 0.1, "seed": 0, "max_iterations": 3}
+    ),
+    "focusing_bp": Call(
+        focusing_bp,
+        {
+            "instance": LATTICE, "margin": 0.1, "seed": 0, "protocol": "pseudo_reinforcement", "steps": 3,
+            "replicas": 20.0, "exponent": 0.5, "cap": 0.99, "damping": 0.5, "adaptive": True, "max_iterations": 2,
+            "tolerance": 1e-3, "epsilon": 0.1, "update": "expanded", "order": "parallel", "stop": "first",
+        },
+    ),
+    "binarynet": Call(
+        binarynet,
+        {
+            "instance": LATTICE, "margin": 0.1, "seed": 0, "logit_scale": 1.0, "learning_rate": 1e-3, "epochs": 3,
+            "spread": 0.1, "stop_at_first": True, "device": "cpu",
+        },
+    ),
+    "binarynet_many": Call(
+        binarynet_many, {"instances": [REAL, REAL], "seeds": [0, 1], "epochs": 3, "group": 2}
+    ),
+    "solve_many": Call(
+        solve_many, {"solver": mct0, "instances": [LATTICE, REAL], "seeds": [0, 1], "threads": 2, "sweeps": 3}
+    ),
+    # solvers of committees
+    "committee_belief_propagation": Call(
+        committee_belief_propagation, {"instance": TREE, "damping": 0.5, "max_iterations": 3, "tolerance": 1e-6}
+    ),
+    "committee_entropic_least_action": Call(
+        committee_entropic_least_action,
+        {
+            "instance": TREE, "seed": 0, "learning_rate": 1e-2, "replicas": 3, "coupling": 0.5,
+            "coupling_growth": 1e-4, "batch": 5, "epochs": 3, "tolerance": 1e-7,
+        },
+    ),
+    "committee_focusing_bp": Call(
+        committee_focusing_bp,
+        {
+            "instance": FULL, "seed": 0, "coupling_start": 0.5, "coupling_end": 30.0, "steps": 3, "replicas": 10.0,
+            "damping": 0.5, "max_iterations": 3, "tolerance": 1e-3, "stop": "first",
+        },
+    ),
+    "committee_least_action": Call(
+        committee_least_action, {"instance": FULL, "seed": 0, "learning_rate": 5e-3, "batch": 5, "epochs": 3}
+    ),
+    "Schedule": Call(
+        Schedule,
+        {
+            "learning_rate": 1e-2, "beta": 1.0, "beta_growth": 1e-3, "gamma": 3.0, "gamma_growth": 0.5, "batch": 5,
+            "epochs": 3, "stop": "loss", "loss_tolerance": 1e-7,
+        },
+    ),
+    "committee_sgd": Call(
+        committee_sgd, {"instance": TREE, "seed": 0, "schedule": Schedule(epochs=3), "device": "cpu"}
+    ),
+    "committee_sgd_many": Call(
+        committee_sgd_many, {"instances": [TREE, TREE], "seeds": [0, 1], "schedule": Schedule(epochs=3)}
+    ),
+    # landscape
+    "flip_energy": Call(
+        flip_energy,
+        {
+            "instance": LATTICE, "weights": SIGNS, "distances": [0.0, 0.1, 0.5], "realisations": 2, "seed": 0,
+            "margin": 0.1,
+        },
+    ),
+    "expected_flip_energy": Call(
+        expected_flip_energy,
+        {"instance": LATTICE, "weights": SIGNS, "distances": [0.0, 0.1, 0.5], "margin": 0.1},
+    ),
+    "overlaps": Call(overlaps, {"weights": np.stack([SIGNS, -SIGNS, SIGNS])}),
+    "committee_overlap": Call(committee_overlap, {"first": TREE_WEIGHTS, "second": TREE_WEIGHTS[::-1].copy()}),
+    "committee_local_energy": Call(
+        committee_local_energy,
+        {
+            "instance": TREE, "weights": np.stack([TREE_WEIGHTS, TREE_WEIGHTS]), "sigmas": [0.0, 0.3], "draws": 2,
+            "generators": streams(),
+        },
+    ),
+    "committee_local_entropy": Call(
+        committee_local_entropy,
+        {
+            "instance": TREE, "weights": TREE_WEIGHTS, "distances": [0.1, 0.3], "method": "message_passing",
+            "damping": 0.3, "max_iterations": 3, "tolerance": 1e-6,
+        },
+    ),
+    "committee_local_entropy_ep": Call(
+        committee_local_entropy,
+        {
+            "instance": FULL, "weights": TREE_WEIGHTS, "distances": [0.1], "method": "expectation_propagation",
+            "max_iterations": 3,
+        },
+    ),
+    "committee_solution_fraction": Call(
+        committee_solution_fraction,
+        {"instance": TREE, "weights": TREE_WEIGHTS, "distance": 0.1, "draws": 9, "seed": 0},
+    ),
+    "hessian_eigenvalues": Call(hessian_eigenvalues, {"instance": TREE, "weights": TREE_WEIGHTS, "beta": 2.0}),
+    "largest_eigenvalue": Call(largest_eigenvalue, {"instance": TREE, "weights": TREE_WEIGHTS, "beta": 2.0}),
+    "smallest_valid_beta": Call(
+        smallest_valid_beta, {"instance": TREE, "weights": TREE_WEIGHTS, "betas": [1.0, 3.0]}
+    ),
+    "input_noise_error": Call(
+        input_noise_error,
+        {"instance": TREE, "weights": TREE_WEIGHTS, "probabilities": [0.1, 0.2], "draws": 2, "seed": 0},
+    ),
+    "local_energy": Call(
+        local_energy,
+        {
+            "weights": FLAT, "evaluate": _evaluate, "units": 3, "sigmas": [0.0, 0.3], "draws": 2,
+            "generators": streams(),
+        },
+    ),
+    "local_entropy": Call(
+        local_entropy,
+        {
+            "instance": LATTICE, "reference": SIGNS, "distances": [0.1, 0.2], "margin": 0.1, "damping": 0.5,
+            "max_iterations": 3, "tolerance": 1e-6, "update": "exact",
+        },
+    ),
+    "local_entropy_fields": Call(
+        local_entropy, {"instance": REAL, "reference": SIGNS, "fields": [0.5, 2.0], "max_iterations": 3}
+    ),
+    "random_flips": Call(
+        random_flips,
+        {
+            "weights": torch.sign(FLAT), "errors": _errors, "distances": [0.0, 0.3], "draws": 2,
+            "generators": streams(),
+        },
+    ),
+    # networks
+    "mlp.Shape": Call(Shape, {"inputs": 3, "width": 4, "hidden_layers": 2}),
+    "random_orthogonal": Call(random_orthogonal, {"shape": Shape(3, 4, 2), "generators": streams()}),
+    "mlp.outputs": Call(MLP.__call__, {"inputs": INPUTS}),
+    "mlp.errors": Call(MLP.errors, {"inputs": INPUTS, "labels": LABELS, "block": 3}),
+    "train_adam": Call(
+        train_adam,
+        {"ensemble": MLP, "inputs": INPUTS, "labels": LABELS, "margin": 1.0, "learning_rate": 1e-3, "epochs": 3},
+    ),
+    "train_sgd": Call(
+        train_sgd,
+        {
+            "ensemble": MLP, "inputs": INPUTS, "labels": torch.stack([LABELS, -LABELS]), "margin": 1.0,
+            "learning_rate": 1e-3, "batch": 3, "epochs": 3, "generators": streams(),
+        },
+    ),
+    "binary_mlp.Shape": Call(BinaryShape, {"inputs": 5, "width": 3, "hidden_layers": 1, "classes": 2}),
+    "uniform_initialization": Call(
+        uniform_initialization, {"shape": BinaryShape(5, 3, 1, 2), "generators": streams(), "spread": 0.3}
+    ),
+    "binary.outputs": Call(BinaryNetworks.of(BINARY).outputs, {"inputs": BINARY_INPUTS}),
+    "binary.errors": Call(
+        BinaryNetworks.of(BINARY).errors, {"inputs": BINARY_INPUTS, "labels": CLASSES, "block": 3}
+    ),
+    "binary.of": Call(BinaryNetworks.of, {"real": BINARY}),
+    "train_binary": Call(
+        train_binary,
+        {
+            "start": BINARY, "inputs": BINARY_INPUTS, "labels": CLASSES, "logit_scale": 1.0, "learning_rate": 0.1,
+            "batch": 3, "epochs": 3, "generator": np.random.default_rng(0),
+        },
+    ),
+    "parameter_count": Call(parameter_count, {"width": 2}),
+    "standard_initialization": Call(standard_initialization, {"width": 1, "generators": streams()}),
+    "cnn.scores": Call(CNN.scores, {"images": IMAGES}),
+    "statistics": Call(statistics, {"cnn": CNN, "images": IMAGES, "block": 3}),
+    "fold": Call(fold, {"cnn": CNN, "over": statistics(CNN, IMAGES)}),
+    "folded.scores": Call(fold(CNN, statistics(CNN, IMAGES)).scores, {"images": IMAGES, "block": 3}),
+    "folded.errors": Call(fold(CNN, statistics(CNN, IMAGES)).errors, {"images": IMAGES, "labels": TEN}),
+    "train_cnn": Call(
+        train_cnn,
+        {
+            "start": CNN, "images": IMAGES, "labels": TEN, "optimizer": "sgd", "learning_rate": 0.01, "momentum": 0.9,
+            "batch": 3, "epochs": 2, "generators": streams(), "precision": "float32",
+        },
+    ),
+    "Layers": Call(Layers, {"weights": MLP.weights, "biases": MLP.biases}),
+    "layers.select": Call(MLP.select, {"networks": [1, 0]}),
+    "layers.with_weights": Call(MLP.with_weights, {"flat": MLP.flat_weights()}),
+    "joined": Call(joined, {"parts": [MLP, MLP]}),
+    "normalise": Call(normalise, {"networks": MLP}),
+    "permute": Call(permute, {"networks": MLP, "permutations": [torch.tensor([[1, 0, 2, 3]] * 2)]}),
+    "turn": Call(turn, {"networks": BINARY, "signs": [torch.tensor([[1.0, -1.0, 1.0]] * 2)]}),
+    "align": Call(align, {"reference": MLP, "other": MLP}),
+    "align_with_signs": Call(align_with_signs, {"reference": BINARY, "other": BINARY}),
+    "networks.overlap": Call(overlap, {"first": MLP, "second": MLP}),
+    "layer_overlaps": Call(layer_overlaps, {"first": MLP, "second": MLP}),
+    "networks.distance": Call(distance, {"first": MLP, "second": MLP}),
+    # theory
+    "binary_entropy": Call(binary_entropy, {"distance": [0.1, 0.5]}),
+    "activation_moments": Call(activation_moments, {"activation": "sign"}),
+    "activation_moments_function": Call(activation_moments, {"activation": odd_function}),
+    "gaussian_covariance": Call(gaussian_covariance, {"activation": "relu"}),
+    "perceptron.typical": Call(perceptron.typical, {"alpha": 0.5, "margin": 0.1}),
+    "perceptron.alpha_c": Call(perceptron.alpha_c, {"margin": 0.1}),
+    "perceptron.kappa_max": Call(perceptron.kappa_max, {"alpha": 0.5}),
+    "perceptron.franz_parisi": Call(
+        perceptron.franz_parisi,
+        {"distances": [0.1, 0.2], "alpha": 0.5, "margin_ref": 0.1, "margin": 0.0, "unsolved": "nan"},
+    ),
+    "perceptron.kappa_min": Call(perceptron.kappa_min, {"alpha": 0.5}),
+    "perceptron.kappa_u": Call(perceptron.kappa_u, {"alpha": 0.5}),
+    "tree_theory.typical": Call(committee_theory.typical, {"alpha": 0.5, "margin": 0.1, "activation": "relu"}),
+    "tree_theory.franz_parisi": Call(
+        committee_theory.franz_parisi,
+        {"distances": [0.1], "alpha": 0.5, "margin_ref": "max", "margin": 0.0, "activation": "relu"},
+    ),
+    "teacher_student.typical": Call(teacher_student.typical, {"alpha": 0.5, "margin": 0.1}),
+    "teacher_student.franz_parisi": Call(
+        teacher_student.franz_parisi, {"distances": [0.1], "alpha": 0.5, "margin_ref": 0.1, "margin": 0.0}
+    ),
+    "rf.typical": Call(
+        random_features.typical, {"alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.1, "activation": "sign"}
+    ),
+    "rf.alpha_c": Call(random_features.alpha_c, {"alpha_T": 3.0, "margin": 0.1, "activation": "sign"}),
+    "rf.kappa_max": Call(random_features.kappa_max, {"alpha_T": 3.0, "inv_alpha": 2.0, "activation": "sign"}),
+    "rf.franz_parisi": Call(
+        random_features.franz_parisi,
+        {
+            "distances": [0.1], "alpha_T": 3.0, "inv_alpha": 2.0, "margin_ref": 0.1, "margin": 0.0,
+            "activation": "sign", "unsolved": "nan",
+        },
+    ),
+    "rf.stability_density": Call(
+        random_features.stability_density,
+        {"stabilities": [0.1, 1.0], "alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.0, "activation": "sign"},
+    ),
+    "rf.local_energy": Call(
+        random_features.local_energy,
+        {"distances": [0.1, 0.2], "alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.0, "activation": "sign"},
+    ),
+    "rf.overparameterized_limit": Call(
+        random_features.overparameterized_limit, {"alpha_T": 3.0, "margin": 0.1, "activation": "sign"}
+    ),
+    "spherical_tree.local_entropy": Call(
+        spherical_tree.local_entropy, {"overlaps": [0.7, 0.9], "alpha": 1.0, "units": 3, "machine": "committee"}
+    ),
+    "spherical_tree.typical": Call(spherical_tree.typical, {"alpha": 1.0, "units": 3}),
+    "spherical_tree.alpha_rs": Call(spherical_tree.alpha_rs, {"units": 3}),
+    "minimizers": Call(cross_entropy.minimizers, {"alpha": 0.6, "gamma": 2.0}),
+    "minimizers_franz_parisi": Call(
+        cross_entropy.franz_parisi, {"distances": [0.1], "alpha": 0.6, "gamma": 2.0, "unsolved": "raise"}
+    ),
+}  # fmt: skip
+
+UNBOUNDED = math.inf
