@@ -41,7 +41,7 @@ def plain(patterns: torch.Tensor) -> None:
 
 def epoch_times(instances: list[Instance]) -> None:
     one = instances[:1]
-    patterns = torch.from_numpy(one[0].signed_patterns).float()
+    patterns = torch.tensor(one[0].signed_patterns).float()
     times = medians(
         ROUNDS,
         lambda: products(patterns),

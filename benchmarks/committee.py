@@ -111,7 +111,7 @@ def main() -> None:
     torch.set_num_threads(1)
     instances = [random_tree_committee(N=N, P=P, K=K, seed=seed) for seed in range(RUNS)]
     one = instances[0]
-    blocks = torch.from_numpy(one.data.signed_patterns).float().view(P, K, -1).transpose(0, 1).contiguous()
+    blocks = torch.tensor(one.data.signed_patterns).float().view(P, K, -1).transpose(0, 1).contiguous()
 
     double = blocks.double().numpy()
     update, limit = 1e3 * medians(

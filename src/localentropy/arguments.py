@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
@@ -164,15 +165,15 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
 
     Args:
         name: of one element.
-        values: a number or a (nested) sequence of numbers, with at least one element. Sets and mappings are refused:
-            sets have no order, and mappings have keys and values.
+        values: a number or a (nested) sequence of numbers, with at least one element. Sets, mappings and masked
+            arrays are refused: sets have no order, mappings have keys and values, and masked numbers are not there.
         low: lower end of the interval.
         high: upper end.
         inclusive: whether the ends are allowed.
     """
     import numpy as np
 
-    if isinstance(values, (Set, Mapping)):
+    if isinstance(values, (Set, Mapping, np.ma.MaskedArray)):
         raise DomainError(f"{name}: a {type(values).__name__} given, allowed is a sequence of numbers")
     array = np.asarray(values) if hasattr(values, "__array__") else None
     if array is not None and array.dtype.kind in "fiu":
@@ -191,6 +192,22 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
         interval = f"[{low:g}, {high:g}]" if inclusive else f"({low:g}, {high:g})"
         raise DomainError(f"{name} = {numbers[~inside].flat[0]:.12g} is outside {interval}")
     return numbers
+
+
+def require_memory(size: float, **sizes: int) -> None:
+    """Refuse what is larger than the memory of this machine.
+
+    Args:
+        size: of all arrays, in bytes.
+        sizes: what they come from, which the message names.
+
+    Raises:
+        DomainError: says how large both are.
+    """
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if size > memory:
+        named = ", ".join(f"{name} = {value}" for name, value in sizes.items())
+        raise DomainError(f"{named}: this takes {size / 1e9:.3g} GB, the machine has {memory / 1e9:.3g} GB")
 
 
 def require_shape(name: str, shape: Sequence[int], *allowed: Shape) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -419,5 +418,3 @@ CALLS: dict[str, Call] = {
         cross_entropy.franz_parisi, {"distances": [0.1], "alpha": 0.6, "gamma": 2.0, "unsolved": "raise"}
     ),
 }  # fmt: skip
-
-UNBOUNDED = math.inf

@@ -97,7 +97,6 @@ INSTANCES = {
     "series": (lambda: random_patterns(N=301, P=60, seed=1), 0.0),
     "few weights": (lambda: random_patterns(N=21, P=8, seed=1), 0.0),
     "margin": (lambda: random_patterns(N=101, P=30, seed=2), 0.4),
-    "even": (lambda: random_patterns(N=90, P=20, seed=2), 0.0),
     "real patterns": (lambda: hidden_manifold(D=40, P=30, N=201, seed=1, activation="tanh"), 0.1),
 }
 

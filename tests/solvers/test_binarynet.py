@@ -76,7 +76,7 @@ def test_gradient_and_step_are_those_of_torch(activation, margin):
     state = StraightThrough([instance], [0], dtype=torch.float64, **(OPTIONS | {"margin": margin}))
     real = state.real[0].clone().requires_grad_()
     optimizer = torch.optim.Adam([real], lr=1e-3)
-    inputs, labels = torch.from_numpy(instance.patterns).double(), torch.from_numpy(instance.labels).double()
+    inputs, labels = torch.tensor(instance.patterns).double(), torch.tensor(instance.labels).double()
     root = math.sqrt(instance.N)
     shift = (smallest_allowed(margin, instance.N) - 1) / root if activation == "sign" else margin
     for _ in range(60):

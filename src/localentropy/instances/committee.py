@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import Shape, require_integer, require_reals
+from localentropy.arguments import Shape, require_integer, require_reals, shown
 from localentropy.data.prepared import LAYOUTS, Dataset, Split
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns
@@ -42,12 +42,13 @@ class Committee:
 
     def __post_init__(self) -> None:
         K = require_integer("units", self.units)
-        if K < 1 or K % 2 == 0:
-            raise DomainError(f"units = {K}: must be odd, or votes can tie; nearest allowed is {max(1, K + 1)}")
-        object.__setattr__(self, "units", require_integer("units", K, 1, MOST_UNITS))
-        for data in (self.data,) if self.test is None else (self.data, self.test):
-            if not isinstance(data, Instance):
-                raise DomainError(f"data = {type(data).__name__} object: allowed is Instance(patterns, labels, seed)")
+        if K > MOST_UNITS or K < 1 or K % 2 == 0:
+            nearest = min(max(1, K + 1), MOST_UNITS)
+            raise DomainError(f"units = {shown(K)}: must be odd, or votes can tie; nearest allowed is {nearest}")
+        object.__setattr__(self, "units", K)
+        for name, data in (("data", self.data), ("test", self.test)):
+            if not isinstance(data, Instance) and not (name == "test" and data is None):
+                raise DomainError(f"{name} = {type(data).__name__} object: allowed is Instance(patterns, labels, seed)")
         if self.test is not None and self.test.N != self.data.N:
             raise DomainError(f"test patterns of N = {self.test.N} inputs: training patterns have {self.data.N}")
 

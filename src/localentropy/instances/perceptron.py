@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import functools
 import math
-import os
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -27,12 +26,14 @@ from localentropy.arguments import (
     require_choice,
     require_flag,
     require_integer,
+    require_memory,
     require_number,
     require_reals,
     require_shape,
+    shown,
 )
 from localentropy.errors import DomainError
-from localentropy.numerics.activations import Activation, activation_function, activation_moments
+from localentropy.numerics.activations import Activation, AsItIs, activation_function, activation_moments
 
 LARGEST_PATTERN = 1e6
 """The largest size of an entry of a pattern: sums of squares in single precision do not overflow."""
@@ -58,7 +59,7 @@ class Instance:
 
     Raises:
         DomainError: an array of another type or shape, labels or int8 patterns that are not ±1, a number that is not
-            finite, a seed that is no integer, an unknown activation.
+            finite, a seed that is no integer, an unknown activation or one whose mean is not 0.
     """
 
     patterns: np.ndarray
@@ -69,11 +70,12 @@ class Instance:
     latent: np.ndarray | None = None
     teacher: np.ndarray | None = None
     gaussian_covariate: bool = False
+    _activation: AsItIs | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         seeds.require_seed(self.seed)
         if self.activation is not None:
-            activation_function(self.activation)
+            activation_moments(self.activation)
         flag = require_flag("gaussian_covariate", self.gaussian_covariate)
         kept = {"patterns": _frozen("patterns", self.patterns, ("P", "N"), np.int8, np.float32)}
         P, N = kept["patterns"].shape
@@ -89,10 +91,11 @@ class Instance:
             kept["teacher"] = _frozen("teacher", self.teacher, (D,), np.int8)
         for name, value in (*kept.items(), ("gaussian_covariate", flag)):
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "_activation", _as_it_is(self.activation))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy, or one of another process, is made anew: arrays that are copied can be written to.
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        return type(self), tuple(getattr(self, one.name) for one in fields(self) if one.init)
 
     @property
     def P(self) -> int:
@@ -147,7 +150,7 @@ class Instance:
         if self.binary and np.all(np.abs(weights) == 1):
             right = sums >= allowed
         else:
-            right = (sums > 0) & (sums >= margin * math.sqrt(self.N))
+            right = (sums > 0) & (sums >= float(margin) * math.sqrt(self.N))
         # What is not right is an error, whatever it is.
         error = (~right).mean(-1)
         return error if error.ndim else float(error)
@@ -186,6 +189,10 @@ class Instance:
         require_integer("n", n, 1, MOST_STEPS)
         if self.features is None or self.teacher is None or self.activation is None:
             raise DomainError("these patterns have no teacher: there is no test error, only a train error")
+        if _as_it_is(self.activation) != self._activation:
+            raise DomainError(
+                f"activation = {shown(self.activation)} gives other numbers now than it gave for the training patterns"
+            )
         sizes = {"D": len(self.teacher), "P": self.P, "N": self.N}
         latent_stream = seeds.generator(self.seed, "test", **sizes)
         noise_stream = seeds.generator(self.seed, "test/noise", **sizes)
@@ -222,7 +229,7 @@ def random_patterns(N: int, P: int, seed: int) -> Instance:
         DomainError: N or P not an integer, below 1 or too large for the memory; a seed that is no integer.
     """
     sizes = _sizes(N=N, P=P)
-    _require_memory(P * N, **sizes)
+    require_memory(P * N, **sizes)
     stream = seeds.generator(seed, "instance", **sizes)
     labels = _random_signs(stream, P)
     return Instance(patterns=_random_signs(stream, (P, N)), labels=labels, seed=seed)
@@ -261,9 +268,8 @@ def hidden_manifold(
     sizes = _sizes(D=D, P=P, N=N)
     require_choice("features", features, ("gaussian", "binary"))
     gaussian_covariate = require_flag("gaussian_covariate", gaussian_covariate)
-    activation_function(activation)
     activation_moments(activation)
-    _require_memory(8 * (N * D + P * D) + 4 * P * N, **sizes)
+    require_memory(8 * (N * D + P * D) + 4 * P * N, **sizes)
     stream = seeds.generator(seed, "instance", **sizes)
     teacher = _random_signs(stream, D)
     latent = stream.standard_normal((P, D))
@@ -328,7 +334,7 @@ def _project(
 ) -> np.ndarray:
     """Patterns of latent patterns, [rows, N]: int8 if the activation is "sign" without noise, else float32."""
     function = activation_function(activation)
-    binary = activation == "sign" and noise is None
+    binary = isinstance(activation, str) and activation == "sign" and noise is None
     patterns = np.empty((len(latent), len(features)), np.int8 if binary else np.float32)
     rows = max(1, _BLOCK // len(features))
     for start in range(0, len(latent), rows):
@@ -336,6 +342,11 @@ def _project(
         z = latent[start : start + rows] / math.sqrt(latent.shape[1]) @ features.T
         patterns[start : start + rows] = _covariates(z, activation, noise) if noise else function(z)
     return _locked(patterns)
+
+
+def _as_it_is(activation: Activation | None) -> AsItIs | None:
+    """A function with some of its numbers; None for a name, whose numbers are always the same."""
+    return AsItIs(activation) if callable(activation) else None
 
 
 def _covariates(z: np.ndarray, activation: Activation, noise: np.random.Generator) -> np.ndarray:
@@ -388,15 +399,3 @@ def _frozen(name: str, array: object, shape: Shape, *kinds: type[np.generic]) ->
 def _sizes(**sizes: int) -> dict[str, int]:
     """The sizes as Python's integers, for the names of random streams."""
     return {name: require_integer(name, size, 1, LARGEST_SIZE) for name, size in sizes.items()}
-
-
-def _require_memory(size: int, **sizes: int) -> None:
-    """Refuse a problem whose arrays, of `size` bytes, are larger than the memory of this machine.
-
-    Raises:
-        DomainError: says how large both are.
-    """
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if size > memory:
-        named = ", ".join(f"{name} = {value}" for name, value in sizes.items())
-        raise DomainError(f"{named}: the problem takes {size / 1e9:.3g} GB, this machine has {memory / 1e9:.3g} GB")

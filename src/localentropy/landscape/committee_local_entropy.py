@@ -119,7 +119,7 @@ def committee_local_entropy(
     require_choice("method", method, METHODS)
     require_fraction(damping=damping)
     require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance)
+    require_positive(tolerance=tolerance, most=1.0)
     damping, tolerance = float(damping), float(tolerance)
     if method == "expectation_propagation":
         columns = expectation_propagation(instance.unit_inputs, reference, wanted, damping, max_iterations, tolerance)

@@ -111,6 +111,7 @@ class _Terms:
 
     def __init__(self, instance: Committee, weights: np.ndarray, beta: float) -> None:
         require_positive(beta=beta)
+        beta = float(beta)
         unit_weights = normalised_units(instance, weights)
         fields = beta * instance.preactivations(unit_weights)
         P, K = fields.shape

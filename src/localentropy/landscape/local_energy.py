@@ -82,7 +82,7 @@ def local_energy(
         DomainError: weights that are no tensor, a negative level of noise, no draws, no units, or not one generator for
             each solution; an `evaluate` that is no function, or returns other shapes.
     """
-    weights = require_tensor("weights", weights, ("solutions", "weights"))
+    weights = require_tensor("weights", weights, ("solutions", "weights")).detach()
     require_function("evaluate", evaluate)
     units = require_integer("units", units, 1, weights.shape[1])
     noises = require_array("sigma", sigmas, 0.0, LARGEST_NOISE).ravel()

@@ -76,7 +76,8 @@ def local_entropy(
     """
     check_instance(instance)
     require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance)
+    require_positive(tolerance=tolerance, most=1.0)
+    tolerance = float(tolerance)
     reference = require_signs("reference", reference, (instance.N,)).astype(np.float64)
     if (distances is None) == (fields is None):
         raise DomainError("local_entropy needs distances or fields, and not both")

@@ -20,6 +20,7 @@ from localentropy.arguments import (
     require_labels,
     require_shape,
 )
+from localentropy.errors import DomainError
 
 
 def random_flips(
@@ -60,6 +61,8 @@ def random_flips(
         uniform = uniform.to(weights.device)
         for place, distance in enumerate(distances):
             wrong = errors(torch.where(uniform < distance, -weights, weights))
-            require_shape("errors: result", wrong.shape, (len(weights),))
+            if not isinstance(wrong, Tensor):
+                raise DomainError(f"errors returned a {type(wrong).__name__}, allowed is a tensor")
+            require_shape("errors: what it returned", wrong.shape, (len(weights),))
             found[place, :, draw] = wrong.cpu()
     return found

@@ -82,7 +82,10 @@ def activation_function(activation: Activation) -> Callable[[np.ndarray], np.nda
             return activation
     except Exception:  # a user's function may raise anything
         pass
-    return np.vectorize(activation, otypes=[np.float64])
+    with contextlib.suppress(Exception):
+        if np.ndim(activation(_PROBES[0])) == 0:
+            return np.vectorize(activation, otypes=[np.float64])
+    return np.vectorize(lambda z: _evaluate(activation, z), otypes=[np.float64])
 
 
 class AsItIs:
@@ -151,7 +154,7 @@ def _moments_by_quadrature(activation: AsItIs) -> ActivationMoments:
 
 
 def _evaluate(function: Callable[[Any], Any], z: float) -> float:
-    """The function at a number, which it may take as such, as a 0-d tensor, or in an array."""
+    """The function at a number, which it may take as such, in an array, or as a 0-d tensor."""
     try:
         with np.errstate(all="ignore"):
             return float(function(z))
@@ -159,7 +162,7 @@ def _evaluate(function: Callable[[Any], Any], z: float) -> float:
         if isinstance(failure, TypeError):
             import torch
 
-            for value in (torch.tensor(z, dtype=torch.float64), np.array([z])):
+            for value in (np.array([z]), torch.tensor(z, dtype=torch.float64)):
                 with contextlib.suppress(Exception):
                     return float(function(value).item())
         raise DomainError(

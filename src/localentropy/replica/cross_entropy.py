@@ -15,6 +15,7 @@ there are no solutions, and ConvergenceError, with the point and the residual, f
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -126,7 +127,7 @@ def minimizers(alpha: float, gamma: float) -> Minimizers:
             minimizers are its typical solutions, error and energy are 0, beta is infinite.
     """
     alpha = require_between("alpha", alpha, *LOADS)
-    if gamma == math.inf:
+    if _is_infinite(gamma):
         typical = perceptron.typical(alpha)
         return Minimizers(
             alpha, gamma, math.inf, math.inf, typical.q, typical.q_hat, 0.0, 0.0, typical.entropy, typical.residual
@@ -165,13 +166,17 @@ def franz_parisi(
     requested = curves.requested_distances(distances)
     alpha = require_between("alpha", alpha, *LOADS)
     student = perceptron.Perceptron(alpha, 0.0)
-    if gamma == math.inf:
+    if _is_infinite(gamma):
         curve = curves.curve_around(student, 0.0)
     else:
         gamma = require_between("gamma", gamma, *SHARPNESSES)
         typicals.typical_point(student)
         curve = curves.FranzParisiCurve(student, _reference(alpha, gamma))
     return curves.table(curve, requested, unsolved, alpha=alpha, gamma=gamma)
+
+
+def _is_infinite(gamma: object) -> bool:
+    return isinstance(gamma, numbers.Real) and gamma == math.inf
 
 
 @lru_cache(maxsize=512)

@@ -468,4 +468,5 @@ def binary_entropy(distance: Iterable[float] | float) -> np.ndarray:
         DomainError: a value outside [0, 1], or none.
     """
     distance = require_array("distance", distance, 0.0, 1.0)
-    return entr(distance) - xlog1py(1.0 - distance, -distance)  # type: ignore[no-any-return]
+    # At 1 the sum is -0.0.
+    return entr(distance) - xlog1py(1.0 - distance, -distance) + 0.0  # type: ignore[no-any-return]

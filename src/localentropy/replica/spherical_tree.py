@@ -17,12 +17,13 @@ ConvergenceError, with the point and the residual, for a solve that failed.
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from localentropy.arguments import require_array, require_between, require_choice
+from localentropy.arguments import require_array, require_between, require_choice, shown
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.replica import tree_patterns
 from localentropy.replica.ensemble import LOADS
@@ -278,6 +279,6 @@ def _load(alpha: float, limit: float, why: str) -> float:
 
 
 def _units(units: float) -> float:
-    if isinstance(units, bool) or units not in (1, 3, math.inf):
-        raise DomainError(f"units = {units!r} is out of range: allowed are 1, 3, math.inf")
+    if isinstance(units, bool) or not isinstance(units, numbers.Real) or units not in (1, 3, math.inf):
+        raise DomainError(f"units = {shown(units)} is out of range: allowed are 1, 3, math.inf")
     return float(units)

@@ -22,12 +22,15 @@ from localentropy.arguments import (
     require_generators,
     require_integer,
     require_labels,
+    require_memory,
     require_number,
     require_tensor,
     shown,
 )
 from localentropy.errors import DomainError
 from localentropy.networks.layers import Layers, require_networks
+
+MOST_LAYERS = 1000
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,8 @@ class Shape:
 
     def __post_init__(self) -> None:
         for name in ("inputs", "width", "hidden_layers", "classes"):
-            least = 2 if name == "classes" else 1
-            object.__setattr__(self, name, require_integer(name, getattr(self, name), least, LARGEST_SIZE))
+            least, most = 2 if name == "classes" else 1, MOST_LAYERS if name == "hidden_layers" else LARGEST_SIZE
+            object.__setattr__(self, name, require_integer(name, getattr(self, name), least, most))
         for name, size in (("inputs", self.inputs), ("width", self.width)):
             if size % 2 == 0:
                 raise DomainError(f"{name} = {size} must be odd, so that no sum of ±1 is zero; nearest: {size + 1}")
@@ -130,7 +133,8 @@ class BinaryNetworks(Layers):
             part = slice(start, start + block)
             sums = self._outputs(inputs[part])
             own = sums.gather(1, labels[part].expand(self.networks, 1, -1))
-            wrong += ((sums >= own).sum(1) > 1).sum(1)
+            # Its own output is among the largest, unless it is no number.
+            wrong += ((sums >= own).sum(1) != 1).sum(1)
         return wrong / len(inputs)
 
 
@@ -151,6 +155,7 @@ def uniform_initialization(shape: Shape, generators: Sequence[np.random.Generato
     if not isinstance(shape, Shape):
         raise DomainError(f"shape = {shown(shape)}: allowed is a Shape of {__name__}")
     generators = require_generators(generators)
+    require_memory(8.0 * shape.weights * len(generators), inputs=shape.inputs, width=shape.width)
     if not 0.0 < require_number("spread", spread) <= 1.0:
         raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")
     spread = float(spread)

@@ -21,11 +21,19 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from localentropy.arguments import MOST_STEPS, require_function, require_integer, require_labels, require_number, shown
+from localentropy.arguments import (
+    MOST_STEPS,
+    require_function,
+    require_integer,
+    require_labels,
+    require_number,
+    require_tensor,
+    shown,
+)
 from localentropy.errors import DomainError
 from localentropy.networks.binary_mlp.network import BinaryNetworks, first_sums
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.layers import Layers
+from localentropy.networks.layers import Layers, require_networks
 from localentropy.networks.training import LARGEST_BATCH, LARGEST_RATE, Resumed
 
 ERROR_BITS = 10
@@ -82,10 +90,13 @@ def train(
         DomainError: what are no networks, inputs or labels of another shape or type, inputs other than ±1, other
             classes; a parameter that is not positive, or for which sums would not be exact.
     """
-    signs = BinaryNetworks.of(start)
+    require_networks("start", start)
+    if start.biases:
+        raise DomainError("start: these networks have biases, which binary ones have not")
     if any(bool((weight.abs() > 1).any()) for weight in start.weights):
         raise DomainError("start: a weight is larger than 1, where weights are clipped")
-    inputs = (signs.to(inputs.device) if isinstance(inputs, Tensor) else signs).checked(inputs)
+    inputs = require_tensor("inputs", inputs, ("patterns", start.weights[0].shape[2])).detach()
+    inputs = BinaryNetworks.of(start).to(inputs.device).checked(inputs)
     labels = require_labels("labels", labels, range(start.weights[-1].shape[1]), (len(inputs),), like=inputs).long()
     for name, value in (("logit_scale", logit_scale), ("learning_rate", learning_rate)):
         if not 1.0 / LARGEST_RATE <= require_number(name, value) <= LARGEST_RATE:

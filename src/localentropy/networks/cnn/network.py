@@ -26,6 +26,7 @@ from localentropy.arguments import (
     require_generators,
     require_integer,
     require_list,
+    require_memory,
     require_shape,
     require_tensor,
 )
@@ -252,6 +253,7 @@ def standard_initialization(width: int, generators: Sequence[np.random.Generator
     """
     layers = channels(width)
     generators = require_generators(generators)
+    require_memory(8.0 * parameter_count(width) * len(generators), width=width)
     drawn: list[list[np.ndarray]] = []
     for generator in generators:
         weights = [

@@ -91,7 +91,7 @@ def train(
         ConvergenceError: the loss is not finite, because the learning rate is too large.
     """
     require_cnn("start", start)
-    require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=start.linear)
+    images = require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=start.linear).detach()
     labels = require_labels("labels", labels, range(CLASSES), (len(images),), like=images).long()
     require_choice("optimizer", optimizer, get_args(Optimizer))
     require_choice("precision", precision, get_args(Precision))

@@ -20,11 +20,14 @@ from localentropy.arguments import (
     require_generators,
     require_integer,
     require_labels,
+    require_memory,
     require_tensor,
     shown,
 )
 from localentropy.errors import DomainError
 from localentropy.networks.layers import Layers
+
+MOST_LAYERS = 1000
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class Shape:
 
     def __post_init__(self) -> None:
         for name in ("inputs", "width", "hidden_layers"):
-            object.__setattr__(self, name, require_integer(name, getattr(self, name), 1, LARGEST_SIZE))
+            most = MOST_LAYERS if name == "hidden_layers" else LARGEST_SIZE
+            object.__setattr__(self, name, require_integer(name, getattr(self, name), 1, most))
 
     @property
     def layers(self) -> list[tuple[int, int]]:
@@ -132,6 +136,7 @@ def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -
     if not isinstance(shape, Shape):
         raise DomainError(f"shape = {shown(shape)}: allowed is a Shape of {__name__}")
     generators = require_generators(generators)
+    require_memory(8.0 * shape.parameters * len(generators), inputs=shape.inputs, width=shape.width)
     drawn = [[_orthogonal(after, before, generator) for after, before in shape.layers] for generator in generators]
     gains = [np.sqrt(2)] * shape.hidden_layers + [1.0]
     weights = tuple(

@@ -83,8 +83,8 @@ def train_adam(
         ConvergenceError: the loss is not finite.
     """
     require_networks("ensemble", ensemble, Ensemble)
-    require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0])
-    require_labels("labels", labels, (-1, 1), (len(inputs),), like=inputs)
+    inputs = require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0]).detach()
+    labels = require_labels("labels", labels, (-1, 1), (len(inputs),), like=inputs).detach()
     require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_RATE)
     margin, learning_rate = float(margin), float(learning_rate)
     epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
@@ -162,8 +162,8 @@ def train_sgd(
         ConvergenceError: the loss is not finite, because the learning rate is too large.
     """
     require_networks("ensemble", ensemble, Ensemble)
-    require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0])
-    require_labels("labels", labels, (-1, 1), (ensemble.networks, len(inputs)), like=inputs)
+    inputs = require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0]).detach()
+    labels = require_labels("labels", labels, (-1, 1), (ensemble.networks, len(inputs)), like=inputs).detach()
     require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_RATE)
     margin, learning_rate = float(margin), float(learning_rate)
     batch = require_integer("batch", batch, 1, LARGEST_BATCH)

@@ -80,7 +80,8 @@ def belief_propagation(
     """
     check_run(instance, seed)
     require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance)
+    require_positive(tolerance=tolerance, most=1.0)
+    tolerance = float(tolerance)
     how = Update(update, order, damping, adaptive)
     start = time.thread_time()
     generator = seeds.generator(seed, "algorithm/belief_propagation", N=instance.N, P=instance.P)

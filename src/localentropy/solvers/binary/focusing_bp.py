@@ -68,7 +68,8 @@ def protocol_values(
     else:
         rho = np.arange(steps) / steps
         # At ρ = 0 the coupling is 0 and the number of replicas has no effect, except for exponent 0.
-        y = 1.0 + np.maximum(rho, 1e-300) ** (1.0 - 2.0 * exponent) / (1.0 - rho)
+        with np.errstate(over="ignore"):
+            y = np.minimum(1.0 + np.maximum(rho, 1e-300) ** (1.0 - 2.0 * exponent) / (1.0 - rho), 1e300)
     with np.errstate(divide="ignore"):
         coupling = np.arctanh(np.minimum(rho**exponent, cap))
     return coupling, y
@@ -128,7 +129,8 @@ def focusing_bp(
     """
     check_run(instance, seed)
     require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance)
+    require_positive(tolerance=tolerance, most=1.0)
+    tolerance = float(tolerance)
     require_choice("stop", stop, ("end", "first"))
     how = Update(update, order, damping, adaptive)
     couplings, ys = protocol_values(protocol, steps, replicas, exponent, cap)

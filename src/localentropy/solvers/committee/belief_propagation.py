@@ -66,7 +66,7 @@ def committee_belief_propagation(
         )
     require_fraction(damping=damping)
     require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance)
+    require_positive(tolerance=tolerance, most=1.0)
     damping, tolerance = float(damping), float(tolerance)
     clock = time.thread_time()
     messages = Messages(instance)

@@ -65,7 +65,8 @@ def committee_entropic_least_action(
     require_positive(learning_rate=learning_rate, coupling=coupling, tolerance=tolerance, most=LARGEST_RATE)
     if require_number("coupling_growth", coupling_growth) < 0.0:
         raise DomainError(f"coupling_growth = {coupling_growth} is out of range: it must not be negative")
-    learning_rate, coupling, coupling_growth = float(learning_rate), float(coupling), float(coupling_growth)
+    learning_rate, tolerance = float(learning_rate), float(tolerance)
+    coupling, coupling_growth = float(coupling), float(coupling_growth)
     replicas = require_integer("replicas", replicas, 2, MOST_REPLICAS)
     batch = min(require_integer("batch", batch, 1), instance.P)
     require_integer("epochs", epochs, 1, MOST_STEPS)

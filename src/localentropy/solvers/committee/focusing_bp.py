@@ -100,6 +100,7 @@ def committee_focusing_bp(
     _check(instance, seed, coupling_start, coupling_end, steps, replicas, damping, max_iterations, tolerance)
     require_choice("stop", stop, ("end", "first"))
     replicas, damping, tolerance = float(replicas), float(damping), float(tolerance)
+    coupling_start, coupling_end = float(coupling_start), float(coupling_end)
     clock = time.thread_time()
     messages = Messages(instance, _first_means(instance, seed))
     errors = [messages.errors()]
@@ -170,4 +171,4 @@ def _check(
     if require_number("replicas", replicas) <= 1.0:
         raise DomainError(f"replicas = {replicas} is out of range: it must be larger than 1")
     require_fraction(damping=damping)
-    require_positive(tolerance=tolerance)
+    require_positive(tolerance=tolerance, most=1.0)

@@ -134,11 +134,11 @@ def committee_sgd_many(
     instances, seeds = require_runs("committee_sgd_many", instances, seeds)
     for instance in instances:
         _check(instance, instances[0])
-    place = torch_device(device)
-    if schedule.stop == "loss" and device != "cpu":
+    if schedule.stop == "loss" and require_choice("device", device, ("cpu", "cuda")) == "cuda":
         raise DomainError(
             f"device = {device!r}: stop = 'loss' is for 'cpu' only, single precision cannot follow the loss"
         )
+    place = torch_device(device)
     if place.type == "cpu":
         return [_run(instance, seed, schedule) for instance, seed in zip(instances, seeds, strict=True)]
     return _run_at_once(instances, seeds, schedule, place) if instances else []
