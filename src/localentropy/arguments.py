@@ -175,7 +175,10 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
 
     if isinstance(values, (Set, Mapping, np.ma.MaskedArray)):
         raise DomainError(f"{name}: a {type(values).__name__} given, allowed is a sequence of numbers")
-    array = np.asarray(values) if hasattr(values, "__array__") else None
+    try:
+        array = np.asarray(values) if hasattr(values, "__array__") else None
+    except Exception:  # an object of the user's may raise anything, and a tensor that has a gradient does
+        raise DomainError(f"{name}: a {type(values).__name__} given, allowed is a sequence of numbers") from None
     if array is not None and array.dtype.kind in "fiu":
         numbers = array.astype(np.float64)
         if not np.isfinite(numbers).all():

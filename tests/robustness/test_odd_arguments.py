@@ -30,9 +30,15 @@ from localentropy.instances.perceptron import Instance
 from localentropy.solvers.solution import Solution
 from tests.robustness.public_calls import CALLS
 
+
+class Unprintable:
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
 NOTHING: list[Any] = [
     None, "", "1", b"1", 1 + 2j, {}, {1.0}, object(), abs, [None], np.ones((2, 2, 2, 2, 2)), torch.ones(2, 2, 2, 2, 2),
-    np.array("x"), np.zeros(3, "datetime64[s]"),
+    np.array("x"), np.zeros(3, "datetime64[s]"), torch.ones(2, requires_grad=True), Unprintable(),
 ]  # fmt: skip
 """What is no number, word, array or object of this library."""
 HUGE = 10**400
