@@ -13,10 +13,20 @@ from localentropy.arguments import (
     require_array,
     require_between,
     require_choice,
+    require_flag,
     require_fraction,
+    require_function,
+    require_generators,
     require_integer,
+    require_labels,
+    require_list,
+    require_memory,
     require_number,
     require_positive,
+    require_reals,
+    require_shape,
+    require_signs,
+    require_tensor,
     shown,
 )
 from localentropy.errors import DomainError
@@ -88,3 +98,129 @@ def test_values_are_shown_as_python_writes_them():
     assert shown(np.eye(2)) == "array([[1., 0.],        [0., 1.]])"
     assert shown(10**5000) == "int object"
     assert shown("x" * 300) == "'" + "x" * 78 + "…"
+
+
+NO_ARRAYS: list[Any] = [
+    None, "1", b"1", 1 + 2j, {1.0}, {0: 1.0}, object, Unprintable(), True, [True, False], ["1"], [[1.0], [1.0, 2.0]],
+    [None], [1j], np.ma.masked_array([1.0, 2.0], mask=[True, False]), torch.ones(2, requires_grad=True),
+    np.zeros(2, "datetime64[s]"), np.array([1.0, 2.0], dtype=object), [math.nan, 1.0],
+    [1.0, -math.inf], [1e251, 1.0], [],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(NO_ARRAYS)))
+@pytest.mark.parametrize("check", [require_reals, require_signs])
+def test_what_is_no_array_of_numbers_is_refused_in_one_short_line(check, number):
+    with pytest.raises(DomainError) as refused:
+        check("weights", NO_ARRAYS[number], ("N",), (), ("N", "M"))
+    message = str(refused.value)
+    assert message.startswith("weights")
+    assert "\n" not in message
+    assert len(message) < 200
+
+
+@pytest.mark.parametrize("values", [(1, -1), [1.0, -1.0], np.array([1, -1], np.int8), torch.tensor([1.0, -1.0])])
+def test_arrays_of_numbers_of_all_kinds(values):
+    for check, kind in ((require_reals, np.float64), (require_signs, np.int8)):
+        found = check("weights", values, (2,))
+        assert (found.tolist(), found.dtype) == ([1, -1], kind)
+
+
+@pytest.mark.parametrize(
+    ("shape", "allowed", "message"),
+    [
+        ((3,), [(4,)], r"weights of shape \(3,\): allowed is \(4,\)"),
+        ((3, 2), [(4,), ("students", 4)], r"weights of shape \(3, 2\): allowed are \(4,\) and \(students, 4\)"),
+        ((0, 4), [("students", 4)], r"weights of shape \(0, 4\): allowed is \(students, 4\)"),
+        ((), [(1,)], r"weights of shape \(\): allowed is \(1,\)"),
+    ],
+)
+def test_shapes(shape, allowed, message):
+    with pytest.raises(DomainError, match=message):
+        require_shape("weights", shape, *allowed)
+
+
+NO_FLAGS: list[Any] = [*NO_NUMBERS[:4], *NO_NUMBERS[7:], 0, 1, "True", np.array([True])]
+
+
+@pytest.mark.parametrize("number", range(len(NO_FLAGS)))
+def test_flags_are_true_or_false(number):
+    value = NO_FLAGS[number]
+    with pytest.raises(DomainError, match=r"^flag = .*: allowed are True and False$"):
+        require_flag("flag", value)
+
+
+@pytest.mark.parametrize("value", [True, np.bool_(True), False, np.False_])
+def test_flags_of_all_kinds(value):
+    assert require_flag("flag", value) is bool(value)
+
+
+@pytest.mark.parametrize("value", [None, 1, "function", [abs]])
+def test_what_cannot_be_called_is_no_function(value):
+    require_function("solver", abs)
+    with pytest.raises(DomainError, match=r"^solver = .*: allowed is a function$"):
+        require_function("solver", value)
+
+
+@pytest.mark.parametrize("value", [None, 1, "text", b"text", {1}, {1: 2}, np.array(1.0), object()])
+def test_what_has_no_elements_in_an_order_is_no_list(value):
+    with pytest.raises(DomainError, match=r"^seeds = .*: allowed is a list"):
+        require_list("seeds", value)
+
+
+def test_lists_have_elements_of_one_kind_and_as_many_as_are_needed():
+    assert require_list("seeds", (one for one in (1, 2)), int, 2) == [1, 2]
+    with pytest.raises(DomainError, match=r"^seeds: 'x' is among them, allowed are int objects$"):
+        require_list("seeds", [1, "x"], int)
+    with pytest.raises(DomainError, match=r"^seeds: 1 given, allowed are 2, one for each$"):
+        require_list("seeds", [1], int, 2)
+    with pytest.raises(DomainError, match=r"^generators: none given"):
+        require_generators([])
+    with pytest.raises(DomainError, match=r"^generators: 0 is among them, allowed are Generator objects$"):
+        require_generators([0])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.ones(2), "allowed is a tensor of torch"),
+        (torch.ones(3), r"of shape \(3,\): allowed is \(2,\)"),
+        (torch.ones(2, dtype=torch.float64), "of type torch.float64 on cpu: allowed is torch.float32 on cpu"),
+        (torch.ones(2, dtype=torch.int64), "of type torch.int64"),
+        (torch.ones(2).to_sparse(), "layout torch.sparse_coo"),
+        (torch.ones(2, device="meta"), "on meta"),
+        (torch.ones(2) > 0, "of type torch.bool"),
+        (torch.tensor([1.0, math.nan]), "infinity or NaN is among them"),
+        (torch.tensor([1.0, -math.inf]), "infinity or NaN is among them"),
+    ],
+)
+def test_tensors(value, message):
+    like = torch.zeros(1)
+    assert require_tensor("inputs", torch.ones(2), (2,), like=like).tolist() == [1.0, 1.0]
+    with pytest.raises(DomainError, match=f"^inputs .*{message}|^inputs: {message}") as refused:
+        require_tensor("inputs", value, (2,), like=like)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("wrong", [0, 3, -1, 0.5, math.nan, math.inf, 300])
+def test_labels(wrong):
+    good = torch.tensor([1.0, 2.0])
+    assert require_labels("labels", good, range(1, 3), (2,)) is good
+    bytes_ = torch.ones(2, dtype=torch.uint8)
+    assert require_labels("labels", bytes_, (-1, 1), (2,)) is bytes_
+    with pytest.raises(DomainError, match=r"^labels: .* is among them, allowed are 1 and 2$"):
+        require_labels("labels", torch.tensor([1.0, wrong]), range(1, 3), (2,))
+    with pytest.raises(DomainError, match=r"allowed are 0 to 9$"):
+        require_labels("labels", torch.tensor([-1, 300]), range(10), (2,))
+
+
+def test_what_does_not_fit_the_memory():
+    require_memory(1e6, N=1000)
+    with pytest.raises(DomainError, match=r"^N = 5, P = 6: this takes 1e\+09 GB, the machine has .* GB$"):
+        require_memory(1e18, N=5, P=6)
+
+
+def test_positive_numbers_with_a_bound():
+    require_positive(most=1.0, tolerance=1.0)
+    with pytest.raises(DomainError, match=r"^tolerance = 1.5 is out of range: it must be positive and at most 1$"):
+        require_positive(most=1.0, tolerance=1.5)

@@ -332,7 +332,8 @@ def require_labels(
     require_shape(name, tensor.shape, *shapes)
     if like is not None and tensor.device != like.device:
         raise DomainError(f"{name} on {tensor.device}: allowed is {like.device}, where the networks are")
-    wrong = ~torch.isin(tensor, torch.tensor(choices, dtype=tensor.dtype, device=tensor.device))
+    # Unsigned bytes hold no −1.
+    wrong = ~torch.isin(tensor.double(), torch.tensor(choices, dtype=torch.float64, device=tensor.device))
     if bool(wrong.any()):
         listed = f"{choices[0]} to {choices[-1]}" if len(choices) > 2 else " and ".join(map(str, choices))
         raise DomainError(f"{name}: {tensor[wrong][0].item():g} is among them, allowed are {listed}")

@@ -143,6 +143,8 @@ def equal_values(good: Any) -> list[Any]:
         return [tuple(good), np.array(good), iter(good)]
     if isinstance(good, np.ndarray):
         return [np.asfortranarray(good)]
+    if isinstance(good, (list, tuple)):
+        return [tuple(copy.deepcopy(good)), list(copy.deepcopy(good)), iter(copy.deepcopy(good))]
     return []
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import Shape, require_integer, require_reals, shown
+from localentropy.arguments import require_integer, require_reals, shown
 from localentropy.data.prepared import LAYOUTS, Dataset, Split
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns
@@ -319,22 +319,8 @@ def normalised_units(instance: Committee, weights: np.ndarray) -> np.ndarray:
         DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros.
     """
     check_committee(instance)
-    return normalised("weights", weights, (instance.units, instance.inputs_per_unit))
-
-
-def normalised(name: str, weights: np.ndarray, *shapes: Shape) -> np.ndarray:
-    """A user's own weights with units of norm 1.
-
-    Args:
-        name: of the argument.
-        weights: [..., K, inputs_per_unit].
-        shapes: the allowed ones.
-
-    Raises:
-        DomainError: weights of another shape, not finite or with a unit of zeros.
-    """
-    weights = require_reals(name, weights, *shapes)
-    if not weights.any(axis=-1).all():
-        raise DomainError(f"{name}: a unit is all zeros, which has no direction")
+    weights = require_reals("weights", weights, (instance.units, instance.inputs_per_unit))
+    if not weights.any(axis=1).all():
+        raise DomainError("weights: a unit is all zeros, which has no direction")
     # Divided by the largest first: the square of a very small or large weight is no number.
-    return unit_norm(weights / np.abs(weights).max(axis=-1, keepdims=True))
+    return unit_norm(weights / np.abs(weights).max(axis=1, keepdims=True))

@@ -30,9 +30,12 @@ def permute(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
         DomainError: what are no networks, more permutations than hidden layers, or some that are none.
     """
     require_networks("networks", networks)
-    for layer, order in enumerate(_of_hidden_layers("permutations", permutations, networks)):
+    permutations = _of_hidden_layers("permutations", permutations, networks)
+    for layer, order in enumerate(permutations):
         units = networks.weights[layer].shape[1]
-        require_labels(f"permutations of layer {layer}", order, range(units), (networks.networks, units), like=order)
+        require_labels(
+            f"permutations of layer {layer}", order, range(units), (networks.networks, units), like=networks.weights[0]
+        )
         if order.is_floating_point() or not bool(
             (order.sort(1).values == torch.arange(units, device=order.device)).all()
         ):
@@ -63,7 +66,8 @@ def turn(networks: Networks, signs: Sequence[Tensor]) -> Networks:
     require_networks("networks", networks)
     if networks.biases:
         raise DomainError("networks: these have biases, allowed are networks without; a unit with a bias is not odd")
-    for layer, sign in enumerate(_of_hidden_layers("signs", signs, networks)):
+    signs = _of_hidden_layers("signs", signs, networks)
+    for layer, sign in enumerate(signs):
         shape = (networks.networks, networks.weights[layer].shape[1])
         require_labels(f"signs of layer {layer}", sign, (-1, 1), shape, like=networks.weights[0])
     return _turned(networks, signs)

@@ -91,6 +91,7 @@ class CNN:
             for tensor, (outputs, inputs) in zip(tensors, layers, strict=True):
                 shape = (len(linear), outputs) + ((inputs, 3, 3) if name == "convolutions" else ())
                 require_tensor(name, tensor, shape, like=linear)
+            object.__setattr__(self, name, tuple(tensors))
 
     @property
     def networks(self) -> int:
@@ -175,6 +176,10 @@ class Statistics:
 
     means: tuple[Tensor, ...]
     variances: tuple[Tensor, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("means", "variances"):
+            object.__setattr__(self, name, tuple(require_list(name, getattr(self, name), Tensor)))
 
 
 def require_statistics(over: object, cnn: CNN) -> None:
