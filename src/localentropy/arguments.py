@@ -226,8 +226,11 @@ def require_shape(name: str, shape: Sequence[int], *allowed: Shape) -> None:
         )
 
     if not any(fits(wanted) for wanted in allowed):
-        written = " and ".join(f"({', '.join(map(str, wanted))}{',' * (len(wanted) == 1)})" for wanted in allowed)
-        raise DomainError(f"{name} of shape {tuple(shape)}: allowed {'is' if len(allowed) == 1 else 'are'} {written}")
+        # Two of them may be the same.
+        each = dict.fromkeys(f"({', '.join(map(str, wanted))}{',' * (len(wanted) == 1)})" for wanted in allowed)
+        raise DomainError(
+            f"{name} of shape {tuple(shape)}: allowed {'is' if len(each) == 1 else 'are'} {' and '.join(each)}"
+        )
 
 
 def require_reals(name: str, values: Any, *shapes: Shape) -> np.ndarray:

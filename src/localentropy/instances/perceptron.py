@@ -384,14 +384,12 @@ def _frozen(name: str, array: object, shape: Shape, *kinds: type[np.generic]) ->
     least, most = array.min(), array.max()
     # Comparisons with NaN are false.
     if array.dtype == np.int8:
-        right = least >= -1 and most <= 1 and np.count_nonzero(array) == array.size
-    else:
-        right = least >= -LARGEST_PATTERN and most <= LARGEST_PATTERN
-    if not right:
-        wanted = "±1" if array.dtype == np.int8 else f"finite numbers, at most {LARGEST_PATTERN:g}"
-        raise DomainError(
-            f"{name}: some of the numbers are not allowed (from {least:g} to {most:g}): allowed are {wanted}"
-        )
+        if not (least >= -1 and most <= 1 and np.count_nonzero(array) == array.size):
+            wrong = array[(array != 1) & (array != -1)][0]
+            raise DomainError(f"{name}: {wrong} is among them, allowed are 1 and -1")
+    elif not (least >= -LARGEST_PATTERN and most <= LARGEST_PATTERN):
+        wrong = array[~(np.abs(array) <= LARGEST_PATTERN)][0]
+        raise DomainError(f"{name}: {wrong:g} is among them, allowed are finite numbers, at most {LARGEST_PATTERN:g}")
     owned = array.base is None and array.flags.c_contiguous and not array.flags.writeable
     return array if owned else _locked(np.array(array, order="C"))
 
