@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+import pytest
+
 from localentropy import seeds
+from localentropy.errors import DomainError
 
 FIRST_DRAW = 519
 
@@ -16,6 +22,15 @@ def test_streams_differ_by_name_value_and_root_but_not_by_type() -> None:
     ]
     assert len(set(draws)) == len(draws)
     assert seeds.entropy(1, "instance", alpha=2) == seeds.entropy(1, "instance", alpha=2.0)
+    assert seeds.entropy(1, "instance", alpha=2) == seeds.entropy(np.int64(1), "instance", alpha=np.int64(2))  # type: ignore[arg-type]
     assert seeds.entropy(1, "instance", a=1, b=2) == seeds.entropy(1, "instance", b=2, a=1)
     # Streams are part of every published number: this value may never change.
     assert seeds.generator(1, "instance", D=3, sample=0).integers(1000) == FIRST_DRAW
+
+
+@pytest.mark.parametrize("root", [1.7, 1.0, "1", None, True, math.nan, 2**64, -(2**63) - 1, 10**400])
+def test_what_is_no_seed_has_no_stream(root) -> None:
+    for make in (seeds.entropy, seeds.child, seeds.generator):
+        with pytest.raises(DomainError, match=r"^seed = ") as refused:
+            make(root, "instance")
+        assert "\n" not in str(refused.value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import numbers
 from typing import TYPE_CHECKING
 
 from localentropy.arguments import require_integer
@@ -28,12 +29,12 @@ def require_seed(seed: object) -> int:
 def entropy(root: int, stream: str, **values: float | int | str | bool) -> int:
     """128-bit integer that names the stream `stream` at the parameter values `values` under the root seed.
 
-    Numbers are told apart by value, not by type: 2 and 2.0 name the same stream.
+    Numbers are told apart by value, not by type: 2, 2.0 and numpy's 2 name the same stream.
 
     Raises:
         DomainError: a root that is no seed.
     """
-    canonical = {key: float(value) if isinstance(value, int) else value for key, value in values.items()}
+    canonical = {key: float(value) if isinstance(value, numbers.Real) else value for key, value in values.items()}
     name = json.dumps([require_seed(root), stream, canonical], sort_keys=True, allow_nan=False)
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16], "big")
 
