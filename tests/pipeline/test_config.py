@@ -195,7 +195,7 @@ def test_an_unknown_experiment_is_named(root: Path) -> None:
 def test_overrides_come_last_and_named_runs_have_their_own_folder(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("scale: smoke\nfranz_parisi: {inv_alpha: 1.7, points: 10}\n")
-    configuration = resolve(files=[file], overrides={"run": "wide", "franz_parisi": {"inv_alpha": "1.9"}})
+    configuration = resolve(files=[file], overrides={"run": "wide", "franz_parisi": {"inv_alpha": 1.9}})
     dumped = configuration.experiments["overparam/franz_parisi"].model_dump()
     assert configuration.folder == "smoke-wide"
     assert (dumped["inv_alpha"], dumped["points"]) == (1.9, 10)

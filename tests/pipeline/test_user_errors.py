@@ -24,6 +24,11 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
         (["--config", "toy_a={ofset: 2}"], "toy_a.ofset = 2: unknown key; did you mean 'offset'?"),
         (["--config", "toy_a={offset: -2}"], "toy_a.offset = -2: allowed: a number > 0; nearest: anything above 0"),
         (["--config", "toy_a={offset: two}"], "toy_a.offset = two: allowed: a number > 0"),
+        (["--config", "toy_a={offset: true}"], "toy_a.offset = true: allowed: a number > 0"),
+        (["--config", "toy_a={points: 1_0}"], "toy_a.points = 1_0: allowed: an integer ≥ 1"),
+        (["--config", "toy_a={points: 1, points: 2}"], "--config toy_a={points: 1, points: 2}: the key points is"),
+        (["--config", "scale=smoke", "scale=paper"], "scale=paper: scale was set to smoke by an earlier --config"),
+        (["--config", "scale=smoke", "--config", "run=x"], "--config is given 2 times; allowed: once"),
         (["--config", "run=../up"], "run = ../up: allowed"),
         (["--configfile", "mine.yaml"], "error: mine.yaml: toy_b.points = 0: allowed: an integer ≥ 1; nearest: 1"),
     ],
@@ -78,6 +83,13 @@ def test_our_commands_refuse_in_one_line(untouched: Checkout, arguments: list[st
     assert run.status == 1
     assert run.output.startswith("error: ") and run.output.count("\n") == 1, run.output
     assert message in run.output
+
+
+@pytest.mark.parametrize("name", ["on", "010", "1_0"])
+def test_a_run_is_called_as_it_is_written(untouched: Checkout, name: str) -> None:
+    run = untouched.snakemake("-n", "figure91", "--config", "scale=smoke", f"run={name}")
+    assert run.status == 0, run.output
+    assert f"figures/smoke-{name}/overparam/figure91.png" in run.output
 
 
 def test_steps_run_without_snakemake(toys: Checkout) -> None:

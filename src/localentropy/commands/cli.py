@@ -247,18 +247,6 @@ def _request(model: type[AnyJob], name: str, job: str | None, *options: Any) -> 
 def _configuration(
     scale: str | None, files: list[Path] | None, overrides: list[str] | None, run_name: str | None
 ) -> Configuration:
-    from localentropy.pipeline.config import resolve
+    from localentropy.pipeline.config import read_overrides, resolve
 
-    tree: dict[str, Any] = {}
-    for item in overrides or []:
-        path, equals, value = item.partition("=")
-        if not equals or not all(path.split(".")):
-            raise ConfigError(f"--set {item}: allowed: key=value or key.key=value")
-        *parents, last = path.split(".")
-        branch = tree
-        for parent in parents:
-            branch = branch.setdefault(parent, {})
-            if not isinstance(branch, dict):
-                raise ConfigError(f"--set {item}: {parent} was set to a value by an earlier --set")
-        branch[last] = value
-    return resolve(scale, files or [], tree, run_name, option="--set")
+    return resolve(scale, files or [], read_overrides(overrides or [], "--set"), run_name, option="--set")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import reprlib
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,9 @@ _BOUNDS = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "
 
 
 def shown(value: object) -> str:
-    """A key or value as error messages print it: always one line of bounded length."""
+    """A key or value as error messages print it, as YAML where that is short: always one line of bounded length."""
+    if value is None or isinstance(value, bool):
+        return json.dumps(value)
     text = value if isinstance(value, str) else reprlib.repr(value)
     text = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -9,29 +9,26 @@ from __future__ import annotations
 
 import functools
 import importlib
+import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from localentropy.arguments import nearest_choice
 from localentropy.claims.claim import Claim
 from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import Experiment, ExperimentParameters
+from localentropy.pipeline import yaml12
 from localentropy.pipeline.allowed import allowed, field_schema, has, nearest, shown
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = ("smoke", "default", "paper")
 MAIN_PAPER = "overparam"
 """Its figures and sections have bare names. Those of others are `<paper>_<figure>` and `<paper>: {<section>: …}`."""
-
-# PyYAML also raises these: for a day that does not exist, a number of thousands of digits, and brackets nested a
-# thousand deep.
-_SCALAR_ERRORS = (ValueError, OverflowError, RecursionError)
 
 Tree = Mapping[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
@@ -125,7 +122,7 @@ def resolve(
     Args:
         scale: smoke, default or paper; None takes `scale` from `files` or `overrides`.
         files: the user's YAML files, later ones win.
-        overrides: values of the command line; strings in it are read as YAML.
+        overrides: values of the command line (`read_overrides`).
         run: name of the run; None takes `run` from `files` or `overrides`.
         root: the repository's root.
         option: name of the overrides in error messages.
@@ -134,7 +131,7 @@ def resolve(
         ConfigError: one line that names layer, key, value, what is allowed and the nearest valid choice.
     """
     user = [Layer(str(file), read_yaml(file)) for file in files]
-    user.append(Layer(option, _parsed(overrides or {})))
+    user.append(Layer(option, overrides or {}))
     scale = _take_scale(scale, user)
     run = _take_run([*user, Layer("--run", {"run": run})])
     figures, claims = read_figures(root), read_claims(root)
@@ -280,33 +277,82 @@ def split_target(target: str) -> tuple[str, str]:
     return (paper, module) if paper in find_papers() else (MAIN_PAPER, target)
 
 
-@functools.lru_cache(maxsize=32)
-def _parse_yaml(text: str) -> Any:
-    """The parsed text. The fast parser of libyaml is not used: deeply nested brackets make it end the process."""
-    return yaml.safe_load(text)
+_parse_yaml = functools.lru_cache(maxsize=32)(yaml12.parse)
 
 
 def read_yaml(file: Path) -> Tree:
     """A YAML file that holds one mapping.
 
     Raises:
-        ConfigError: the file is missing, is not YAML, or holds something else.
+        ConfigError: the file is missing, is not YAML, has a key twice, or holds something else.
     """
     try:
         values = _parse_yaml(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ConfigError(f"{file}: no such configuration file") from None
+    except yaml12.YamlError as error:
+        where = f" line {error.line}" if error.line else ""
+        raise ConfigError(f"{file}:{where} not valid YAML ({shown(str(error))})") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: cannot be read ({error})") from None
-    except (yaml.YAMLError, *_SCALAR_ERRORS) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{file}:{where} not valid YAML ({shown(str(getattr(error, 'problem', error)))})") from None
     if values is None:
         return {}
     if not isinstance(values, dict):
         raise ConfigError(f"{file}: must hold key: value pairs, found {type(values).__name__}")
-    return {str(key): value for key, value in values.items()}
+    return values
+
+
+def read_overrides(items: Iterable[str], option: str) -> Tree:
+    """The values of a command line: `key=value` or `key.key=value`, each value as YAML.
+
+    Args:
+        items: one text for each value.
+        option: what error messages call them.
+
+    Raises:
+        ConfigError: an item has another form, or says what an earlier one has said.
+    """
+    tree: Tree = {}
+    for item in items:
+        path, equals, text = item.partition("=")
+        keys = path.split(".")
+        if not equals or not all(keys):
+            raise ConfigError(f"{option} {shown(item)}: allowed: key=value or key.key=value")
+        value = _override(text, f"{option} {shown(item)}")
+        if keys == ["run"]:  # a name, such as 010
+            value = text or None
+        for key in reversed(keys):
+            value = {key: value}
+        tree = _join(tree, value, f"{option} {shown(item)}", option)
+    return tree
+
+
+def _override(text: str, where: str) -> Any:
+    """A value of a command line. What is no YAML is text, such as a path with a bracket in it."""
+    try:
+        return yaml12.parse(text)
+    except yaml12.RepeatedKeyError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    except yaml12.YamlError:
+        return text
+
+
+def _join(base: Tree, update: Tree, where: str, earlier: str, prefix: str = "") -> Tree:
+    """Both trees in one.
+
+    Raises:
+        ConfigError: both set a value.
+    """
+    joined = dict(base)
+    for key, value in update.items():
+        old = joined.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            joined[key] = _join(old, value, where, earlier, f"{prefix}{key}.")
+        elif key in joined:
+            raise ConfigError(f"{where}: {shown(prefix + key)} was set to {shown(old)} by an earlier {earlier}")
+        else:
+            joined[key] = value
+    return joined
 
 
 def did_you_mean(key: object, choices: Sequence[str]) -> str:
@@ -340,7 +386,9 @@ def _take_run(user: Sequence[Layer]) -> str | None:
     layer = next((layer for layer in reversed(user) if layer.values.get("run") is not None), None)
     if layer is None:
         return None
-    value = str(layer.values["run"])
+    value = layer.values["run"]
+    if not isinstance(value, str):
+        raise ConfigError(f"{layer.name}: run = {shown(value)}: allowed: text; write a number or true in quotes")
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
         valid = re.sub(r"[^A-Za-z0-9_.-]+", "-", value).strip("-.")[:64] or "my-run"
         raise ConfigError(
@@ -359,30 +407,22 @@ def _only(tree: Tree, keys: Collection[str]) -> Tree:
 
 
 def _of_paper(layer: Layer, paper: str, sections: Collection[str]) -> list[Layer]:
-    """A paper's sections in a user's layer: below the paper's name, for the main paper also without it."""
+    """A paper's sections in a user's layer: below the paper's name, for the main paper also without it.
+
+    Raises:
+        ConfigError: below the paper's name is something else, or a value that is also set without it.
+    """
     bare = [Layer(layer.name, _only(layer.values, sections))] if paper == MAIN_PAPER else []
     values = layer.values.get(paper)
     if values is None:
         return bare
     if not isinstance(values, Mapping):
         raise ConfigError(f"{layer.name}: {paper} = {shown(values)}: must be a mapping with keys {', '.join(sections)}")
-    below = Layer(layer.name, {str(key): value for key, value in values.items()}, prefix=f"{paper}.")
+    below = Layer(layer.name, values, prefix=f"{paper}.")
     _check_keys(below, sections)
+    for other in bare:
+        _join(other.values, below.values, f"{layer.name}: {paper}", "key of the same file or option")
     return [*bare, below]
-
-
-def _parsed(value: Any) -> Any:
-    """Read the strings of a command line's tree as YAML. Snakemake passes nested values as text."""
-    if isinstance(value, Mapping):
-        return {str(key): _parsed(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_parsed(item) for item in value]
-    if isinstance(value, str):
-        try:
-            return yaml.safe_load(value)
-        except (yaml.YAMLError, *_SCALAR_ERRORS):
-            return value
-    return value
 
 
 def _check_keys(layer: Layer, keys: Collection[str], more: Collection[str] = ()) -> None:
@@ -490,7 +530,8 @@ def _merged(key: str, layers: Sequence[Layer], keys: Collection[str]) -> dict[st
 
 def _build(model: type[Model], key: str, layers: Sequence[Layer], merged: Tree) -> Model:
     try:
-        return model.model_validate(merged)
+        # By the rules of JSON a list is a tuple and a text a path. Strict: true is no number, and '3' neither.
+        return model.model_validate_json(json.dumps(merged, default=str), strict=True)
     except ValidationError as error:
         raise ConfigError(_one_line(model, key, layers, merged, error)) from None
 
@@ -520,7 +561,8 @@ def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged:
             continue
         location.append(part)
     where = _key(layers, ([key] if key else []) + location)
-    refused = f"{where} = {shown(value)}"
+    number_as_text = isinstance(value, str) and not isinstance(_override(value, where), str)
+    refused = f"{where} = {shown(repr(value) if number_as_text else value)}"
     schema = field_schema(model, location, merged)
     if path[-1:] == ["[key]"]:
         name, form = shown(location.pop()), problem["ctx"]["pattern"]

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from localentropy import closure
 from localentropy.atomic import file_hash
-from localentropy.errors import ArtifactError, LocalEntropyError
-from localentropy.pipeline import artifacts, provenance
+from localentropy.errors import ArtifactError, ConfigError, LocalEntropyError
+from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import DatasetJob, ExperimentJob
-from localentropy.pipeline.config import name_target, require_known, resolve
+from localentropy.pipeline.config import name_target, read_overrides, require_known, resolve
 from localentropy.pipeline.jobs import Job, output_jobs
 from localentropy.pipeline.outputs import FigureJob
 from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
@@ -79,8 +79,11 @@ class Pipeline:
         self._lock: int | None = None
         self._checked: set[Path] = set()
         settings = workflow.config_settings
+        _refuse_repeated(sys.argv)
+        # Snakemake has read the overrides by rules of its own: to it 010 is 10. They are taken as they were written.
         self.configuration = resolve(
-            files=[_shortest(file) for file in settings.configfiles], overrides=dict(settings.config)
+            files=[_shortest(file) for file in settings.configfiles],
+            overrides=read_overrides(settings.config_args or (), "--config"),
         )
 
     def job(self, kind: str, wildcards: Any) -> Job | NotebookJob:
@@ -138,8 +141,8 @@ class Pipeline:
         """The options that make another Snakemake take this configuration."""
         settings = self._workflow.config_settings
         files = ["--configfile", *map(str, settings.configfiles)] if settings.configfiles else []
-        overrides = [f"{key}={provenance.canonical_json(value)}" for key, value in settings.config.items()]
-        return shlex.join([*files, *(["--config", *overrides] if overrides else [])])
+        overrides = ["--config", *settings.config_args] if settings.config_args else []
+        return shlex.join([*files, *overrides])
 
     def refuse_target(self, wildcards: Any) -> None:
         """End with one line for a word that is no target. Targets are the rules without files of their own."""
@@ -213,6 +216,18 @@ def _stopping() -> Iterator[None]:
         yield
     except LocalEntropyError as error:
         stop(error)
+
+
+def _refuse_repeated(arguments: Sequence[str]) -> None:
+    """Refuse an option of the configuration that is given twice: Snakemake takes the last one and forgets the others.
+
+    Raises:
+        ConfigError: naming the option.
+    """
+    for option, short in (("--config", "-C"), ("--configfile", "--configfiles")):
+        given = [argument for argument in arguments if argument.partition("=")[0] in (option, short)]
+        if len(given) > 1:
+            raise ConfigError(f"{option} is given {len(given)} times; allowed: once, with all values behind it")
 
 
 def _shortest(file: Path) -> Path:
