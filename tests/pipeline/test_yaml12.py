@@ -18,7 +18,7 @@ from localentropy.pipeline.config import MAIN_PAPER, read_overrides, resolve
 from tests.pipeline.test_config_mutations import many
 
 # JSON writes later characters as two escapes, which YAML does not know.
-TEXT = st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]))
+TEXT = st.text(st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]), max_size=30)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT
 TREES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4))
 
