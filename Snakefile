@@ -51,6 +51,19 @@ onstart:
     workflow.scheduler.job_rate_limiter = None
 
 
+onsuccess:
+    pipeline.succeed()
+
+
+TARGETS = pipeline.target_files()
+
+
+# The first rule is what `snakemake` without a target makes. Rules of included files do not count.
+rule all:
+    input:
+        [TARGETS[target] for target in pipeline.configuration.figures],
+
+
 include: "rules/outputs.smk"
 include: "rules/data.smk"
 include: "rules/pipeline.smk"

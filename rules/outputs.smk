@@ -1,12 +1,4 @@
-# What a user asks for: all figures, or one by its name; all scorecards, or that of one paper.
-
-
-TARGETS = pipeline.target_files()
-
-
-rule all:
-    input:
-        [TARGETS[target] for target in pipeline.configuration.figures],
+# What a user asks for: one figure by its name, or all (Snakefile); all scorecards, or that of one paper.
 
 
 for target, files in TARGETS.items():

@@ -63,7 +63,7 @@ def test_a_paper_is_added_and_removed_without_touching_any_other_file(toys: Chec
         file.write_text(text)
     run = toys.snakemake("sketch_figure1", "--config", "scale=smoke", "sketch={limit: {alphas_T: [2.0, 3.0]}}")
     assert run.status == 0, run.output
-    assert {"computing sketch/limit, part 0 of 1", "drawing sketch_figure1"} <= run.did
+    assert {"computing sketch/limit, part 1 of 1", "drawing sketch_figure1"} <= run.did
     data = pd.read_csv(toys.folder / "figures/smoke/sketch/figure1.csv")
     assert data.loc[data["series"] == "limit", "x"].tolist() == [2.0, 3.0]
     assert data.loc[data["series"] == "squares", "y"].tolist() == [1.0, 4.0, 9.0]

@@ -17,7 +17,7 @@ from tests.pipeline.conftest import Checkout, Run, write_toys
 def jobs(letter: str) -> set[str]:
     """What makes the table of one small experiment."""
     name = f"overparam/toy_{letter}"
-    parts = {f"computing {name}, part {part} of 2" for part in (0, 1)}
+    parts = {f"computing {name}, part {part} of 2" for part in (1, 2)}
     return parts | {f"joining the parts of {name}"}
 
 
@@ -89,9 +89,9 @@ def square(values):
     toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda _: counting)
     for threads in (1, 2):
         toys.edit("config/overparam/smoke.yaml", lambda text: text.replace("threads: 1", f"threads: {threads}"))  # noqa: B023
-        run = toys.python("run", "overparam/toy_a", "--scale", "smoke", "--part", "0")
+        run = toys.python("run", "overparam/toy_a", "--scale", "smoke", "--part", "1")
         assert run.status == 0, run.output
-        (part,) = toys.folder.glob("results/smoke/overparam/toy_a/0-of-2.parquet")
+        (part,) = toys.folder.glob("results/smoke/overparam/toy_a/1-of-2.parquet")
         assert set(artifacts.read_table(part).rows["y"]) == {threads}
 
 
@@ -145,7 +145,7 @@ def test_a_killed_run_completes_and_a_second_pipeline_is_refused(made: Checkout)
     wanted = made.contents("figures/**/*.csv") | made.contents("figures/**/*.png")
     write_toys(made.folder, seconds=1.0)
     # A new log shows that the pipeline holds the lock and its jobs run.
-    log = made.folder / "logs/default/overparam/toy_a/0-of-2.log"
+    log = made.folder / "logs/default/overparam/toy_a/1-of-2.log"
     log.unlink()
     process = subprocess.Popen(
         made.command("all"),
@@ -173,7 +173,7 @@ def test_a_killed_run_completes_and_a_second_pipeline_is_refused(made: Checkout)
 
 def test_code_edited_while_a_job_runs_never_signs_its_result(made: Checkout) -> None:
     write_toys(made.folder, seconds=2.0)
-    log = made.folder / "logs/default/overparam/toy_a/0-of-2.log"
+    log = made.folder / "logs/default/overparam/toy_a/1-of-2.log"
     log.unlink()
     process = subprocess.Popen(
         made.command("figure91"), cwd=made.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
@@ -184,7 +184,7 @@ def test_code_edited_while_a_job_runs_never_signs_its_result(made: Checkout) -> 
     made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
     output, _ = process.communicate()
     assert process.returncode != 0
-    assert "0-of-2.parquet: not written, for the code was edited while it was computed; run again" in output
+    assert "1-of-2.parquet: not written, for the code was edited while it was computed; run again" in output
     again = made.snakemake("figure91")
     assert again.status == 0, again.output
     table = artifacts.read_table(made.folder / "results/default/overparam/toy_a.parquet").rows

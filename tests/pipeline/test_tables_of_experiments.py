@@ -80,7 +80,7 @@ def test_tables_are_read_in_their_order_and_an_edit_reruns_what_is_made_from_it(
     assert numbers(summed, "toy_sum") == [55.0, 56.0] and numbers(summed, "toy_total") == [111.0, 112.0]
     assert summed.snakemake("all").did == set()
     verified = summed.python("verify")
-    assert verified.status == 0 and "toy_sum/0-of-2.parquet: current" in verified.output, verified.output
+    assert verified.status == 0 and "toy_sum/1-of-2.parquet: current" in verified.output, verified.output
     shown = summed.python("show", "results/default/overparam/toy_total.parquet")
     assert '"overparam/toy_sum": {' in shown.output and '"overparam/toy_a": {"offset": 1.0' in shown.output
     assert summed.python("dag", "dag.svg").status == 0

@@ -66,7 +66,7 @@ def test_snakemake_refuses_a_wrong_target_in_one_line(untouched: Checkout, targe
     [
         (["run", "overparam/toy_c"], "overparam/toy_c: no such experiment; did you mean 'overparam/toy_"),
         (["plot", "figure99"], "figure99: no such figure; did you mean"),
-        (["run", "overparam/toy_a", "--part", "7"], "--part = 7: allowed: 0 to 1"),
+        (["run", "overparam/toy_a", "--part", "7"], "--part = 7: allowed: 1 to 2"),
         (["run", "overparam/toy_a", "--set", "toy_a.points"], "--set toy_a.points: allowed: key=value"),
         (["run", "overparam/toy_a", "--set", "toy_a.points=-1"], "--set: toy_a.points = -1: allowed"),
         (["plot", "figure91"], "results/default/overparam/toy_a.parquet: no such table"),

@@ -73,7 +73,7 @@ def test_a_full_disk_below_everything(reference: Reference, tmp_path: Path) -> N
         pipeline = Pipeline(folder)
         forget(pipeline, "typical", "figure8", "figure9")
         running = pipeline.start("figure8", "figure9")
-        log = folder / "logs/smoke/overparam/typical/0-of-2.log"
+        log = folder / "logs/smoke/overparam/typical/1-of-2.log"
         while not log.exists():
             assert running.alive(), running.finish().output
             time.sleep(0.05)

@@ -21,6 +21,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+
+@app.callback()
+def _in_its_root() -> None:
+    """Every command reads and writes below the working directory."""
+    from localentropy.pipeline.checkout import require_root
+
+    require_root()
+
+
 Scale = Annotated[str | None, typer.Option("--scale", help="smoke, default or paper")]
 Files = Annotated[list[Path] | None, typer.Option("--config", help="YAML file laid over the shipped configuration")]
 Overrides = Annotated[list[str] | None, typer.Option("--set", help="one value, e.g. franz_parisi.inv_alpha=1.5")]
@@ -32,7 +41,7 @@ Job = Annotated[str | None, typer.Option("--job", help="the resolved job as JSON
 @app.command()
 def run(
     experiment: Annotated[str, typer.Argument(help="<paper>/<name>, e.g. overparam/franz_parisi")],
-    part: Annotated[int | None, typer.Option(help="compute only this part, counted from 0")] = None,
+    part: Annotated[int | None, typer.Option(help="compute only this part, counted from 1")] = None,
     scale: Scale = None,
     config: Files = None,
     set_: Overrides = None,
@@ -45,13 +54,13 @@ def run(
 
     request = _request(ExperimentJob, experiment, job, scale, config, set_, run_name)
     if part is not None:
-        if not 0 <= part < request.parts:
-            raise ConfigError(f"--part = {part}: allowed: 0 to {request.parts - 1}")
+        if part not in request.numbers:
+            raise ConfigError(f"--part = {part}: allowed: 1 to {request.parts}")
         request.compute_part(part, log)
         return
-    for index in range(request.parts):
-        if not request.part(index).exists() or request.problem(index):
-            request.compute_part(index, log)
+    for number in request.numbers:
+        if not request.part(number).exists() or request.problem(number):
+            request.compute_part(number, log)
     request.merge(log)
 
 
@@ -143,12 +152,10 @@ def verify(
     """Check every result and figure against its own checksums, today's code and the configuration."""
     from localentropy.commands.show import findings
 
-    configuration = _configuration(scale, config, set_, run_name)
-    bad = 0
-    for file, finding in findings(configuration):
-        bad += finding is not None
+    found = findings(_configuration(scale, config, set_, run_name))
+    for file, finding in found:
         print(f"{file}: {finding or 'current'}")
-    if bad:
+    if bad := sum(finding is not None for _, finding in found):
         raise LocalEntropyError(f"{bad} files are not current; the next run sets them aside and remakes them")
 
 
@@ -173,10 +180,11 @@ def dag(
 ) -> None:
     """Draw what is made from what: datasets, experiments, figures."""
     from localentropy.commands.dag import draw
+    from localentropy.pipeline.artifacts import require_writable
     from localentropy.pipeline.config import require_known
 
     require_known(file.suffix, [".png", ".svg", ".pdf"], "kind of picture")
-    file.parent.mkdir(parents=True, exist_ok=True)
+    require_writable(file)
     draw(_configuration(None, config, set_, None), file)
     print(file)
 
@@ -215,7 +223,10 @@ def docs() -> None:
 
 
 def main() -> None:
-    """Run the command line; an error made for the user is one line on standard error, exit status 1 or (usage) 2."""
+    """Run the command line; an error made for the user is one line on standard error.
+
+    The exit status is 1 after an error, 2 after a wrong option, 130 after Ctrl-C.
+    """
     try:
         with refusals():
             sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
@@ -225,6 +236,10 @@ def main() -> None:
     except TyperException as error:
         print(f"error: {' '.join(error.format_message().split()).rstrip('.')}; see --help", file=sys.stderr)
         sys.exit(2)
+    except (KeyboardInterrupt, typer.Abort):
+        if "--job" not in sys.argv:  # otherwise Snakemake says it for all its jobs
+            print("interrupted: what is complete is kept; the same command goes on from there", file=sys.stderr)
+        sys.exit(130)
 
 
 AnyJob = TypeVar("AnyJob", bound=Any)

@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from localentropy.commands.gallery import GALLERY
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
+from localentropy.pipeline.computations import RESULTS
 from localentropy.pipeline.config import Configuration
 from localentropy.pipeline.jobs import output_jobs, table_jobs
-from localentropy.pipeline.outputs import FigureJob
+from localentropy.pipeline.outputs import FIGURES, FigureJob
 from localentropy.pipeline.scorecard import ScorecardJob
 
 
@@ -20,11 +22,14 @@ def describe(file: Path) -> str:
     Raises:
         ArtifactError: it is missing, corrupt, or no file of this package.
     """
-    if file.suffix == ".parquet":
-        table = artifacts.read_table(file)
-        circumstances = artifacts.read_circumstances(file).get("circumstances", {})
-        head = [f"{file}: {len(table.rows)} rows, columns {', '.join(table.rows.columns)}"]
-        return "\n".join(head + _lines(table.stamp, table.versions, circumstances))
+    table = file.with_suffix(".parquet")
+    if file == table or (file.suffix == ".json" and table.exists()):
+        read = artifacts.read_table(table)
+        head = [f"{table}: {len(read.rows)} rows, columns {', '.join(read.rows.columns)}"]
+        return "\n".join(head + _lines(read.stamp, read.versions, artifacts.read_circumstances(table)))
+    if (copies := GALLERY.absolute()) in file.absolute().parents:
+        made = FIGURES / "default" / file.absolute().relative_to(copies)
+        raise ArtifactError(f"{file}: a copy, which has no record of how it was made; {made} has one where it is made")
     outputs = (*FigureJob.SUFFIXES, *ScorecardJob.SUFFIXES, ".json")
     if file.suffix not in outputs or not file.with_suffix(".json").exists():
         raise ArtifactError(f"{file}: nothing to show; allowed: a table (.parquet), a file of a figure or scorecard")
@@ -33,10 +38,24 @@ def describe(file: Path) -> str:
     return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
 
 
-def findings(configuration: Configuration) -> Iterator[tuple[Path, str | None]]:
-    """Each file of the configuration that exists, and what is wrong with it (None: it is current)."""
+def findings(configuration: Configuration) -> list[tuple[Path, str | None]]:
+    """Each file of the configuration that exists, and what is wrong with it (None: it is current).
+
+    Raises:
+        ArtifactError: there is none.
+    """
+    found = list(_findings(configuration))
+    if not found:
+        made = sorted({folder.name for place in (RESULTS, FIGURES) for folder in place.glob("*") if folder.is_dir()})
+        others = [name for name in made if name != GALLERY.name]
+        where = f"{RESULTS / configuration.folder}, {FIGURES / configuration.folder}"
+        raise ArtifactError(f"{where}: nothing to verify; made so far: {', '.join(others) or 'nothing'}")
+    return found
+
+
+def _findings(configuration: Configuration) -> Iterator[tuple[Path, str | None]]:
     for job in table_jobs(configuration):
-        for part in [None, *range(job.parts)]:
+        for part in [None, *job.numbers]:
             file = job.files(part)[0]
             if file.exists():
                 yield file, job.problem(part)

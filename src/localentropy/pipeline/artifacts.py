@@ -104,21 +104,26 @@ def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime)
             write_page_checksum=True,
             use_compliant_nested_type=False,
         )
-    side = {"sha256": file_hash(file), "circumstances": provenance.circumstances(started)}
-    with atomic(file.with_suffix(".json")) as temporary:
-        temporary.write_text(json.dumps(side, indent=1) + "\n", encoding="utf-8")
+    _write_json(file, {"sha256": file_hash(file), "circumstances": provenance.circumstances(started)})
 
 
 def read_circumstances(file: Path) -> dict[str, Any]:
-    """The content of `<name>.json` beside a table; empty if it is missing or unreadable."""
-    try:
-        return json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    """Command, machine and time of a table, from `<name>.json` beside it; empty if that is missing.
+
+    Raises:
+        ArtifactError: `<name>.json` is altered, or that of another table.
+    """
+    beside = file.with_suffix(".json")
+    if not beside.exists():
         return {}
+    content = _read_json(beside)
+    if content.get("sha256") != file_hash(file) or "circumstances" not in content:
+        raise ArtifactError(f"{file}: its content does not match the checksum in {beside.name}")
+    return dict(content["circumstances"])
 
 
 def read_table(file: Path) -> Table:
-    """Read a table and check the checksums of its pages. The checksum of the whole file is checked if it is known.
+    """Read a table and check the checksums of its pages. That of the whole file is checked if `<name>.json` is there.
 
     Raises:
         ArtifactError: the file is missing, truncated, altered or no table of this package.
@@ -136,9 +141,9 @@ def read_table(file: Path) -> Table:
         raise ArtifactError(f"{file}: no such table") from None
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
         raise ArtifactError(f"{file}: not a readable result table ({_first_line(error)})") from None
-    beside = read_circumstances(file).get("sha256")
-    if layout != _layout(table) or stamp.parameter_hash != hashed or beside not in (None, file_hash(file)):
+    if layout != _layout(table) or stamp.parameter_hash != hashed:
         raise ArtifactError(f"{file}: its content does not match its own checksum")
+    read_circumstances(file)
     rows.attrs["parameters"] = stamp.parameters
     return Table(rows, stamp, versions)
 
@@ -177,8 +182,7 @@ def write_record(stem: Path, hashes: Mapping[str, str], stamp: Stamp, caption: s
         "versions": provenance.versions(),
         "circumstances": provenance.circumstances(started),
     }
-    with atomic(stem.with_suffix(".json")) as temporary:
-        temporary.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    _write_json(stem, record)
 
 
 def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
@@ -188,14 +192,12 @@ def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
         ArtifactError: a file is missing, truncated or altered.
     """
     file = stem.with_suffix(".json")
+    record = _read_json(file)
     try:
-        record = json.loads(file.read_text(encoding="utf-8"))
         stamp = Stamp(**record["stamp"])
         hashes = dict(record["files"])
-    except FileNotFoundError:
-        raise ArtifactError(f"{file}: no such record") from None
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArtifactError(f"{file}: not a readable record ({_first_line(error)})") from None
+    except (ValueError, KeyError, TypeError):
+        raise ArtifactError(f"{file}: {file.name} is a record of no figure, scorecard or dataset") from None
     for suffix, expected in hashes.items():
         part = stem.with_suffix(suffix)
         if not part.is_file():
@@ -203,6 +205,35 @@ def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
         if file_hash(part) != expected:
             raise ArtifactError(f"{part}: its content does not match the checksum in {file.name}")
     return stamp, record
+
+
+def _write_json(file: Path, record: Mapping[str, Any]) -> None:
+    """Write a record to `<name>.json`, with its own checksum."""
+    signed = {**record, "checksum": _checksum(record)}
+    with atomic(file.with_suffix(".json")) as temporary:
+        temporary.write_text(json.dumps(signed, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    """A record as it was written.
+
+    Raises:
+        ArtifactError: it is missing, or altered.
+    """
+    try:
+        record = dict(json.loads(file.read_text(encoding="utf-8")))
+        intact = record.pop("checksum") == _checksum(record)
+    except FileNotFoundError:
+        raise ArtifactError(f"{file}: no such record, {file.name} is missing") from None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        intact = False
+    if not intact:
+        raise ArtifactError(f"{file}: {file.name} is altered: it does not match its own checksum")
+    return record
+
+
+def _checksum(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(provenance.canonical_json(record).encode()).hexdigest()
 
 
 def set_aside(*files: Path) -> None:

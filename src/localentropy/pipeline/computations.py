@@ -256,9 +256,14 @@ class ExperimentJob(TableReader):
         """The table that others read, and its stamp: the committed one if there is one."""
         return self.committed or (self.table, self.stamp())
 
-    def part(self, index: int) -> Path:
+    @property
+    def numbers(self) -> range:
+        """The numbers of the parts: 1 to `parts`."""
+        return range(1, self.parts + 1)
+
+    def part(self, number: int) -> Path:
         """Where the table of one part lies."""
-        return RESULTS / self.folder / self.name / f"{index}-of-{self.parts}.parquet"
+        return RESULTS / self.folder / self.name / f"{number}-of-{self.parts}.parquet"
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it, or one part of it, writes."""
@@ -266,7 +271,7 @@ class ExperimentJob(TableReader):
 
     def reads(self, part: int | None = None) -> list[Path]:
         """What it is made from: a part from datasets and tables, the whole table from its parts."""
-        return [self.part(index) for index in range(self.parts)] if part is None else list(self.inputs.values())
+        return [self.part(number) for number in self.numbers] if part is None else list(self.inputs.values())
 
     def problem(self, part: int | None = None) -> str | None:
         """Why its table (or one part) is not current; None if it is, or if it is missing."""
@@ -291,8 +296,8 @@ class ExperimentJob(TableReader):
             part="" if part is None else f"{part}/{self.parts}",
         )
 
-    def compute_part(self, index: int, log: Path | None = None) -> None:
-        """Compute every `parts`-th task from `index` on and write them as one table.
+    def compute_part(self, number: int, log: Path | None = None) -> None:
+        """Compute every `parts`-th task from the one of this number on and write them as one table.
 
         The parameters set the number of threads, not the environment: sums of the linear algebra library round
         differently on several threads.
@@ -305,26 +310,26 @@ class ExperimentJob(TableReader):
         if missing:
             command = f"python -m localentropy prepare {missing[0]}"
             raise DataError(f"{self.datasets[missing[0]]}: not prepared yet; run `{command}`")
-        artifacts.require_writable(self.part(index))
+        artifacts.require_writable(self.part(number))
         # The stamp is taken first: tasks load their code and read their data later.
-        stamp = self.stamp(index)
+        stamp = self.stamp(number)
         tables = {name: self.read(name) for name in self.tables}
         identity = provenance.canonical_json({"code": stamp.code, "inputs": stamp.inputs})
         started = datetime.now(UTC)
-        tasks = list(enumerate(self.experiment.tasks(self.parameters)))[index :: self.parts]
+        tasks = list(enumerate(self.experiment.tasks(self.parameters)))[number - 1 :: self.parts]
         rows = []
         with (
             threadpool_limits(self.parameters.threads),
-            reporting(f"{self.name} {index + 1}/{self.parts}", len(tasks), log) as reporter,
+            reporting(f"{self.name}, part {number} of {self.parts}", len(tasks), log) as reporter,
         ):
             for position, task in tasks:
-                checkpoint = self.part(index).with_suffix(f".task{position}")
+                checkpoint = self.part(number).with_suffix(f".task{position}")
                 context = Context(self.seed, self.datasets, reporter.line, checkpoint, identity, tables)
                 frame = self.experiment.compute(self.parameters, task, context)
                 rows.append(frame.assign(task=position))
                 reporter.advance(", ".join(f"{key}={value}" for key, value in task.items()))
             table = pd.concat(rows, ignore_index=True)
-            file = self.part(index)
+            file = self.part(number)
             if closure.edited(*self.modules):
                 raise ArtifactError(f"{file}: not written, for the code was edited while it was computed; run again")
             artifacts.write_table(file, table, stamp, started)
@@ -337,16 +342,16 @@ class ExperimentJob(TableReader):
 
         started = datetime.now(UTC)
         with reporting(self.name, 1, log) as reporter:
-            parts = [self._read_part(index) for index in range(self.parts)]
+            parts = [self._read_part(number) for number in self.numbers]
             table = pd.concat(parts, ignore_index=True).sort_values("task", kind="stable", ignore_index=True)
             artifacts.write_table(self.table, table.drop(columns="task"), self.stamp(), started)
             reporter.summary(f"{len(table)} rows from {self.parts} parts → {self.table}")
 
-    def _read_part(self, index: int) -> pd.DataFrame:
-        table = read_checked(self.part(index))
-        difference = table.stamp.difference(self.stamp(index))
+    def _read_part(self, number: int) -> pd.DataFrame:
+        table = read_checked(self.part(number))
+        difference = table.stamp.difference(self.stamp(number))
         if difference:
-            raise ArtifactError(f"{self.part(index)}: {difference}; run {self.name} again")
+            raise ArtifactError(f"{self.part(number)}: {difference}; run {self.name} again")
         return table.rows
 
 

@@ -286,6 +286,8 @@ def read_yaml(file: Path) -> Tree:
     Raises:
         ConfigError: the file is missing, is not YAML, has a key twice, or holds something else.
     """
+    if file.is_fifo():  # Snakemake has read it to its end: nothing would ever come
+        raise ConfigError(f"{file}: a pipe; write the configuration to a file")
     try:
         values = _parse_yaml(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -115,7 +115,7 @@ class OutputJob(TableReader, ABC):
         for name, file in self.tables.items():
             if COMMITTED in file.parents:
                 stamp = artifacts.read_table(file).stamp
-                circumstances = artifacts.read_circumstances(file).get("circumstances", {})
+                circumstances = artifacts.read_circumstances(file)
                 date = str(circumstances.get("finished", "an unknown date"))[:10]
                 notes.append(f"{name} (made on {date} by code {stamp.code[:12]})")
         return f" Not computed here but taken from {COMMITTED}: {', '.join(notes)}." if notes else ""

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from localentropy.errors import LocalEntropyError
+from localentropy.pipeline.artifacts import require_writable
 from localentropy.pipeline.machine import refusals
 
 TERMINAL_SECONDS = 10.0
@@ -30,7 +31,7 @@ class Reporter:
         self._shown = time.monotonic()
         self._bar = None
         if log is not None:
-            log.parent.mkdir(parents=True, exist_ok=True)
+            require_writable(log)
             log.write_text("", encoding="utf-8")
         elif sys.stderr.isatty():
             from rich.console import Console
@@ -42,7 +43,7 @@ class Reporter:
 
     def line(self, text: str) -> None:
         """One line of progress inside a task."""
-        self._write(f"{self.title} [{self._done}/{self.total}] {text}")
+        self._write(f"{self.title}: {self._done} of {self.total} tasks done; {text}")
 
     def advance(self, text: str) -> None:
         """One task is done."""
@@ -82,7 +83,8 @@ def reporting(title: str, total: int, log: Path | None) -> Iterator[Reporter]:
     """A reporter for one job. An exception that ends the job is written to its log, if possible.
 
     Raises:
-        MachineError: the log, or another file of the job, cannot be read or written.
+        ArtifactError: the log cannot be written.
+        MachineError: another file of the job cannot be read or written.
     """
     with refusals():
         reporter = Reporter(title, total, log)
@@ -90,10 +92,15 @@ def reporting(title: str, total: int, log: Path | None) -> Iterator[Reporter]:
         with refusals():
             yield reporter
     except BaseException as error:
-        expected = isinstance(error, LocalEntropyError)
         if log is not None:
             with suppress(OSError):
-                reporter.append(f"error: {error}" if expected else traceback.format_exc())
+                reporter.append(_last_words(error))
         raise
     finally:
         reporter.close()
+
+
+def _last_words(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return f"error: {error}" if isinstance(error, LocalEntropyError) else traceback.format_exc()

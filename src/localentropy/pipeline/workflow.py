@@ -12,12 +12,15 @@ behind.
 
 from __future__ import annotations
 
+import atexit
 import errno
 import fcntl
+import logging
 import os
 import platform
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -29,16 +32,18 @@ from localentropy import closure
 from localentropy.atomic import file_hash
 from localentropy.errors import ArtifactError, ConfigError, LocalEntropyError
 from localentropy.pipeline import artifacts
+from localentropy.pipeline.checkout import require_root
 from localentropy.pipeline.computations import DatasetJob, ExperimentJob
 from localentropy.pipeline.config import name_target, read_overrides, require_known, resolve
 from localentropy.pipeline.jobs import Job, output_jobs
-from localentropy.pipeline.outputs import FigureJob
+from localentropy.pipeline.outputs import FIGURES, FigureJob
 from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
 LOCK = Path(".snakemake/localentropy.lock")
+NOTEBOOKS = Path("notebooks")
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class NotebookJob:
     @property
     def source(self) -> Path:
         """The py:percent file."""
-        return Path("notebooks", f"{self.name}.py")
+        return NOTEBOOKS / f"{self.name}.py"
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
@@ -78,8 +83,13 @@ class Pipeline:
         self._workflow = workflow
         self._lock: int | None = None
         self._checked: set[Path] = set()
+        self._succeeded = False
         settings = workflow.config_settings
+        require_root()
         _refuse_repeated(sys.argv)
+        if workflow.is_main_process:
+            signal.signal(signal.SIGINT, _interrupted)
+            atexit.register(self._tell_products)
         # Snakemake has read the overrides by rules of its own: to it 010 is 10. They are taken as they were written.
         self.configuration = resolve(
             files=[_shortest(file) for file in settings.configfiles],
@@ -101,14 +111,16 @@ class Pipeline:
                     return ScorecardJob.from_configuration(configuration, wildcards.paper)
                 case "summary":
                     return SummaryJob.from_configuration(configuration)
+            require_known(wildcards.name, [file.stem for file in sorted(NOTEBOOKS.glob("*.py"))], "notebook")
         return NotebookJob(wildcards.name)
 
     def inputs(self, kind: str) -> Callable[[Any], list[str]]:
         """Wildcards → the files that a rule's job reads. The guard of the job's own files runs first."""
 
         def guarded(wildcards: Any) -> list[str]:
-            job, part = self.job(kind, wildcards), getattr(wildcards, "part", None)
-            part = None if part is None else int(part)
+            job, part = self.job(kind, wildcards), None
+            if isinstance(job, ExperimentJob) and hasattr(wildcards, "part"):
+                part = _part(job, wildcards)
             self._guard(job, part)
             return [str(file) for file in job.reads(part)]
 
@@ -143,6 +155,27 @@ class Pipeline:
         files = ["--configfile", *map(str, settings.configfiles)] if settings.configfiles else []
         overrides = ["--config", *settings.config_args] if settings.config_args else []
         return shlex.join([*files, *overrides])
+
+    def succeed(self) -> None:
+        """Hear from Snakemake that the jobs are done."""
+        self._succeeded = True
+
+    def _tell_products(self) -> None:
+        """The last line of a run that has what was asked for: how to look at it."""
+        workflow = self._workflow
+        nothing_to_do = workflow.scheduler is not None and not len(workflow.dag)
+        if workflow.dryrun or not (self._succeeded or nothing_to_do):
+            return
+        targets, asked = self.target_files(), workflow.dag_settings.targets or {"all"}
+        wanted = list(self.configuration.figures) if "all" in asked else [name for name in targets if name in asked]
+        files = [file for name in wanted for file in targets[name]]
+        files += self.scorecard_files() if "scorecard" in asked else []
+        pages = [file for file in files if file.endswith((".png", ".html"))]
+        if len(pages) == 1:
+            print(f"look at {pages[0]} in any browser", file=sys.stderr)
+        elif pages:
+            what = f"{len(pages)} pictures and pages below {FIGURES / self.configuration.folder}, such as {pages[0]}"
+            print(f"look at the {what}, in any browser; `make report` puts them on one page", file=sys.stderr)
 
     def refuse_target(self, wildcards: Any) -> None:
         """End with one line for a word that is no target. Targets are the rules without files of their own."""
@@ -204,6 +237,14 @@ class Pipeline:
                 stop(LocalEntropyError(f"{LOCK}: {error.strerror}"))
 
 
+def _interrupted(signum: int, frame: object) -> NoReturn:
+    """End at Ctrl-C with one line. Snakemake's own words on each job that it ends are not printed."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    logging.disable(logging.CRITICAL)
+    print("interrupted: what is complete is kept; the same command goes on from there", file=sys.stderr, flush=True)
+    raise KeyboardInterrupt
+
+
 def stop(error: LocalEntropyError) -> NoReturn:
     """End Snakemake with one line."""
     print(f"error: {error}", file=sys.stderr, flush=True)
@@ -216,6 +257,14 @@ def _stopping() -> Iterator[None]:
         yield
     except LocalEntropyError as error:
         stop(error)
+
+
+def _part(job: ExperimentJob, wildcards: Any) -> int:
+    """The number of the part that a file's name asks for."""
+    number = int(wildcards.part)
+    if number not in job.numbers or int(wildcards.parts) != job.parts:
+        stop(LocalEntropyError(f"{job.name}: no part {number} of {wildcards.parts}; allowed: 1 to {job.parts}"))
+    return number
 
 
 def _refuse_repeated(arguments: Sequence[str]) -> None:
