@@ -5,6 +5,9 @@ SCALE ?= default
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed-from-lock
+# Programs in .venv name the place where it was made: empty, or that place if this checkout was moved or copied since.
+MADE_AT := $(shell made=$$(sed -n 's/^command = .* -m venv \(--clear \)\{0,1\}//p' $(VENV)/pyvenv.cfg 2>/dev/null); \
+	[ -z "$$made" ] || [ "$$(realpath -m "$$made")" = "$$(realpath $(VENV))" ] || echo "$$made")
 SNAKEMAKE := $(BIN)/snakemake
 
 .DEFAULT_GOAL := help
@@ -26,8 +29,13 @@ help:
 
 setup: $(STAMP)
 
+ifneq ($(MADE_AT),)
+.PHONY: $(STAMP)
+endif
+
 $(STAMP): requirements.lock pyproject.toml
-	$(PYTHON) -m venv $(VENV)
+	$(if $(MADE_AT),@echo "this checkout was moved or copied: its $(VENV) was made at $(MADE_AT) and is made anew")
+	$(PYTHON) -m venv $(if $(MADE_AT),--clear )$(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -53,3 +56,18 @@ def test_conda_users_get_the_declared_packages_at_the_locked_versions() -> None:
 def test_python_is_the_declared_one() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["requires-python"] == f">={conda()['python']}"
+
+
+@pytest.mark.parametrize(
+    ("made_at", "told"),
+    [("{here}/.venv", ""), ("--clear {here}/.venv", ""), ("{here}/../old place/.venv", "moved or copied")],
+)
+def test_make_replaces_the_environment_of_a_checkout_that_was_moved(tmp_path: Path, made_at: str, told: str) -> None:
+    here = tmp_path / "here"
+    (here / ".venv").mkdir(parents=True)
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, here / name)
+    (here / ".venv/pyvenv.cfg").write_text(f"command = /usr/bin/python3.11 -m venv {made_at.format(here=here)}\n")
+    (here / ".venv/.installed-from-lock").touch()
+    done = subprocess.run(["make", "-n", "setup"], cwd=here, capture_output=True, text=True, check=True)
+    assert ("venv --clear .venv" in done.stdout) == bool(told) and told in done.stdout

@@ -215,13 +215,21 @@ def test_errors_are_one_line(repository: Path, sources: tuple[str, ...], message
     assert message in found.stderr
 
 
+def test_git_says_why_it_names_no_revision(repository: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own switch for tests
+    found = diff(repository, "figures/gallery", "HEAD")
+    assert found.returncode == 1 and found.stderr.count("\n") == 1
+    assert "HEAD: no directory, and git names no revision (fatal: detected dubious ownership" in found.stderr
+    assert "git config --global --add safe.directory" in found.stderr
+
+
 def test_outside_a_repository_a_revision_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    with pytest.raises(DataError, match="HEAD: neither a directory nor a git revision"):
+    with pytest.raises(DataError, match=r"HEAD: no directory, and git names no revision \(fatal: not a git repository"):
         read_figures("HEAD")
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(DataError, match="HEAD: neither a directory nor a git revision"):
+    with pytest.raises(DataError, match=r"HEAD: no directory, and git cannot be started \(No such file"):
         read_figures("HEAD")
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from localentropy.data.prepare import prepare
@@ -77,6 +79,28 @@ def test_missing_directory(run, tiny, refused):
         run(mirror=tiny.path("mnist", TRAIN))
     with refused("no directory is given"):
         run(mirror=None)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link to a device"])
+def test_what_is_no_file_is_refused_and_not_waited_for(run, tiny, refused, kind):
+    folder = tiny.mirror / "cifar10"
+    for name, content in tiny.members.items():
+        (folder / name.split("/")[1]).write_bytes(content)
+    archive, member = folder / "cifar-10-binary.tar.gz", folder / "data_batch_3.bin"
+    for dataset, path in (("cifar10", member), ("cifar10", archive), ("mnist", tiny.path("mnist", TRAIN))):
+        path.unlink()
+        if kind == "pipe":
+            os.mkfifo(path)
+        elif kind == "folder":
+            path.mkdir()
+        else:
+            path.symlink_to("/dev/zero")
+        with refused(path.name, "is a folder, a pipe or a device, expected"):
+            run(dataset)
+        if path == member:
+            for name in tiny.members:
+                file = folder / name.split("/")[1]
+                file.rmdir() if file.is_dir() and not file.is_symlink() else file.unlink()
 
 
 def test_missing_file(run, tiny, refused):

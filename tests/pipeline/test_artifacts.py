@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from localentropy.commands.show import describe
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
+from tests.pipeline.test_config_mutations import many, mutated_trees
 
 
 def stamp(**changes: object) -> artifacts.Stamp:
@@ -108,3 +114,48 @@ def test_writers_of_one_file_never_share_a_temporary_name(tmp_path: Path) -> Non
         other.write_bytes(b"same")
     assert file.read_bytes() == b"same"
     assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.fixture
+def figure(tmp_path: Path) -> Path:
+    artifacts.write_output(tmp_path / "figure", {".png": b"picture"}, stamp(), "A caption.", datetime.now(UTC))
+    return tmp_path / "figure.png"
+
+
+@pytest.mark.parametrize("kind", ["table", "figure"])
+def test_an_altered_record_is_never_shown(kind: str, request: pytest.FixtureRequest) -> None:
+    file = request.getfixturevalue(kind)
+    beside = file.with_suffix(".json")
+    written = json.loads(beside.read_text())
+    assert written["circumstances"]["host"] in describe(file)
+
+    @many(150)
+    @given(altered=mutated_trees(written) | st.sampled_from([[], {}, None, 3, "x", [written]]))
+    def check(altered: Any) -> None:
+        beside.write_text(json.dumps(altered))
+        if json.loads(beside.read_text()) == written:
+            return
+        for asked in (file, beside):
+            with pytest.raises(ArtifactError) as caught:
+                describe(asked)
+            assert "\n" not in str(caught.value) and beside.name in str(caught.value)
+
+    check()
+    for text in ("", "{", "\0", "[" * 5000):
+        beside.write_text(text)
+        with pytest.raises(ArtifactError, match=r"\.json"):
+            describe(file)
+    beside.unlink()
+    if kind == "table":
+        assert "host" not in describe(file)
+    else:
+        with pytest.raises(ArtifactError):
+            describe(file)
+
+
+def test_the_record_of_another_table_is_refused(table: Path) -> None:
+    rows = artifacts.read_table(table).rows
+    artifacts.write_table(table.with_name("other.parquet"), rows + rows, stamp(), datetime.now(UTC))
+    table.with_suffix(".json").write_text(table.with_name("other.json").read_text())
+    with pytest.raises(ArtifactError, match=r"does not match the checksum in table\.json"):
+        artifacts.read_table(table)

@@ -184,6 +184,7 @@ def test_mutated_command_lines(
     # A part that no experiment has, so that nothing is computed however valid the rest.
     part = ["--part", "1001"] if command == "run" else []
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("localentropy.pipeline.checkout.ROOT", tmp_path)
     monkeypatch.setattr("sys.argv", ["localentropy", command, *words, *part])
     with pytest.raises(SystemExit) as ended:
         cli.main()

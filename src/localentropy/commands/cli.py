@@ -23,11 +23,11 @@ app = typer.Typer(
 
 
 @app.callback()
-def _in_its_root() -> None:
-    """Every command reads and writes below the working directory."""
+def _in_its_root(context: typer.Context) -> None:
+    """Commands read and write below the working directory."""
     from localentropy.pipeline.checkout import require_root
 
-    require_root()
+    require_root(only_looks=context.invoked_subcommand in ("show", "diff"))
 
 
 Scale = Annotated[str | None, typer.Option("--scale", help="smoke, default or paper")]

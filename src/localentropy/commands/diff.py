@@ -251,7 +251,11 @@ def _files_at(revision: str) -> Iterator[tuple[str, bytes]]:
     """The gallery's CSVs of a git revision."""
     try:
         commit = _git("rev-parse", "--verify", "--quiet", "--end-of-options", revision + "^{commit}").decode().strip()
-    except (OSError, subprocess.CalledProcessError):
+    except OSError as error:
+        raise DataError(f"{revision}: no directory, and git cannot be started ({error.strerror})") from None
+    except subprocess.CalledProcessError as error:
+        if words := " ".join(error.stderr.decode(errors="replace").split()):  # of another owner, or no repository
+            raise DataError(f"{revision}: no directory, and git names no revision ({words})") from None
         raise DataError(f"{revision}: neither a directory nor a git revision") from None
     names = _git("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, GALLERY + "/").decode().split("\0")
     for name in filter(None, names):

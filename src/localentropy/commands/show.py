@@ -22,8 +22,8 @@ def describe(file: Path) -> str:
     Raises:
         ArtifactError: it is missing, corrupt, or no file of this package.
     """
-    table = file.with_suffix(".parquet")
-    if file == table or (file.suffix == ".json" and table.exists()):
+    if file.suffix == ".parquet" or (file.suffix == ".json" and file.with_suffix(".parquet").exists()):
+        table = file.with_suffix(".parquet")
         read = artifacts.read_table(table)
         head = [f"{table}: {len(read.rows)} rows, columns {', '.join(read.rows.columns)}"]
         return "\n".join(head + _lines(read.stamp, read.versions, artifacts.read_circumstances(table)))

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from localentropy.data.registry import RawFile, looks_like_html, verify
+from localentropy.data.registry import RawFile, is_special, looks_like_html, verify
 from localentropy.errors import DataError
 
 RECORD = 1 + 3 * 32 * 32  # one label byte, then 1024 red, 1024 green, 1024 blue, row-major
@@ -56,6 +56,8 @@ def read_archive(path: Path, members: Sequence[RawFile]) -> dict[str, bytes]:
     folders = {str(parent) for name in wanted for parent in PurePosixPath(name).parents}
     extras = {str(PurePosixPath(folder, name)) for folder in folders - {"."} for name in EXTRAS}
     found: dict[str, bytes] = {}
+    if is_special(path):
+        raise DataError(f"{path}: is a folder, a pipe or a device, expected a tar archive; {ADVICE}")
     try:
         with path.open("rb") as stream:
             if looks_like_html(stream.read(512)):

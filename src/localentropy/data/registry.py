@@ -81,6 +81,8 @@ def verify(path: Path, raw: RawFile) -> None:
 
 def mismatch(path: Path, raw: RawFile) -> str:
     """The problem with the file at `path`, in words; empty if it is the official one."""
+    if is_special(path):
+        return "is a folder, a pipe or a device, expected a file"
     try:
         size = path.stat().st_size
         with path.open("rb") as stream:
@@ -96,6 +98,11 @@ def mismatch(path: Path, raw: RawFile) -> str:
     if found != raw.sha256:
         return f"wrong checksum: found sha256 {found[:16]}…, expected {raw.sha256[:16]}…"
     return ""
+
+
+def is_special(path: Path) -> bool:
+    """Whether something else than a file is there. A pipe would be waited for without end."""
+    return path.exists() and not path.is_file()
 
 
 def looks_like_html(head: bytes) -> bool:

@@ -102,11 +102,11 @@ def _mirrored_cifar(table: tuple[RawFile, ...], folders: list[Path], mirror: Pat
     for folder in folders:
         for home in (folder / inner, folder):
             places = {raw.file: home / PurePosixPath(raw.file).name for raw in members}
-            if any(map(_is_file, places.values())):
+            if any(path.exists() for path in places.values()):
                 return _cifar_images(cifar.read_members(places, members), members)
         for stem in (archive.removesuffix(".tar.gz"), inner):
             for ending in ARCHIVE_ENDINGS:
-                if _is_file(folder / f"{stem}{ending}"):
+                if (folder / f"{stem}{ending}").exists():
                     return _cifar_images(cifar.read_archive(folder / f"{stem}{ending}", members), members)
     raise _not_found(archive, folders, mirror)
 
@@ -124,22 +124,9 @@ def _mirror_folders(mirror: Path, dataset: str) -> list[Path]:
 
 def _find(file: str, folders: list[Path], mirror: Path) -> Path:
     for folder in folders:
-        if _is_file(folder / file):
+        if (folder / file).exists():
             return folder / file
     raise _not_found(file, folders, mirror)
-
-
-def _is_file(path: Path) -> bool:
-    """Whether a file is there.
-
-    Raises:
-        DataError: something else is there: a pipe would be waited for without end.
-    """
-    if path.exists() and not path.is_file():
-        raise DataError(
-            f"data.mirror: {path} is a folder, a pipe or a device, expected a file; put the official one there"
-        )
-    return path.is_file()
 
 
 def _not_found(file: str, folders: list[Path], mirror: Path) -> DataError:

@@ -8,8 +8,11 @@ from localentropy.errors import LocalEntropyError
 from localentropy.pipeline.config import ROOT
 
 
-def require_root() -> None:
+def require_root(only_looks: bool = False) -> None:
     """Check that the working directory is the root of the checkout whose code runs.
+
+    Args:
+        only_looks: the command writes nothing, and reads only what it is told to: it may run outside of a checkout.
 
     Raises:
         LocalEntropyError: it is another checkout, or no root of one; or the code that runs lies in no checkout.
@@ -19,10 +22,12 @@ def require_root() -> None:
         return
     if not (ROOT / "config").is_dir():
         raise LocalEntropyError(
-            f"{ROOT}: the code that runs lies in no checkout; the commands need a clone and its `make setup`"
+            f"no {ROOT / 'config'}: the commands work in a checkout of the repository after `make setup`; "
+            "an installed library alone has none"
         )
     if (here / "src/localentropy").is_dir():
         raise LocalEntropyError(
             f"{here}: Python runs the code of another checkout, {ROOT}; `make setup` gives this one its own Python"
         )
-    raise LocalEntropyError(f"{here}: not the root of the checkout; change to {ROOT}")
+    if not only_looks:
+        raise LocalEntropyError(f"{here}: not the root of the checkout; change to {ROOT}")

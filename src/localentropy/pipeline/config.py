@@ -371,7 +371,7 @@ def require_known(name: str, choices: Collection[str], what: str) -> None:
         ConfigError: with the nearest choice.
     """
     if name not in choices:
-        raise ConfigError(f"{name}: no such {what}; {did_you_mean(name, list(choices))}")
+        raise ConfigError(f"{shown(name)}: no such {what}; {did_you_mean(name, list(choices))}")
 
 
 def _take_scale(scale: str | None, user: Sequence[Layer]) -> str:
