@@ -15,6 +15,9 @@ from localentropy.pipeline.machine import refusals
 if TYPE_CHECKING:
     from localentropy.pipeline.config import Configuration
 
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, by Typer and by custom."""
+
 app = typer.Typer(
     help="Wide flat minima: compute experiments, draw figures, see how a file was made.",
     add_completion=False,
@@ -229,17 +232,16 @@ def main() -> None:
     """
     try:
         with refusals():
-            sys.exit(app(sys.argv[1:] or ["--help"], standalone_mode=False))
+            status = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        if status == INTERRUPTED and "--job" not in sys.argv:  # Snakemake says it once for all its jobs
+            print("interrupted: what is complete is kept; the same command goes on from there", file=sys.stderr)
+        sys.exit(status)
     except LocalEntropyError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
     except TyperException as error:
         print(f"error: {' '.join(error.format_message().split()).rstrip('.')}; see --help", file=sys.stderr)
         sys.exit(2)
-    except (KeyboardInterrupt, typer.Abort):
-        if "--job" not in sys.argv:  # otherwise Snakemake says it for all its jobs
-            print("interrupted: what is complete is kept; the same command goes on from there", file=sys.stderr)
-        sys.exit(130)
 
 
 AnyJob = TypeVar("AnyJob", bound=Any)

@@ -88,8 +88,8 @@ def allowed(schema: Schema) -> str:
         entries = schema.get("prefixItems", [])
         least, most = schema.get("minItems", 0), schema.get("maxItems")
         count = f" of {least} entries" if least == most else f" of at least {least} entries" if least > 1 else ""
-        entry = allowed(schema.get("items", entries[0] if entries else {}))
-        return f"a {'non-empty ' if least == 1 else ''}list{count}, each entry {entry}"
+        each = allowed(schema.get("items", entries[0] if entries else {}))
+        return f"a {'non-empty ' if least == 1 else ''}list{count}, each entry {each}"
     if schema.get("type") == "object":
         if "properties" not in schema and (entry := entry_schema(schema)):
             return f"a mapping, each value {allowed(entry)}"
