@@ -101,6 +101,11 @@ def tasks(parameters: Parameters) -> list[Task]:
     return [{"alpha": alpha, "sample": sample} for alpha in parameters.alphas for sample in range(parameters.samples)]
 
 
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the patterns."""
+    return parameters.N * round(task["alpha"] * parameters.N)
+
+
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of the runs on one instance, in the columns above."""
     import math

@@ -77,6 +77,11 @@ def tasks(parameters: Program) -> list[Task]:
     ]
 
 
+def memory(parameters: Program, task: Task) -> int:
+    """Bytes of the patterns, where they are random: images are few."""
+    return task["P"] * getattr(parameters, "N", 0)
+
+
 def compute(parameters: Program, task: Task, context: Context) -> pd.DataFrame:
     """The row of one run, in the columns above."""
     import math

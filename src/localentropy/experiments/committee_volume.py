@@ -40,6 +40,11 @@ def tasks(parameters: Parameters) -> list[Task]:
     return [{"P": P, "sample": sample} for P in parameters.patterns() for sample in range(parameters.samples)]
 
 
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the patterns."""
+    return parameters.N * task["P"]
+
+
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """The row of one training set, in the columns above."""
     import pandas as pd

@@ -51,6 +51,11 @@ def tasks(parameters: Parameters) -> list[Task]:
     return [{"alpha": alpha, "sample": sample} for alpha in parameters.alphas for sample in range(parameters.samples)]
 
 
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the inputs."""
+    return 8 * round(task["alpha"] * parameters.d) * parameters.d
+
+
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """The row of one training set, in the columns above."""
     import pandas as pd

@@ -60,6 +60,11 @@ def tasks(parameters: Parameters) -> list[Task]:
     return [{"sample": sample} for sample in range(parameters.samples)]
 
 
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the patterns."""
+    return parameters.N * parameters.P
+
+
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one instance, in the columns above."""
     import pandas as pd

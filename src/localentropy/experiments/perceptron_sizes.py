@@ -100,3 +100,10 @@ def sizes(alpha_T: float, D: int, inv_alpha: float) -> tuple[int, int]:
     if P < 1:
         raise DomainError(f"alpha_T = {alpha_T} leaves no patterns at D = {D}: allowed: at least {0.5 / D:.3g}")
     return P, 2 * round((inv_alpha * P - 1) / 2) + 1
+
+
+def pattern_bytes(alpha_T: float, task: Task) -> int:
+    """Memory of the patterns of a task, and of the features that they are made with."""
+    D = task["D"]
+    P, N = sizes(alpha_T, D, task["inv_alpha"])
+    return N * (P + 8 * D)

@@ -69,6 +69,12 @@ def tasks(parameters: Parameters) -> list[Task]:
     return [{"grid": number, "alpha": alpha} for number, grid in enumerate(parameters.grids) for alpha in grid.alphas]
 
 
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the inputs of all runs."""
+    grid = parameters.grids[task["grid"]]
+    return 8 * grid.samples * _patterns(grid.d, task["alpha"]) * grid.d
+
+
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """A row for each run, in the columns above."""
     import pandas as pd

@@ -81,6 +81,11 @@ def tasks(parameters: Parameters) -> list[Task]:
     ]
 
 
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the inputs: at least one sample for each weight and unit of load."""
+    return round(8 * task["alpha"] * task["d"] ** 2) if task["features"] == "independent" else 0
+
+
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """All students on one training set.
 

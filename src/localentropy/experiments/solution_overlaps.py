@@ -9,7 +9,7 @@ from pydantic import Field
 
 from localentropy import seeds
 from localentropy.experiments.parameters import SIZE, Context, Task
-from localentropy.experiments.perceptron_sizes import InstanceParameters, SizeGrid, sizes
+from localentropy.experiments.perceptron_sizes import InstanceParameters, SizeGrid, pattern_bytes, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +42,11 @@ def tasks(parameters: Parameters) -> list[Task]:
     return [
         point | {"samples": grid.samples, "runs": grid.runs} for grid in parameters.grids for point in grid.points()
     ]
+
+
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the patterns and features."""
+    return pattern_bytes(parameters.alpha_T, task)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

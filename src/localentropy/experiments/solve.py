@@ -33,7 +33,7 @@ from pydantic import Field
 
 from localentropy import seeds
 from localentropy.experiments.parameters import SIZE, Context, IncreasingValues, Task
-from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, sizes
+from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, pattern_bytes, sizes
 from localentropy.experiments.perceptron_solvers import SolverParameters, with_options
 
 if TYPE_CHECKING:
@@ -59,6 +59,11 @@ Parameters.MODELS = with_options(Parameters)
 def tasks(parameters: Parameters) -> list[Task]:
     """One size, margin and sample each."""
     return grid_tasks(parameters.grids)
+
+
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the patterns and features."""
+    return pattern_bytes(parameters.alpha_T, task)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -170,6 +170,11 @@ def tasks(parameters: Parameters) -> list[Task]:
     return [{"inv_alpha": inv_alpha} for inv_alpha in parameters.inv_alphas]
 
 
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the patterns, and of the features that they are made with."""
+    return parameters.weights(task["inv_alpha"]) * (parameters.P + 8 * parameters.D)
+
+
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one overparameterization, in the columns above."""
     from localentropy.instances.committee import tree_committee

@@ -23,6 +23,7 @@ from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.config import Configuration, load_program, require_known
+from localentropy.pipeline.machine import MachineError, memory_limit
 from localentropy.pipeline.progress import reporting
 
 if TYPE_CHECKING:
@@ -296,6 +297,25 @@ class ExperimentJob(TableReader):
             part="" if part is None else f"{part}/{self.parts}",
         )
 
+    def require_memory(self, number: int) -> None:
+        """Refuse a part whose sizes ask for more memory than there is, before anything is computed.
+
+        Raises:
+            MachineError: naming the first such task.
+        """
+        memory = getattr(self.experiment, "memory", None)
+        if memory is None:
+            return
+        limit = memory_limit()
+        for task in self.experiment.tasks(self.parameters)[number - 1 :: self.parts]:
+            needed = memory(self.parameters, task)
+            if needed > limit:
+                where = ", ".join(f"{key}={value}" for key, value in task.items())
+                raise MachineError(
+                    f"{self.name}: {where}: needs at least {needed / 2**30:,.1f} GiB of memory; "
+                    f"allowed here: {limit / 2**30:,.1f} GiB; choose smaller sizes"
+                )
+
     def compute_part(self, number: int, log: Path | None = None) -> None:
         """Compute every `parts`-th task from the one of this number on and write them as one table.
 
@@ -310,6 +330,7 @@ class ExperimentJob(TableReader):
         if missing:
             command = f"python -m localentropy prepare {missing[0]}"
             raise DataError(f"{self.datasets[missing[0]]}: not prepared yet; run `{command}`")
+        self.require_memory(number)
         artifacts.require_writable(self.part(number))
         # The stamp is taken first: tasks load their code and read their data later.
         stamp = self.stamp(number)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
+import resource
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from localentropy.errors import LocalEntropyError
 
@@ -25,8 +28,23 @@ _REFUSALS = (
 )
 
 
+LONGEST_REASON = 200
+
+
 class MachineError(LocalEntropyError):
     """The operating system refused to read or write."""
+
+
+def memory_limit() -> int:
+    """Bytes that a process may have: the machine's, or less by its control group (containers, Slurm) or `ulimit -v`."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY:
+        limits.append(soft)
+    with suppress(OSError, ValueError):  # another layout of control groups, or "max": no limit
+        group = Path("/proc/self/cgroup").read_text().partition("0::")[2].splitlines()[0]
+        limits.append(int(Path(f"/sys/fs/cgroup{group}", "memory.max").read_text()))
+    return min(limits)
 
 
 @contextmanager
@@ -34,8 +52,22 @@ def refusals() -> Iterator[None]:
     """Turn refusals of the machine inside the block into `MachineError`. Other errors of the system are bugs."""
     try:
         yield
+    except (MemoryError, RuntimeError) as error:
+        if not _is_out_of_memory(error):
+            raise
+        what = " ".join(str(error).split())[:LONGEST_REASON]
+        raise MachineError(f"out of memory ({what}); choose smaller sizes: what is complete is kept") from None
     except OSError as error:
         if error.errno not in _REFUSALS:
             raise
         where = f"{error.filename}: " if error.filename else ""
         raise MachineError(f"{where}{error.strerror}; mend that and run again: what is complete is kept") from None
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    """Whether memory is all that is missing. PyTorch has an error of its own for that on a GPU, and none on a CPU."""
+    return (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"
+        or "DefaultCPUAllocator" in str(error)
+    )

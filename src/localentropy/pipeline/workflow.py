@@ -118,10 +118,16 @@ class Pipeline:
         """Wildcards → the files that a rule's job reads. The guard of the job's own files runs first."""
 
         def guarded(wildcards: Any) -> list[str]:
-            job, part = self.job(kind, wildcards), None
-            if isinstance(job, ExperimentJob) and hasattr(wildcards, "part"):
-                part = _part(job, wildcards)
+            job = self.job(kind, wildcards)
+            if not (isinstance(job, ExperimentJob) and hasattr(wildcards, "part")):
+                self._guard(job)
+                return [str(file) for file in job.reads()]
+            part = _part(job, wildcards)
             self._guard(job, part)
+            # Jobs on a cluster look themselves at the machine they run on.
+            if self._workflow.local_exec and not (job.table.exists() or job.part(part).exists()):
+                with _stopping():
+                    job.require_memory(part)
             return [str(file) for file in job.reads(part)]
 
         return guarded

@@ -98,6 +98,11 @@ def tasks(parameters: Parameters) -> list[Task]:
     return [{"patterns": patterns} for patterns in parameters.patterns]
 
 
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the weights between the hidden layers of all networks."""
+    return 4 * parameters.samples * (parameters.hidden_layers - 1) * parameters.width**2
+
+
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one number of patterns, in the columns above; see `NetworkRun.table`."""
     return _Run(parameters, task, context).table()

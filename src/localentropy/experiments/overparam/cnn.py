@@ -93,6 +93,13 @@ def tasks(parameters: Parameters) -> list[Task]:
     ]
 
 
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the weights of the networks that are trained at once."""
+    from localentropy.networks.cnn.network import parameter_count
+
+    return 4 * parameters.networks_at_once * parameter_count(task["width"])
+
+
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
     """Rows of one width and optimizer, in the columns above; see `NetworkRun.table`."""
     return _Run(parameters, task, context).table()

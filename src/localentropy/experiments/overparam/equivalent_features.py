@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from localentropy.experiments.parameters import SIZE, Context, Task
-from localentropy.experiments.perceptron_sizes import InstanceParameters, SizeGrid, grid_tasks, sizes
+from localentropy.experiments.perceptron_sizes import InstanceParameters, SizeGrid, grid_tasks, pattern_bytes, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +46,11 @@ def tasks(parameters: Parameters) -> list[Task]:
         for features in kinds
         for task in grid_tasks(getattr(parameters, solver))
     ]
+
+
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the patterns and features."""
+    return pattern_bytes(parameters.alpha_T, task)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from localentropy.experiments.parameters import SIZE, Context, Task
-from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, sizes
+from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, pattern_bytes, sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +30,11 @@ class Parameters(InstanceParameters):
 def tasks(parameters: Parameters) -> list[Task]:
     """One size, margin and sample each."""
     return grid_tasks(parameters.grids)
+
+
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the patterns and features."""
+    return pattern_bytes(parameters.alpha_T, task)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -1,0 +1,79 @@
+"""Sizes that no machine has the memory for are refused before anything is computed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from localentropy.errors import LocalEntropyError
+from localentropy.pipeline.computations import ExperimentJob
+from localentropy.pipeline.config import load_program, resolve
+from localentropy.pipeline.jobs import table_jobs
+from localentropy.pipeline.machine import MachineError, memory_limit, refusals
+
+HUGE: dict[str, dict[str, Any]] = {
+    "overparam/solve_sbpi": {"grids": [{"D": 9999, "inv_alphas": [1e5], "samples": 1, "margins": [0.0]}]},
+    "overparam/two_level_amp": {"grids": [{"D": 9999, "inv_alphas": [1e5], "samples": 1, "margins": [0.0]}]},
+    "overparam/equivalent_features": {"sbpi": [{"D": 9999, "inv_alphas": [1e5], "samples": 1}]},
+    "overparam/solution_overlaps": {
+        "grids": [{"D": 9999, "inv_alphas": [1e5], "samples": 2, "solver": "sbpi", "runs": 2}]
+    },
+    "overparam/committee_focusing_bp": {"D": 9999, "inv_alphas": [1e5]},
+    "overparam/committee_sgd": {"D": 9999, "inv_alphas": [1e5]},
+    "overparam/mlp": {"widths": [10**7], "device": "cpu"},
+    "overparam/cnn": {"widths": [10**5], "device": "cpu"},
+    "margins/binary_mlp_mnist": {"width": 10**7 + 1, "device": "cpu"},
+    "margins/local_entropy": {"N": 10**8 + 1},
+    "shaping/annealing": {"N": 10**8 + 1},
+    "shaping/tree_solutions": {"N": 999_999},
+    "shaping/belief_volume": {"N": 999_999},
+    "glm/amp_perceptron": {"d": 100_000, "alphas": [900.0]},
+}
+
+
+def test_every_program_that_states_its_memory_is_tried() -> None:
+    stating = {
+        name for name, at in resolve("smoke").experiments.items()
+        if hasattr(load_program(name.partition("/")[0], at.program), "memory")
+    }  # fmt: skip
+    programs = {resolve("smoke").experiments[name].program for name in stating}
+    assert programs - {resolve("smoke").experiments[name].program for name in HUGE} == {
+        "risk_minimizers",  # its sizes are bounded
+        "phase_retrieval_descent",
+    }
+
+
+@pytest.mark.parametrize("name", HUGE)
+def test_sizes_beyond_the_machine_are_refused_in_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path("/"))  # where nothing could be written either
+    paper, _, section = name.partition("/")
+    configuration = resolve("smoke", overrides={paper: {section: HUGE[name]}})
+    job = ExperimentJob.from_configuration(configuration, name)
+    with pytest.raises(MachineError) as caught:
+        for number in job.numbers:
+            job.require_memory(number)
+    said = str(caught.value)
+    assert said.startswith(f"{name}: ") and "\n" not in said
+    assert f"allowed here: {memory_limit() / 2**30:,.1f} GiB; choose smaller sizes" in said
+
+
+@pytest.mark.parametrize("scale", ["smoke", "default", "paper"])
+def test_the_shipped_sizes_fit_into_an_ordinary_machine(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("localentropy.pipeline.computations.memory_limit", lambda: 8 * 2**30)
+    for job in table_jobs(resolve(scale)):
+        for number in job.numbers:
+            job.require_memory(number)
+
+
+def test_an_array_that_does_not_fit_is_one_line() -> None:
+    for grab in (lambda: np.ones(2**55), lambda: torch.ones(2**55)):
+        with pytest.raises(LocalEntropyError, match="out of memory") as caught, refusals():
+            grab()
+        assert "\n" not in str(caught.value) and "choose smaller sizes" in str(caught.value)
+    for error in (RuntimeError("shapes differ"), RecursionError()):
+        with pytest.raises(type(error)), refusals():
+            raise error
