@@ -52,6 +52,10 @@ def tasks(parameters):
     return [{{"point": point}} for point in range(parameters.points)]
 
 
+def memory(parameters, task):
+    return parameters.offset
+
+
 def compute(parameters, task, context):
     time.sleep(parameters.seconds)
     noise = seeds.generator(context.seed, "noise", point=task["point"]).normal()

@@ -71,6 +71,20 @@ def test_snakemake_refuses_a_wrong_target_in_one_line(untouched: Checkout, targe
     assert after.startswith(message) and after.count("\n") == 1, run.output
 
 
+def test_a_job_without_the_memory_is_refused_before_any_job_runs(untouched: Checkout, made: Checkout) -> None:
+    run = untouched.snakemake("all", "--config", "scale=smoke", "toy_b={offset: 1.0e+18}")
+    after = run.output.partition("Building DAG of jobs...\n")[2]
+    assert run.status == 1 and after.startswith(
+        "error: overparam/toy_b: point=0: needs at least 931,322,574.6 GiB of memory"
+    )
+    assert after.endswith("; choose smaller sizes\n") and after.count("\n") == 1, run.output
+    direct = untouched.python("run", "overparam/toy_b", "--set", "toy_b.offset=1.0e+18")
+    assert direct.status == 1 and "error: overparam/toy_b: point=0: needs at least" in direct.output
+    # What was made on a larger machine is taken.
+    made.edit("src/localentropy/pipeline/machine.py", lambda text: text.replace("return min(limits)", "return 0"))
+    assert made.snakemake("-n", "all").status == 0
+
+
 def test_a_part_that_is_none_is_refused(untouched: Checkout) -> None:
     for part, parts in ((0, 2), (3, 2), (1, 3)):
         run = untouched.snakemake(f"results/smoke/overparam/toy_a/{part}-of-{parts}.parquet", "--config", "scale=smoke")
