@@ -125,6 +125,13 @@ def test_no_override_loses_another(items: tuple[str, ...]) -> None:
         assert read_overrides(items, "--set") == {"typical": values[0]["typical"] | values[1]["typical"]}
 
 
+def test_an_option_does_not_lose_a_setting_of_the_same_thing() -> None:
+    for name, other in (("scale", "paper"), ("run", "b")):
+        with pytest.raises(ConfigError, match=f"--set: {name} = {other}: --{name} says "):
+            resolve("smoke", overrides={name: other}, run="a", option="--set")
+    assert resolve("smoke", overrides={"scale": "smoke", "run": "a"}, run="a").folder == "smoke-a"
+
+
 def test_a_value_is_not_set_below_the_papers_name_and_without_it() -> None:
     with pytest.raises(ConfigError, match=r"--set: overparam: typical\.points was set to 9 by an earlier"):
         resolve(overrides=read_overrides(["typical.points=9", "overparam.typical.points=8"], "--set"), option="--set")

@@ -130,6 +130,9 @@ def resolve(
     Raises:
         ConfigError: one line that names layer, key, value, what is allowed and the nearest valid choice.
     """
+    for name, value in (("scale", scale), ("run", run)):
+        if value is not None and (overrides or {}).get(name, value) != value:
+            raise ConfigError(f"{option}: {name} = {shown((overrides or {})[name])}: --{name} says {shown(value)}")
     user = [Layer(str(file), read_yaml(file)) for file in files]
     user.append(Layer(option, overrides or {}))
     scale = _take_scale(scale, user)
