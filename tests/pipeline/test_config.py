@@ -109,6 +109,8 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
         ({"thresholds": {"alphas_T": [0, 10]}}, ["thresholds.alphas_T[0] = 0", "> 0"]),
         ({"thresholds": {"alphas_T_marked": [0]}}, ["alphas_T_marked[0] = 0", "> 0"]),
         ({"typical": {"alphas_T": [0, 10]}}, ["typical.alphas_T[0] = 0", "> 0"]),
+        ({"seed": 2**63}, ["nearest: 9223372036854775807"]),
+        ({"solve_sbpi": {"grids": [{}]}}, ["solve_sbpi.grids[0].D: missing"]),
         ({"solve_sbpi": {"grids": []}}, ["solve_sbpi.grids = []: allowed: a non-empty list, each entry a mapping"]),
         ({"typical": {"alphas_T": [0.1]}}, ["typical.alphas_T = [0.1]", "2 entries"]),
         ({"thresholds": {"alphas_T": [0.1, 1, 2]}}, ["thresholds.alphas_T = [0.1, 1, 2]", "2 entries"]),

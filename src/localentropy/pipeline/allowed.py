@@ -111,16 +111,20 @@ def nearest(value: Any, schema: Schema) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     if "minimum" in schema and value < schema["minimum"]:
-        return f"{schema['minimum']:g}"
+        return _exact(schema["minimum"])
     if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
         return f"anything above {schema['exclusiveMinimum']:g}"
     if "maximum" in schema and value > schema["maximum"]:
-        return f"{schema['maximum']:g}"
+        return _exact(schema["maximum"])
     if "exclusiveMaximum" in schema and value >= schema["exclusiveMaximum"]:
         return f"anything below {schema['exclusiveMaximum']:g}"
     if schema.get("type") == "integer":
         return str(round(value)) if math.isfinite(value) else None
     return None
+
+
+def _exact(bound: float) -> str:
+    return str(bound) if isinstance(bound, int) else f"{bound:g}"
 
 
 def _inlined(schema: Any, definitions: Schema) -> Any:

@@ -502,9 +502,10 @@ def _experiment(paper: str, section: str, layers: Sequence[Layer]) -> Experiment
 
 
 def _values(section: str, layers: Sequence[Layer]) -> dict[str, Any]:
-    """The values of a section of all layers, with its program."""
-    shipped = layers[0].values[section]
-    return {"program": section} | _merged(section, layers, shipped if isinstance(shipped, Mapping) else ())
+    """The values of a section of all layers, with its program. The first two layers are its physics and the scale."""
+    shipped = [layer.values.get(section) for layer in layers[:2]]
+    keys = [key for values in shipped if isinstance(values, Mapping) for key in values]
+    return {"program": section} | _merged(section, layers, keys)
 
 
 def _sections(experiments: Iterable[str], paper: str) -> list[str]:
@@ -590,13 +591,15 @@ def _key(layers: Sequence[Layer], path: Sequence[str | int]) -> str:
     setter, depth = layers[0], 0
     for layer in layers:
         value: Any = layer.values
-        reached = 0
+        reached, replaces = 0, False
         for part in path:
             if not has(value, part):
                 break
             value = value[part]
             reached += 1
-        if reached >= depth and reached > 0:
+            # Mappings are merged. Anything else takes the place of what earlier layers have there.
+            replaces = replaces or not isinstance(value, Mapping)
+        if reached > 0 and (reached >= depth or replaces):
             setter, depth = layer, reached
     dotted = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
     return f"{setter.name}: {shown(setter.prefix + dotted)}"
