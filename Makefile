@@ -1,6 +1,8 @@
 # Each target creates what it needs. `make figure3`, `make all SCALE=smoke`, `make test`.
 
-PYTHON ?= python3.11
+# The first Python from 3.11 to 3.13 that runs.
+PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; do \
+	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$name && break; done)
 SCALE ?= default
 VENV := .venv
 BIN := $(VENV)/bin
@@ -34,6 +36,7 @@ ifneq ($(MADE_AT),)
 endif
 
 $(STAMP): requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "error: no Python from 3.11 to 3.13 found; say where one is: make setup PYTHON=PATH" >&2; exit 1; }
 	$(if $(MADE_AT),@echo "this checkout was moved or copied: its $(VENV) was made at $(MADE_AT) and is made anew")
 	$(PYTHON) -m venv $(if $(MADE_AT),--clear )$(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock

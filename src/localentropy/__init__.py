@@ -3,3 +3,5 @@
 This package imports nothing by itself: `from localentropy.replica import random_features` loads what
 that module needs and no more.
 """
+
+__version__ = "0.1.0"

@@ -1,11 +1,32 @@
-"""`python -m localentropy`."""
+"""`localentropy`, or `python -m localentropy`. The library alone has no commands, and says so in one line."""
+
+from __future__ import annotations
 
 import sys
 
-try:
-    from localentropy.commands.cli import main
-except KeyboardInterrupt:  # Ctrl-C while a job of the pipeline starts
-    sys.exit(130)
+from localentropy import __version__
+
+
+def main() -> None:
+    """Run the command line."""
+    if sys.argv[1:] == ["--version"]:
+        print(f"localentropy {__version__}")
+        return
+    try:
+        from localentropy.commands.cli import main as run
+
+        run()
+    except KeyboardInterrupt:  # Ctrl-C while a job of the pipeline starts
+        sys.exit(130)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package == "localentropy":
+            raise
+        sys.exit(
+            f"error: no package {package}: the commands work in a checkout of the repository after `make setup`; "
+            "an installed library alone has none"
+        )
+
 
 if __name__ == "__main__":
     main()

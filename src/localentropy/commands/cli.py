@@ -19,7 +19,8 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, by Typer and by custom."""
 
 app = typer.Typer(
-    help="Wide flat minima: compute experiments, draw figures, see how a file was made.",
+    help="Wide flat minima: compute experiments, draw figures, see how a file was made. "
+    "localentropy --version prints the version.",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -39,6 +40,18 @@ Overrides = Annotated[list[str] | None, typer.Option("--set", help="one value, e
 Run = Annotated[str | None, typer.Option("--run", help="name of the run: its results go to <scale>-<name>")]
 Log = Annotated[Path | None, typer.Option("--log", help="write the lines of progress there")]
 Job = Annotated[str | None, typer.Option("--job", help="the resolved job as JSON, from the pipeline", hidden=True)]
+
+
+@app.callback()
+def in_checkout() -> None:
+    """Refuse every command where the package lies outside of a checkout."""
+    from localentropy.pipeline.config import ROOT
+
+    if not (ROOT / "config").is_dir():
+        raise ConfigError(
+            f"no {ROOT / 'config'}: the commands work in a checkout of the repository after `make setup`; "
+            "an installed library alone has none"
+        )
 
 
 @app.command()
