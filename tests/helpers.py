@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,3 +56,8 @@ def start(N: int, key: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 def own_lines(output: str) -> list[str]:
     """What Snakemake printed, less its word on the profile."""
     return [line for line in output.splitlines() if not line.startswith("Using workflow specific profile")]
+
+
+def python_blocks(page: Path) -> list[str]:
+    """The Python blocks of a page of Markdown."""
+    return re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)

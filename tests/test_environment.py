@@ -12,6 +12,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from localentropy import __version__
+
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib"}
 
@@ -71,3 +73,14 @@ def test_make_replaces_the_environment_of_a_checkout_that_was_moved(tmp_path: Pa
     (here / ".venv/.installed-from-lock").touch()
     done = subprocess.run(["make", "-n", "setup"], cwd=here, capture_output=True, text=True, check=True)
     assert ("venv --clear .venv" in done.stdout) == bool(told) and told in done.stdout
+
+
+def test_the_library_needs_few_packages_and_caps_none() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    requirements = [Requirement(text) for text in project["dependencies"]]
+    assert {requirement.name for requirement in requirements} == {"numba", "numpy", "pandas", "scipy", "torch"}
+    assert all({part.operator for part in requirement.specifier} == {">="} for requirement in requirements)
+
+
+def test_the_citation_names_the_version() -> None:
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__

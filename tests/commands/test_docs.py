@@ -32,3 +32,10 @@ def test_the_readme_names_every_function_of_the_theory() -> None:
     text = (ROOT / "README.md").read_text()
     functions = [name for name in random_features.__all__ if name[0].islower()]
     assert [name for name in functions if not re.search(rf"(rf\.|`){name}\b", text)] == []
+
+
+def test_formulas_have_no_command_that_github_refuses() -> None:
+    refused = re.compile(r"\\(operatorname|DeclareMathOperator|(re)?newcommand|def|let|require|href|includegraphics)\b")
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("notebooks/*.py")]:
+        found = refused.search(page.read_text())
+        assert found is None, f"{page.relative_to(ROOT)}: {found[0]}"
