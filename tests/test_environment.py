@@ -57,7 +57,10 @@ def test_conda_users_get_the_declared_packages_at_the_locked_versions() -> None:
 
 def test_python_is_the_declared_one() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["requires-python"] == f">={conda()['python']}"
+    lowest, below = project["requires-python"].split(",")
+    assert lowest == f">={conda()['python']}"
+    finds = (ROOT / "Makefile").read_text()
+    assert "for name in python3.11 python3.12 python3.13 python3" in finds and below == "<3.14"
 
 
 @pytest.mark.parametrize(

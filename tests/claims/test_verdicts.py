@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,7 +56,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*(Degrees of freedom|invalid va
 
 def verdict(key: str, made: Tables) -> Finding:
     names = CLAIMS[key].arguments
-    return assess(key, CLAIMS[key], {names[short]: table for short, table in made.items()})
+    found = assess(key, CLAIMS[key], {names[short]: table for short, table in made.items()})
+    assert not re.search(r"[{}]|\bnp\.|dtype", found.quantity + found.detail), found
+    return found
 
 
 def good(key: str) -> Tables:

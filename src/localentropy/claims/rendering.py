@@ -24,7 +24,17 @@ _STYLES: list[Any] = [
     {"selector": "th", "props": "border-bottom: 2px solid black"},
     {"selector": "td", "props": "border-bottom: 1px solid #ddd"},
 ]
-SHOWN = ["id", "claim", "source", "printed", "ours", "verdict", "quantity", "detail"]
+SHOWN = {
+    "verdict": "verdict",
+    "id": "id",
+    "claim": "claim",
+    "source": "source",
+    "printed": "in the paper",
+    "ours": "ours",
+    "quantity": "held to",
+    "detail": "numbers",
+}
+"""Column of the table → its heading, on the page as in Markdown, where the verdict is a symbol without a heading."""
 
 
 def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: str) -> pd.DataFrame:
@@ -68,10 +78,7 @@ def markdown(card: pd.DataFrame, paper: str, scale: str) -> str:
     """The counts, then the claims as a table."""
     lines = [f"# Scorecard of {paper} at scale {scale}", "", f"{len(card)} claims: {counts(card)}.", ""]
     lines += [f"A claim's test, quantity and bounds: `config/{paper}/claims.yaml` and `src/localentropy/claims/`.", ""]
-    lines += [
-        "| | id | claim | source | in the paper | ours | held to | numbers |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    lines += ["| | " + " | ".join(list(SHOWN.values())[1:]) + " |", "|---" * len(SHOWN) + "|"]
     for row in _shown(card).to_dict("records"):
         symbol = SYMBOLS[Verdict(row.pop("verdict"))]
         lines.append("| " + " | ".join([symbol, *map(_cell, row.values())]) + " |")
@@ -105,7 +112,7 @@ def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
     def coloured(verdict: str) -> str:
         return f"color: white; background: {COLOURS[Verdict(verdict)]}"
 
-    style = _shown(card).style.map(coloured, subset=["verdict"]).format(escape="html")
+    style = _shown(card).rename(columns=SHOWN).style.map(coloured, subset=["verdict"]).format(escape="html")
     caption = f"Scorecard of {paper} at scale {scale}: {len(card)} claims, {counts(card)}. Code {code[:12]}."
     return _page(style, "scorecard", caption)
 
@@ -116,7 +123,7 @@ def _page(style: Styler, name: str, caption: str) -> str:
 
 
 def _shown(card: pd.DataFrame) -> pd.DataFrame:
-    return card.assign(ours=[_number(row.value, row.error) for row in card.itertuples()])[SHOWN]
+    return card.assign(ours=[_number(row.value, row.error) for row in card.itertuples()])[list(SHOWN)]
 
 
 def _cell(value: object) -> str:

@@ -155,6 +155,11 @@ class Pipeline:
                 captions |= {str(file): caption for file in job.files()}
         return captions
 
+    def report_labels(self, wildcards: Any) -> dict[str, str]:
+        """What the report's list says of a figure."""
+        target = name_target(wildcards.paper, wildcards.module)
+        return {"figure": wildcards.module, "shows": self.configuration.figures[target].shows}
+
     def configuration_arguments(self) -> str:
         """The options that make another Snakemake take this configuration."""
         settings = self._workflow.config_settings

@@ -195,7 +195,8 @@ def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
         return Finding.untestable(quantity, f"fewer than {FEWEST} runs at some size")
     halves = {int(D): half_point(here) for D, here in points.groupby("D")}
     if len(halves) < 2 or not np.isfinite(list(halves.values())).all():
-        return Finding.untestable(quantity, f"half-solved 1/α inside the grid for {halves}")
+        words = [f"{half:.4g} at D = {D}" if np.isfinite(half) else f"none at D = {D}" for D, half in halves.items()]
+        return Finding.untestable(quantity, f"half-solved 1/α inside the grid: {', '.join(words)}")
     values = np.array(list(halves.values()))
     P = points.groupby("D")["P"].first().to_numpy()
     ratio = values / P

@@ -98,7 +98,8 @@ def _epochs(table: pd.DataFrame, printed: Mapping[str, tuple[int, int]], sizes: 
     """Deviations of mean epochs of solved runs from the printed means, in units of twice the printed deviations."""
     quantity = "largest |mean epochs − printed| / (2 printed SD) over LAL, eLAL and both ceSGD, < 1"
     if any((table[column] != size).any() for column, size in sizes.items()):
-        return Finding.untestable(quantity, f"the text's sizes {dict(sizes)} needed")
+        needed = ", ".join(f"{column} = {size}" for column, size in sizes.items())
+        return Finding.untestable(quantity, f"the text's sizes needed: {needed}")
     solved = table[table["solved"] == 1]
     ratios, words = [], []
     for name, (mean, deviation) in printed.items():
