@@ -43,8 +43,12 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
-all scorecard report dag notebooks: setup
+all scorecard report dag: setup
 	$(SNAKEMAKE) $@ --config scale=$(SCALE)
+
+notebooks: setup
+	@test "$(origin SCALE)" = file || { echo "error: SCALE=$(SCALE): notebooks have one size; ask for them without SCALE" >&2; exit 1; }
+	$(SNAKEMAKE) $@
 
 # Any other word is a target of Snakemake's, such as a figure of any paper: figure3, margins_figure2, ...
 .DEFAULT:

@@ -23,13 +23,11 @@ from tempfile import TemporaryDirectory
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import torch
 from IPython.display import display
 
 from localentropy.pipeline.config import resolve
 from localentropy.replica import random_features as rf
 
-torch.set_num_threads(1)  # many small operations: a second thread slows them down
 configuration = resolve("smoke")
 
 # %% [markdown]
@@ -49,7 +47,7 @@ table[["inv_alpha", "entropy", "q", "error_typical", "error_barycenter"]].round(
 # %% [markdown]
 # The barycentre of all solutions generalizes much better than any single one of them.
 
-# %%
+# %% alt="Error against 1/α: the line of a typical solution lies above that of the barycentre, and both fall."
 figure, axis = plt.subplots(figsize=(4.5, 3))
 axis.plot(table["inv_alpha"], table["error_typical"], label="typical solution")
 axis.plot(table["inv_alpha"], table["error_barycenter"], label="barycentre")
@@ -64,7 +62,7 @@ plt.show()
 # zero there are none nearby (the entropy is negative); around those of a large margin there are many at every
 # distance: they sit in wide flat minima.
 
-# %%
+# %% alt="Entropy against distance around three margins: negative at first for margin 0, rising for the largest."
 largest = rf.kappa_max(alpha_T, inv_alpha=1.2)
 distances = np.geomspace(2e-3, 0.3, 20)
 for margin in (0.0, 0.05, "max"):
@@ -95,7 +93,7 @@ with TemporaryDirectory() as folder:
     context = Context(configuration.seed, {"mnist_parity": file}, report=print)
     rows = [mlp.compute(parameters, task, context) for task in mlp.tasks(parameters)]
 
-# %%
+# %% alt="Figure 6: error rates and overlaps against the number of parameters; errors after noise; from two starts."
 networks = pd.concat(rows, ignore_index=True)
 networks.attrs["parameters"] = parameters.model_dump(mode="json")
 drawing = figure6.draw({"overparam/mlp": networks}, "smoke")

@@ -39,10 +39,10 @@ from localentropy.solvers.linear_student import train_linear_student
 #
 # The teacher has $d$ Gaussian weights $w^*$. Its labels are the signs of $n=\alpha d$ sums $X_\mu\cdot w^*$. The best
 # student knows everything but the weights. It averages over all weights that agree with the labels. Approximate
-# message passing (AMP) computes this average. Other students minimise a loss and a penalty $\frac\lambda2|w|^2$, each
+# message passing (AMP) computes this average. Other students minimise a loss and a penalty $\lambda|w|^2/2$, each
 # here with its best $\lambda$. The lines are theory, for $d\to\infty$. The points are single runs of AMP at $d=1000$.
 
-# %%
+# %% alt="Error against load: the lines of three losses fall close above that of Bayes, and AMP's points lie on it."
 loads = np.linspace(0.1, 6.0, 40)
 plt.plot(loads, [bayes.perceptron(alpha).bayes_error for alpha in loads], "k", label="Bayes")
 for loss, line in {"logistic": "--", "square": ":", "hinge": "-."}.items():
@@ -80,7 +80,7 @@ pd.DataFrame(rows).set_index("alpha").round(4)
 # $\alpha_{IT}$ it is the higher one. At $\alpha_{AMP}$ it disappears. Between these two loads the labels determine the
 # teacher, but AMP does not find it.
 
-# %%
+# %% alt="Free entropy against overlap at five loads: two maxima, of which the one on the left sinks and disappears."
 change = bayes.transitions("binary_perceptron")
 print(f"alpha_IT = {change.information_theoretic:.6f}, alpha_AMP = {change.algorithmic:.6f}")
 overlaps = np.append(np.linspace(0.0, 0.99, 199), 1.0 - np.geomspace(1e-2, 1e-9, 40))
@@ -99,7 +99,7 @@ plt.show()
 # the error of the best student jumps to zero at $\alpha_{IT}$, and the error of AMP jumps to zero at $\alpha_{AMP}$.
 # The points are single runs at $d=1000$. Just above the jump such a run may still miss the teacher.
 
-# %%
+# %% alt="Error against load for binary weights: the informed line falls to 0 at α_IT, the uninformed one at α_AMP."
 loads = np.linspace(0.02, 2.0, 100)
 for start, line in (("uninformed", "C0-"), ("informed", "C1--")):
     states = [bayes.perceptron(alpha, "binary", start) for alpha in loads]
@@ -125,7 +125,7 @@ plt.show()
 # glass ends. The circle is where the dashed line meets the spinodal. The square is the highest point of the dashed
 # line, which belongs to unstable states beyond the circle. Neither is the 1.63 that the talk quotes.
 
-# %%
+# %% alt="Load against temperature: three lines, of equal free entropies, of the spinodal, and of entropy 0."
 temperatures = np.linspace(0.0, 0.5, 21)
 plt.plot(
     temperatures, [gibbs.equilibrium(T) for T in temperatures], "k", label="the teacher has the larger free entropy"
@@ -148,7 +148,7 @@ plt.show()
 # is $1-\cos^2\vartheta$, where $\vartheta$ is the angle between student and teacher. Near the transitions the points
 # scatter widely.
 
-# %%
+# %% alt="Error of phase retrieval against load: informed and uninformed lines fall to 0 at different loads."
 change = bayes.transitions("phase_retrieval")
 print(f"weak {change.weak}, information-theoretic {change.information_theoretic}, AMP {change.algorithmic:.6f}")
 loads = np.linspace(0.3, 1.5, 241)
@@ -168,7 +168,7 @@ plt.show()
 # minimum. The talk says that a unit with many weights succeeds from a load of about 7 on. With as many units as inputs
 # the training loss becomes small at any load, and the test error falls beyond $\alpha=2$.
 
-# %%
+# %% alt="Left: successes of one unit rise with the load. Right: test and training errors of 25 units against the load."
 rule, runs = Descent(iterations=5000), 20
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
 for alpha in (1, 2, 3, 4, 5, 6, 7, 8):
@@ -191,7 +191,7 @@ plt.show()
 # learns only the mean of the two units. From $\alpha=2.0524$ on its units begin to differ. The difference grows
 # continuously from zero.
 
-# %%
+# %% alt="Overlaps of two units against load: the mean grows from 0 on, the specialization from a grey line on."
 two = bayes.transitions("committee_2")
 loads = np.linspace(0.1, 6.0, 60)
 states = [bayes.committee(alpha) for alpha in loads]
@@ -207,7 +207,7 @@ plt.show()
 # $n$ of the order $Kd$. The reason is that the state without specialization is a maximum of the free entropy at any
 # such load.
 
-# %%
+# %% alt="Error against load for many units: the informed line leaves the uninformed one and falls below it."
 many = bayes.transitions("committee_large")
 loads = np.linspace(6.0, 12.0, 121)
 for start, line in (("uninformed", "C0-"), ("informed", "C1--")):
@@ -228,7 +228,7 @@ plt.show()
 # single students on such features at $d=60$. Crosses are students on Gaussian features with the same covariances. They
 # differ because $d$ is small. `make glm_gaussian_equivalence` shows how the difference falls with $d$.
 
-# %%
+# %% alt="Error against samples per feature: a peak at 1 for a small λ, none at the best λ; points near the lines."
 ratios = np.geomspace(0.1, 10.0, 81)
 for number, strength in enumerate((1e-6, 1e-3, 1e-1)):
     errors = [hidden_manifold.fit(ratio, 0.1, "square", strength).generalization_error for ratio in ratios]
@@ -247,7 +247,7 @@ plt.gca().set(xlabel="samples per feature, $n/p$", ylabel="probability of a wron
 plt.legend()
 plt.show()
 
-# %%
+# %% alt="Map of the error over samples per feature and λ, with the line of the best λ."
 strengths = np.geomspace(1e-6, 1e2, 60)
 diagram = [
     [hidden_manifold.fit(ratio, 0.1, "square", strength).generalization_error for ratio in ratios]
@@ -268,7 +268,7 @@ plt.show()
 # are even or odd. So the theory has no free parameter. The points are students that learn $n$ of these digits. They
 # are tested on the other digits.
 
-# %%
+# %% alt="Errors against samples on logarithmic axes: points of both errors lie on the two lines of the theory."
 digits = image_features(read_embedded("mnist", DATA_DIR), "random_features", features=100, seed=0)
 images, known = len(digits.labels), digits.moments()
 strength, sizes, rng = 1e-3, np.unique(np.geomspace(20, 2000, 60).astype(int)), np.random.default_rng(0)

@@ -34,11 +34,11 @@ alpha = 0.5
 # ## The storage problem
 #
 # A perceptron of $N$ weights $\pm1$ stores $P=\alpha N$ random patterns with margin $\kappa$ if all its stabilities,
-# $y\,w\cdot\xi/\sqrt N$, are at least $\kappa$. There are $e^{N\phi}$ such weights. The entropy $\phi$ falls with the
+# $y\,w\cdot\xi/\sqrt{N}$, are at least $\kappa$. There are $e^{N\phi}$ such weights. The entropy $\phi$ falls with the
 # load and with the margin. Where it reaches zero, the last solutions disappear: at $\alpha_c$, or at the largest margin
 # $\kappa_{\max}(\alpha)$.
 
-# %%
+# %% alt="Entropy against margin at three loads: each line falls to 0, the sooner the larger the load."
 print(f"capacity alpha_c = {perceptron.alpha_c():.6f} patterns per weight")
 print(f"largest margin at alpha = {alpha}: {perceptron.kappa_max(alpha):.6f}")
 for load in (0.3, 0.5, 0.7):
@@ -66,7 +66,7 @@ pd.DataFrame(rows, columns=["margin", "entropy", "distance of two solutions"]).r
 # entropy is negative there. Between $\kappa_{\min}$ and $\kappa_u$ there are solutions at every distance, but fewer of
 # them behind a first maximum. From $\kappa_u$ on, their number grows with the distance.
 
-# %%
+# %% alt="Entropy against distance around four margins: a gap, a barrier, and two lines that rise everywhere."
 smallest, monotonic, largest = perceptron.kappa_min(alpha), perceptron.kappa_u(alpha), perceptron.kappa_max(alpha)
 print(f"kappa_min = {smallest:.6f}, kappa_u = {monotonic:.6f}, kappa_max = {largest:.6f}")
 distances = np.geomspace(1e-5, 1e-2, 60)
@@ -97,7 +97,7 @@ for margin in (0.0, 0.1):
 # $\kappa_u$ grows with the load, and $\kappa_{\max}$ falls. They meet at $\alpha'_{LE}$: above it, no typical solution
 # has a monotonic entropy around it. $\kappa_{\min}$ meets $\kappa_{\max}$ at a slightly larger load.
 
-# %%
+# %% alt="Margins against load: κ_max falls, κ_u and κ_min rise and meet it near the threshold."
 threshold = perceptron.alpha_le()
 print(f"alpha'_LE = {threshold:.6f}")
 loads = np.append(np.linspace(0.3, 0.7, 5), threshold - 1e-5)
@@ -112,7 +112,7 @@ plt.show()
 # The slope of the entropy around solutions of the largest margin shows the transition. It happens at $d\simeq0.005$, so
 # only a logarithmic axis shows it.
 
-# %%
+# %% alt="Slope of the entropy against distance at three loads: positive below the threshold, partly negative above."
 distances = np.geomspace(5e-4, 0.2, 50)
 for load in (0.70, threshold, 0.74):
     curve = perceptron.franz_parisi(distances, load)
@@ -147,7 +147,7 @@ thresholds.assign(activation=["sign", "relu", "tanh", "softsign"]).set_index("ac
 # algorithm was asked for no margin. One instance is no proof: this one has more solutions than the mean, which is most
 # of the difference at large distance.
 
-# %%
+# %% alt="Entropy against distance: the points of fBP's solution lie near the line around the largest margin."
 instance = random_patterns(N=501, P=250, seed=0)
 found = solvers.focusing_bp(instance, seed=0)
 stability = instance.stabilities(found.weights).min()

@@ -62,7 +62,7 @@ print("overlaps between the solutions, mean cosine over units:")
 print((np.einsum("aki,bki->ab", units, units) / machine.units).round(3))
 
 
-# %%
+# %% alt="Train error against distance: the line of focusing BP rises later than those of three SGD runs."
 def evaluate(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Weights with units of norm 1 again, and their train error."""
     renormalised = weights.view(1, machine.units, -1)
@@ -90,7 +90,7 @@ plt.show()
 #
 # 160 images of the part that comes with the repository, three starts, SGD and Adam.
 
-# %%
+# %% alt="Loss against epochs on a logarithmic axis: both optimizers' lines fall."
 with TemporaryDirectory() as folder:
     part = prepare("cifar10", Path(folder, "cifar10.npz")).train
 part = part.take(class_balanced(part.labels, 16, "notebook"))
@@ -129,7 +129,7 @@ plt.show()
 # %% [markdown]
 # How far did the layers move? The first convolution keeps most of its initial weights, the fourth least.
 
-# %%
+# %% alt="Overlap with the start against epochs: highest for the first convolution, lowest for the fourth."
 for layer, name in enumerate(("conv 1", "conv 2", "conv 3", "conv 4", "linear")):
     plt.plot(trained["adam"].start_overlaps[:, :, layer].mean(1), label=name)
 plt.gca().set(xlabel="epoch", ylabel="overlap with epoch 0 (Adam)")
@@ -152,7 +152,7 @@ for name, one in normalised.items():
     print(f"aligned {overlap(reference, aligned).mean():+.3f}")
 
 
-# %%
+# %% alt="Train error against distance: flat at first for both optimizers, then rising."
 def evaluate_networks(weights: torch.Tensor, solutions: Folded) -> tuple[torch.Tensor, torch.Tensor]:
     """Networks with filters of norm 1 again, and their train error."""
     perturbed, _ = normalise(solutions.with_weights(weights))

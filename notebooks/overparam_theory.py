@@ -20,12 +20,10 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import torch
 from IPython.display import display
 
 from localentropy.replica import random_features as rf
 
-torch.set_num_threads(1)  # many small operations: a second thread slows them down
 alpha_T = 3.0
 
 # %% [markdown]
@@ -35,8 +33,8 @@ alpha_T = 3.0
 # dimension $D$. Per weight, the logarithm of the number of students that classify all $P$ patterns with margin
 # $\kappa$ is, in the replica-symmetric ansatz,
 #
-# $$\phi=-\tfrac12\hat q(1-q)+\tfrac D N\Big[\tfrac12(\hat pp+\hat p_dp_d)-\hat rr\Big]
-# +G_{SS}(\hat q)+\tfrac D N\,G_{SE}(q,\hat p,\hat p_d,\hat r)+\alpha\,G_E(q,p,p_d,r),$$
+# $$\phi=-\frac{1}{2}\hat q(1-q)+\frac{D}{N}\left[\frac{1}{2}(\hat pp+\hat p_dp_d)-\hat rr\right]
+# +G_{SS}(\hat q)+\frac{D}{N}\,G_{SE}(q,\hat p,\hat p_d,\hat r)+\alpha\,G_E(q,p,p_d,r),$$
 #
 # stationary in its eight order parameters: overlaps of two students ($q$), of their projections ($p$, $p_d$), and of a
 # projection with the teacher ($r$), and their four conjugates. The package writes this function down and nothing else;
@@ -102,7 +100,7 @@ diagram = pd.DataFrame(
 )
 display(diagram)
 
-# %%
+# %% alt="Two thresholds of 1/α against α_T: the local-entropy threshold lies above 1/α_c everywhere."
 plt.plot(diagram["alpha_T"], diagram["1/alpha_c"], "k-", label=r"$1/\alpha_c$")
 plt.plot(diagram["alpha_T"], diagram["1/alpha_LE"], "k--", label=r"$1/\alpha_{LE}$")
 plt.gca().set(xlabel=r"$\alpha_T$", ylabel=r"$1/\alpha$")
@@ -116,7 +114,7 @@ plt.show()
 # grows up to the distance where most solutions are. Below, it falls again on the way: the slope drawn here becomes
 # negative. The entropy itself need not: at $1/\alpha = 1$ it is still positive at every distance.
 
-# %%
+# %% alt="Slope of the entropy against distance: positive at 1/α = 1.2, below 0 at some distances at 0.95."
 distances = np.geomspace(2e-3, 0.25, 12)
 for inv_alpha in (0.95, 1.016, 1.2):
     curve = rf.franz_parisi(distances, alpha_T=alpha_T, inv_alpha=inv_alpha, margin_ref="max", unsolved="nan")

@@ -48,7 +48,7 @@ for name, run in runs.items():
 #
 # Each solver counts time in its own unit: sweeps, passes over the patterns, updates of all messages, epochs.
 
-# %%
+# %% alt="Train errors of six solvers against iterations on a logarithmic axis: all fall, at different speeds."
 for name, run in runs.items():
     plt.plot(np.arange(len(run.train_errors)) + 1, run.train_errors, label=name)
 plt.gca().set(xscale="log", xlabel="iteration + 1", ylabel="train error")
@@ -59,10 +59,10 @@ plt.show()
 # ## Why isolated and dense solutions differ
 #
 # Flip a fraction $d$ of the weights at random. Around the solutions that sample the typical ones (simulated annealing,
-# Monte Carlo at zero temperature) the error rises like $\sqrt d$: many patterns are barely classified. Around those of
+# Monte Carlo at zero temperature) the error rises like $\sqrt{d}$: many patterns are barely classified. Around those of
 # the efficient algorithms it hardly rises: they sit in wide flat regions, and generalize better.
 
-# %%
+# %% alt="Train error against flipped weights: steep for SA, MCT0 and the theory of typical ones, else nearly flat."
 distances = np.linspace(0.0, 0.1, 21)
 for name, run in runs.items():
     plt.plot(distances, expected_flip_energy(instance, run.weights, distances=distances), label=name)
@@ -82,7 +82,7 @@ for name, solver in (("SA", solvers.anneal), ("SBPI", solvers.sbpi)):
     print(f"{name:5} overlap of two solutions {values.mean():.3f} ± {values.std():.3f} over the pairs")
 print(f"theory, typical solutions: {typical.q:.3f}")
 
-# %%
+# %% alt="Histograms of stabilities: MCT0 piles up near 0 along the theory's line, SBPI lies at larger values."
 for name in ("MCT0", "SBPI"):
     plt.hist(instance.stabilities(runs[name].weights), bins=40, histtype="step", density=True, label=name)
 stabilities = np.linspace(0.0, 4.0, 100)

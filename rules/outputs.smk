@@ -51,8 +51,7 @@ rule notebook:
     message:
         "running the notebook {wildcards.name}"
     shell:
-        "jupytext --to ipynb --output - {input.source:q} 2> {log:q} | "
-        "jupyter nbconvert --to html --execute --stdin --output {wildcards.name} --output-dir notebooks >> {log:q} 2>&1 && "
+        "python -m localentropy notebook {input.source:q} {output:q} > {log:q} 2>&1 && "
         "echo {params.stamp:q} >> {output:q}"
 
 

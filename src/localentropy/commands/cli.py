@@ -206,6 +206,17 @@ def dag(
 
 
 @app.command()
+def notebook(
+    source: Annotated[Path, typer.Argument(help="e.g. notebooks/first_look.py")],
+    page: Annotated[Path, typer.Argument(help="the page to write, .html")],
+) -> None:
+    """Run a notebook and render it as a page that needs no network."""
+    from localentropy.commands.notebook import render
+
+    render(source, page)
+
+
+@app.command()
 def golden() -> None:
     """Copy the current numbers and verdicts of the smoke scale to tests/golden/."""
     from localentropy.commands.gallery import collect_golden

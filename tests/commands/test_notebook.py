@@ -1,0 +1,65 @@
+"""Notebooks become pages that need no network. Formulas are pictures, and each picture has an alternative text."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from localentropy.commands.notebook import render, with_pictures
+from localentropy.errors import DataError
+from localentropy.pipeline.config import ROOT
+
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.py"))
+SOURCE = r"""
+# %% [markdown]
+# The overlap $q_1 < 1$ of an entropy
+# $$\phi = \frac{1}{2}\ln 2.$$
+
+# %% alt="A line that \"rises\" <from> 0."
+import matplotlib.pyplot as plt
+plt.plot([0, 1])
+plt.show()
+"""
+
+
+class Page(HTMLParser):
+    """Alternative texts of the pictures of a page, and all that it loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.alternatives: list[str | None] = []
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        if tag == "img":
+            self.alternatives.append(named.get("alt"))
+        self.loaded += [value for name, value in attrs if value and name == "src"]
+        self.loaded += [value for name, value in attrs if value and tag == "link" and name == "href"]
+
+
+def test_a_page_loads_nothing_and_says_what_its_pictures_show(tmp_path: Path) -> None:
+    (tmp_path / "small.py").write_text(SOURCE)
+    render(tmp_path / "small.py", tmp_path / "small.html")
+    page = Page()
+    page.feed((tmp_path / "small.html").read_text())
+    assert page.alternatives == ["q_1 < 1", r"\phi = \frac{1}{2}\ln 2.", 'A line that "rises" <from> 0.']
+    assert len(page.loaded) == 3 and all(address.startswith("data:image/") for address in page.loaded)
+
+
+def test_a_missing_notebook_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"none\.py: no such file"):
+        render(tmp_path / "none.py", tmp_path / "none.html")
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_every_formula_can_be_drawn_and_every_picture_has_words(file: Path) -> None:
+    for cell in jupytext.read(file).cells:
+        if cell.cell_type == "markdown":
+            assert "$" not in re.sub(r'src="[^"]*"|alt="[^"]*"', "", with_pictures(cell.source))
+        elif re.search(r"plt\.show\(\)|display\(drawing", cell.source):
+            assert len(cell.metadata.get("alt", "")) > 20, cell.source
