@@ -33,6 +33,30 @@ def gaussian_node(centre: float, scale: float, t: float, step: float) -> tuple[f
     return z, exp(-0.5 * z * z) * INVERSE_SQRT_2PI * math.cosh(t) * step / scale
 
 
+@subroutine
+def doubly_crowded(z: float, a: float, scale_a: float, b: float, scale_b: float) -> float:
+    """t at z: as for `crowded`, around two places a and b."""
+    return math.asinh((z - a) * scale_a) + math.asinh((z - b) * scale_b)
+
+
+@subroutine
+def next_node(  # type: ignore[no-untyped-def]
+    before: float, t: float, step: float, a: float, scale_a: float, b: float, scale_b: float
+):
+    """z at t, from the node before, and its weight in int Dz f(z): by Newton's method, which a bracket keeps."""
+    low, high, z = before, RANGE, before
+    for _ in range(200):
+        slope = scale_a / math.hypot(1.0, (z - a) * scale_a) + scale_b / math.hypot(1.0, (z - b) * scale_b)
+        missing = t - doubly_crowded(z, a, scale_a, b, scale_b)
+        if abs(missing) < 1e-13 * (1.0 + abs(t)):
+            break
+        low, high = (z, high) if missing > 0.0 else (low, z)
+        z += missing / slope
+        if not low <= z <= high:
+            z = 0.5 * (low + high)
+    return z, exp(-0.5 * z * z) * INVERSE_SQRT_2PI * step / slope
+
+
 @lru_cache(maxsize=64)
 def unit_legendre(nodes: int) -> tuple[np.ndarray, np.ndarray]:
     """Gauss-Legendre nodes and weights on [0, 1], each of shape (nodes,)."""

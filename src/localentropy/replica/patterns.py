@@ -10,7 +10,15 @@ from scipy.special import erfcx as scipy_erfcx
 from localentropy.numerics.compiled import kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 from localentropy.numerics.jets import Jet, Number, compose
-from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
+from localentropy.numerics.quadrature import (
+    INVERSE_SQRT_2PI,
+    RANGE,
+    crowded,
+    doubly_crowded,
+    gaussian_node,
+    next_node,
+    unit_legendre,
+)
 
 SPACING = 0.07
 """Of the nodes of a Gaussian integral, in widths of the sharpest feature of its integrand."""
@@ -20,6 +28,8 @@ SPACING = 0.07
 _STEP_SPACING, _KINK_SPACING = 0.4, 0.2
 # From here on a continued fraction of 14 levels is exact to rounding.
 _FAR = 12.0
+# From here on it is cheaper to crowd nodes around two places than to resolve one of them with even nodes.
+_MOST_NODES = 5_000
 # How far from its mode, in standard deviations, a log-concave product with a Gaussian is integrated.
 _REACH = 8.5
 # Spacings at which the trapezoid rule is exact to rounding: of the onset of the cross-entropy loss, in units of
@@ -110,14 +120,24 @@ def _hard_margin(C: float, V: float, R: float, margin: float, spacing: float):  
         scale, centre, other = 1.0 / step_width, 0.0, _KINK_SPACING / ratio
     centre = min(max(centre, -6.0), 6.0)
     first, span = crowded(centre, scale)
-    if abs(kink) < RANGE:
-        spacing = min(spacing, other / math.hypot(kink, 1.0 / scale))
-    nodes = int(span / spacing) + 2
+    resolving = spacing if abs(kink) >= RANGE else min(spacing, other / math.hypot(kink, 1.0 / scale))
+    nodes = int(span / resolving) + 2
+    # Where both places are very sharp, nodes crowd around both.
+    both = nodes > _MOST_NODES
+    place, sharpness = min(max(kink, -6.0), 6.0), max(abs(T), 1.0)
+    if both:
+        first = doubly_crowded(-RANGE, place, ratio, 0.0, sharpness)
+        span = doubly_crowded(RANGE, place, ratio, 0.0, sharpness) - first
+        nodes = int(span / spacing) + 2
     step = span / (nodes - 1)
+    z = -RANGE
     value = 0.0
     gradient, hessian = np.zeros(4), np.zeros((4, 4))
     for i in range(nodes):
-        z, weight = gaussian_node(centre, scale, first + step * i, step)
+        if both:
+            z, weight = next_node(z, first + step * i, step, place, ratio, 0.0, sharpness)
+        else:
+            z, weight = gaussian_node(centre, scale, first + step * i, step)
         # Twice the moments of u > 0, of order 0, 1, 2.
         x, mean = T * z, slope * z
         bell = exp(-min(0.5 * x * x, 700.0))

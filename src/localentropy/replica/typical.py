@@ -9,7 +9,7 @@ from functools import lru_cache
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.continuation import Branch, zero_of_value
 from localentropy.numerics.saddle_point import TOLERANCE, StationaryPoint, solve
-from localentropy.replica.ensemble import LOG_ALPHA, LOG_LOAD, MARGIN, Ensemble, Typical
+from localentropy.replica.ensemble import LARGEST_MARGIN, LOG_ALPHA, LOG_LOAD, MARGIN, Ensemble, Typical
 
 ZERO_ENTROPY = -1e-10
 """An entropy above this counts as not negative: at a threshold it vanishes to rounding only."""
@@ -153,10 +153,16 @@ def largest_margin(ensemble: Ensemble) -> float:
     """kappa_max: where the entropy vanishes at the alpha of an ensemble (its margin is not used).
 
     Raises:
-        DomainError: there are no solutions at any margin.
+        DomainError: there are no solutions at any margin, or the margin is above `LARGEST_MARGIN` and was not found.
         ConvergenceError: the margin was not found.
     """
     at_zero = ensemble.at(margin=0.0)
     if typical_point(at_zero).value <= ROUNDING:
         return 0.0
-    return zero_of_value(branch_in_margin(at_zero), +1.0)
+    branch = branch_in_margin(at_zero)
+    try:
+        return zero_of_value(branch, +1.0)
+    except ConvergenceError:
+        if branch.position < LARGEST_MARGIN:
+            raise
+    raise DomainError(f"too few patterns at {ensemble.describe()}: kappa_max is above {LARGEST_MARGIN:g}")
