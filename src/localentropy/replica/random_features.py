@@ -70,6 +70,8 @@ __all__ = [
     "typical_distance",
 ]
 
+LOADS_OF_THRESHOLDS = (1e-4, 1e2)
+"""Range of alpha_T in which `inv_alpha_le` and `inv_alpha_min` were tried. Far beyond it their searches fail."""
 LARGEST_INV_ALPHA = 1e4
 """How far to look for the over-parameterization from which a positive margin helps."""
 
@@ -370,18 +372,20 @@ def inv_alpha_le(alpha_T: float, activation: Activation = "sign") -> float:
     Source: `overparam`, eq. 16; docs/overparam/theory.md section 8.
 
     Args:
-        alpha_T: P / D, in [1e-9, 1e9].
+        alpha_T: P / D, in [1e-4, 100].
     """
-    return 1.0 / local_entropy_threshold(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
+    load = require_between("alpha_T", alpha_T, *LOADS_OF_THRESHOLDS)
+    return 1.0 / local_entropy_threshold(_seeing_teacher(_ensemble(load, 1.0, 0.0, activation)))
 
 
 def inv_alpha_min(alpha_T: float, activation: Activation = "sign") -> float:
     """1/alpha below which phi_FP(d) is negative somewhere near every typical solution: kappa_min = kappa_max.
 
     Args:
-        alpha_T: P / D, in [1e-9, 1e9].
+        alpha_T: P / D, in [1e-4, 100].
     """
-    return 1.0 / positivity_threshold(_seeing_teacher(_ensemble(alpha_T, 1.0, 0.0, activation)))
+    load = require_between("alpha_T", alpha_T, *LOADS_OF_THRESHOLDS)
+    return 1.0 / positivity_threshold(_seeing_teacher(_ensemble(load, 1.0, 0.0, activation)))
 
 
 def _ensemble(alpha_T: float, inv_alpha: float, margin: float, activation: Activation) -> RandomFeatures:
