@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -245,3 +247,14 @@ def test_show_and_verify(made: Checkout) -> None:
     assert stale.status == 1
     assert "toy_a.parquet: made from other code" in stale.output
     assert made.python("show", "README.md").output.startswith("error: README.md: nothing to show")
+
+
+def test_the_report_shows_the_figures_first_and_says_what_they_show(made: Checkout) -> None:
+    run = made.snakemake("all", "--report", "report.html")
+    assert run.status == 0, run.output
+    page = (made.folder / "report.html").read_text()
+    categories = json.loads(re.search(r"categories = (\{.*?\});", page)[1])  # type: ignore[index]
+    pictures = [f"figures/default/overparam/figure{number}.png" for number in (91, 92, 93)]
+    # The page sorts the names of the parts of a category.
+    assert min(categories["overparam"]) == "figures" and categories["overparam"]["figures"] == pictures
+    assert '"shows": "squares of both"' in page
