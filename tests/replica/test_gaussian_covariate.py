@@ -95,14 +95,14 @@ def test_moments_of_a_finite_set(samples, strength):
     p, images, sets, noise, rng = 60, 600, 100, 0.5, np.random.default_rng(7)
     eigenvalues, slope = np.exp(-np.arange(p) / 20), rng.normal(size=p) / math.sqrt(p)
     exact = gaussian_covariate.ridge(
-        eigenvalues, eigenvalues * slope, noise + eigenvalues @ slope**2, samples, strength
+        eigenvalues, eigenvalues * slope, noise + float(eigenvalues @ slope**2), samples, strength
     ).square_error
     corrected, plain = [], []
     for _ in range(sets):
         v = rng.normal(size=(images, p)) * np.sqrt(eigenvalues)
         y = v @ slope + math.sqrt(noise) * rng.normal(size=images)
         spectrum, vectors = np.linalg.eigh(v.T @ v / images)
-        moments = spectrum, vectors.T @ (v.T @ y / images), np.mean(y**2)
+        moments = spectrum, vectors.T @ (v.T @ y / images), float(np.mean(y**2))
         found = gaussian_covariate.ridge(*moments, samples, strength, images=images)
         corrected.append(found.square_error)
         plain.append(gaussian_covariate.ridge(*moments, samples, strength).square_error)
