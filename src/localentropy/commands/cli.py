@@ -42,18 +42,6 @@ Log = Annotated[Path | None, typer.Option("--log", help="write the lines of prog
 Job = Annotated[str | None, typer.Option("--job", help="the resolved job as JSON, from the pipeline", hidden=True)]
 
 
-@app.callback()
-def in_checkout() -> None:
-    """Refuse every command where the package lies outside of a checkout."""
-    from localentropy.pipeline.config import ROOT
-
-    if not (ROOT / "config").is_dir():
-        raise ConfigError(
-            f"no {ROOT / 'config'}: the commands work in a checkout of the repository after `make setup`; "
-            "an installed library alone has none"
-        )
-
-
 @app.command()
 def run(
     experiment: Annotated[str, typer.Argument(help="<paper>/<name>, e.g. overparam/franz_parisi")],
