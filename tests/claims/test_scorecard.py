@@ -14,7 +14,7 @@ import yaml
 
 from localentropy.claims import rendering
 from localentropy.claims.claim import Claim
-from localentropy.claims.finding import Finding, Untestable, Verdict, decided, jointly, largest, smallest
+from localentropy.claims.finding import Bounds, Finding, Untestable, Verdict, decided, jointly, largest, smallest
 from localentropy.errors import ConfigError
 from localentropy.pipeline.config import ROOT, read_claims
 from localentropy.pipeline.scorecard import assess
@@ -23,11 +23,13 @@ from tests.claims.theory_tables import thresholds
 CLAIM = {
     "claim": "ε | κ falls, <b>strictly</b>",
     "source": "Section II",
+    "kind": "paper",
     "printed": None,
     "test": "overparam.thresholds.gap",
     "experiments": ["overparam/thresholds"],
 }
 NAN = float("nan")
+SENTENCES = "5 sentences of the paper: 2 reproduced, 2 not reproduced, 1 not testable at this scale"
 
 
 def claim(**changes: Any) -> Claim:
@@ -42,20 +44,39 @@ def card() -> pd.DataFrame:
         "O05": claim(),
         "O03": claim(),
         "O04": claim(),
+        "O04b": claim(kind="ours"),
+        "O04c": claim(kind="ours"),
     }
     findings = {
-        "O01": Finding("|Δ| < 1", 0.123456, True, "1 < 2 & 3 > 2", 0.0123),
-        "O02": Finding("slope", -0.5, False, "two\nlines"),
+        "O01": Finding("|Δ| < 1", 0.123456, True, "1 < 2 & 3 > 2", 0.0123, Bounds(upper=1.0)),
+        "O02": Finding("slope", -0.5, False, "two\nlines", bounds=Bounds(lower=-0.25)),
         "O05": Finding("step", 1e-7, True, ""),
         "O03": Finding.untestable("z", "too few"),
-        "O04": Finding("half", NAN, True, "no number"),
+        "O04": Finding("half", NAN, True, "no number", bounds=Bounds(lower=0.0)),
+        "O04b": Finding.of_theory("q", 0.75, True, "", Bounds(0.5, 0.95)),
+        "O04c": Finding("z", 1.5, False, ""),
     }
     return rendering.table(claims, findings, "smoke")
 
 
 def test_verdicts_are_counted(card: pd.DataFrame) -> None:
-    assert rendering.counts(card) == "2 reproduced, 2 not reproduced, 1 not testable at this scale"
-    assert rendering.counts(card[:0]) == "0 reproduced, 0 not reproduced, 0 not testable at this scale"
+    assert rendering.counts(card) == f"{SENTENCES}; our own checks: 1 of 2 hold"
+    assert rendering.counts(card[:5]) == SENTENCES
+    assert rendering.counts(pd.concat([card, card.assign(paper="margins")])) == (
+        "10 sentences of the papers: 4 reproduced, 4 not reproduced, 2 not testable at this scale; "
+        "our own checks: 2 of 4 hold"
+    )
+
+
+def test_a_number_is_shown_beside_its_bound(card: pd.DataFrame) -> None:
+    assert rendering.table({}, {}, "smoke").empty
+    text = rendering.markdown(card, "overparam", "smoke")
+    rows = {row.split(" | ")[1]: row for row in text.splitlines() if row.startswith("| ")}
+    assert "| \\< 1, inside by 0.88 (71.3 SE) |" in rows["O01"]
+    assert "| > -0.25, outside by 0.25 |" in rows["O02"]
+    assert "| 0.5 to 0.95, inside by 0.2 |" in rows["O04b"]
+    assert not any("side by" in rows[key] for key in ("O03", "O04", "O04c", "O05"))
+    assert card.set_index("id").loc["O01", ["lower", "upper"]].tolist() == [-float("inf"), 1.0]
 
 
 def test_a_finding_without_a_number_is_not_reproduced() -> None:
@@ -82,14 +103,12 @@ def test_differences_within_their_errors_leave_a_claim_open() -> None:
 
 def test_markdown_has_a_row_for_every_claim(card: pd.DataFrame) -> None:
     text = rendering.markdown(card, "overparam", "smoke")
-    assert text.startswith(
-        "# Scorecard of overparam at scale smoke\n\n5 claims: 2 reproduced, 2 not reproduced, 1 not testable"
-    )
+    assert text.startswith(f"# Scorecard of overparam at scale smoke\n\n{SENTENCES}; our own checks")
     rows = [line for line in text.splitlines() if line.startswith("| ") and "| id |" not in line]
-    assert [row.split(" | ")[1] for row in rows] == ["O01", "O02", "O05", "O03", "O04"]
-    assert [row[2] for row in rows] == ["✓", "✗", "✓", "–", "✗"]
-    # Eight cells in each, whatever stands in them, and no markup of the claim's own.
-    assert all(row.replace("\\|", "").count("|") == 9 for row in rows)
+    assert [row.split(" | ")[1] for row in rows] == ["O01", "O02", "O05", "O03", "O04", "O04b", "O04c"]
+    assert [row[2] for row in rows] == ["✓", "✗", "✓", "–", "✗", "✓", "✗"]
+    # Ten cells in each, whatever stands in them, and no markup of the claim's own.
+    assert all(row.replace("\\|", "").count("|") == 11 for row in rows)
     assert "ε \\| κ falls, \\<b>strictly\\</b>" in rows[0] and "\\|Δ\\| \\< 1" in rows[0]
     assert "0.123 ± 0.012" in rows[0] and "two lines" in rows[1] and "\\< 0.5" in rows[1]
     assert "| -0.5 |" in rows[1] and "nan" not in text
@@ -122,15 +141,19 @@ class Balance(HTMLParser):
 
 
 def test_the_page_over_all_papers_counts_each(card: pd.DataFrame) -> None:
-    cards = {"overparam": card, "margins": card[:1]}
+    cards = {"overparam": card, "margins": card[:1].assign(paper="margins")}
     text = rendering.summary_markdown(cards, "smoke")
-    assert "6 claims: 3 reproduced, 2 not reproduced, 1 not testable at this scale." in text
-    assert "| [overparam](overparam/scorecard.md) | 5 | 2 | 2 | 1 |" in text
-    assert "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 |" in text
+    assert (
+        "6 sentences of the papers: 3 reproduced, 2 not reproduced, 1 not testable at this scale; our own checks"
+        in text
+    )
+    assert "| [overparam](overparam/scorecard.md) | 5 | 2 | 2 | 1 | 2 | 1 |" in text
+    assert "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 | 0 | 0 |" in text
     reader = Balance()
     reader.feed(rendering.summary_html(cards, "smoke"))
     reader.close()
-    assert reader.open == [] and reader.cells == ["overparam", "5", "2", "2", "1", "margins", "1", "1", "0", "0"]
+    assert reader.open == []
+    assert reader.cells == ["overparam", "5", "2", "2", "1", "2", "1", "margins", "1", "1", "0", "0", "0", "0"]
 
 
 def test_tables_of_two_papers_meet_in_one_claim() -> None:
@@ -155,7 +178,7 @@ def test_html_is_well_formed_and_shows_texts_as_they_are(card: pd.DataFrame) -> 
     assert "b" not in reader.tags
     assert len(reader.cells) == len(card) * len(rendering.SHOWN)
     assert "ε | κ falls, <b>strictly</b>" in reader.cells and "1 < 2 & 3 > 2" in reader.cells
-    assert "5 claims, 2 reproduced, 2 not reproduced" in page and "Code 0123456789ab." in page
+    assert SENTENCES in page and "Code 0123456789ab." in page
     assert rendering.html(card, "overparam", "smoke", "0123456789abcdef") == page
 
 
@@ -184,6 +207,7 @@ def test_a_claim_without_its_test_is_one_line(changes: dict[str, Any], message: 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"kind": "theirs"}, "O99.kind = theirs: allowed: one of paper, ours"),
         ({"sourc": "x"}, "O99.sourc = x: unknown key; did you mean 'source'?"),
         ({"experiments": ["overparm/thresholds"]}, "O99.experiments = overparm/thresholds: allowed: <paper>/<name>"),
         ({"experiments": ["Thresholds"]}, "O99.experiments = Thresholds: allowed: <paper>/<name>"),
@@ -193,7 +217,7 @@ def test_a_claim_without_its_test_is_one_line(changes: dict[str, Any], message: 
         ({"test": "margins.a.b"}, "O99.test = margins.a.b: allowed: overparam.<module>.<function>"),
         ({"experiments": []}, "O99.experiments = []: allowed"),
         ({"test": "gap"}, "O99.test = gap: allowed"),
-        ({"claim": ""}, "O99.claim = : allowed"),
+        ({"claim": ""}, "O99.claim = '': allowed"),
     ],
 )
 def test_a_wrong_entry_is_one_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

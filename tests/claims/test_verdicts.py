@@ -79,6 +79,7 @@ def test_right_tables_reproduce_the_claim(key: str) -> None:
     found = verdict(key, good(key))
     assert found.verdict is Verdict.REPRODUCED, found
     assert found.quantity and found.detail
+    assert found.bounds is None or found.bounds.lower <= found.value <= found.bounds.upper
 
 
 @pytest.mark.parametrize(("key", "name"), spoilings("wrong"))

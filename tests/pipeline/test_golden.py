@@ -9,7 +9,7 @@ import pytest
 from localentropy.pipeline.config import read_claims
 from tests.pipeline.conftest import Checkout
 from tests.pipeline.golden import difference, verdict_differences
-from tests.pipeline.test_scorecard import CLAIMS, ENTRIES
+from tests.pipeline.test_scorecard import CLAIMS, COUNTS, ENTRIES
 
 
 def rows(series: str, points: int = 40) -> pd.DataFrame:
@@ -125,7 +125,7 @@ def test_the_gallery_command_copies_the_scorecards_and_their_counts(toys: Checko
     # The committed card of another paper, which is not renewed.
     card = toys.folder / "figures/gallery/margins/scorecard.csv"
     card.parent.mkdir(parents=True, exist_ok=True)
-    card.write_text("id,verdict\nM01,reproduced\n")
+    card.write_text("id,kind,paper,verdict\nM01,paper,margins,reproduced\n")
     copied = toys.python("gallery", "overparam_scorecard")
     names = [f"figures/gallery/overparam/scorecard.{kind}" for kind in ("csv", "md")]
     whole = "figures/gallery/scorecard.md"
@@ -133,11 +133,8 @@ def test_the_gallery_command_copies_the_scorecards_and_their_counts(toys: Checko
     for name in names:
         assert (toys.folder / name).read_bytes() == (toys.folder / name.replace("gallery", "default")).read_bytes()
     assert (toys.folder / whole).read_text().splitlines()[-2:] == [
-        "| [overparam](overparam/scorecard.md) | 2 | 1 | 1 | 0 |",
-        "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 |",
+        "| [overparam](overparam/scorecard.md) | 1 | 1 | 0 | 0 | 1 | 0 |",
+        "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 | 0 | 0 |",
     ]
-    counts = (
-        "<!-- scorecard -->2 claims: 1 reproduced, 1 not reproduced, 0 not testable at this scale.<!-- /scorecard -->"
-    )
-    assert page.read_text() == counts
-    assert "<!-- scorecard -->3 claims: 2 reproduced, 1 not" in (toys.folder / "README.md").read_text()
+    assert page.read_text() == f"<!-- scorecard -->{COUNTS}.<!-- /scorecard -->"
+    assert "<!-- scorecard -->2 sentences of the papers: 2 reproduced, 0 not" in (toys.folder / "README.md").read_text()

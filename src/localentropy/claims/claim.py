@@ -1,8 +1,17 @@
-"""What a paper says, as an entry of the configuration."""
+"""What a paper says, or a check that we add, as an entry of the configuration."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from pydantic import BaseModel, ConfigDict, Field
+
+
+class Kind(StrEnum):
+    """Who says what a claim says. They are counted apart."""
+
+    PAPER = "paper"
+    OURS = "ours"
 
 
 class Claim(BaseModel):
@@ -10,8 +19,11 @@ class Claim(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    claim: str = Field(min_length=1, description="what the paper says, in one sentence of our own")
-    source: str = Field(min_length=1, description="where it says so: section, figure")
+    claim: str = Field(min_length=1, description="what is claimed, in one sentence of our own")
+    source: str = Field(min_length=1, description="where the paper says so, or what a check of ours is beside")
+    kind: Kind = Field(
+        description="paper: a sentence of the text and nothing stricter; ours: a condition, baseline or number we add"
+    )
     printed: str | None = Field(description="the number that the paper prints, where it prints one")
     test: str = Field(
         pattern=r"^[a-z]+\.[a-z0-9_]+\.[a-z0-9_]+$",

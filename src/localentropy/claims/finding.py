@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +30,13 @@ class Verdict(StrEnum):
     NOT_TESTABLE = "not testable at this scale"
 
 
+class Bounds(NamedTuple):
+    """Between what a value must lie."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+
+
 @dataclass(frozen=True)
 class Finding:
     """The outcome of a claim's test.
@@ -39,6 +47,8 @@ class Finding:
         holds: whether the claim holds; None if the tables cannot decide.
         detail: further numbers, or why nothing can be said.
         error: standard error of the value; zero for theory, missing (NaN) if the value is a test's statistic.
+        bounds: what the value itself is held to, so that a reader sees how near it is; None if nothing bounds it alone.
+            They decide nothing: `holds` knows the further conditions too.
     """
 
     quantity: str
@@ -46,11 +56,12 @@ class Finding:
     holds: bool | None
     detail: str
     error: float = math.nan
+    bounds: Bounds | None = None
 
     @classmethod
-    def of_theory(cls, quantity: str, value: float, holds: bool, detail: str) -> Finding:
+    def of_theory(cls, quantity: str, value: float, holds: bool, detail: str, bounds: Bounds | None = None) -> Finding:
         """A finding on theory alone. Its numbers have no sampling error."""
-        return cls(quantity, value, holds, detail, 0.0)
+        return cls(quantity, value, holds, detail, 0.0, bounds)
 
     @classmethod
     def untestable(cls, quantity: str, why: str) -> Finding:

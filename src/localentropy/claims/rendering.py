@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from localentropy.claims.claim import Kind
 from localentropy.claims.finding import Finding, Verdict
 
 if TYPE_CHECKING:
@@ -27,28 +28,36 @@ _STYLES: list[Any] = [
 SHOWN = {
     "verdict": "verdict",
     "id": "id",
+    "kind": "kind",
     "claim": "claim",
     "source": "source",
     "printed": "in the paper",
     "ours": "ours",
+    "bound": "its bound",
     "quantity": "held to",
     "detail": "numbers",
 }
 """Column of the table → its heading, on the page as in Markdown, where the verdict is a symbol without a heading."""
 
 
+_SUMMARY = ["paper", "sentences", *Verdict, "our own checks", "of these hold"]
+
+
 def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: str) -> pd.DataFrame:
     """One row per claim.
 
     Returns:
-        Columns id, paper, claim, source, printed, quantity, value, error, verdict, detail, experiments, scale.
+        Columns id, kind, paper, claim, source, printed, quantity, value, error, lower, upper, verdict, detail,
+        experiments, scale. `lower` and `upper` are the bounds of the value, both missing if it has none.
     """
     rows = []
     for key, claim in claims.items():
         finding = findings[key]
+        lower, upper = finding.bounds or (math.nan, math.nan)
         rows.append(
             {
                 "id": key,
+                "kind": claim.kind.value,
                 "paper": claim.paper,
                 "claim": claim.claim,
                 "source": claim.source,
@@ -56,6 +65,8 @@ def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: s
                 "quantity": finding.quantity,
                 "value": finding.value,
                 "error": finding.error,
+                "lower": lower,
+                "upper": upper,
                 "verdict": finding.verdict.value,
                 "detail": finding.detail,
                 "experiments": " ".join(claim.arguments.values()),
@@ -66,17 +77,25 @@ def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: s
 
 
 def counts(card: pd.DataFrame) -> str:
-    """The number of claims with each verdict, in words."""
-    return ", ".join(f"{number} {verdict.value}" for number, verdict in zip(_numbers(card), Verdict, strict=True))
+    """How many sentences of the papers have each verdict, then how many of our own checks hold, in words."""
+    sentences, ours, holding = _numbers(card)
+    papers = "paper" if card["paper"].nunique() == 1 else "papers"
+    verdicts = ", ".join(f"{number} {verdict}" for number, verdict in zip(sentences, Verdict, strict=True))
+    beside = f"; our own checks: {holding} of {ours} hold" if ours else ""
+    return f"{sum(sentences)} sentences of the {papers}: {verdicts}{beside}"
 
 
-def _numbers(card: pd.DataFrame) -> list[int]:
-    return [int((card["verdict"] == verdict.value).sum()) for verdict in Verdict]
+def _numbers(card: pd.DataFrame) -> tuple[list[int], int, int]:
+    """Sentences of the papers with each verdict; checks of ours; those of them that hold."""
+    verdicts = {kind: card.loc[card["kind"] == kind, "verdict"] for kind in Kind}
+    sentences = [int((verdicts[Kind.PAPER] == verdict).sum()) for verdict in Verdict]
+    ours = verdicts[Kind.OURS]
+    return sentences, len(ours), int((ours == Verdict.REPRODUCED).sum())
 
 
 def markdown(card: pd.DataFrame, paper: str, scale: str) -> str:
     """The counts, then the claims as a table."""
-    lines = [f"# Scorecard of {paper} at scale {scale}", "", f"{len(card)} claims: {counts(card)}.", ""]
+    lines = [f"# Scorecard of {paper} at scale {scale}", "", f"{counts(card)}.", ""]
     lines += [f"A claim's test, quantity and bounds: `config/{paper}/claims.yaml` and `src/localentropy/claims/`.", ""]
     lines += ["| | " + " | ".join(list(SHOWN.values())[1:]) + " |", "|---" * len(SHOWN) + "|"]
     for row in _shown(card).to_dict("records"):
@@ -89,21 +108,25 @@ def markdown(card: pd.DataFrame, paper: str, scale: str) -> str:
 def summary_markdown(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
     """The counts over all papers, then of each."""
     whole = pd.concat(cards.values())
-    lines = [f"# Scorecards at scale {scale}", "", f"{len(whole)} claims: {counts(whole)}.", ""]
-    lines += ["| paper | claims | " + " | ".join(Verdict) + " |", "|---|---|" + "---|" * len(Verdict)]
+    lines = [f"# Scorecards at scale {scale}", "", f"{counts(whole)}.", ""]
+    lines += ["| " + " | ".join(_SUMMARY) + " |", "|---" * len(_SUMMARY) + "|"]
     for paper, card in cards.items():
-        cells = [f"[{paper}]({paper}/scorecard.md)", len(card), *_numbers(card)]
+        cells = [f"[{paper}]({paper}/scorecard.md)", *_summed(card)]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 
 
 def summary_html(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
     """The same as a page that links the papers' pages."""
-    rows = [
-        (f'<a href="{paper}/scorecard.html">{paper}</a>', len(card), *_numbers(card)) for paper, card in cards.items()
-    ]
-    style = pd.DataFrame(rows, columns=["paper", "claims", *Verdict]).style
+    rows = [(f'<a href="{paper}/scorecard.html">{paper}</a>', *_summed(card)) for paper, card in cards.items()]
+    style = pd.DataFrame(rows, columns=_SUMMARY).style
     return _page(style, "scorecards", f"Scorecards at scale {scale}.")
+
+
+def _summed(card: pd.DataFrame) -> list[int]:
+    """The cells of one paper on the page over all."""
+    sentences, ours, holding = _numbers(card)
+    return [sum(sentences), *sentences, ours, holding]
 
 
 def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
@@ -113,7 +136,7 @@ def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
         return f"color: white; background: {COLOURS[Verdict(verdict)]}"
 
     style = _shown(card).rename(columns=SHOWN).style.map(coloured, subset=["verdict"]).format(escape="html")
-    caption = f"Scorecard of {paper} at scale {scale}: {len(card)} claims, {counts(card)}. Code {code[:12]}."
+    caption = f"Scorecard of {paper} at scale {scale}. {counts(card)}. Code {code[:12]}."
     return _page(style, "scorecard", caption)
 
 
@@ -123,7 +146,10 @@ def _page(style: Styler, name: str, caption: str) -> str:
 
 
 def _shown(card: pd.DataFrame) -> pd.DataFrame:
-    return card.assign(ours=[_number(row.value, row.error) for row in card.itertuples()])[list(SHOWN)]
+    rows = list(card.itertuples())
+    ours = [_number(row.value, row.error) for row in rows]
+    bound = [_bound(row.value, row.error, row.lower, row.upper) for row in rows]
+    return card.assign(ours=ours, bound=bound)[list(SHOWN)]
 
 
 def _cell(value: object) -> str:
@@ -139,3 +165,15 @@ def _number(value: float, error: float) -> str:
         return f"{value:.4g}"
     digits = max(0, 1 - math.floor(math.log10(error)))
     return f"{value:.{digits}f} ± {error:.{digits}f}"
+
+
+def _bound(value: float, error: float, lower: float, upper: float) -> str:
+    """The bounds of a value, and by how much it lies inside or outside of the nearer one; nothing if it has none."""
+    if math.isnan(value) or math.isnan(lower):
+        return ""
+    inside = min(value - lower, upper - value)
+    limits = f"> {lower:.4g}" if math.isinf(upper) else f"< {upper:.4g}"
+    if math.isfinite(lower) and math.isfinite(upper):
+        limits = f"{lower:.4g} to {upper:.4g}"
+    errors = f" ({abs(inside) / error:.1f} SE)" if error > 0 else ""
+    return f"{limits}, {'inside' if inside >= 0 else 'outside'} by {abs(inside):.2g}{errors}"
