@@ -10,7 +10,6 @@ import pytest
 from pydantic import ValidationError
 
 from localentropy.data.registry import DATA_DIR
-from localentropy.errors import ConfigError
 from localentropy.experiments import (
     committee_input_noise,
     committee_local_entropy,
@@ -154,20 +153,6 @@ def test_local_entropies_are_those_around_the_solutions(solutions: pd.DataFrame)
         own = rows[(rows["algorithm"] == "fbp") & (rows["sample"] == run.sample) & (rows["P"] == run.P)]
         np.testing.assert_array_equal(own["entropy"], curve.entropy)
         assert (own["alpha"] == run.P / 99).all() and (own["converged"] == 1).all()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"samples": 3}, "samples = 3: shaping/solutions has 2; allowed: an integer ≥ 1 and ≤ 2"),
-        ({"algorithms": ["fpb"]}, "algorithms: fpb: shaping/solutions has no such runs; allowed: fbp, elal, ce, lal"),
-    ],
-)
-def test_what_the_solutions_lack_is_refused(solutions: pd.DataFrame, change: dict[str, Any], message: str) -> None:
-    values = SIZES | {"solutions": NAME, "algorithms": ["fbp"], "distances": [0.1], "samples": 2}
-    with pytest.raises(ConfigError) as refused:
-        table(committee_local_entropy, values | change, context(solutions=solutions))
-    assert str(refused.value) == message
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from localentropy.errors import ConfigError
 from localentropy.experiments import empirical_risk, risk_minimizers
 from localentropy.experiments.parameters import Context
 
@@ -99,21 +98,6 @@ def test_more_samples_and_sizes_change_no_old_row() -> None:
     many = simulated(tables, features=["independent"], alphas=[0.8, 2.0], sizes=sizes)
     joined = few.merge(many, on=["d", "alpha", "sample"], how="left", suffixes=("", "_more"))
     np.testing.assert_array_equal(joined["square_error"], joined["square_error_more"])
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"students": ("logistic",)}, "students: logistic: glm/theory has no such student; allowed: square"),
-        ({"alphas": (0.9,)}, "alphas: 0.9: glm/theory has 0 rows of square there; .* nearest: 0.8"),
-        ({"features": ("gaussian",)}, "features: gaussian: the students of glm/theory see independent inputs"),
-    ],
-)
-def test_what_the_theory_does_not_have(change: dict[str, Any], message: str) -> None:
-    values: dict[str, Any] = {"features": ("independent",), "alphas": (0.8,), "sizes": ({"d": 20, "samples": 2},)}
-    with pytest.raises(ConfigError, match=message) as refused:
-        simulated(theory({"kind": "independent"}, square=0.5), **values | change)
-    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,46 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
             {"shaping": {"tree_solutions": {"algorithms": {"LAL": {"solver": "least_action"}}}}},
             ["tree_solutions.algorithms: LAL: allowed are names of the form"],
         ),
+        # What another section's table will not have.
+        (
+            {"shaping": {"fashion_local_entropy": {"algorithms": ["fbp"]}}},
+            [
+                "fashion_local_entropy: algorithms: fbp: shaping/fashion_solutions has no such runs",
+                "allowed: elal, ce_",
+            ],
+        ),
+        (
+            {"shaping": {"fashion_noise": {"algorithms": ["lal", "lal"]}}},
+            ["fashion_noise.algorithms = ['lal', 'lal']: must differ from each other, got lal, lal"],
+        ),
+        (
+            {"shaping": {"tree_spectra": {"rules": {"all": ["fpb"]}}}},
+            ["tree_spectra: rules.all: fpb: shaping/tree_solutions has no such runs; allowed: fbp, "],
+        ),
+        (
+            {"shaping": {"tree_solutions": {"samples": 2}, "tree_local_entropy": {"samples": 3}}},
+            ["tree_local_entropy: samples = 3: shaping/tree_solutions has 2; allowed: an integer ≥ 1 and ≤ 2"],
+        ),
+        (
+            {"glm": {"risk_runs": {"students": ["logstic"]}}},
+            ["risk_runs: students: logstic: glm/risk has no such student", "allowed: logistic, square, hinge"],
+        ),
+        (
+            {"glm": {"risk": {"students": {"hinge": {"regularization": [0.1, 1.0]}}}, "risk_runs": {"chunks": 2}}},
+            ["risk_runs: students: hinge: glm/risk has no such student at one regularization; allowed: logistic, squ"],
+        ),
+        (
+            {"glm": {"risk_runs": {"alphas": [0.9]}}},
+            ["risk_runs: alphas: 0.9: allowed is a load of glm/risk; nearest: "],
+        ),
+        (
+            {"glm": {"risk_runs": {"features": ["gaussian"]}}},
+            ["risk_runs: features: gaussian: not what the students of glm/risk see; allowed: independent"],
+        ),
+        (
+            {"glm": {"real_covariance": {"images": 100}, "real_runs": {"samples": [8, 51]}}},
+            ["real_runs: samples: 51: allowed is at most 50, half of glm/real_covariance.images; nearest: 50"],
+        ),
         ({"data": {"source": "miror"}}, ["data.source = miror", "nearest: mirror"]),
         ({"seed": -1}, ["seed = -1", "nearest: 0"]),
         ({"run": "a/b"}, ["run = a/b", "nearest: a-b"]),

@@ -14,13 +14,14 @@ and draw.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, Field
 
 from localentropy import seeds
-from localentropy.experiments.committee_problems import Solutions, problem_and_weights, runs_of
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task, increasing
+from localentropy.experiments.committee_problems import Solutions, problem_and_weights, require_runs, runs_of
+from localentropy.experiments.parameters import SIZE, Context, Distinct, ExperimentParameters, Task, increasing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,10 +35,20 @@ class Parameters(ExperimentParameters):
     """Parameters of the noise."""
 
     solutions: Solutions = Field(description="the experiment whose solutions are taken")
-    algorithms: tuple[str, ...] = Field(min_length=1, description="the algorithms, of those that the solutions have")
+    algorithms: Distinct[tuple[str, ...]] = Field(description="the algorithms, of those that the solutions have")
     probabilities: Probabilities = Field(description="probabilities of a new value for each input (C)")
     draws: int = Field(ge=1, le=10_000, description="noises for each training set (C)", json_schema_extra=SIZE)
     samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
+
+
+def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
+    """Refuse runs that the table of solutions will not have.
+
+    Raises:
+        ValueError: naming what there is.
+    """
+    made = sources[parameters.solutions]
+    require_runs(parameters.solutions, made, parameters.samples, {"algorithms": parameters.algorithms})
 
 
 def tasks(parameters: Parameters) -> list[Task]:

@@ -12,12 +12,20 @@ It reads a table of solutions. Table: one row for each run and distance.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from localentropy.experiments.committee_problems import Solutions, problem_and_weights, runs_of
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingDistances, Task
+from localentropy.experiments.committee_problems import Solutions, problem_and_weights, require_runs, runs_of
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    Distinct,
+    ExperimentParameters,
+    IncreasingDistances,
+    Task,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,9 +35,19 @@ class Parameters(ExperimentParameters):
     """Parameters of the local entropies."""
 
     solutions: Solutions = Field(description="the experiment whose solutions are taken")
-    algorithms: tuple[str, ...] = Field(min_length=1, description="the algorithms, of those that the solutions have")
+    algorithms: Distinct[tuple[str, ...]] = Field(description="the algorithms, of those that the solutions have")
     distances: IncreasingDistances = Field(description="distances D from a solution (C)", json_schema_extra=SIZE)
     samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
+
+
+def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
+    """Refuse runs that the table of solutions will not have.
+
+    Raises:
+        ValueError: naming what there is.
+    """
+    made = sources[parameters.solutions]
+    require_runs(parameters.solutions, made, parameters.samples, {"algorithms": parameters.algorithms})
 
 
 def tasks(parameters: Parameters) -> list[Task]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from localentropy import seeds
-from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import SIZE, Context, IncreasingLoads, OddSize, TableOf
 
 if TYPE_CHECKING:
@@ -105,6 +104,29 @@ class Images(Problem):
         return dress_coat_committee(load(data[self.data]), self.units)
 
 
+def require_runs(solutions: str, made: Any, samples: int, algorithms: Mapping[str, Iterable[str]]) -> None:
+    """Refuse samples and algorithms that a table of solutions will not have.
+
+    Args:
+        solutions: the experiment.
+        made: its parameters.
+        samples: that are read.
+        algorithms: key of the configuration → the algorithms that it names.
+
+    Raises:
+        ValueError: naming what there is.
+    """
+    if samples > made.samples:
+        raise ValueError(
+            f"samples = {samples}: {solutions} has {made.samples}; allowed: an integer ≥ 1 and ≤ {made.samples}"
+        )
+    for key, names in algorithms.items():
+        for name in names:
+            if name not in made.algorithms:
+                there = ", ".join(made.algorithms)
+                raise ValueError(f"{key}: {name}: {solutions} has no such runs; allowed: {there}")
+
+
 def runs_of(context: Context, solutions: str, samples: int, algorithm: str | None = None) -> pd.DataFrame:
     """The first runs of each algorithm in a table of solutions, solved or not.
 
@@ -113,16 +135,8 @@ def runs_of(context: Context, solutions: str, samples: int, algorithm: str | Non
         solutions: the experiment.
         samples: take the samples below this number.
         algorithm: only its runs; None takes all.
-
-    Raises:
-        ConfigError: the table has fewer samples, or no such algorithm.
     """
     table = context.tables[solutions]
-    if samples > (there := table["sample"].max() + 1):
-        raise ConfigError(f"samples = {samples}: {solutions} has {there}; allowed: an integer ≥ 1 and ≤ {there}")
-    names = list(table["algorithm"].unique())
-    if algorithm is not None and algorithm not in names:
-        raise ConfigError(f"algorithms: {algorithm}: {solutions} has no such runs; allowed: {', '.join(names)}")
     chosen = table[table["sample"] < samples]
     return chosen if algorithm is None else chosen[chosen["algorithm"] == algorithm]
 

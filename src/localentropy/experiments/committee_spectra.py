@@ -15,11 +15,12 @@ for each number.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.committee_problems import Solutions, problem_and_weights, runs_of
+from localentropy.experiments.committee_problems import Solutions, problem_and_weights, require_runs, runs_of
 from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task
 
 if TYPE_CHECKING:
@@ -54,6 +55,17 @@ class Parameters(ExperimentParameters):
         if self.smallest_beta >= self.largest_beta:
             raise ValueError(f"smallest_beta = {self.smallest_beta} must lie below largest_beta = {self.largest_beta}")
         return self
+
+
+def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
+    """Refuse runs that the table of solutions will not have.
+
+    Raises:
+        ValueError: naming what there is.
+    """
+    made = sources[parameters.solutions]
+    named = {f"rules.{name}": rule for name, rule in parameters.rules.items() if isinstance(rule, tuple)}
+    require_runs(parameters.solutions, made, parameters.samples, named)
 
 
 def tasks(parameters: Parameters) -> list[Task]:

@@ -67,14 +67,17 @@ class Parameters(ExperimentParameters):
         ge=2, le=1000, description="points of a line, even in log α; of a grid, even in log λ", json_schema_extra=SIZE
     )
 
+    def loads(self) -> list[float]:
+        """Values of α."""
+        import numpy as np
+
+        # Rounded, so that a marked load on the grid is one row on every machine.
+        return sorted({*np.geomspace(*self.alphas, self.points).round(12).tolist(), *self.marked})
+
 
 def tasks(parameters: Parameters) -> list[Task]:
     """One student at one load each."""
-    import numpy as np
-
-    # Rounded, so that a marked load on the grid is one row on every machine.
-    alphas = {*np.geomspace(*parameters.alphas, parameters.points).round(12).tolist(), *parameters.marked}
-    return [{"student": name, "alpha": alpha} for name in parameters.students for alpha in sorted(alphas)]
+    return [{"student": name, "alpha": alpha} for name in parameters.students for alpha in parameters.loads()]
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -7,7 +7,9 @@ A program is a module of `experiments/`, or of `experiments/<paper>/` where only
     tasks(parameters) -> list of dicts of scalars: the units of work, each small enough to be lost and redone;
     compute(parameters, task, context) -> tidy pandas.DataFrame of that task;
     memory(parameters, task) -> bytes of the arrays that the sizes decide, where these can be many. A task that needs
-        more than the machine has is refused before it runs.
+        more than the machine has is refused before it runs;
+    check_sources(parameters, sources), where the program reads tables: raises ValueError for what they will not have.
+        `sources` are the parameters of the experiments that make them, by name.
 
 A task's rows depend on its arguments only. So the table does not depend on the number of chunks.
 """

@@ -5,11 +5,11 @@ Each draw has training images of its own, without repetition. All other images a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingSizes, TableOf, Task
 from localentropy.experiments.real_images import DATASETS, Regularizations, features_of_task, image_tasks
 
@@ -32,6 +32,19 @@ class Parameters(ExperimentParameters):
     draws: int = Field(ge=2, le=10_000, description="training sets of each size (C)", json_schema_extra=SIZE)
 
 
+def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
+    """Refuse training sets of more than half of the images.
+
+    Raises:
+        ValueError: naming what there is.
+    """
+    most, largest = sources[parameters.covariances].images // 2, parameters.samples[-1]
+    if largest > most:
+        raise ValueError(
+            f"samples: {largest}: allowed is at most {most}, half of {parameters.covariances}.images; nearest: {most}"
+        )
+
+
 def tasks(parameters: Parameters) -> list[Task]:
     """One dataset and kind of features each."""
     return image_tasks()
@@ -43,9 +56,6 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     Returns:
         Columns dataset, features, regularization, n, draw, square_error (mean of (y − w·v)² on the test images),
         training_error (on the training images), classification_error (fraction of test images with y w·v ≤ 0).
-
-    Raises:
-        ConfigError: a training set has more than half of the images.
     """
     import numpy as np
     import pandas as pd
@@ -54,11 +64,6 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     from localentropy.solvers.linear_student import train_linear_student
 
     made_of = context.tables[parameters.covariances].attrs["parameters"]
-    most = made_of["images"] // 2
-    if parameters.samples[-1] > most:
-        raise ConfigError(
-            f"samples: {parameters.samples[-1]}: allowed is at most {most}, half of {parameters.covariances}.images"
-        )
     data = features_of_task(task, context, made_of["random_features"], made_of["images"])
     labels = data.labels.astype(np.float64)
     rows = []

@@ -6,11 +6,12 @@ sample have the same training set.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
@@ -24,6 +25,9 @@ from localentropy.experiments.parameters import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+SAME_LOAD = 1e-9
+"""Relative difference up to which two loads are the same."""
 
 
 class Size(BaseModel):
@@ -70,6 +74,31 @@ class Parameters(ExperimentParameters):
         return self
 
 
+def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
+    """Refuse students, loads and features that the table of the theory will not have.
+
+    Raises:
+        ValueError: naming what there is.
+    """
+    name, theory = parameters.theory, sources[parameters.theory]
+    single = [key for key, student in theory.students.items() if not isinstance(student.regularization, tuple)]
+    for student in parameters.students:
+        if student not in single:
+            allowed = ", ".join(single) or "none"
+            raise ValueError(
+                f"students: {student}: {name} has no such student at one regularization; allowed: {allowed}"
+            )
+    loads = theory.loads()
+    for alpha in parameters.alphas:
+        nearest = min(loads, key=lambda load: abs(load - alpha))
+        if not math.isclose(alpha, nearest, rel_tol=SAME_LOAD):
+            raise ValueError(f"alphas: {alpha}: allowed is a load of {name}; nearest: {nearest:.12g}")
+    seen = "independent" if theory.features.kind == "independent" else "nonlinear, gaussian"
+    for features in parameters.features:
+        if features not in seen.split(", "):
+            raise ValueError(f"features: {features}: not what the students of {name} see; allowed: {seen}")
+
+
 def tasks(parameters: Parameters) -> list[Task]:
     """One training set each."""
     return [
@@ -94,9 +123,6 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         of a wrong sign), square_error, training_loss, converged. Nonlinear and Gaussian features of one size, load
         and sample have the same teacher, inputs and labels. So the difference of their errors scatters less than each
         error does.
-
-    Raises:
-        ConfigError: the table has no such student, load or features.
     """
     import numpy as np
     import pandas as pd
@@ -142,19 +168,5 @@ def _row(parameters: Parameters, context: Context, student: str, task: Task) -> 
     import numpy as np
 
     table = context.tables[parameters.theory]
-    of_student = table[table["student"] == student]
-    if of_student.empty:
-        there = ", ".join(table["student"].unique())
-        raise ConfigError(f"students: {student}: {parameters.theory} has no such student; allowed: {there}")
-    rows = of_student[np.isclose(of_student["alpha"], task["alpha"], rtol=1e-9, atol=0.0)]
-    if len(rows) != 1:
-        nearest = of_student["alpha"].iloc[(of_student["alpha"] - task["alpha"]).abs().argmin()]
-        raise ConfigError(
-            f"alphas: {task['alpha']}: {parameters.theory} has {len(rows)} rows of {student} there; allowed is a load "
-            f"with one; nearest: {nearest:.12g}"
-        )
-    row = rows.iloc[0]
-    if (task["features"] == "independent") != np.isnan(row["inputs_per_feature"]):
-        seen = "random features" if task["features"] == "independent" else "independent inputs"
-        raise ConfigError(f"features: {task['features']}: the students of {parameters.theory} see {seen}")
-    return row
+    at_load = np.isclose(table["alpha"], task["alpha"], rtol=SAME_LOAD, atol=0.0)
+    return table[(table["student"] == student) & at_load].iloc[0]

@@ -473,6 +473,12 @@ def _experiments(names: Sequence[str], layers: Mapping[str, Sequence[Layer]]) ->
                 circle = (*circle[circle.index(read) :], read)
                 raise ConfigError(f"{where}: experiments read each other in a circle: {' ← '.join(circle)}")
             add(read, circle)
+        check = getattr(load_program(paper, parameters.program), "check_sources", None)
+        if check is not None:
+            try:
+                check(parameters, {read: found[read] for read in parameters.tables()})
+            except ValueError as error:
+                raise ConfigError(f"{_key(layers[paper], [section])}: {error}") from None
         found[name] = parameters
 
     for name in names:
