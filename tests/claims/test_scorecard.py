@@ -217,7 +217,7 @@ def test_a_claim_without_its_test_is_one_line(changes: dict[str, Any], message: 
         ({"test": "margins.a.b"}, "O99.test = margins.a.b: allowed: overparam.<module>.<function>"),
         ({"experiments": []}, "O99.experiments = []: allowed"),
         ({"test": "gap"}, "O99.test = gap: allowed"),
-        ({"claim": ""}, "O99.claim = '': allowed"),
+        ({"claim": ""}, "O99.claim = '': allowed: non-empty text"),
     ],
 )
 def test_a_wrong_entry_is_one_line(tmp_path: Path, changes: dict[str, Any], message: str) -> None:

@@ -124,7 +124,7 @@ def test_lines_of_dense_regions_end_on_the_largest_margin() -> None:
             {"curves": {"reference": {"alphas": ["LE2"]}}},
             ["curves.reference.alphas[0] = LE2: allowed: a number > 0 and ≤ 1000 or text such as LE, 0.995 LE"],
         ),
-        ("dense_regions", {"lines": []}, ["dense_regions.lines = []: allowed: a list, each entry text"]),
+        ("dense_regions", {"lines": []}, ["dense_regions.lines = []: allowed: a non-empty list, each entry text"]),
         ("dense_regions", {"lines": ["relu", "relu"]}, ["dense_regions: lines: the names must differ from each other"]),
         ("dense_regions", {"lines": ["relo"]}, ["dense_regions: lines: relo is not one of the ensembles: perceptron"]),
         (

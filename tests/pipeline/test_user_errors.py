@@ -173,6 +173,8 @@ def test_commands_refuse_another_checkout(made: Checkout, untouched: Checkout, t
 
 def test_ctrl_c_ends_with_one_line_that_says_how_to_go_on(toys: Checkout) -> None:
     write_toys(toys.folder, seconds=60.0)
+    # A shell's background jobs ignore Ctrl-C, and so would the commands that this process starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     log = toys.folder / "logs/smoke/overparam/toy_a/1-of-2.log"
     for command in (
         toys.command("figure91", "--config", "scale=smoke"),

@@ -97,6 +97,7 @@ def allowed(schema: Schema) -> str:
     if "examples" in schema:
         return f"text such as {', '.join(map(str, schema['examples']))}"
     noun = "a path" if schema.get("format") == "path" else _NOUNS.get(schema.get("type", ""), "any value")
+    noun = f"non-empty {noun}" if schema.get("minLength", 0) > 0 else noun
     bounds = [f"{sign} {schema[key]:g}" for key, sign in _BOUNDS.items() if key in schema]
     return f"{noun} {' and '.join(bounds)}".strip()
 
