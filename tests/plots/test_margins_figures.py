@@ -148,7 +148,7 @@ def test_figure_s1_draws_the_search_the_four_transitions_and_the_planted_model()
     assert set(data["panel"]) == set("abcdef")
     for part in ("is 0.3", "α'_LE = 0.729000 and α_min = 0.748000", "black: α'_LE = 1.046600"):
         assert part in drawing.caption
-    told = "zero on all other curves of (a); at α = 0.8 students split in blocks of m = 0.1 for d from"
+    told = "zero on all other curves of (a). At α = 0.8 students split in blocks of m = 0.1 for d from"
     assert told in drawing.caption and ", where the entropy is negative. (c)" in drawing.caption
     splits = data[data["panel"] == "b"]
     assert splits.loc[splits["series"] == "splitting, m 0.1", "y"].max() > 0

@@ -138,7 +138,7 @@ def one_step_gives_one_overlap(franz_parisi: pd.DataFrame, one_step: pd.DataFram
 def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
     """In the planted perceptron too the curve of the largest margin is monotonic up to an α'_LE below α_c, not above.
 
-    The text compares α'_LE with the threshold of large deviations, but lost both numbers. We have only the first.
+    The text compares α'_LE with the threshold of large deviations. We compute only the first.
     """
     threshold = _local_entropy_thresholds(dense_regions).get("teacher_student")
     ends = dense_regions[dense_regions["end"] & (dense_regions["line"] == "kappa_max")]

@@ -27,6 +27,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         "Figure 2. Normalised Hamming distance between two typical solutions of margin κ of the "
         f"{model_in_words(table.attrs['parameters']['ensemble'])}, replica-symmetric theory, for several numbers of patterns per weight α. Dots: the largest margin κ_max, where "
-        "the entropy vanishes. The values of α are chosen here: the text lost them."
+        "the entropy vanishes. The values of α are chosen here: compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames), caption)

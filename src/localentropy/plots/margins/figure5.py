@@ -33,9 +33,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[1].set(xlim=(0.0, None), ylim=(0.0, None))
     letter(axes)
     caption = (
-        f"Figure 5. Typical solutions of the {model_in_words(table.attrs['parameters']['ensemble'])}, replica-symmetric theory. (a): entropy against the margin κ, "
-        "for several numbers of patterns per weight α; it vanishes at the largest margin. (b): the largest margin against "
-        f"α (dots: the values of (a)); it vanishes at α_c = {alpha_c:.4f}. The values of α are chosen here: the text "
-        "lost them."
+        f"Figure 5. Typical solutions of the {model_in_words(table.attrs['parameters']['ensemble'])}, replica-symmetric theory. (a) Entropy against the margin κ, "
+        "for several numbers of patterns per weight α. It vanishes at the largest margin. (b) The largest margin against α. It "
+        f"vanishes at α_c = {alpha_c:.4f}. Dots: the values of α in (a). They are chosen here: compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames), caption)

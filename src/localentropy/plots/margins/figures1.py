@@ -157,15 +157,15 @@ def _caption(searched: pd.DataFrame, equal: pd.DataFrame, regions: pd.DataFrame,
     if "stationary" in set(unstable["blocks"]) - set(split["blocks"]):
         where += ", and no m is stationary"
     return (
-        "Figure s1. What the text says without a figure; binary perceptron, replica theory. (a) Replicon along curves around "
+        "Figure s1. Statements of the text that have no figure there; binary perceptron, replica theory. (a) Replicon along curves around "
         "solutions of the largest margin (colours) and of smaller margins at α = "
-        f"{stable.loc[stable['reference'] != 'max', 'alpha'].max():g} (grey); the replica-symmetric solution is stable below the line. "
-        f"Its largest value is {stable['replicon'].max():.3f} on all curves but that of α = {unstable['alpha'].iloc[0]:g}. (b) Search "
-        f"for two overlaps, q₁ in blocks of m replicas and q₀ between blocks: {f'not zero at {others} points of' if others else 'zero on all'} other curves of (a); "
-        f"at α = {unstable['alpha'].iloc[0]:g} students split {where}. "
-        "(c) Solutions of the margin of their reference; dashed: negative. "
+        f"{stable.loc[stable['reference'] != 'max', 'alpha'].max():g} (grey). The replica-symmetric solution is stable below the line. "
+        f"The largest value is {stable['replicon'].max():.3f} on all curves except that of α = {unstable['alpha'].iloc[0]:g}. (b) Result of "
+        f"a search for two overlaps, q₁ in blocks of m replicas and q₀ between blocks. q₁ − q₀ is {f'not zero at {others} points of' if others else 'zero on all'} other curves of (a). "
+        f"At α = {unstable['alpha'].iloc[0]:g} students split {where}. "
+        "(c) Entropy of solutions of the same margin as their reference; dashed: negative. "
         f"{frozen_ends(equal, ['margin_ref'], 'κ = {:.3g}'.format)}(d) The four transitions: κ_min and κ_u at each load, and the loads at "
         f"which they meet κ_max, α'_LE = {ends['kappa_u']:.6f} and α_min = {ends['kappa_min']:.6f}. (e), (f) Entropy and its derivative "
-        f"around solutions of the largest margin of the planted perceptron; black: α'_LE = {threshold['alpha']:.6f}. The text does not "
-        "give the loads, margins and sizes of blocks: they are chosen here."
+        f"around solutions of the largest margin of the planted perceptron; black: α'_LE = {threshold['alpha']:.6f}. The loads, "
+        "margins and sizes of blocks are chosen here."
     )

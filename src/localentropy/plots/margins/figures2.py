@@ -55,8 +55,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         "Figure s2, not in the paper. Phases of typical solutions of margin κ̃ at α patterns per weight, replica-symmetric "
         "theory, local entropy of solutions of margin κ = 0. White: no solutions. Blue: dense regions, where the local "
-        "entropy grows up to the typical distance. Orange: it is positive, with a minimum at a small distance. Grey: "
-        f"it is negative in a shell. {_in_words(thresholds)} The range of α is chosen here."
+        "entropy grows up to the typical distance. Orange: the local entropy is positive, with a minimum at a small distance. Grey: "
+        f"it is negative in a shell of distances. {_in_words(thresholds)} The range of α is chosen here."
     )
     return Drawing(figure, pd.concat(frames), caption)
 

@@ -28,11 +28,11 @@ def draw_model(table: pd.DataFrame, number: int) -> Drawing:
     threshold = curves.loc[curves["curve"] == "threshold", ["alpha", "margin_ref"]].iloc[0]
     caption = (
         f"Figure {number}. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
-        f"margin, (a), and its derivative by the distance, (b), up to the typical distance; {model_in_words(p['ensemble'])}, "
-        "replica-symmetric theory. Dashed: negative values of what is drawn. "
+        f"margin (a) and its derivative by the distance (b), up to the typical distance; {model_in_words(p['ensemble'])}, "
+        "replica-symmetric theory. Dashed: negative values. "
         f"{frozen_ends(curves, ['alpha'], 'α = {:g}'.format)}Black: the threshold α'_LE = {threshold['alpha']:.6f}, where "
         f"κ_max = {threshold['margin_ref']:.6f}. Above it the derivative is negative somewhere{beyond_axis(curves, 'alpha')}. "
-        "The other values of α are chosen here: the text lost them."
+        "The other values of α are chosen here: compare with the paper's figure."
     )
     return Drawing(figure, data, caption)
 
