@@ -343,6 +343,8 @@ def test_fractions_of_nothing_and_everything():
     instance = random_tree_committee(N=9, P=2, K=3, seed=0)
     both = type(instance)(Instance(patterns, np.array([1, -1], np.int8), seed=0), 3)
     none = committee_solution_fraction(both, np.ones((3, 3)), distance=0.1, draws=50, seed=0)
+    many = random_tree_committee(N=99, P=2000, K=9, seed=0)  # all draws fail on the first of several parts
+    assert committee_solution_fraction(many, np.ones((9, 11)), distance=0.1, draws=50, seed=0).fraction == 0.0
     assert none.fraction == 0 and none.entropy == -math.inf and math.isnan(none.error)
     one = type(instance)(Instance(patterns, np.array([1, 1], np.int8), seed=0), 3)
     every = committee_solution_fraction(one, np.ones((3, 3)), distance=1e-6, draws=50, seed=0)

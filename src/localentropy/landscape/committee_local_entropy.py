@@ -160,6 +160,8 @@ def committee_solution_fraction(
         drawn = at_distance(reference, D, stream.standard_normal((min(most, draws - start), K, size)))
         for part in parts:
             drawn = drawn[part.train_error(drawn) == 0.0]
+            if not len(drawn):
+                break
         solutions += len(drawn)
     fraction = solutions / draws
     if solutions in (0, draws):
