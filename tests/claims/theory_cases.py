@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 
 from tests.claims.cases import (
     Case,
@@ -91,11 +90,15 @@ THEORY["O09"] = Case(
     wrong={
         "κ_max better": add("typical", "error_typical", -0.01, inv_alpha=above(19), **largest),
         "κ = 0.5 better": put("typical", "error_typical", 0.15, inv_alpha=above(10), **half),
-        "barycentre worse": add("typical", "error_barycenter", 0.1, **zero),
+        "barycentre worse": add("optimal_margin", "error_barycenter", 0.1),
     },
-    small={"no line at κ = 0": only("typical", reference=other_than("0.0"))},
+    small={
+        "no line at κ = 0": only("typical", reference=other_than("0.0")),
+        "no line at κ_max": only("typical", reference=other_than("max")),
+        "the optimum ends before": only("optimal_margin", inv_alpha=below(15)),
+    },
     missing={
-        "barycentre": put("typical", "error_barycenter", np.nan, inv_alpha=above(19), **zero),
+        "barycentre": put("optimal_margin", "error_barycenter", np.nan, inv_alpha=above(19)),
         "κ = 0.5": put("typical", "error_typical", np.nan, inv_alpha=above(19), **half),
     },
 )
@@ -135,7 +138,6 @@ THEORY["O12"] = Case(
         "still correlated": put("large_overparameterization", "q", 0.3),
         "correlated again": put("large_overparameterization", "q", 1e-3, margin=0.5, inv_alpha=1e6),
         "no teacher": put("large_overparameterization", "r", 0.1, margin=0.5),
-        "another limit": add("large_overparameterization", "error_barycenter", 1e-4, inv_alpha=1e6),
     },
     small={
         "no 10³": only("large_overparameterization", inv_alpha=other_than(1e3)),
@@ -143,15 +145,24 @@ THEORY["O12"] = Case(
     },
     missing={
         "r": put("large_overparameterization", "r", np.nan, margin=0.5),
-        "limit": put("large_overparameterization", "limit_typical", np.nan, margin=0.5),
         "q": put("large_overparameterization", "q", np.nan, margin=0.0),
     },
 )
 THEORY["O13"] = Case(
     wrong={
+        "another limit": add("large_overparameterization", "error_barycenter", 1e-4, inv_alpha=1e6),
+        "guessing": every(
+            put("large_overparameterization", "error_typical", 0.5, margin=0.5),
+            put("large_overparameterization", "limit_typical", 0.5, margin=0.5),
+        ),
+    },
+    small={"no 10⁶": only("large_overparameterization", inv_alpha=below(1e5))},
+    missing={"limit": put("large_overparameterization", "limit_typical", np.nan, margin=0.5)},
+)
+THEORY["O13b"] = Case(
+    wrong={
         "a rise with α_T": add("overparameterized_limit", "error_typical", 0.2, alpha_T=above(19)),
         "a rise with κ": add("overparameterized_limit", "error_typical", 0.1, margin=0.5),
-        "worse than chance": add("overparameterized_limit", "error_typical", 0.5),
     },
     small={
         "one point": only("overparameterized_limit", alpha_T=below(0.06), margin=0.0),
@@ -168,10 +179,17 @@ def _reversed(rows):
 
 THEORY["O14"] = Case(
     wrong={
+        "not zero at α_c": add("typical", "entropy", 1e-3, line="inv_alpha", reference="1.0"),
+        "none beyond": put("typical", "entropy", 0.0, **half),
+    },
+    small={"κ_max alone": only("typical", reference="max")},
+    missing={"one value": put("typical", "entropy", np.nan, inv_alpha=above(19), **half)},
+)
+THEORY["O14b"] = Case(
+    wrong={
         "more solutions with a margin": times("typical", "entropy", 5, **half),
         "a fall with 1/α": put("typical", "entropy", _reversed, **zero),
         "a fall with α_T": put("typical", "entropy", _reversed, line="alpha_T", reference="0.0"),
-        "not zero at α_c": add("typical", "entropy", 1e-3, line="inv_alpha", reference="1.0"),
     },
     small={"κ_max alone": only("typical", reference="max")},
     missing={"one value": put("typical", "entropy", np.nan, inv_alpha=above(19), **half)},
@@ -204,24 +222,20 @@ THEORY["O16"] = Case(
 )
 
 
-def _a_dip_between(tables: Tables) -> None:
-    table = tables["franz_parisi"]
-    between = table[table["reference"] == "max"].assign(reference="0.15", slope=-5.0)
-    tables["franz_parisi"] = pd.concat([table, between], ignore_index=True)
-    tables["franz_parisi"].attrs = table.attrs
-
-
+one = {"curve": "monotonic", "distance": below(2e-4)}
 THEORY["O17"] = Case(
     wrong={
-        "a dip at κ_max": put("franz_parisi", "slope", -0.01, reference="max", distance=below(2e-4)),
-        "a dip at 0.15": _a_dip_between,
-        "a dip at 0.1": put("franz_parisi", "slope", -0.01, reference="0.1", distance=below(2e-4)),
+        "a dip at κ_max": put("franz_parisi_text", "slope", -0.01, reference="max", **one),
+        "a dip just above κ_u": put("franz_parisi_text", "slope", -0.01, reference="0.0623", **one),
+        "a dip between": put("franz_parisi_text", "slope", -0.01, reference="0.14", **one),
+        "no dip below κ_u": put("franz_parisi_text", "slope", 0.1, reference="0.0611"),
     },
     small={
-        "no κ_max": only("franz_parisi", reference=other_than("max")),
-        "another 1/α": elsewhere("franz_parisi", inv_alpha=2.0),
+        "no κ_max": only("franz_parisi_text", reference=other_than("max")),
+        "far from κ_u": only("franz_parisi_text", reference=other_than("0.0623")),
+        "nothing just above κ_u": put("franz_parisi_text", "margin_ref", 0.07, reference="0.0623"),
     },
-    missing={"one slope": put("franz_parisi", "slope", np.nan, reference="max", distance=below(2e-4))},
+    missing={"one slope": put("franz_parisi_text", "slope", np.nan, reference="max", **one)},
 )
 THEORY["O18"] = Case(
     wrong={

@@ -63,7 +63,7 @@ def typical(points: int = 20) -> pd.DataFrame:
 
 
 def optimal_margin() -> pd.DataFrame:
-    x = np.geomspace(0.8775, 20.0, 40)
+    x = np.geomspace(0.8775, 20.0, 40)  # as far as the lines of `typical`
     margin = 0.3 * np.maximum(0.0, x - 3.3721)
     table = pd.DataFrame(
         {"inv_alpha": x, "kappa_opt": margin, "error_barycenter": error_barycenter(x) - 0.001 * margin}
@@ -139,8 +139,12 @@ def franz_parisi() -> pd.DataFrame:
 
 def franz_parisi_text() -> pd.DataFrame:
     x = np.geomspace(1e-4, 0.3, 40)
+    places = [0, 1e-3, 2e-3, 0.3]
+    monotonic = {margin: [0, 1e-3, 1.5e-3, 0.24] for margin in (0.0623, 0.08, 0.1, 0.14, 0.18, "max")}
+    monotonic[0.0611] = [0, 1e-3, 9e-4, 0.24]
     return pd.concat(
         [
+            *(curve("monotonic", margin, places, heights, x=x) for margin, heights in monotonic.items()),
             curve("isolated", 0.0, [0, 2e-3, 0.3], [-5e-3, 0, 0.15], missing_below=2e-4, x=x, inv_alpha=2.0),
             curve("isolated", 0.0, [0, 3e-4, 0.3], [-3e-4, 0, 0.15], x=x, inv_alpha=5.0),
             curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x),

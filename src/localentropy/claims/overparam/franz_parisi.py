@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.claims.curves import isolation, smallest_slope, up_to_maximum
-from localentropy.claims.finding import Finding, Untestable, smallest
+from localentropy.claims.finding import Bounds, Finding, Untestable, numbers, smallest
 
 CHOSEN = {
     "alpha_T": 3.0,
@@ -35,19 +35,23 @@ def small_margins_have_a_gap(franz_parisi: pd.DataFrame) -> Finding:
         f"κ̃ = 0.03: min φ = {shell['entropy'].min():.5f} at d = {at:.4f}, {shell['entropy'].iloc[0]:.2e} next to 0; "
         f"κ̃ = 0.05: min φ = {hill['entropy'].min():.6f}, smallest slope {inside['slope'].min():.4f}"
     )
-    quantity = "min φ_FP at κ̃ = 0.03, < 0; positive with a dip at 0.05"
-    return Finding.of_theory(quantity, float(shell["entropy"].min()), positive_inside and not_monotonic, detail)
+    quantity, lowest = "min φ_FP at κ̃ = 0.03, < 0; positive with a dip at 0.05", float(shell["entropy"].min())
+    return Finding.of_theory(quantity, lowest, positive_inside and not_monotonic, detail, Bounds(upper=0.0))
 
 
-def large_margins_are_monotonic(franz_parisi: pd.DataFrame) -> Finding:
-    """From some margin on, the entropy grows all the way to the typical distance."""
-    fixed = (franz_parisi["curve"] == "reference") & (franz_parisi["reference"] != "max")
-    margins = franz_parisi.loc[fixed, "reference"].astype(float)
-    references = [0.1, *sorted(margins[margins > 0.1].unique()), "max"]
-    slopes = {name: smallest_slope(_reference(franz_parisi, name)) for name in references}
-    value = smallest(slopes.values())
-    detail = ", ".join(f"κ̃ = {name}: {slope:.4f}" for name, slope in slopes.items())
-    return Finding.of_theory("smallest slope on (10⁻⁴, d_typ) for κ̃ from 0.1 to κ_max, > 0", value, value > 0, detail)
+def large_margins_are_monotonic(franz_parisi_text: pd.DataFrame) -> Finding:
+    """From a margin κ_u on, and up to the largest, the entropy grows all the way to the typical distance."""
+    curves = franz_parisi_text[franz_parisi_text["curve"] == "monotonic"]
+    slopes = pd.Series({at: smallest_slope(curve) for at, curve in curves.groupby("margin_ref")}).sort_index()
+    if len(slopes) < 7 or curves.loc[curves["margin_ref"].idxmax(), "reference"] != "max":
+        raise Untestable("a reference below κ_u, one just above, and five more up to the largest margin needed")
+    below, above = slopes.index[0], slopes.index[1]
+    if above > 1.03 * below:
+        raise Untestable(f"references at κ̃ = {below:g} and {above:g}: closer ones needed")
+    value = smallest(slopes.iloc[1:])
+    detail = f"{slopes.iloc[0]:.4f} at κ̃ = {below:g}; {numbers(slopes.iloc[1:])} at {numbers(slopes.index[1:])}"
+    quantity = "smallest slope on (10⁻⁴, d_typ) for κ̃ from just above κ_u to κ_max, > 0; < 0 just below κ_u"
+    return Finding.of_theory(quantity, value, slopes.iloc[0] < 0 < value, detail, Bounds(lower=0.0))
 
 
 def largest_margin_is_highest(franz_parisi: pd.DataFrame) -> Finding:
@@ -62,7 +66,9 @@ def largest_margin_is_highest(franz_parisi: pd.DataFrame) -> Finding:
     value = smallest(inside.min()) if best.loc[inside.index, "entropy"].notna().all() else np.nan
     beyond = gaps[gaps.index > 1.05 * d_typ].max().max()
     detail = f"largest difference beyond d_typ = {d_typ:.4f}: {beyond:+.2e}"
-    return Finding.of_theory("smallest φ(κ_max) − φ(κ̃) for 10⁻³ ≤ d ≤ d_typ(κ_max), > 0", value, value > 0, detail)
+    return Finding.of_theory(
+        "smallest φ(κ_max) − φ(κ̃) for 10⁻³ ≤ d ≤ d_typ(κ_max), > 0", value, value > 0, detail, Bounds(lower=0.0)
+    )
 
 
 def monotonic_above_the_threshold(franz_parisi_text: pd.DataFrame) -> Finding:
@@ -73,7 +79,8 @@ def monotonic_above_the_threshold(franz_parisi_text: pd.DataFrame) -> Finding:
         raise Untestable("curves on both sides of 1/α_LE needed")
     below, above = float(slopes.iloc[0]), float(slopes.iloc[-1])
     detail = ", ".join(f"{slope:.4f} at 1/α = {at:.4f}" for at, slope in slopes.items())
-    return Finding.of_theory("smallest slope just above 1/α_LE, > 0, and < 0 below", above, below < 0 < above, detail)
+    quantity = "smallest slope just above 1/α_LE, > 0, and < 0 below"
+    return Finding.of_theory(quantity, above, below < 0 < above, detail, Bounds(lower=0.0))
 
 
 def same_margin_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:

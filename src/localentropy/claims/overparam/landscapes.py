@@ -8,7 +8,7 @@ import pandas as pd
 from localentropy.analysis.agreement import agreement_by_size, normal_score
 from localentropy.analysis.solver_runs import averages, deviations
 from localentropy.analysis.stability_histogram import StabilityHistogram, histogram_deviations, stability_histogram
-from localentropy.claims.finding import FEWEST, Finding, Untestable, largest, numbers
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest, numbers
 from localentropy.claims.overparam.agreement_rule import LEAST, least_p_value
 
 DISTANCE = 0.02
@@ -25,7 +25,8 @@ def stabilities_peak_near_zero(stability_density: pd.DataFrame) -> Finding:
     grows = bool(((np.diff(modes) > 0) | (modes.cummax().to_numpy()[1:] == 0)).all())
     detail = ", ".join(f"{mode:.3f} at 1/α = {at:g}" for at, mode in modes.items())
     value = largest(modes)
-    return Finding.of_theory("largest mode of P(Δ), < 0.35, growing with 1/α", value, value < 0.35 and grows, detail)
+    quantity = "largest mode of P(Δ), < 0.35, growing with 1/α"
+    return Finding.of_theory(quantity, value, value < 0.35 and grows, detail, Bounds(upper=0.35))
 
 
 def stabilities_follow_the_theory(

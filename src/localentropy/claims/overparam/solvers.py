@@ -11,7 +11,7 @@ from scipy import stats
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
-from localentropy.claims.finding import FEWEST, Finding, Untestable, finite_size, largest, numbers, smallest
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, finite_size, largest, numbers, smallest
 from localentropy.claims.overparam.agreement_rule import LEAST, least_p_value
 from localentropy.claims.overparam.typical import along
 from localentropy.solvers.names import NAMES
@@ -283,7 +283,7 @@ def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame, typical_points
         ratios[name] = largest((means - expected[theory].reindex(means.index)).abs() / allowed)
     detail = f"overlap {ratios['overlap']:.2f}, error {ratios['error']:.2f}, over {len(groups)} sizes; {converged}"
     worst = largest(ratios.values())
-    return Finding(quantity, worst, worst <= 1, detail)
+    return Finding(quantity, worst, worst <= 1, detail, bounds=Bounds(upper=1.0))
 
 
 def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focusing_bp: pd.DataFrame) -> Finding:
@@ -401,4 +401,4 @@ def _equal_features(table: pd.DataFrame, solver: str, of_finite_size: bool) -> F
     ratio = (difference.abs() / allowed).max()
     detail = ", ".join(f"{value:+.4f} at D = {at}" for at, value in zip(D, difference, strict=True))
     detail = f"differences {detail}; {means['size'].min(axis=None):.0f} runs each at least"
-    return Finding(quantity, float(ratio), bool(ratio <= 1), detail)
+    return Finding(quantity, float(ratio), bool(ratio <= 1), detail, bounds=Bounds(upper=1.0))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, smallest
 
 STORAGE_ALPHA_C, STORAGE_ALPHA_LE = 0.8330786, 0.729033
 """Critical capacity of the binary perceptron and its threshold of monotonic local entropy (arXiv:2107.01163)."""
+NEAR = 2e-4
+"""Distance from the limit α_T → 0 that is left at α_T = 10⁻³."""
 
 
 def interpolation_falls(thresholds: pd.DataFrame) -> Finding:
@@ -17,7 +19,9 @@ def interpolation_falls(thresholds: pd.DataFrame) -> Finding:
     step = largest(np.diff(rows["inv_alpha_c"]))
     ends = rows.iloc[[0, -1]]
     detail = f"1/α_c = {numbers(ends['inv_alpha_c'], '.5f')} at α_T = {numbers(ends['alpha_T'], 'g')}{_at_three(rows)}"
-    return Finding.of_theory("largest step of 1/α_c from one α_T to the next, < 0", step, step < 0, detail)
+    return Finding.of_theory(
+        "largest step of 1/α_c from one α_T to the next, < 0", step, step < 0, detail, Bounds(upper=0.0)
+    )
 
 
 def gap(thresholds: pd.DataFrame) -> Finding:
@@ -25,7 +29,7 @@ def gap(thresholds: pd.DataFrame) -> Finding:
     gaps = thresholds["inv_alpha_le"] - thresholds["inv_alpha_c"]
     detail = f"largest {gaps.max():.4f}, over {len(gaps)} values of α_T{_at_three(thresholds)}"
     least = smallest(gaps)
-    return Finding.of_theory("smallest 1/α_LE − 1/α_c, > 0.05", least, least > 0.05, detail)
+    return Finding.of_theory("smallest 1/α_LE − 1/α_c, > 0.05", least, least > 0.05, detail, Bounds(lower=0.05))
 
 
 def storage_limit(thresholds: pd.DataFrame) -> Finding:
@@ -35,8 +39,10 @@ def storage_limit(thresholds: pd.DataFrame) -> Finding:
         raise Untestable(f"the smallest α_T is {row['alpha_T']:g}; 10⁻³ needed")
     alpha_c, alpha_le = 1.0 / row["inv_alpha_c"], 1.0 / row["inv_alpha_le"]
     off = largest([abs(alpha_c - STORAGE_ALPHA_C), abs(alpha_le - STORAGE_ALPHA_LE)])
+    bounds = Bounds(STORAGE_ALPHA_C - NEAR, STORAGE_ALPHA_C + NEAR)
     detail = f"α_LE = {alpha_le:.6f} against {STORAGE_ALPHA_LE} at α_T = {row['alpha_T']:g}"
-    return Finding.of_theory(f"α_c at the smallest α_T, within 2e-4 of {STORAGE_ALPHA_C}", alpha_c, off < 2e-4, detail)
+    quantity = f"α_c at the smallest α_T, within {NEAR:g} of {STORAGE_ALPHA_C}; α_LE too"
+    return Finding.of_theory(quantity, alpha_c, off < NEAR, detail, bounds)
 
 
 def storage_limit_of_activations(storage_limit: pd.DataFrame) -> Finding:
@@ -46,7 +52,8 @@ def storage_limit_of_activations(storage_limit: pd.DataFrame) -> Finding:
         raise Untestable("two activations needed")
     spread = largest(values) - smallest(values)
     detail = ", ".join(f"{name} {value:.6f}" for name, value in values.items())
-    return Finding.of_theory("spread of α_c over activations at α_T = 10⁻³, < 2e-4", spread, spread < 2e-4, detail)
+    quantity = f"spread of α_c over activations at α_T = 10⁻³, < {NEAR:g}"
+    return Finding.of_theory(quantity, spread, spread < NEAR, detail, Bounds(upper=NEAR))
 
 
 def _at_three(rows: pd.DataFrame) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, smallest
 
 ROUNDING = 1e-6
 """Relative distance within which two ends of lines are the same."""
@@ -21,7 +21,8 @@ def largest_margin_grows(typical: pd.DataFrame) -> Finding:
     rows = along(typical, "max")
     first, step = float(rows["margin"].iloc[0]), smallest(np.diff(rows["margin"]))
     detail = f"smallest step {step:.3g}; κ_max = {rows['margin'].iloc[-1]:.4f} at 1/α = {rows.index[-1]:g}"
-    return Finding.of_theory("κ_max at 1/α_c, < 1e-6, and growing", first, first < 1e-6 and step > 0, detail)
+    holds = first < 1e-6 and step > 0
+    return Finding.of_theory("κ_max at 1/α_c, < 1e-6, and growing", first, holds, detail, Bounds(upper=1e-6))
 
 
 def overlap_at_largest_margin(typical: pd.DataFrame) -> Finding:
@@ -32,6 +33,7 @@ def overlap_at_largest_margin(typical: pd.DataFrame) -> Finding:
         largest(q),
         bool(q.between(0.5, 0.95).all()),
         f"smallest {q.min():.4f}",
+        Bounds(0.5, 0.95),
     )
 
 
@@ -46,11 +48,14 @@ def other_errors_fall(typical: pd.DataFrame) -> Finding:
     return _falls(curves | {"barycentre": along(typical, "0.0")["error_barycenter"]})
 
 
-def barycentre_is_best(typical: pd.DataFrame) -> Finding:
-    """The barycentre at κ = 0 errs less than typical solutions of any margin."""
-    barycentre = _interpolated(along(typical, "0.0")["error_barycenter"])
+def barycentre_is_best(typical: pd.DataFrame, optimal_margin: pd.DataFrame) -> Finding:
+    """The barycentre at its optimal margin errs less than typical solutions of any margin."""
+    barycentre = _interpolated(optimal_margin.set_index("inv_alpha")["error_barycenter"].sort_index())
+    references = _references(typical)
+    if len(references) < 3 or not {"0.0", "max"} <= set(references):
+        raise Untestable("lines of typical solutions of margin 0, of a fixed one above, and of the largest needed")
     gaps, words = [], []
-    for reference in _references(typical):
+    for reference in references:
         curve = along(typical, reference)["error_typical"]
         gap = curve - barycentre(curve.index)
         gaps.append(smallest(gap))
@@ -60,7 +65,8 @@ def barycentre_is_best(typical: pd.DataFrame) -> Finding:
         )
     least = smallest(gaps)
     detail = f"per margin {', '.join(words)}"
-    return Finding.of_theory("smallest ε(κ) − ε_B(0) over 1/α and margins, > 0", least, least > 0, detail)
+    quantity = "smallest ε(κ) − ε_B(κ_opt) over 1/α and margins, > 0"
+    return Finding.of_theory(quantity, least, least > 0, detail, Bounds(lower=0.0))
 
 
 def optimal_margin_has_an_onset(optimal_margin: pd.DataFrame, optimal_margin_onsets: pd.DataFrame) -> Finding:
@@ -107,55 +113,77 @@ def barycentre_curves_cross(typical: pd.DataFrame) -> Finding:
 
 def overlap_vanishes(large_overparameterization: pd.DataFrame) -> Finding:
     """For 1/α → ∞ typical solutions are uncorrelated, and still know the teacher."""
-    rows = large_overparameterization
+    rows, farthest = large_overparameterization, _farthest(large_overparameterization)
     thousand = rows[np.isclose(rows["inv_alpha"], 1000.0)]
-    farthest = rows[rows["inv_alpha"] == rows["inv_alpha"].max()]
-    if thousand.empty or not farthest["inv_alpha"].min() >= 1e6:
-        raise Untestable("1/α = 10³ and a value from 10⁶ on needed")
-    errors, limits = ["error_typical", "error_barycenter"], ["limit_typical", "limit_barycenter"]
-    off = float(np.abs(farthest[errors].to_numpy() - farthest[limits].to_numpy()).max())
+    if thousand.empty:
+        raise Untestable("1/α = 10³ needed")
     q = float(thousand.loc[thousand["margin"].idxmin(), "q"])
-    holds = bool(q < 1e-3 and largest(farthest["q"]) < 1e-5 and smallest(rows["r"]) > 0.5 and off < 1e-5)
+    holds = bool(q < 1e-3 and largest(farthest["q"]) < 1e-5 and smallest(rows["r"]) > 0.5)
     detail = (
         f"{numbers(thousand['q'])} at κ = {numbers(thousand['margin'])}, r at least {rows['r'].min():.4f}; at 1/α = "
-        f"{rows['inv_alpha'].max():g} q is {largest(farthest['q']):.1e} at most (< 1e-5), and errors differ from the "
-        f"reduced problem's by {off:.1e} at most (< 1e-5)"
+        f"{rows['inv_alpha'].max():g} q is {largest(farthest['q']):.1e} at most (< 1e-5)"
     )
-    return Finding.of_theory("overlap q at 1/α = 10³, κ = 0, < 10⁻³, with r > 0.5", q, holds, detail)
+    quantity = "overlap q at 1/α = 10³, κ = 0, < 10⁻³, with r > 0.5"
+    return Finding.of_theory(quantity, q, holds, detail, Bounds(upper=1e-3))
+
+
+def error_has_a_plateau(large_overparameterization: pd.DataFrame) -> Finding:
+    """For 1/α → ∞ the errors tend to those of the reduced problem, between 0 and that of guessing."""
+    farthest = _farthest(large_overparameterization)
+    limits = farthest[["limit_typical", "limit_barycenter"]].to_numpy()
+    off = largest(np.abs(farthest[["error_typical", "error_barycenter"]].to_numpy() - limits).ravel())
+    inside = bool(((limits > 0) & (limits < 0.5)).all())
+    detail = (
+        f"at 1/α = {farthest['inv_alpha'].iloc[0]:g}; limits of typical solutions "
+        f"{numbers(farthest['limit_typical'])}, of the barycentre {numbers(farthest['limit_barycenter'])} at "
+        f"κ = {numbers(farthest['margin'])}"
+    )
+    quantity = "largest difference of an error from its limit at the largest 1/α, < 1e-5; limits in (0, 1/2)"
+    return Finding.of_theory(quantity, off, off < 1e-5 and inside, detail, Bounds(upper=1e-5))
 
 
 def plateau_falls(overparameterized_limit: pd.DataFrame) -> Finding:
-    """The error at 1/α → ∞ is finite and falls with α_T and with κ."""
+    """The error at 1/α → ∞ falls with α_T and with κ."""
     table = overparameterized_limit.pivot(index="alpha_T", columns="margin", values="error_typical").sort_index()
     steps = largest(np.concatenate([np.diff(table.to_numpy(), axis=axis).ravel() for axis in (0, 1)]))
     if 0.0 not in table.columns:
         raise Untestable("no margin zero")
-    value = float(_interpolated(table[0.0])(3.0))
-    detail = f"largest step along α_T or κ {steps:.2e}; {numbers(table.iloc[-1])} at α_T = {table.index[-1]:g}"
-    return Finding.of_theory(
-        "plateau at α_T = 3, κ = 0; all steps < 0", value, bool(steps < 0 and 0 < value < 0.5), detail
-    )
+    at_three = float(_interpolated(table[0.0])(3.0))
+    detail = f"{at_three:.4f} at α_T = 3, κ = 0; {numbers(table.iloc[-1])} at α_T = {table.index[-1]:g}"
+    quantity = "largest step of the plateau along α_T or κ, < 0"
+    return Finding.of_theory(quantity, steps, steps < 0, detail, Bounds(upper=0.0))
+
+
+def entropy_vanishes_at_capacity(typical: pd.DataFrame) -> Finding:
+    """Where solutions of a margin begin their entropy is 0, and it is positive beyond."""
+    ends, least = [], []
+    for name in _references(typical):
+        if name != "max":
+            line = along(typical, name)["entropy"]
+            ends.append(float(abs(line.iloc[0])))
+            least.append(smallest(line.iloc[1:]))
+    root, beyond = largest(ends), smallest(least)
+    detail = f"{len(ends)} margins; smallest entropy beyond {beyond:.2e}"
+    quantity = "largest |entropy| at 1/α_c(κ), < 1e-6, and > 0 beyond"
+    return Finding.of_theory(quantity, root, root < 1e-6 and beyond > 0, detail, Bounds(upper=1e-6))
 
 
 def entropy_falls_with_margin(typical: pd.DataFrame) -> Finding:
-    """The entropy decreases with κ, grows with 1/α and with α_T, and vanishes at α_c(κ)."""
-    problems, roots = [], []
+    """The entropy decreases with κ, and grows with 1/α and with α_T."""
+    steps, words = [], []
     for axis in ("inv_alpha", "alpha_T"):
-        margins = [name for name in _references(typical, axis) if name != "max"]
-        lines = {m: along(typical, m, axis)["entropy"] for m in margins}
-        for name, line in lines.items():
-            if not smallest(np.diff(line)) > 0:
-                problems.append(f"κ = {name} along {axis}")
-            if axis == "inv_alpha":
-                roots.append(float(abs(line.iloc[0])))
-        ordered = sorted(lines, key=float)
-        for lower, higher in pairwise(ordered):
+        margins = sorted((name for name in _references(typical, axis) if name != "max"), key=float)
+        lines = {name: along(typical, name, axis)["entropy"] for name in margins}
+        grows = [smallest(np.diff(line)) for line in lines.values()]
+        falls = []
+        for lower, higher in pairwise(margins):
             shared = lines[higher].index[1:]
-            if not largest(lines[higher][shared] - _interpolated(lines[lower])(shared)) < 0:
-                problems.append(f"κ = {higher} not below κ = {lower} along {axis}")
-    detail = f"monotone on every line but {'; '.join(problems)}" if problems else "monotone on every line"
-    root = largest(roots)
-    return Finding.of_theory("largest |entropy| at 1/α_c(κ), < 1e-6", root, root < 1e-6 and not problems, detail)
+            falls.append(smallest(_interpolated(lines[lower])(shared) - lines[higher][shared]))
+        steps += [*grows, *falls]
+        words.append(f"along {axis} {smallest(grows):.2g}, between margins {smallest(falls):.2g}")
+    least = smallest(steps)
+    quantity = "smallest step of the entropy along 1/α and α_T, and down from one margin to the next, > 0"
+    return Finding.of_theory(quantity, least, least > 0, "; ".join(words), Bounds(lower=0.0))
 
 
 def along(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.DataFrame:
@@ -168,6 +196,18 @@ def along(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.
     if len(rows) < 2:
         raise Untestable(f"no line of typical solutions of margin {reference} along {line}")
     return rows.set_index(line, drop=False).sort_index()
+
+
+def _farthest(large_overparameterization: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the largest 1/α.
+
+    Raises:
+        Untestable: it is below 10⁶.
+    """
+    inv_alpha = large_overparameterization["inv_alpha"]
+    if inv_alpha.max() < 1e6:
+        raise Untestable("a value of 1/α from 10⁶ on needed")
+    return large_overparameterization[inv_alpha == inv_alpha.max()]
 
 
 def _references(typical: pd.DataFrame, line: str = "inv_alpha") -> list[str]:
@@ -196,4 +236,4 @@ def _interpolated(curve: pd.Series) -> Callable[[ArrayLike], np.ndarray]:
 def _falls(curves: dict[str, pd.Series]) -> Finding:
     step = largest(largest(np.diff(curve)) for curve in curves.values())
     detail = ", ".join(f"{name}: from {c.iloc[0]:.4f} to {c.iloc[-1]:.4f}" for name, c in curves.items())
-    return Finding.of_theory("largest step of the error along 1/α, < 0", step, step < 0, detail)
+    return Finding.of_theory("largest step of the error along 1/α, < 0", step, step < 0, detail, Bounds(upper=0.0))
