@@ -13,7 +13,7 @@ from localentropy.networks.cnn.network import (
     POOLS,
     Statistics,
     parameter_count,
-    standard_initialization,
+    he_initialization,
     statistics,
 )
 from localentropy.networks.normalise import normalise
@@ -21,7 +21,7 @@ from localentropy.networks.normalise import normalise
 
 def networks(width=3, count=2, dtype=torch.float64):
     """Networks whose batch norms do something, negative factors included."""
-    cnn = standard_initialization(width, [np.random.default_rng(seed) for seed in range(count)]).to("cpu", dtype)
+    cnn = he_initialization(width, [np.random.default_rng(seed) for seed in range(count)]).to("cpu", dtype)
     random = np.random.default_rng(99)
     for scale, shift in zip(cnn.scales, cnn.shifts, strict=True):
         scale.copy_(torch.from_numpy(random.standard_normal(scale.shape)))
@@ -63,8 +63,8 @@ def test_scores_are_those_of_the_same_modules():
             torch.testing.assert_close(cnn.scores(images, mode)[network], expected)
 
 
-def test_initialization_is_pytorch_s():
-    cnn = standard_initialization(32, [np.random.default_rng(0)])
+def test_initialization_is_pytorch_s_for_relu():
+    cnn = he_initialization(32, [np.random.default_rng(0)])
     module = reference(cnn, 0)
     assert sum(p.numel() for p in module.parameters()) == parameter_count(32)
     for own, other in zip(
@@ -73,10 +73,12 @@ def test_initialization_is_pytorch_s():
         strict=True,
     ):
         other.reset_parameters()
+        if isinstance(other, torch.nn.Conv2d):
+            torch.nn.init.kaiming_uniform_(other.weight, nonlinearity="relu")
         assert own.std().item() == pytest.approx(other.weight.std().item(), rel=0.05)
         assert own.abs().max().item() == pytest.approx(other.weight.abs().max().item(), rel=0.02)
     with pytest.raises(DomainError, match="width"):
-        standard_initialization(0, [np.random.default_rng(0)])
+        he_initialization(0, [np.random.default_rng(0)])
 
 
 def test_gradient_equals_finite_differences():

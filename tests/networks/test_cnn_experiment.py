@@ -21,11 +21,10 @@ TINY: dict[str, Any] = {
     "training_patterns": 30,
     "test_patterns": 50,
     "samples": 3,
-    "epochs": 12,
+    "epochs": 24,
     "batch": 15,
-    "sgd_learning_rate": 0.01,
+    "learning_rate": 0.01,
     "sgd_momentum": 0.9,
-    "adam_learning_rate": 1e-3,
     "solution_errors": 1,
     "noise_levels": (0.0, 0.3),
     "noise_draws": 2,
@@ -61,9 +60,14 @@ def test_rows(sgd):
     assert all(counts[quantity] == 3 for quantity in ("train_error", "test_error", "solved", "loss"))
     assert counts["dead_channels"] == 3 * 4
     assert counts["overlap"] == counts["overlap_untrained"] == 3 * (1 + 5)
-    assert counts["overlap_start"] == 3 * 5 * (12 + 1)
+    assert counts["overlap_start"] == 3 * 5 * (24 + 1) + 3
     first = sgd[(sgd.quantity == "overlap_start") & (sgd.epoch == 0)]
     np.testing.assert_allclose(first.value, 1, atol=1e-12)
+    # The whole is one cosine: between the extremes of those of the layers, whose squared norms weigh them.
+    last = sgd[(sgd.quantity == "overlap_start") & (sgd.epoch == 24)]
+    layers = last.dropna(subset="layer").groupby("sample").value
+    whole = last[last.layer.isna()].set_index("sample").value
+    assert (whole < layers.max()).all() and (whole > layers.min()).all()
 
 
 def test_solutions_are_perturbed_and_no_noise_gives_their_train_error(sgd):

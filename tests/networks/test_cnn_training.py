@@ -7,13 +7,13 @@ from torch.nn import functional
 
 from localentropy.errors import ConvergenceError
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn.network import standard_initialization
+from localentropy.networks.cnn.network import he_initialization
 from localentropy.networks.cnn.training import train
 from tests.networks.test_cnn import reference
 
 
 def networks(count=2, width=2):
-    return standard_initialization(width, [np.random.default_rng(seed) for seed in range(count)])
+    return he_initialization(width, [np.random.default_rng(seed) for seed in range(count)])
 
 
 def pictures(count=70):

@@ -12,7 +12,7 @@ from localentropy.networks.binary_mlp.network import Shape as BinaryShape
 from localentropy.networks.binary_mlp.network import uniform_initialization
 from localentropy.networks.binary_mlp.training import train as train_binary
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn.network import standard_initialization
+from localentropy.networks.cnn.network import he_initialization
 from localentropy.networks.cnn.training import train
 from localentropy.networks.mlp.network import Shape, random_orthogonal
 from localentropy.networks.mlp.training import train_adam, train_sgd
@@ -55,7 +55,7 @@ def convolutions(optimizer):
         random = np.random.default_rng(7)
         images = torch.from_numpy(random.standard_normal((64, 3, 32, 32)).astype(np.float32)).to(device)
         labels = torch.from_numpy(random.integers(0, 10, 64)).to(device)
-        start = standard_initialization(4, streams()).to(device)
+        start = he_initialization(4, streams()).to(device)
         settings = {"learning_rate": 1e-3, "momentum": 0.9, "batch": 32, "epochs": 5, "generators": streams(100)}
         trained = train(start, images, labels, optimizer=optimizer, checkpoint=checkpoint, **settings)
         return torch.cat([tensor.flatten() for tensor in trained.cnn.tensors])

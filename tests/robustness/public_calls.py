@@ -45,7 +45,7 @@ from localentropy.networks.binary_mlp.network import BinaryNetworks, uniform_ini
 from localentropy.networks.binary_mlp.network import Shape as BinaryShape
 from localentropy.networks.binary_mlp.training import train as train_binary
 from localentropy.networks.cnn.folding import fold
-from localentropy.networks.cnn.network import parameter_count, standard_initialization, statistics
+from localentropy.networks.cnn.network import parameter_count, he_initialization, statistics
 from localentropy.networks.cnn.training import train as train_cnn
 from localentropy.networks.layers import Layers, joined
 from localentropy.networks.mlp.network import Shape, random_orthogonal
@@ -92,7 +92,7 @@ LABELS = torch.sign(INPUTS[:, 0])
 BINARY = uniform_initialization(BinaryShape(5, 3, 1, 2), streams(), 0.3)
 BINARY_INPUTS = torch.sign(torch.from_numpy(np.random.default_rng(6).standard_normal((7, 5)).astype(np.float32)))
 CLASSES = (BINARY_INPUTS[:, 0] > 0).long()
-CNN = standard_initialization(1, streams())
+CNN = he_initialization(1, streams())
 IMAGES = torch.from_numpy(np.random.default_rng(7).standard_normal((4, 3, 32, 32)).astype(np.float32))
 TEN = torch.tensor([0, 3, 9, 1])
 FLAT = torch.from_numpy(np.random.default_rng(8).standard_normal((2, 6)))
@@ -337,7 +337,7 @@ CALLS: dict[str, Call] = {
         },
     ),
     "parameter_count": Call(parameter_count, {"width": 2}),
-    "standard_initialization": Call(standard_initialization, {"width": 1, "generators": streams()}),
+    "he_initialization": Call(he_initialization, {"width": 1, "generators": streams()}),
     "cnn.scores": Call(CNN.scores, {"images": IMAGES}),
     "statistics": Call(statistics, {"cnn": CNN, "images": IMAGES, "block": 3}),
     "fold": Call(fold, {"cnn": CNN, "over": statistics(CNN, IMAGES)}),

@@ -12,22 +12,19 @@ def training(table: pd.DataFrame) -> str:
     """The sentence on networks, data, training and solutions."""
     p = table.attrs["parameters"]
     part = "" if p["training_patterns"] == 50_000 else " (a class-balanced part)"
-    settings = {
-        "sgd": f"SGD (learning rate {p['sgd_learning_rate']:g}, momentum {p['sgd_momentum']:g})",
-        "adam": f"Adam (learning rate {p['adam_learning_rate']:g})",
-    }
+    settings = {"sgd": f"SGD (momentum {p['sgd_momentum']:g})", "adam": "Adam"}
     return (
         f"Five-layer convolutional networks with k, 2k, 4k and 8k filters on CIFAR-10: {p['training_patterns']} "
-        f"training images{part}, {p['test_patterns']} test images, cross-entropy, {p['epochs']} epochs in batches of "
-        f"{p['batch']}, {' and '.join(settings[optimizer] for optimizer in p['optimizers'])}; a solution misclassifies at "
-        f"most {p['solution_errors']} training image."
+        f"training images{part}, {p['test_patterns']} test images, He initialization, cross-entropy, {p['epochs']} epochs "
+        f"in batches of {p['batch']}, {' and '.join(settings[optimizer] for optimizer in p['optimizers'])} with one "
+        f"learning rate, {p['learning_rate']:g}; a solution misclassifies at most {p['solution_errors']} training image."
     )
 
 
 def below_paper(table: pd.DataFrame, scale: str) -> str:
     """The sentences on choices made here, and on sizes below those of the paper."""
     chosen = (
-        "The text lost widths, pools, learning rates, batch size, momentum and noise levels: these are chosen here."
+        "The text lost widths, pools, learning rate, batch size, momentum and noise levels: these are chosen here."
     )
     if scale == "paper":
         return chosen

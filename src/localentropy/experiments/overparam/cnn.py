@@ -28,6 +28,7 @@ Table: one row for each number, in column `value`. The other columns say which n
 | noise_distance, noise_distance_raw | of solutions: distance to the perturbed one, per unit and not; mean over draws |
 | noise_train_error | of solutions: train error of the perturbed one; mean over draws |
 
+The whole network's `overlap_start` is the cosine of the weights of its five layers together, after the last epoch.
 All errors are those of evaluation mode, on all images. Both optimizers start from the same networks.
 """
 
@@ -70,14 +71,13 @@ class Parameters(NoiseParameters):
     samples: int = Field(ge=3, le=1000, description="networks for each width; 5 (T)", json_schema_extra=SIZE)
     epochs: int = Field(ge=1, le=100_000, description="passes over the training set; 200 (T)", json_schema_extra=SIZE)
     batch: int = Field(ge=1, le=50_000, description="images in a mini-batch (C)")
-    sgd_learning_rate: float = Field(gt=0, le=10, description="step size of SGD (C)")
+    learning_rate: float = Field(gt=0, le=10, description="step size of both optimizers (C), one for both (T)")
     sgd_momentum: float = Field(ge=0, lt=1, description="momentum of SGD (C)")
-    adam_learning_rate: float = Field(gt=0, le=10, description="step size of Adam (C)")
     solution_errors: int = Field(ge=0, description="most misclassified training images of a solution; 1 (T)")
     networks_at_once: int = Field(
         ge=1,
         le=1000,
-        description="networks trained side by side by one program: for GPUs, which one small network does not fill "
+        description="networks trained side by side by one program, which one small network does not fill "
         "(sums round differently)",
         json_schema_extra=SIZE,
     )
@@ -122,18 +122,20 @@ class _Run(ReluRun[Parameters]):
 
     def train(self, samples: list[int]) -> Group:
         """The optimizer on the cross-entropy. Initial networks and orders of the images are the same for both."""
-        from localentropy.networks.cnn.network import standard_initialization
+        import torch
+
+        from localentropy.networks.cnn.network import he_initialization
         from localentropy.networks.cnn.training import train
 
         p, optimizer, width = self.parameters, self.task["optimizer"], self.task["width"]
         named = f"sample {', '.join(map(str, samples))}"
-        start = standard_initialization(width, self.streams("weights", samples, width=width)).to(p.device)
+        start = he_initialization(width, self.streams("weights", samples, width=width)).to(p.device)
         trained = train(
             start,
             self.images,
             self.labels,
             optimizer=optimizer,
-            learning_rate=p.sgd_learning_rate if optimizer == "sgd" else p.adam_learning_rate,
+            learning_rate=p.learning_rate,
             momentum=p.sgd_momentum,
             batch=p.batch,
             epochs=p.epochs,
@@ -155,6 +157,8 @@ class _Run(ReluRun[Parameters]):
         self.rows.add(numbers, sample=samples)
         for epoch, overlaps in enumerate(trained.start_overlaps.cpu()):
             self.rows.layers("overlap_start", overlaps, sample=samples, epoch=epoch)
+        whole = [torch.cat(cnn.layer_weights(), 1).double() for cnn in (start, trained.cnn)]
+        self.rows.add({"overlap_start": torch.cosine_similarity(*whole)}, sample=samples, epoch=p.epochs)
         untrained, normalised = self.normalised(samples, self._folded(start), folded)
         self.report(f"{named}, train error {train_error.mean():.5f}, {int(solved.sum())} of {len(samples)} solved")
         return Group(normalised, untrained, [sample for sample, found in zip(samples, solved, strict=True) if found])

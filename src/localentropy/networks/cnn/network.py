@@ -247,11 +247,12 @@ def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
     return found
 
 
-def standard_initialization(width: int, generators: Sequence[np.random.Generator]) -> CNN:
-    """Networks as PyTorch initializes them, one from each generator, float32 on the CPU.
+def he_initialization(width: int, generators: Sequence[np.random.Generator]) -> CNN:
+    """Networks with the initialization of He for ReLU units, one from each generator, float32 on the CPU.
 
-    Filters, and weights and biases of the linear layer, are uniform in ±1/√(fan-in). Batch norms start with γ = 1 and
-    β = 0. Source: overparam, appendix F ("standard PyTorch initialization").
+    Filters are uniform in ±√(6/fan-in), as PyTorch's `kaiming_uniform_` for ReLU draws them. Weights and biases of the
+    linear layer, which no ReLU follows, are uniform in ±1/√(fan-in), PyTorch's default. Batch norms start with γ = 1 and
+    β = 0. Source: overparam, appendix F ("standard PyTorch initialization (HE for ReLU activation function)").
 
     Raises:
         DomainError: width no integer or below 1, no generators.
@@ -262,7 +263,8 @@ def standard_initialization(width: int, generators: Sequence[np.random.Generator
     drawn: list[list[np.ndarray]] = []
     for generator in generators:
         weights = [
-            generator.uniform(-1, 1, (after, before, 3, 3)) / np.sqrt(before * TAPS) for after, before in layers[:-1]
+            generator.uniform(-1, 1, (after, before, 3, 3)) * np.sqrt(6 / (before * TAPS))
+            for after, before in layers[:-1]
         ]
         classes, features = layers[-1]
         last = [generator.uniform(-1, 1, shape) / np.sqrt(features) for shape in ((classes, features), (classes,))]
