@@ -12,8 +12,8 @@ from localentropy.networks.cnn.network import (
     CNN,
     POOLS,
     Statistics,
-    parameter_count,
     he_initialization,
+    parameter_count,
     statistics,
 )
 from localentropy.networks.normalise import normalise

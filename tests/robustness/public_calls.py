@@ -45,7 +45,7 @@ from localentropy.networks.binary_mlp.network import BinaryNetworks, uniform_ini
 from localentropy.networks.binary_mlp.network import Shape as BinaryShape
 from localentropy.networks.binary_mlp.training import train as train_binary
 from localentropy.networks.cnn.folding import fold
-from localentropy.networks.cnn.network import parameter_count, he_initialization, statistics
+from localentropy.networks.cnn.network import he_initialization, parameter_count, statistics
 from localentropy.networks.cnn.training import train as train_cnn
 from localentropy.networks.layers import Layers, joined
 from localentropy.networks.mlp.network import Shape, random_orthogonal

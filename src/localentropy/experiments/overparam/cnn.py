@@ -157,8 +157,8 @@ class _Run(ReluRun[Parameters]):
         self.rows.add(numbers, sample=samples)
         for epoch, overlaps in enumerate(trained.start_overlaps.cpu()):
             self.rows.layers("overlap_start", overlaps, sample=samples, epoch=epoch)
-        whole = [torch.cat(cnn.layer_weights(), 1).double() for cnn in (start, trained.cnn)]
-        self.rows.add({"overlap_start": torch.cosine_similarity(*whole)}, sample=samples, epoch=p.epochs)
+        before, after = (torch.cat(cnn.layer_weights(), 1).double() for cnn in (start, trained.cnn))
+        self.rows.add({"overlap_start": torch.cosine_similarity(before, after)}, sample=samples, epoch=p.epochs)
         untrained, normalised = self.normalised(samples, self._folded(start), folded)
         self.report(f"{named}, train error {train_error.mean():.5f}, {int(solved.sum())} of {len(samples)} solved")
         return Group(normalised, untrained, [sample for sample, found in zip(samples, solved, strict=True) if found])

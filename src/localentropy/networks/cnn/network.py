@@ -251,7 +251,7 @@ def he_initialization(width: int, generators: Sequence[np.random.Generator]) -> 
     """Networks with the initialization of He for ReLU units, one from each generator, float32 on the CPU.
 
     Filters are uniform in ±√(6/fan-in), as PyTorch's `kaiming_uniform_` for ReLU draws them. Weights and biases of the
-    linear layer, which no ReLU follows, are uniform in ±1/√(fan-in), PyTorch's default. Batch norms start with γ = 1 and
+    linear layer, which no ReLU follows, are uniform in ±1/√(fan-in), PyTorch's default. Batch norms start with γ = 1,
     β = 0. Source: overparam, appendix F ("standard PyTorch initialization (HE for ReLU activation function)").
 
     Raises:
