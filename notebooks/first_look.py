@@ -13,8 +13,8 @@
 # %% [markdown]
 # # A first look
 #
-# Two figures of the main paper, made with the library's functions alone: figure 3, which is theory, and figure 6,
-# which trains networks on real data. Sizes are the ones of the smoke scale, so the whole notebook takes a minute.
+# This notebook makes two figures of the main paper with the functions of the library. Figure 3 is theory. Figure 6
+# trains networks on real data. The sizes are those of the smoke scale, so the whole notebook takes a minute.
 
 # %%
 from pathlib import Path
@@ -34,8 +34,8 @@ configuration = resolve("smoke")
 # ## Typical solutions
 #
 # A binary perceptron with $N$ weights learns $P$ patterns that a teacher labelled in a latent space of dimension $D$.
-# At fixed $\alpha_T = P/D$ the number of weights per pattern, $1/\alpha = N/P$, is the overparameterization. Solutions
-# exist above the interpolation threshold, where their number is $e^{N\phi}$; $\phi$ is the entropy per weight.
+# $\alpha_T = P/D$ is fixed. The number of weights per pattern, $1/\alpha = N/P$, is the overparameterization. Solutions
+# exist above the interpolation threshold. Their number is $e^{N\phi}$, where $\phi$ is the entropy per weight.
 
 # %%
 alpha_T = 3.0
@@ -58,9 +58,9 @@ plt.show()
 # %% [markdown]
 # ## Figure 3: what surrounds a solution
 #
-# The Franz–Parisi entropy counts the solutions at distance $d$ from a typical one. Around typical solutions of margin
-# zero there are none nearby (the entropy is negative); around those of a large margin there are many at every
-# distance: they sit in wide flat minima.
+# The Franz–Parisi entropy counts the solutions at distance $d$ from a typical one. Near a typical solution of margin
+# zero there are no others: the entropy is negative. Around a solution of a large margin there are many at every
+# distance. Such a solution lies in a wide flat minimum.
 
 # %% alt="Entropy against distance around three margins: negative at first for margin 0, rising for the largest."
 largest = rf.kappa_max(alpha_T, inv_alpha=1.2)
@@ -77,8 +77,8 @@ plt.show()
 # %% [markdown]
 # ## Figure 6: networks on the parity of MNIST digits
 #
-# The experiment behind figure 6 at smoke size: networks of several widths, trained from random orthogonal and from
-# adversarial starting points. The same call at another scale gives the figure's numbers.
+# This is the experiment of figure 6 at the smoke scale. Networks of several widths are trained from random orthogonal
+# and from adversarial starting points. The same call at another scale gives the numbers of the figure.
 
 # %%
 from localentropy.data.prepare import prepare

@@ -38,9 +38,9 @@ from localentropy.solvers.linear_student import train_linear_student
 # ## A perceptron learns from a perceptron
 #
 # The teacher has $d$ Gaussian weights $w^*$. Its labels are the signs of $n=\alpha d$ sums $X_\mu\cdot w^*$. The best
-# student knows everything but the weights. It averages over all weights that agree with the labels. Approximate
-# message passing (AMP) computes this average. Other students minimise a loss and a penalty $\lambda|w|^2/2$, each
-# here with its best $\lambda$. The lines are theory, for $d\to\infty$. The points are single runs of AMP at $d=1000$.
+# student knows everything but the weights. It averages over all weights that agree with the labels. Approximate message
+# passing (AMP) computes this average. Other students minimise a loss and a penalty $\lambda|w|^2/2$, each here with its
+# best $\lambda$. The lines are theory, for $d\to\infty$. The points are single runs of AMP at $d=1000$.
 
 # %% alt="Error against load: the lines of three losses fall close above that of Bayes, and AMP's points lie on it."
 loads = np.linspace(0.1, 6.0, 40)
@@ -74,9 +74,9 @@ pd.DataFrame(rows).set_index("alpha").round(4)
 # %% [markdown]
 # ## Binary weights: easy, hard, and impossible
 #
-# Now all weights are $\pm1$. The free entropy $f(m)$ at an overlap $m$ with the teacher tells what is learned. The
-# best student is at the highest maximum of $f$. AMP starts at the left and stops at the first maximum that it meets.
-# The teacher itself is at $m=1$, where $f=-\ln2$ at any load. The other maximum sinks as the load grows. Below
+# Now all weights are $\pm1$. The free entropy $f(m)$ at an overlap $m$ with the teacher tells what is learned. The best
+# student is at the highest maximum of $f$. AMP starts at the left and stops at the first maximum that it meets. The
+# teacher itself is at $m=1$, where $f=-\ln2$ at any load. The other maximum sinks as the load grows. Below
 # $\alpha_{IT}$ it is the higher one. At $\alpha_{AMP}$ it disappears. Between these two loads the labels determine the
 # teacher, but AMP does not find it.
 
@@ -265,8 +265,8 @@ plt.show()
 #
 # Random features of real images are not Gaussian. But for ridge regression a theory of Gaussian features needs only
 # their covariance and their correlations with the labels. Both are measured here on 7000 digits of MNIST, whose labels
-# are even or odd. So the theory has no free parameter. The points are students that learn $n$ of these digits. They
-# are tested on the other digits.
+# are even or odd. So the theory has no free parameter. The points are students that learn $n$ of these digits. They are
+# tested on the other digits.
 
 # %% alt="Errors against samples on logarithmic axes: points of both errors lie on the two lines of the theory."
 digits = image_features(read_embedded("mnist", DATA_DIR), "random_features", features=100, seed=0)

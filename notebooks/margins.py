@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Margins and wide flat minima
 #
-# From the storage problem to the local-entropy threshold, with the library's functions only. The formulas are derived
-# in `docs/margins/theory.md`; the figures of the paper are `make margins_figure2` and so on.
+# This notebook goes from the storage problem to the local-entropy threshold, with the functions of the library. The
+# formulas are derived in `docs/margins/theory.md`. `make margins_figure2` and so on make the figures of the paper.
 
 # %%
 import matplotlib.pyplot as plt
@@ -82,8 +82,8 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# A typical solution of margin 0 has no neighbours, and one of margin 0.1 has no neighbours of that margin. At still
-# smaller distances the replica-symmetric solution ends: the library does not return a number there.
+# A typical solution of margin 0 has no neighbours. A typical solution of margin 0.1 has no neighbours of that margin.
+# At even smaller distances the replica-symmetric solution ends, and the library does not return a number.
 
 # %%
 for margin in (0.0, 0.1):
@@ -94,7 +94,7 @@ for margin in (0.0, 0.1):
 # %% [markdown]
 # ## The threshold
 #
-# $\kappa_u$ grows with the load, and $\kappa_{\max}$ falls. They meet at $\alpha'_{LE}$: above it, no typical solution
+# $\kappa_u$ grows with the load, and $\kappa_{\max}$ falls. They meet at $\alpha'_{LE}$. Above it, no typical solution
 # has a monotonic entropy around it. $\kappa_{\min}$ meets $\kappa_{\max}$ at a slightly larger load.
 
 # %% alt="Margins against load: κ_max falls, κ_u and κ_min rise and meet it near the threshold."
@@ -144,8 +144,8 @@ thresholds.assign(activation=["sign", "relu", "tanh", "softsign"]).set_index("ac
 #
 # Focusing belief propagation looks for solutions with many others around them. Belief propagation in a field counts
 # those others, on the same instance. Their number is close to that around the solutions of largest margin, although the
-# algorithm was asked for no margin. One instance is no proof: this one has more solutions than the mean, which is most
-# of the difference at large distance.
+# algorithm did not look for a margin. One instance proves little. This one has more solutions than the mean, and this
+# is most of the difference at large distance.
 
 # %% alt="Entropy against distance: the points of fBP's solution lie near the line around the largest margin."
 instance = random_patterns(N=501, P=250, seed=0)

@@ -13,8 +13,9 @@
 # %% [markdown]
 # # Networks with continuous weights: trained, aligned, compared
 #
-# A tree committee machine and a small convolutional network. Each is trained several times from different starts on one
-# training set; then we ask how far apart the solutions are, and how flat the landscape around them is.
+# This notebook has a tree committee machine and a small convolutional network. Each is trained several times from
+# different starts on one training set. Then we measure how far apart the solutions are, and how flat the landscape
+# around them is.
 
 # %%
 from functools import partial
@@ -44,8 +45,8 @@ sigmas = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0]
 # ## A committee of nine perceptrons
 #
 # Each unit sees its own ninth of the inputs, and the majority of their signs is the answer. Focusing belief propagation
-# is deterministic; gradient descent finds another solution from every start. No unit can take another's place, because
-# each has its own inputs: the overlap needs no alignment.
+# is deterministic. Gradient descent finds another solution from every start. Each unit has its own inputs, so units
+# cannot be permuted, and the overlap needs no alignment.
 
 # %%
 machine = tree_committee(D=60, P=300, N=306, K=9, seed=0)
@@ -88,7 +89,7 @@ plt.show()
 # %% [markdown]
 # ## Convolutional networks on CIFAR-10
 #
-# 160 images of the part that comes with the repository, three starts, SGD and Adam.
+# We train on 160 images of the part that comes with the repository, from three starts, with SGD and with Adam.
 
 # %% alt="Loss against epochs on a logarithmic axis: both optimizers' lines fall."
 with TemporaryDirectory() as folder:
@@ -127,7 +128,7 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# How far did the layers move? The first convolution keeps most of its initial weights, the fourth least.
+# How far did the layers move? The first convolution keeps most of its initial weights, and the fourth keeps least.
 
 # %% alt="Overlap with the start against epochs: highest for the first convolution, lowest for the fourth."
 for layer, name in enumerate(("conv 1", "conv 2", "conv 3", "conv 4", "linear")):
@@ -137,8 +138,9 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# Batch norm is folded into the convolutions, norms are pushed up through the layers, and the channels of one network
-# are permuted to match another's. Untrained networks, treated alike, say how much of the overlap is the matching's own.
+# Batch norm is folded into the convolutions. Norms are moved up through the layers. The channels of one network are
+# permuted to match those of the other. The same is done with untrained networks. They show how much of the overlap
+# comes from the matching.
 
 # %%
 networks = {"untrained": start} | {name: result.cnn for name, result in trained.items()}
@@ -176,5 +178,5 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# Flat at short distance for both algorithms. Figures 7 and 14 do this for many widths:
+# The error is flat at short distance for both algorithms. Figures 7 and 14 do this for many widths:
 # `make figure7 figure14 SCALE=smoke`.

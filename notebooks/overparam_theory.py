@@ -13,8 +13,8 @@
 # %% [markdown]
 # # Theory of the overparameterized perceptron
 #
-# The replica theory behind figures 1–4 and 8–9 of the main paper, with the library's functions only. The formulas are
-# derived in `docs/overparam/theory.md`.
+# This notebook shows the replica theory of figures 1–4 and 8–9 of the main paper, with the functions of the library.
+# The formulas are derived in `docs/overparam/theory.md`.
 
 # %%
 import matplotlib.pyplot as plt
@@ -30,23 +30,23 @@ alpha_T = 3.0
 # ## The free entropy and its saddle point
 #
 # A student with $N$ binary weights sees random features of patterns that a teacher labelled in a latent space of
-# dimension $D$. Per weight, the logarithm of the number of students that classify all $P$ patterns with margin
-# $\kappa$ is, in the replica-symmetric ansatz,
+# dimension $D$. Count the students that classify all $P$ patterns with margin $\kappa$. The logarithm of their number,
+# per weight, is in the replica-symmetric ansatz
 #
 # $$\phi=-\frac{1}{2}\hat q(1-q)+\frac{D}{N}\left[\frac{1}{2}(\hat pp+\hat p_dp_d)-\hat rr\right]
 # +G_{SS}(\hat q)+\frac{D}{N}\,G_{SE}(q,\hat p,\hat p_d,\hat r)+\alpha\,G_E(q,p,p_d,r),$$
 #
-# stationary in its eight order parameters: overlaps of two students ($q$), of their projections ($p$, $p_d$), and of a
-# projection with the teacher ($r$), and their four conjugates. The package writes this function down and nothing else;
-# the equations come from automatic differentiation.
+# It is stationary in eight order parameters: the overlaps of two students ($q$), of their projections ($p$, $p_d$), and
+# of a projection with the teacher ($r$), and their four conjugates. The library contains only this function. The
+# equations come from automatic differentiation.
 
 # %%
 solution = rf.typical(alpha_T=alpha_T, inv_alpha=2.0, margin=0.0)
 pd.Series(vars(solution))
 
 # %% [markdown]
-# Two known limits: without structure in the data ($\alpha_T \to 0$) the problem is the storage of random patterns,
-# whose capacity is 0.833 whatever the activation; with infinitely many features the errors reach a plateau.
+# There are two known limits. Without structure in the data ($\alpha_T \to 0$) the problem is the storage of random
+# patterns. Its capacity is 0.833 for every activation. With infinitely many features the errors reach a plateau.
 
 # %%
 for activation in ("sign", "tanh", "erf"):
@@ -58,7 +58,7 @@ print(f"plateau of the error: {limit.error_typical:.6f}, at 1/alpha = 10^4: {far
 # %% [markdown]
 # ## Theory against exact enumeration
 #
-# At small $N$ all $2^N$ students can be tried. Their number and their error approach the theory as $1/N$.
+# At small $N$ we can try all $2^N$ students. The number of solutions and their error approach the theory as $1/N$.
 
 # %%
 from localentropy.instances.perceptron import hidden_manifold
@@ -90,8 +90,8 @@ for N in (9, 15):
 # %% [markdown]
 # ## The phase diagram
 #
-# Solutions exist above $1/\alpha_c$. Typical ones of margin zero are isolated at every $1/\alpha$; from $1/\alpha_{LE}$
-# on, those of the largest margin lie in a region whose entropy grows with the distance, without a break.
+# Solutions exist above $1/\alpha_c$. Typical solutions of margin zero are isolated at every $1/\alpha$. From
+# $1/\alpha_{LE}$ on, the entropy around typical solutions of the largest margin grows with the distance.
 
 # %%
 loads = [1e-3, 1.0, 3.0, 10.0]
@@ -111,8 +111,8 @@ plt.show()
 # ## The Franz–Parisi potential
 #
 # How many solutions lie at distance $d$ from a typical one of the largest margin? Above $1/\alpha_{LE}$ their entropy
-# grows up to the distance where most solutions are. Below, it falls again on the way: the slope drawn here becomes
-# negative. The entropy itself need not: at $1/\alpha = 1$ it is still positive at every distance.
+# grows up to the distance where most solutions are. Below $1/\alpha_{LE}$ it falls at some distances: the slope drawn
+# here becomes negative. The entropy itself may stay positive, as it does at $1/\alpha = 1$.
 
 # %% alt="Slope of the entropy against distance: positive at 1/α = 1.2, below 0 at some distances at 0.95."
 distances = np.geomspace(2e-3, 0.25, 12)
@@ -127,8 +127,8 @@ plt.show()
 # %% [markdown]
 # ## Margins
 #
-# The barycentre of solutions generalizes best at margin zero up to a certain overparameterization, and at a positive
-# margin beyond.
+# Up to a certain overparameterization the barycentre of solutions generalizes best at margin zero. Beyond it, the best
+# margin is positive.
 
 # %%
 print(f"the optimal margin leaves zero at 1/alpha = {rf.optimal_margin_onset(alpha_T):.4f}")

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # Six ways to learn a binary perceptron
 #
-# One instance, six solvers: how they find a solution, and what surrounds the solutions they find.
+# Six solvers work on one instance. We see how they find a solution, and what surrounds the solutions that they find.
 
 # %%
 import matplotlib.pyplot as plt
@@ -46,7 +46,7 @@ for name, run in runs.items():
 # %% [markdown]
 # ## Train errors over time
 #
-# Each solver counts time in its own unit: sweeps, passes over the patterns, updates of all messages, epochs.
+# Each solver has its own unit of time: sweeps, passes over the patterns, updates of all messages, or epochs.
 
 # %% alt="Train errors of six solvers against iterations on a logarithmic axis: all fall, at different speeds."
 for name, run in runs.items():
@@ -58,9 +58,10 @@ plt.show()
 # %% [markdown]
 # ## Why isolated and dense solutions differ
 #
-# Flip a fraction $d$ of the weights at random. Around the solutions that sample the typical ones (simulated annealing,
-# Monte Carlo at zero temperature) the error rises like $\sqrt{d}$: many patterns are barely classified. Around those of
-# the efficient algorithms it hardly rises: they sit in wide flat regions, and generalize better.
+# Flip a fraction $d$ of the weights at random. Simulated annealing and Monte Carlo at zero temperature find typical
+# solutions. Around these the error rises like $\sqrt{d}$, because many patterns are barely classified. The other
+# algorithms are more efficient. Around their solutions the error hardly rises. They lie in wide flat regions, and
+# generalize better.
 
 # %% alt="Train error against flipped weights: steep for SA, MCT0 and the theory of typical ones, else nearly flat."
 distances = np.linspace(0.0, 0.1, 21)
@@ -72,8 +73,8 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# Several runs on one instance end in different places. Typical solutions are nearly orthogonal, at the overlap $q$ of
-# the theory; those of SBPI share a region.
+# Several runs on one instance end in different places. Typical solutions are nearly orthogonal, with the overlap $q$ of
+# the theory. Solutions of SBPI lie in one region.
 
 # %%
 for name, solver in (("SA", solvers.anneal), ("SBPI", solvers.sbpi)):

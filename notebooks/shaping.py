@@ -13,9 +13,9 @@
 # %% [markdown]
 # # Five algorithms and the shape of what they find
 #
-# One training set of a tree committee with continuous weights, five algorithms. Each finds weights without errors.
-# They differ in what is around these weights: how many other solutions, and how curved the loss is. The formulas are
-# in `docs/shaping/theory.md`; the figures of the paper are `make shaping_figure4` and so on.
+# Five algorithms learn one training set of a tree committee with continuous weights. Each finds weights without errors.
+# They differ in what is around these weights: how many other solutions there are, and how curved the loss is. The
+# formulas are in `docs/shaping/theory.md`. `make shaping_figure4` and so on make the figures of the paper.
 
 # %%
 import matplotlib.pyplot as plt
@@ -37,9 +37,9 @@ machine = random_tree_committee(N=999, P=1000, K=9, seed=0)
 # ## Solutions
 #
 # Focusing belief propagation looks for solutions with many others around them. Least-action learning (LAL) corrects the
-# unit that is easiest to correct; its entropic version (eLAL) does so with replicas that pull each other together.
-# Stochastic descent (ceSGD) follows the cross-entropy of units tanh(βx), with β and the scale γ of the loss growing
-# fast or slowly. Here the slow schedule is five times faster than the paper's.
+# unit that is easiest to correct. Its entropic version (eLAL) does so with replicas that attract each other. Stochastic
+# descent (ceSGD) follows the cross-entropy of units tanh(βx), with β and the scale γ of the loss growing fast or
+# slowly. Here the slow schedule is five times faster than the paper's.
 
 # %%
 slow = Schedule(learning_rate=3e-3, beta=0.5, beta_growth=1e-3, gamma=0.1, gamma_growth=2e-3)
@@ -59,7 +59,7 @@ for name, run in runs.items():
 # Take all weights at distance D from a solution. What fraction of them are solutions? The log of this fraction, per
 # weight, is the normalised local entropy. Message passing computes it. A higher curve means a wider minimum. At small
 # distances the order is fBP, eLAL, ceSGD-slow, ceSGD-fast, LAL, and LAL is far below the others. From D = 0.1 on the
-# other four are nearly the same. Beyond D = 0.3 LAL is the highest: the solutions there are typical ones.
+# other four are nearly the same. Beyond D = 0.3 LAL is the highest.
 
 # %% alt="Local entropy against distance for five algorithms: LAL starts far below the others, and ends highest."
 distances = np.array([0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45])
@@ -74,8 +74,8 @@ pd.DataFrame({COMMITTEE[name]["label"]: curve.entropy for name, curve in around.
 # %% [markdown]
 # A missing number is a distance where the messages do not converge.
 #
-# Monte Carlo checks the numbers where the fraction is not too small: draw weights at the distance, and count the
-# solutions. It says -inf where no draw was a solution.
+# Monte Carlo checks the numbers if the fraction is not too small. It draws weights at the distance, and counts the
+# solutions. It gives -inf if no draw was a solution.
 
 # %%
 rows = []
