@@ -58,6 +58,10 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
             ["activation = tanhh", "sign, tanh, erf", "nearest: tanh"],
         ),
         (
+            {"franz_parisi": {"curves": {"one": {"margins_ref": ["kappa_u"], "margin": "same"}}}},
+            ["franz_parisi.curves.one", "margin = same has no kappa_u"],
+        ),
+        (
             {"franz_parisi": {"curves": {"reference": {"margins_ref": [0.1, -1]}}}},
             ["franz_parisi.curves.reference.margins_ref[1] = -1", "≥ 0 and ≤ 10 or text such as max", "nearest: 0"],
         ),

@@ -72,7 +72,9 @@ def test_figure3_shows_the_phases_of_the_text(smoke: Checkout) -> None:
     assert shell["y"].iloc[0] > 0 and (shell.loc[0.001:0.006, "y"] < 0).all() and (shell.loc[0.02:0.5, "y"] > 0).all()
     # κ̃ = 0.05: positive and not monotonic; at and above κ_u ≈ 0.062: monotonic up to the typical distance.
     assert (dip["y"] > 0).all() and (np.diff(dip.loc[:0.2, "y"]) < 0).any()
-    for curve in (dense, widest):
+    touching = curves["monotonic kappa_u"]
+    assert abs(touching["margin_ref"].iloc[0] - 0.0617) < 1e-4
+    for curve in (touching, dense, widest):
         rising = curve.loc[: curve["distance_typical"].iloc[0]]
         assert (rising["slope"] > 0).all() and (rising["y"] > 0).all()
     # κ_max is highest up to its typical distance and lowest beyond; all maxima have the same height.
@@ -186,7 +188,7 @@ def test_figure8_entropies_vanish_at_the_thresholds_and_fall_with_the_margin(smo
 
 def test_figure9_limits_fall_with_the_load_and_curves_stay_above_them(smoke: Checkout) -> None:
     data = pd.read_csv(figure(smoke, "figure9", ".csv"))
-    for _, line in data[data["panel"] == "b"].groupby(["series", "margin"]):
+    for _, line in data[data["panel"] == "c"].groupby(["series", "margin"]):
         assert (np.diff(line.sort_values("x")["y"]) < 0).all()
     curves = data[data["panel"] == "a"].groupby("series")
     barycenter, plateaus = curves.get_group("barycenter"), curves.get_group("plateau").set_index("margin")["y"]

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from localentropy.plots.drawing import without_frozen_ends
 from localentropy.plots.overparam import (
     figure1,
     figure3,
@@ -52,34 +53,44 @@ def franz_parisi() -> pd.DataFrame:
     return table
 
 
-def test_figure3_says_of_which_curve_an_end_is() -> None:
+def test_figure3_says_of_which_curve_an_end_is_and_marks_kappa_u() -> None:
     caption = figure3.draw({"overparam/franz_parisi": franz_parisi()}, "smoke").caption
-    assert "(κ̃ = 0), " in caption and "(black, κ = κ̃ = 0.1)" in caption
+    assert "(κ̃ = 0), " in caption and "(black, κ = κ̃ = 0.1)" in caption and "κ_u" not in caption
+    more = franz_parisi().query("reference == '0.1'").assign(curve="monotonic", reference="kappa_u", margin_ref=0.0617)
+    table = pd.concat([franz_parisi(), more])
+    table.attrs["parameters"] = franz_parisi().attrs["parameters"]
+    drawing = figure3.draw({"overparam/franz_parisi": table}, "smoke")
+    assert "κ_u = 0.0617" in drawing.caption and "monotonic kappa_u" in set(drawing.data["series"])
+
+
+def test_curves_are_cut_where_they_turn_to_a_frozen_end() -> None:
+    x = np.geomspace(1e-4, 0.3, 6)
+    frozen = {"distance": x, "entropy": [np.nan, -0.05, -0.03, -0.02, 0.1, 0.2], "slope": [np.nan, 9, 1, 0.5, 0.8, 0.1]}
+    whole = {"distance": x, "entropy": [0.01, -0.05, -0.03, -0.02, 0.1, 0.2], "slope": [8, 9, 1, 0.5, 0.8, 0.1]}
+    table = pd.concat([pd.DataFrame(frozen).assign(name="frozen"), pd.DataFrame(whole).assign(name="whole")])
+    cut = without_frozen_ends(table, ["name"]).set_index("name")
+    assert cut.loc["frozen", "entropy"].notna().tolist() == [False, False, False, True, True, True]
+    assert cut.loc["frozen", "slope"].notna().tolist() == [False, False, False, True, True, True]
+    assert cut.loc["whole"].notna().all(axis=None)
 
 
 def test_figure4_dashes_what_is_negative_and_tells_the_threshold() -> None:
     x = np.geomspace(1e-4, 0.3, 20)
-    curve = {"curve": "max_margin", "distance": x, "distance_typical": 0.3, "margin_ref": 0.2}
+    curve = {"distance": x, "distance_typical": 0.3, "margin_ref": 0.2}
     curves = [
-        pd.DataFrame(curve | {"inv_alpha": inv_alpha, "entropy": 0.1, "slope": np.where(x < 0.01, low, 1.0)})
-        for inv_alpha, low in ((0.95, -4.0), (1.2, 0.5))
+        pd.DataFrame(
+            curve | {"curve": name, "inv_alpha": inv_alpha, "entropy": 0.1, "slope": np.where(x < 0.01, low, 1.0)}
+        )
+        for name, inv_alpha, low in (("max_margin", 0.95, -5.0), ("threshold", 1.01612, 0.0), ("max_margin", 1.2, 0.5))
     ]
     table = pd.concat(curves, ignore_index=True)
     table.attrs["parameters"] = franz_parisi().attrs["parameters"]
-    drawing = figure4.draw({"overparam/franz_parisi": table, "overparam/thresholds": thresholds()}, "smoke")
-    assert "1/α_LE = 1.0161" in drawing.caption and "down to -4.0 at 1/α = 0.95)" in drawing.caption
-    # Beside the two curves the axis has the line at zero, of two points.
+    drawing = figure4.draw({"overparam/franz_parisi": table}, "smoke")
+    assert "1/α_LE = 1.0161" in drawing.caption and "down to -5.0 at 1/α = 0.95)" in drawing.caption
+    # Beside the curves the axis has the line at zero, of two points.
     solid = [np.asarray(line.get_ydata()) for line in drawing.figure.axes[1].lines if line.get_linestyle() == "-"]
     solid = [slopes for slopes in solid if slopes.size > 2]
-    assert len(solid) == 2 and all(np.nanmin(slopes) > 0 for slopes in solid)
-    other = figure4.draw(
-        {
-            "overparam/franz_parisi": table,
-            "overparam/thresholds": thresholds(ensemble=theory_tables.ENSEMBLE | {"activation": "tanh"}),
-        },
-        "smoke",
-    )
-    assert "1/α_LE the derivative" in other.caption
+    assert len(solid) == 3 and all(np.nanmin(slopes) >= 0 for slopes in solid)
 
 
 def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
@@ -146,7 +157,7 @@ def test_figure9_without_margin_zero_has_no_differences_and_without_its_alpha_T_
         "overparam/typical": chosen(theory_tables.typical()),
         "overparam/overparameterized_limit": limits[limits["margin"] > 0],
     }
-    assert "inset" not in set(figure9.draw(tables, "smoke").data["panel"])
+    assert set(figure9.draw(tables, "smoke").data["panel"]) == {"a", "c"}
     tables["overparam/overparameterized_limit"] = limits
     plateaus = figure9.draw(tables, "smoke").data.query("series == 'plateau'").set_index("margin")["y"]
     assert plateaus[0.5] == pytest.approx(0.45 - 0.05 * np.log(3.0 / 0.05) - 0.05 * 0.5 - 0.05, abs=1e-9)

@@ -26,7 +26,7 @@ SIGN = {"model": "tree_committee", "activation": "sign"}
 def curves(ensemble: dict[str, str]) -> pd.DataFrame:
     x = np.geomspace(1e-4, 0.3, 20)
     rows = []
-    for family, alpha, low in (("max_margin", 0.7, 0.5), ("threshold", 0.729033, 0.0), ("max_margin", 0.75, -4.0)):
+    for family, alpha, low in (("max_margin", 0.7, 0.5), ("threshold", 0.729033, 0.0), ("max_margin", 0.75, -5.0)):
         common = {"curve": family, "alpha": alpha, "margin_ref": 0.1, "distance": x, "distance_typical": 0.2}
         rows.append(pd.DataFrame(common | {"entropy": 0.1, "slope": np.where(x < 0.01, low, 1.0)}))
     table = pd.concat(rows, ignore_index=True)
@@ -44,7 +44,7 @@ def curves(ensemble: dict[str, str]) -> pd.DataFrame:
 )
 def test_figures_4_6_and_7_tell_their_model_and_threshold(module, name, ensemble, words) -> None:
     drawing = module.draw({f"margins/{name}": curves(ensemble)}, "smoke")
-    for part in [*words, "α'_LE = 0.729033", "κ_max = 0.100000", "down to -4.0 at α = 0.75)"]:
+    for part in [*words, "α'_LE = 0.729033", "κ_max = 0.100000", "down to -5.0 at α = 0.75)"]:
         assert part in drawing.caption
     colors = {line.get_label(): line.get_color() for line in drawing.figure.axes[0].lines}
     assert colors["0.729"] == "black" and "black" not in (colors["0.7"], colors["0.75"])

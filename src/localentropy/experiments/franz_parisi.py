@@ -40,9 +40,20 @@ class Family(BaseModel):
 class RandomFeaturesFamily(Family):
     """Curves at several 1/α."""
 
+    margins_ref: tuple[Margin | OfLargest | Literal["kappa_u"], ...] = Field(
+        min_length=1,
+        description="margins κ̃ of the references; `max` is the largest that exists, `0.9 max` a part of it, `kappa_u` "
+        "the smallest around which the curve grows up to its maximum (C)",
+    )
     inv_alphas: tuple[Overparameterization | OfThreshold, ...] = Field(
         default=(), description="1/α; `0.995 LE` is 0.995/α_LE; without them the section's (C)"
     )
+
+    @model_validator(mode="after")
+    def _margin_of_kappa_u(self) -> RandomFeaturesFamily:
+        if self.margin == "same" and "kappa_u" in self.margins_ref:
+            raise ValueError("margin = same has no kappa_u among its margins_ref: give margin a number")
+        return self
 
 
 class RandomPatternsFamily(Family):
@@ -92,7 +103,7 @@ class Parameters(EnsembleParameters):
 class OfRandomFeatures(Parameters):
     """Parameters for random features."""
 
-    FUNCTIONS = ("franz_parisi", "typical", "kappa_max", "inv_alpha_le")
+    FUNCTIONS = ("franz_parisi", "typical", "kappa_max", "kappa_u", "inv_alpha_le")
     CONTROL = "inv_alpha"
     ensemble: RandomFeatures
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
@@ -167,7 +178,9 @@ def compute(parameters: OfRandomFeatures | OfRandomPatterns, task: Task, context
     if isinstance(value, str):
         value = _multiple(value) * parameters.threshold()
     point = (*fixed, value)
-    if isinstance(margin_ref, str):
+    if margin_ref == "kappa_u":
+        margin_ref = theory("kappa_u", *point, margin)
+    elif isinstance(margin_ref, str):
         margin_ref = _multiple(margin_ref) * theory("kappa_max", *point)
     margin = margin_ref if margin == "same" else margin
     if right == "typical":

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
 SMALL = 0.03
 """Right end of the panel of small distances."""
+LINEAR = 1e-4
+"""Entropies of which the axis of that panel is linear; it is logarithmic beyond."""
+REFERENCES = ("reference", "monotonic")
+"""Names of curves of one κ around references of several margins."""
 
 
 def draw_curves(axes: Sequence[Axes], table: pd.DataFrame) -> None:
-    """The curves named bound, reference and same_margin, dashed where the entropy is negative."""
-    references = table.loc[table["curve"] == "reference", "margin_ref"].unique()
-    colors = colors_of(references)
+    """The curves named bound, same_margin and those of `REFERENCES`, dashed where the entropy is negative."""
+    colors = colors_of(sorted(table.loc[table["curve"].isin(REFERENCES), "margin_ref"].unique()))
     for axis in axes:
         axis.axhline(0.0, color="black", linewidth=0.6)
         for (kind, _), curve in table.groupby(["curve", "reference"], sort=False):
@@ -27,13 +30,14 @@ def draw_curves(axes: Sequence[Axes], table: pd.DataFrame) -> None:
         axis.set_xlabel("distance $d$")
     tops = table[table["curve"] != "bound"].drop_duplicates(["curve", "reference"])
     for top in tops.itertuples():
-        color = colors[top.margin_ref] if top.curve == "reference" else "black"
+        color = colors[top.margin_ref] if top.curve in REFERENCES else "black"
         axes[0].plot(top.distance_typical, top.entropy_typical, "o", color=color, markersize=3)
     axes[0].set(xlim=(0.0, table["distance"].max()), ylabel=r"Franz–Parisi entropy $\phi_{\mathrm{FP}}(d)$")
-    axes[0].set_ylim(bottom=-0.03)
-    small = table[table["distance"] <= SMALL]
+    # All phases lie below the entropy of all solutions, and the first ones at the smallest distances.
+    axes[0].set_ylim(-0.03, 1.25 * tops["entropy_typical"].max())
     axes[1].set(xscale="log", xlim=(table["distance"].min(), SMALL), ylabel=r"$\phi_{\mathrm{FP}}(d)$")
-    axes[1].set_ylim(max(small["entropy"].min(), -0.04) * 1.1, small["entropy"].max() * 1.05)
+    axes[1].set_yscale("symlog", linthresh=LINEAR)
+    axes[1].set(ylim=(-0.05, 0.2), yticks=[-1e-2, -1e-3, -LINEAR, 0.0, LINEAR, 1e-3, 1e-2, 1e-1])
 
 
 def curve_data(table: pd.DataFrame) -> pd.DataFrame:
@@ -45,7 +49,7 @@ def curve_data(table: pd.DataFrame) -> pd.DataFrame:
 
 def curve_name(kind: str, margin: float) -> str:
     """A curve in the words of a caption."""
-    return f"{'κ̃' if kind == 'reference' else 'black, κ = κ̃'} = {margin:g}"
+    return f"{'κ̃' if kind in REFERENCES else 'black, κ = κ̃'} = {margin:.3g}"
 
 
 def _curve(axis: Axes, curve: pd.DataFrame, kind: str, colors: Mapping[float, tuple[float, float, float]]) -> None:
@@ -55,11 +59,13 @@ def _curve(axis: Axes, curve: pd.DataFrame, kind: str, colors: Mapping[float, tu
         "bound": {"color": GREY, "linestyle": ":", "label": r"$\alpha = 0$"},
         "same_margin": {"color": "black", "linewidth": 1.0, "label": rf"$\kappa = \tilde\kappa = {margin:.3g}$"},
         "reference": {"color": colors.get(margin, GREY), "label": _margin_label(curve)},
+        "monotonic": {"color": colors.get(margin, GREY), "linestyle": "-.", "label": _margin_label(curve)},
     }
     draw_signed(axis, d, phi, styles[kind])
 
 
 def _margin_label(curve: pd.DataFrame) -> str:
     margin = curve["margin_ref"].iloc[0]
-    name = r"\tilde\kappa = \kappa_{\max}" if curve["reference"].iloc[0] == "max" else r"\tilde\kappa"
+    names = {"max": r"\tilde\kappa = \kappa_{\max}", "kappa_u": r"\tilde\kappa = \kappa_u"}
+    name = names.get(curve["reference"].iloc[0], r"\tilde\kappa")
     return rf"${name} = {margin:.3g}$"

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from localentropy.plots.drawing import colors_of, curve_rows, draw_signed, letter, panels
 
-BOTTOM = -2.5
+BOTTOM = -4.0
 """Lower end of the axis of derivatives."""
 TOP = 8.0
 """Its upper end: for d → 0 they grow like log(1/d)."""

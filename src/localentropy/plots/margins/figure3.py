@@ -10,13 +10,10 @@ import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
 from localentropy.plots.drawing import COLORS, Drawing, frozen_ends, in_style, letter, panels, threshold_line
-from localentropy.plots.franz_parisi_panels import SMALL, curve_data, curve_name, draw_curves
+from localentropy.plots.franz_parisi_panels import LINEAR, SMALL, curve_data, curve_name, draw_curves
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-LINEAR = 1e-4
-"""Entropies of which the axis of panel (b) is linear; it is logarithmic beyond."""
 
 
 @in_style
@@ -34,10 +31,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     _points(axes[0], points, label)
     _points(axes[1], points[points["distance"] < SMALL], label)
     _points(axes[2], excess, label)
-    # All phases lie below the entropy of all solutions, and the first ones at the smallest distances.
-    axes[0].set_ylim(top=1.25 * largest["entropy_typical"].iloc[0])
-    axes[1].set_yscale("symlog", linthresh=LINEAR)
-    axes[1].set(ylim=(-0.05, 0.2), yticks=[-1e-2, -1e-3, -LINEAR, 0.0, LINEAR, 1e-3, 1e-2, 1e-1])
     axes[2].axhline(0.0, color="black", linewidth=0.6)
     threshold_line(axes[2], largest["distance_typical"].iloc[0], "typical distance", side="right")
     axes[2].set(xscale="log", xlabel="distance $d$")

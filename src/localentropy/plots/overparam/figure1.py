@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,62 +19,36 @@ if TYPE_CHECKING:
 
 TOP = 1.6
 """Upper end of the axis of 1/α."""
+BOTTOM = 0.5
+"""Its lower end."""
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """Both thresholds, the three regions between them, and the storage limit at α_T = 0."""
+    """Both thresholds, the three regions between them, and the storage limit at α_T = 0; train errors of solvers."""
     table = tables["overparam/thresholds"].sort_values("alpha_T")
     p = tables["overparam/thresholds"].attrs["parameters"]
     runs = tables["overparam/solve_sbpi"].attrs["parameters"]
     storage = table[table["alpha_T"] == p["alpha_T_storage"]].iloc[0]
+    figure, (axis, errors) = panels(2, 7.2, 3.2)
     # The storage limit is drawn at α_T = 0.
-    lines = table.assign(alpha_T=table["alpha_T"].mask(table["alpha_T"] == p["alpha_T_storage"], 0.0))
-    x, c, le = lines["alpha_T"], lines["inv_alpha_c"], lines["inv_alpha_le"]
-    flat, _, hard, _, unsat = sns.color_palette("Blues", 5)
-    figure, (axis, inset) = panels(2, 7.2, 3.0)
-    bottom = 0.5
-    axis.fill_between(x, bottom, c, color=unsat, linewidth=0)
-    axis.fill_between(x, c, le, color=hard, linewidth=0)
-    axis.fill_between(x, le, TOP, color=flat, linewidth=0)
-    axis.plot(x, c, color="black", label=r"$1/\alpha_c$, interpolation")
-    axis.plot(x, le, color="black", linestyle="--", label=r"$1/\alpha_{\mathrm{LE}}$, local entropy")
-    ends = [storage["inv_alpha_c"], storage["inv_alpha_le"]]
-    axis.plot([0, 0], ends, "o", color="black", clip_on=False, zorder=3)
-    for y, shift, color in zip(ends, (-14, 7), ("white", "black"), strict=True):
-        axis.annotate(
-            f"{y:.4f}",
-            (0, y),
-            xytext=(4, shift),
-            textcoords="offset points",
-            va="center",
-            fontsize=6,
-            color=color,
-        )
-    at = 0.75 * x.max()
-    low, high = np.interp(at, x, c), np.interp(at, x, le)
-    regions = (
-        ("wide flat minima", (high + TOP) / 2),
-        ("SAT, hard", (low + high) / 2),
-        ("UNSAT", (bottom + low) / 2),
-    )
-    for name, y in regions:
-        axis.text(at, y, name, ha="center", va="center", color="white" if name == "UNSAT" else "black")
-    axis.set(xlim=(0.0, x.max()), ylim=(bottom, TOP), xlabel=r"$\alpha_T = P/D$", ylabel=r"$1/\alpha = N/P$")
-    axis.secondary_yaxis("right", functions=(_reciprocal, _reciprocal)).set_ylabel(r"$\alpha$")
-    axis.legend(loc="upper right")
-    points = _train_errors(inset, tables)
+    _phases(axis, table.assign(alpha_T=table["alpha_T"].mask(table["alpha_T"] == p["alpha_T_storage"], 0.0)))
+    inset = errors.inset_axes((0.47, 0.5, 0.53, 0.48))
+    points = _train_errors((errors, inset), tables)
     # The thresholds of other features do not apply to these runs.
     marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["ensemble"]["activation"] == runs["activation"])]
     for row in marked.itertuples():
-        threshold_line(inset, row.inv_alpha_c, f"$1/\\alpha_c$ = {row.inv_alpha_c:.3f}")
+        threshold_line(errors, row.inv_alpha_c, f"$1/\\alpha_c$ = {row.inv_alpha_c:.3f}")
         at = rf"$1/\alpha_{{\mathrm{{LE}}}}$ = {row.inv_alpha_le:.3f}"
-        threshold_line(inset, row.inv_alpha_le, at, side="right")
-    one_two_five(inset, (1, 2, 5, 10, 20), (0.75, 24.0))
-    inset.set(ylabel="train error, best over the run")
-    inset.set_ylim(-0.003, 0.19)
-    inset.legend()
-    letter([axis, inset])
+        threshold_line(errors, row.inv_alpha_le, at, side="right")
+        for x in (row.inv_alpha_c, row.inv_alpha_le):
+            threshold_line(inset, x, "")
+    one_two_five(errors, (1, 2, 5, 10, 20), (0.75, 24.0))
+    errors.set(ylabel="train error, best over the run", ylim=(-0.003, 0.19))
+    errors.legend(loc="center right", bbox_to_anchor=(1.0, 0.25))
+    inset.set(xlim=(0.78, 1.24), ylim=(-0.0006, 0.018), xticks=[0.8, 1.0, 1.2], yticks=[0.0, 0.005, 0.01, 0.015])
+    inset.tick_params(labelsize=6)
+    letter([axis, errors])
     thresholds = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}
     data = pd.concat(curve_rows("a", name, table["alpha_T"], table[column]) for column, name in thresholds.items())
     lines = [
@@ -88,10 +62,42 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"margin is monotonic; replica-symmetric theory, {p['ensemble']['activation']} features. Dots at α_T = 0: the storage problem "
         f"(computed at α_T = {p['alpha_T_storage']:g}), {storage['inv_alpha_c']:.4f} and {storage['inv_alpha_le']:.4f}. "
         f"(b): train error, smallest of a run and mean over instances, of four solvers at α_T = {runs['alpha_T']:g} (the "
-        f"inset of the paper), D = {shared_size(tables)}; {_marks(len(marked), p, runs)}. The plane of the figure, the "
-        "range of α_T, sizes and settings of the solvers are chosen here: the text lost them."
+        f"inset of the paper), D = {shared_size(tables)}; {_marks(len(marked), p, runs)}. Error bars: standard errors over "
+        "instances. Insets: the distance of the two thresholds, and the train errors near them. The plane of the figure, "
+        "the range of α_T, sizes and settings of the solvers are chosen here; compare with the paper's figure."
     )
     return Drawing(figure, data, caption)
+
+
+def _phases(axis: Axes, table: pd.DataFrame) -> None:
+    """The plane of the loads, and in an inset the distance of the two thresholds."""
+    x, c, le = table["alpha_T"], table["inv_alpha_c"], table["inv_alpha_le"]
+    flat, _, hard, _, unsat = sns.color_palette("Blues", 5)
+    axis.fill_between(x, BOTTOM, c, color=unsat, linewidth=0)
+    axis.fill_between(x, c, le, color=hard, linewidth=0)
+    axis.fill_between(x, le, TOP, color=flat, linewidth=0)
+    axis.plot(x, c, color="black", label=r"$1/\alpha_c$, interpolation")
+    axis.plot(x, le, color="black", linestyle="--", label=r"$1/\alpha_{\mathrm{LE}}$, local entropy")
+    ends = [c.iloc[0], le.iloc[0]]
+    axis.plot([0, 0], ends, "o", color="black", clip_on=False, zorder=3)
+    for y, shift, color in zip(ends, (-40, 9), ("white", "black"), strict=True):
+        axis.annotate(f"{y:.4f}", (0, y), xytext=(5, shift), textcoords="offset points", fontsize=7, color=color)
+    axis.set(xlim=(0.0, x.max()), ylim=(BOTTOM, TOP), xlabel=r"$\alpha_T = P/D$", ylabel=r"$1/\alpha = N/P$")
+    at = 0.45 * x.max()
+    low, high = np.interp(at, x, c), np.interp(at, x, le)
+    axis.text(0.8 * x.max(), 0.5 * (np.interp(0.8 * x.max(), x, le) + 1.12), "wide flat minima", ha="center")
+    slope = (np.interp(1.1 * at, x, c) - np.interp(0.9 * at, x, c)) / (0.2 * at)
+    look = {"rotation": np.degrees(np.arctan(slope)), "transform_rotates_text": True, "rotation_mode": "anchor"}
+    axis.text(at, (low + high) / 2, "SAT, hard", ha="center", va="center", **look)
+    axis.text(at, (BOTTOM + low) / 2, "UNSAT", ha="center", va="center", color="white")
+    right = axis.secondary_yaxis("right", functions=(np.reciprocal, np.reciprocal))
+    right.set(ylabel=r"$\alpha$", yticks=[0.7, 0.8, 1.0, 1.2, 1.5, 2.0])
+    axis.legend(loc="upper right")
+    inset = axis.inset_axes((0.5, 0.57, 0.46, 0.2))
+    inset.plot(x, le - c, color="black")
+    inset.set(xlim=(0.0, x.max()), ylim=(0.0, 0.2), yticks=[0.0, 0.1, 0.2], facecolor="none")
+    inset.set_title(r"$1/\alpha_{\mathrm{LE}} - 1/\alpha_c$", fontsize=6, pad=2)
+    inset.tick_params(labelsize=6)
 
 
 def _marks(drawn: int, theory: Mapping[str, Any], runs: Mapping[str, Any]) -> str:
@@ -102,7 +108,7 @@ def _marks(drawn: int, theory: Mapping[str, Any], runs: Mapping[str, Any]) -> st
     return f"the thresholds at α_T = {runs['alpha_T']:g} were not computed"
 
 
-def _train_errors(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
+def _train_errors(axes: Iterable[Axes], tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
     """Best train error of each solver at the size they share; the CSV has the last one and the other sizes too."""
     rows = []
     for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
@@ -112,9 +118,15 @@ def _train_errors(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.Dat
             rows.append(series(points, "b" if quantity == "train_error_best" else "data", f"{solver}, {quantity}"))
             if quantity == "train_error_best":
                 here = points[points["D"] == shared_size(tables)]
-                axis.errorbar(here["inv_alpha"], here["y"], here["y_err"], **ALGORITHMS[solver])
+                # SBPI hides focusing BP where their errors agree.
+                size = {"focusing_bp": 6.0, "sbpi": 3.5}.get(solver, 4.0)
+                for axis in axes:
+                    axis.errorbar(
+                        here["inv_alpha"],
+                        here["y"],
+                        here["y_err"],
+                        **ALGORITHMS[solver],
+                        markersize=size,
+                        linewidth=1.0,
+                    )
     return rows
-
-
-def _reciprocal(values):  # type: ignore[no-untyped-def]
-    return 1.0 / values

@@ -20,8 +20,12 @@ from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style,
 
 DRAWN_BINS = 0.12
 """Width of the drawn bins, about: a whole number of steps 2/√N of the lattice."""
-APART = 0.1
-"""Distance of the levels in the panel of differences."""
+SHIFT, APART = 0.4, 0.15
+"""Distance of the curves, and of the levels in the panel of differences."""
+UNIT = 0.1
+"""Length of the bar in that panel."""
+LARGEST = 3.0
+"""Right end of the axis of stabilities."""
 
 
 @in_style
@@ -36,41 +40,52 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     means = lattice[lattice["quantity"] == "mean_stability"].rename(columns={"value": "theory"})
     of_means = agreement_by_size(deviations(runs, "mean_stability", means, "theory"), ["margin"])
     of_bins = agreement_by_size(histogram_deviations(runs, lattice), ["x"])
-    frames, histograms = [csv_rows(of_bins), csv_rows(of_means, "agreement, mean stability")], {}
-    figure, (axis, below) = panels(2, 7.0, 3.0)
-    for inv_alpha, color in colors_of(inv_alphas).items():
+    frames = [csv_rows(of_bins), csv_rows(of_means, "agreement, mean stability")]
+    histograms: dict[float, pd.DataFrame] = {}
+    levels: dict[float, str] = {}
+    figure, (axis, below) = panels(2, 7.0, 4.4)
+    for index, (inv_alpha, color) in enumerate(colors_of(inv_alphas).items()):
         line = lines[lines["inv_alpha"] == inv_alpha]
-        axis.plot(line["x"], line["value"], color=color, label=rf"$1/\alpha = {inv_alpha:g}$")
+        base, mode = SHIFT * index, line.loc[line["value"].idxmax()]
+        axis.axhline(base, color=color, linewidth=0.5)
+        axis.plot(line["x"], base + line["value"], color=color)
+        axis.plot([mode["x"]] * 2, [base + mode["value"] - 0.06, base + mode["value"] + 0.06], color="black")
         frames.append(curve_rows("a", f"theory, 1/α = {inv_alpha:g}", line["x"], line["value"]))
         histogram = _histogram(runs, lattice, inv_alpha)
-        look = {"linestyle": "none", "marker": "o", "markersize": 3, "color": color}
-        face = "white" if (histogram["solved"] < MOST_SOLVED).any() else color
-        axis.errorbar(histogram["x"], histogram["y"], histogram["y_err"], markerfacecolor=face, **look)
-        frames.append(histogram.assign(panel="a", series=f"MCT0, 1/α = {inv_alpha:g}"))
+        name = f"$1/\\alpha = {inv_alpha:g}$"
         if len(histogram):
-            histograms[inv_alpha] = histogram
-            level = -APART * len(histograms)
+            level, face = APART * len(histograms), "white" if (histogram["solved"] < MOST_SOLVED).any() else color
+            look = {"linestyle": "none", "marker": "o", "markersize": 3, "color": color, "markerfacecolor": face}
+            axis.errorbar(histogram["x"], base + histogram["y"], histogram["y_err"], **look)
             below.axhline(level, color=color, linewidth=0.8)
-            difference = level + histogram["y"] - histogram["theory"]
-            below.errorbar(histogram["x"], difference, histogram["y_err"], markerfacecolor=face, **look)
-    axis.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$", xlim=(0.0, 4.0))
+            below.errorbar(histogram["x"], level + histogram["y"] - histogram["theory"], histogram["y_err"], **look)
+            name += f", $D = {histogram['D'].iloc[0]}$"
+            levels[level] = f"{inv_alpha:g}"
+            histograms[inv_alpha] = histogram
+        axis.text(LARGEST, base + 0.17, name, ha="right", va="bottom", fontsize=7)
+        frames.append(histogram.assign(panel="a", series=f"MCT0, 1/α = {inv_alpha:g}"))
+    ticks = [0.0, 0.4, 0.8]
+    axis.set(
+        xlabel=r"stability $\Delta$", ylabel=rf"$P(\Delta)$, curves {SHIFT:g} apart", xlim=(0.0, LARGEST), yticks=ticks
+    )
     axis.set_ylim(bottom=0.0)
-    axis.legend()
-    below.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$ less the theory", xlim=(0.0, 4.0))
-    below.set_ylim(-APART * (len(histograms) + 1), 0.0)
-    levels = {inv_alpha: -APART * (index + 1) for index, inv_alpha in enumerate(histograms)}
-    below.set_yticks(list(levels.values()), [f"0 ({inv_alpha:g})" for inv_alpha in levels])
+    below.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$ less the theory, at $1/\alpha =$", xlim=(0.0, LARGEST))
+    below.set_ylim(-APART, APART * len(histograms))
+    below.set_yticks(list(levels), list(levels.values()))
+    below.plot([0.97 * LARGEST] * 2, [-0.9 * APART, UNIT - 0.9 * APART], color="black", linewidth=2.0)
+    below.annotate(f"{UNIT:g} ", (0.97 * LARGEST, UNIT / 2 - 0.9 * APART), ha="right", va="center", fontsize=7)
     letter([axis, below])
     caption = (
         "Figure 12. (a) Distribution of the stabilities of the training patterns, solutions of zero-temperature Monte Carlo at "
-        f"κ = 0 (points; bins of whole steps of the lattice) and typical solutions, replica theory (lines); α_T = "
-        f"{p['alpha_T']:g}. At each 1/α the largest size at which 90 % of the instances are solved, else the largest "
+        f"κ = 0 (points; bins of whole steps of the lattice) and typical solutions, replica theory (lines, {SHIFT:g} "
+        f"apart; black: their maxima); α_T = {p['alpha_T']:g}. At each 1/α the largest size at which 90 % of the instances are solved, else the largest "
         f"with solutions (hollow): {_sizes(histograms)}. (b) The points less the theory on their lattice, one level for each "
-        f"1/α, {APART:g} apart. The density in the first bin less the theory, in standard errors: {_first(histograms)}. The "
+        f"1/α, {APART:g} apart; bar: {UNIT:g}. The density in the first bin less the theory, in standard errors: {_first(histograms)}. The "
         f"fractions in the first {COMPARED} bins of width {COMPARED_BINS:g} are compared with the theory integrated over the "
         f"lattice. {in_words(of_bins, 'stabilities', drift=False)} The same for the mean stability. "
         f"{in_words(of_means, 'mean stability')} "
-        "Error bars: standard errors over instances. Sizes, 1/α and α_T are chosen here: the text lost them."
+        "Error bars: standard errors over instances. Sizes, 1/α and α_T are chosen here; compare with the paper's "
+        "figure."
     )
     return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import Drawing, curve_rows, in_style, panels
-from localentropy.plots.perceptron_points import draw_points, one_two_five, series, typical_line
+from localentropy.plots.algorithms import ALGORITHMS, legend_entries
+from localentropy.plots.drawing import Drawing, curve_rows, in_style, panels, threshold_line
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, typical_line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LINES: dict[tuple[str, str], dict[str, Any]] = {
     ("error_typical", "0.0"): {"color": "black", "label": r"typical, $\kappa = 0$"},
@@ -25,7 +28,7 @@ LINES: dict[tuple[str, str], dict[str, Any]] = {
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Theory lines; inset: the margin that minimises the error of the barycentre."""
-    typical, optimum = tables["overparam/typical"], tables["overparam/optimal_margin"]
+    typical = tables["overparam/typical"]
     p = typical.attrs["parameters"]
     lines = typical[typical["line"] == "inv_alpha"]
     agreement = agreement_by_size(
@@ -39,32 +42,48 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.plot(line["inv_alpha"], line[column], **style)
         name = f"{column.removeprefix('error_')} {reference}"
         frames.append(curve_rows("a", name, line["inv_alpha"], line[column]))
-    for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
+    solvers = ("sbpi", "anneal", "focusing_bp", "binarynet")
+    for index, solver in enumerate(solvers):
         points = _points(tables, solver)
-        draw_points(axis, points, ALGORITHMS[solver])
+        draw_points(axis, apart(points, index, len(solvers)), ALGORITHMS[solver])
         frames.append(series(points, "a", solver))
-    one_two_five(axis, (1, 2, 5, 10, 20), (lines["inv_alpha"].min(), lines["inv_alpha"].max()))
-    axis.set(ylabel=r"generalization error $\epsilon_g$", ylim=(0.13, 0.46))
-    axis.legend(loc="upper left", ncols=2, bbox_to_anchor=(0.0, 1.02))
-    inset = axis.inset_axes((0.72, 0.76, 0.27, 0.23))
-    inset.plot(optimum["inv_alpha"], optimum["kappa_opt"], color="black")
-    inset.set(xscale="log", ylabel=r"$\kappa_{\mathrm{opt}}$")
-    inset.set_xlabel(r"$1/\alpha$", labelpad=0)
-    inset.set_xticks([1, 3, 10], ["1", "3", "10"])
-    inset.minorticks_off()
-    inset.tick_params(labelsize=6)
-    frames.append(curve_rows("inset", "optimal margin", optimum["inv_alpha"], optimum["kappa_opt"]))
+    ends = lines["inv_alpha"].min(), lines["inv_alpha"].max()
+    one_two_five(axis, (1, 2, 5, 10, 20), ends)
+    axis.set(ylabel=r"generalization error $\epsilon_g$", ylim=(0.1, 0.335))
+    entries = legend_entries([axis])
+    theory = len(LINES)
+    axis.add_artist(axis.legend(*(part[:theory] for part in entries), loc="upper right", ncols=2))
+    axis.legend(*(part[theory:] for part in entries), loc="lower right", ncols=2)
+    frames += _optimum(axis.inset_axes((0.1, 0.12, 0.29, 0.24)), tables)
     caption = (
         "Figure 2. Generalization error of typical solutions of several margins and of the barycentre of all solutions, "
         f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features; each line starts at the threshold "
         f"of its margin. Points: test error of solutions of focusing BP, SBPI and BinaryNet (its last weights without "
         f"training error) at D = {shared_size(tables)}, and of simulated annealing at the largest size that is solved in "
         f"90 % of the instances, else the largest with solutions ({_sizes(_points(tables, 'anneal'))}); mean and "
-        "standard error over solved instances; hollow: fewer than 90 % solved. "
+        "standard error over solved instances; hollow: fewer than 90 % solved; algorithms are "
+        "drawn a little apart. "
         f"Simulated annealing is compared with typical solutions of κ = 0. {in_words(agreement, 'test error')} "
-        "Inset: the margin whose solutions have the barycentre of smallest error. α_T, the margin 0.5, sizes and settings of the solvers are chosen here: the text lost them."
+        "Inset: the margin whose solutions have the barycentre of smallest error; dotted: where it turns positive. α_T, the "
+        "margin 0.5, sizes and settings of the solvers are chosen here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames), caption)
+
+
+def _optimum(inset: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
+    """The optimal margin, and the 1/α from which on it is positive."""
+    optimum, onsets = tables["overparam/optimal_margin"], tables["overparam/optimal_margin_onsets"]
+    inset.plot(optimum["inv_alpha"], optimum["kappa_opt"], color="black")
+    frames = [curve_rows("inset", "optimal margin", optimum["inv_alpha"], optimum["kappa_opt"])]
+    same = onsets.attrs["parameters"]["ensemble"] == optimum.attrs["parameters"]["ensemble"]
+    for onset in onsets.loc[same & (onsets["alpha_T"] == optimum.attrs["parameters"]["alpha_T"]), "onset"]:
+        threshold_line(inset, onset, f"{onset:.3f}")
+        frames.append(pd.DataFrame({"panel": "inset", "series": "onset of the optimal margin", "x": [onset]}))
+    one_two_five(inset, (1, 3, 10), (optimum["inv_alpha"].min(), optimum["inv_alpha"].max()))
+    inset.set_ylabel(r"$\kappa_{\mathrm{opt}}$", labelpad=0, fontsize=8)
+    inset.set_xlabel(r"$1/\alpha$", labelpad=0, fontsize=8)
+    inset.tick_params(labelsize=6)
+    return frames
 
 
 def _sizes(points: pd.DataFrame) -> str:

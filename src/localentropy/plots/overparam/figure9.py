@@ -3,83 +3,79 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
 from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
-from localentropy.plots.perceptron_points import typical_line
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from localentropy.plots.perceptron_points import one_two_five, typical_line
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) barycentre against 1/α, its limit dotted; (b) the limits of both errors against α_T."""
+    """(a) barycentre against 1/α, its limit dotted; (c) limits of both errors against α_T; (b), (d) less κ = 0."""
     lines = tables["overparam/typical"]
     p = lines.attrs["parameters"]
     limits = tables["overparam/overparameterized_limit"]
     margins = sorted(limits["margin"].unique())
     lines = lines[(lines["line"] == "inv_alpha") & lines["reference"].isin([str(m) for m in margins])]
-    colors = colors_of(margins)
+    without, limit_without = typical_line(lines, "0.0"), limits[limits["margin"] == 0.0].sort_values("alpha_T")
     frames = []
-    figure, axes = panels(2, 6.6, 2.9)
-    for margin, color in colors.items():
+    figure, axes = panels(2, 6.6, 5.2, rows=2)
+    for margin, color in colors_of(margins).items():
+        label = rf"$\kappa = {margin:g}$"
         line = typical_line(lines, str(margin))
         limit = limits[limits["margin"] == margin].sort_values("alpha_T")
-        limits_of = PchipInterpolator(np.log(limit["alpha_T"]), limit["error_barycenter"], extrapolate=False)
-        plateau = float(limits_of(np.log(p["alpha_T"])))
-        axes[0].plot(line["inv_alpha"], line["error_barycenter"], color=color, label=rf"$\kappa = {margin:g}$")
+        plateau = float(_between(limit, "alpha_T", p["alpha_T"]))
+        axes[0].plot(line["inv_alpha"], line["error_barycenter"], color=color, label=label)
         axes[0].axhline(plateau, color=color, linestyle=":", linewidth=0.8)
-        axes[1].plot(limit["alpha_T"], limit["error_typical"], color=color)
-        axes[1].plot(limit["alpha_T"], limit["error_barycenter"], color=color, linestyle="--")
-        x, y = line["inv_alpha"], line["error_barycenter"]
-        frames.append(curve_rows("a", "barycenter", x, y, margin=margin))
+        axes[2].plot(limit["alpha_T"], limit["error_typical"], color=color, label=f"typical, {label}")
+        frames.append(curve_rows("a", "barycenter", line["inv_alpha"], line["error_barycenter"], margin=margin))
         frames.append(curve_rows("a", "plateau", [np.nan], [plateau], margin=margin))
         for column in ("error_typical", "error_barycenter"):
-            x, y = limit["alpha_T"], limit[column]
-            series = f"limit of {column.removeprefix('error_')}"
-            frames.append(curve_rows("b", series, x, y, margin=margin))
-    axes[0].set(xscale="log", xlabel=r"$1/\alpha = N/P$", ylabel=r"error of the barycentre $\epsilon_g$")
-    axes[0].set_xlim(lines["inv_alpha"].min(), lines["inv_alpha"].max())
-    axes[1].set(xscale="log", xlabel=r"$\alpha_T = P/D$", ylabel=r"$\epsilon_g$ at $1/\alpha \to \infty$")
+            name = f"limit of {column.removeprefix('error_')}"
+            frames.append(curve_rows("c", name, limit["alpha_T"], limit[column], margin=margin))
+        for panel, axis, x, curve, zero in (
+            ("b", axes[1], "inv_alpha", line, without),
+            ("d", axes[3], "alpha_T", limit, limit_without),
+        ):
+            if len(zero):
+                y = curve["error_barycenter"] - _between(zero, x, curve[x])
+                axis.plot(curve[x], y, color=color)
+                frames.append(curve_rows(panel, "barycenter - κ = 0", curve[x], y, margin=margin))
+    axes[2].plot(
+        limit_without["alpha_T"],
+        limit_without["error_barycenter"],
+        "--",
+        color="black",
+        label="barycentre, $\\kappa = 0$",
+    )
+    for axis in axes[:2]:
+        one_two_five(axis, (1, 2, 5, 10, 20), (lines["inv_alpha"].min(), lines["inv_alpha"].max()))
+    for axis in axes[2:]:
+        axis.set(xscale="log", xlabel=r"$\alpha_T = P/D$", xlim=limits["alpha_T"].agg(["min", "max"]))
+        axis.set_xticks([0.1, 1.0, 10.0], ["0.1", "1", "10"])
+    axes[0].set(ylabel=r"error of the barycentre $\epsilon_g$")
+    axes[1].set(ylabel=r"$\epsilon_g(\kappa) - \epsilon_g(0)$, barycentre", ylim=(-0.005, 0.005))
+    axes[2].set(ylabel=r"$\epsilon_g$ at $1/\alpha \to \infty$")
+    axes[3].set(ylabel=r"$\epsilon_g(\kappa) - \epsilon_g(0)$, $1/\alpha \to \infty$")
+    for axis in (axes[1], axes[3]):
+        axis.axhline(0.0, color="black", linewidth=0.6, zorder=1)
     axes[0].legend(loc="upper right")
-    frames += _differences(axes[0].inset_axes((0.58, 0.4, 0.4, 0.24)), lines, colors)
-    axes[1].plot([], [], color="black", label="typical")
-    axes[1].plot([], [], color="black", linestyle="--", label="barycentre")
-    axes[1].legend(loc="lower left")
+    axes[2].legend(loc="lower left")
     letter(axes)
     caption = (
         f"Figure 9. (a) Generalization error of the barycentre of solutions of margin κ at α_T = {p['alpha_T']:g}; dotted: "
-        "its limit for 1/α → ∞; inset: the error at margin κ less that at κ = 0. (b) The limits for 1/α → ∞ of the errors of typical solutions (solid) and of their "
-        f"barycentre (dashed). Replica-symmetric theory, {p['ensemble']['activation']} features; α_T and the margins are chosen here: "
-        "the text lost them."
+        "its limit for 1/α → ∞. (b) The same at margin κ less that at κ = 0. (c) The limits for 1/α → ∞ of the errors of "
+        "typical solutions (solid) and of the barycentre of κ = 0 (dashed). (d) The limit of the barycentre's error at "
+        f"margin κ less that at κ = 0. Replica-symmetric theory, {p['ensemble']['activation']} features; α_T and the "
+        "margins are chosen here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames), caption)
 
 
-def _differences(inset: Axes, lines: pd.DataFrame, colors: Mapping[float, Any]) -> list[pd.DataFrame]:
-    """How much a margin worsens or improves the barycentre."""
-    zero = typical_line(lines, "0.0")
-    frames: list[pd.DataFrame] = []
-    if zero.empty:
-        inset.remove()
-        return frames
-    for margin, color in colors.items():
-        line = typical_line(lines, str(margin))
-        x = line["inv_alpha"]
-        without = PchipInterpolator(np.log(zero["inv_alpha"]), zero["error_barycenter"])(np.log(x))
-        y = line["error_barycenter"] - without
-        inset.plot(x, y, color=color, linewidth=1.0)
-        frames.append(curve_rows("inset", "barycenter - κ = 0", x, y, margin=margin))
-    inset.axhline(0.0, color="black", linewidth=0.6)
-    inset.set(xscale="log", xlim=(zero["inv_alpha"].min(), zero["inv_alpha"].max()), ylim=(-0.005, 0.005))
-    inset.set_xticks([1, 5, 20], ["1", "5", "20"])
-    inset.set_yticks([-0.003, 0.0, 0.003], ["-0.003", "0", "0.003"])
-    inset.minorticks_off()
-    inset.set_title(r"$\epsilon_g(\kappa) - \epsilon_g(0)$", fontsize=6, pad=2)
-    inset.tick_params(labelsize=6)
-    return frames
+def _between(curve: pd.DataFrame, x: str, at: float | pd.Series) -> np.ndarray:
+    """The barycentre's error between the points of a curve in x; missing outside."""
+    spline = PchipInterpolator(np.log(curve[x]), curve["error_barycenter"], extrapolate=False)
+    return spline(np.log(at))  # type: ignore[no-any-return]
