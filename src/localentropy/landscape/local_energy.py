@@ -1,7 +1,7 @@
 """Local energy: the mean train error of a solution whose weights are perturbed by multiplicative noise.
 
-Source: overparam, SI "Local energy curves" (§E.2). The text lost the formula; w' = w (1 + σ z) is our reading of
-"multiplicative Gaussian noise that acts on the network weights".
+Source: overparam, SI "Local energy curves" (§E.2). We read "multiplicative Gaussian noise that
+acts on the network weights" as w' = w (1 + σ z).
 """
 
 from __future__ import annotations

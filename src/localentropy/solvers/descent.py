@@ -101,7 +101,7 @@ def descend_phase_retrieval(
 
     Runs are independent. They are made at once: other runs can change only the rounding.
 
-    Source: `glm_talk`, "Gradient descent for phase retrieval" (units = 1) and "GD for over-parametrised phase
+    Source: `glm`, "Gradient descent for phase retrieval" (units = 1) and "GD for over-parametrised phase
     retrieval" (units ≥ d; arXiv:2006.15459). The talk has continuous time. The step, the stop rule and the overlap of a
     success are chosen here (`Descent`). In the talk a single unit has the squared norm d. The teacher has this norm
     only on average. (C) Here the unit has the norm of its teacher, because otherwise it could not reach zero loss.

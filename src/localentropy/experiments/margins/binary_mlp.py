@@ -48,7 +48,7 @@ COLUMNS = {
 
 
 class Parameters(NetworkParameters):
-    """Parameters of binary networks. (T): stated in the paper's text; (C): a choice, the text lost the number."""
+    """Parameters of binary networks. (T): stated in the paper's text; (C): chosen here."""
 
     CHOICE = "dataset"
 

@@ -1,8 +1,7 @@
 """Ensembles of fully connected ReLU networks of one shape, stacked so that one program serves all of them.
 
 A network has `inputs` inputs, `hidden_layers` layers of `width` ReLU units and one linear output f. The sign of f is
-the class. Source: overparam, §III "Multi-layer neural network". The text lost the number of hidden layers; five is a
-choice.
+the class. Source: overparam, §III "Multi-layer neural network". The number of hidden layers, five, is chosen here.
 """
 
 from __future__ import annotations

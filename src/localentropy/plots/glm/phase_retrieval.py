@@ -127,14 +127,14 @@ def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wi
     one, many = (success_fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
     return (
         "Figure phase_retrieval. A teacher with Gaussian weights; the labels are absolute values |z| of its pre-activations on n = αd Gaussian inputs. "
-        "(a) Mean squared error of a weight, with the right choice of the sign, which no label tells. Solid: the smallest possible error; dashed: the state where AMP stays. Transitions: "
+        "(a) Mean squared error of a weight, with the right choice of the sign, which the labels do not determine. Solid: the smallest possible error; dashed: the state where AMP stays. Transitions: "
         f"weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g}, both exact, and "
         f"α_AMP = {transitions['algorithmic']:.6f} (slides: 1 and 1.13). {amp_caption(runs, transitions['algorithmic'])} In smaller systems the errors below α_AMP are larger than the line. Inset: fraction of all runs that recover the teacher. "
         f"(b) Gradient descent of one unit on the sphere, d = {sizes(plain['d'])}: fraction of {counts(one)} runs whose overlap exceeds 0.99; "
         f"error bars: binomial. Loads above which more than half succeed: {_half_points(one)}. The talk's {TALK['plain']:g} is for d → ∞. "
         f"(c) The same for as many units as inputs, d = {sizes(wide['d'])}, {counts(many)} runs; here an overlap of 0.99 allows a test error of about 0.1. Loads above which more than half succeed: {_half_points(many)}. The talk's "
         f"{TALK['wide']:g} is where the minimum becomes unique, for d → ∞. (d) Test error (filled) and training loss (hollow) of the runs of (c), "
-        f"geometric means.{_falling(wide)} Both of the talk's loads are limits for many inputs, and our sizes are too small to tell them. "
+        f"geometric means.{_falling(wide)} Both of the talk's loads are limits for many inputs. Our sizes are too small to find them. "
         "Loads, d, steps, stopping rules and the number of runs are chosen here."
     )
 
@@ -153,7 +153,7 @@ def _falling(runs: pd.DataFrame) -> str:
     )
     unequal = " Runs at neighbouring loads may have unequal lengths." if (steps["min"] < steps["max"]).any() else ""
     return (
-        f" {part:.0f} % of these runs were cut off, after so many steps: {given}; their loss fell by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
+        f" {part:.0f} % of these runs were cut off, after {given} steps. Their loss fell by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
         f"second half of the steps (medians at each d and α).{unequal}"
     )
 

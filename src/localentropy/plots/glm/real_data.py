@@ -102,10 +102,10 @@ def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFram
     return (
         "Figure real_data. Ridge regression on labels ±1 of real images: even and odd classes. The student is w·v. Its features v are the tanh of p = "
         f"{random} random projections of the pixels, or the pixels themselves. Upper row: mean squared error on new images against the number n of training images. Lines: theory of "
-        "Gaussian features. Of the data it knows the eigenvalues λ of the features' covariance, E[y v] and E[y²] over all "
+        "Gaussian features. It uses three things of the data: the eigenvalues λ of the features' covariance, E[y v] and E[y²], over all "
         f"{sizes(covariance['images'])} images. A correction for this finite number of images is up to {100.0 * hidden:.0f} % of the error. Points: ridge regression on random "
         f"training sets, {counts(points)} draws; means, error bars: standard error. Dotted: as many images as directions. Lower row: simulation over theory, {told}. "
-        "The theory does not know that real features have heavy tails. Their Σ v²/λ, a sum over eigenvectors, has a variance over the images that is so many times as large as for Gaussian features: "
+        "Real features have heavy tails, which the theory does not include. Their Σ v²/λ, a sum over eigenvectors, has a larger variance over the images than for Gaussian features, by a factor of "
         f"{tails}. Datasets, labels, features, r, n and the number of draws are chosen here; the talk shows curves of other data."
     )
 

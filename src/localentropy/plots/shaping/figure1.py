@@ -50,8 +50,8 @@ def _of_theory(at: pd.Series) -> str:
     if not {"clustering", "capacity"} <= set(at.index):
         return ""
     return (
-        f"Here the replicon is 1 at {at['clustering']:.4f}, and the "
-        f"replica-symmetric solution, which does not know the capacity, ends at {at['capacity']:.4f}. "
+        f"Here the replicon is 1 at {at['clustering']:.4f}. The replica-symmetric solution ends at "
+        f"{at['capacity']:.4f}, which is not the capacity. "
     )
 
 
@@ -61,6 +61,6 @@ def _of_points(points: pd.DataFrame, around: pd.DataFrame) -> str:
         return "There are no points: no local entropy around a solution of focusing BP was found."
     return (
         "Points: local entropy, by belief propagation, around solutions of focusing BP "
-        f"at S = √q₁, N = {around['N'].iloc[0]}, α = {', '.join(f'{load:g}' for load in points['load'].unique())}; means "
-        f"over the training sets, of {around['sample'].nunique()}, that it solves; error bars: standard error of the mean."
+        f"at S = √q₁, N = {around['N'].iloc[0]}, α = {', '.join(f'{load:g}' for load in points['load'].unique())}; mean "
+        f"and standard error over the training sets that it solves, of {around['sample'].nunique()} at each α."
     )

@@ -49,8 +49,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axis.set(xlim=table["alpha"].agg(["min", "max"]), ylim=(0.0, 1.15 * table["error"].max()))
     axis.legend(title=r"$\gamma$", loc="center left", bbox_to_anchor=(1.0, 0.5))
     caption = (
-        "Figure 2. Fraction of patterns with an error for the weights ±1 of least cross-entropy loss, binary perceptron, "
-        "replica theory at the temperature of zero entropy, for several γ. "
+        "Figure 2. Fraction of patterns with an error for the weights ±1 of smallest cross-entropy loss, binary perceptron, "
+        "replica theory at the temperature where the entropy is zero, for several γ. "
         f"Dotted: α_c = {alpha_c:.4f}, up to which there are weights without errors, and α_U = {LARGE_DEVIATIONS}, up to "
         "which they form dense regions (by large deviations; the paper's number). Inset: the loss of a stability x; dotted: "
         "the error loss. The values of γ are chosen here."

@@ -59,10 +59,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         table, ["alpha", "gamma"], lambda alpha, gamma: f"α = {alpha:g}, γ = {gamma:g}".replace("inf", "∞")
     )
     caption = (
-        "Figure 3. (a): Franz–Parisi entropy (nats per weight) of weights without errors at normalised Hamming distance d "
-        "from a weight vector of least cross-entropy loss; binary perceptron, replica-symmetric theory. Grey: all weights, α = 0, an "
-        "upper bound. γ = ∞: around typical weights without errors, which are isolated. (b): the same as part of the "
-        f"bound; its axis shows small distances. Dashed: negative, where there are no such weights. {ends}The range of "
-        "d is chosen here, and γ = 2 at α = 0.6."
+        "Figure 3. (a) Franz–Parisi entropy (nats per weight) of weights without errors at normalised Hamming distance d "
+        "from a weight vector of smallest cross-entropy loss; binary perceptron, replica-symmetric theory. Grey: all weights, α = 0, an "
+        "upper bound. γ = ∞: around typical weights without errors, which are isolated. (b) The same, divided by the "
+        f"upper bound, on an axis that shows small distances. Dashed: negative entropy, where there are no such weights. {ends}The range of "
+        "d, and γ = 2 at α = 0.6, are chosen here."
     )
     return Drawing(figure, pd.concat(frames), caption)

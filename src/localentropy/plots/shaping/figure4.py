@@ -66,11 +66,11 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
     full = table["sample"].nunique() >= 10 and table["N"].iloc[0] == 999
     below = "" if full else f" Scale {scale}: below the paper's size (10 samples, N = 999)."
     return (
-        "Figure 4. Normalised local entropy, the log of the fraction of all weights at distance D from a solution that are "
-        f"solutions too, around the solutions of five algorithms; tree committee of K = {table['units'].iloc[0]} units, N = "
+        "Figure 4. Normalised local entropy around the solutions of five algorithms: the log of the fraction of solutions among all "
+        f"weights at distance D; tree committee of K = {table['units'].iloc[0]} units, N = "
         f"{table['N'].iloc[0]} weights, P = {table['P'].iloc[0]} random patterns. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
-        "bars: standard error of the mean. (b) The same on logarithmic axes, which show small distances. (c) Differences of neighbours in the paper's order "
-        f"on the same training sets (two or more); the axis is linear up to {LINEAR:g} on both sides of 0. "
+        "bars: standard error of the mean. (b) The same on logarithmic axes. (c) Differences of neighbours in the paper's order "
+        f"on the same training sets (two or more). The axis is linear between −{LINEAR:g} and {LINEAR:g}. "
         f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2, S the overlap with the solution in each unit, the "
         f"distances, and β₁ of ceSGD-slow, which the text does not give, are chosen here: compare with the paper's figure.{below}"
     )

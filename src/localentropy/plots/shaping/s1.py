@@ -40,11 +40,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     # Below the accuracy of the entropies a fraction is 0, whatever its sign.
     left = ", ".join(f"{abs(round(share, 6)):.2g} (α = {alpha:g})" for alpha, share in shares.items())
     caption = (
-        f"Figure s1. (a): {in_words(many)} Dashed: the load {CLUSTERING[math.inf]} that the paper gives for the clustering "
-        f"of typical solutions{ours}. (b): the same for the parity machine of "
+        f"Figure s1. (a) {in_words(many)} Dashed: the load {CLUSTERING[math.inf]} that the paper gives for the clustering "
+        f"of typical solutions{ours}. (b) The same for the parity machine of "
         "three units. Dotted: the paper's constant −α ln 2. It is the value on the branch q₀ = 0, where the replicas "
-        "do not know of each other; it is exact at q₁ = 0. Lines: the full minimisation over d₀, which is larger at every "
+        "are independent of each other. It is exact at q₁ = 0. Lines: the full minimisation over d₀, which is larger at every "
         f"q₁ > 0. At q₁ = {wide['overlap'].iloc[0]:g} it is this fraction of the constant: {left}. The values of α are chosen "
-        "here but for the marked one."
+        "here, except the marked one."
     )
     return Drawing(figure, pd.concat(frames), caption)

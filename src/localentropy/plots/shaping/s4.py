@@ -123,8 +123,8 @@ def _caption(theory: pd.DataFrame, runs: pd.DataFrame, last: pd.DataFrame) -> st
     return (
         "Figure s4. Local entropy of the binary perceptron around weights of low cross-entropy loss, against the sharpness γ of the loss, in "
         "units of the entropy H_b of all weights at distance d. Lines: Franz–Parisi entropy around the minimizers, replica theory; dash at the "
-        "right: γ = ∞, where the minimizers are typical solutions. (As γ grows the lines do not go there but to solutions of the largest "
-        f"margin.) The theory's highest values on the drawn γ: {optima}. Points: belief propagation around the final weights of simulated "
+        "right: γ = ∞, where the minimizers are typical solutions. As γ grows the lines do not go there. They go to solutions of the largest "
+        f"margin. The theory's highest values on the drawn γ: {optima}. Points: belief propagation around the final weights of simulated "
         f"annealing on the cross-entropy, N = {p['N']}, {p['samples']} instances, mean and standard error; hollow: fewer than 90 % of the final "
         f"weights have no errors. β grows linearly from {p['beta_start']:g} to {p['beta_end']:g} in {p['sweeps']} sweeps. The final weights are not the minimizers, "
         "which the theory finds at zero temperature. For large γ they freeze only at a larger β than the last one, and the runs get stuck "

@@ -127,7 +127,7 @@ def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str)
     line = line if "clustering" in data["series"].to_numpy() else ""
     below = "" if scale == "paper" else f" Scale {scale}: below the paper's size."
     return (
-        f"Figure s6. Statements of the text without a figure. (a) Entropy of the solutions of a tree committee of K = {volume['units'].iloc[0]} units, by "
+        f"Figure s6. Statements of the text that have no figure there. (a) Entropy of the solutions of a tree committee of K = {volume['units'].iloc[0]} units, by "
         f"belief propagation (N = {volume['N'].iloc[0]}, means over the training sets, of {volume['sample'].nunique()}, on "
         f"which it converges; error bars: standard error){line}. (b) "
         f"Fraction of training sets on which it converges. (c) Fraction of training sets that algorithms solve, K = {capacities['units'].iloc[0]}, N = "

@@ -55,8 +55,8 @@ def belief_propagation(
 ) -> BeliefSolution:
     """Marginals and entropy of the solutions by belief propagation with full messages.
 
-    Source: `overparam`, Materials and Methods (BP); messages and Bethe entropy: `margins`, SM II.3. The text lost the
-    values of damping, max_iterations and epsilon; these are choices.
+    Source: `overparam`, Materials and Methods (BP); messages and Bethe entropy: `margins`, SM II.3. The
+    values of damping, max_iterations and epsilon are chosen here.
 
     Args:
         instance: the problem.
