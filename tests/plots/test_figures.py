@@ -126,7 +126,7 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("moved", "words"), [(0.0, "of their margin. "), (1.0, "of their margin (in (b) κ = 0.5: α_T = ")]
+    ("moved", "words"), [(0.0, "entropy vanishes. "), (1.0, "entropy vanishes (in (b) κ = 0.5: α_T = ")]
 )
 def test_figure8_says_what_is_at_the_left_end(moved, words) -> None:
     table = theory_tables.typical()

@@ -37,9 +37,9 @@ def draw_points(axis: Any, points: pd.DataFrame, style: Mapping[str, Any], x: st
         axis.plot([], [], style["marker"], **shown)
 
 
-def apart(points: pd.DataFrame, index: int, of: int, x: str = "inv_alpha") -> pd.DataFrame:
-    """The points of one of several sets, moved along a logarithmic axis. So the sets do not hide each other."""
-    return points.assign(**{x: points[x] * 1.025 ** (index - (of - 1) / 2)})
+def apart(points: pd.DataFrame, index: int, of: int, step: float = 1.025) -> pd.DataFrame:
+    """The points of one of several sets, moved along the axis of 1/α by a factor. So the sets do not hide each other."""
+    return points.assign(inv_alpha=points["inv_alpha"] * step ** (index - (of - 1) / 2))
 
 
 def without_errors(*drawn: pd.DataFrame) -> str:

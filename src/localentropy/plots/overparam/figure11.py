@@ -9,11 +9,14 @@ import pandas as pd
 
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import averages, deviations, with_theory
+from localentropy.analysis.thresholds import success_fractions
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import COLUMN_WIDTH, Drawing, colors_of, curve_rows, in_style, panels
+from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
 from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, typical_line, without_errors
 
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
+APART = 1.05
+"""Factor in 1/α between sizes that are drawn apart."""
 
 
 @in_style
@@ -25,30 +28,40 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     margins, sizes = sorted(runs["margin"].unique()), sorted(runs["D"].unique())
     markers = dict(zip(sizes, cycle(MARKERS), strict=False))
+    outcomes = runs[runs["quantity"] == "solved"]
+    solved = success_fractions(outcomes, ["margin", "D", "inv_alpha"], outcomes["value"])
     frames = [csv_rows(agreement)]
-    figure, (axis,) = panels(1, COLUMN_WIDTH, 3.2)
+    figure, (axis, fractions) = panels(2, 7.0, 3.2)
     for margin, color in colors_of(margins).items():
         line = typical_line(typical, str(margin))
         axis.plot(line["inv_alpha"], line["error_typical"], color=color, label=rf"$\kappa = {margin:g}$")
         frames.append(curve_rows("a", f"theory, margin {margin:g}", line["inv_alpha"], line["error_typical"]))
         for index, (D, marker) in enumerate(markers.items()):
-            here = points[(points["margin"] == margin) & (points["D"] == D)]
+            here, counted = (rows[(rows["margin"] == margin) & (rows["D"] == D)] for rows in (points, solved))
             # The theory between the margin of the line and the effective one of each point.
-            shown = apart(here, index, len(sizes))
-            axis.plot(shown["inv_alpha"], shown["theory"], "_", color=color, markersize=9)
+            shown = apart(here, index, len(sizes), APART)
+            axis.plot(shown["inv_alpha"], shown["theory"], "_", color=color, markersize=8)
             draw_points(axis, shown, {"color": color, "marker": marker})
+            where = apart(counted, index, len(sizes), APART)["inv_alpha"]
+            fractions.errorbar(where, counted["y"], counted["y_err"], color=color, marker=marker, linewidth=1.0)
             frames.append(series(here, "a", f"MCT0, margin {margin:g}, D = {D}"))
+            frames.append(series(counted, "b", f"solved, margin {margin:g}, D = {D}"))
     for D, marker in markers.items():
         axis.plot([], [], marker, color="black", label=f"$D = {D}$")
-    axis.plot([], [], "_", color="black", markersize=9, label=r"theory at $\kappa_{\mathrm{eff}}$")
-    one_two_five(axis, (5, 10, 20, 30), (4.0, 36.0), points)
-    axis.set_ylabel("test error of solutions")
-    axis.set_ylim(0.21, 0.34)
-    axis.legend(ncols=2)
+    axis.plot([], [], "_", color="black", markersize=8, label=r"theory at $\kappa_{\mathrm{eff}}$")
+    for panel in (axis, fractions):
+        one_two_five(panel, (5, 10, 20, 30), (4.0, 36.0), points)
+    axis.set(ylabel="test error of solutions", ylim=(0.225, 0.305))
+    fractions.set(ylabel="fraction solved", ylim=(-0.05, 1.08))
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside right center")
+    letter([axis, fractions])
     caption = (
-        f"Figure 11. Test error of solutions of margin κ found by zero-temperature Monte Carlo (at most {p['sweeps']} "
-        f"sweeps), α_T = {p['alpha_T']:g}; lines: typical solutions, replica theory; dashes: the theory at each point's "
-        "effective margin, half-way to the first sum that the margin forbids. Hollow: fewer than 90 % of the instances "
-        f"solved. {in_words(agreement, 'test error')} Error bars: standard errors over instances.{without_errors(points)} Sizes are drawn a little apart. Sizes, margins and α_T are chosen here: the text lost them."
+        f"Figure 11. Zero-temperature Monte Carlo (at most {p['sweeps']} sweeps) at several margins κ, α_T = "
+        f"{p['alpha_T']:g}. (a) Test error of its solutions; lines: typical solutions, replica theory; dashes: the theory at "
+        "each point's effective margin, half-way to the first sum that the margin forbids. Hollow: fewer than 90 % of the "
+        f"instances solved. {in_words(agreement, 'test error')} Error bars: standard errors over instances."
+        f"{without_errors(points)} (b) Fraction of the instances solved; error bars: of a binomial distribution with one "
+        "success and one failure more. Sizes are drawn a little apart. Sizes, margins and α_T are chosen here; compare with "
+        "the paper's figure."
     )
     return Drawing(figure, pd.concat(frames), caption)

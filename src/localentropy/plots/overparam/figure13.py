@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
-from localentropy.plots.perceptron_points import draw_points, one_two_five, series, small_rates, typical_line
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, small_rates, typical_line
 
-PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs of the magnetizations"}
+PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs"}
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """One panel per algorithm, dashed the theory line of typical solutions; and one with overlaps."""
+    """One panel per algorithm, dashed the theory line of typical solutions; deviations of MCT0; and overlaps."""
     lines = tables["overparam/stability_density"]
     lines = lines[lines["quantity"] == "local_energy"]
     lattice = tables["overparam/typical_lattice"]
@@ -28,80 +30,91 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     agreement = agreement_by_size(
         deviations(tables["overparam/solve_mct0"], "local_energy", lattice, "energy", ("x",)), ["x"]
     )
-    frames, drawn = [csv_rows(agreement)], {}
-    figure, axes = panels(2, 7.0, 5.4, rows=2)
-    for panel, (axis, (solver, title)) in zip("abc", zip(axes, PANELS.items(), strict=False), strict=True):
-        runs = tables[f"overparam/solve_{solver}"]
-        # BP is no solver near the threshold: its curves start at the train error it leaves.
-        energies = averages(runs, "local_energy", solved_only=solver != "belief_propagation", by=("x",))
-        energies = _main_sizes(energies[energies["margin"] == 0.0], solver, tables)
-        if solver == "mct0":
-            energies = with_theory(energies, lattice, "energy", ("x",))
-        drawn[solver] = energies
-        for inv_alpha, color in colors_of(sorted(energies["inv_alpha"].unique())).items():
-            here = energies[energies["inv_alpha"] == inv_alpha]
-            face = color if (here["solved"] >= MOST_SOLVED).all() else "white"
-            look = {"color": color, "marker": "o", "markersize": 3, "markerfacecolor": face}
-            axis.errorbar(here["x"], here["y"], here["y_err"], label=f"{round(inv_alpha, 1):g}", **look)
-            if solver == "mct0":
-                axis.plot(here["x"], here["theory"], "_", color=color, markersize=9)
+    energies = {solver: _energies(solver, tables, lattice) for solver in PANELS}
+    values = sorted({round(x, 1) for points in energies.values() for x in points["inv_alpha"]})
+    colors = colors_of(values)
+    frames = [csv_rows(agreement)]
+    figure, axes = panels(3, 7.4, 5.2, rows=2)
+    for panel, axis, (solver, title) in zip("abc", axes, PANELS.items(), strict=False):
+        for inv_alpha, here in energies[solver].groupby("inv_alpha"):
+            axis.errorbar(here["x"], here["y"], here["y_err"], **_look(here, colors))
             frames.append(series(here, panel, f"{solver}, 1/α = {inv_alpha:.2f}", x="x"))
         for inv_alpha, line in lines[lines["inv_alpha"] >= 5.0].groupby("inv_alpha"):
             axis.plot(line["x"], line["value"], color="black", linestyle="--", linewidth=0.7, zorder=1)
             name = f"typical, 1/α = {inv_alpha:g}"
             frames.append(curve_rows(panel, name, line["x"], line["value"]))
-        axis.plot([], [], color="black", linestyle="--", linewidth=0.7, label="typical")
-        axis.set(xlabel="distance $d$", xlim=(-0.001, 0.102), ylabel="train error after flips")
-        if solver == "mct0":
-            axis.plot([], [], "_", color="black", markersize=9, label="typical, lattice")
-            axis.set_ylim(0.0, 0.24)
-        else:
-            small_rates(axis, 1e-4)
-            axis.set_ylim(-1e-5, 40.0)  # room for the legend
-        axis.legend(
-            title=rf"{title}; $1/\alpha$",
-            fontsize=6,
-            title_fontsize=7,
-            loc="upper left",
-            ncols=2 if solver == "mct0" else 3,
-        )
-    overlaps = _overlaps(axes[3], tables)
+        small_rates(axis, 1e-4)
+        axis.set(xlabel="distance $d$", xlim=(-0.001, 0.102), ylim=(-1e-5, 0.4), title=title)
+        axis.set_ylabel("train error after flips")
+    for inv_alpha, here in energies["mct0"].groupby("inv_alpha"):
+        # At the same distances: side by side.
+        shift = 4e-4 * (values.index(round(inv_alpha, 1)) - len(values) / 2)
+        axes[3].errorbar(here["x"] + shift, here["y"] - here["theory"], here["y_err"], **_look(here, colors))
+        less = here.assign(y=here["y"] - here["theory"])
+        frames.append(series(less, "d", f"less theory, mct0, 1/α = {inv_alpha:.2f}", x="x"))
+    axes[3].axhline(0.0, color="black", linewidth=0.6, zorder=0)
+    axes[3].set(xlabel="distance $d$", ylabel="train error less theory", title=PANELS["mct0"])
+    overlaps = _overlaps(axes[4], tables)
     frames += overlaps
-    letter(axes)
+    axes[5].axis("off")
+    handles = [Line2D([], [], color="black", linestyle="--", linewidth=0.7, label="typical")]
+    handles += [Line2D([], [], color=color, marker="o", markersize=3, label=f"{x:g}") for x, color in colors.items()]
+    place = {"title_fontsize": 8, "loc": "upper left", "bbox_to_anchor": (-0.1, 1.1)}
+    axes[5].add_artist(
+        axes[5].legend(handles=handles, title=r"(a)–(d): $1/\alpha$", ncols=3, columnspacing=1.0, **place)
+    )
+    axes[5].legend(*axes[4].get_legend_handles_labels(), title="(e)", title_fontsize=8, loc="lower left")
+    letter(axes[:5])
     p = tables["overparam/solve_sbpi"].attrs["parameters"]
     caption = (
         "Figure 13. Train error after round(dN) random flips of the weights, exact mean over the flips, at κ = 0 and "
         f"α_T = {p['alpha_T']:g}, for solutions of (a) zero-temperature Monte Carlo and (b) SBPI, and for (c) the signs of "
-        "belief propagation's magnetizations, which solve only at large 1/α: elsewhere the curve starts at the train error "
-        f"they leave. Sizes: {_sizes(drawn)}; hollow: fewer than 90 % of the instances solved. Dashed: typical solutions, "
-        "replica theory, at 1/α = 5 and the larger values of figure 12. MCT0 is compared with the theory on the lattice of its "
-        f"sums and flips (dashes at the points). (b), (c): linear below 0.0001, logarithmic above. {in_words(agreement, 'local energy')} (d) Mean overlap of two solutions of one "
-        f"instance, found by one solver from different seeds; line: typical solutions, replica theory. {_words(overlaps)} Error "
-        "bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen here."
+        "belief propagation's magnetizations. These solve only at large 1/α: elsewhere the curve starts at the train error "
+        f"they leave. Sizes: {_sizes(energies)}; hollow: fewer than 90 % of the instances solved. Dashed: typical "
+        "solutions, replica theory, at 1/α = 5 and the larger values of figure 12. The axes are linear below 0.0001 and "
+        "logarithmic above. (d) MCT0 less the theory on the lattice of its sums and flips, 1/α side by side. "
+        f"{in_words(agreement, 'local energy')} (e) Mean overlap of two solutions of one instance, found by one solver from "
+        f"different seeds, sizes side by side; line: typical solutions, replica theory. {_words(overlaps)} Error bars: "
+        "standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen "
+        "here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
+
+
+def _energies(solver: str, tables: Mapping[str, pd.DataFrame], lattice: pd.DataFrame) -> pd.DataFrame:
+    """Local energies at the main sizes of a panel, for MCT0 with their theory."""
+    # BP is no solver near the threshold: its curves start at the train error it leaves.
+    solved_only = solver != "belief_propagation"
+    points = averages(tables[f"overparam/solve_{solver}"], "local_energy", solved_only=solved_only, by=("x",))
+    points = _main_sizes(points[points["margin"] == 0.0], solver, tables)
+    return with_theory(points, lattice, "energy", ("x",)) if solver == "mct0" else points
+
+
+def _look(points: pd.DataFrame, colors: Mapping[float, Any]) -> dict[str, Any]:
+    """Of the points of one 1/α: filled where most instances are solved."""
+    color = colors[round(points["inv_alpha"].iloc[0], 1)]
+    face = color if (points["solved"] >= MOST_SOLVED).all() else "white"
+    return {"color": color, "marker": "o", "markersize": 3, "markerfacecolor": face, "linewidth": 1.0}
 
 
 def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
     """Overlaps between the solutions of one instance, on the line of the theory."""
     line = typical_line(tables["overparam/typical"], "0.0")
     axis.plot(line["inv_alpha"], line["q"], color="black")
-    frames = [curve_rows("d", "typical", line["inv_alpha"], line["q"])]
-    largest = tables["overparam/solution_overlaps"]["D"].max()
-    for (solver, D), here in tables["overparam/solution_overlaps"].groupby(["solver", "D"]):
+    frames = [curve_rows("e", "typical", line["inv_alpha"], line["q"])]
+    table = tables["overparam/solution_overlaps"]
+    sizes = sorted(table["D"].unique())
+    for (solver, D), here in table.groupby(["solver", "D"]):
         points = here.groupby(["D", "N", "inv_alpha"])
         known = points["overlap"].agg(y="mean", y_err="sem", n="count")
         known["solved"] = points["solved"].sum() / points["runs"].sum()
         known = known.reset_index().assign(margin=0.0)
         known = with_theory(known, tables["overparam/typical_points"], "q").drop(columns="margin")
-        # Sizes side by side: the smaller one a little paler and smaller.
-        small = largest > D
-        look = {"markersize": 3, "alpha": 0.6} if small else {"markersize": 5}
-        draw_points(axis, known, ALGORITHMS[solver] | look | {"label": f"{ALGORITHMS[solver]['label']}, $D = {D}$"})
-        frames.append(series(known, "d", f"{solver}, D = {D}"))
-    one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0), tables["overparam/solution_overlaps"])
+        look = {"markersize": 5 if sizes[-1] == D else 3, "label": f"{ALGORITHMS[solver]['label']}, $D = {D}$"}
+        draw_points(axis, apart(known, sizes.index(D), len(sizes), 1.06), ALGORITHMS[solver] | look)
+        frames.append(series(known, "e", f"{solver}, D = {D}"))
+    one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0), table)
     axis.set(ylabel="overlap of two solutions", yscale="log", ylim=(0.01, 1.0))
-    axis.legend(fontsize=6, loc="lower left")
     return frames
 
 

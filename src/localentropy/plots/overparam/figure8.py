@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
+from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.perceptron_points import one_two_five
 
 
 @in_style
@@ -22,24 +23,30 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         for margin, line in table[table["line"] == x].sort_values(x).groupby("margin"):
             axis.plot(line[x], line["entropy"], color=colors[margin], label=rf"$\kappa = {margin:g}$")
             frames.append(curve_rows(panel, f"margin {margin:g}", line[x], line["entropy"]))
+        for margin, start in _thresholds(table, x).items():
+            threshold_line(axis, start, f"{start:.3f}", color=colors[margin], at=0.14)
         axis.set(xscale="log", ylabel="entropy per weight (nats)")
         axis.set_ylim(bottom=0.0)
-    axes[0].set(xlabel=r"$1/\alpha = N/P$")
+    one_two_five(axes[0], (1, 2, 5, 10, 20), (0.7, table["inv_alpha"].max()))
     axes[1].set(xlabel=r"$\alpha_T = P/D$")
+    axes[1].set_xticks([0.1, 1.0, 10.0], ["0.1", "1", "10"])
     axes[0].legend(loc="lower right")
     letter(axes)
     caption = (
         "Figure 8. Entropy of typical solutions of several margins, replica-symmetric theory, "
-        f"{p['ensemble']['activation']} features: (a) at α_T = {p['alpha_T']:g}, (b) at 1/α = {p['inv_alpha']:g}; lines begin where the "
-        f"entropy vanishes, at the interpolation threshold of their margin{_thresholds(table)}. All values are chosen here: the text lost them."
+        f"{p['ensemble']['activation']} features: (a) at α_T = {p['alpha_T']:g}, (b) at 1/α = {p['inv_alpha']:g}. Dotted: the "
+        f"interpolation threshold of a margin, where the entropy vanishes{_in_words(_thresholds(table, 'alpha_T'))}. All values "
+        "are chosen here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames), caption)
 
 
-def _thresholds(table: pd.DataFrame) -> str:
-    """Where the lines against α_T begin, of those that begin at a threshold."""
-    lines = table[table["line"] == "alpha_T"].sort_values("alpha_T").groupby("margin")
-    starts = lines[["alpha_T", "entropy"]].first()
-    vanishing = starts[starts["entropy"] < 1e-6]
-    found = ", ".join(f"κ = {margin:g}: α_T = {x:.3g}" for margin, x in vanishing["alpha_T"].items())
+def _thresholds(table: pd.DataFrame, x: str) -> pd.Series:
+    """Margin → where its line against x begins, of those that begin at a threshold."""
+    starts = table[table["line"] == x].sort_values(x).groupby("margin")[[x, "entropy"]].first()
+    return starts.loc[starts["entropy"] < 1e-6, x]
+
+
+def _in_words(thresholds: pd.Series) -> str:
+    found = ", ".join(f"κ = {margin:g}: α_T = {x:.3g}" for margin, x in thresholds.items())
     return f" (in (b) {found})" if found else ""
