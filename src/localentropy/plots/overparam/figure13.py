@@ -59,7 +59,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[5].axis("off")
     handles = [Line2D([], [], color="black", linestyle="--", linewidth=0.7, label="typical")]
     handles += [Line2D([], [], color=color, marker="o", markersize=3, label=f"{x:g}") for x, color in colors.items()]
-    place = {"title_fontsize": 8, "loc": "upper left", "bbox_to_anchor": (-0.1, 1.1)}
+    place: dict[str, Any] = {"title_fontsize": 8, "loc": "upper left", "bbox_to_anchor": (-0.1, 1.1)}
     axes[5].add_artist(
         axes[5].legend(handles=handles, title=r"(a)–(d): $1/\alpha$", ncols=3, columnspacing=1.0, **place)
     )
