@@ -65,18 +65,28 @@ GLM["G04"] = Case(
     wrong={
         "more errors": times("risk", "generalization_error", 1.002, alpha=3.0, **logistic),
         "fewer errors than Bayes'": times("risk", "generalization_error", 0.9997, alpha=10.0, **logistic),
-        "runs with more errors": times("risk_runs", "generalization_error", 1.1, alpha=1.0),
-        "runs with fewer errors": times("risk_runs", "generalization_error", 0.8, alpha=10.0),
     },
     small={
-        "three samples": few("risk_runs"),
         "no large loads": only("risk", alpha=below(8.0)),
         "no small loads": only("bayes_perceptron", alpha=above(0.7)),
         "other loads": times("bayes_perceptron", "alpha", 1.01),
-        "no logistic runs": put("risk_runs", "student", "square"),
     },
     missing={
         "an error": put("risk", "generalization_error", np.nan, alpha=3.0, **logistic),
+        "of Bayes": put("bayes_perceptron", "bayes_error", np.nan, alpha=3.0),
+    },
+)
+GLM["G04b"] = Case(
+    wrong={
+        "more errors": times("risk_runs", "generalization_error", 1.1, alpha=1.0),
+        "fewer errors": times("risk_runs", "generalization_error", 0.8, alpha=10.0),
+    },
+    small={
+        "three samples": few("risk_runs"),
+        "no logistic runs": put("risk_runs", "student", "square"),
+        "no large loads": only("bayes_perceptron", alpha=below(8.0)),
+    },
+    missing={
         "of Bayes": put("bayes_perceptron", "bayes_error", np.nan, alpha=3.0),
         "of a run": put("risk_runs", "generalization_error", np.nan, alpha=3.0, sample=2),
     },

@@ -47,14 +47,12 @@ SHAPING_RUNS["S10"] = Case(
         "eLAL above fBP": times("tree_local_entropy", "entropy", 0.1, algorithm="elal", **at),
         "fast above slow": times("tree_local_entropy", "entropy", 0.5, algorithm="ce_fast", **at),
         "LAL above all": times("tree_local_entropy", "entropy", 0.01, algorithm="lal", **at),
-        "an early crossing": times("tree_local_entropy", "entropy", 0.01, algorithm="lal", distance=0.12),
     },
     small={
         "three samples": few("tree_local_entropy"),
         "no fBP": only("tree_local_entropy", algorithm=other_than("fbp")),
         "unsolved": put("tree_local_entropy", "solved", 0.0, algorithm="ce_slow", sample=above(3)),
         "not converged": put("tree_local_entropy", "converged", 0.0, algorithm="lal", distance=below(0.04)),
-        "no large distances": only("tree_local_entropy", distance=below(0.25)),
         "as wide": put(
             "tree_local_entropy", "entropy", lambda rows: -0.0205 + 0.01 * (-1.0) ** rows["sample"],
             algorithm="ce_fast", **at,
@@ -62,6 +60,14 @@ SHAPING_RUNS["S10"] = Case(
     },
     missing={"an entropy": put("tree_local_entropy", "entropy", np.nan, algorithm="lal", sample=3, **at)},
 )  # fmt: skip
+SHAPING_RUNS["S10b"] = Case(
+    wrong={"an early crossing": times("tree_local_entropy", "entropy", 0.01, algorithm="lal", distance=0.12)},
+    small={
+        "three samples": few("tree_local_entropy"),
+        "no large distances": only("tree_local_entropy", distance=below(0.25)),
+    },
+    missing={"an entropy": put("tree_local_entropy", "entropy", np.nan, algorithm="lal", sample=3, **at)},
+)
 SHAPING_RUNS["S11"] = Case(
     wrong={
         "more replicas are worse": times("replica_numbers_local_entropy", "entropy", 3.0, algorithm="elal_100", **at),
@@ -145,6 +151,8 @@ SHAPING_RUNS["S16"] = Case(
     wrong={
         "larger volumes": times("shuffled_local_entropy", "entropy", 0.1, algorithm="ce_slow", **at),
         "eLAL loses less": times("shuffled_local_entropy", "entropy", 3.0, algorithm="ce_fast", **at),
+        "eLAL loses much": times("shuffled_local_entropy", "entropy", 3.0, algorithm="elal", **at),
+        "all lose much": add("shuffled_local_entropy", "entropy", -0.2, **at),
     },
     small={
         "three samples": few("shuffled_local_entropy"),

@@ -111,7 +111,7 @@ def typical_volume() -> pd.DataFrame:
     alpha = np.linspace(0.1, 3.0, 30)
     line = {"quantity": "volume", "alpha": alpha, "units": 3.0, "entropy": -0.3 * alpha - 0.05 * alpha**2}
     ends = {"quantity": ["clustering", "capacity"], "alpha": [1.76, 4.0], "units": 3.0, "entropy": [-0.7, np.nan]}
-    many = {"quantity": ["clustering"], "alpha": 2.96, "units": np.inf, "entropy": -1.1}
+    many = {"quantity": ["clustering"], "alpha": 2.95, "units": np.inf, "entropy": -1.1}
     return pd.concat([pd.DataFrame(rows) for rows in (line, ends, many)], ignore_index=True)
 
 

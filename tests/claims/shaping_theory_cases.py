@@ -13,9 +13,9 @@ SHAPING_THEORY: dict[str, Case] = {}
 transition = {"quantity": "clustering"}
 SHAPING_THEORY["S01"] = Case(
     wrong={
-        "earlier at three units": put("typical_volume", "alpha", 1.72, units=3.0, **transition),
-        "later at three units": put("typical_volume", "alpha", 1.80, units=3.0, **transition),
-        "later at many units": put("typical_volume", "alpha", 3.02, units=math.inf, **transition),
+        "earlier at three units": put("typical_volume", "alpha", 1.75, units=3.0, **transition),
+        "later at three units": put("typical_volume", "alpha", 1.77, units=3.0, **transition),
+        "later at many units": put("typical_volume", "alpha", 2.96, units=math.inf, **transition),
     },
     small={
         "three units only": only("typical_volume", units=3.0),

@@ -36,6 +36,16 @@ class Bounds(NamedTuple):
     lower: float = -math.inf
     upper: float = math.inf
 
+    def hold(self, value: float) -> bool:
+        """Whether a value lies between them; a missing one does not."""
+        return self.lower <= value <= self.upper
+
+
+def printed(text: str) -> Bounds:
+    """The values that are a printed number when they are rounded to its digits."""
+    half = 0.5 * 10.0 ** -len(text.partition(".")[2])
+    return Bounds(float(text) - half, float(text) + half)
+
 
 @dataclass(frozen=True)
 class Finding:

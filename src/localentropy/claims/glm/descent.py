@@ -7,7 +7,7 @@ import pandas as pd
 
 from localentropy.analysis.extrapolation import to_infinite_size
 from localentropy.analysis.thresholds import last_half_point, success_fractions
-from localentropy.claims.finding import FEWEST, Finding, Untestable, jointly, numbers
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, jointly, numbers
 
 ZERO = 1e-6
 """A training loss below this is zero."""
@@ -51,7 +51,8 @@ def wide_students_reach_zero_loss(descent: pd.DataFrame) -> Finding:
         f"{len(runs)} runs rest, {(~arrives & ~rests).sum()} were cut off too early"
     )
     share = float(arrives.mean())
-    return Finding(quantity, share, False if rests.any() else True if arrives.all() else None, detail)
+    holds = False if rests.any() else True if arrives.all() else None
+    return Finding(quantity, share, holds, detail, bounds=Bounds(lower=1.0))
 
 
 def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
@@ -144,7 +145,7 @@ def one_unit_needs_seven(descent: pd.DataFrame) -> Finding:
     holds: bool | None = abs(values[-1] - PLAIN) < ABOUT
     if not holds and towards > -SURE * error and abs(moved) + SURE * error > STILL:
         holds = None
-    return Finding(quantity, float(values[-1]), holds, detail, float(errors[-1]))
+    return Finding(quantity, float(values[-1]), holds, detail, float(errors[-1]), Bounds(PLAIN - ABOUT, PLAIN + ABOUT))
 
 
 def _wide(descent: pd.DataFrame) -> pd.DataFrame:

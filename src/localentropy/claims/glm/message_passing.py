@@ -6,8 +6,8 @@ import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
 from localentropy.analysis.solver_runs import RECOVERED
-from localentropy.claims.finding import FEWEST, Finding, Untestable, jointly, largest, numbers
-from localentropy.claims.glm.thresholds import printed_as, transition
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, jointly, largest, numbers, printed
+from localentropy.claims.glm.thresholds import transition
 
 MARGIN = 0.05
 """Runs closer to a threshold than this part of it are not judged: their scatter is large."""
@@ -43,7 +43,8 @@ def messages_follow_state_evolution(
         f"fewer than half of the runs find the teacher (cosine > {RECOVERED:g}) below it, more above; {MARGIN:.0%} "
         "around it are left out"
     )
-    return Finding(quantity, worst, bool(worst < 1 and _found_above_only(below, above)), detail)
+    holds = bool(worst < 1 and _found_above_only(below, above))
+    return Finding(quantity, worst, holds, detail, bounds=Bounds(upper=1.0))
 
 
 def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retrieval: pd.DataFrame) -> Finding:
@@ -51,7 +52,7 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
     needed, threshold = (
         transition(transitions, "phase_retrieval", kind) for kind in ("information_theoretic", "algorithmic")
     )
-    numbers_hold = needed == float(EXACT) and printed_as(threshold, ALGORITHMIC)
+    numbers_hold = needed == float(EXACT) and printed(ALGORITHMIC).hold(threshold)
     quantity = (
         f"load (theory) above which message passing finds the teacher, {ALGORITHMIC} to the digits printed, and "
         f"{EXACT} for the best student (derived by hand); fewer than half of the runs find it below {ALGORITHMIC}, "
@@ -66,7 +67,7 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
     else:
         runs_hold = _found_above_only(below, above)
         detail += f"; {_shares(below, above, threshold)}"
-    return Finding(quantity, threshold, jointly(numbers_hold, runs_hold), detail, 0.0)
+    return Finding(quantity, threshold, jointly(numbers_hold, runs_hold), detail, 0.0, printed(ALGORITHMIC))
 
 
 def _sides(runs: pd.DataFrame, threshold: float) -> tuple[pd.DataFrame, pd.DataFrame]:

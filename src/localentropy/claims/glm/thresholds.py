@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, printed, smallest
 
 BINARY, METASTABLE, COMMITTEE = "1.245", "1.63", "7.65"
 """Printed: where binary weights are known, where the glass ends, where many units specialize."""
@@ -32,11 +32,6 @@ def transition(transitions: pd.DataFrame, model: str, kind: str) -> float:
     return float(rows.iloc[0])
 
 
-def printed_as(value: float, text: str) -> bool:
-    """Whether a value, rounded to as many decimals as a printed number has, is that number."""
-    return f"{value:.{len(text.partition('.')[2])}f}" == text
-
-
 def binary_weights_are_found_at_once(transitions: pd.DataFrame, bayes_binary: pd.DataFrame) -> Finding:
     """At the printed load the teacher's free entropy becomes the larger one, and the error falls from above 0 to 0."""
     value, end = (
@@ -56,8 +51,9 @@ def binary_weights_are_found_at_once(transitions: pd.DataFrame, bayes_binary: pd
         f"load at which the free entropy of the teacher becomes the larger one, {BINARY} to the digits printed; the "
         "probability of an error is positive just below it",
         value,
-        bool(first_order and printed_as(value, BINARY)),
+        bool(first_order and printed(BINARY).hold(value)),
         f"{value:.6f}; the error falls from {error:.4f} to 0",
+        printed(BINARY),
     )
 
 
@@ -73,8 +69,9 @@ def the_metastable_glass_ends(glass: pd.DataFrame) -> Finding:
     return Finding.of_theory(
         f"end of the metastable glass, the nearer of two definitions, {METASTABLE} to the digits printed",
         value,
-        not math.isnan(off) and any(printed_as(end, METASTABLE) for end in ends.values()),
+        not math.isnan(off) and any(printed(METASTABLE).hold(end) for end in ends.values()),
         f"{told}; the nearer one is {100 * (value / float(METASTABLE) - 1):+.1f} % from the printed {METASTABLE}",
+        printed(METASTABLE),
     )
 
 
@@ -96,7 +93,8 @@ def units_specialize(transitions: pd.DataFrame, bayes_committee_2: pd.DataFrame)
         f"information-theoretic n/(Kd) for K → ∞, {COMMITTEE} to the digits printed; for K = 2 no specialization below "
         "a load and some above it"
     )
-    return Finding.of_theory(quantity, value, bool(sharp and printed_as(value, COMMITTEE)), detail)
+    holds = bool(sharp and printed(COMMITTEE).hold(value))
+    return Finding.of_theory(quantity, value, holds, detail, printed(COMMITTEE))
 
 
 def many_units_do_not_specialize_from_an_uninformed_start(
@@ -132,4 +130,5 @@ def many_units_do_not_specialize_from_an_uninformed_start(
         f"{small['alpha'].max():g}, < {NONE:g}; the best student needs only {suffices:.2f}; the order K²d itself is "
         "not tested"
     )
-    return Finding.of_theory(quantity, left, left < NONE and smallest(1.0 - last["growth"]) > 0, detail)
+    holds = left < NONE and smallest(1.0 - last["growth"]) > 0
+    return Finding.of_theory(quantity, left, holds, detail, Bounds(upper=NONE))

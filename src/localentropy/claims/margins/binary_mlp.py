@@ -7,7 +7,7 @@ import pandas as pd
 
 from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import last_solved
-from localentropy.claims.finding import FEWEST, Finding, Untestable, smallest
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, smallest
 from localentropy.errors import DomainError
 
 WELL_BELOW = 0.5
@@ -44,11 +44,13 @@ def solutions_at_the_threshold_are_many_and_flat(
     detail, least = "; ".join(words), smallest(gaps)
     if holds and abs(least) <= 2:
         return Finding.untestable(quantity, f"too few networks and flips to see convexity; {detail}")
-    return Finding(quantity, top, bool(holds and least > 2), detail, error)
+    return Finding(quantity, top, bool(holds and least > 2), detail, error, Bounds(upper=WELL_BELOW))
 
 
 def _threshold(name: str, table: pd.DataFrame) -> float | None:
     """Largest number of patterns up to which no network makes an error.
+
+    The text defines this threshold: there the average train error is exactly zero.
 
     Raises:
         Untestable: too few networks, or no errors anywhere.

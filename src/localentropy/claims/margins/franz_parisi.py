@@ -6,7 +6,7 @@ import pandas as pd
 
 from localentropy.analysis.local_entropy import LARGE_DEVIATIONS
 from localentropy.claims.curves import isolation, smallest_slope, up_to_maximum
-from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, smallest
 
 INDISTINGUISHABLE = 0.01
 """Part of the entropy of all configurations that may be missing next to a reference."""
@@ -40,7 +40,7 @@ def margins_are_surrounded(franz_parisi: pd.DataFrame) -> Finding:
         f"{widest:.2g} for κ̃ = {deficits.columns.max():.4f} up to d = {SMALL:g}"
     )
     quantity = "largest 1 − φ_FP/H₂(d) next to d = 0, and up to 10⁻³ for the largest margin, < 0.01"
-    return Finding.of_theory(quantity, value, value < INDISTINGUISHABLE, detail)
+    return Finding.of_theory(quantity, value, value < INDISTINGUISHABLE, detail, Bounds(upper=INDISTINGUISHABLE))
 
 
 def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
@@ -70,8 +70,9 @@ def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame)
         f"at α = {p['alpha']:g}, κ_min, κ_u, κ_max: {numbers(at[['kappa_min', 'kappa_u', 'kappa_max']], '.5f')}; "
         + (f"not as said: {', '.join(wrong)}" if wrong else f"{sum(map(len, found.values()))} curves as said")
     )
+    lowest = float(at["kappa_min"])
     quantity = "κ_min, < κ_u < κ_max; negative in a shell, with a dip, growing on either side"
-    return Finding.of_theory(quantity, float(at["kappa_min"]), bool(ordered and not wrong), detail)
+    return Finding.of_theory(quantity, lowest, bool(ordered and not wrong), detail, Bounds(0.0, at["kappa_u"]))
 
 
 def same_margin_is_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
@@ -90,7 +91,8 @@ def threshold_is_near_large_deviations(franz_parisi_text: pd.DataFrame, dense_re
     below = LARGE_DEVIATIONS - threshold
     detail = f"{below:.3f} below {LARGE_DEVIATIONS}; {slopes}"
     quantity = f"α'_LE, less than {SLIGHTLY} below {LARGE_DEVIATIONS}; monotonic below it and not above"
-    return Finding.of_theory(quantity, threshold, turns and 0 < below < SLIGHTLY, detail)
+    bounds = Bounds(LARGE_DEVIATIONS - SLIGHTLY, LARGE_DEVIATIONS)
+    return Finding.of_theory(quantity, threshold, turns and 0 < below < SLIGHTLY, detail, bounds)
 
 
 def sign_units_have_a_much_lower_threshold(dense_regions: pd.DataFrame) -> Finding:
@@ -100,7 +102,9 @@ def sign_units_have_a_much_lower_threshold(dense_regions: pd.DataFrame) -> Findi
         raise Untestable("the thresholds of sign and of ReLU units needed")
     ratio = thresholds["sign"] / thresholds["relu"]
     detail = ", ".join(f"{name}: {value:.7f}" for name, value in thresholds.items())
-    return Finding.of_theory("α'_LE of sign units over that of ReLU units, < 0.9", ratio, ratio < 1.0 - MUCH, detail)
+    bound = 1.0 - MUCH
+    quantity = f"α'_LE of sign units over that of ReLU units, < {bound:g}"
+    return Finding.of_theory(quantity, ratio, ratio < bound, detail, Bounds(upper=bound))
 
 
 def _local_entropy_thresholds(dense_regions: pd.DataFrame) -> dict[str, float]:
@@ -132,7 +136,7 @@ def one_step_gives_one_overlap(franz_parisi: pd.DataFrame, one_step: pd.DataFram
         f"q₁ > q₀ in blocks of m = {blocks}; not searched, λ > 1 with φ_FP < 0: {'; '.join(ends) or 'nowhere'}"
     )
     quantity = "largest λ on the plotted curves where φ_FP ≥ 0, < 1; q₁ = q₀ where it was searched"
-    return Finding.of_theory(quantity, replicon, replicon < 1 and apart == 0, detail)
+    return Finding.of_theory(quantity, replicon, replicon < 1 and apart == 0, detail, Bounds(upper=1.0))
 
 
 def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
@@ -146,9 +150,10 @@ def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.
     if threshold is None or capacity.empty or planted.attrs["parameters"]["ensemble"] != {"model": "teacher_student"}:
         raise Untestable("curves of the planted perceptron and its thresholds needed")
     turns, slopes = _monotonic_below(planted[planted["curve"] == "max_margin"], threshold)
-    detail = f"α_c = {float(capacity.iloc[0]):.7f}; {slopes}; the threshold of large deviations is not computed here"
+    alpha_c = float(capacity.iloc[0])
+    detail = f"α_c = {alpha_c:.7f}; {slopes}; the threshold of large deviations is not computed here"
     quantity = "α'_LE of the planted perceptron, < α_c; monotonic below it and not above"
-    return Finding.of_theory(quantity, threshold, turns and 0 < threshold < float(capacity.iloc[0]), detail)
+    return Finding.of_theory(quantity, threshold, turns and 0 < threshold < alpha_c, detail, Bounds(0.0, alpha_c))
 
 
 def _positive_margins(franz_parisi: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
-from localentropy.claims.finding import FEWEST, Finding, Untestable, largest
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest
 from localentropy.errors import DomainError
 
 NEAR, WITHIN = 0.02, 0.002
@@ -54,6 +54,6 @@ def focusing_bp_lies_slightly_above(franz_parisi: pd.DataFrame, local_entropy: p
         + f"; most outside its range by {worst:.1f} SE"
     )
     if worst > SURE or value < -SURE * error:
-        return Finding(quantity, value, False, detail, error)
+        return Finding(quantity, value, False, detail, error, Bounds(0.0, SLIGHTLY))
     decided = value > SURE * error and worst == 0
-    return Finding(quantity, value, True if decided else None, detail, error)
+    return Finding(quantity, value, True if decided else None, detail, error, Bounds(0.0, SLIGHTLY))

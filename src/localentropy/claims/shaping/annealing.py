@@ -9,7 +9,7 @@ import pandas as pd
 
 from localentropy.analysis.annealing import averages
 from localentropy.analysis.solver_runs import MOST_SOLVED
-from localentropy.claims.finding import FEWEST, Finding, Untestable, decided, jointly, numbers, smallest
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, decided, jointly, numbers, smallest
 
 LOADS = (0.29, 0.61)
 """Loads that are judged: .3 to .6. The number of patterns of an instance is an integer."""
@@ -50,7 +50,8 @@ def only_the_cross_entropy_leads_to_solutions(annealing: pd.DataFrame) -> Findin
         f"solved with the cross-entropy {numbers(once['y'], '.2f')} at α = {numbers(once['alpha'], '.2g')}"
     )
     high = decided((last["y"] - HIGH) / last["y_err"], SURE)
-    return Finding(quantity, lowest["y"], jointly(high, solved >= MOST_SOLVED), detail, lowest["y_err"])
+    holds = jointly(high, solved >= MOST_SOLVED)
+    return Finding(quantity, lowest["y"], holds, detail, lowest["y_err"], Bounds(lower=HIGH))
 
 
 def an_optimal_sharpness_exists(optimal_gamma: pd.DataFrame, optimal_gamma_annealing: pd.DataFrame) -> Finding:
@@ -76,7 +77,7 @@ def an_optimal_sharpness_exists(optimal_gamma: pd.DataFrame, optimal_gamma_annea
     ratio = smallest(ratios)
     detail = f"best γ in theory: {'; '.join(words)}; of annealing: {'; '.join(said for _, said in measured)}"
     holds = jointly(bool(ratio >= WIDE and all(inside)), *(verdict for verdict, _ in measured))
-    return Finding(quantity, ratio, holds, detail, 0.0)
+    return Finding(quantity, ratio, holds, detail, 0.0, Bounds(lower=WIDE))
 
 
 def _measured_optima(runs: pd.DataFrame) -> list[tuple[bool | None, str]]:

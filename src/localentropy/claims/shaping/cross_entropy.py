@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.claims.curves import NEAR, isolation
-from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, smallest
 
 NEARLY_ZERO = 1e-3
 """Errors below this are nearly zero."""
@@ -41,7 +41,8 @@ def errors_nearly_vanish(cross_entropy_minimizers: pd.DataFrame) -> Finding:
         f"largest ε at α ≤ {FROM}, γ ≥ {BLUNT:g}, < {NEARLY_ZERO:g}; the α where ε = {NEARLY_ZERO:g} grows with γ; "
         "ε falls with γ at every α"
     )
-    return Finding.of_theory(quantity, value, value < NEARLY_ZERO and grows and rise < COMPUTED, detail)
+    holds = value < NEARLY_ZERO and grows and rise < COMPUTED
+    return Finding.of_theory(quantity, value, holds, detail, Bounds(upper=NEARLY_ZERO))
 
 
 def near_the_bound(cross_entropy_franz_parisi: pd.DataFrame) -> Finding:
@@ -63,7 +64,8 @@ def near_the_bound(cross_entropy_franz_parisi: pd.DataFrame) -> Finding:
         "at γ = ∞"
     )
     value = smallest(at.values())
-    return Finding.of_theory(quantity, value, bool(value > NEARLY and better > 0 and gap.holds), detail)
+    holds = bool(value > NEARLY and better > 0 and gap.holds)
+    return Finding.of_theory(quantity, value, holds, detail, Bounds(lower=NEARLY))
 
 
 def sharper_losses_close_the_gap(cross_entropy_franz_parisi: pd.DataFrame) -> Finding:
@@ -94,7 +96,7 @@ def sharper_losses_close_the_gap(cross_entropy_franz_parisi: pd.DataFrame) -> Fi
         "γ < 3; lower than at α = 0.4"
     )
     holds = least > 0 and gap.holds and open_ == blunt and above < 0
-    return Finding.of_theory(quantity, least, bool(holds), detail)
+    return Finding.of_theory(quantity, least, bool(holds), detail, Bounds(lower=0.0))
 
 
 def _crossing(errors: pd.Series) -> float:

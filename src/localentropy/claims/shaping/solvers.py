@@ -11,7 +11,7 @@ from scipy.interpolate import PchipInterpolator
 
 from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.thresholds import last_solved
-from localentropy.claims.finding import FEWEST, Finding, Untestable, decided, largest, numbers, smallest
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, decided, largest, numbers, smallest
 from localentropy.solvers.names import COMMITTEE_NAMES
 
 CONVERGES, FAILS = (1.5, 1.7), 1.9
@@ -56,7 +56,8 @@ def belief_propagation_converges_below_clustering(belief_volume: pd.DataFrame, t
         f"|entropy − RS| = {numbers(apart, '.4f')} at α = {numbers(apart.index, '.3g')}; fraction converged "
         f"{numbers(converged['mean'], '.2f')} at α = {numbers(converged.index, '.3g')}"
     )
-    return Finding(quantity, worst, holds, detail, float(low.groupby("alpha")["entropy"].sem()[apart.idxmax()]))
+    error = float(low.groupby("alpha")["entropy"].sem()[apart.idxmax()])
+    return Finding(quantity, worst, holds, detail, error, Bounds(upper=WITHIN))
 
 
 def focusing_bp_has_the_highest_capacity(capacities: pd.DataFrame) -> Finding:
@@ -81,7 +82,7 @@ def focusing_bp_has_the_highest_capacity(capacities: pd.DataFrame) -> Finding:
         f"{COMMITTEE_NAMES[name]} {'none' if end is None else format(end, '.3g')}" for name, end in ends.items()
     )
     detail = f"largest α up to which half are solved: {detail}; z = {numbers(scores, '.1f')}"
-    return Finding(quantity, smallest(scores), decided(scores), detail)
+    return Finding(quantity, smallest(scores), decided(scores), detail, bounds=Bounds(lower=2.0))
 
 
 def epochs_on_random_patterns(tree_solutions: pd.DataFrame) -> Finding:
@@ -112,4 +113,4 @@ def _epochs(table: pd.DataFrame, printed: Mapping[str, tuple[int, int]], sizes: 
             f"{COMMITTEE_NAMES[name]} {ours:.0f} ± {epochs.std():.0f} ({len(epochs)} runs; text {mean} ± {deviation})"
         )
     worst = largest(ratios)
-    return Finding(quantity, worst, worst < 1, "; ".join(words))
+    return Finding(quantity, worst, worst < 1, "; ".join(words), bounds=Bounds(upper=1.0))

@@ -6,7 +6,7 @@ import pandas as pd
 
 from localentropy.analysis.paired_differences import paired_differences
 from localentropy.analysis.rank_correlation import spearman
-from localentropy.claims.finding import FEWEST, Finding, Untestable, decided, smallest
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, decided, smallest
 from localentropy.solvers.names import COMMITTEE_NAMES
 
 WITH_LAL, WITHOUT_LAL = "all", "without_lal"
@@ -39,7 +39,7 @@ def spectra_rank_algorithms(tree_spectra: pd.DataFrame) -> Finding:
         words.append(f"mean λ_max at β = {rows['beta'].iloc[0]:.3g}: {told}")
     if len(scores) < 2 * len(COMMITTEE_NAMES) - 3:
         return Finding.untestable(quantity, "not all five algorithms have solutions")
-    return Finding(quantity, smallest(scores), decided(scores), "; ".join(words))
+    return Finding(quantity, smallest(scores), decided(scores), "; ".join(words), bounds=Bounds(lower=2.0))
 
 
 def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_solutions: pd.DataFrame) -> Finding:
@@ -61,4 +61,4 @@ def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_
         for name, own in runs.groupby("algorithm")
     )
     detail = f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}; over the runs of one algorithm {within}"
-    return Finding(quantity, rho, rho > CORRELATED, detail, error)
+    return Finding(quantity, rho, rho > CORRELATED, detail, error, Bounds(lower=CORRELATED))

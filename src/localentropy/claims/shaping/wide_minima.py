@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.local_entropy import CAPACITY, CLUSTERING
-from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, printed, smallest
 
-ABOUT = 0.02
-"""Part by which a number may miss one that the text prints as "about"."""
 WIDE, NEAR_ONE = 0.9, 0.99
 """Entropies are compared from the first overlap on. What is left at the last one is judged if it reaches the second."""
 LEFT = 0.1
@@ -23,20 +21,24 @@ CONSTANT = 0.01
 
 
 def clustering(typical_volume: pd.DataFrame) -> Finding:
-    """The replicon of typical solutions is 1 at about the paper's loads. The capacity needs broken symmetry."""
+    """The replicon of typical solutions is 1 at the paper's loads. The capacity needs broken symmetry."""
     rows = typical_volume.set_index(["quantity", "units"])["alpha"]
     if not {("clustering", units) for units in CLUSTERING} <= set(rows.index):
         raise Untestable("the clustering of 3 and of infinitely many units needed")
     ours = {units: float(rows["clustering", units]) for units in CLUSTERING}
-    off = largest(abs(ours[units] / printed - 1) for units, printed in CLUSTERING.items())
-    apart = ", ".join(f"{ours[units]:.4f} for {printed} (K = {units:g})" for units, printed in CLUSTERING.items())
+    bounds = {units: printed(f"{load:.2f}") for units, load in CLUSTERING.items()}
+    apart = ", ".join(
+        f"{ours[units]:.4f} for {load} ({100 * (ours[units] / load - 1):+.1f} %, K = {units:g})"
+        for units, load in CLUSTERING.items()
+    )
     ends = rows.get(("capacity", 3.0), np.nan)
     detail = (
-        f"replicon = 1 at α = {apart}; the largest difference is {100 * off:.1f} %; the capacity {CAPACITY} is not "
+        f"replicon = 1 at α = {apart}; the capacity {CAPACITY} is not "
         f"tested: it needs broken symmetry; the symmetric solution ends at α = {ends:.4f}"
     )
-    quantity = f"α of clustering at K = 3, within {100 * ABOUT:g} % of {CLUSTERING[3.0]}, and so for K → ∞"
-    return Finding.of_theory(quantity, ours[3.0], off < ABOUT, detail)
+    holds = all(bounds[units].hold(ours[units]) for units in CLUSTERING)
+    quantity = f"α of clustering at K = 3, {CLUSTERING[3.0]} to the digits printed, and so for K → ∞"
+    return Finding.of_theory(quantity, ours[3.0], holds, detail, bounds[3.0])
 
 
 def wide_minima_exist(wide_minima: pd.DataFrame, wide_minima_many_units: pd.DataFrame) -> Finding:
@@ -63,7 +65,7 @@ def wide_minima_exist(wide_minima: pd.DataFrame, wide_minima_many_units: pd.Data
         f"largest |V₁|/(α ln 2) at the largest q₁, < {LEFT}; V₁ rises with q₁ from {WIDE} on and falls with α at "
         f"every q₁ (to {ACCURACY:g}); α < {CAPACITY} at K = 3"
     )
-    return Finding.of_theory(quantity, value, bool(holds and value < LEFT), "; ".join(words))
+    return Finding.of_theory(quantity, value, bool(holds and value < LEFT), "; ".join(words), Bounds(upper=LEFT))
 
 
 def parity_is_constant(wide_minima_parity: pd.DataFrame) -> Finding:
@@ -84,4 +86,4 @@ def parity_is_constant(wide_minima_parity: pd.DataFrame) -> Finding:
         "which is not the extremum for q₁ > 0"
     )
     quantity = f"largest |V₁/(−α ln 2) − 1| over all q₁ and α, < {CONSTANT}"
-    return Finding.of_theory(quantity, off, off < CONSTANT, detail)
+    return Finding.of_theory(quantity, off, off < CONSTANT, detail, Bounds(upper=CONSTANT))
