@@ -97,7 +97,7 @@ def focusing_bp(
     """A solution in a wide flat region by focusing belief propagation.
 
     Source: `overparam`, Materials and Methods (fBP), and `margins`, SM II.3: γ_s = artanh ρ_s at fixed y. The values of
-    y, ρ_s, the number of steps, the damping and the cap are choices; the texts lost them. The published package
+    y, ρ_s, the number of steps, the damping and the cap are chosen here. The published package
     BinaryCommitteeMachineFBP.jl has the protocol "pseudo_reinforcement" with exponent=0.5, damping=0, tolerance=1e-3,
     epsilon=0.01, order="sequential", stop="first". With exponent=0 and cap=1 it is standard reinforcement.
 
