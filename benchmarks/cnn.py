@@ -1,11 +1,11 @@
 """Speed of the CNN trainer: python benchmarks/cnn.py (about two minutes, one thread).
 
 For each width it prints training images per second of CPU time in batches of 128: the trainer, in float32 and with
-activations in bfloat16; the same network of torch.nn modules with torch.optim.SGD and channels before rows and columns
-(NCHW), as PyTorch lays tensors out by default; and the limit of plain multiplication, the library's product of square
-matrices (1536 × 1536) for as many multiplications as the convolutions have. A library that saves some of them in wide
-3×3 convolutions (Winograd) goes beyond it. Medians of rounds in which they take turns, so that a busy machine slows
-all of them alike.
+activations in bfloat16; the same network of torch.nn modules with torch.optim.SGD, with channels before rows and
+columns (NCHW), as PyTorch lays tensors out by default, and with channels last (NHWC), as the trainer has them; and the
+limit of plain multiplication, the library's product of square matrices (1536 × 1536) for as many multiplications as the
+convolutions have. A library that saves some of them in wide 3×3 convolutions (Winograd) goes beyond it. Medians of
+rounds in which they take turns, so that a busy machine slows all of them alike.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ def modules(width: int, images: torch.Tensor, labels: torch.Tensor) -> None:
         layers += [torch.nn.Conv2d(before, after, 3, padding=1, bias=False), torch.nn.BatchNorm2d(after)]
         layers += [torch.nn.ReLU(), torch.nn.MaxPool2d(pool)] if pool > 1 else [torch.nn.ReLU()]
     network = torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(8 * width, 10))
+    if images.is_contiguous(memory_format=torch.channels_last):
+        network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     optimizer = torch.optim.SGD(network.parameters(), 0.01, 0.9)
     for part, of_part in zip(images.split(BATCH), labels.split(BATCH), strict=True):
         optimizer.zero_grad()
@@ -69,7 +71,9 @@ def main() -> None:
     torch.set_num_threads(1)
     random = torch.Generator().manual_seed(0)
     print(f"one network, batches of {BATCH}; training images per second of one core")
-    print(f"{'k':>3} {'ours':>7} {'bf16':>7} {'NCHW':>7} {'ratio':>6} {'limit':>7} {'of it':>6}")
+    print(
+        f"{'k':>3} {'ours':>7} {'bf16':>7} {'NCHW':>7} {'ratio':>6} {'NHWC':>7} {'ratio':>6} {'limit':>7} {'of it':>6}"
+    )
     for width, batches in BATCHES.items():
         count = BATCH * batches
         images = torch.randn(count, COLOURS, 32, 32, generator=random)
@@ -83,14 +87,16 @@ def main() -> None:
                     rate(count, ours, width, last, labels, "float32"),
                     rate(count, ours, width, last, labels, "bfloat16"),
                     rate(count, modules, width, images, labels),
+                    rate(count, modules, width, last, labels),
                     rate(20 * per_second, products, 20),
                 )
                 for _ in range(ROUNDS)
             ]
         )
-        full, half, eager, limit = np.median(rounds, 0)
-        ratio, share = np.median(rounds[:, [0, 0]] / rounds[:, 2:], 0)
-        print(f"{width:3} {full:7.0f} {half:7.0f} {eager:7.0f} {ratio:6.2f} {limit:7.0f} {share:6.2f}", flush=True)
+        full, half, *others = np.median(rounds, 0)
+        compared = zip(others, np.median(rounds[:, :1] / rounds[:, 2:], 0), strict=True)
+        shown = " ".join(f"{other:7.0f} {ratio:6.2f}" for other, ratio in compared)
+        print(f"{width:3} {full:7.0f} {half:7.0f} {shown}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """Speed of the MLP trainer: python benchmarks/mlp.py (about a minute, one thread).
 
 For each width it prints networks × epochs per second of CPU time of full-batch Adam on 10⁴ patterns: the ensemble
-trainer; torch.nn with torch.optim.Adam, one network after the other; and the library's matrix product alone, of a
-hidden layer and a block of patterns, for as many multiplications as an epoch has. Medians of rounds in which the
-three take turns, so that a busy machine slows all of them alike.
+trainer; torch.nn with torch.optim.Adam, one network after the other; and the limit of plain multiplication, the
+library's product of square matrices (1536 × 1536), where it is fastest, for as many multiplications as an epoch has.
+Medians of rounds in which the three take turns, so that a busy machine slows all of them alike.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from timing import rate
 
-from localentropy.networks.mlp.gradient import BLOCK
 from localentropy.networks.mlp.network import Shape, random_orthogonal
 from localentropy.networks.mlp.training import train_adam
 
 PATTERNS, INPUTS, LAYERS, MODELS, ROUNDS = 10_000, 10, 5, 10, 5
+SQUARE, PRODUCTS = 1536, 20
 EPOCHS = {10: 20, 30: 10, 100: 3}
 
 
@@ -39,8 +39,8 @@ def batched(width: int, inputs: torch.Tensor, labels: torch.Tensor, epochs: int)
     train_adam(start, inputs, labels, margin=1.0, learning_rate=1e-3, epochs=epochs)
 
 
-def products(width: int, repeats: int) -> None:
-    left, right, out = torch.randn(width, width), torch.randn(width, BLOCK), torch.empty(width, BLOCK)
+def products(repeats: int) -> None:
+    left, right, out = torch.randn(SQUARE, SQUARE), torch.randn(SQUARE, SQUARE), torch.empty(SQUARE, SQUARE)
     for _ in range(repeats):
         torch.mm(left, right, out=out)
 
@@ -51,25 +51,25 @@ def main() -> None:
     inputs = torch.from_numpy(random.standard_normal((PATTERNS, INPUTS))).float()
     labels = torch.from_numpy(random.choice([-1.0, 1.0], PATTERNS)).float()
     print(f"{MODELS} networks, {LAYERS} hidden layers, {PATTERNS} patterns; networks x epochs per second of one core")
-    print(f"{'width':>5} {'batched':>9} {'sequential':>11} {'ratio':>6} {'library product':>16} {'of it':>6}")
+    print(f"{'width':>5} {'batched':>9} {'sequential':>11} {'ratio':>6} {'limit':>9} {'of it':>6}")
     for width, epochs in EPOCHS.items():
         # Forward, backward and gradient each cost one multiplication and addition per weight and pattern.
         weights = INPUTS * width + (LAYERS - 1) * width**2 + width
-        repeats = round(3 * weights * PATTERNS / (width**2 * BLOCK))
+        per_product = SQUARE**3 / (3 * weights * PATTERNS)
         batched(width, inputs, labels, 1)  # compiles
         rounds = np.array(
             [
                 (
                     rate(MODELS * epochs, batched, width, inputs, labels, epochs),
                     rate(epochs, sequential, width, inputs, labels, epochs),
-                    rate(epochs, products, width, epochs * repeats),
+                    rate(PRODUCTS * per_product, products, PRODUCTS),
                 )
                 for _ in range(ROUNDS)
             ]
         )
         ours, theirs, limit = np.median(rounds, 0)
         ratio, share = np.median(rounds[:, :1] / rounds[:, 1:], 0)
-        print(f"{width:5} {ours:9.1f} {theirs:11.1f} {ratio:6.2f} {limit:16.1f} {share:6.2f}")
+        print(f"{width:5} {ours:9.1f} {theirs:11.1f} {ratio:6.2f} {limit:9.1f} {share:6.2f}")
 
 
 if __name__ == "__main__":
