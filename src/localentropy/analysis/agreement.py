@@ -108,3 +108,24 @@ def agreement_by_size(deviations: pd.DataFrame, by: Sequence[str]) -> pd.DataFra
         rows.append((D, found.p_value, found.chi_squared, found.points, found.drift, found.drift_error))
     table = pd.DataFrame(rows, columns=["D", "p_value", "chi_squared", "points", "drift", "drift_err"])
     return table[table["points"] > 0]
+
+
+def agreement_at_infinite_size(deviations: pd.DataFrame, by: Sequence[str]) -> Agreement:
+    """Agreement of the deviations extrapolated to infinite D on straight lines in 1/D, one for each point.
+
+    A line is fitted to each sample number: instances of different D are independent, so the extrapolated numbers are
+    independent samples, and their mean is the extrapolated mean.
+
+    Args:
+        deviations: as in `agreement_by_size`. Sizes N of one D are averaged. A point with one D only is left out, and so
+            is a sample that lacks a point.
+        by: as there.
+    """
+    table = deviations.pivot_table(index=[*by, "D"], columns="sample", values="deviation")
+    lines = []
+    for _, point in table.groupby(level=list(by)):
+        D = point.index.get_level_values("D").to_numpy()
+        if len(D) > 1:
+            lines.append(np.linalg.pinv(np.column_stack([np.ones(len(D)), 1.0 / D]))[0] @ point.to_numpy())
+    samples = np.array(lines).T
+    return agreement([samples[~np.isnan(samples).any(1)]] if lines else [])

@@ -15,7 +15,7 @@ Table: one row for each number, in column `value`.
 | solved | 1 if the final weights have no training error, else 0 |
 | train_error_best, train_error_last | smallest over the run, and of the final weights |
 | iterations | in the solver's unit |
-| test_error | of the final weights, on fresh patterns |
+| test_error | of solutions, on fresh patterns |
 | mean_stability | over the training patterns |
 | p_d, r | squared norm and teacher overlap of the projected weights, per latent dimension |
 | local_energy | mean train error at exactly round(dN) random flips |
@@ -110,13 +110,15 @@ def _measurements(
     if solution.converged is not None:
         numbers["converged"] = float(solution.converged)
     # One pass over the test patterns for all weights of interest.
-    students = {"test_error": weights}
+    students = {"test_error": weights} if solution.solved else {}
     if solution.magnetizations is not None and solution.entropy is not None:
         students["test_error_barycenter"] = solution.magnetizations
         numbers |= {"entropy": solution.entropy, "overlap": float(np.mean(solution.magnetizations**2))}
     if solution.first_weights is not None:
         students["test_error_first"] = solution.first_weights
-    numbers |= dict(zip(students, instance.test_error(np.stack([*students.values()]), n).tolist(), strict=True))
+    if students:
+        errors = instance.test_error(np.stack([*students.values()]), n)
+        numbers |= dict(zip(students, errors.tolist(), strict=True))
     rows = [(quantity, math.nan, value) for quantity, value in numbers.items()]
     energies = expected_flip_energy(instance, weights, distances=parameters.distances, margin=margin)
     rows += [("local_energy", d, energy) for d, energy in zip(parameters.distances, energies.tolist(), strict=True)]

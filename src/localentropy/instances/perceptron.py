@@ -173,9 +173,12 @@ class Instance:
         """
         weights = self._checked(weights)
         students = np.atleast_2d(weights)
+        # Sums of fewer than 2^24 signs are exact in single precision.
+        exact = self.binary and self.N < 2**24 and bool((np.abs(students) == 1.0).all())
+        students = students.astype(np.float32 if exact else np.float64)
         wrong = np.zeros(len(students))
         for patterns, labels in self.test_patterns(n):
-            answers = np.sign(patterns.astype(np.float64) @ students.T)
+            answers = np.sign(patterns.astype(students.dtype) @ students.T)
             wrong += 0.5 * (1.0 - answers * labels[:, None]).sum(0)
         error = wrong / n
         return error if weights.ndim > 1 else float(error[0])
@@ -338,10 +341,31 @@ def _project(
     patterns = np.empty((len(latent), len(features)), np.int8 if binary else np.float32)
     rows = max(1, _BLOCK // len(features))
     for start in range(0, len(latent), rows):
-        # In double precision the order in which a library adds practically never decides a sign.
-        z = latent[start : start + rows] / math.sqrt(latent.shape[1]) @ features.T
+        block = latent[start : start + rows]
+        if binary:
+            patterns[start : start + rows] = function(_products_with_right_signs(block, features))
+            continue
+        z = block / math.sqrt(latent.shape[1]) @ features.T
         patterns[start : start + rows] = _covariates(z, activation, noise) if noise else function(z)
     return _locked(patterns)
+
+
+def _products_with_right_signs(latent: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """latent · featuresᵀ in single precision, where rounding cannot decide the sign; elsewhere once more in double.
+
+    This is twice as fast as double precision for all. In double precision the order in which a library adds
+    practically never decides a sign.
+    """
+    single = features.astype(np.float32)
+    products = latent.astype(np.float32) @ single.T
+    # A sum of D products of rounded numbers errs by at most (D + 2) u |x||F| to first order in the unit of rounding u,
+    # half of eps, in any order of the sum.
+    longest = math.sqrt(np.einsum("nk,nk->n", single, single).max())
+    reach = 0.51 * (latent.shape[1] + 2) * np.finfo(np.float32).eps * longest * np.linalg.norm(latent, axis=1)
+    near = np.flatnonzero(np.abs(products) <= reach.astype(np.float32)[:, None])
+    pattern, feature = np.divmod(near, len(features))
+    products[pattern, feature] = np.einsum("nk,nk->n", latent[pattern], features[feature])
+    return products
 
 
 def _as_it_is(activation: Activation | None) -> AsItIs | None:
