@@ -36,27 +36,33 @@ def solves(name: str, D: int, inv_alpha: float, value: float = 1.0, samples: int
 
 RUNS["O25"] = Case(
     wrong={
-        "annealing solves there": solves("solve_anneal", 201, 0.9),
-        "fBP solves there": solves("solve_focusing_bp", 201, 0.9),
-        "SBPI solves there once": solves("solve_sbpi", 467, 0.9, samples=1),
-        "BinaryNet solves there": solves("solve_binarynet", 201, 0.9),
+        "annealing solves there": solves("solve_anneal", 201, 0.947),
+        "fBP solves there": solves("solve_focusing_bp", 467, 0.947),
+        "SBPI solves there once": solves("solve_sbpi", 467, 0.947, samples=1),
+        "BinaryNet solves there": solves("solve_binarynet", 201, 0.947),
         "half solved too early": solves("solve_sbpi", 467, 1.0),
     },
     small={
         "18 runs": few("solve_sbpi", samples=18),
         "no such point": only("solve_binarynet", inv_alpha=above(0.95)),
+        "at a small size only": only("solve_sbpi", D=below(400)),
         "no threshold": only("thresholds", alpha_T=other_than(3.0)),
     },
-    missing={"threshold": put("thresholds", "inv_alpha_le", np.nan, alpha_T=3.0)},
+    missing={
+        "threshold": put("thresholds", "inv_alpha_le", np.nan, alpha_T=3.0),
+        "other threshold": put("thresholds", "inv_alpha_c", np.nan, alpha_T=3.0),
+    },
 )
 RUNS["O26"] = Case(
     wrong={
-        "fBP: no fall": solves("solve_focusing_bp", 201, 1.0),
+        "fBP: no fall": every(solves("solve_focusing_bp", 467, 1.0), solves("solve_focusing_bp", 1001, 1.0)),
         "SBPI: no fall": solves("solve_sbpi", 467, 1.0, samples=13),
-        "a rise, among few": every(few("solve_focusing_bp", samples=14), solves("solve_focusing_bp", 201, 1.0)),
+        "a rise, among few": every(
+            put("solve_focusing_bp", "value", 0.0, **solved), solves("solve_focusing_bp", 1001, 1.0, samples=1)
+        ),
     },
     small={
-        "one size": only("solve_sbpi", D=467),
+        "two sizes": only("solve_sbpi", D=above(100)),
         "three runs": few("solve_focusing_bp", "solve_sbpi"),
         "none solved anywhere": put("solve_focusing_bp", "value", 0.0, **solved),
     },
@@ -147,6 +153,7 @@ RUNS["O34"] = Case(
         "three runs": few("solve_mct0"),
         "one margin": only("solve_mct0", margin=0.0),
         "two margins": only("solve_mct0", margin=below(0.4)),
+        "one size": only("solve_mct0", D=67),
     },
     missing={"errors": put("solve_mct0", "value", np.nan, margin=0.25, D=67, **error)},
 )

@@ -61,7 +61,7 @@ def solve_anneal() -> pd.DataFrame:
     """Typical solutions; half of the runs solve from a 1/α on that grows with the size."""
     stream, points = np.random.default_rng(1), []
     for D, half in {33: 1.6, 67: 2.5, 134: 3.7, 201: 5.5}.items():
-        for x in (0.9, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0):
+        for x in (0.947, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0):
             solved = round(20 / (1 + np.exp(-(x - half) / 0.2)))
             at = sizes(D, x)["inv_alpha"]
             spreads = {"test_error": 0.01, "p_d": 0.03, "mean_stability": 0.03}
@@ -86,12 +86,13 @@ def _efficient(seed: int, grid: Mapping[int, Mapping[float, int]], better: float
 
 def solve_focusing_bp() -> pd.DataFrame:
     easy = {1.2: 20, 1.5: 20, 2.0: 20, 5.0: 20}
-    return _efficient(2, {67: {0.9: 1, 1.0: 12} | easy, 201: {0.9: 0, 1.0: 2} | easy}, better=0.06)
+    grid = {67: {0.9: 1, 1.0: 12} | easy, 201: {0.9: 0, 1.0: 6} | easy, 467: {0.947: 0, 1.0: 1, 1.2: 20}, 1001: {1.0: 0}}
+    return _efficient(2, grid, better=0.06)
 
 
 def solve_sbpi() -> pd.DataFrame:
     easy = {1.2: 20, 1.5: 20, 2.0: 20, 5.0: 20, 10.0: 20, 15.0: 20}
-    grid = {67: {0.9: 2, 1.0: 13} | easy, 201: {0.9: 0, 1.0: 6} | easy, 467: {0.9: 0, 1.0: 1, 1.2: 20, 2.0: 20}}
+    grid = {67: {0.9: 2, 1.0: 13} | easy, 201: {0.9: 0, 1.0: 6} | easy, 467: {0.947: 0, 1.0: 1, 1.2: 20, 2.0: 20}}
     return _efficient(3, grid, better=0.05)
 
 
@@ -100,7 +101,7 @@ def solve_belief_propagation() -> pd.DataFrame:
 
 
 def solve_binarynet() -> pd.DataFrame:
-    return _efficient(5, {201: {0.9: 0, 1.0: 0, 1.2: 2, 2.0: 19, 3.0: 20, 5.0: 20}}, better=0.08)
+    return _efficient(5, {201: {0.947: 0, 1.0: 0, 1.2: 2, 2.0: 19, 3.0: 20, 5.0: 20}}, better=0.08)
 
 
 def solve_mct0() -> pd.DataFrame:
