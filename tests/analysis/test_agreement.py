@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from localentropy.analysis.agreement import agreement, agreement_by_size, normal_score
+from localentropy.analysis.agreement import agreement, agreement_at_infinite_size, agreement_by_size, normal_score
 from localentropy.analysis.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
 from localentropy.errors import DomainError
 from localentropy.plots.agreement import csv_rows, in_words
@@ -160,3 +160,41 @@ def test_solvers_without_a_common_size_are_refused_by_name():
     assert shared_size(grids) == 67
     with pytest.raises(DomainError, match="overparam/solve_sbpi: 201; overparam/solve_anneal: 33, 67"):
         shared_size(grids | {"overparam/solve_sbpi": pd.DataFrame({"D": [201]})})
+
+
+def of_sizes(stream, drift, slope, samples=20):
+    """Deviations drift + slope/D of two points of unequal scatter, at two sizes N of each of three D."""
+    rows = [
+        {"D": D, "N": N, "sample": sample, "x": x, "deviation": drift + slope / D + scatter * stream.standard_normal()}
+        for D in (67, 134, 201)
+        for N in (5 * D, 7 * D)
+        for sample in range(samples)
+        for x, scatter in ((0.1, 0.01), (0.2, 0.02))
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_drift_in_the_inverse_size_is_no_disagreement_and_a_constant_one_is():
+    stream = np.random.default_rng(5)
+    found = [agreement_at_infinite_size(of_sizes(stream, drift=0.0, slope=-0.7), ["x"]) for _ in range(400)]
+    assert stats.kstest([each.p_value for each in found], "uniform").pvalue > 0.01
+    scores = np.array([each.drift / each.drift_error for each in found])
+    assert stats.kstest(scores, stats.t(19).cdf).pvalue > 0.01
+    off = agreement_at_infinite_size(of_sizes(stream, drift=0.03, slope=-0.7), ["x"])
+    assert off.p_value < 1e-4 and off.drift == pytest.approx(0.03, abs=4 * off.drift_error)
+
+
+def test_the_extrapolated_drift_is_that_of_a_straight_line_through_the_means():
+    table = of_sizes(np.random.default_rng(6), drift=0.01, slope=1.0)
+    means = table.groupby("D")["deviation"].mean()
+    found = agreement_at_infinite_size(table, ["x"])
+    assert found.points == 2
+    assert found.drift == pytest.approx(np.polyfit(1.0 / means.index, means, 1)[1], rel=1e-9)
+
+
+def test_points_of_one_size_are_not_extrapolated_and_incomplete_samples_are_left_out():
+    table = of_sizes(np.random.default_rng(7), drift=0.0, slope=1.0)
+    assert agreement_at_infinite_size(table[table["D"] == 67], ["x"]).points == 0
+    assert agreement_at_infinite_size(table[(table["D"] == 67) | (table["x"] == 0.1)], ["x"]).points == 1
+    without = table[(table["D"] != 201) | (table["sample"] > 0)]
+    assert agreement_at_infinite_size(without, ["x"]) == agreement_at_infinite_size(table[table["sample"] > 0], ["x"])

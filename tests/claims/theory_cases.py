@@ -292,18 +292,13 @@ THEORY["O37"] = Case(
         "larger stabilities": _shifted(0.2),
         "wrong at one 1/α": times("solve_mct0", "value", 1.2, inv_alpha=near(10.0), x=below(1.0), **counts),
         "another theory": times("typical_lattice", "value", 1.2, quantity="stability_probability"),
-        "another mean": add("typical_lattice", "value", 0.1, quantity="mean_stability"),
-        "small deviations of all instances": _shifted(0.05),
     },
     small={
         "three runs": few("solve_mct0"),
         "one 1/α": only("solve_mct0", inv_alpha=near(5.0)),
         "no stabilities": only("solve_mct0", quantity="solved"),
     },
-    missing={
-        "one value": put("typical_lattice", "value", np.nan, quantity="stability_probability", x=below(0.5)),
-        "means": put("typical_lattice", "value", np.nan, quantity="mean_stability"),
-    },
+    missing={"one value": put("typical_lattice", "value", np.nan, quantity="stability_probability", x=below(0.5))},
     replaced={"solve_mct0": stability_counts},
 )
 energy = {"quantity": "local_energy"}
@@ -314,9 +309,13 @@ THEORY["O38"] = Case(
         "small deviations of all instances": times("solve_mct0", "value", 1.1, **energy),
         "flatter and flatter, as in the theory": every(
             times("solve_mct0", "value", 0.7, inv_alpha=near(30.0), **energy),
-            times("stability_density", "value", 0.7, inv_alpha=30.0, **energy),
+            times("typical_lattice", "value", 0.7, inv_alpha=near(30.0), **energy),
         ),
     },
-    small={"three runs": few("solve_mct0"), "one 1/α": only("solve_mct0", inv_alpha=near(5.0))},
+    small={
+        "three runs": few("solve_mct0"),
+        "one 1/α": only("solve_mct0", inv_alpha=near(5.0)),
+        "one size": only("solve_mct0", D=67),
+    },
     missing={"energies": put("solve_mct0", "value", np.nan, **energy)},
 )

@@ -49,6 +49,14 @@ def test_a_task_is_one_run():
     assert "converged" not in set(table["quantity"])
 
 
+def test_only_solutions_have_a_test_error():
+    grid = Grid(D=9, inv_alphas=(0.5, 20.0), margins=(0.0,), samples=1)
+    parameters = _runs("mct0", grids=(grid,), sweeps=20)
+    for task, solved in zip(solve.tasks(parameters), (0.0, 1.0), strict=True):
+        values = solve.compute(parameters, task, CONTEXT).set_index("quantity")["value"]
+        assert values["solved"] == solved and ("test_error" in values) == bool(solved)
+
+
 @pytest.mark.parametrize(("iterations", "converged"), [(1, 0.0), (500, 1.0)])
 def test_message_passing_says_whether_it_converged(iterations, converged):
     grid = Grid(D=9, inv_alphas=(3.0,), margins=(0.0,), samples=1)

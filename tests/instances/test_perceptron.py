@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from localentropy.errors import DomainError
+from localentropy.instances import perceptron
 from localentropy.instances.perceptron import (
     Instance,
     effective_margin,
@@ -57,6 +58,20 @@ def test_patterns_and_labels_follow_their_definitions():
     binary = hidden_manifold(D=21, P=63, N=125, seed=3)
     assert binary.patterns.dtype == np.int8
     np.testing.assert_array_equal(binary.patterns, np.sign(fields))
+
+
+def test_rounding_decides_no_sign_of_a_pattern():
+    D, N = 1001, 60
+    stream = np.random.default_rng(0)
+    latent, features = stream.standard_normal((40, D)), stream.standard_normal((N, D))
+    # Features almost orthogonal to the first latent pattern: single precision alone gets half of their signs wrong.
+    first, wanted = latent[0], stream.choice([-1.0, 1.0], N)
+    features += np.outer(wanted * 1e-7 - features @ first, first) / (first @ first)
+    assert (np.sign(latent.astype(np.float32) @ features.astype(np.float32).T)[0] != wanted).sum() > N / 5
+    products = perceptron._products_with_right_signs(latent, features)
+    np.testing.assert_array_equal(np.sign(products[0]), wanted)
+    np.testing.assert_array_equal(np.sign(products), np.sign(latent @ features.T))
+    np.testing.assert_allclose(products, latent @ features.T, atol=1e-3)
 
 
 def test_integers_of_numpy_are_integers():
