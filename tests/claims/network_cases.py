@@ -16,7 +16,6 @@ NETWORKS["O42"] = Case(
     wrong={
         "SGD much later": put(SGD, "value", 0.0, inv_alpha=below(0.6), **solved),
         "some solve at the smallest N/P": put(FBP, "value", 1.0, inv_alpha=0.25, sample=0, **solved),
-        "some fail at the largest": put(SGD, "value", 0.0, inv_alpha=2.0, sample=0, **solved),
     },
     small={
         "three sets": few(FBP),
@@ -57,6 +56,7 @@ NETWORKS["O44"] = Case(
     wrong={
         "SGD better": add(SGD, "value", -0.02, **error),
         "both equal": add(SGD, "value", -0.006, **error),
+        "much worse": add(SGD, "value", 0.2, inv_alpha=lambda x: x > 0.45, **error),
         "a rise": add(FBP, "value", 0.2, inv_alpha=2.0, **error),
         "no fall": every(put(FBP, "value", _flat, **error), put(SGD, "value", _flat, **error)),
     },
@@ -65,8 +65,7 @@ NETWORKS["O44"] = Case(
 )
 NETWORKS["O45"] = Case(
     wrong={
-        "not flat": put(SGD, "value", 0.01, sigma=0.01, inv_alpha=0.5, **energy),
-        "errors at the least noise": put(SGD, "value", 0.003, sigma=0.01, inv_alpha=0.5, **energy),
+        "errors at short distance": put(SGD, "value", 0.003, sigma=0.01, inv_alpha=0.5, **energy),
         "sharper far away": times(FBP, "value", 4, inv_alpha=2.0, **energy),
         "fBP sharper": times(FBP, "value", 3, **energy),
     },

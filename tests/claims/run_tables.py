@@ -86,8 +86,8 @@ def _efficient(seed: int, grid: Mapping[int, Mapping[float, int]], better: float
 
 def solve_focusing_bp() -> pd.DataFrame:
     easy = {1.2: 20, 1.5: 20, 2.0: 20, 5.0: 20}
-    grid = {67: {0.9: 1, 1.0: 12} | easy, 201: {0.9: 0, 1.0: 6} | easy, 467: {0.947: 0, 1.0: 1, 1.2: 20}, 1001: {1.0: 0}}
-    return _efficient(2, grid, better=0.06)
+    large = {467: {0.947: 0, 1.0: 1, 1.2: 20}, 1001: {1.0: 0}}
+    return _efficient(2, {67: {0.9: 1, 1.0: 12} | easy, 201: {0.9: 0, 1.0: 6} | easy} | large, better=0.06)
 
 
 def solve_sbpi() -> pd.DataFrame:

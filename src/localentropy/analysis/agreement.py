@@ -117,8 +117,8 @@ def agreement_at_infinite_size(deviations: pd.DataFrame, by: Sequence[str]) -> A
     independent samples, and their mean is the extrapolated mean.
 
     Args:
-        deviations: as in `agreement_by_size`. Sizes N of one D are averaged. A point with one D only is left out, and so
-            is a sample that lacks a point.
+        deviations: as in `agreement_by_size`. Sizes N of one D are averaged. Points with one D only are left out, and
+            samples that lack a point.
         by: as there.
     """
     table = deviations.pivot_table(index=[*by, "D"], columns="sample", values="deviation")

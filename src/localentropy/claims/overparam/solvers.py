@@ -364,7 +364,7 @@ def _mostly_solved(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _fall(D: np.ndarray, solved: np.ndarray, n: np.ndarray) -> float:
-    """One-sided p-value of Kendall's rank correlation of size and outcome over all runs; NaN if all outcomes are equal."""
+    """One-sided p-value of Kendall's rank correlation of size and outcome; NaN if all outcomes are equal."""
     outcomes = np.concatenate([np.arange(runs) < success for success, runs in zip(solved, n, strict=True)])
     return float(stats.kendalltau(np.repeat(D, n), outcomes, alternative="less").pvalue)
 

@@ -52,10 +52,10 @@ def profiles(table: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def energy(profiles: pd.DataFrame) -> tuple[float, float]:
-    """Local energy at `COMPARED_AT`, mean over samples, and its error."""
+def energy(profiles: pd.DataFrame, at: float = COMPARED_AT) -> tuple[float, float]:
+    """Local energy at a distance, mean over samples, and its error."""
     each = [
-        np.interp(COMPARED_AT, profile["distance"], profile["energy"])
+        np.interp(at, profile["distance"], profile["energy"])
         for _, profile in profiles.sort_values("sigma").groupby("sample")
     ]
     return float(np.mean(each)), float(np.std(each, ddof=1) / np.sqrt(len(each))) if len(each) > 1 else np.nan

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from localentropy.analysis.thresholds import first_solved
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import Drawing, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels, threshold_line
 from localentropy.plots.network_points import SERIES
 from localentropy.plots.perceptron_points import one_two_five, small_rates
 
@@ -22,60 +22,76 @@ SOLVERS: dict[str, dict[str, Any]] = {
     "committee_focusing_bp": ALGORITHMS["focusing_bp"],
     "committee_sgd": ALGORITHMS["sgd"],
 }
-LINES = SERIES | {"overlap": {}}
-THRESHOLDS = {"half": ":", "all": "-"}
+LINES = SERIES | {"overlap": {}, "difference": {"color": "black", "marker": "o", "markersize": 2.5, "linewidth": 0.8}}
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) train and test error, (b) overlap of SGD's solutions of one training set, (c) local energy at two N/P."""
+    """(a) train error, (b) test error, (c) overlap of SGD's solutions of one training set, (d) local energy at two N/P."""
     runs = {solver: tables[f"overparam/{solver}"] for solver in SOLVERS}
     near, far = _compared(runs)
     data = pd.concat(
         [_errors(solver, table) for solver, table in runs.items()]
-        + [_overlaps(runs["committee_sgd"])]
+        + [_difference(runs), _overlaps(runs["committee_sgd"])]
         + [_local_energies(solver, table, near, far) for solver, table in runs.items()]
     )
-    thresholds = pd.concat([_thresholds(solver, table) for solver, table in runs.items()])
-    figure, axes = panels(3, 7.2, 2.8)
+    found = ((solver, first_solved(_solved(table), 0.5)) for solver, table in runs.items())
+    halves = {solver: half for solver, half in found if half is not None}
+    figure, axes = panels(2, 6.2, 5.2, rows=2)
+    places = {**dict(zip("abcd", axes, strict=True)), "b, inset": axes[1].inset_axes((0.5, 0.5, 0.5, 0.42))}
     for (panel, series, solver), points in data.groupby(["panel", "series", "solver"], sort=False):
-        style = SOLVERS[str(solver)] | LINES[str(series)]
-        axes["abc".index(str(panel))].errorbar(points["x"], points["y"], points["y_err"], **style)
-    for axis in axes[:2]:
-        for line in thresholds.itertuples():
-            if axis is axes[0] or line.solver == "committee_sgd":
-                color, linestyle = SOLVERS[str(line.solver)]["color"], THRESHOLDS[str(line.share)]
+        style = {**SOLVERS[str(solver)], **LINES[str(series)]}
+        places[str(panel)].errorbar(points["x"], points["y"], points["y_err"], **style)
+    for panel in "abc":
+        for solver, half in halves.items():
+            if panel != "c" or solver == "committee_sgd":
                 # Two lines may coincide: the solvers' values are on different sides.
-                side = "left" if line.solver == "committee_focusing_bp" else "right"
-                at = {"half": 0.42, "all": 0.8}[str(line.share)] if axis is axes[0] else 0.97  # below the legend
-                threshold_line(axis, line.x, f"{line.x:.3g}", color=color, linestyle=linestyle, side=side, at=at)
-        errors = data[data["panel"] == "a"]
-        one_two_five(axis, (0.2, 0.5, 1, 2, 5), (0.9 * errors["x"].min(), 1.1 * errors["x"].max()))
-    axes[0].set(ylabel="error rate", ylim=(-2e-4, 60.0 * data.loc[data["panel"] == "a", "y"].max()))
+                side = "left" if solver == "committee_focusing_bp" else "right"
+                threshold_line(places[panel], half, f"{half:.3g}", color=SOLVERS[solver]["color"], side=side)
+        N_P = data.loc[data["panel"] == panel, "x"]
+        one_two_five(places[panel], (0.2, 0.5, 1, 2, 5), (0.9 * N_P.min(), 1.1 * N_P.max()))
+    # Train errors fall to zero at the threshold: what lies far above it is left out.
+    one_two_five(
+        axes[0], (0.2, 0.3, 0.5, 1), (0.9 * data["inv_alpha"].min(), 1.05 * max([*halves.values(), 0.4]) ** 0.5)
+    )
+    axes[0].set(ylabel="train error", ylim=(-1e-4, 1.0))
     small_rates(axes[0])
-    axes[1].set(ylabel="overlap of SGD's solutions", ylim=(0.0, 1.0))
-    shown = data[(data["panel"] == "c") & (data["x"] < 0.75)]
-    axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xlim=(-0.01, 0.75))
-    axes[2].set_ylim(-0.006, max(0.02, shown["y"].max() * 1.3))
+    _test_errors(axes[1], places["b, inset"], data)
+    axes[2].set(ylabel="overlap of SGD's solutions", ylim=(0.0, 1.02))
+    axes[2].axhline(1.0, color=GREY, linewidth=0.8)
+    axes[3].set(xlabel="distance per unit", ylabel="train error after noise", xscale="log", xlim=(5e-3, 1.0))
+    small_rates(axes[3])
+    axes[3].set_ylim(-1e-4, 1.0)
     _legends(axes, near, far)
     letter(axes)
-    marks = thresholds.assign(panel="a", series="threshold, " + thresholds["share"], y=float("nan"), y_err=0.0)
-    columns = ["panel", "series", "x", "y", "y_err", "solver", "inv_alpha", "sigma", "solved", "samples"]
-    numbers = pd.concat([data, _difference(runs), marks])[columns].fillna({"y_err": 0.0})
-    return Drawing(figure, numbers, _caption(runs, thresholds, near, far, scale))
+    K = runs["committee_sgd"].attrs["parameters"]["units"]
+    marks = pd.DataFrame({"panel": "a", "series": "threshold", "solver": list(halves), "x": list(halves.values())})
+    data = pd.concat([data.assign(distance=data["x"].where(data["panel"] == "d") * math.sqrt(K)), marks])
+    columns = ["panel", "series", "x", "y", "y_err", "solver", "inv_alpha", "sigma", "distance", "solved", "samples"]
+    return Drawing(figure, data[columns].fillna({"y_err": 0.0}), _caption(runs, halves, near, far, scale))
+
+
+def _test_errors(axis: Axes, inset: Axes, data: pd.DataFrame) -> None:
+    """Limits and labels of the test errors and of their difference."""
+    errors = data.loc[data["series"] == "test error", "y"]
+    low, high = float(errors.min()), float(errors.max())
+    axis.set(ylabel="test error", ylim=(low - 0.1 * (high - low), high + 0.6 * (high - low)))
+    inset.axhline(0.0, color=GREY, linewidth=0.8)
+    inset.set_title("SGD − fBP", fontsize=7)
+    inset.tick_params(labelsize=6)
+    N_P = data.loc[data["panel"] == "b, inset", "x"]
+    one_two_five(inset, (0.5, 1, 2), (0.9 * N_P.min(), 1.1 * N_P.max()))
+    inset.set_xlabel("")
 
 
 def _legends(axes: Sequence[Axes], near: float, far: float) -> None:
-    """Colours stand for solvers in all panels. Each panel explains its line styles."""
-    black: dict[str, Any] = {"color": "black", "marker": "o"}
+    """Colours stand for solvers in all panels."""
     solvers = [Line2D([], [], **style) for style in SOLVERS.values()]
-    test, train = (Line2D([], [], **(black | SERIES[name])) for name in ("test error", "train error"))
-    axes[0].legend([*solvers, test, train], [*(style["label"] for style in SOLVERS.values()), "test", "train"], ncols=2)
-    lines = [Line2D([], [], color=SOLVERS["committee_sgd"]["color"], lw=0.8, ls=style) for style in THRESHOLDS.values()]
-    axes[1].legend(lines, [f"{share} solved" for share in THRESHOLDS], loc="upper right")
+    axes[0].legend(solvers, [style["label"] for style in SOLVERS.values()], loc="upper right")
     if not math.isnan(far):
+        black: dict[str, Any] = {"color": "black", "marker": "o"}
         lines = [Line2D([], [], **(black | SERIES[name])) for name in ("near threshold", "far above")]
-        axes[2].legend(lines, [f"$N/P$ = {value:.2g}" for value in (near, far)], loc="upper left")
+        axes[3].legend(lines, [f"$N/P$ = {value:.2g}" for value in (near, far)], loc="upper left")
 
 
 def _by_training_set(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -91,36 +107,29 @@ def _solved(table: pd.DataFrame) -> pd.Series:
 
 def _errors(solver: str, table: pd.DataFrame) -> pd.DataFrame:
     frames = []
-    for quantity in ("train_error", "test_error"):
+    for panel, quantity in (("a", "train_error"), ("b", "test_error")):
         points = _by_training_set(table[table["quantity"] == quantity], ["inv_alpha"])
-        frames.append(points.assign(series=quantity.replace("_", " "), solved=points["inv_alpha"].map(_solved(table))))
-    points = pd.concat(frames)
-    return points.assign(panel="a", solver=solver, x=points["inv_alpha"])
+        points = points.assign(panel=panel, series=quantity.replace("_", " "), solver=solver, x=points["inv_alpha"])
+        frames.append(points.assign(solved=points["inv_alpha"].map(_solved(table))))
+    return pd.concat(frames)
 
 
 def _overlaps(table: pd.DataFrame) -> pd.DataFrame:
     points = _by_training_set(table[table["quantity"] == "overlap"], ["inv_alpha"])
     points = points[points["samples"] >= 3]  # of fewer training sets an error says nothing
-    points = points.assign(panel="b", series="overlap", solver="committee_sgd", x=points["inv_alpha"])
+    points = points.assign(panel="c", series="overlap", solver="committee_sgd", x=points["inv_alpha"])
     return points.assign(solved=points["inv_alpha"].map(_solved(table)))
 
 
 def _difference(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Test error of SGD less that of focusing BP on the same training sets; not drawn."""
+    """Test error of SGD less that of focusing BP on the same training sets."""
     keys = ["inv_alpha", "sample"]
     each = {
         solver: table[table["quantity"] == "test_error"].groupby(keys)["value"].mean() for solver, table in runs.items()
     }
     gap = (each["committee_sgd"] - each["committee_focusing_bp"]).rename("value").reset_index()
     points = _by_training_set(gap, ["inv_alpha"])
-    return points.assign(panel="not drawn", series="SGD - fBP, test error", x=points["inv_alpha"])
-
-
-def _thresholds(solver: str, table: pd.DataFrame) -> pd.DataFrame:
-    """Smallest N/P from which on at least half of the runs, and all of them, are solved."""
-    firsts = {share: first_solved(_solved(table), least) for share, least in (("half", 0.5), ("all", 1.0))}
-    marks = pd.DataFrame({"solver": solver, "share": list(firsts), "x": list(firsts.values())})
-    return marks.dropna(subset="x")
+    return points.assign(panel="b, inset", series="difference", solver="committee_sgd", x=points["inv_alpha"])
 
 
 def _compared(runs: Mapping[str, pd.DataFrame]) -> tuple[float, float]:
@@ -137,19 +146,16 @@ def _local_energies(solver: str, table: pd.DataFrame, near: float, far: float) -
         distance = here[here["quantity"] == "noise_distance"].groupby("sigma")["value"].mean()
         points = _by_training_set(here[here["quantity"] == "noise_train_error"], ["sigma"])
         points = points.assign(series=series, inv_alpha=inv_alpha, x=points["sigma"].map(distance))
-        frames.append(points.assign(panel="c", solver=solver))
+        frames.append(points.assign(panel="d", solver=solver))
     return pd.concat(frames)
 
 
-def _caption(runs: Mapping[str, pd.DataFrame], thresholds: pd.DataFrame, near: float, far: float, scale: str) -> str:
+def _caption(runs: Mapping[str, pd.DataFrame], halves: Mapping[str, float], near: float, far: float, scale: str) -> str:
     fbp, sgd = (runs[solver].attrs["parameters"] for solver in SOLVERS)
     P = int(runs["committee_sgd"]["P"].iloc[0])
-    smallest = int(runs["committee_sgd"]["N"].min()) // fbp["units"]
-    found = [
-        f"{SOLVERS[solver]['label']} "
-        + (", ".join(f"{share} from N/P = {x:.3g}" for share, x in zip(marks["share"], marks["x"], strict=True)))
-        for solver, marks in thresholds.groupby("solver", sort=False)
-    ]
+    found = [f"{SOLVERS[solver]['label']} {half:.3g}" for solver, half in halves.items()]
+    first = halves.get("committee_focusing_bp")
+    inputs = f", {round(first * P / fbp['units'])} inputs of a unit at that of fBP" if first else ""
     energies = (
         f"at N/P = {near:.3g}, the first at which all runs of both are solved (dashed, open), and at {far:.3g}"
         if not math.isnan(far)
@@ -159,20 +165,16 @@ def _caption(runs: Mapping[str, pd.DataFrame], thresholds: pd.DataFrame, near: f
         f"Figure 5. Tree committee machine with K = {fbp['units']} units and continuous weights on sign features of "
         f"{fbp['D']} latent dimensions, P = {P} patterns, α_T = {fbp['alpha_T']:g}; {fbp['samples']} training sets, the "
         f"same for both solvers, {sgd['starts']} starts of SGD on each; mean and standard error over training sets. "
-        "(a) Train (dashed, open) and test error of focusing BP and of SGD on the cross-entropy, linear below 0.001 and "
-        "logarithmic above; of an unsolved run, the weights with the fewest errors. Vertical lines: from where on half (dotted) and all (solid) runs are "
-        f"solved: {'; '.join(found) or 'nowhere'}. (b) Cosine of two solutions of SGD for one training set, mean over "
-        "units, where at least three training sets have two. Focusing BP is deterministic and has one solution. (c) Train error under multiplicative noise on the "
-        f"weights, units normalised again, against the root mean square distance that a unit moved, {energies}. Both solvers stop at the first solution they meet"
-        f"{'' if fbp['stop'] == 'first' else ' (focusing BP: after all couplings)'}. Correlated features make "
-        "focusing BP approximate. The text lost K, P, D, the damping and number of iterations of focusing BP and all "
-        f"settings of SGD: these are chosen here. {_below_paper(scale, smallest)}"
-    )
-
-
-def _below_paper(scale: str, smallest: int) -> str:
-    if scale == "paper":
-        return ""
-    return (
-        f"Scale {scale}: below the paper's size (fewer training sets and starts; units have {smallest} inputs or more)."
+        "(a) Train error of focusing BP and of SGD on the cross-entropy, linear below 0.001 and logarithmic above; of an "
+        "unsolved run, the weights with the fewest errors. Dotted lines: thresholds, from which on half of the runs are "
+        f"solved: {', '.join(found) or 'nowhere'}{inputs}. (b) Test error; inset: that of SGD less that of focusing BP on "
+        "the same training sets. (c) Cosine of two solutions of SGD for one training set, mean over units, where at least "
+        "three training sets have two; grey: equal solutions. Focusing BP is deterministic and has one solution. (d) Train "
+        "error under multiplicative noise on the weights, units normalised again, against the root mean square distance "
+        f"that a unit moved, {energies}. Both solvers stop at the first solution they meet"
+        f"{'' if fbp['stop'] == 'first' else ' (focusing BP: after all couplings)'}. SGD multiplies the norm β of the units "
+        f"by 1 + {sgd['beta_growth']:g} and the norm γ of the output by 1 + {sgd['gamma_growth']:g} after each epoch, from "
+        f"{sgd['beta']:g} and {sgd['gamma']:g} on. Correlated features make focusing BP approximate. K, P, D, the damping "
+        "and number of iterations of focusing BP and all values of SGD's schedule are chosen here: the text lost them. "
+        f"{'' if scale == 'paper' else f'Scale {scale}: fewer training sets and starts than at the scale paper.'}"
     )
