@@ -86,7 +86,7 @@ def _efficient(seed: int, grid: Mapping[int, Mapping[float, int]], better: float
 
 def solve_focusing_bp() -> pd.DataFrame:
     easy = {1.2: 20, 1.5: 20, 2.0: 20, 5.0: 20}
-    large = {467: {0.947: 0, 1.0: 1, 1.2: 20}, 1001: {1.0: 0}}
+    large = {467: {0.947: 0, 1.0: 1}, 1001: {1.0: 0}}
     return _efficient(2, {67: {0.9: 1, 1.0: 12} | easy, 201: {0.9: 0, 1.0: 6} | easy} | large, better=0.06)
 
 
