@@ -216,7 +216,7 @@ def test_labels(wrong):
 
 def test_what_does_not_fit_the_memory():
     require_memory(1e6, N=1000)
-    with pytest.raises(DomainError, match=r"^N = 5, P = 6: this takes 1e\+09 GB, the machine has .* GB$"):
+    with pytest.raises(DomainError, match=r"^N = 5, P = 6: this takes 1e\+09 GB, allowed here are .* GB$"):
         require_memory(1e18, N=5, P=6)
 
 

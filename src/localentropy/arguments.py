@@ -6,7 +6,10 @@ import difflib
 import math
 import numbers
 import os
+import resource
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localentropy.errors import DomainError
@@ -16,12 +19,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-LARGEST_COUNT = 10**9
-"""Of samples, weights or iterations. A larger number is a mistake, and the run would not end."""
 LONGEST_SHOWN = 80
 """Characters of a value in a message."""
 LARGEST = 1e250
 """The largest size of an element of an array: sums of them do not overflow."""
+LARGEST_PATTERN = 1e6
+"""The largest size of an entry of a pattern or input: sums of squares in single precision do not overflow."""
 LARGEST_RATE = 1e100
 """The largest learning rate, coupling or sharpness in double precision: squares of them do not overflow."""
 
@@ -197,8 +200,20 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
     return numbers
 
 
+def memory_limit() -> int:
+    """Bytes that a process may have: the machine's, or less by its control group (containers, Slurm) or `ulimit -v`."""
+    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY:
+        limits.append(soft)
+    with suppress(OSError, ValueError):  # another layout of control groups, or "max": no limit
+        group = Path("/proc/self/cgroup").read_text().partition("0::")[2].splitlines()[0]
+        limits.append(int(Path(f"/sys/fs/cgroup{group}", "memory.max").read_text()))
+    return min(limits)
+
+
 def require_memory(size: float, **sizes: int) -> None:
-    """Refuse what is larger than the memory of this machine.
+    """Refuse what is larger than the memory that a process may have.
 
     Args:
         size: of all arrays, in bytes.
@@ -207,10 +222,10 @@ def require_memory(size: float, **sizes: int) -> None:
     Raises:
         DomainError: says how large both are.
     """
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    memory = memory_limit()
     if size > memory:
         named = ", ".join(f"{name} = {value}" for name, value in sizes.items())
-        raise DomainError(f"{named}: this takes {size / 1e9:.3g} GB, the machine has {memory / 1e9:.3g} GB")
+        raise DomainError(f"{named}: this takes {size / 1e9:.3g} GB, allowed here are {memory / 1e9:.3g} GB")
 
 
 def require_shape(name: str, shape: Sequence[int], *allowed: Shape) -> None:
@@ -260,6 +275,45 @@ def require_reals(name: str, values: Any, *shapes: Shape) -> np.ndarray:
         wrong = numbers[~(np.abs(numbers) <= LARGEST)].flat[0]
         raise DomainError(f"{name}: {wrong:g} is among them, allowed are finite real numbers, at most {LARGEST:g}")
     return numbers
+
+
+def locked(array: np.ndarray) -> np.ndarray:
+    """The array, which can no longer be written to."""
+    array.setflags(write=False)
+    return array
+
+
+def require_frozen(name: str, array: object, shape: Shape, *kinds: type[np.generic]) -> np.ndarray:
+    """An array of a problem that nobody can write to, contiguous: the argument itself, or a copy.
+
+    Args:
+        name: of the array.
+        array: the argument.
+        shape: the allowed one.
+        kinds: the allowed types; int8 is for ±1.
+
+    Raises:
+        DomainError: no array; another type or shape; int8 other than ±1; a real number not finite, or too large.
+    """
+    import numpy as np
+
+    allowed = " and ".join(f"{kind.__name__}{' of ±1' * (kind is np.int8)}" for kind in kinds)
+    if type(array) is not np.ndarray:
+        raise DomainError(f"{name}: a {type(array).__name__} given, allowed is an array of numpy, {allowed}")
+    if array.dtype.type not in kinds:
+        raise DomainError(f"{name} of type {array.dtype}: allowed is {allowed}")
+    require_shape(name, array.shape, shape)
+    least, most = array.min(), array.max()
+    # Comparisons with NaN are false.
+    if array.dtype == np.int8:
+        if not (least >= -1 and most <= 1 and np.count_nonzero(array) == array.size):
+            wrong = array[(array != 1) & (array != -1)][0]
+            raise DomainError(f"{name}: {wrong} is among them, allowed are 1 and -1")
+    elif not (least >= -LARGEST_PATTERN and most <= LARGEST_PATTERN):
+        wrong = array[~(np.abs(array) <= LARGEST_PATTERN)][0]
+        raise DomainError(f"{name}: {wrong:g} is among them, allowed are finite numbers, at most {LARGEST_PATTERN:g}")
+    owned = array.base is None and array.flags.c_contiguous and not array.flags.writeable
+    return array if owned else locked(np.array(array, order="C"))
 
 
 def require_signs(name: str, values: Any, *shapes: Shape) -> np.ndarray:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import numbers
 from typing import TYPE_CHECKING
 
-from localentropy.arguments import require_integer
+from localentropy.arguments import require_integer, require_number, shown
+from localentropy.errors import DomainError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,11 +32,17 @@ def entropy(root: int, stream: str, **values: float | int | str | bool) -> int:
     Numbers are told apart by value, not by type: 2, 2.0 and numpy's 2 name the same stream.
 
     Raises:
-        DomainError: a root that is no seed.
+        DomainError: a root that is no seed, a stream that is no text, a value that is neither a finite number nor text.
     """
-    canonical = {key: float(value) if isinstance(value, numbers.Real) else value for key, value in values.items()}
+    if not isinstance(stream, str):
+        raise DomainError(f"stream = {shown(stream)}: allowed is a text")
+    canonical = {key: value if isinstance(value, str) else _number(key, value) for key, value in values.items()}
     name = json.dumps([require_seed(root), stream, canonical], sort_keys=True, allow_nan=False)
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16], "big")
+
+
+def _number(key: str, value: object) -> float:
+    return float(value) if isinstance(value, bool) else require_number(key, value)
 
 
 def child(root: int, stream: str, **values: float | int | str | bool) -> int:

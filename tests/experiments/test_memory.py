@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from localentropy.arguments import memory_limit
 from localentropy.errors import LocalEntropyError
 from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import load_program, resolve
 from localentropy.pipeline.jobs import table_jobs
-from localentropy.pipeline.machine import MachineError, memory_limit, refusals
+from localentropy.pipeline.machine import MachineError, refusals
 
 HUGE: dict[str, dict[str, Any]] = {
     "overparam/solve_sbpi": {"grids": [{"D": 9999, "inv_alphas": [1e5], "samples": 1, "margins": [0.0]}]},

@@ -37,13 +37,14 @@ SIGNS, ABSOLUTE = generalized_linear(6, 4, 0), generalized_linear(6, 4, 0, chann
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: replace(SIGNS, inputs=np.ones((6, 3))), r"inputs of shape \(6, 3\), labels of shape \(6,\), teacher"),
+        (lambda: replace(SIGNS, inputs=np.ones((6, 3))), r"teacher of shape \(4,\): allowed is \(3,\)"),
         (lambda: replace(SIGNS, labels=np.ones(5)), r"labels of shape \(5,\)"),
         (lambda: replace(SIGNS, inputs=np.ones((0, 4)), labels=np.ones(0)), r"inputs of shape \(0, 4\)"),
-        (lambda: replace(SIGNS, inputs=np.full((6, 4), np.nan)), "inputs: allowed is an array of numpy"),
-        (lambda: replace(SIGNS, teacher=np.ones(4, int)), "teacher: allowed is an array of numpy"),
-        (lambda: replace(SIGNS, labels=np.ones(6, int)), "labels: allowed is an array of numpy"),
+        (lambda: replace(SIGNS, inputs=np.full((6, 4), np.nan)), "inputs: nan is among them"),
+        (lambda: replace(SIGNS, teacher=np.ones(4, int)), "teacher of type int64: allowed is float64"),
+        (lambda: replace(SIGNS, labels=np.ones(6, int)), "labels of type int64: allowed is float64"),
         (lambda: replace(SIGNS, labels=np.zeros(6)), "labels: allowed are 1 and -1"),
+        (lambda: replace(SIGNS, labels=-SIGNS.labels), "labels: some are not those that the teacher gives"),
         (lambda: replace(ABSOLUTE, labels=-ABSOLUTE.labels), "labels: allowed are numbers that are not negative"),
         (lambda: replace(SIGNS, teacher=np.zeros(4)), "teacher: all its weights are zero"),
         (lambda: replace(SIGNS, prior="gauss"), "prior = 'gauss' is not known"),

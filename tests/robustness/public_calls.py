@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
+from localentropy.analysis.extrapolation import to_infinite_size
+from localentropy.data.embedded import read_embedded
+from localentropy.data.registry import DATA_DIR
 from localentropy.instances.committee import (
     FullCommittee,
     TreeCommittee,
@@ -16,6 +20,9 @@ from localentropy.instances.committee import (
     random_tree_committee,
     tree_committee,
 )
+from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
+from localentropy.instances.image_features import ImageFeatures, image_features
+from localentropy.instances.linear_features import LinearProblem, linear_problem
 from localentropy.instances.perceptron import (
     Instance,
     effective_margin,
@@ -53,10 +60,23 @@ from localentropy.networks.mlp.training import train_adam, train_sgd
 from localentropy.networks.normalise import normalise
 from localentropy.numerics.activations import activation_moments
 from localentropy.numerics.gaussian_covariance import gaussian_covariance
-from localentropy.replica import cross_entropy, perceptron, random_features, spherical_tree, teacher_student
+from localentropy.replica import (
+    bayes,
+    cross_entropy,
+    erm,
+    gaussian_covariate,
+    gibbs,
+    perceptron,
+    random_features,
+    spherical_tree,
+    teacher_student,
+)
+from localentropy.replica import hidden_manifold as manifold_theory
 from localentropy.replica import tree_committee as committee_theory
 from localentropy.replica.franz_parisi import binary_entropy
+from localentropy.seeds import generator
 from localentropy.solvers import anneal, belief_propagation, binarynet, focusing_bp, mct0, sbpi
+from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.binarynet import binarynet_many
 from localentropy.solvers.committee.belief_propagation import committee_belief_propagation
@@ -64,6 +84,9 @@ from localentropy.solvers.committee.entropic_least_action import committee_entro
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.least_action import committee_least_action
 from localentropy.solvers.committee.sgd import Schedule, committee_sgd, committee_sgd_many
+from localentropy.solvers.descent import Descent, descend_phase_retrieval
+from localentropy.solvers.generalized_amp import generalized_amp
+from localentropy.solvers.linear_student import train_linear_student
 
 
 class Call(NamedTuple):
@@ -95,6 +118,13 @@ CLASSES = (BINARY_INPUTS[:, 0] > 0).long()
 CNN = he_initialization(1, streams())
 IMAGES = torch.from_numpy(np.random.default_rng(7).standard_normal((4, 3, 32, 32)).astype(np.float32))
 TEN = torch.tensor([0, 3, 9, 1])
+TEACHER_SIGNS, INTENSITIES = (generalized_linear(8, 4, 0, channel=channel) for channel in ("sign", "absolute"))
+MANIFOLD, SURROGATE = (linear_problem(features, 12, 3, 0, p=6) for features in ("nonlinear", "gaussian"))
+PICTURES = read_embedded("mnist", DATA_DIR)
+LINEAR: dict[str, Any] = {
+    "inputs": SURROGATE.inputs, "labels": SURROGATE.labels, "regularization": 0.1, "tolerance": 1e-6,
+    "max_iterations": 10,
+}  # fmt: skip
 FLAT = torch.from_numpy(np.random.default_rng(8).standard_normal((2, 6)))
 
 
@@ -151,6 +181,30 @@ CALLS: dict[str, Call] = {
         FullCommittee(FULL.data, 3, FULL.data).test_error, {"weights": TREE_WEIGHTS, "n": 5}
     ),
     "normalised_units": Call(normalised_units, {"instance": TREE, "weights": TREE_WEIGHTS}),
+    "generalized_linear": Call(
+        generalized_linear, {"n": 5, "d": 3, "seed": 0, "prior": "gaussian", "channel": "sign"}
+    ),
+    "GeneralizedLinear": Call(
+        GeneralizedLinear,
+        {
+            "inputs": TEACHER_SIGNS.inputs, "labels": TEACHER_SIGNS.labels, "teacher": TEACHER_SIGNS.teacher,
+            "prior": "gaussian", "channel": "sign", "seed": 0,
+        },
+    ),
+    "teacher.overlap": Call(TEACHER_SIGNS.overlap, {"weights": np.ones(4)}),
+    "teacher.cosine": Call(INTENSITIES.cosine, {"weights": np.ones(4)}),
+    "linear_problem": Call(
+        linear_problem, {"features": "gaussian", "n": 5, "d": 3, "seed": 0, "p": 6, "activation": "erf"}
+    ),
+    "linear_problem_independent": Call(linear_problem, {"features": "independent", "n": 5, "d": 3, "seed": 0}),
+    "LinearProblem": Call(LinearProblem, {"source": TEACHER_SIGNS}),
+    "linear_problem.errors": Call(SURROGATE.errors, {"weights": np.ones((2, 6))}),
+    "linear_problem.errors_measured": Call(MANIFOLD.errors, {"weights": np.ones((2, 6)), "test_samples": 9}),
+    "image_features": Call(
+        image_features, {"dataset": PICTURES, "kind": "random_features", "features": 3, "seed": 0}
+    ),
+    "ImageFeatures": Call(ImageFeatures, {"values": SURROGATE.inputs, "labels": LATTICE.labels}),
+    "image_features.moments": Call(ImageFeatures(SURROGATE.inputs, LATTICE.labels).moments, {"smallest": 1e-9}),
     # solvers of the binary perceptron
     "anneal": Call(
         anneal,
@@ -198,6 +252,43 @@ CALLS: dict[str, Call] = {
     "solve_many": Call(
         solve_many, {"solver": mct0, "instances": [LATTICE, REAL], "seeds": [0, 1], "threads": 2, "sweeps": 3}
     ),
+    "amp": Call(
+        amp,
+        {
+            "instance": LATTICE, "margin": 0.1, "seed": 0, "damping": 0.3, "max_iterations": 3, "tolerance": 1e-5,
+            "epsilon": 0.1,
+        },
+    ),
+    "two_level_amp": Call(
+        two_level_amp, {"instance": REAL, "margin": 0.1, "seed": 0, "max_iterations": 3, "tolerance": 1e-5}
+    ),
+    "amp_in_fields": Call(
+        amp_in_fields,
+        {
+            "instance": LATTICE, "external": np.ones((2, 61)), "margin": 0.1, "damping": 0.3, "max_iterations": 3,
+            "tolerance": 1e-5,
+        },
+    ),
+    # solvers of generalized linear problems
+    "generalized_amp": Call(
+        generalized_amp,
+        {"instance": TEACHER_SIGNS, "seed": 0, "max_iterations": 5, "tolerance": 1e-6, "epsilon": 0.01},
+    ),
+    "generalized_amp_absolute": Call(generalized_amp, {"instance": INTENSITIES, "seed": 0, "max_iterations": 5}),
+    "Descent": Call(
+        Descent,
+        {"step": 0.1, "iterations": 5, "loss_tolerance": 1e-6, "speed_tolerance": 1e-6, "success_overlap": 0.9},
+    ),
+    "descend_phase_retrieval": Call(
+        descend_phase_retrieval,
+        {
+            "instances": [INTENSITIES, INTENSITIES], "units": 1, "seeds": [0, 1], "descent": Descent(iterations=50),
+            "device": "cpu", "dtype": torch.float64,
+        },
+    ),
+    "train_linear_student": Call(train_linear_student, {**LINEAR, "loss": "hinge"}),
+    "train_linear_student_square": Call(train_linear_student, {**LINEAR, "loss": "square"}),
+    "train_linear_student_logistic": Call(train_linear_student, {**LINEAR, "loss": "logistic"}),
     # solvers of committees
     "committee_belief_propagation": Call(
         committee_belief_propagation, {"instance": TREE, "damping": 0.5, "max_iterations": 3, "tolerance": 1e-6}
@@ -362,6 +453,11 @@ CALLS: dict[str, Call] = {
     "networks.overlap": Call(overlap, {"first": MLP, "second": MLP}),
     "layer_overlaps": Call(layer_overlaps, {"first": MLP, "second": MLP}),
     "networks.distance": Call(distance, {"first": MLP, "second": MLP}),
+    # names of random streams, extrapolation
+    "generator": Call(generator, {"root": 0, "stream": "instance", "N": 3, "margin": 0.5, "name": "word"}),
+    "to_infinite_size": Call(
+        to_infinite_size, {"sizes": [25.0, 50.0], "means": [0.1, 0.2], "errors": [0.1, 0.1]}
+    ),
     # theory
     "binary_entropy": Call(binary_entropy, {"distance": [0.1, 0.5]}),
     "activation_moments": Call(activation_moments, {"activation": "sign"}),
@@ -413,6 +509,42 @@ CALLS: dict[str, Call] = {
     ),
     "spherical_tree.typical": Call(spherical_tree.typical, {"alpha": 1.0, "units": 3}),
     "spherical_tree.alpha_rs": Call(spherical_tree.alpha_rs, {"units": 3}),
+    "bayes.perceptron": Call(bayes.perceptron, {"alpha": 1.0, "prior": "binary", "start": "informed"}),
+    "bayes.phase_retrieval": Call(bayes.phase_retrieval, {"alpha": 0.8, "start": "informed"}),
+    "bayes.state_evolution": Call(
+        bayes.state_evolution,
+        {"alpha": 0.8, "updates": 3, "overlap": 0.1, "prior": "gaussian", "channel": "absolute"},
+    ),
+    "bayes.free_entropy": Call(
+        bayes.free_entropy, {"overlap": [0.1, 0.2], "alpha": 0.8, "prior": "binary", "channel": "sign"}
+    ),
+    "bayes.committee": Call(bayes.committee, {"alpha": 1.0, "units": 2, "start": "informed"}),
+    "bayes.committee_large": Call(bayes.committee, {"alpha": 1.0, "units": math.inf, "start": "informed"}),
+    "bayes.transitions": Call(bayes.transitions, {"model": "phase_retrieval"}),
+    "gibbs.learning": Call(gibbs.learning, {"alpha": 1.0, "temperature": 0.5}),
+    "gibbs.spinodal": Call(gibbs.spinodal, {"temperature": 0.5}),
+    "gibbs.zero_entropy": Call(gibbs.zero_entropy, {"temperature": 0.5}),
+    "gibbs.equilibrium": Call(gibbs.equilibrium, {"temperature": 0.5}),
+    "erm.fit": Call(erm.fit, {"alpha": 1.0, "loss": "hinge", "regularization": 0.1}),
+    "erm.optimal_regularization": Call(erm.optimal_regularization, {"alpha": 1.0, "loss": "square"}),
+    "manifold_theory.fit": Call(
+        manifold_theory.fit,
+        {
+            "samples_per_feature": 1.0, "inputs_per_feature": 0.1, "loss": "square", "regularization": 0.1,
+            "activation": "erf",
+        },
+    ),
+    "manifold_theory.optimal_regularization": Call(
+        manifold_theory.optimal_regularization,
+        {"samples_per_feature": 1.0, "inputs_per_feature": 0.1, "loss": "square", "activation": "erf"},
+    ),
+    "ridge": Call(
+        gaussian_covariate.ridge,
+        {
+            "eigenvalues": [1.0, 2.0], "coefficients": [0.1, 0.2], "variance": 1.0, "samples": 5.0,
+            "regularization": 0.1, "images": 9.0,
+        },
+    ),
     "minimizers": Call(cross_entropy.minimizers, {"alpha": 0.6, "gamma": 2.0}),
     "minimizers_franz_parisi": Call(
         cross_entropy.franz_parisi, {"distances": [0.1], "alpha": 0.6, "gamma": 2.0, "unsolved": "raise"}

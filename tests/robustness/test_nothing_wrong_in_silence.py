@@ -304,7 +304,9 @@ def test_networks_are_made_of_numbers():
 
 
 def test_a_problem_larger_than_the_memory_is_refused_before_it_is_made():
-    refuses("D = 1000000000, P = 4, N = 1000000000: this takes .* GB, the machine", hidden_manifold, 10**9, 4, 10**9, 0)
+    refuses(
+        "D = 1000000000, P = 4, N = 1000000000: this takes .* GB, allowed here are", hidden_manifold, 10**9, 4, 10**9, 0
+    )
     refuses("width = 100000: this takes .* GB", he_initialization, 100_000, streams())
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from localentropy.arguments import require_reals, shown
 from localentropy.errors import DomainError
 
 
@@ -38,13 +39,16 @@ def to_infinite_size(sizes: ArrayLike, means: ArrayLike, errors: ArrayLike) -> E
         errors: standard errors of the means, [points], positive.
 
     Raises:
-        DomainError: fewer than two different sizes, or an error that is not positive.
+        DomainError: arrays of other shapes, or with a number that is not finite; fewer than two different sizes; a size
+            or an error that is not positive.
     """
-    size, mean, error = (np.asarray(values, np.float64) for values in (sizes, means, errors))
+    size = require_reals("sizes", sizes, ("points",))
+    mean, error = require_reals("means", means, size.shape), require_reals("errors", errors, size.shape)
     if len(np.unique(size)) < 2:
-        raise DomainError(f"sizes = {size.tolist()}: two different ones are needed at least")
-    if not np.all(error > 0.0):
-        raise DomainError(f"errors = {error.tolist()}: all must be positive")
+        raise DomainError(f"sizes = {shown(size.tolist())}: two different ones are needed at least")
+    for name, values in (("sizes", size), ("errors", error)):
+        if not np.all(values > 0.0):
+            raise DomainError(f"{name} = {shown(values.tolist())}: all must be positive")
     # In units of the largest inverse size both columns are of order 1.
     unit = float(size.min())
     design = np.column_stack([np.ones_like(size), unit / size]) / error[:, None]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
+from localentropy.arguments import require_shape
 from localentropy.errors import DomainError
 
 
@@ -16,14 +19,19 @@ def spearman(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
     mean rank.
 
     Args:
-        x: one quantity of each run.
+        x: one quantity of each run, [runs]. Where one is missing (NaN), or all are the same, ρ and its error are NaN.
         y: the other.
 
     Raises:
-        DomainError: fewer than four runs.
+        DomainError: arrays of other shapes, fewer than four runs.
     """
-    number = np.size(x)
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    require_shape("x", x.shape, ("runs",))
+    require_shape("y", y.shape, x.shape)
+    number = len(x)
     if number < 4:
         raise DomainError(f"the error of a rank correlation needs at least 4 runs, got {number}")
+    if np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
+        return math.nan, math.nan
     rho = float(stats.spearmanr(x, y).statistic)
     return rho, float((1.0 - rho**2) * np.sqrt((1.0 + rho**2 / 2.0) / (number - 3)))

@@ -169,9 +169,8 @@ class TreeCommittee(Committee):
         super().__post_init__()
         N, K = self.data.N, self.units
         if N % K:
-            raise DomainError(
-                f"N = {N} is not divisible by units = {K}; nearest allowed are {N - N % K or K}, {N - N % K + K}"
-            )
+            nearest = ", ".join(str(size) for size in (N - N % K, N - N % K + K) if size)
+            raise DomainError(f"N = {N} is not divisible by units = {K}; nearest allowed: {nearest}")
 
     @property
     def inputs_per_unit(self) -> int:

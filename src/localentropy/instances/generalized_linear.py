@@ -12,17 +12,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import LARGEST_COUNT, require_array, require_choice, require_integer
+from localentropy.arguments import (
+    LARGEST_SIZE,
+    locked,
+    require_choice,
+    require_frozen,
+    require_integer,
+    require_memory,
+    require_reals,
+)
 from localentropy.errors import DomainError
 
-WEIGHTS = (-1e150, 1e150)
-"""Beyond them overlaps overflow."""
 PRIORS = ("gaussian", "binary")
 CHANNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "sign": lambda z: np.where(z >= 0.0, 1.0, -1.0),
     "absolute": np.abs,
 }
 """Labels of the teacher's pre-activations."""
+ROUNDING = 1e-9
+"""Of a teacher's pre-activation, in units of the largest one."""
 _LABELS = {"sign": "1 and -1", "absolute": "numbers that are not negative"}
 
 
@@ -30,8 +38,10 @@ _LABELS = {"sign": "1 and -1", "absolute": "numbers that are not negative"}
 class GeneralizedLinear:
     """A labelled training set and the teacher that made its labels.
 
+    Arrays are checked once, here, and cannot be written to afterwards. A writable array is copied.
+
     Attributes:
-        inputs: X, float64, [n, d].
+        inputs: X, float64, [n, d], at most 10⁶, as all numbers here.
         labels: y, float64, [n]: ±1 for signs, not negative for absolute values.
         teacher: w*, float64, [d].
         prior: of the teacher's weights, "gaussian" or "binary" (±1).
@@ -39,8 +49,8 @@ class GeneralizedLinear:
         seed: root seed of its random stream.
 
     Raises:
-        DomainError: arrays of other shapes or types, numbers that are not finite, labels that the channel cannot give,
-            a teacher of zeros, an unknown prior or channel.
+        DomainError: arrays of other shapes or types, numbers that are not finite, labels that the teacher does not
+            give, a teacher of zeros, an unknown prior or channel, a seed that is no integer.
     """
 
     inputs: np.ndarray
@@ -53,16 +63,12 @@ class GeneralizedLinear:
     def __post_init__(self) -> None:
         require_choice("prior", self.prior, PRIORS)
         require_choice("channel", self.channel, CHANNELS)
-        for name in ("inputs", "labels", "teacher"):
-            values = getattr(self, name)
-            if not isinstance(values, np.ndarray) or values.dtype != np.float64 or not np.isfinite(values).all():
-                raise DomainError(f"{name}: allowed is an array of numpy with finite numbers in float64")
-        shape = self.inputs.shape
-        if len(shape) != 2 or 0 in shape or (self.labels.shape, self.teacher.shape) != (shape[:1], shape[1:]):
-            raise DomainError(
-                f"inputs of shape {shape}, labels of shape {self.labels.shape}, teacher of shape {self.teacher.shape}: "
-                "allowed are (n, d), (n,) and (d,), n and d at least 1"
-            )
+        seeds.require_seed(self.seed)
+        inputs = require_frozen("inputs", self.inputs, ("n", "d"), np.float64)
+        labels = require_frozen("labels", self.labels, inputs.shape[:1], np.float64)
+        teacher = require_frozen("teacher", self.teacher, inputs.shape[1:], np.float64)
+        for name, array in (("inputs", inputs), ("labels", labels), ("teacher", teacher)):
+            object.__setattr__(self, name, array)
         # A channel gives its own labels back: sign(±1) = ±1, and |y| = y.
         if not np.array_equal(CHANNELS[self.channel](self.labels), self.labels):
             raise DomainError(
@@ -70,6 +76,11 @@ class GeneralizedLinear:
             )
         if not self.teacher.any():
             raise DomainError("teacher: all its weights are zero")
+        z = self.inputs @ self.teacher
+        # Signs times labels are the sizes too, but where rounding chose the sign.
+        sizes = z * self.labels if self.channel == "sign" else self.labels
+        if not np.allclose(sizes, np.abs(z), rtol=0.0, atol=ROUNDING * np.abs(z).max()):
+            raise DomainError("labels: some are not those that the teacher gives to the inputs")
 
     @property
     def n(self) -> int:
@@ -88,10 +99,9 @@ class GeneralizedLinear:
             weights: w, [d].
 
         Raises:
-            DomainError: weights of another shape, not finite or beyond 1e150.
+            DomainError: weights of another shape or not finite.
         """
-        weights = self._weights(weights)
-        m = float(weights @ self.teacher) / len(self.teacher)
+        m = float(self._weights(weights) @ self.teacher) / self.d
         return abs(m) if self.channel == "absolute" else m
 
     def cosine(self, weights: np.ndarray) -> float:
@@ -104,18 +114,16 @@ class GeneralizedLinear:
             weights: w, [d].
 
         Raises:
-            DomainError: weights of another shape, not finite or beyond 1e150.
+            DomainError: weights of another shape or not finite.
         """
         weights = self._weights(weights)
-        length = float(np.linalg.norm(weights) * np.linalg.norm(self.teacher)) / len(self.teacher)
-        m = self.overlap(weights)
-        return m / length if length > 0.0 else 0.0
+        # Divided by a power of two first, which rounds nothing: squares of very small or large weights are no numbers.
+        weights = np.ldexp(weights, -int(np.frexp(np.abs(weights).max())[1]))
+        length = float(np.linalg.norm(weights) * np.linalg.norm(self.teacher)) / self.d
+        return self.overlap(weights) / length if length > 0.0 else 0.0
 
     def _weights(self, weights: np.ndarray) -> np.ndarray:
-        weights = require_array("weight", weights, *WEIGHTS)
-        if weights.shape != self.teacher.shape:
-            raise DomainError(f"weights of shape {weights.shape}: allowed is {self.teacher.shape}")
-        return weights
+        return require_reals("weights", weights, self.teacher.shape)
 
 
 def generalized_linear(
@@ -133,12 +141,12 @@ def generalized_linear(
         channel: what a label tells of the pre-activation: "sign" or "absolute" value.
 
     Raises:
-        DomainError: a size below 1, an unknown prior or channel, a seed that is not an integer.
+        DomainError: a size below 1 or too large for the memory, an unknown prior or channel, a seed that is no integer.
     """
-    n, d = require_integer("n", n, 1, LARGEST_COUNT), require_integer("d", d, 1, LARGEST_COUNT)
-    seed = require_integer("seed", seed)
+    n, d = require_integer("n", n, 1, LARGEST_SIZE), require_integer("d", d, 1, LARGEST_SIZE)
     prior, channel = require_choice("prior", prior, PRIORS), require_choice("channel", channel, CHANNELS)
+    require_memory(2 * 8 * n * d, n=n, d=d)  # the inputs, and the random numbers that they are made from
     stream = seeds.generator(seed, "instance/generalized_linear", n=n, d=d, prior=prior)
     teacher = stream.standard_normal(d) if prior == "gaussian" else stream.choice(np.array([-1.0, 1.0]), d)
-    inputs = stream.standard_normal((n, d)) / np.sqrt(d)
+    inputs = locked(stream.standard_normal((n, d)) / np.sqrt(d))
     return GeneralizedLinear(inputs, CHANNELS[channel](inputs @ teacher), teacher, prior, channel, seed)

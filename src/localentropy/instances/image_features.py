@@ -18,7 +18,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import LARGEST_COUNT, require_choice, require_fraction, require_integer
+from localentropy.arguments import (
+    LARGEST_SIZE,
+    locked,
+    require_choice,
+    require_fraction,
+    require_frozen,
+    require_integer,
+    require_memory,
+)
 from localentropy.data.mnist_parity import parity_labels
 from localentropy.data.prepared import DIGITS, LAYOUTS, Dataset
 from localentropy.errors import DomainError
@@ -48,15 +56,23 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class ImageFeatures:
-    """Features and labels of a set of images.
+    """Features and labels of a set of images. Arrays cannot be written to.
 
     Attributes:
-        values: v, float64, [images, p]; each column has the mean 0.
+        values: v, float64, [images, p], at most 10⁶; each column has the mean 0.
         labels: y, int8 of ±1, [images].
+
+    Raises:
+        DomainError: arrays of other shapes or types, or with other numbers.
     """
 
     values: np.ndarray
     labels: np.ndarray
+
+    def __post_init__(self) -> None:
+        values = require_frozen("values", self.values, ("images", "p"), np.float64)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "labels", require_frozen("labels", self.labels, values.shape[:1], np.int8))
 
     def moments(self, smallest: float = SMALLEST) -> Moments:
         """Means over all images.
@@ -65,11 +81,13 @@ class ImageFeatures:
             smallest: leave out the directions with a variance below this, in units of the largest; in [0, 1).
 
         Raises:
-            DomainError: smallest out of range.
+            DomainError: smallest out of range, features that do not vary.
         """
         require_fraction(smallest=smallest)
         images = len(self.labels)
         eigenvalues, vectors = np.linalg.eigh(self.values.T @ self.values / images)
+        if not eigenvalues[-1] > 0.0:
+            raise DomainError(f"values: the features of the {images} images do not vary")
         there = eigenvalues > float(smallest) * eigenvalues[-1]
         eigenvalues, vectors = eigenvalues[there][::-1], vectors[:, there][:, ::-1]
         coefficients = np.abs(self.labels @ self.values @ vectors) / images
@@ -94,7 +112,8 @@ def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> Ima
         seed: root seed of F, which is the same for all datasets of one size of image.
 
     Raises:
-        DomainError: another dataset or kind, no images, features no integer or below 1, a seed that is no integer.
+        DomainError: another dataset or kind, images that do not differ, features no integer, below 1 or too many for
+            the memory, a seed that is no integer.
     """
     if not isinstance(dataset, Dataset):
         raise DomainError(
@@ -104,7 +123,7 @@ def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> Ima
     if dataset.name not in allowed:
         raise DomainError(f"dataset = {dataset.name}: allowed are those of ten classes: {', '.join(allowed)}")
     require_choice("kind", kind, KINDS)
-    features, seed = require_integer("features", features, 1, LARGEST_COUNT), require_integer("seed", seed)
+    features, seed = require_integer("features", features, 1, LARGEST_SIZE), seeds.require_seed(seed)
     images = np.concatenate([dataset.train.inputs, dataset.test.inputs])
     labels = parity_labels(np.concatenate([dataset.train.labels, dataset.test.labels]))
     if not (images != images[:1]).any():
@@ -113,9 +132,10 @@ def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> Ima
     pixels -= pixels.mean(0)
     pixels /= math.sqrt((pixels**2).sum(1).mean())
     if kind == "pixels":
-        return ImageFeatures(pixels, labels)
+        return ImageFeatures(locked(pixels), labels)
+    require_memory(8 * features * (3 * len(images) + pixels.shape[1]), images=len(images), features=features)
     matrix = seeds.generator(seed, "features", inputs=pixels.shape[1], features=features).standard_normal(
         (features, pixels.shape[1])
     )
     values = np.tanh(pixels @ matrix.T) / math.sqrt(features)
-    return ImageFeatures(values - values.mean(0), labels)
+    return ImageFeatures(locked(values - values.mean(0)), labels)

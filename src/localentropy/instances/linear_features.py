@@ -14,12 +14,20 @@ The output of a student w is its sum Σ_i w_i x_i. So λ means the same as in `l
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from localentropy.arguments import LARGEST_COUNT, require_array, require_choice, require_integer
+from localentropy.arguments import (
+    LARGEST_SIZE,
+    MOST_STEPS,
+    locked,
+    require_array,
+    require_choice,
+    require_integer,
+    require_memory,
+)
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
 from localentropy.instances.perceptron import Instance, hidden_manifold
@@ -47,16 +55,35 @@ class LinearProblem:
     """A labelled training set for a linear student.
 
     Attributes:
+        source: the teacher and what it sees: a GeneralizedLinear of channel "sign", or an Instance of the hidden
+            manifold.
         inputs: what the student sees, float64, [n, p].
         labels: ±1, float64, [n].
-        features: "independent", "nonlinear" or "gaussian".
-        source: the teacher and what it sees.
+
+    Raises:
+        DomainError: another source.
     """
 
-    inputs: np.ndarray
-    labels: np.ndarray
-    features: str
     source: GeneralizedLinear | Instance
+    inputs: np.ndarray = field(init=False)
+    labels: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        source = self.source
+        if isinstance(source, GeneralizedLinear) and source.channel == "sign":
+            inputs, labels = source.inputs, source.labels
+        elif isinstance(source, Instance) and not (
+            source.features is None or source.teacher is None or source.activation is None
+        ):
+            inputs = locked(source.patterns.astype(np.float64) / math.sqrt(source.N))
+            labels = locked(source.labels.astype(np.float64))
+        else:
+            raise DomainError(
+                f"source = {type(source).__name__} object: allowed is a GeneralizedLinear of channel 'sign' or an "
+                "Instance as hidden_manifold makes it"
+            )
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "labels", labels)
 
     def errors(self, weights: np.ndarray, test_samples: int = 10_000) -> Errors:
         """Errors of students on new inputs.
@@ -74,14 +101,17 @@ class LinearProblem:
         weights, p = require_array("weight", weights, *WEIGHTS), self.inputs.shape[1]
         if weights.ndim != 2 or weights.shape[1] != p:
             raise DomainError(f"weights of shape {weights.shape}: allowed is (students, {p})")
-        if self.features == "nonlinear":
-            return self._measured(weights, require_integer("test_samples", test_samples, 1, LARGEST_COUNT))
-        latent, own_noise = self._gaussian_outputs(weights)
+        if isinstance(self.source, Instance) and not self.source.gaussian_covariate:
+            return self._measured(self.source, weights, require_integer("test_samples", test_samples, 1, MOST_STEPS))
+        # In units of a power of two, which rounds nothing: squares of very small weights vanish.
+        unit = np.frexp(np.abs(weights).max(1))[1]
+        latent, own_noise = self._gaussian_outputs(np.ldexp(weights, -unit[:, None]))
         assert self.source.teacher is not None
         direction = self.source.teacher / np.linalg.norm(self.source.teacher)
         covariance = latent @ direction
         noise = np.sum((latent - covariance[:, None] * direction) ** 2, axis=1) + own_noise
-        square = noise + (covariance - math.sqrt(2.0 / math.pi)) ** 2 + 1.0 - 2.0 / math.pi
+        size = np.ldexp(covariance, unit)
+        square = np.ldexp(noise, 2 * unit) + (size - math.sqrt(2.0 / math.pi)) ** 2 + 1.0 - 2.0 / math.pi
         error = np.arctan2(np.sqrt(noise), covariance) / math.pi
         return Errors(np.where((noise == 0.0) & (covariance == 0.0), 0.5, error), square)
 
@@ -94,10 +124,10 @@ class LinearProblem:
         latent = moments.mu_1 / math.sqrt(p * d) * (weights @ self.source.features)
         return latent, moments.mu_star_squared / p * np.sum(weights**2, axis=1)
 
-    def _measured(self, weights: np.ndarray, test_samples: int) -> Errors:
-        assert isinstance(self.source, Instance)
+    @staticmethod
+    def _measured(source: Instance, weights: np.ndarray, test_samples: int) -> Errors:
         wrong, squares = np.zeros(len(weights)), np.zeros(len(weights))
-        for patterns, labels in self.source.test_patterns(test_samples):
+        for patterns, labels in source.test_patterns(test_samples):
             margins = labels[:, None] * (patterns.astype(np.float64) @ weights.T) / math.sqrt(weights.shape[1])
             wrong += np.sum(0.5 - 0.5 * np.sign(margins), axis=0)
             squares += np.sum((1.0 - margins) ** 2, axis=0)
@@ -118,16 +148,15 @@ def linear_problem(
         activation: f of the features, as in `localentropy.instances.perceptron.hidden_manifold`.
 
     Raises:
-        DomainError: unknown features, a size below 1, p unlike d for independent inputs, an unknown activation.
+        DomainError: unknown features, a size below 1 or too large for the memory, p unlike d for independent inputs, an
+            unknown activation.
     """
     require_choice("features", features, FEATURES)
-    n, d = require_integer("n", n, 1, LARGEST_COUNT), require_integer("d", d, 1, LARGEST_COUNT)
-    p = d if p is None else require_integer("p", p, 1, LARGEST_COUNT)
+    n, d = require_integer("n", n, 1, LARGEST_SIZE), require_integer("d", d, 1, LARGEST_SIZE)
+    p = d if p is None else require_integer("p", p, 1, LARGEST_SIZE)
     if features == "independent":
         if p != d:
             raise DomainError(f"p = {p}: independent inputs are what the teacher sees, so allowed is d = {d}")
-        independent = generalized_linear(n, d, seed)
-        return LinearProblem(independent.inputs, independent.labels, features, independent)
-    source = hidden_manifold(d, n, p, seed, activation, gaussian_covariate=features == "gaussian")
-    inputs = source.patterns.astype(np.float64) / math.sqrt(p)
-    return LinearProblem(inputs, source.labels.astype(np.float64), features, source)
+        return LinearProblem(generalized_linear(n, d, seed))
+    require_memory(8 * (n * d + p * d) + 12 * n * p, n=n, d=d, p=p)  # latent, F, patterns twice
+    return LinearProblem(hidden_manifold(d, n, p, seed, activation, gaussian_covariate=features == "gaussian"))

@@ -22,21 +22,19 @@ from localentropy import seeds
 from localentropy.arguments import (
     LARGEST_SIZE,
     MOST_STEPS,
-    Shape,
+    locked,
     require_choice,
     require_flag,
+    require_frozen,
     require_integer,
     require_memory,
     require_number,
     require_reals,
-    require_shape,
     shown,
 )
 from localentropy.errors import DomainError
 from localentropy.numerics.activations import Activation, AsItIs, activation_function, activation_moments
 
-LARGEST_PATTERN = 1e6
-"""The largest size of an entry of a pattern: sums of squares in single precision do not overflow."""
 _BLOCK = 2**22  # entries of a block of patterns
 
 
@@ -77,18 +75,18 @@ class Instance:
         if self.activation is not None:
             activation_moments(self.activation)
         flag = require_flag("gaussian_covariate", self.gaussian_covariate)
-        kept = {"patterns": _frozen("patterns", self.patterns, ("P", "N"), np.int8, np.float32)}
+        kept = {"patterns": require_frozen("patterns", self.patterns, ("P", "N"), np.int8, np.float32)}
         P, N = kept["patterns"].shape
-        kept["labels"] = _frozen("labels", self.labels, (P,), np.int8)
+        kept["labels"] = require_frozen("labels", self.labels, (P,), np.int8)
         D: int | str = "D"
         if self.features is not None:
-            kept["features"] = _frozen("features", self.features, (N, D), np.float64)
+            kept["features"] = require_frozen("features", self.features, (N, D), np.float64)
             D = kept["features"].shape[1]
         if self.latent is not None:
-            kept["latent"] = _frozen("latent", self.latent, (P, D), np.float64)
+            kept["latent"] = require_frozen("latent", self.latent, (P, D), np.float64)
             D = kept["latent"].shape[1]
         if self.teacher is not None:
-            kept["teacher"] = _frozen("teacher", self.teacher, (D,), np.int8)
+            kept["teacher"] = require_frozen("teacher", self.teacher, (D,), np.int8)
         for name, value in (*kept.items(), ("gaussian_covariate", flag)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_activation", _as_it_is(self.activation))
@@ -115,7 +113,7 @@ class Instance:
     @functools.cached_property
     def signed_patterns(self) -> np.ndarray:
         """y ξ, the patterns times their labels, [P, N], of the patterns' type; it cannot be written to."""
-        return _locked(self.patterns * self.labels[:, None])
+        return locked(self.patterns * self.labels[:, None])
 
     def stabilities(self, weights: np.ndarray) -> np.ndarray:
         """Stabilities Δ = y w·ξ / √N of the training patterns.
@@ -286,8 +284,8 @@ def hidden_manifold(
         labels=_answers(latent, teacher),
         seed=seed,
         activation=activation,
-        features=_locked(matrix),
-        latent=_locked(latent),
+        features=locked(matrix),
+        latent=locked(latent),
         teacher=teacher,
         gaussian_covariate=gaussian_covariate,
     )
@@ -347,7 +345,7 @@ def _project(
             continue
         z = block / math.sqrt(latent.shape[1]) @ features.T
         patterns[start : start + rows] = _covariates(z, activation, noise) if noise else function(z)
-    return _locked(patterns)
+    return locked(patterns)
 
 
 def _products_with_right_signs(latent: np.ndarray, features: np.ndarray) -> np.ndarray:
@@ -380,42 +378,11 @@ def _covariates(z: np.ndarray, activation: Activation, noise: np.random.Generato
 
 
 def _answers(latent: np.ndarray, teacher: np.ndarray) -> np.ndarray:
-    return _locked(activation_function("sign")(latent @ teacher.astype(np.float64)))
+    return locked(activation_function("sign")(latent @ teacher.astype(np.float64)))
 
 
 def _random_signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
-    return _locked(2 * stream.integers(0, 2, shape, dtype=np.int8) - 1)
-
-
-def _locked(array: np.ndarray) -> np.ndarray:
-    """The array, which can no longer be written to."""
-    array.setflags(write=False)
-    return array
-
-
-def _frozen(name: str, array: object, shape: Shape, *kinds: type[np.generic]) -> np.ndarray:
-    """An array that nobody can write to, contiguous: the argument itself, or a copy.
-
-    Raises:
-        DomainError: no array; another type or shape; int8 other than ±1; a real number not finite, or too large.
-    """
-    allowed = " and ".join(f"{kind.__name__}{' of ±1' * (kind is np.int8)}" for kind in kinds)
-    if type(array) is not np.ndarray:
-        raise DomainError(f"{name}: a {type(array).__name__} given, allowed is an array of numpy, {allowed}")
-    if array.dtype.type not in kinds:
-        raise DomainError(f"{name} of type {array.dtype}: allowed is {allowed}")
-    require_shape(name, array.shape, shape)
-    least, most = array.min(), array.max()
-    # Comparisons with NaN are false.
-    if array.dtype == np.int8:
-        if not (least >= -1 and most <= 1 and np.count_nonzero(array) == array.size):
-            wrong = array[(array != 1) & (array != -1)][0]
-            raise DomainError(f"{name}: {wrong} is among them, allowed are 1 and -1")
-    elif not (least >= -LARGEST_PATTERN and most <= LARGEST_PATTERN):
-        wrong = array[~(np.abs(array) <= LARGEST_PATTERN)][0]
-        raise DomainError(f"{name}: {wrong:g} is among them, allowed are finite numbers, at most {LARGEST_PATTERN:g}")
-    owned = array.base is None and array.flags.c_contiguous and not array.flags.writeable
-    return array if owned else _locked(np.array(array, order="C"))
+    return locked(2 * stream.integers(0, 2, shape, dtype=np.int8) - 1)
 
 
 def _sizes(**sizes: int) -> dict[str, int]:

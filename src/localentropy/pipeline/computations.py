@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationInfo, field_validator
 
 from localentropy import closure
+from localentropy.arguments import memory_limit
 from localentropy.atomic import file_hash
 from localentropy.data.registry import DATA_DIR
 from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
 from localentropy.pipeline import artifacts, provenance
 from localentropy.pipeline.config import Configuration, load_program, require_known
-from localentropy.pipeline.machine import MachineError, memory_limit
+from localentropy.pipeline.machine import MachineError
 from localentropy.pipeline.progress import reporting
 
 if TYPE_CHECKING:

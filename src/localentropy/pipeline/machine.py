@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import errno
-import os
-import resource
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import contextmanager
 
 from localentropy.errors import LocalEntropyError
 
@@ -33,18 +30,6 @@ LONGEST_REASON = 200
 
 class MachineError(LocalEntropyError):
     """The operating system refused to read or write."""
-
-
-def memory_limit() -> int:
-    """Bytes that a process may have: the machine's, or less by its control group (containers, Slurm) or `ulimit -v`."""
-    limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != resource.RLIM_INFINITY:
-        limits.append(soft)
-    with suppress(OSError, ValueError):  # another layout of control groups, or "max": no limit
-        group = Path("/proc/self/cgroup").read_text().partition("0::")[2].splitlines()[0]
-        limits.append(int(Path(f"/sys/fs/cgroup{group}", "memory.max").read_text()))
-    return min(limits)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from localentropy.arguments import require_between
+from localentropy.arguments import require_between, shown
 from localentropy.errors import DomainError
 from localentropy.numerics.activations import Activation, ActivationMoments, activation_moments
 from localentropy.replica.erm import SAMPLES, Fit, OrderParameters, minimum, smallest_error
@@ -78,7 +78,9 @@ def fit(
     """
     moments = activation_moments(activation)
     if not abs(moments.mu_1) > SMALLEST_SIGNAL * math.sqrt(moments.variance):
-        raise DomainError(f"activation = {activation!r} does not correlate with its argument: nothing can be learned")
+        raise DomainError(
+            f"activation = {shown(activation)} does not correlate with its argument: nothing can be learned"
+        )
     features = RandomFeatures(
         require_between("samples_per_feature", samples_per_feature, *SAMPLES),
         require_between("inputs_per_feature", inputs_per_feature, *INPUTS), moments,

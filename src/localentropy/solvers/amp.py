@@ -8,8 +8,10 @@ threshold, and its loop. They differ in the variance V of the sum over a pattern
 - `two_level_amp` splits the random features into their latent patterns and a rest without correlations. Each part has
   its own variance. The fixed points obey the replica theory (docs/overparam/theory.md §1).
 
-Neither notices that a few patterns contradict each other. On a pattern and its opposite both converge to a finite
-entropy, and `solved` is False. `belief_propagation` has an entropy below −10²⁰ there.
+Every solution satisfies every pattern, y Σ_i w_i ξ_i ≥ T, and so do the means of solutions. The fixed points of the
+equations do so too. Where patterns contradict each other, such as a pattern and its opposite, there is no fixed point.
+But the means can come to rest while the messages g of these patterns go on growing. So a run counts as converged only
+if its means satisfy every pattern.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from collections.abc import Callable
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_fraction, require_integer, require_positive
+from localentropy.arguments import MOST_STEPS, require_fraction, require_integer, require_positive, require_reals, shown
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.numerics.activations import activation_moments
@@ -105,6 +107,7 @@ def _solve(
     check_run(instance, seed)
     _check(damping, max_iterations, tolerance)
     require_fraction(epsilon=epsilon)
+    damping, tolerance, epsilon = float(damping), float(tolerance), float(epsilon)
     start = time.thread_time()
     threshold = threshold_of(instance, margin)
     inputs, patterns = make(instance, threshold), instance.signed_patterns.astype(np.float32)
@@ -119,7 +122,7 @@ def _solve(
         errors.append(count_errors(patterns, threshold, weights()))
         residuals.append(residual)
     # Without variance the entropy means nothing, as where the messages of belief propagation have run away.
-    converged = residuals[-1] < tolerance and not passing.recovered
+    converged = residuals[-1] < tolerance and not passing.recovered and bool(_satisfied(instance, passing, threshold))
     return BeliefSolution(
         weights=weights(),
         solved=instance.train_error(weights(), margin) == 0.0,
@@ -132,6 +135,11 @@ def _solve(
         residuals=np.array(residuals),
         overlap=float(np.mean(passing.means**2)),
     )
+
+
+def _satisfied(instance: Instance, passing: MessagePassing, threshold: float) -> np.ndarray:
+    """Whether the means satisfy every pattern, [...]."""
+    return np.all(instance.sums(passing.means) > threshold, axis=-1, keepdims=False)
 
 
 def _independent(instance: Instance, threshold: float) -> IndependentInputs:
@@ -148,7 +156,7 @@ class _RandomFeatures:
         moments = activation_moments(instance.activation)
         self._mu_1, self._mu_star = moments.mu_1, math.sqrt(moments.mu_star_squared)
         if self._mu_star < 1e-6:
-            raise DomainError(f"two_level_amp needs a non-linear activation, got {instance.activation!r}")
+            raise DomainError(f"two_level_amp needs a non-linear activation, got {shown(instance.activation)}")
         N, P, D = instance.N, instance.P, instance.latent.shape[1]
         self._features = instance.features / math.sqrt(N)
         self._latent = instance.labels[:, None] * instance.latent / math.sqrt(D)
@@ -217,8 +225,8 @@ class _ManyRuns:
 
 def _check(damping: float, max_iterations: int, tolerance: float) -> None:
     require_fraction(damping=damping)
-    require_integer("max_iterations", max_iterations, 1)
-    require_positive(tolerance=tolerance)
+    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
+    require_positive(tolerance=tolerance, most=1.0)
 
 
 def amp_in_fields(
@@ -248,16 +256,17 @@ def amp_in_fields(
         has not converged, [runs]; largest change of a magnetization in the last update, [runs].
 
     Raises:
-        DomainError: an argument out of range, fields of another length than N.
+        DomainError: an argument out of range, fields of another length than N or not finite.
     """
     check_instance(instance)
     _check(damping, max_iterations, tolerance)
-    external = np.asarray(external, np.float32)
-    if external.ndim != 2 or external.shape[1] != instance.N:
-        raise DomainError(f"fields of shape {external.shape}: allowed is (runs, {instance.N})")
-    inputs = _ManyRuns(instance, threshold_of(instance, margin), len(external))
+    damping, tolerance = float(damping), float(tolerance)
+    external = require_reals("external", external, ("runs", instance.N)).astype(np.float32)
+    threshold = threshold_of(instance, margin)
+    inputs = _ManyRuns(instance, threshold, len(external))
     passing = MessagePassing(inputs, PRIORS["binary"], np.zeros_like(external), damping, external=external)
     for _ in passing.updates(max_iterations, tolerance):
         pass
-    entropy = np.where(passing.residual < tolerance, passing.free_entropy() + math.log(2.0), np.nan)
+    converged = (passing.residual < tolerance) & _satisfied(instance, passing, threshold)
+    entropy = np.where(converged, passing.free_entropy() + math.log(2.0), np.nan)
     return passing.means, entropy, passing.residual

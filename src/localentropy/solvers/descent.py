@@ -16,10 +16,11 @@ import torch
 from torch import Tensor
 
 from localentropy import seeds as streams
-from localentropy.arguments import LARGEST_COUNT, require_integer, require_positive, shown
+from localentropy.arguments import LARGEST_SIZE, MOST_STEPS, require_integer, require_memory, require_positive, shown
 from localentropy.device import torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
+from localentropy.solvers.solution import require_runs
 
 _LOOK_EVERY = 50  # steps between two looks at which runs have ended: each look costs products, and waits for a GPU
 _GROUP_BYTES = 3 * 2**20  # of inputs and fields of the runs that a processor moves together, to keep them in its caches
@@ -55,7 +56,7 @@ class Descent:
             raise DomainError(f"success_overlap = {self.success_overlap} is out of range: it must be below 1")
         for name in ("step", "loss_tolerance", "speed_tolerance", "success_overlap"):
             object.__setattr__(self, name, float(getattr(self, name)))
-        object.__setattr__(self, "iterations", require_integer("iterations", self.iterations, 1, LARGEST_COUNT))
+        object.__setattr__(self, "iterations", require_integer("iterations", self.iterations, 1, MOST_STEPS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,20 +121,23 @@ def descend_phase_retrieval(
 
     Raises:
         DomainError: instances of another channel or of unequal sizes, not one seed for each, an argument out of range,
-            a device that is not available.
+            runs too large for the memory, a device that is not available.
     """
-    units = require_integer("units", units, 1, LARGEST_COUNT)
+    units = require_integer("units", units, 1, LARGEST_SIZE)
     descent = Descent() if descent is None else descent
-    _check(instances, seeds, descent, dtype)
+    instances, seeds = require_runs("descend_phase_retrieval", instances, seeds)
+    _check(instances, descent, dtype)
     place = torch_device(device)
     if not instances:
         return []
+    n, d = instances[0].n, instances[0].d
+    require_memory(8 * len(instances) * (n * d + 3 * units * d + units * n), units=units, runs=len(instances))
     starts = np.stack([start(one, seed, units) for one, seed in zip(instances, seeds, strict=True)])
     inputs = torch.from_numpy(np.stack([one.inputs for one in instances])).to(place, dtype)
     intensities = torch.from_numpy(np.stack([one.labels**2 for one in instances])).to(place, dtype)
     radii = torch.tensor([np.linalg.norm(one.teacher) for one in instances]).to(place, dtype)[:, None, None]
     weights = torch.from_numpy(starts).to(place, dtype)
-    bytes_of_run = instances[0].n * (instances[0].d + 3 * units) * weights.element_size()
+    bytes_of_run = n * (d + 3 * units) * weights.element_size()
     group = max(1, _GROUP_BYTES // bytes_of_run) if place.type == "cpu" else len(instances)
     going, ended = np.arange(len(instances)), np.zeros(len(instances), dtype=np.int64)
     final, losses = np.empty_like(starts), [mean_square_loss(inputs, intensities, weights).cpu().numpy()]
@@ -229,19 +233,12 @@ def _run(
     )
 
 
-def _check(instances: Sequence[GeneralizedLinear], seeds: Sequence[int], descent: Descent, dtype: torch.dtype) -> None:
+def _check(instances: Sequence[GeneralizedLinear], descent: Descent, dtype: torch.dtype) -> None:
     if not isinstance(descent, Descent):
         raise DomainError(f"descent = {shown(descent)}: allowed is a Descent of localentropy.solvers.descent")
     if not isinstance(dtype, torch.dtype) or dtype not in (torch.float64, torch.float32):
         raise DomainError(f"dtype = {shown(dtype)} is not known: allowed are torch.float64, torch.float32")
-    for name, several in (("instances", instances), ("seeds", seeds)):
-        listed = isinstance(several, Sequence) or (isinstance(several, np.ndarray) and several.ndim == 1)
-        if not listed or isinstance(several, (str, bytes)):
-            raise DomainError(f"{name} = {shown(several)}: allowed is a list, one for each run")
-    if len(seeds) != len(instances):
-        raise DomainError(f"seeds: {len(seeds)} for {len(instances)} instances, allowed is one for each")
-    for instance, seed in zip(instances, seeds, strict=True):
-        require_integer("seed", seed)
+    for instance in instances:
         if not isinstance(instance, GeneralizedLinear) or instance.channel != "absolute":
             channel = getattr(instance, "channel", None)
             found = f"{type(instance).__name__} object" if channel is None else f"problem of channel {channel!r}"

@@ -28,7 +28,7 @@ from typing import Protocol
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import LARGEST_COUNT, require_between, require_integer, require_positive
+from localentropy.arguments import MOST_STEPS, require_between, require_integer, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
 from localentropy.solvers.amp_kernels import amp_update, log_probability
@@ -279,8 +279,9 @@ def generalized_amp(
             "localentropy.instances.generalized_linear makes it"
         )
     seed = require_integer("seed", seed)
-    max_iterations = require_integer("max_iterations", max_iterations, 1, LARGEST_COUNT)
-    require_positive(tolerance=tolerance)
+    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
+    require_positive(tolerance=tolerance, most=1.0)
+    tolerance = float(tolerance)
     epsilon = require_between("epsilon", epsilon, *FIRST_FIELDS)
     start = time.thread_time()
     n, d = instance.inputs.shape

@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, xlog1py, xlogy
 
 from localentropy.arguments import (
-    LARGEST_COUNT,
+    MOST_STEPS,
     require_array,
     require_between,
     require_choice,
@@ -93,9 +93,9 @@ def train_linear_student(
     """
     require_choice("loss", loss, _TRAIN)
     regularization = require_between("regularization", regularization, *REGULARIZATIONS)
-    require_positive(tolerance=tolerance)
+    require_positive(tolerance=tolerance, most=1.0)
     tolerance = float(tolerance)
-    max_iterations = require_integer("max_iterations", max_iterations, 1, LARGEST_COUNT)
+    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     inputs, labels = require_array("input", inputs, *INPUTS), require_array("label", labels, -1.0, 1.0)
     if inputs.ndim != 2 or inputs.size == 0 or labels.shape != inputs.shape[:1]:
         raise DomainError(f"inputs of shape {inputs.shape}, labels of shape {labels.shape}: allowed are [n, p] and [n]")
@@ -121,7 +121,11 @@ def _square(patterns: Array, regularization: float, tolerance: float, max_iterat
     few = n < p
     gram = patterns @ patterns.T if few else patterns.T @ patterns
     gram[np.diag_indices_from(gram)] += regularization
-    factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    try:
+        factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        # The regularization is lost to rounding. The gap tells whether the solution of least norm is the minimum.
+        return np.linalg.lstsq(patterns, np.ones(n), rcond=None)[0], None, 0
     if few:
         return cho_solve(factor, np.ones(n)) @ patterns, None, 0
     return cho_solve(factor, patterns.sum(0)), None, 0

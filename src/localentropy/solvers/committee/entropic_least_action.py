@@ -12,7 +12,7 @@ from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, check_committee, unit_norm
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.least_action_kernels import coupled_epoch
-from localentropy.solvers.committee.runs import random_start, solution
+from localentropy.solvers.committee.runs import LARGEST_CORRECTION, random_start, solution
 from localentropy.solvers.solution import Solution
 
 MOST_REPLICAS = 10**4
@@ -58,11 +58,12 @@ def committee_entropic_least_action(
         have collapsed.
 
     Raises:
-        DomainError: not a committee with ±1 patterns, or an argument out of range.
+        DomainError: not a committee with ±1 patterns, units with one input, or an argument out of range.
     """
     check_committee(instance)
     require_integer("seed", seed)
-    require_positive(learning_rate=learning_rate, coupling=coupling, tolerance=tolerance, most=LARGEST_RATE)
+    require_positive(learning_rate=learning_rate, most=LARGEST_CORRECTION)
+    require_positive(coupling=coupling, tolerance=tolerance, most=LARGEST_RATE)
     if require_number("coupling_growth", coupling_growth) < 0.0:
         raise DomainError(f"coupling_growth = {coupling_growth} is out of range: it must not be negative")
     learning_rate, tolerance = float(learning_rate), float(tolerance)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from localentropy.arguments import LARGEST_RATE, MOST_STEPS, require_integer, require_positive
+from localentropy.arguments import MOST_STEPS, require_integer, require_positive
 from localentropy.instances.committee import Committee, check_committee
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.least_action_kernels import epoch
-from localentropy.solvers.committee.runs import random_start, solution
+from localentropy.solvers.committee.runs import LARGEST_CORRECTION, random_start, solution
 from localentropy.solvers.solution import Solution
 
 
@@ -37,11 +37,11 @@ def committee_least_action(
         The weights of the first epoch without errors; without such an epoch, those of the epoch with the fewest errors.
 
     Raises:
-        DomainError: not a committee with ±1 patterns, or an argument out of range.
+        DomainError: not a committee with ±1 patterns, units with one input, or an argument out of range.
     """
     check_committee(instance)
     require_integer("seed", seed)
-    require_positive(learning_rate=learning_rate, most=LARGEST_RATE)
+    require_positive(learning_rate=learning_rate, most=LARGEST_CORRECTION)
     learning_rate = float(learning_rate)
     batch = min(require_integer("batch", batch, 1), instance.P)
     require_integer("epochs", epochs, 1, MOST_STEPS)

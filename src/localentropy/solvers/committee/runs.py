@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, unit_norm
 from localentropy.seeds import generator
 from localentropy.solvers.solution import Solution
+
+LARGEST_CORRECTION = 1e6
+"""The largest η of the least-action rule: corrections that cancel must leave the weights, of order 1, as they were."""
 
 
 def random_start(
@@ -22,8 +26,13 @@ def random_start(
 
     Returns:
         [replicas, K, inputs_per_unit], with norm 1 for each unit, and the generator.
+
+    Raises:
+        DomainError: units with one input.
     """
     K, size = instance.units, instance.inputs_per_unit
+    if size < 2:
+        raise DomainError("inputs_per_unit = 1: one weight of norm 1 is a sign and cannot move; allowed are at least 2")
     stream = generator(seed, f"algorithm/{algorithm}", K=K, N=instance.weights_count, P=instance.P)
     return unit_norm(stream.uniform(-1.0, 1.0, (replicas, K, size))), stream
 

@@ -101,7 +101,8 @@ def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None =
         reached the tolerance. `train_errors` are those of the sign machine, at the start and after every epoch.
 
     Raises:
-        DomainError: not a committee, a parameter out of range, a device that is not available, stop = "loss" on a GPU.
+        DomainError: not a committee, units with one input, a parameter out of range, a device that is not available,
+            stop = "loss" on a GPU.
     """
     return committee_sgd_many([instance], seeds=[seed], schedule=schedule, device=device)[0]
 
