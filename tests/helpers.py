@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 MASK = 2**64 - 1
 FIVE_POINTS = (-2, -1, 1, 2)
 """Multiples of the step at which `five_point_slope` wants its values."""
-
-ODD_NUMBERS: dict[str, Any] = {
-    "text": "1", "bytes": b"1", "nothing": None, "true": True, "numpy's true": np.bool_(True), "nan": math.nan,
-    "minus infinity": -math.inf, "complex": 1 + 2j, "list": [1.0, 2.0, 3.0], "array": np.ones((2, 2)),
-    "tensor": torch.ones(3), "dictionary": {}, "function": abs,
-    "huge": 1e300, "huge integer": 10**400, "negative": -1.0,
-}  # fmt: skip
-"""Not allowed where a number is, or an array of a certain shape."""
-ODD_WORDS: dict[str, Any] = {
-    "empty": "", "other case": "Binary", "nothing": None, "number": 1, "list": ["sign"], "bytes": b"sign",
-    "long": "x" * 999,
-}  # fmt: skip
-"""Not allowed where one of a few words is."""
 
 
 def five_point_slope(values: Any, step: float) -> Any:

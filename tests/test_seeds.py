@@ -34,3 +34,12 @@ def test_what_is_no_seed_has_no_stream(root) -> None:
         with pytest.raises(DomainError, match=r"^seed = ") as refused:
             make(root, "instance")
         assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, None, b"x", [1], 1j, 10**400, np.ones(2)])
+def test_what_is_neither_number_nor_text_names_no_stream(value) -> None:
+    with pytest.raises(DomainError, match=r"^margin") as refused:
+        seeds.generator(1, "instance", margin=value)
+    assert "\n" not in str(refused.value)
+    with pytest.raises(DomainError, match=r"^stream = "):
+        seeds.generator(1, value)

@@ -248,7 +248,7 @@ def require_shape(name: str, shape: Sequence[int], *allowed: Shape) -> None:
         )
 
 
-def require_reals(name: str, values: Any, *shapes: Shape) -> np.ndarray:
+def require_reals(name: str, values: Any, *shapes: Shape, most: float = LARGEST) -> np.ndarray:
     """The argument as a float64 array of finite numbers, or DomainError. Large arrays are checked at once.
 
     Args:
@@ -256,6 +256,7 @@ def require_reals(name: str, values: Any, *shapes: Shape) -> np.ndarray:
         values: an array of integers or floating-point numbers, or a (nested) sequence of them. Arrays of booleans,
             texts, complex numbers or objects are refused, and masked ones, whose mask would be lost.
         shapes: the allowed ones.
+        most: largest size of a number.
     """
     import numpy as np
 
@@ -267,13 +268,13 @@ def require_reals(name: str, values: Any, *shapes: Shape) -> np.ndarray:
         raise DomainError(f"{name} must be an array of real numbers, with rows of one length") from None
     if array.dtype.kind not in "iuf":
         what = type(values).__name__ if array.dtype.kind == "O" else f"array of type {array.dtype}"
-        raise DomainError(f"{name}: a {what} given, allowed is an array of real numbers")
+        raise DomainError(f"{name}: {what} given, allowed is an array of real numbers")
     require_shape(name, array.shape, *shapes)
-    numbers = array.astype(np.float64)
+    numbers = array.astype(np.float64, order="C")  # the order of sums, and so the last bits, follow the order in memory
     # Comparisons with NaN are false.
-    if not (numbers.min() >= -LARGEST and numbers.max() <= LARGEST):
-        wrong = numbers[~(np.abs(numbers) <= LARGEST)].flat[0]
-        raise DomainError(f"{name}: {wrong:g} is among them, allowed are finite real numbers, at most {LARGEST:g}")
+    if not (numbers.min() >= -most and numbers.max() <= most):
+        wrong = numbers[~(np.abs(numbers) <= most)].flat[0]
+        raise DomainError(f"{name}: {wrong:g} is among them, allowed are finite real numbers, at most {most:g}")
     return numbers
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,13 @@ def test_the_error_is_the_scatter_of_repeated_draws() -> None:
 
 @pytest.mark.parametrize(
     ("sizes", "errors", "part"),
-    [([50.0, 50.0], [0.1, 0.1], "two different ones"), ([50.0, 100.0], [0.1, 0.0], "all must be positive")],
+    [
+        ([50.0, 50.0], [0.1, 0.1], "two different ones"),
+        ([50.0, 100.0], [0.1, 0.0], "error = 0 is outside"),
+        ([50.0, 100.0], [0.1, 1e-30], "errors = .*: one point outweighs all others"),
+        ([50.0, 100.0, 200.0], [0.1, 0.2, 0.3], "means of shape"),
+        ([50.0, 100.0], [0.1, math.nan], "error = nan must be finite"),
+    ],
 )
 def test_what_cannot_be_fitted_is_refused(sizes: list[float], errors: list[float], part: str) -> None:
     with pytest.raises(DomainError, match=part):

@@ -486,3 +486,8 @@ def test_a_failed_search_says_where():
     with pytest.raises(ConvergenceError, match="alpha=5, position=2"):
         bayes._place(lambda r: r, 5.0, (1.0, 2.0))
     assert bayes._place(lambda r: r, 1.5, (1.0, 2.0)) == pytest.approx(brentq(lambda r: r - 1.5, 1, 2))
+
+
+def test_many_updates_are_refused():
+    with pytest.raises(DomainError, match="allowed are integers from 1 to 100000"):
+        bayes.state_evolution(1.0, 10**30)

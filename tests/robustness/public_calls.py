@@ -74,7 +74,6 @@ from localentropy.replica import (
 from localentropy.replica import hidden_manifold as manifold_theory
 from localentropy.replica import tree_committee as committee_theory
 from localentropy.replica.franz_parisi import binary_entropy
-from localentropy.seeds import generator
 from localentropy.solvers import anneal, belief_propagation, binarynet, focusing_bp, mct0, sbpi
 from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
 from localentropy.solvers.batch import solve_many
@@ -453,8 +452,7 @@ CALLS: dict[str, Call] = {
     "networks.overlap": Call(overlap, {"first": MLP, "second": MLP}),
     "layer_overlaps": Call(layer_overlaps, {"first": MLP, "second": MLP}),
     "networks.distance": Call(distance, {"first": MLP, "second": MLP}),
-    # names of random streams, extrapolation
-    "generator": Call(generator, {"root": 0, "stream": "instance", "N": 3, "margin": 0.5, "name": "word"}),
+    # analysis
     "to_infinite_size": Call(
         to_infinite_size, {"sizes": [25.0, 50.0], "means": [0.1, 0.2], "errors": [0.1, 0.1]}
     ),

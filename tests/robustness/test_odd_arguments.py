@@ -135,7 +135,7 @@ def equal_values(good: Any) -> list[Any]:
     if isinstance(good, bool):
         return [np.bool_(good)]
     if isinstance(good, int):
-        return [np.int64(good), np.int16(good)]
+        return [np.int64(good), np.int8(good)]
     if isinstance(good, float):
         others = [np.float64(good), np.array(good), torch.tensor(good, dtype=torch.float64), Fraction(good)]
         return [*others, np.float32(good)] if float(np.float32(good)) == good else others

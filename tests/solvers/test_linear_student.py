@@ -163,3 +163,26 @@ def test_refusals(change, words):
     with pytest.raises(DomainError, match=words) as refused:
         TRAIN(**(given | change))
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("size", [1e-60, 1e60])
+@pytest.mark.parametrize("regularization", [1e-60, 1e60])
+def test_nothing_overflows_in_silence(loss, size, regularization):
+    with np.errstate(over="raise", invalid="raise"):
+        student = train_linear_student(
+            size * np.eye(4), np.ones(4), loss=loss, regularization=regularization, max_iterations=50
+        )
+    assert np.isfinite(student.weights).all()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, list, bool])
+def test_labels_of_all_kinds(kind):
+    inputs, labels = problem(12, 6)
+    expected = train_linear_student(inputs, labels, loss="hinge", regularization=0.1).weights
+    if kind is bool:
+        with pytest.raises(DomainError, match="labels: array of type bool given"):
+            train_linear_student(inputs, labels > 0.0, loss="hinge", regularization=0.1)
+        return
+    given = labels.tolist() if kind is list else labels.astype(kind)
+    assert np.array_equal(train_linear_student(inputs, given, loss="hinge", regularization=0.1).weights, expected)

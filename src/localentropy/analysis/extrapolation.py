@@ -7,8 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localentropy.arguments import require_reals, shown
+from localentropy.arguments import require_array, require_shape, shown
 from localentropy.errors import DomainError
+
+POSITIVE = (1e-60, 1e60)
+"""Range of sizes and errors: squares of them do not overflow."""
 
 
 @dataclass(frozen=True)
@@ -34,25 +37,31 @@ def to_infinite_size(sizes: ArrayLike, means: ArrayLike, errors: ArrayLike) -> E
     """Least squares of means on a + b/size, weighted by their errors.
 
     Args:
-        sizes: [points], positive, two different ones at least.
-        means: of independent runs, [points].
-        errors: standard errors of the means, [points], positive.
+        sizes: [points], in [1e-60, 1e60], two different ones at least.
+        means: of independent runs, [points], up to 1e60.
+        errors: standard errors of the means, [points], in [1e-60, 1e60].
 
     Raises:
-        DomainError: arrays of other shapes, or with a number that is not finite; fewer than two different sizes; a size
-            or an error that is not positive.
+        DomainError: arrays of other shapes, a number out of range, fewer than two different sizes, errors so unlike
+            that in double precision one point outweighs all others.
     """
-    size = require_reals("sizes", sizes, ("points",))
-    mean, error = require_reals("means", means, size.shape), require_reals("errors", errors, size.shape)
+    size = require_array("size", sizes, *POSITIVE)
+    mean = require_array("mean", means, -POSITIVE[1], POSITIVE[1])
+    error = require_array("error", errors, *POSITIVE)
+    require_shape("sizes", size.shape, ("points",))
+    require_shape("means", mean.shape, size.shape)
+    require_shape("errors", error.shape, size.shape)
     if len(np.unique(size)) < 2:
         raise DomainError(f"sizes = {shown(size.tolist())}: two different ones are needed at least")
-    for name, values in (("sizes", size), ("errors", error)):
-        if not np.all(values > 0.0):
-            raise DomainError(f"{name} = {shown(values.tolist())}: all must be positive")
     # In units of the largest inverse size both columns are of order 1.
     unit = float(size.min())
     design = np.column_stack([np.ones_like(size), unit / size]) / error[:, None]
-    (value, slope), *_ = np.linalg.lstsq(design, mean / error, rcond=None)
+    (value, slope), _, rank, _ = np.linalg.lstsq(design, mean / error, rcond=None)
+    if rank < 2:
+        raise DomainError(f"errors = {shown(error.tolist())}: one point outweighs all others")
     rest = mean / error - design @ [value, slope]
-    variance = np.linalg.inv(design.T @ design)[0, 0]
-    return Extrapolation(float(value), float(np.sqrt(variance)), float(slope * unit), float(rest @ rest), len(size) - 2)
+    # The square root of the covariance, from the triangular factor of the design.
+    root = np.linalg.inv(np.linalg.qr(design, mode="r"))
+    return Extrapolation(
+        float(value), float(np.linalg.norm(root[0])), float(slope * unit), float(rest @ rest), len(size) - 2
+    )

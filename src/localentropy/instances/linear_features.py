@@ -23,18 +23,18 @@ from localentropy.arguments import (
     LARGEST_SIZE,
     MOST_STEPS,
     locked,
-    require_array,
     require_choice,
     require_integer,
     require_memory,
+    require_reals,
 )
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
 from localentropy.instances.perceptron import Instance, hidden_manifold
 from localentropy.numerics.activations import Activation, activation_moments
 
-WEIGHTS = (-1e60, 1e60)
-"""Beyond them errors overflow."""
+LARGEST_WEIGHT = 1e60
+"""Beyond it errors overflow."""
 FEATURES = ("independent", "nonlinear", "gaussian")
 
 
@@ -92,15 +92,13 @@ class LinearProblem:
         27). For nonlinear features they are measured.
 
         Args:
-            weights: w, [students, p], finite numbers.
+            weights: w, [students, p], numbers up to 1e60.
             test_samples: new inputs, for nonlinear features only. They are the same ones in every call.
 
         Raises:
-            DomainError: weights of another shape, test_samples < 1.
+            DomainError: weights of another shape or too large, test_samples < 1.
         """
-        weights, p = require_array("weight", weights, *WEIGHTS), self.inputs.shape[1]
-        if weights.ndim != 2 or weights.shape[1] != p:
-            raise DomainError(f"weights of shape {weights.shape}: allowed is (students, {p})")
+        weights = require_reals("weights", weights, ("students", self.inputs.shape[1]), most=LARGEST_WEIGHT)
         if isinstance(self.source, Instance) and not self.source.gaussian_covariate:
             return self._measured(self.source, weights, require_integer("test_samples", test_samples, 1, MOST_STEPS))
         # In units of a power of two, which rounds nothing: squares of very small weights vanish.

@@ -230,7 +230,8 @@ def random_patterns(N: int, P: int, seed: int) -> Instance:
         DomainError: N or P not an integer, below 1 or too large for the memory; a seed that is no integer.
     """
     sizes = _sizes(N=N, P=P)
-    require_memory(P * N, **sizes)
+    N, P = sizes["N"], sizes["P"]
+    require_memory(3 * P * N, **sizes)  # the patterns, and the random numbers that they are made from
     stream = seeds.generator(seed, "instance", **sizes)
     labels = _random_signs(stream, P)
     return Instance(patterns=_random_signs(stream, (P, N)), labels=labels, seed=seed)
@@ -267,6 +268,7 @@ def hidden_manifold(
             unknown activation or kind of features; an activation that fails, gives no number, or has another mean.
     """
     sizes = _sizes(D=D, P=P, N=N)
+    D, P, N = sizes["D"], sizes["P"], sizes["N"]
     require_choice("features", features, ("gaussian", "binary"))
     gaussian_covariate = require_flag("gaussian_covariate", gaussian_covariate)
     activation_moments(activation)

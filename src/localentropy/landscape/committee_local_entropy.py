@@ -118,7 +118,7 @@ def committee_local_entropy(
         method = "message_passing" if independent else "expectation_propagation"
     require_choice("method", method, METHODS)
     require_fraction(damping=damping)
-    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
+    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     require_positive(tolerance=tolerance, most=1.0)
     damping, tolerance = float(damping), float(tolerance)
     if method == "expectation_propagation":

@@ -75,7 +75,7 @@ def local_entropy(
         DomainError: an argument out of range, a reference of another length than N or not of ±1.
     """
     check_instance(instance)
-    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
+    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     require_positive(tolerance=tolerance, most=1.0)
     tolerance = float(tolerance)
     reference = require_signs("reference", reference, (instance.N,)).astype(np.float64)

@@ -23,7 +23,15 @@ from collections.abc import Callable
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import MOST_STEPS, require_fraction, require_integer, require_positive, require_reals, shown
+from localentropy.arguments import (
+    LARGEST_PATTERN,
+    MOST_STEPS,
+    require_fraction,
+    require_integer,
+    require_positive,
+    require_reals,
+    shown,
+)
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.numerics.activations import activation_moments
@@ -261,7 +269,7 @@ def amp_in_fields(
     check_instance(instance)
     _check(damping, max_iterations, tolerance)
     damping, tolerance = float(damping), float(tolerance)
-    external = require_reals("external", external, ("runs", instance.N)).astype(np.float32)
+    external = require_reals("external", external, ("runs", instance.N), most=LARGEST_PATTERN).astype(np.float32)
     threshold = threshold_of(instance, margin)
     inputs = _ManyRuns(instance, threshold, len(external))
     passing = MessagePassing(inputs, PRIORS["binary"], np.zeros_like(external), damping, external=external)

@@ -28,16 +28,16 @@ from scipy.special import expit, xlog1py, xlogy
 
 from localentropy.arguments import (
     MOST_STEPS,
-    require_array,
     require_between,
     require_choice,
     require_integer,
     require_positive,
+    require_reals,
+    require_signs,
 )
-from localentropy.errors import DomainError
 
 Array = np.ndarray
-INPUTS, REGULARIZATIONS = (-1e60, 1e60), (1e-60, 1e60)
+LARGEST_INPUT, REGULARIZATIONS = 1e60, (1e-60, 1e60)
 """Beyond them numbers overflow."""
 Trained = tuple[Array, Array | None, int]
 """Weights, the numbers of the lower bound if they are known, iterations."""
@@ -96,11 +96,8 @@ def train_linear_student(
     require_positive(tolerance=tolerance, most=1.0)
     tolerance = float(tolerance)
     max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    inputs, labels = require_array("input", inputs, *INPUTS), require_array("label", labels, -1.0, 1.0)
-    if inputs.ndim != 2 or inputs.size == 0 or labels.shape != inputs.shape[:1]:
-        raise DomainError(f"inputs of shape {inputs.shape}, labels of shape {labels.shape}: allowed are [n, p] and [n]")
-    if not np.all(np.abs(labels) == 1.0):
-        raise DomainError(f"label = {labels[np.abs(labels) != 1.0][0]:.12g} is not known: allowed are 1, -1")
+    inputs = require_reals("inputs", inputs, ("n", "p"), most=LARGEST_INPUT)
+    labels = require_signs("labels", labels, inputs.shape[:1])
     start = time.thread_time()
     patterns = labels[:, None] * inputs
     weights, dual, iterations = _TRAIN[loss](patterns, regularization, 0.1 * tolerance, max_iterations)

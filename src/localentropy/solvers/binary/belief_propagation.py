@@ -79,7 +79,7 @@ def belief_propagation(
         DomainError: an argument out of range.
     """
     check_run(instance, seed)
-    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
+    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     require_positive(tolerance=tolerance, most=1.0)
     tolerance = float(tolerance)
     how = Update(update, order, damping, adaptive)

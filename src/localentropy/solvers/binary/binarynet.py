@@ -141,11 +141,12 @@ def binarynet_many(
         check_instance(one)
     require_flag("stop_at_first", stop_at_first)
     place = torch_device(device)
-    _check(instances, logit_scale=logit_scale, learning_rate=learning_rate, epochs=epochs, spread=spread)
+    _check(instances, logit_scale=logit_scale, learning_rate=learning_rate, spread=spread)
+    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
     size = 4 * instances[0].P * instances[0].N
     if group is None:
         group = 1 if place.type == "cpu" else max(1, _GROUP_BYTES // size)
-    require_integer("group", group, 1)
+    group = require_integer("group", group, 1)
     logit_scale, learning_rate, spread = float(logit_scale), float(learning_rate), float(spread)
     margin = require_number("margin", margin)
     solutions = []
@@ -281,9 +282,7 @@ def _solution(
     )
 
 
-def _check(
-    instances: Sequence[Instance], *, logit_scale: float, learning_rate: float, epochs: int, spread: float
-) -> None:
+def _check(instances: Sequence[Instance], *, logit_scale: float, learning_rate: float, spread: float) -> None:
     first = instances[0]
     for one in instances:
         if (one.P, one.N, one.binary) != (first.P, first.N, first.binary):
@@ -296,4 +295,3 @@ def _check(
     require_positive(logit_scale=logit_scale, learning_rate=learning_rate, most=LARGEST_RATE)
     if not 0.0 < require_number("spread", spread) <= 1.0:
         raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")
-    require_integer("epochs", epochs, 1, MOST_STEPS)

@@ -128,7 +128,7 @@ def focusing_bp(
         DomainError: an argument out of range.
     """
     check_run(instance, seed)
-    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
+    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     require_positive(tolerance=tolerance, most=1.0)
     tolerance = float(tolerance)
     require_choice("stop", stop, ("end", "first"))

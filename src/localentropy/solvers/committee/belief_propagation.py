@@ -65,7 +65,7 @@ def committee_belief_propagation(
             "Units with common inputs have correlated weights, which the messages leave out"
         )
     require_fraction(damping=damping)
-    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
+    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
     require_positive(tolerance=tolerance, most=1.0)
     damping, tolerance = float(damping), float(tolerance)
     clock = time.thread_time()

@@ -70,7 +70,7 @@ def committee_entropic_least_action(
     coupling, coupling_growth = float(coupling), float(coupling_growth)
     replicas = require_integer("replicas", replicas, 2, MOST_REPLICAS)
     batch = min(require_integer("batch", batch, 1), instance.P)
-    require_integer("epochs", epochs, 1, MOST_STEPS)
+    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
     clock = time.thread_time()
     weights, stream = random_start(instance, seed, "committee_entropic_least_action", replicas)
     centre = unit_norm(weights.sum(0))

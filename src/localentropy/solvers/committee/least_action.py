@@ -44,7 +44,7 @@ def committee_least_action(
     require_positive(learning_rate=learning_rate, most=LARGEST_CORRECTION)
     learning_rate = float(learning_rate)
     batch = min(require_integer("batch", batch, 1), instance.P)
-    require_integer("epochs", epochs, 1, MOST_STEPS)
+    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
     clock = time.thread_time()
     (weights,), stream = random_start(instance, seed, "committee_least_action")
     patterns = instance.data.signed_patterns

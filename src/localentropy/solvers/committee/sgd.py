@@ -68,8 +68,8 @@ class Schedule:
         for name in ("beta_growth", "gamma_growth"):
             if require_number(name, getattr(self, name)) < 0.0:
                 raise DomainError(f"{name} = {getattr(self, name)} is out of range: it must not be negative")
-        require_integer("batch", self.batch, 1)
-        require_integer("epochs", self.epochs, 1, MOST_STEPS)
+        object.__setattr__(self, "batch", require_integer("batch", self.batch, 1))
+        object.__setattr__(self, "epochs", require_integer("epochs", self.epochs, 1, MOST_STEPS))
         require_choice("stop", self.stop, ("errors", "loss"))
         require_positive(loss_tolerance=self.loss_tolerance)
         for field in fields(self):
