@@ -192,7 +192,7 @@ SMALL = phase_retrieval(4, 8, 0)
         (lambda: Descent(loss_tolerance=math.nan), "loss_tolerance = nan"),
         (lambda: Descent(speed_tolerance=-1.0), "speed_tolerance = -1.0"),
         (lambda: Descent(success_overlap=1.0), "success_overlap = 1.0"),
-        (lambda: descend_phase_retrieval([SMALL], seeds=[0, 1]), "seeds: 2 for 1 instances"),
+        (lambda: descend_phase_retrieval([SMALL], seeds=[0, 1]), "one seed for each instance, got 2 seeds for 1"),
         (lambda: descend_phase_retrieval([SMALL], seeds=[0.5]), "seed = 0.5 is not an integer"),  # type: ignore[list-item]
         (lambda: descend_phase_retrieval([SMALL], seeds=[0], units=0), "units = 0"),
         (lambda: descend_phase_retrieval([SMALL], seeds=[0], device="gpu"), "nearest is 'cpu'|nearest is 'cuda'"),

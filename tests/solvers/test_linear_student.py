@@ -153,9 +153,9 @@ def test_the_order_of_patterns_does_not_matter(loss):
         ({"regularization": 0.0}, "regularization = 0 is out of range"),
         ({"tolerance": -1.0}, "tolerance = -1.0 is out of range"),
         ({"max_iterations": 0}, "max_iterations = 0 is out of range"),
-        ({"labels": np.ones(3)}, r"inputs of shape \(4, 2\), labels of shape \(3,\)"),
-        ({"labels": np.zeros(4)}, "label = 0 is not known: allowed are 1, -1"),
-        ({"inputs": np.full((4, 2), math.nan)}, "input = nan must be finite"),
+        ({"labels": np.ones(3)}, r"labels of shape \(3,\): allowed is \(4,\)"),
+        ({"labels": np.zeros(4)}, "labels: 0 is among them, allowed are 1 and -1"),
+        ({"inputs": np.full((4, 2), math.nan)}, "inputs: nan is among them"),
     ],
 )
 def test_refusals(change, words):
