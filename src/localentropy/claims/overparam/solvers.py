@@ -107,7 +107,7 @@ def efficient_solvers_solve(
     if min(point["n"] for point in found.values()) < FEWEST:
         return Finding.untestable(quantity, f"fewer than {FEWEST} runs: {detail}")
     worst = min(point["solved"] / point["n"] for point in found.values())
-    return Finding(quantity, worst, worst >= MOST_SOLVED, detail)
+    return Finding(quantity, worst, worst >= MOST_SOLVED, detail, bounds=Bounds(lower=MOST_SOLVED))
 
 
 def solving_time_grows_mildly(solve_sbpi: pd.DataFrame) -> Finding:
@@ -121,7 +121,7 @@ def solving_time_grows_mildly(solve_sbpi: pd.DataFrame) -> Finding:
     passes, sizes = numbers(points["y"], ".1f"), numbers(points["N"], ".0f")
     detail = f"{passes} passes at N = {sizes}; fraction solved {numbers(points['solved'], '.2f')}"
     holds = bool(fit.slope < 0.75 and (points["solved"] == 1.0).all())
-    return Finding(quantity, float(fit.slope), holds, detail, float(fit.stderr))
+    return Finding(quantity, float(fit.slope), holds, detail, float(fit.stderr), Bounds(upper=0.75))
 
 
 def annealing_is_typical(solve_anneal: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
@@ -147,7 +147,7 @@ def annealing_has_typical_observables(
         ratios.append(largest(ratio))
         words.append(f"{column}: {ratios[-1]:.2f} over {len(points)} points")
     worst = largest(ratios)
-    return Finding(quantity, worst, worst <= 1, ", ".join(words))
+    return Finding(quantity, worst, worst <= 1, ", ".join(words), bounds=Bounds(upper=1.0))
 
 
 def efficient_solvers_generalise_better(
@@ -167,7 +167,8 @@ def efficient_solvers_generalise_better(
         errors.append(float(points["y_err"].iloc[int(np.argmin(gap.to_numpy()))]))
         words.append(f"{NAMES[name]} {gaps[-1]:.4f} over {len(points)} points")
     least = smallest(gaps)
-    return Finding(quantity, least, least >= MUCH, ", ".join(words), errors[int(np.argmin(gaps))])
+    error = errors[int(np.argmin(gaps))]
+    return Finding(quantity, least, least >= MUCH, ", ".join(words), error, Bounds(lower=MUCH))
 
 
 def barycentre_is_a_lower_line(
@@ -191,7 +192,8 @@ def barycentre_is_a_lower_line(
         means.append(float(above.sum() / np.sqrt((points["y_err"] ** 2).sum())))
         words.append(f"{NAMES[name]}: {scores[-1]:.1f}, of the mean {means[-1]:.1f}, over {len(points)} points")
     least = smallest(scores)
-    return Finding(quantity, least, least >= -3 and smallest(means) > 3, "; ".join(words))
+    holds = least >= -3 and smallest(means) > 3
+    return Finding(quantity, least, holds, "; ".join(words), bounds=Bounds(lower=-3.0))
 
 
 def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
@@ -216,7 +218,7 @@ def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
         f"{stats.linregress(np.log(P), np.log(values)).slope:.2f} (∝ P: 1)"
     )
     step = smallest(np.diff(values))
-    return Finding(quantity, step, step > 0, detail)
+    return Finding(quantity, step, step > 0, detail, bounds=Bounds(lower=0.0))
 
 
 def zero_temperature_is_typical(solve_mct0: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
@@ -244,7 +246,7 @@ def larger_margins_are_found_later(solve_mct0: pd.DataFrame) -> Finding:
     if np.isnan(rarer):
         return Finding.untestable(quantity, "no size at which some runs of both margins are solved and some are not")
     least_step = smallest(steps)
-    return Finding(quantity, least_step, least_step > 0 and rarer > 2, detail)
+    return Finding(quantity, least_step, least_step > 0 and rarer > 2, detail, bounds=Bounds(lower=0.0))
 
 
 def larger_margins_generalise_better(solve_mct0: pd.DataFrame) -> Finding:
@@ -263,7 +265,8 @@ def larger_margins_generalise_better(solve_mct0: pd.DataFrame) -> Finding:
     if not scores:
         return Finding.untestable(quantity, f"no size with two margins solved at least {FEWEST} times")
     worst = smallest(scores.values())
-    return Finding(quantity, worst, worst > 3, ", ".join(f"κ = {pair}: {z:.1f}" for pair, z in scores.items()))
+    detail = ", ".join(f"κ = {pair}: {z:.1f}" for pair, z in scores.items())
+    return Finding(quantity, worst, worst > 3, detail, bounds=Bounds(lower=3.0))
 
 
 def only_moments_of_the_features_matter(equivalent_features: pd.DataFrame) -> Finding:
