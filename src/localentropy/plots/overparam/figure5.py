@@ -175,6 +175,6 @@ def _caption(runs: Mapping[str, pd.DataFrame], halves: Mapping[str, float], near
         f"{'' if fbp['stop'] == 'first' else ' (focusing BP: after all couplings)'}. SGD multiplies the norm β of the units "
         f"by 1 + {sgd['beta_growth']:g} and the norm γ of the output by 1 + {sgd['gamma_growth']:g} after each epoch, from "
         f"{sgd['beta']:g} and {sgd['gamma']:g} on. Correlated features make focusing BP approximate. K, P, D, the damping "
-        "and number of iterations of focusing BP and all values of SGD's schedule are chosen here: the text lost them. "
+        "and number of iterations of focusing BP and all values of SGD's schedule are chosen here; compare with the paper's figure. "
         f"{'' if scale == 'paper' else f'Scale {scale}: fewer training sets and starts than at the scale paper.'}"
     )
