@@ -41,6 +41,16 @@ SHAPING_RUNS["S09"] = Case(
     },
     missing={"an outcome": put("capacities", "solved", np.nan, algorithm="fbp", alpha=near(2.0), sample=1)},
 )
+SHAPING_RUNS["S09b"] = Case(
+    wrong={"LAL ends early": put("capacities", "solved", 0.0, algorithm="lal", alpha=above(1.7))},
+    small={
+        "three samples": few("capacities"),
+        "no LAL": only("capacities", algorithm=other_than("lal")),
+        "all solved": put("capacities", "solved", 1.0),
+        "LAL solves nothing": put("capacities", "solved", 0.0, algorithm="lal"),
+    },
+    missing={"an outcome": put("capacities", "solved", np.nan, algorithm="fbp", alpha=near(2.0), sample=1)},
+)
 at = {"distance": 0.01}
 SHAPING_RUNS["S10"] = Case(
     wrong={

