@@ -97,6 +97,7 @@ def _phases(axis: Axes, table: pd.DataFrame) -> None:
     inset.plot(x, le - c, color="black")
     inset.set(xlim=(0.0, x.max()), ylim=(0.0, 0.2), yticks=[0.0, 0.1, 0.2], facecolor="none")
     inset.set_title(r"$1/\alpha_{\mathrm{LE}} - 1/\alpha_c$", fontsize=6, pad=2)
+    inset.set_xlabel(r"$\alpha_T$", fontsize=6, labelpad=0)
     inset.tick_params(labelsize=6)
 
 

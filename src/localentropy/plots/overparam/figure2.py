@@ -54,7 +54,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     theory = len(LINES)
     axis.add_artist(axis.legend(*(part[:theory] for part in entries), loc="upper right", ncols=2))
     axis.legend(*(part[theory:] for part in entries), loc="lower right", ncols=2)
-    frames += _optimum(axis.inset_axes((0.1, 0.12, 0.29, 0.24)), tables)
+    frames += _optimum(axis.inset_axes((0.11, 0.12, 0.27, 0.22)), tables)
     caption = (
         "Figure 2. Generalization error of typical solutions of several margins and of the barycentre of all solutions, "
         f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features; each line starts at the threshold "
@@ -80,7 +80,8 @@ def _optimum(inset: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
         threshold_line(inset, onset, f"{onset:.3f}")
         frames.append(pd.DataFrame({"panel": "inset", "series": "onset of the optimal margin", "x": [onset]}))
     one_two_five(inset, (1, 3, 10), (optimum["inv_alpha"].min(), optimum["inv_alpha"].max()))
-    inset.set_ylabel(r"$\kappa_{\mathrm{opt}}$", labelpad=0, fontsize=8)
+    inset.set_ylabel(r"$\kappa_{\mathrm{opt}}$", labelpad=2, fontsize=8)
+    inset.set_yticks([0, 1, 2])
     inset.set_xlabel(r"$1/\alpha$", labelpad=0, fontsize=8)
     inset.tick_params(labelsize=6)
     return frames
