@@ -47,19 +47,18 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             if panel != "c" or solver == "committee_sgd":
                 # Two lines may coincide: the solvers' values are on different sides.
                 side = "left" if solver == "committee_focusing_bp" else "right"
-                threshold_line(places[panel], half, f"{half:.3g}", color=SOLVERS[solver]["color"], side=side)
-        N_P = data.loc[data["panel"] == panel, "x"]
-        one_two_five(places[panel], (0.2, 0.5, 1, 2, 5), (0.9 * N_P.min(), 1.1 * N_P.max()))
-    # Train errors fall to zero at the threshold: what lies far above it is left out.
-    one_two_five(
-        axes[0], (0.2, 0.3, 0.5, 1), (0.9 * data["inv_alpha"].min(), 1.05 * max([*halves.values(), 0.4]) ** 0.5)
-    )
+                threshold_line(places[panel], half, f"{half:.3g}", color=SOLVERS[solver]["color"], side=side, at=0.95)
+    smallest, largest = 0.9 * data["inv_alpha"].min(), 1.1 * data["inv_alpha"].max()
+    # Train errors are zero far above the threshold: this is left out.
+    one_two_five(axes[0], (0.2, 0.3, 0.5, 1, 2), (smallest, min(largest, 2.0 * max(halves.values(), default=math.inf))))
     axes[0].set(ylabel="train error", ylim=(-1e-4, 1.0))
     small_rates(axes[0])
+    for axis in axes[1:3]:
+        one_two_five(axis, (0.2, 0.5, 1, 2, 5), (smallest, largest))
     _test_errors(axes[1], places["b, inset"], data)
     axes[2].set(ylabel="overlap of SGD's solutions", ylim=(0.0, 1.02))
     axes[2].axhline(1.0, color=GREY, linewidth=0.8)
-    axes[3].set(xlabel="distance per unit", ylabel="train error after noise", xscale="log", xlim=(5e-3, 1.0))
+    axes[3].set(xlabel="distance per unit", ylabel="train error after noise", xscale="log", xlim=(8e-4, 1.0))
     small_rates(axes[3])
     axes[3].set_ylim(-1e-4, 1.0)
     _legends(axes, near, far)
@@ -171,7 +170,8 @@ def _caption(runs: Mapping[str, pd.DataFrame], halves: Mapping[str, float], near
         "the same training sets. (c) Cosine of two solutions of SGD for one training set, mean over units, where at least "
         "three training sets have two; grey: equal solutions. Focusing BP is deterministic and has one solution. (d) Train "
         "error under multiplicative noise on the weights, units normalised again, against the root mean square distance "
-        f"that a unit moved, {energies}. Both solvers stop at the first solution they meet"
+        f"that a unit moved, {energies}; √K times it is the distance of all weights, which the CSV has too. Both solvers stop "
+        f"at the first solution they meet"
         f"{'' if fbp['stop'] == 'first' else ' (focusing BP: after all couplings)'}. SGD multiplies the norm β of the units "
         f"by 1 + {sgd['beta_growth']:g} and the norm γ of the output by 1 + {sgd['gamma_growth']:g} after each epoch, from "
         f"{sgd['beta']:g} and {sgd['gamma']:g} on. Correlated features make focusing BP approximate. K, P, D, the damping "
