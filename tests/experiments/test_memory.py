@@ -39,6 +39,9 @@ HUGE: dict[str, dict[str, Any]] = {
     },
 }
 
+THEORY: dict[str, dict[str, Any]] = {"glm/risk_runs": {"risk": {"alphas": [0.1, 999.0]}}}
+"""What sections beside them must have."""
+
 
 def test_every_program_that_states_its_memory_is_tried() -> None:
     shipped = resolve("smoke").experiments
@@ -51,7 +54,7 @@ def test_every_program_that_states_its_memory_is_tried() -> None:
 def test_sizes_beyond_the_machine_are_refused_in_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path("/"))  # where nothing could be written either
     paper, _, section = name.partition("/")
-    configuration = resolve("smoke", overrides={paper: {section: HUGE[name]}})
+    configuration = resolve("smoke", overrides={paper: {section: HUGE[name], **THEORY.get(name, {})}})
     job = ExperimentJob.from_configuration(configuration, name)
     with pytest.raises(MachineError) as caught:
         for number in job.numbers:

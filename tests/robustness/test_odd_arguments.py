@@ -46,7 +46,7 @@ NO_NUMBERS = [True, np.bool_(True), math.nan, -math.inf, HUGE, [1.0, 2.0], -1e9]
 NO_WORDS: list[Any] = ["Sign ", "x" * 999, -1, True, ["sign"]]
 NO_FLAGS: list[Any] = ["no", 0, 1, 0.5, math.nan, [], np.array([True, False])]
 NO_FUNCTIONS: list[Any] = [1, "function", [abs]]
-ALSO_CALLED = {"K": ("units",), "first": ("second",)}
+ALSO_CALLED = {"K": ("units",), "first": ("second",), "inputs": ("labels",)}
 """How a message may name an argument besides by its name."""
 HUGE_IS_FINE = {"batch", "block", "group", "threads"}
 """Arguments that no size is too large for."""
