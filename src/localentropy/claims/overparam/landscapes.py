@@ -135,7 +135,7 @@ def efficient_minima_are_flatter(
         if len(ratios) == before:
             return Finding.untestable(quantity, f"no 1/α at which {name} and MCT0 have {FEWEST} solved runs")
     worst = largest(ratios)
-    return Finding(quantity, worst, worst < 0.3, ", ".join(words))
+    return Finding(quantity, worst, worst < 0.3, ", ".join(words), bounds=Bounds(upper=0.3))
 
 
 def _mode(density: pd.DataFrame) -> float:
