@@ -57,14 +57,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     ]
     data = pd.concat([data, *points, *lines])
     caption = (
-        "Figure 1. (a): interpolation threshold 1/α_c, where solutions of the binary perceptron on random features begin to "
-        "exist, and local-entropy threshold 1/α_LE, from which on the Franz–Parisi entropy of solutions of the largest "
-        f"margin is monotonic; replica-symmetric theory, {p['ensemble']['activation']} features. Dots at α_T = 0: the storage problem "
-        f"(computed at α_T = {p['alpha_T_storage']:g}), {storage['inv_alpha_c']:.4f} and {storage['inv_alpha_le']:.4f}. "
-        f"(b): train error, smallest of a run and mean over instances, of four solvers at α_T = {runs['alpha_T']:g} (the "
-        f"inset of the paper), D = {shared_size(tables)}; {_marks(len(marked), p, runs)}. Error bars: standard errors over "
-        "instances. Insets: the distance of the two thresholds, and the train errors near them. The plane of the figure, "
-        "the range of α_T, sizes and settings of the solvers are chosen here; compare with the paper's figure."
+        "Figure 1. (a) Two thresholds of the binary perceptron on random features. Solutions exist from the interpolation "
+        "threshold 1/α_c on. From the local-entropy threshold 1/α_LE on, the Franz–Parisi entropy around solutions of the "
+        f"largest margin is monotonic. Replica-symmetric theory, {p['ensemble']['activation']} features. Dots at α_T = 0: "
+        f"the storage problem (computed at α_T = {p['alpha_T_storage']:g}), {storage['inv_alpha_c']:.4f} and "
+        f"{storage['inv_alpha_le']:.4f}. Inset: the distance of the two thresholds. (b) Train error of four solvers at "
+        f"α_T = {runs['alpha_T']:g} (the inset of the paper), D = {shared_size(tables)}: the smallest error of a run, mean "
+        f"and standard error over instances; {_marks(len(marked), p, runs)}. Inset: the same near the thresholds. The plane "
+        "of the figure, the range of α_T, sizes and settings of the solvers are chosen here; compare with the paper's figure."
     )
     return Drawing(figure, data, caption)
 

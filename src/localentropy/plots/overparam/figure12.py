@@ -76,16 +76,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     below.annotate(f"{UNIT:g} ", (0.97 * LARGEST, UNIT / 2 - 0.9 * APART), ha="right", va="center", fontsize=7)
     letter([axis, below])
     caption = (
-        "Figure 12. (a) Distribution of the stabilities of the training patterns, solutions of zero-temperature Monte Carlo at "
-        f"κ = 0 (points; bins of whole steps of the lattice) and typical solutions, replica theory (lines, {SHIFT:g} "
-        f"apart; black: their maxima); α_T = {p['alpha_T']:g}. At each 1/α the largest size at which 90 % of the instances are solved, else the largest "
-        f"with solutions (hollow): {_sizes(histograms)}. (b) The points less the theory on their lattice, one level for each "
-        f"1/α, {APART:g} apart; bar: {UNIT:g}. The density in the first bin less the theory, in standard errors: {_first(histograms)}. The "
+        "Figure 12. (a) Distribution of the stabilities of the training patterns. Points: solutions of zero-temperature "
+        "Monte Carlo at κ = 0, in bins of whole steps of the lattice. Lines: typical solutions, replica theory; black: "
+        f"their maxima. α_T = {p['alpha_T']:g}. Curves of different 1/α are {SHIFT:g} apart. The size is the largest at "
+        "which 90 % of the instances are solved, else the largest with solutions (hollow): "
+        f"{_sizes(histograms)}. (b) The points less the theory on their lattice. Levels are {APART:g} apart, the bar is "
+        f"{UNIT:g} long. The density in the first bin less the theory, in standard errors: {_first(histograms)}. The "
         f"fractions in the first {COMPARED} bins of width {COMPARED_BINS:g} are compared with the theory integrated over the "
         f"lattice. {in_words(of_bins, 'stabilities', drift=False)} The same for the mean stability. "
-        f"{in_words(of_means, 'mean stability')} "
-        "Error bars: standard errors over instances. Sizes, 1/α and α_T are chosen here; compare with the paper's "
-        "figure."
+        f"{in_words(of_means, 'mean stability')} Error bars: standard errors over instances. Sizes, 1/α and α_T are chosen "
+        "here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
 

@@ -56,16 +56,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axis.legend(*(part[theory:] for part in entries), loc="lower right", ncols=2)
     frames += _optimum(axis.inset_axes((0.11, 0.12, 0.27, 0.22)), tables)
     caption = (
-        "Figure 2. Generalization error of typical solutions of several margins and of the barycentre of all solutions, "
-        f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features; each line starts at the threshold "
-        f"of its margin. Points: test error of solutions of focusing BP, SBPI and BinaryNet (its last weights without "
-        f"training error) at D = {shared_size(tables)}, and of simulated annealing at the largest size that is solved in "
-        f"90 % of the instances, else the largest with solutions ({_sizes(_points(tables, 'anneal'))}); mean and "
-        "standard error over solved instances; hollow: fewer than 90 % solved; algorithms are "
-        "drawn a little apart. "
-        f"Simulated annealing is compared with typical solutions of κ = 0. {in_words(agreement, 'test error')} "
-        "Inset: the margin whose solutions have the barycentre of smallest error; dotted: where it turns positive. α_T, the "
-        "margin 0.5, sizes and settings of the solvers are chosen here; compare with the paper's figure."
+        "Figure 2. Generalization error. Lines: typical solutions of several margins and the barycentre of all solutions, "
+        f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features. Each line starts at the "
+        "threshold of its margin. Points: mean test error of the solved instances and its standard error, algorithms a "
+        "little apart; hollow: fewer than 90 % are solved. Focusing BP, SBPI and BinaryNet (its last weights without train "
+        f"error) have D = {shared_size(tables)}. Simulated annealing has the largest size that is solved in 90 % of the "
+        f"instances, else the largest with solutions ({_sizes(_points(tables, 'anneal'))}). It is compared with typical "
+        f"solutions of κ = 0. {in_words(agreement, 'test error')} Inset: the margin whose solutions have the barycentre of "
+        "smallest error; dotted: where it turns positive. α_T, the margin 0.5, sizes and settings of the solvers are chosen "
+        "here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames), caption)
 
