@@ -80,87 +80,118 @@ NETWORKS["O46"] = Case(
     wrong={
         "few inputs": put(SGD, "D", 600),
         "solved from few inputs on": every(put(FBP, "D", 600), put(FBP, "value", 1.0, **solved)),
+        "perceptrons with few parameters": put("mlp", "parameters", 10),
     },
     small={
         "never solved": put(SGD, "value", 0.0, **solved),
         "half solved from the start": put(SGD, "value", 1.0, inv_alpha=below(0.5), sample=below(4), **solved),
         "three sets": few(FBP),
+        "no perceptron solves": put("mlp", "value", 0.1, **train),
     },
 )
-adversarial = {"initialization": "adversarial"}
+orthogonal, adversarial = {"initialization": "random_orthogonal"}, {"initialization": "adversarial"}
+untrained, labels = {"quantity": "overlap_untrained"}, {"quantity": "random_label_error"}
+memorised = {"quantity": "random_label_noise_train_error"}
+few_solutions = {
+    "three networks": few("mlp"),
+    "never solved": put("mlp", "value", 0.1, **train),
+    "adversarial ones never": put("mlp", "value", 0.1, **adversarial, **train),
+    "only the widest solve": put("mlp", "value", 0.1, width=below(50), **train),
+    "half at the threshold": put("mlp", "value", 0.1, width=8, sample=below(3), **orthogonal, **train),
+    "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
+}
 NETWORKS["O47"] = Case(
     wrong={
-        "closer in the end": add("mlp", "value", 0.2, width=80, **overlap),
-        "still falling": add("mlp", "value", -0.2, width=80, **overlap),
-        "never falling": put("mlp", "value", lambda rows: 0.6 + 0.01 * (rows["sample"] + rows["other"]), **overlap),
-        "no closer than untrained": add("mlp", "value", 0.3, quantity="overlap_untrained"),
+        "closer in the end": add("mlp", "value", 0.3, width=80, **overlap),
+        "still growing": add("mlp", "value", -0.2, width=80, **overlap),
+        "growing one doubling before": add("mlp", "value", 0.2, width=20, **overlap),
+        "never growing": put("mlp", "value", lambda rows: 0.6 + 0.01 * (rows["sample"] + rows["other"]), **overlap),
+        "orthogonal": add("mlp", "value", -0.3, **overlap),
     },
-    small={
-        "two networks": only("mlp", sample=below(2), other=lambda other: ~(other > 1)),
-        "never solved": put("mlp", "value", 0.1, **train),
-        "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
-    },
+    small=few_solutions | {"no two doublings": only("mlp", width=lambda width: width > 20)},
     missing={"overlaps": put("mlp", "value", np.nan, width=80, **overlap)},
+)
+NETWORKS["O47b"] = Case(
+    wrong={
+        "as untrained": put("mlp", "value", 0.21, width=80, **overlap),
+        "adversarial ones further apart": add("mlp", "value", 0.2, width=80, **adversarial, **untrained),
+    },
+    small=few_solutions,
+    missing={"untrained": put("mlp", "value", np.nan, width=80, **untrained)},
 )
 NETWORKS["O48"] = Case(
     wrong={
         "the same error": add("mlp", "value", -0.02, **adversarial, **error),
         "a smaller error": add("mlp", "value", -0.05, **adversarial, **error),
         "the other way": every(
-            put("mlp", "value", 0.0, **adversarial, **train),
-            put("mlp", "value", 0.1, initialization="random_orthogonal", width=12, **train),
+            put("mlp", "value", 0.0, **adversarial, **train), put("mlp", "value", 0.1, width=8, **orthogonal, **train)
         ),
         "the same threshold": every(
-            put("mlp", "value", 0.0, width=12, sample=below(3), **train),
-            put("mlp", "value", 0.1, width=12, sample=lambda sample: sample >= 3, **train),
+            put("mlp", "value", lambda rows: 0.1 * (rows["sample"] < 3), width=below(16), **train),
+            put("mlp", "value", 0.1, width=4, **train),
         ),
     },
     small={
-        "one network": few("mlp", samples=1),
+        "three networks": few("mlp"),
+        "never solved": put("mlp", "value", 0.1, **train),
         "all solved": put("mlp", "value", 0.0, **train),
-        "one width": only("mlp", width=12),
-        "still falling": add("mlp", "value", -0.02, width=80, **error),
+        "not adversarial": put("mlp", "value", 0.2, width=12, **labels),
+        "no word of the random labels": only("mlp", quantity=other_than("random_label_error")),
+        "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
     },
-    missing={"errors": put("mlp", "value", np.nan, width=80, **adversarial, **error)},
+    missing={
+        "errors": put("mlp", "value", np.nan, width=80, **adversarial, **error),
+        "random labels": put("mlp", "value", np.nan, width=80, **labels),
+    },
 )
 NETWORKS["O49"] = Case(
     wrong={
-        "all the same": put("mlp", "value", 1.0, width=12, **overlap),
-        "one start: all the same": put("mlp", "value", 1.0, width=20, **adversarial, **overlap),
-        "no closer than untrained": put("mlp", "value", 0.3, width=20, **adversarial, **overlap),
+        "all the same": put("mlp", "value", 1.0, width=8, **overlap),
+        "one start: all the same": put("mlp", "value", 1.0, width=12, **adversarial, **overlap),
     },
-    small={
-        "two networks": only("mlp", sample=below(2), other=lambda other: ~(other > 1)),
-        "never solved": put("mlp", "value", 0.1, **train),
+    small=few_solutions,
+    missing={"overlaps": put("mlp", "value", np.nan, width=12, **adversarial, **overlap)},
+)
+NETWORKS["O49b"] = Case(
+    wrong={
+        "as untrained": put("mlp", "value", 0.6, width=8, **untrained),
+        "one start: as untrained": put("mlp", "value", 0.5, width=12, **adversarial, **untrained),
     },
-    missing={"overlaps": put("mlp", "value", np.nan, width=20, **adversarial, **overlap)},
+    small=few_solutions,
+    missing={"untrained": put("mlp", "value", np.nan, width=12, **adversarial, **untrained)},
 )
 NETWORKS["O50"] = Case(
     wrong={
-        "a cusp": put("mlp", "value", lambda rows: rows["value"] + 0.5 * rows["sigma"], **energy),
-        "a step": add("mlp", "value", 0.02, sigma=lambda sigma: sigma > 0, width=12, **energy),
-        "wide ones sharper": times("mlp", "value", 20, width=80, **energy),
+        "errors at the least noise": put("mlp", "value", 0.002, sigma=0.001, width=8, **energy),
+        "errors at the next": add("mlp", "value", 0.002, sigma=0.002, width=12, **adversarial, **energy),
+        "wide ones as sharp": times("mlp", "value", 10, width=80, **energy),
+    },
+    small=few_solutions | {"little noise": only("mlp", sigma=lambda sigma: ~(sigma > 0.05))},
+    missing={"energies": put("mlp", "value", np.nan, width=8, **energy)},
+)
+NETWORKS["O50b"] = Case(
+    wrong={
+        "as sharp": times("mlp", "value", 20, width=80, **energy),
+        "as flat": times("mlp", "value", 0.05, width=80, **memorised),
     },
     small={
-        "one network": few("mlp", samples=1),
+        "three networks": few("mlp"),
         "never solved": put("mlp", "value", 0.1, **train),
-        "only the widest solve": put("mlp", "value", 0.1, width=below(50), **train),
+        "adversarial ones never": put("mlp", "value", 0.1, **adversarial, **train),
+        "labels not learned": put("mlp", "value", 0.01, **labels),
+        "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
     },
-    missing={"energies": put("mlp", "value", np.nan, width=12, **energy)},
+    missing={"energies": put("mlp", "value", np.nan, width=80, **memorised)},
 )
-adam = {"optimizer": "adam"}
 NETWORKS["O56"] = Case(
     wrong={
         "no better in the end": put("mlp", "value", lambda rows: 0.1 + 0.001 * rows["sample"], **error),
-        "adversarial ones no better": add("mlp", "value", 0.02, width=80, **adversarial, **error),
+        "adversarial ones no better": add("mlp", "value", 0.03, width=80, **adversarial, **error),
     },
-    small={
-        "one network": few("mlp", samples=1),
-        "never solved": put("mlp", "value", 0.1, **train),
-        "only the widest solve": put("mlp", "value", 0.1, width=below(50), **train),
-    },
+    small=few_solutions,
     missing={"errors": put("mlp", "value", np.nan, width=80, **adversarial, **error)},
 )
+adam = {"optimizer": "adam"}
 NETWORKS["O51"] = Case(
     wrong={
         "Adam never": put("cnn", "value", 0.0, **adam, **solved),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-SIGMAS = [0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.4, 0.7]
+SIGMAS = [0.0, 0.001, 0.002, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.4, 0.7]
 
 
 def pairs(stream: np.random.Generator, samples: int, mean: float) -> list[dict[str, Any]]:
@@ -20,32 +20,41 @@ def pairs(stream: np.random.Generator, samples: int, mean: float) -> list[dict[s
     ]
 
 
-def _noise(stream: np.random.Generator, curvature: float) -> list[dict[str, Any]]:
+def _noise(stream: np.random.Generator, curvature: float, name: str = "noise") -> list[dict[str, Any]]:
     """A profile that starts flat: distance and train error at every level of noise."""
     rows = []
     for sigma in SIGMAS:
-        error = min(0.5, curvature * sigma**2) + (stream.normal(0.0, 2e-5) if sigma else 0.0)
-        rows.append({"quantity": "noise_distance", "sigma": sigma, "value": sigma})
-        rows.append({"quantity": "noise_train_error", "sigma": sigma, "value": error})
+        error = min(0.5, curvature * sigma**2) + (stream.normal(0.0, 2e-5) if sigma > 0.005 else 0.0)
+        error *= error > 1.2e-4
+        rows.append({"quantity": f"{name}_distance", "sigma": sigma, "value": sigma})
+        rows.append({"quantity": f"{name}_distance_raw", "sigma": sigma, "value": 7 * sigma})
+        rows.append({"quantity": f"{name}_train_error", "sigma": sigma, "value": error})
     return rows
 
 
 def mlp(samples: int = 6) -> pd.DataFrame:
     stream = np.random.default_rng(11)
     rows: list[dict[str, Any]] = []
-    for start, first, worse in (("random_orthogonal", 12, 0.0), ("adversarial", 20, 0.02)):
+    overlaps = {4: 0.8, 8: 0.6, 12: 0.5, 20: 0.32, 40: 0.31, 80: 0.3}
+    for start, first, worse in (("random_orthogonal", 8, 0.0), ("adversarial", 12, 0.02)):
         for width in (4, 8, 12, 20, 40, 80):
             here = {"initialization": start, "width": width, "parameters": 50 * width}
-            overlap = 0.6 + 0.3 * np.exp(-max(width - 12, 0) / 8)
-            level = 0.08 if width < 40 else 0.07
-            for quantity, mean in (("overlap", overlap), ("overlap_untrained", 0.3)):
+            for quantity, mean in (("overlap", overlaps[width]), ("overlap_untrained", 0.2)):
                 rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, samples, mean)]
             for sample in range(samples):
                 one = here | {"sample": sample}
-                error = stream.normal(level + 0.2 / min(width, 40) + worse, 0.003)
-                rows.append(one | {"quantity": "train_error", "value": 0.0 if width >= first else 0.05})
-                rows.append(one | {"quantity": "test_error", "value": error})
-                rows += [one | row for row in _noise(stream, stream.normal(24.0, 1.0) / width)]
+                error = stream.normal(0.07 + 0.2 / min(width, 40) + worse, 0.003)
+                # At the threshold one of six networks does not solve, and is an odd one.
+                solved = width > first or (width == first and sample > 0)
+                rows.append(one | {"quantity": "train_error", "value": 0.0 if solved else 0.05})
+                rows.append(one | {"quantity": "test_error", "value": error if solved else 0.5})
+                curvature = stream.normal(24.0, 1.0) / width
+                rows += [one | row for row in _noise(stream, curvature if solved else 500.0)]
+                rows.append(one | {"quantity": "silent_units", "value": float(sample == 0)})
+                if start == "adversarial":
+                    learned = 0.0 if width == 80 else 1.0 / width
+                    rows.append(one | {"quantity": "random_label_error", "value": learned})
+                    rows += [one | row for row in _noise(stream, 20 * curvature, "random_label_noise")]
     return pd.DataFrame(rows).assign(layer=np.nan)
 
 

@@ -15,10 +15,12 @@ TINY: dict[str, Any] = {
     "chunks": 1,
     "threads": 1,
     "widths": (6, 12),
+    "wide": 12,
+    "wide_samples": 3,
     "initializations": ("random_orthogonal", "adversarial"),
     "hidden_layers": 5,
     "training_patterns": 100,
-    "samples": 3,
+    "samples": 4,
     "margin": 1.0,
     "learning_rate": 1e-3,
     "epochs": 400,
@@ -29,6 +31,9 @@ TINY: dict[str, Any] = {
     "noise_draws": 2,
     "device": "cpu",
 }
+
+
+NOISE = ("train_error", "distance", "distance_raw")
 
 
 def table(task=3, checkpoint=None, **changes):
@@ -60,16 +65,30 @@ def test_rows(adversarial):
     assert counts["dead_units"] == 3 * 5
     assert counts["overlap"] == counts["overlap_untrained"] == 3 * (1 + 6)
     assert counts["overlap_start"] == 3 * (1 + 6)
-    assert counts["noise_train_error"] == counts["noise_distance"] == counts["noise_distance_raw"] == 3 * 2
+    assert counts["silent_units"] == 3 * 5
+    noise = [counts[f"{kind}_{name}"] for kind in ("noise", "random_label_noise") for name in NOISE]
+    assert noise == [3 * 2] * 6
     whole = adversarial[adversarial.layer.isna()].set_index(["quantity", "sample", "other"]).value
     assert whole["random_label_error"].between(0, 0.6).all()
 
 
-def test_no_noise_gives_the_train_error(adversarial):
+def test_no_noise_gives_the_error(adversarial):
     rows = adversarial.set_index(["quantity", "sample"])
     quiet = rows[rows.sigma == 0].value
     assert quiet["noise_train_error"].equals(rows.value["train_error"])
+    assert quiet["random_label_noise_train_error"].equals(rows.value["random_label_error"])
     assert (quiet["noise_distance"] < 1e-5).all()
+
+
+def test_untrained_networks_are_the_same_from_both_starts(adversarial):
+    orthogonal = table(task=1)
+    for quantity, same in (("overlap_untrained", True), ("overlap", False), ("overlap_start", False)):
+        one, other = (rows[rows.quantity == quantity].value.to_list() for rows in (orthogonal, adversarial))
+        assert (one == other) is same
+
+
+def test_wide_networks_have_samples_of_their_own():
+    assert table(task=0)["sample"].nunique() == 4
 
 
 def test_the_same_table_again_and_with_checkpoints(adversarial, tmp_path):
@@ -78,7 +97,7 @@ def test_the_same_table_again_and_with_checkpoints(adversarial, tmp_path):
 
 
 def test_more_samples_change_no_old_row(adversarial):
-    more = table(samples=4)
+    more = table(wide_samples=4)
     old = more[(more["sample"] < 3) & ~(more.other == 3).fillna(False)]
     for quantity in ("random_label_error", "train_error", "test_error", "overlap_untrained", "noise_distance"):
         pd.testing.assert_series_equal(
@@ -95,7 +114,7 @@ def test_more_samples_change_no_old_row(adversarial):
         ({"training_patterns": 101}, "even"),
         ({"widths": (12, 6)}, "increase"),
         ({"initializations": ("adversarial", "adversarial")}, "differ"),
-        ({"samples": 2}, "greater than or equal to 3"),
+        ({"wide_samples": 2}, "greater than or equal to 3"),
         ({"margin": 0.0}, "greater than 0"),
         ({"width": 3}, "not permitted"),
     ],

@@ -123,6 +123,36 @@ def test_training_reaches_zero_errors_and_stops_there():
     assert_same_bits(early.select([first]), trained.ensemble.select([first]))
 
 
+def test_sgd_stops_where_nothing_is_left_to_learn():
+    start = networks(40, models=2)
+    inputs, _ = patterns(40)
+    coins = torch.from_numpy(np.random.default_rng(5).choice([-1.0, 1.0], (2, 40)).astype(np.float32))
+
+    def run(epochs):
+        settings = {"margin": 1.0, "learning_rate": 0.05, "batch": 20, "generators": generators(2, 100)}
+        return train_sgd(start, inputs, coins, epochs=epochs, **settings)
+
+    enough = run(401)
+    assert_same_bits(enough, run(501))
+    assert not torch.equal(enough.weights[0], run(2).weights[0])
+    assert not enough.errors(inputs, coins).any()
+
+
+def test_silent_units_are_counted():
+    ensemble = networks(models=2)
+    inputs, _ = patterns(100)
+    ensemble.weights[2][1, 3:5] = 0.0
+    ensemble.biases[2][1, 3:5] = torch.tensor([-1.0, 0.5])
+    found = ensemble.silent_units(inputs, block=30)
+    assert found[1, 2] > 0
+    for model in range(2):
+        activations = inputs.T
+        for layer in range(5):
+            fields = ensemble.weights[layer][model] @ activations + ensemble.biases[layer][model][:, None]
+            activations = fields.clamp_min(0)
+            assert found[model, layer] == sum(not (unit > 0).any() for unit in fields)
+
+
 def test_divergence_is_an_error():
     with pytest.raises(ConvergenceError, match="MLP"):
         adam(networks(), learning_rate=1e30, epochs=200)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GALLERY = "figures/gallery"
 MEASURED = (
     {"y", "y_err", "x_err", "n", "runs", "samples", "solved", "theory", "z", "score", "slope", "residual"}
-    | {"distance_typical", "entropy_typical"}
+    | {"distance_typical", "entropy_typical", "distance_raw"}
     | {"chi_squared", "points", "drift", "drift_err"}
 )
 """Columns that are results. All others say what a number is, and tell rows apart."""

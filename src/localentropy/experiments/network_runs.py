@@ -7,7 +7,7 @@ their training and their error.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
@@ -212,12 +212,16 @@ class ReluRun(NetworkRun[Noisy]):
 
     def perturb(self, solutions: Any, samples: list[int]) -> None:
         """Train errors under multiplicative noise."""
+        self.local_energy("noise", solutions, samples, self.errors)
+
+    def local_energy(self, name: str, solutions: Any, samples: list[int], errors: Callable[[Any], Tensor]) -> None:
+        """Add the rows of errors under multiplicative noise; `name` begins their quantities."""
         from localentropy.landscape.local_energy import local_energy
         from localentropy.networks.normalise import normalise
 
         def evaluate(weights: Tensor) -> tuple[Tensor, Tensor]:
             perturbed, _ = normalise(solutions.with_weights(weights))
-            return perturbed.flat_weights(), self.errors(perturbed)
+            return perturbed.flat_weights(), errors(perturbed)
 
         sigmas = self.parameters.noise_levels
         energy = local_energy(
@@ -229,8 +233,8 @@ class ReluRun(NetworkRun[Noisy]):
             generators=self.streams("noise", samples, width=self.task["width"]),
         )
         draws = {
-            "noise_distance": energy.distance_per_unit,
-            "noise_distance_raw": energy.distance,
-            "noise_train_error": energy.train_error,
+            f"{name}_distance": energy.distance_per_unit,
+            f"{name}_distance_raw": energy.distance,
+            f"{name}_train_error": energy.train_error,
         }
         self.rows.noise(sigmas, draws, sample=samples)

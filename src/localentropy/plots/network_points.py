@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
 
+from localentropy.analysis.flatness import REACHED
 from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import first_solved
 from localentropy.plots.drawing import GREY, threshold_line
@@ -53,33 +56,37 @@ def overlaps(table: pd.DataFrame, by: str, x: str, series: str) -> pd.DataFrame:
 
 
 def energies(table: pd.DataFrame, by: str, firsts: Mapping[str, float]) -> pd.DataFrame:
-    """Local energies at the given width of each kind and at the largest, panel c."""
-    columns = ["panel", "series", by, "width", "sigma", "x", "x_err", "y", "y_err", "samples"]
+    """Local energies at the given width of each kind and at the largest, panel c.
+
+    `x` is the distance per unit, `distance_raw` that of the networks.
+    """
+    columns = ["panel", "series", by, "width", "sigma", "x", "x_err", "distance_raw", "y", "y_err", "samples"]
     frames = [pd.DataFrame(columns=columns)]
     for kind, first in firsts.items():
         rows = table[table[by] == kind]
         largest = rows["width"].max()
         for width in sorted({first, largest}):
             here = rows[rows["width"] == width]
-            distance, energy = (
+            distance, raw, energy = (
                 here[here["quantity"] == quantity].groupby("sigma")["value"].agg(["mean", "sem", "size"])
-                for quantity in ("noise_distance", "noise_train_error")
+                for quantity in ("noise_distance", "noise_distance_raw", "noise_train_error")
             )
             frame = pd.DataFrame({"sigma": distance.index, "x": distance["mean"], "x_err": distance["sem"]})
-            frame = frame.assign(y=energy["mean"], y_err=energy["sem"], samples=energy["size"], width=int(width))
+            frame = frame.assign(distance_raw=raw["mean"], y=energy["mean"], y_err=energy["sem"])
+            frame = frame.assign(samples=energy["size"], width=int(width))
             series = "far above" if width == largest else "near threshold"
             frames.append(frame.assign(panel="c", series=series, **{by: kind}))
     return pd.concat(frames, ignore_index=True)
 
 
 def thresholds(solved: pd.Series) -> dict[str, float]:
-    """Smallest width of each kind from which on every network is a solution. Kinds without one are left out.
+    """Smallest width of each kind from which on half of the networks are solutions. Kinds without one are left out.
 
     Args:
         solved: fraction of the networks that are solutions, by kind and width.
     """
     kinds = solved.groupby(level=0, sort=False)
-    firsts = {str(kind): first_solved(fractions.droplevel(0)) for kind, fractions in kinds}
+    firsts = {str(kind): first_solved(fractions.droplevel(0), 0.5) for kind, fractions in kinds}
     return {kind: first for kind, first in firsts.items() if first is not None}
 
 
@@ -131,7 +138,8 @@ def label_panels(
 ) -> None:
     """Label the axes, and add the legends. Colours stand for kinds in all panels; each panel explains its line styles.
 
-    The limits of the panel of overlaps are set to its points.
+    The panel of overlaps reaches from 0, where the distance is that of orthogonal weights, √2, to 1. That of local
+    energies is logarithmic, and linear in errors below `REACHED`.
 
     Args:
         axes: of the three panels.
@@ -143,9 +151,13 @@ def label_panels(
         places: of the legends.
     """
     axes[0].set(ylabel="error rate")
-    axes[1].set(ylabel="overlap of aligned networks")
-    _zoom(axes[1], data[data["panel"] == "b"].dropna(subset="y"))
-    axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xlim=(-0.02, 0.8))
+    axes[1].set(ylabel="overlap of aligned networks", ylim=(0.0, 1.0))
+    distances = axes[1].secondary_yaxis("right", functions=(_distance, _overlap))
+    distances.set(ylabel="distance per unit", yticks=[0.0, 0.4, 0.8, 1.0, 1.2, 1.4])
+    axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xscale="log", xlim=(8e-4, 1.0))
+    axes[2].set_yscale("symlog", linthresh=REACHED, linscale=0.5)
+    axes[2].set(ylim=(-0.1 * REACHED, 0.7))
+    axes[2].axhline(REACHED, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
     black: dict[str, Any] = {"color": "black", "marker": "o"}
     test, train = (Line2D([], [], **(black | SERIES[name])) for name in ("test error", "train error"))
     axes[0].legend([test, train], ["test", "train"], loc=places[0])
@@ -169,10 +181,10 @@ def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Mapping[str, An
     return ", ".join(f"{width} ({looks[str(kind)]['label']})" for kind, width in each.items())
 
 
-def _zoom(axis: Axes, points: pd.DataFrame) -> None:
-    """Set the limits to the points and their errors, with room for a legend above them."""
-    if len(points):
-        errors = points["y_err"].fillna(0.0)
-        low, high = float((points["y"] - errors).min()), float((points["y"] + errors).max())
-        height = max(high - low, 0.02)
-        axis.set_ylim(low - 0.1 * height, high + 0.6 * height)
+def _distance(overlap: ArrayLike) -> np.ndarray:
+    """Distance per unit of normalised networks."""
+    return np.sqrt(np.clip(2 - 2 * np.asarray(overlap), 0.0, None))
+
+
+def _overlap(distance: ArrayLike) -> np.ndarray:
+    return 1 - np.asarray(distance) ** 2 / 2

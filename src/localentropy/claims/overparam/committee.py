@@ -7,7 +7,9 @@ import pandas as pd
 
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest, largest_rise, numbers
+from localentropy.claims.overparam.mlp import threshold_parameters
 from localentropy.claims.overparam.trained_networks import COMPARED_AT, energy, profiles
+from localentropy.data.mnist_parity import COMPONENTS
 
 SHORT = 0.01
 """Distance per unit at which minima are flat."""
@@ -109,14 +111,16 @@ def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.Dat
     return Finding(quantity, most, sharper and flatter and most < LITTLE, detail, bounds=Bounds(upper=LITTLE))
 
 
-def inputs_exceed_the_latent_dimension(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
-    """At the threshold there are more inputs than latent dimensions.
+def inputs_exceed_the_latent_dimension(
+    committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame, mlp: pd.DataFrame
+) -> Finding:
+    """At the threshold committees have more inputs than latent dimensions, perceptrons more parameters than inputs.
 
-    N/D = α_T N/P, so the claim depends on α_T, which is chosen here. The text says the same of all networks. For
-    convolutional ones see `cnn.parameters_exceed_the_inputs`; multi-layer perceptrons of any width have more parameters
-    than inputs.
+    N/D = α_T N/P, so the claim depends on α_T, which is chosen here. A multi-layer perceptron with ten inputs has more
+    than ten parameters at any width. The text says the same of all networks. For convolutional ones see
+    `cnn.parameters_exceed_the_inputs`.
     """
-    quantity = "smaller N/D at the first N/P where half of the runs solve, > 1"
+    quantity = "smallest ratio at the threshold, > 1: N/D of the committee, parameters over inputs of the perceptron"
     ratios, starts = [], []
     for table in (committee_focusing_bp, committee_sgd):
         solved = _solved(table)
@@ -134,7 +138,10 @@ def inputs_exceed_the_latent_dimension(committee_focusing_bp: pd.DataFrame, comm
         f"fBP {ratios[0]:.2f}, SGD {ratios[1]:.2f}, at the α_T = {alpha_T:g} chosen here; "
         f"the grids start at N/D = {numbers(starts, '.2f')}"
     )
-    return Finding(quantity, min(ratios), min(ratios) > 1, detail, bounds=Bounds(lower=1.0))
+    for start, parameters in threshold_parameters(mlp).items():
+        ratios.append(parameters / COMPONENTS)
+        detail += f"; perceptron, {start}: {parameters} parameters for {COMPONENTS} inputs"
+    return Finding(quantity, min(ratios), min(ratios) > 1, detail, bounds=Bounds(lower=1))
 
 
 def _solved(table: pd.DataFrame) -> pd.Series:

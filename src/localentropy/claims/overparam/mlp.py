@@ -1,165 +1,275 @@
-"""Claims about multi-layer perceptrons from two initializations (figure 6)."""
+"""Claims about multi-layer perceptrons from two initializations (figure 6).
+
+A threshold is the width from which on half of the networks solve. What is said of solutions is measured on the networks
+without a train error, of which there must be at least `FEWEST`.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from pandas.api.typing import SeriesGroupBy
 
+from localentropy.analysis.flatness import REACHED
 from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.thresholds import first_solved
-from localentropy.claims.finding import Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest, numbers, smallest
 from localentropy.claims.overparam.trained_networks import (
-    COMPARED_AT,
-    FLAT,
-    all_flat,
-    energy,
-    initial_slope,
+    errors_at_least_noise,
+    mean_radius,
+    of_samples,
     overlap,
     profiles,
-    slope_in_words,
 )
 
 STARTS = ("random_orthogonal", "adversarial")
+ADVERSARIAL = 0.15
+"""Largest error on the random labels at which a start counts as adversarial.
+
+It was chosen before any network from such a start was looked at.
+"""
+LEVEL = 0.03
+"""Growth of a distance per doubling of the width below which it levels off."""
 
 
 def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
-    """The initializations have different thresholds and different plateaus of the test error."""
-    # k of n networks solved from either start, by width.
-    n, k = (_outcomes(mlp).agg(how).unstack(fill_value=0) for how in ("size", "sum"))
-    fewer = pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], k[STARTS[1]])
-    errors = mlp[mlp["quantity"] == "test_error"].groupby(["initialization", "width"])["value"].agg(["mean", "sem"])
-    if n.to_numpy().min() < 2 or len(n) < 2:
-        raise Untestable("two widths and two networks of each needed")
-    widest = int(mlp["width"].max())
-    plain, adverse = errors.loc[(STARTS[0], widest)], errors.loc[(STARTS[1], widest)]
-    worse = float((adverse["mean"] - plain["mean"]) / np.hypot(adverse["sem"], plain["sem"]))
-    firsts = {start: first_solved(k[start] / n[start]) for start in STARTS}
-    parameters = mlp.groupby("width")["parameters"].first()
-    found = ", ".join(f"{start} {parameters.get(width, 'nowhere')}" for start, width in firsts.items())
-    last = [_last_step(errors.loc[start]) for start in STARTS]
-    detail = (
-        f"test error at width {widest}: {adverse['mean']:.4f} against {plain['mean']:.4f} (z = {worse:.1f}), last "
-        f"steps {numbers(last, '+.1f')} SE (orthogonal, adversarial); all networks solve from parameters: {found}"
-    )
+    """From adversarial starts fewer networks solve, and the largest ones err more."""
     quantity = (
-        "z of fewer networks solved from adversarial starts, > 2, and worse at the largest width by 2σ; both level "
-        "there: last step < 2 SE"
+        "smaller of two z, > 2: fewer networks solved from adversarial starts; larger test error at the largest width"
+    )
+    solved = _solved(mlp)
+    # k of n networks solved from either start, by width.
+    n, k = (solved.groupby(["width", "initialization"]).agg(how).unstack(fill_value=0) for how in ("size", "sum"))
+    if n.to_numpy().min() < FEWEST:
+        raise Untestable(f"fewer than {FEWEST} networks of each width and start")
+    labels = mlp[mlp["quantity"] == "random_label_error"].groupby("width")["value"].mean()
+    halves = {start: first_solved(k[start] / n[start], 0.5) for start in STARTS}
+    first, width = halves[STARTS[0]], mlp["width"].max()
+    if first is None:
+        return Finding.untestable(quantity, "no width from which on half of the networks solve from orthogonal starts")
+    weak = largest(labels[labels.index >= first])
+    told = f"error on the random labels up to {weak:.3f} from width {first:.0f} on"
+    if not weak <= ADVERSARIAL:
+        return Finding.untestable(quantity, f"the adversarial starts are none: {told}, allowed {ADVERSARIAL}")
+    fewer = pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], k[STARTS[1]])
+    (plain, error), (adverse, spread) = (_test_error(mlp, start, width) for start in STARTS)
+    worse = float((adverse - plain) / np.hypot(error, spread))
+    parameters = mlp.groupby("width")["parameters"].first()
+    found = ", ".join(f"{start} {parameters.get(half, 'nowhere')}" for start, half in halves.items())
+    steps = [_last_step(mlp, start) for start in STARTS]
+    detail = (
+        f"z {fewer:.1f}, {worse:.1f}; half of the networks solve from parameters: {found}; test error at width "
+        f"{width}: {adverse:.4f} against {plain:.4f}, last steps {numbers(steps, '+.1f')} SE (orthogonal, "
+        f"adversarial); {told}"
     )
     if not np.isfinite(fewer):
         return Finding.untestable(quantity, f"no width where some networks solve and some do not; {detail}")
-    if fewer > 2 and worse > 2 and largest(np.abs(last)) > 2:
-        return Finding.untestable(quantity, f"no plateau at the largest width yet; {detail}")
-    return Finding(quantity, fewer, bool(fewer > 2 and worse > 2), detail)
+    least = smallest((fewer, worse))
+    return Finding(quantity, least, least > 2, detail, bounds=Bounds(lower=2))
 
 
 def error_improves(mlp: pd.DataFrame) -> Finding:
-    """The test error at the largest width is smaller than where all networks first solve."""
-    quantity = "smaller z of the fall of the test error from the first width where all solve to the largest, > 2"
-    errors = mlp[mlp["quantity"] == "test_error"].groupby(["initialization", "width"])["value"].agg(["mean", "sem"])
-    solved, largest_width = _solved(mlp), mlp["width"].max()
+    """The test error of solutions is smaller at the largest width than at the threshold."""
+    quantity = "smaller z of the fall of the test error from the threshold to the largest width, > 2"
+    width = mlp["width"].max()
     scores, words = [], []
     for start in STARTS:
-        first = first_solved(solved[start])
-        if first is None or first == largest_width:
-            return Finding.untestable(quantity, f"{start}: no width where all networks solve below the largest")
-        near, far = errors.loc[(start, first)], errors.loc[(start, largest_width)]
-        if np.isnan(near["sem"]) or np.isnan(far["sem"]):
-            return Finding.untestable(quantity, f"{start}: two networks of each width needed")
-        scores.append(float((near["mean"] - far["mean"]) / np.hypot(near["sem"], far["sem"])))
-        words.append(f"{start}: {near['mean']:.4f} at width {first:.0f}, {far['mean']:.4f} at {largest_width}")
+        first = _threshold(mlp, start)
+        (near, error), (far, spread) = (_test_error(mlp, start, at) for at in (first, width))
+        scores.append(float((near - far) / np.hypot(error, spread)))
+        words.append(f"{start}: {near:.4f} at width {first:.0f}, {far:.4f} at {width}")
     least = smallest(scores)
-    return Finding(quantity, least, least > 2, "; ".join(words))
+    return Finding(quantity, least, least > 2, "; ".join(words), bounds=Bounds(lower=2))
 
 
 def overlap_below_one(mlp: pd.DataFrame) -> Finding:
-    """Where all networks first solve, their overlap is below 1, and above that of aligned untrained networks.
-
-    Independent networks have an overlap below 1 too. The excess over untrained networks comes from the training.
-    """
-    solved = _solved(mlp)
-    quantity = "largest overlap at the first width where all solve, + 3 SE < 1; − 3 SE above untrained"
-    found, holds, words = [], True, []
-    for start in STARTS:
-        width = first_solved(solved[start])
-        if width is None:
-            return Finding.untestable(quantity, f"{start}: no width where all networks solve")
-        here = _networks(mlp, start, width)
-        (trained, error), (untrained, noise) = (overlap(here, name) for name in ("overlap", "overlap_untrained"))
-        found.append((trained, error))
-        holds &= trained + 3 * error < 1 and trained - untrained > 3 * np.hypot(error, noise)
-        words.append(
-            f"{start}, width {width:.0f}: {trained:.3f} ± {error:.3f} against {untrained:.3f} ± {noise:.3f} untrained"
-        )
+    """At the threshold the overlap between solutions is below 1."""
+    quantity = "larger overlap at the threshold, + 3 SE < 1"
+    found, words = _overlaps_at_threshold(mlp, "overlap")
     top, error = max(found)
-    return Finding(quantity, top, bool(holds), "; ".join(words), error)
+    holds = all(value + 3 * spread < 1 for value, spread in found)
+    return Finding(quantity, top, holds, words, error, Bounds(upper=1))
+
+
+def closer_than_untrained(mlp: pd.DataFrame) -> Finding:
+    """At the threshold the overlap between solutions is above that of aligned untrained networks.
+
+    Independent networks have an overlap below 1 too. An excess over untrained networks comes from the training.
+    """
+    quantity = "smaller z of the overlap at the threshold above that of aligned untrained networks, > 3"
+    solutions, words = _overlaps_at_threshold(mlp, "overlap")
+    untrained, beside = _overlaps_at_threshold(mlp, "overlap_untrained")
+    least = smallest(
+        (q - q0) / np.hypot(error, spread) for (q, error), (q0, spread) in zip(solutions, untrained, strict=True)
+    )
+    return Finding(quantity, least, least > 3, f"{words}; untrained: {beside}", bounds=Bounds(lower=3))
 
 
 def solutions_grow_apart(mlp: pd.DataFrame) -> Finding:
-    """The overlap falls with the width, flattens, and stays above that of aligned untrained networks."""
-    quantity = "z of the last step of the overlap, |z| < 2 after a fall, above untrained"
-    solved = _solved(mlp)
-    scores, holds, words = [], True, []
+    """The distance between solutions grows beyond the threshold, levels off, and stays below √2."""
+    quantity = (
+        f"larger growth of the distance per doubling of the width, last two doublings, < {LEVEL}; growth from the "
+        "threshold on, and distance below √2, by 3 SE"
+    )
+    growths, holds, words = [], True, []
     for start in STARTS:
-        first = first_solved(solved[start])
-        widths = [width for width in solved.index if first is not None and width >= first]
-        if len(widths) < 3:
-            return Finding.untestable(quantity, f"{start}: fewer than three widths where all networks solve")
-        values, errors = np.array([overlap(_networks(mlp, start, width), "overlap") for width in widths]).T
-        untrained, noise = overlap(_networks(mlp, start, widths[-1]), "overlap_untrained")
-        scores.append(float((values[-1] - values[-2]) / np.hypot(errors[-1], errors[-2])))
-        fell = (values[0] - values[-1]) > 2 * np.hypot(errors[0], errors[-1])
-        holds &= bool(fell and abs(scores[-1]) < 2 and values[-1] - untrained > 2 * np.hypot(errors[-1], noise))
-        words.append(f"{start}: {numbers(values, '.3f')} at widths {numbers(widths, '.0f')}, untrained {untrained:.3f}")
-    return Finding(quantity, max(scores, key=abs), holds, "; ".join(words))
+        widths, distance, error = _distances(mlp, start, "overlap")
+        doublings = np.log2(widths[1:] / widths[:-1])
+        late = widths[1:] > widths[-1] / 4
+        growths.append(largest(((distance[1:] / distance[:-1]) ** (1 / doublings) - 1)[late]))
+        grown = (distance[-1] - distance[0]) / np.hypot(error[0], error[-1])
+        holds &= bool(grown > 3 and distance[-1] + 3 * error[-1] < np.sqrt(2))
+        words.append(f"{start}: {numbers(distance, '.3f')} (last ± {error[-1]:.3f}) at widths {numbers(widths, '.0f')}")
+    growth = largest(growths)
+    return Finding(quantity, growth, holds and growth < LEVEL, "; ".join(words), bounds=Bounds(upper=LEVEL))
+
+
+def closer_than_untrained_when_wide(mlp: pd.DataFrame) -> Finding:
+    """At the largest width solutions are closer to each other than aligned untrained networks."""
+    quantity = "smaller z of the distance at the largest width below that of aligned untrained networks, > 3"
+    scores, words = [], []
+    for start in STARTS:
+        (solutions, error), (untrained, spread) = (
+            (distance[-1], errors[-1])
+            for _, distance, errors in (_distances(mlp, start, name) for name in ("overlap", "overlap_untrained"))
+        )
+        scores.append((untrained - solutions) / np.hypot(error, spread))
+        words.append(f"{start}: {solutions:.4f} ± {error:.4f}, untrained {untrained:.4f} ± {spread:.4f}")
+    least = smallest(scores)
+    return Finding(quantity, least, least > 3, "; ".join(words), bounds=Bounds(lower=3))
 
 
 def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
-    """Solutions withstand noise even near the threshold, and more so when they are wider."""
+    """Solutions withstand the least noise even at the threshold, and more of it when they are wider."""
     quantity = (
-        f"largest slope of E(d) at d = 0, first width where all solve, + 2 SE < {FLAT}; lower E({COMPARED_AT}) at the "
-        "largest width"
+        f"smaller z of the growth of the distance where E reaches {REACHED:g}, threshold to largest width, > 3; E "
+        "within 2 SE of 0 at the two smallest levels of noise, at the threshold"
     )
-    solved = _solved(mlp)
-    slopes, flatter, words = [], True, []
+    width = mlp["width"].max()
+    scores, calm, words = [], [], []
     for start in STARTS:
-        first = first_solved(solved[start])
-        if first is None or first == mlp["width"].max():
-            return Finding.untestable(quantity, f"{start}: no width where all networks solve below the largest")
-        near, wide = (profiles(_networks(mlp, start, width)) for width in (first, mlp["width"].max()))
-        slopes.append(initial_slope(near))
-        (sharp, _), (flat, _) = energy(near), energy(wide)
-        flatter &= flat < sharp
+        first = _threshold(mlp, start)
+        near, wide = (profiles(_solutions(mlp, start, at)) for at in (first, width))
+        (short, error), (long, spread) = mean_radius(near), mean_radius(wide)
+        scores.append((long - short) / np.hypot(error, spread))
+        calm.append(errors_at_least_noise(near))
         words.append(
-            f"{start}: {slope_in_words(slopes[-1])}; E({COMPARED_AT}) = {sharp:.3f}, {flat:.3f} at the largest width"
+            f"{start}: {short:.4f} ± {error:.4f} at width {first:.0f}, {long:.4f} ± {spread:.4f} at {width}, "
+            f"least noise {calm[-1]:.1f} SE"
         )
-    slope, error = max(slopes, key=lambda pair: pair[0])
-    return Finding(quantity, slope, flatter and all_flat(slopes), "; ".join(words), error)
+    least = smallest(scores)
+    return Finding(quantity, least, least > 3 and largest(calm) <= 2, "; ".join(words), bounds=Bounds(lower=3))
 
 
-def _last_step(points: pd.DataFrame) -> float:
-    """Step from the second largest width to the largest, in standard errors."""
-    before, last = points.iloc[-2], points.iloc[-1]
-    return float((last["mean"] - before["mean"]) / np.hypot(last["sem"], before["sem"]))
+def flatter_than_memorised(mlp: pd.DataFrame) -> Finding:
+    """Solutions withstand more noise than networks of the same width that have learned random labels."""
+    quantity = f"smaller z of the distance where E reaches {REACHED:g} beyond that of random labels, largest width, > 3"
+    width = mlp["width"].max()
+    rows = mlp[(mlp["width"] == width) & (mlp["quantity"] == "random_label_error") & (mlp["value"] == 0.0)]
+    if len(rows) < FEWEST:
+        raise Untestable(f"fewer than {FEWEST} networks of the largest width have learned their random labels")
+    control = of_samples(mlp[(mlp["width"] == width) & (mlp["initialization"] == STARTS[1])], rows["sample"])
+    short, error = mean_radius(profiles(control, "random_label_noise"))
+    found = [mean_radius(profiles(_solutions(mlp, start, width))) for start in STARTS]
+    least = smallest((long - short) / np.hypot(error, spread) for long, spread in found)
+    told = ", ".join(
+        f"{long:.4f} ± {spread:.4f} ({start})" for (long, spread), start in zip(found, STARTS, strict=True)
+    )
+    detail = f"{told}; random labels {short:.4f} ± {error:.4f}"
+    return Finding(quantity, least, least > 3, detail, bounds=Bounds(lower=3))
 
 
-def _solved(mlp: pd.DataFrame) -> pd.DataFrame:
-    """Width × initialization: fraction of the networks without a train error.
+def threshold_parameters(mlp: pd.DataFrame) -> dict[str, int]:
+    """Weights and biases of a network at the threshold of each start that has one.
+
+    Raises:
+        Untestable: none has.
+    """
+    parameters = mlp.groupby("width")["parameters"].first()
+    firsts = {start: first_solved(_fractions(mlp, start), 0.5) for start in STARTS}
+    found = {start: int(parameters[width]) for start, width in firsts.items() if width is not None}
+    if not found:
+        raise Untestable("no width from which on half of the multi-layer perceptrons solve")
+    return found
+
+
+def _solved(mlp: pd.DataFrame) -> pd.Series:
+    """Whether each network makes no train error, by initialization, width and sample.
 
     Raises:
         Untestable: an initialization has no networks.
     """
-    return _outcomes(mlp).mean().unstack()
-
-
-def _outcomes(mlp: pd.DataFrame) -> SeriesGroupBy:
-    """Whether each network makes no train error, by width and initialization."""
-    rows = mlp[mlp["quantity"] == "train_error"]
-    absent = set(STARTS) - set(rows["initialization"])
+    rows = mlp[mlp["quantity"] == "train_error"].set_index(["initialization", "width", "sample"])["value"]
+    absent = set(STARTS) - set(rows.index.get_level_values(0))
     if absent:
         raise Untestable(f"no networks from {', '.join(sorted(absent))} starts")
-    return rows.assign(solved=rows["value"] == 0.0).groupby(["width", "initialization"])["solved"]
+    return rows == 0.0
 
 
-def _networks(mlp: pd.DataFrame, start: str, width: float) -> pd.DataFrame:
-    return mlp[(mlp["initialization"] == start) & (mlp["width"] == width)]
+def _fractions(mlp: pd.DataFrame, start: str) -> pd.Series:
+    """Fraction of the networks that solve, by width."""
+    return _solved(mlp)[start].groupby("width").mean()
+
+
+def _threshold(mlp: pd.DataFrame, start: str) -> float:
+    """The width from which on half of the networks solve.
+
+    Raises:
+        Untestable: there is none, or it is the largest.
+    """
+    first = first_solved(_fractions(mlp, start), 0.5)
+    if first is None or first == mlp["width"].max():
+        raise Untestable(f"{start}: no width below the largest from which on half of the networks solve")
+    return first
+
+
+def _solutions(mlp: pd.DataFrame, start: str, width: float) -> pd.DataFrame:
+    """Rows of the solutions of one width.
+
+    Raises:
+        Untestable: fewer than `FEWEST`.
+    """
+    solved = _solved(mlp)[start].xs(width, level="width")
+    if solved.sum() < FEWEST:
+        raise Untestable(f"{start}: fewer than {FEWEST} solutions at width {width:.0f}")
+    here = mlp[(mlp["initialization"] == start) & (mlp["width"] == width)]
+    return of_samples(here, solved.index[solved])
+
+
+def _test_error(mlp: pd.DataFrame, start: str, width: float) -> tuple[float, float]:
+    """Mean test error of the solutions of one width, and its error."""
+    rows = _solutions(mlp, start, width)
+    values = rows[rows["quantity"] == "test_error"]["value"]
+    return float(values.mean()), float(values.sem()) if values.notna().all() else np.nan
+
+
+def _last_step(mlp: pd.DataFrame, start: str) -> float:
+    """Step of the test error from the second largest width to the largest, in standard errors."""
+    widths = np.sort(mlp["width"].unique())[-2:]
+    (before, error), (last, spread) = (_test_error(mlp, start, width) for width in widths)
+    return float((last - before) / np.hypot(error, spread))
+
+
+def _overlaps_at_threshold(mlp: pd.DataFrame, quantity: str) -> tuple[list[tuple[float, float]], str]:
+    """Mean overlap at the threshold of each start and its error; the same in words."""
+    widths = [_threshold(mlp, start) for start in STARTS]
+    found = [overlap(_solutions(mlp, start, at), quantity) for start, at in zip(STARTS, widths, strict=True)]
+    words = [
+        f"{start}, width {width:.0f}: {value:.3f} ± {error:.3f}"
+        for start, width, (value, error) in zip(STARTS, widths, found, strict=True)
+    ]
+    return found, "; ".join(words)
+
+
+def _distances(mlp: pd.DataFrame, start: str, quantity: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Widths from the threshold on, distance per unit √(2 (1 − q)) of pairs, and its error.
+
+    Raises:
+        Untestable: the widths do not reach over two doublings.
+    """
+    first = _threshold(mlp, start)
+    widths = np.array(sorted(width for width in mlp["width"].unique() if width >= first))
+    if widths[-1] < 4 * widths[0]:
+        raise Untestable(f"{start}: the widths from the threshold on do not reach over two doublings")
+    q, error = np.array([overlap(_solutions(mlp, start, width), quantity) for width in widths]).T
+    distance = np.sqrt(2 * (1 - q))
+    return widths, distance, error / distance

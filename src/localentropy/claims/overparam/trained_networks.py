@@ -7,11 +7,14 @@ with 0. The tolerance is a tenth of the slope, of order 1, of a straight line to
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.flatness import radius
 from localentropy.analysis.pairs import pair_mean
-from localentropy.claims.finding import Untestable
+from localentropy.claims.finding import Untestable, largest
 from localentropy.errors import DomainError
 
 FLAT = 0.1
@@ -37,13 +40,22 @@ def overlap(table: pd.DataFrame, quantity: str) -> tuple[float, float]:
         raise Untestable(str(error)) from None
 
 
-def profiles(table: pd.DataFrame) -> pd.DataFrame:
+def of_samples(table: pd.DataFrame, samples: Iterable[int]) -> pd.DataFrame:
+    """Rows of these samples, and of pairs of them."""
+    return table[table["sample"].isin(samples) & (table["other"].isna() | table["other"].isin(samples))]
+
+
+def profiles(table: pd.DataFrame, name: str = "noise") -> pd.DataFrame:
     """Local energies of every sample, mean over its runs: columns sample, sigma, distance, energy.
+
+    Args:
+        table: rows of networks.
+        name: begins the quantities' names.
 
     Raises:
         Untestable: there are none, or they do not reach `COMPARED_AT`.
     """
-    columns = {"noise_distance": "distance", "noise_train_error": "energy"}
+    columns = {f"{name}_distance": "distance", f"{name}_train_error": "energy"}
     rows = table[table["quantity"].isin(columns)]
     found = rows.pivot_table(index=["sample", "sigma"], columns="quantity", values="value", dropna=False)
     found = found.reindex(columns=list(columns)).rename(columns=columns).reset_index()
@@ -59,6 +71,29 @@ def energy(profiles: pd.DataFrame, at: float = COMPARED_AT) -> tuple[float, floa
         for _, profile in profiles.sort_values("sigma").groupby("sample")
     ]
     return float(np.mean(each)), float(np.std(each, ddof=1) / np.sqrt(len(each))) if len(each) > 1 else np.nan
+
+
+def mean_radius(profiles: pd.DataFrame) -> tuple[float, float]:
+    """Mean over samples of the distance at which the train error is `analysis.flatness.REACHED`, and its error.
+
+    Both are missing (NaN) where a profile does not reach it.
+
+    Raises:
+        Untestable: fewer than two samples.
+    """
+    found = [
+        radius(profile["distance"].to_numpy(), profile["energy"].to_numpy())
+        for _, profile in profiles.sort_values("sigma").groupby("sample")
+    ]
+    if len(found) < 2:
+        raise Untestable("perturbed solutions of two networks needed")
+    return float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(len(found)))
+
+
+def errors_at_least_noise(profiles: pd.DataFrame) -> float:
+    """Train error at the two smallest levels of noise, the larger of the two in standard errors; 0 without errors."""
+    noisy = profiles[profiles["sigma"] > 0].groupby("sigma")["energy"].agg(["mean", "sem"]).head(2)
+    return largest((noisy["mean"] / noisy["sem"]).where(noisy["mean"] != 0, 0.0))
 
 
 def initial_slope(profiles: pd.DataFrame, points: int = 4) -> tuple[float, float]:

@@ -24,12 +24,14 @@ Table: one row for each number, in column `value`. The other columns say which n
 | stop_epoch | updates made |
 | random_label_error | of adversarial starts: error on the random labels at the end of their phase |
 | dead_units | hidden units of a layer with no incoming weight after training |
-| overlap, overlap_untrained | cosine of a pair, normalised and aligned: of trained networks, and of their starts |
-| overlap_start | cosine of a trained network and its own starting point, normalised, not aligned |
+| silent_units | hidden units of a layer that no training pattern activates after training |
+| overlap, overlap_untrained | cosine of a pair, normalised and aligned: after training, and before any training |
+| overlap_start | cosine of a network after training and before any training, normalised, not aligned |
 | noise_distance, noise_distance_raw | distance to the perturbed network, per unit and not; mean over draws |
 | noise_train_error | train error of the perturbed network; mean over draws |
+| random_label_noise_… | the same three after the phase on random labels, with errors on these labels |
 
-The starting points of the adversarial initialization are the networks at the end of the phase on random labels.
+Before any training the networks of both initializations are the same.
 """
 
 from __future__ import annotations
@@ -62,11 +64,15 @@ def _even(value: int) -> int:
 
 
 class Parameters(NoiseParameters):
-    """Parameters of the MLP experiment. (T): stated in the paper's text; (C): chosen here."""
+    """Parameters of the MLP experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
 
     DATASETS = ("mnist_parity",)
 
     widths: IncreasingSizes = Field(description="units in each hidden layer (C)", json_schema_extra=SIZE)
+    wide: int = Field(
+        ge=1, le=1_000_000, description="the width from which on there are `wide_samples` (C)", json_schema_extra=SIZE
+    )
+    wide_samples: int = Field(ge=3, le=1000, description="networks of each larger width (C)", json_schema_extra=SIZE)
     initializations: Distinct[tuple[Initialization, ...]] = Field(
         description="starting points: random orthogonal; adversarial, first trained on random labels (T)"
     )
@@ -88,11 +94,15 @@ class Parameters(NoiseParameters):
     random_label_epochs: int = Field(
         ge=1,
         le=1_000_000,
-        description="epochs of SGD on random labels: fixed (T), how many (C)",
+        description="most epochs of SGD on random labels: fixed (T), how many (C)",
         json_schema_extra=SIZE,
     )
     random_label_learning_rate: float = Field(gt=0, le=1, description="step size of SGD on random labels (C)")
     random_label_batch: int = Field(ge=1, le=60_000, description="patterns in a mini-batch of SGD on random labels (C)")
+
+    def samples_of(self, width: int) -> int:
+        """Number of networks of one width."""
+        return self.samples if width < self.wide else self.wide_samples
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -106,7 +116,7 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 def memory(parameters: Parameters, task: Task) -> int:
     """Bytes of the weights between the hidden layers of all networks."""
-    return 4 * parameters.samples * (parameters.hidden_layers - 1) * task["width"] ** 2
+    return 4 * parameters.samples_of(task["width"]) * (parameters.hidden_layers - 1) * task["width"] ** 2
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
@@ -126,14 +136,20 @@ class _Run(ReluRun[Parameters]):
         super().__init__(parameters, task, context, size=self.shape.parameters)
         self.inputs, self.labels, self.test_inputs, self.test_labels = self._patterns()
 
+    def groups(self) -> list[list[int]]:
+        """All networks side by side."""
+        return [list(range(self.parameters.samples_of(self.task["width"])))]
+
     def train(self, samples: list[int]) -> Group:
         """Full-batch Adam on the true labels. All networks are perturbed, also those with errors."""
         from localentropy.networks.align import layer_overlaps, overlap
+        from localentropy.networks.mlp.network import random_orthogonal
         from localentropy.networks.mlp.training import train_adam
 
-        start = self._start(samples)
+        initial = random_orthogonal(self.shape, self.streams("weights", samples, width=self.task["width"]))
+        initial = initial.to(self.device)
         trained = train_adam(
-            start,
+            initial if self.task["initialization"] == "random_orthogonal" else self._misled(initial, samples),
             self.inputs,
             self.labels,
             margin=self.parameters.margin,
@@ -153,7 +169,8 @@ class _Run(ReluRun[Parameters]):
             "stop_epoch": trained.stop_epoch,
         }
         self.rows.add(numbers, sample=samples)
-        untrained, solutions = self.normalised(samples, start, trained.ensemble)
+        self.rows.layers("silent_units", trained.ensemble.silent_units(self.inputs), sample=samples)
+        untrained, solutions = self.normalised(samples, initial, trained.ensemble)
         self.rows.add({"overlap_start": overlap(untrained, solutions)}, sample=samples)
         self.rows.layers("overlap_start", layer_overlaps(untrained, solutions), sample=samples)
         self.report(
@@ -182,18 +199,14 @@ class _Run(ReluRun[Parameters]):
             for array in (train.inputs, train.labels, test.inputs, test.labels)
         ]
 
-    def _start(self, samples: list[int]) -> Ensemble:
-        """Starting points. Both initializations use the same random orthogonal networks."""
+    def _misled(self, networks: Ensemble, samples: list[int]) -> Ensemble:
+        """The networks after training on random labels. Their local energy on these labels is that of sharp minima."""
         import numpy as np
         import torch
 
-        from localentropy.networks.mlp.network import random_orthogonal
         from localentropy.networks.mlp.training import train_sgd
+        from localentropy.networks.normalise import normalise
 
-        width = self.task["width"]
-        networks = random_orthogonal(self.shape, self.streams("weights", samples, width=width)).to(self.device)
-        if self.task["initialization"] == "random_orthogonal":
-            return networks
         coins = [stream.choice([-1.0, 1.0], len(self.inputs)) for stream in self.streams("coins", samples)]
         labels = torch.from_numpy(np.stack(coins)).to(self.inputs)
         networks = train_sgd(
@@ -204,10 +217,16 @@ class _Run(ReluRun[Parameters]):
             learning_rate=self.parameters.random_label_learning_rate,
             batch=self.parameters.random_label_batch,
             epochs=self.parameters.random_label_epochs,
-            generators=self.streams("orders", samples, width=width),
+            generators=self.streams("orders", samples, width=self.task["width"]),
             checkpoint=self.checkpoint("random_labels"),
         )
         errors = networks.errors(self.inputs, labels)
         self.rows.add({"random_label_error": errors}, sample=samples)
         self.report(f"random-label error {errors.mean():.3f}")
+        self.local_energy(
+            "random_label_noise",
+            normalise(networks)[0],
+            samples,
+            lambda perturbed: perturbed.errors(self.inputs, labels),
+        )
         return networks

@@ -121,6 +121,24 @@ class Ensemble(Layers):
             wrong += (~(self._outputs(inputs[part]) * labels[..., part] > 0)).sum(1)
         return wrong / len(inputs)
 
+    def silent_units(self, inputs: Tensor, block: int = 2000) -> Tensor:
+        """Number of hidden units that none of the patterns activates, int64 [networks, hidden layers].
+
+        Inputs are [patterns, inputs], evaluated in blocks as by `errors`.
+
+        Raises:
+            DomainError: inputs of another shape or type, block < 1.
+        """
+        inputs, shape = self._checked(inputs), self.shape
+        block = require_integer("block", block, 1)
+        active = torch.zeros((self.networks, shape.hidden_layers, shape.width), dtype=torch.bool, device=inputs.device)
+        for part in inputs.split(block):
+            activations = part.T.expand(self.networks, -1, -1)
+            for layer in range(shape.hidden_layers):
+                activations = torch.baddbmm(self.biases[layer][:, :, None], self.weights[layer], activations).relu()
+                active[:, layer] |= (activations > 0).any(2)
+        return (~active).sum(2)
+
 
 def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -> Ensemble:
     """Random orthogonal networks, one from each generator, float32 on the CPU.

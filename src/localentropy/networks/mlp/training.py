@@ -29,6 +29,13 @@ from localentropy.networks.mlp.network import Ensemble
 from localentropy.networks.training import LARGEST_BATCH, LARGEST_RATE, Resumed, require_finite
 from localentropy.numerics.adam import Adam
 
+NEGLIGIBLE = 1e-12
+"""Mean loss, in units of the square of the margin, below which a network has finished.
+
+Of 5000 patterns none has an error then, and none is inside the margin by more than 10⁻⁴ of it.
+"""
+LEARNED = 0.1
+"""Mean loss, in units of that of one pattern at the border of an error, below which random labels are learned."""
 _LOOK_EVERY = 100  # epochs between two looks at the whole ensemble: each one waits for the GPU
 
 
@@ -38,7 +45,7 @@ class Trained:
 
     Attributes:
         ensemble: the trained networks.
-        loss: mean loss [networks] at the last gradient.
+        loss: mean loss [networks] at the last gradient; 0 for a network that has finished.
         zero_error_epoch: number of updates after which a network made no training error for the first time, [networks];
             −1 if it made one before every update.
         stop_epoch: number of updates made, [networks].
@@ -63,9 +70,8 @@ def train_adam(
 ) -> Trained:
     """Minimise the mean square-hinge loss by full-batch Adam, on the device that the ensemble is on.
 
-    A network has loss 0 and no gradient when all its patterns are beyond the margin. From then on it stays as it is.
-    So the result does not depend on the other networks of the ensemble. Training ends after `epochs` updates, or when
-    no network has a gradient.
+    A network has finished when its loss is below `NEGLIGIBLE`. From then on it stays as it is. So the result does not
+    depend on the other networks of the ensemble. Training ends after `epochs` updates, or when all have finished.
 
     Args:
         ensemble: initial networks; not modified.
@@ -105,6 +111,7 @@ def train_adam(
         "square": adam.square,
         "zero_error_epoch": torch.full((packed.networks,), -1, device=device),
         "stop_epoch": torch.zeros(packed.networks, dtype=torch.int64, device=device),
+        "active": loss.active,
     }
     resumed = Resumed(checkpoint, state)
     zero_error_epoch, stop_epoch = state["zero_error_epoch"], state["stop_epoch"]
@@ -113,7 +120,7 @@ def train_adam(
         resumed.save_if_due(epoch)
         loss(patterns)
         zero_error_epoch.masked_fill_((zero_error_epoch < 0) & (loss.wrong == 0), epoch)
-        torch.ne(loss.loss, 0, out=loss.active)
+        _rest(loss.active, loss.loss < NEGLIGIBLE * margin**2, rates)
         if epoch % _LOOK_EVERY == 0:
             require_finite("MLP", loss.loss, epoch)
             if not loss.active.any():
@@ -123,12 +130,10 @@ def train_adam(
                     f"epoch {epoch}: loss {loss.loss.mean():.2e}, {int((loss.wrong > 0).sum())} networks with errors"
                 )
         stop_epoch += loss.active
-        for part in rates:
-            part.mul_(loss.active.view(-1, *[1] * (part.dim() - 1)))
         denominator, factor = adam.update(loss.gradient, epoch + 1)
         packed.flat.sub_((adam.mean * rate).div_(denominator), alpha=factor)
     require_finite("MLP", loss.loss, epochs)
-    return Trained(packed.ensemble(), loss.loss.clone(), zero_error_epoch, stop_epoch)
+    return Trained(packed.ensemble(), loss.loss * loss.active, zero_error_epoch, stop_epoch)
 
 
 def train_sgd(
@@ -144,6 +149,9 @@ def train_sgd(
     checkpoint: Checkpoint | None = None,
 ) -> Ensemble:
     """Mini-batch SGD on the square-hinge loss for a fixed number of epochs; returns the networks reached.
+
+    A network has finished when its mean loss over the mini-batches of an epoch is below `LEARNED`, which leaves no room
+    for an error. From then on it stays as it is.
 
     Args:
         ensemble: initial networks; not modified.
@@ -171,18 +179,33 @@ def train_sgd(
     generators = require_generators(generators, ensemble.networks)
     packed = Packed(ensemble)
     loss = SquareHinge(packed, margin)
-    step = learning_rate * packed.trainable
-    resumed = Resumed(checkpoint, {"flat": packed.flat}, generators)
+    rate = learning_rate * packed.trainable
+    rates = packed.parts(rate)
+    total = torch.zeros_like(loss.loss)
+    state = {"flat": packed.flat, "rate": rate, "active": loss.active}
+    resumed = Resumed(checkpoint, state, generators)
     for epoch in range(resumed.first, epochs):
         resumed.save_if_due(epoch)
         orders = np.stack([generator.permutation(len(inputs)) for generator in generators])
         order = torch.from_numpy(orders).to(inputs.device)
         patterns = Patterns.blocked(inputs[order], labels.gather(1, order), batch)
+        total.zero_()
         for index in range(len(patterns.inputs)):
             loss(patterns.batch(index))
-            packed.flat.addcmul_(step, loss.gradient, value=-1)
+            packed.flat.addcmul_(rate, loss.gradient, value=-1)
+            total += loss.loss
+        _rest(loss.active, total / len(patterns.inputs) < LEARNED * 0.5 * margin**2 / len(inputs), rates)
         if epoch % _LOOK_EVERY == 0:
             require_finite("MLP", loss.loss, epoch)
+            if not loss.active.any():
+                break
     require_finite("MLP", loss.loss, epochs)
     resumed.save_finished(epochs)
     return packed.ensemble()
+
+
+def _rest(active: Tensor, finished: Tensor, rates: Sequence[Tensor]) -> None:
+    """Let the networks that have finished stay as they are: no longer active, with steps of 0."""
+    active &= ~finished
+    for rate in rates:
+        rate.mul_(active.view(-1, *[1] * (rate.dim() - 1)))

@@ -33,17 +33,19 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = tables["overparam/mlp"]
     by, x = "initialization", "parameters"
     trains = table[table["quantity"] == "train_error"]
-    widths = thresholds((trains["value"] == 0.0).groupby([trains[by], trains["width"]]).mean())
+    solved = (trains["value"] == 0.0).groupby([trains[by], trains["width"]])
+    widths = thresholds(solved.mean())
     parameters = table.groupby("width")["parameters"].first()
     positions = {start: int(parameters[width]) for start, width in widths.items()}
+    solutions = _of_solutions(table)
     # Without a threshold only the largest width is shown.
-    shown = {str(start): widths.get(str(start), table["width"].max()) for start in table[by].unique()}
+    shown = {str(start): widths.get(str(start), table["width"].max()) for start in solutions[by].unique()}
     data = pd.concat(
         [
             overlaps(table, by, x, "untrained"),
-            errors(table, by, x),
-            overlaps(table, by, x, "trained"),
-            energies(table, by, shown),
+            errors(table, by, x).merge(solved.sum().rename("solved"), on=[by, "width"]),
+            overlaps(solutions, by, x, "trained"),
+            energies(solutions, by, shown),
         ]
     )
     figure, axes = panels(3, 7.2, 2.8)
@@ -52,34 +54,75 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-    axes[2].set(ylim=(-0.01, 0.6))
-    draw_thresholds(axes[:1], positions, STARTS)
-    label_panels(axes, data, by, STARTS, "the same, untrained", "width ", ("upper right", "upper right", "upper left"))
+    draw_thresholds(axes[:2], positions, STARTS)
+    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", "upper right", "upper left"))
     letter(axes)
-    rows = pd.concat([data, threshold_rows(positions, by, "a")])
+    rows = pd.concat([data, threshold_rows(positions, by, "a, b"), _adversity(table, x)])
     return Drawing(figure, rows, _caption(table, positions, scale))
+
+
+def _of_solutions(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of networks without a train error, and of pairs of them, at widths with three or more."""
+    keys = ["initialization", "width", "sample"]
+    solved = table.loc[(table["quantity"] == "train_error") & (table["value"] == 0.0), keys]
+    solved = solved[solved.groupby(keys[:2])["sample"].transform("size") >= 3]
+    rows = table.merge(solved, on=keys)
+    alone, pairs = rows[rows["other"].isna()], rows[rows["other"].notna()]
+    pairs = pairs.astype({"other": "int64"}).merge(solved.rename(columns={"sample": "other"}), on=[*keys[:2], "other"])
+    return pd.concat([alone, pairs], ignore_index=True)
+
+
+def _adversity(table: pd.DataFrame, x: str) -> pd.DataFrame:
+    """Not drawn: error on the random labels, and the number of hidden units that no pattern activates."""
+    silent = table[table["quantity"] == "silent_units"].groupby(["initialization", "width", x, "sample"])["value"].sum()
+    labels = table[table["quantity"] == "random_label_error"]
+    frames = []
+    for series, rows in (("random-label error", labels), ("silent units", silent.reset_index())):
+        points = rows.groupby(["initialization", "width", x])["value"].agg(y="mean", y_err="sem", samples="size")
+        frames.append(points.reset_index().assign(panel="not drawn", series=series))
+    points = pd.concat(frames)
+    return points.assign(x=points[x])
 
 
 def _caption(table: pd.DataFrame, positions: Mapping[str, int], scale: str) -> str:
     p = table.attrs["parameters"]
     firsts = [f"{count} ({STARTS[name]['label']})" for name, count in positions.items()]
-    found = f"Vertical lines: first size from which on all networks have none, {' and '.join(firsts)}. "
-    random_labels = table[table["quantity"] == "random_label_error"]
-    largest = random_labels[random_labels["width"] == random_labels["width"].max()]["value"].mean()
+    found = f"Vertical lines: smallest size from which on half of the networks make none, {' and '.join(firsts)}. "
+    few = f", {p['wide_samples']} from width {p['wide']} on" if p["wide_samples"] != p["samples"] else ""
     return (
         f"Figure 6. Perceptrons with {p['hidden_layers']} hidden ReLU layers on the parity of MNIST digits (10 "
         f"principal components): {p['training_patterns']} training patterns, all 10 000 test patterns, square-hinge "
-        f"loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, at most "
-        f"{p['epochs']} epochs; mean and standard error of {p['samples']} networks per point (overlaps: jackknife over "
-        "networks). (a) Train (dashed, open) and test error. "
-        f"{found if positions else 'No size at which all have none. '}"
-        "(b) Overlap of pairs of trained networks of one training set, normalised and aligned; grey: the same for the "
-        "networks before training. (c) Train error under multiplicative noise on the weights, units normalised again, "
-        "against the root mean square distance that a unit moved, at the first size "
-        "without train errors (dashed, open) and at the largest. Adversarial: first trained on random labels for "
-        f"{p['random_label_epochs']} epochs (error on them {largest:.2f} at the largest size). The text lost depth, "
-        "widths, margin, learning rate, epochs and the size of its reduced training set: these are chosen here. "
-        + _below_paper(scale)
+        f"loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, {p['epochs']} epochs or "
+        f"until the loss is below 10⁻¹²; mean and standard error of {p['samples']} networks per point{few} (overlaps: "
+        "jackknife over networks). (a) Train (dashed, open) and test error. "
+        f"{found if positions else 'No size at which half of them make no train errors. '}"
+        "(b) Overlap of pairs of solutions of one training set, normalised and aligned, where there are three or more; "
+        "right axis: their distance per unit, √2 for orthogonal weights; grey: the same for the networks before any "
+        "training, which are the same from both starts. (c) Train error of solutions under multiplicative noise on the "
+        "weights, units normalised again, against the root mean square distance that a unit moved, at the threshold "
+        "(dashed, open) and at the largest size; errors below 0.001 (dotted) are drawn on a linear scale, and the "
+        f"distance where a line crosses 0.001 is the radius of its minimum. {_adversarial(table)}Chosen here (C), because the text lost "
+        "them: depth, widths, margin, learning rates, epochs, batches and the size of the reduced training set. Geiger "
+        "et al. (2020), whom the text follows, whiten each component and normalise each sample, take a gain of 1 and a "
+        "learning rate of 10⁻⁴, and stop when no pattern lies inside the margin; here the components are scaled "
+        "jointly, and the gain is √2, which keeps the size of the signal through ReLU units. " + _below_paper(scale)
+    )
+
+
+def _adversarial(table: pd.DataFrame) -> str:
+    """What was done before Adam, and what it did, in words."""
+    p = table.attrs["parameters"]
+    labels = table[table["quantity"] == "random_label_error"].groupby("width")["value"].mean()
+    if labels.empty:
+        return ""
+    reached = ", ".join(f"{error:.2f} ({width})" for width, error in labels.items())
+    units = table[(table["quantity"] == "silent_units") & (table["initialization"] == "adversarial")]
+    silent = units.groupby("width")["value"].mean() / units["width"].drop_duplicates().set_axis(units["width"].unique())
+    return (
+        f"Adversarial: first trained on random labels by SGD, learning rate {p['random_label_learning_rate']:g}, batches "
+        f"of {p['random_label_batch']}, {p['random_label_epochs']} epochs or until they are learned; error on them at "
+        f"each width: {reached}. Of the hidden units, no pattern activates up to {silent.max():.1%} in the end (width "
+        f"{silent.idxmax()}). "
     )
 
 

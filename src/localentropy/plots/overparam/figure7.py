@@ -50,7 +50,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.xaxis.set_minor_formatter(NullFormatter())
     # Room for the legend above the points and the lines.
     axes[0].set(ylim=(-0.03, 1.3), yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    axes[2].set(ylim=(-0.03, 1.0))
     label_panels(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ("upper left", "upper left", "upper left"))
     letter(axes)
     rows = pd.concat([data, threshold_rows(positions, by, "a, b")])
@@ -60,14 +59,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 def _caption(table: pd.DataFrame, positions: Mapping[str, float], scale: str) -> str:
     p = table.attrs["parameters"]
     firsts = [f"k = {width:.0f} ({ALGORITHMS[name]['label']})" for name, width in positions.items()]
-    found = f"Vertical lines: first width from which on all networks are solutions, {' and '.join(firsts)}. "
+    found = f"Vertical lines: first width from which on half of the networks are solutions, {' and '.join(firsts)}. "
     return (
         f"Figure 7. {training(table)} Mean and standard error of {p['samples']} networks per point (overlaps: "
         "jackknife over networks). (a) Train (dashed, open) and test error, in evaluation mode with batch-norm "
-        f"statistics of the training set. {found if positions else 'No width at which all networks are solutions. '}"
+        f"statistics of the training set. {found if positions else 'No width at which half of the networks are solutions. '}"
         "(b) Overlap of pairs of trained networks of one training set, batch norm folded into the convolutions, "
         "normalised and aligned; grey: the same for the networks before training. (c) Train error of solutions under "
         "multiplicative noise on the folded, normalised weights, units normalised again, against the root mean square "
         "distance that a unit moved, at the threshold (dashed, open) and at the largest "
-        f"width. {below_paper(table, scale)}"
+        f"width; linear in errors below 0.001. {below_paper(table, scale)}"
     )
