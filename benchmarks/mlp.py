@@ -53,9 +53,9 @@ def main() -> None:
     print(f"{MODELS} networks, {LAYERS} hidden layers, {PATTERNS} patterns; networks x epochs per second of one core")
     print(f"{'width':>5} {'batched':>9} {'sequential':>11} {'ratio':>6} {'limit':>9} {'of it':>6}")
     for width, epochs in EPOCHS.items():
-        # Forward, backward and gradient each cost one multiplication and addition per weight and pattern.
-        weights = INPUTS * width + (LAYERS - 1) * width**2 + width
-        per_product = SQUARE**3 / (3 * weights * PATTERNS)
+        # A multiplication and addition per weight and pattern forward, backward (not to the inputs), for the gradient.
+        weights = 2 * INPUTS * width + 3 * ((LAYERS - 1) * width**2 + width)
+        per_product = SQUARE**3 / (weights * PATTERNS)
         batched(width, inputs, labels, 1)  # compiles
         rounds = np.array(
             [

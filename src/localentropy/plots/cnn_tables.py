@@ -23,7 +23,7 @@ def training(table: pd.DataFrame) -> str:
 
 def below_paper(table: pd.DataFrame, scale: str) -> str:
     """The sentences on choices made here, and on sizes below those of the paper."""
-    chosen = "The text lost widths, pools, learning rate, batch size, momentum and noise levels: these are chosen here."
+    chosen = "Widths, pools, learning rate, batch size, momentum and noise levels are chosen here; compare with the paper's figure."
     if scale == "paper":
         return chosen
     p = table.attrs["parameters"]

@@ -54,7 +54,7 @@ COLUMNS = columns("optimizer", "epoch")
 
 
 class Parameters(NoiseParameters):
-    """Parameters of the CNN experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
+    """Parameters of the CNN experiment. (T): stated in the paper's text; (C): chosen here."""
 
     DATASETS = ("cifar10",)
 

@@ -64,7 +64,7 @@ def _even(value: int) -> int:
 
 
 class Parameters(NoiseParameters):
-    """Parameters of the MLP experiment. (T): stated in the paper's text; (C): a choice, the text lost the number."""
+    """Parameters of the MLP experiment. (T): stated in the paper's text; (C): chosen here."""
 
     DATASETS = ("mnist_parity",)
 
