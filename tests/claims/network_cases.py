@@ -192,17 +192,24 @@ NETWORKS["O56"] = Case(
     missing={"errors": put("mlp", "value", np.nan, width=80, **adversarial, **error)},
 )
 adam = {"optimizer": "adam"}
+first_ones = {"sample": below(3)}
+few_networks = {
+    "four networks": few("cnn", samples=4),
+    "never solved": put("cnn", "value", 0.0, **solved),
+    "Adam alone": only("cnn", **adam),
+}
+only_the_widest = put("cnn", "value", 0.0, width=below(16), **adam, **solved)
 NETWORKS["O51"] = Case(
     wrong={
         "Adam never": put("cnn", "value", 0.0, **adam, **solved),
-        "not the widest": put("cnn", "value", 0.0, width=16, sample=0, **solved),
+        "most fail at the largest": put("cnn", "value", 0.0, width=16, sample=below(4), **solved),
     },
-    small={"all solve": put("cnn", "value", 1.0, **solved), "Adam alone": only("cnn", **adam)},
+    small={"half solve": put("cnn", "value", 1.0, **first_ones, **solved), "Adam alone": only("cnn", **adam)},
 )
 
 
 def _slow_rise(rows):
-    heights = {2: 0.6, 4: 0.4, 8: 0.41, 16: 0.42}
+    heights = {2: 0.6, 3: 0.5, 4: 0.4, 6: 0.41, 8: 0.42, 16: 0.43}
     return rows["width"].map(heights) + 0.01 * (rows["sample"] - 1.5)
 
 
@@ -217,31 +224,46 @@ NETWORKS["O52"] = Case(
 )
 NETWORKS["O53"] = Case(
     wrong={
-        "all the same": put("cnn", "value", 1.0, width=8, **overlap),
-        "no closer than untrained": put("cnn", "value", 0.3, width=4, **adam, **overlap),
-        "not flat at the threshold": add(
-            "cnn", "value", 0.02, sigma=lambda sigma: sigma > 0, width=4, **adam, **energy
-        ),
+        "all the same": put("cnn", "value", 1.0, width=6, **overlap),
+        "not flat near the threshold": add("cnn", "value", 0.002, sigma=0.002, width=4, **adam, **energy),
+        "not flat when wide": add("cnn", "value", 0.002, sigma=0.001, width=16, **energy),
+    },
+    small=few_networks | {"little noise": only("cnn", sigma=lambda sigma: ~(sigma > 0.05))},
+    missing={
+        "energies": put("cnn", "value", np.nan, sigma=0.001, width=16, **adam, **energy),
+        "overlaps": put("cnn", "value", np.nan, width=4, **adam, **overlap),
+    },
+)
+NETWORKS["O53b"] = Case(
+    wrong={
         "Adam much sharper": times("cnn", "value", 3, **adam, **energy),
-        "neither flat": add("cnn", "value", 0.02, sigma=lambda sigma: sigma > 0, **energy),
+        "SGD without errors": put("cnn", "value", 0.0, optimizer="sgd", **energy),
     },
-    small={
-        "never solved": put("cnn", "value", 0.0, **solved),
-        "little noise": only("cnn", sigma=lambda sigma: ~(sigma > 0.05)),
-        "two networks": only("cnn", sample=below(2), other=lambda other: ~(other > 1)),
-    },
+    small=few_networks | {"little noise": only("cnn", sigma=lambda sigma: ~(sigma > 0.05))},
     missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
 )
+NETWORKS["O53c"] = Case(
+    wrong={"no closer than untrained": put("cnn", "value", 0.3, width=4, **adam, **overlap)},
+    small=few_networks,
+    missing={"untrained": put("cnn", "value", np.nan, width=6, quantity="overlap_untrained")},
+)
+
+
+def _spread(rows):
+    """Of so different sharpness that no halving would be seen."""
+    return rows["value"] * (1 + 3 * (rows["sample"] % 2))
+
+
 NETWORKS["O57"] = Case(
     wrong={
-        "as sharp": times("cnn", "value", 2, width=16, **adam, **energy),
+        "as sharp": times("cnn", "value", 3, width=16, **adam, **energy),
         "sharper": times("cnn", "value", 6, width=16, **energy),
     },
-    small={
-        "one network": few("cnn", samples=1),
-        "never solved": put("cnn", "value", 0.0, **solved),
-        "only the widest solve": put("cnn", "value", 0.0, width=below(16), **adam, **solved),
+    small=few_networks
+    | {
+        "only the widest solve": only_the_widest,
         "little noise": only("cnn", sigma=lambda sigma: ~(sigma > 0.05)),
+        "too different": every(put("cnn", "value", _spread, **energy), times("cnn", "value", 1.5, width=16, **energy)),
     },
     missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
 )
@@ -249,7 +271,11 @@ start = {"quantity": "overlap_start"}
 NETWORKS["O54"] = Case(
     wrong={
         "back to the start": add("cnn", "value", 0.3, epoch=40, layer=4, **start),
-        "the first layer most": put("cnn", "layer", lambda rows: 4 - rows["layer"], **start),
+        "the first layer most": put("cnn", "layer", lambda rows: 4 - rows["layer"], layer=below(5), **start),
+        "the third before the second": put(
+            "cnn", "layer", lambda rows: 3 - rows["layer"], layer=lambda layer: layer.isin([1, 2]), **start
+        ),
+        "no order": put("cnn", "value", lambda rows: 0.9 + 0.001 * rows["sample"] - 0.01 * rows["epoch"], **start),
         "no layer moves": put("cnn", "value", 1.0, **start),
         "the first layer rests": put("cnn", "value", 1.0, layer=0, **start),
     },
@@ -262,38 +288,52 @@ NETWORKS["O54"] = Case(
 
 
 def _lazy(rows):
-    return 1.0 - (1.0 - rows["value"]) * 2 / rows["width"]
+    return 1.0 - (1.0 - rows["value"]) * 4 / rows["width"] ** 1.5
 
 
+def _nearly_lazy(rows):
+    return 1.0 - (0.4 + 0.2 * (rows["sample"] % 2)) * 2 / rows["width"]
+
+
+def _no_distance(rows):
+    return 1.0 - 1e-4 * (1 + 0.1 * rows["sample"])
+
+
+def _one_moves(rows):
+    return 1.0 - 1e-6 * rows["width"] ** 4 * (rows["sample"] == 0)
+
+
+whole = {"layer": lambda layer: layer.isna()}
 NETWORKS["O55"] = Case(
     wrong={
-        "lazy": put("cnn", "value", _lazy, **start),
-        "one lazy layer": put("cnn", "value", _lazy, layer=1, **adam, **start),
-        "no distance": put("cnn", "value", lambda rows: 1.0 - 1e-3 * rows["sample"], layer=0, **start),
+        "lazy": put("cnn", "value", _lazy, **whole, **start),
+        "Adam lazy": put("cnn", "value", _lazy, **whole, **adam, **start),
+        "no distance at the largest k": put("cnn", "value", _no_distance, width=16, **whole, **start),
+        "one network moves": put("cnn", "value", _one_moves, **whole, **start),
     },
     small={
         "one network": few("cnn", samples=1),
-        "two widths": only("cnn", width=below(5)),
+        "four widths": only("cnn", width=below(7)),
+        "as lazy ones": put("cnn", "value", _nearly_lazy, **whole, **start),
         "no snapshots": only("cnn", quantity=other_than("overlap_start")),
+        "layers alone": only("cnn", layer=lambda layer: layer.notna()),
     },
-    missing={"overlaps": put("cnn", "value", np.nan, layer=2, width=16, **start)},
+    missing={"overlaps": put("cnn", "value", np.nan, width=16, **whole, **start)},
 )
 NETWORKS["O58"] = Case(
     wrong={
-        "no further": put("cnn", "value", lambda rows: 0.5 + 0.01 * (rows["sample"] + rows["other"]), **overlap),
+        "no further": put("cnn", "value", lambda rows: 0.5 + 0.001 * (rows["sample"] + rows["other"]), **overlap),
         "closer": add("cnn", "value", 0.2, width=16, **adam, **overlap),
     },
-    small={
-        "two networks": only("cnn", sample=below(2), other=lambda other: ~(other > 1)),
-        "never solved": put("cnn", "value", 0.0, **solved),
-        "only the widest solve": put("cnn", "value", 0.0, width=below(16), **adam, **solved),
+    small=few_networks
+    | {
+        "only the widest solve": only_the_widest,
+        "too different": put("cnn", "value", lambda rows: 0.5 + 0.03 * (rows["sample"] + rows["other"]), **overlap),
     },
     missing={"overlaps": put("cnn", "value", np.nan, width=16, **adam, **overlap)},
 )
 NETWORKS["O59"] = Case(
-    wrong={
-        "a small network solves": put("cnn", "value", 1.0, width=2, sample=0, **adam, **solved),
-    },
+    wrong={"small networks solve": put("cnn", "value", 1.0, width=below(5), **first_ones, **solved)},
     small={
         "never solved": put("cnn", "value", 0.0, **adam, **solved),
         "large networks only": only("cnn", width=lambda width: width > 3),

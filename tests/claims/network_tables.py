@@ -92,11 +92,11 @@ def committee_sgd() -> pd.DataFrame:
     return _committee(1, starts=2)
 
 
-def cnn(samples: int = 4) -> pd.DataFrame:
+def cnn(samples: int = 6) -> pd.DataFrame:
     stream = np.random.default_rng(14)
     rows: list[dict[str, Any]] = []
-    for optimizer, first in (("sgd", 8), ("adam", 4)):
-        for width in (2, 4, 8, 16):
+    for optimizer, first in (("sgd", 6), ("adam", 4)):
+        for width in (2, 3, 4, 6, 8, 16):
             here = {"optimizer": optimizer, "width": width, "parameters": 450 * width**2}
             for quantity, mean in (("overlap", 0.5 - 0.01 * width), ("overlap_untrained", 0.3)):
                 rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, samples, mean)]
@@ -114,4 +114,8 @@ def cnn(samples: int = 4) -> pd.DataFrame:
                         | {"quantity": "overlap_start", "layer": layer, "epoch": epoch, "value": 1.0 - way * epoch / 40}
                         for epoch in (0, 10, 20, 40)
                     ]
-    return pd.DataFrame(rows)
+                whole = 1.0 - 0.4 * stream.normal(1.0, 0.05)
+                rows.append(one | {"quantity": "overlap_start", "epoch": 40, "value": whole})
+    table = pd.DataFrame(rows)
+    table.attrs["parameters"] = {"training_patterns": 1500}
+    return table

@@ -33,6 +33,6 @@ def below_paper(table: pd.DataFrame, scale: str) -> str:
     )
 
 
-def powers_of_two(widths: pd.Series) -> list[int]:
+def powers_of_two(widths: pd.Series | pd.Index) -> list[int]:
     """Powers of two in the range of the widths: ticks of a logarithmic axis."""
     return [2**power for power in range(20) if widths.min() <= 2**power <= widths.max()]

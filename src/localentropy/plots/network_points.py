@@ -152,8 +152,7 @@ def label_panels(
     """
     axes[0].set(ylabel="error rate")
     axes[1].set(ylabel="overlap of aligned networks", ylim=(0.0, 1.0))
-    distances = axes[1].secondary_yaxis("right", functions=(_distance, _overlap))
-    distances.set(ylabel="distance per unit", yticks=[0.0, 0.4, 0.8, 1.0, 1.2, 1.4])
+    distance_axis(axes[1])
     axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xscale="log", xlim=(8e-4, 1.0))
     axes[2].set_yscale("symlog", linthresh=REACHED, linscale=0.5)
     axes[2].set(ylim=(-0.1 * REACHED, 0.7))
@@ -173,18 +172,25 @@ def label_panels(
     )
 
 
+def distance_axis(axis: Axes) -> None:
+    """The distance per unit √(2 (1 − q)) on the right of an axis of overlaps q."""
+    distances = axis.secondary_yaxis("right", functions=(_distance, _overlap))
+    distances.set(ylabel="distance per unit", yticks=[0.0, 0.4, 0.8, 1.0, 1.2, 1.4])
+
+
 def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Mapping[str, Any]]) -> str:
     """The width that all kinds share, or the width of each kind."""
     each = energies.groupby(by, sort=False)["width"].first()
     if each.nunique() == 1:
         return str(each.iloc[0])
-    return ", ".join(f"{width} ({looks[str(kind)]['label']})" for kind, width in each.items())
+    return ",\n".join(f"{width} ({looks[str(kind)]['label']})" for kind, width in each.items())
 
 
 def _distance(overlap: ArrayLike) -> np.ndarray:
-    """Distance per unit of normalised networks."""
-    return np.sqrt(np.clip(2 - 2 * np.asarray(overlap), 0.0, None))
+    """Distance per unit of normalised networks; negative above an overlap of 1, where an axis may end."""
+    apart = 1 - np.asarray(overlap)
+    return np.sign(apart) * np.sqrt(2 * np.abs(apart))
 
 
 def _overlap(distance: ArrayLike) -> np.ndarray:
-    return 1 - np.asarray(distance) ** 2 / 2
+    return 1 - np.asarray(distance) * np.abs(distance) / 2

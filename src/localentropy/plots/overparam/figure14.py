@@ -13,61 +13,62 @@ from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.cnn_tables import below_paper, powers_of_two, training
 from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels
-from localentropy.plots.network_points import OPEN
+from localentropy.plots.network_points import distance_axis
 
-LAYERS = ("conv 1", "conv 2", "conv 3", "conv 4", "linear")
-MARKERS = ("o", "s", "^", "D", "v")
-COLORS = (*sns.color_palette("viridis", 4).as_hex(), GREY)
+WHOLE = "whole network"
+LOOKS: dict[str, dict[str, Any]] = {
+    name: {"color": color, "marker": marker}
+    for name, color, marker in zip(
+        ("conv 1", "conv 2", "conv 3", "conv 4", "linear", WHOLE),
+        (*sns.color_palette("flare", 4).as_hex(), GREY, "black"),
+        ("o", "s", "^", "D", "v", "*"),
+        strict=True,
+    )
+}
 SHOWN = {leading * 10**power for leading in (1, 1.5, 2, 3, 5, 7) for power in range(6)}
 """Epochs that are drawn besides 0 and the last: a point for each would be a smear on the logarithmic axis."""
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """Overlap of each layer with its initial weights: against epochs, a panel for each optimizer; (c) against width."""
+    """Overlap of each layer with its initial weights, a column for each optimizer: against epochs, and against width."""
     table = tables["overparam/cnn"]
     rows = table[table["quantity"] == "overlap_start"]
-    keys = ["optimizer", "width", "parameters", "layer", "epoch"]
-    points = rows.groupby(keys, sort=True)["value"].agg(y="mean", y_err="sem", samples="size").reset_index()
-    points[["layer", "epoch"]] = points[["layer", "epoch"]].astype(int)
-    points["series"] = [LAYERS[layer] for layer in points["layer"]]
-    last = points["epoch"].max()
-    in_time = points[(points["width"] == points["width"].max()) & points["epoch"].isin(SHOWN | {0, last})]
+    rows = rows.assign(series=[WHOLE if pd.isna(layer) else list(LOOKS)[int(layer)] for layer in rows["layer"]])
+    keys = ["optimizer", "width", "parameters", "series", "epoch"]
+    points = rows.groupby(keys, sort=False)["value"].agg(y="mean", y_err="sem", samples="size").reset_index()
+    points = points.astype({"epoch": int}).sort_values(["width", "epoch"])
+    last, widest = points["epoch"].max(), points["width"].max()
+    in_time = points["epoch"].isin(SHOWN | {0, last}) & (points["width"] == widest) & (points["series"] != WHOLE)
     optimizers = list(dict.fromkeys(table["optimizer"]))
-    data = pd.concat(
-        [
-            *(
-                in_time[in_time["optimizer"] == optimizer].assign(panel="ab"[index], x=in_time["epoch"])
-                for index, optimizer in enumerate(optimizers)
-            ),
-            points[points["epoch"] == last].assign(panel="c", x=points["width"]),
-        ]
-    )
-    figure, axes = panels(3, 7.2, 2.8)
-    for (panel, optimizer, layer), line in data.groupby(["panel", "optimizer", "layer"], sort=False):
-        style: dict[str, Any] = {"color": COLORS[int(layer)], "marker": MARKERS[int(layer)]}
-        if panel == "c" and optimizer != optimizers[0]:
-            style |= OPEN
-        axes["abc".index(str(panel))].errorbar(line["x"], line["y"], line["y_err"], **style)
-    for axis, optimizer in zip(axes, optimizers, strict=False):
-        axis.set(xlabel="epoch $t$", ylabel="overlap with epoch 0")
+    frames = []
+    for column, optimizer in enumerate(optimizers):
+        here = points["optimizer"] == optimizer
+        frames.append(points[here & in_time].assign(panel="ab"[column], x=points["epoch"]))
+        frames.append(points[here & (points["epoch"] == last)].assign(panel="cd"[column], x=points["width"]))
+    data = pd.concat(frames)
+    figure, axes = panels(2, 7.2, 5.2, rows=2)
+    for (panel, series), line in data.groupby(["panel", "series"], sort=False):
+        axes["abcd".index(str(panel))].errorbar(line["x"], line["y"], line["y_err"], **LOOKS[str(series)])
+    for axis, optimizer in zip(axes[:2], optimizers, strict=False):
+        axis.set(xlabel="epoch $t$", ylabel="overlap of epochs $t$ and 0")
         axis.set_xscale("symlog", linthresh=1)
         axis.set_xticks([0, *(10**power for power in range(6) if 10**power <= last)])
         axis.xaxis.set_minor_locator(NullLocator())
-        axis.set_title(f"{ALGORITHMS[optimizer]['label']}, $k = {points['width'].max()}$", loc="right")
-    axes[2].set(xscale="log", xlabel="width $k$", ylabel=f"overlap of epochs {last} and 0")
-    axes[2].set_xticks(powers_of_two(points["width"]))
-    axes[2].xaxis.set_minor_formatter(NullFormatter())
+        axis.set_title(f"{ALGORITHMS[optimizer]['label']}, $k = {widest}$", loc="right")
+    for axis, optimizer in zip(axes[2:], optimizers, strict=False):
+        axis.set(xscale="log", xlabel="width $k$", ylabel=f"overlap of epochs {last} and 0")
+        axis.set_xticks(powers_of_two(points["width"]))
+        axis.xaxis.set_minor_formatter(NullFormatter())
+        axis.set_title(ALGORITHMS[optimizer]["label"], loc="right")
     for axis in axes:
         axis.set_ylim(max(0.0, data["y"].min() - 0.1), 1.03)
         axis.xaxis.set_major_formatter(ScalarFormatter())
-    layers = [Line2D([], [], color=color, marker=marker) for color, marker in zip(COLORS, MARKERS, strict=True)]
-    axes[0].legend(layers, LAYERS, loc="lower left")
-    filled, empty = (Line2D([], [], color="black", marker="o", **extra) for extra in ({}, OPEN))
-    axes[2].legend([filled, empty], [ALGORITHMS[optimizer]["label"] for optimizer in optimizers], loc="lower right")
+        distance_axis(axis)
+    axes[0].legend([Line2D([], [], **look) for look in LOOKS.values()], LOOKS, loc="lower left", ncols=2)
     letter(axes)
-    for axis in axes[len(optimizers) : 2]:
-        axis.set_visible(False)
+    for axis, optimizer in zip(axes, "abab", strict=True):
+        axis.set_visible("ab".index(optimizer) < len(optimizers))
     return Drawing(figure, data, _caption(table, scale))
 
 
@@ -75,11 +76,11 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
     p = table.attrs["parameters"]
     labels = [ALGORITHMS[optimizer]["label"] for optimizer in p["optimizers"]]
     in_time = " and ".join(f"({panel}) {label}" for panel, label in zip("ab", labels, strict=False))
-    looks = ", ".join(f"{label} {look}" for label, look in zip(labels, ("filled", "open, dashed"), strict=False))
+    by_width = " and ".join(f"({panel}) {label}" for panel, label in zip("cd", labels, strict=False))
     return (
-        "Figure 14. Overlap (cosine) of each layer's weights with those before training: of the convolutions' filters "
-        "before batch norm is folded in, not aligned, and of the linear layer. "
-        f"{training(table)} Mean and standard error of {p['samples']} networks. {in_time} at the largest "
-        f"width k = {max(p['widths'])}; the axis is linear below epoch 1, logarithmic above. (c) After the last epoch, "
-        f"against the width: {looks}. {below_paper(table, scale)}"
+        "Figure 14. Overlap q (cosine) of each layer's weights with those before training: of the convolutions' filters "
+        "before batch norm is folded in, not aligned, and of the linear layer; on the right the distance √(2 (1 − q)) of "
+        f"weights of norm 1. {training(table)} Mean and standard error of {p['samples']} networks. {in_time} at the "
+        f"largest width k = {max(p['widths'])}; the axis is linear below epoch 1, logarithmic above. {by_width} after the "
+        f"last epoch, against the width; black: the weights of all layers together. {below_paper(table, scale)}"
     )

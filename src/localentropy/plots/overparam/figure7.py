@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
-from matplotlib.ticker import NullFormatter, ScalarFormatter
+from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.cnn_tables import below_paper, powers_of_two, training
@@ -41,16 +41,29 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             energies(table, by, positions),
         ]
     )
-    figure, axes = panels(3, 7.2, 2.8)
-    draw_points(axes, data, by, ALGORITHMS, SERIES | {"untrained": SERIES["untrained"] | {"marker": "o"}})
-    draw_thresholds(axes[:2], positions, ALGORITHMS, at=0.74)
-    for axis in axes[:2]:
-        axis.set(xscale="log", xlabel="width $k$", xticks=powers_of_two(data["width"]))
+    figure, axes = panels(3, 7.2, 3.0)
+    looks = SERIES | {"untrained": SERIES["untrained"] | {"marker": "o"}}
+    draw_points(axes, data, by, ALGORITHMS, looks)
+    # The overlaps are close to each other and far from 1.
+    closer = axes[1].inset_axes((0.2, 0.32, 0.75, 0.36))
+    draw_points((axes[0], closer), data[data["panel"] == "b"], by, ALGORITHMS, looks)
+    draw_thresholds(axes[:2], positions, ALGORITHMS)
+    parameters = table.groupby("width")["parameters"].first()
+    ticks = [width for width in powers_of_two(parameters.index) if width in parameters.index]
+    for axis in (*axes[:2], closer):
+        axis.set(xscale="log", xticks=ticks)
         axis.xaxis.set_major_formatter(ScalarFormatter())
         axis.xaxis.set_minor_formatter(NullFormatter())
-    # Room for the legend above the points and the lines.
-    axes[0].set(ylim=(-0.03, 1.3), yticks=[0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-    label_panels(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ("upper left", "upper left", "upper left"))
+    for axis in axes[:2]:
+        axis.set(xlabel="width $k$")
+        top = axis.secondary_xaxis("top")
+        top.set(xlabel="parameters (thousands)")
+        top.set_xticks(ticks, [f"{parameters[width] / 1000:.2g}" for width in ticks])
+        top.xaxis.set_minor_locator(NullLocator())
+    closer.tick_params(labelsize=6, labelbottom=False)
+    axes[0].set(ylim=(-0.03, 0.9))
+    label_panels(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ((0.5, 0.3), "upper right", "upper left"))
+    axes[2].set(ylim=(None, 1.0))
     letter(axes)
     rows = pd.concat([data, threshold_rows(positions, by, "a, b")])
     return Drawing(figure, rows, _caption(table, positions, scale))
@@ -59,14 +72,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 def _caption(table: pd.DataFrame, positions: Mapping[str, float], scale: str) -> str:
     p = table.attrs["parameters"]
     firsts = [f"k = {width:.0f} ({ALGORITHMS[name]['label']})" for name, width in positions.items()]
-    found = f"Vertical lines: first width from which on half of the networks are solutions, {' and '.join(firsts)}. "
+    found = f"Vertical lines: first width from which on half of the networks are solutions, {' and '.join(firsts)}."
     return (
         f"Figure 7. {training(table)} Mean and standard error of {p['samples']} networks per point (overlaps: "
         "jackknife over networks). (a) Train (dashed, open) and test error, in evaluation mode with batch-norm "
-        f"statistics of the training set. {found if positions else 'No width at which half of the networks are solutions. '}"
+        f"statistics of the training set. {found if positions else 'At no width half of the networks are solutions.'} "
         "(b) Overlap of pairs of trained networks of one training set, batch norm folded into the convolutions, "
-        "normalised and aligned; grey: the same for the networks before training. (c) Train error of solutions under "
-        "multiplicative noise on the folded, normalised weights, units normalised again, against the root mean square "
-        "distance that a unit moved, at the threshold (dashed, open) and at the largest "
-        f"width; linear in errors below 0.001. {below_paper(table, scale)}"
+        "normalised and aligned; right axis: their distance per unit, √2 for orthogonal weights; grey: the same for the "
+        "networks before training; inset: the same, enlarged. (c) Train error of solutions under multiplicative noise on "
+        "the folded, normalised weights, units normalised again, against the root mean square distance that a unit "
+        "moved, at the threshold (dashed, open) and at the largest width; errors below 0.001 (dotted) are on a linear "
+        f"scale. {below_paper(table, scale)}"
     )
