@@ -13,7 +13,9 @@ import pytest
 import torch
 
 from localentropy.errors import DomainError
-from localentropy.instances.committee import FullCommittee, TreeCommittee
+from localentropy.instances.committee import FullCommittee, TreeCommittee, random_tree_committee
+from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
+from localentropy.instances.linear_features import linear_problem
 from localentropy.instances.perceptron import Instance, effective_margin, hidden_manifold, random_patterns
 from localentropy.landscape.committee import committee_overlap
 from localentropy.landscape.local_entropy import local_entropy
@@ -30,7 +32,11 @@ from localentropy.replica import random_features as rf
 from localentropy.replica import tree_committee
 from localentropy.replica.franz_parisi import binary_entropy
 from localentropy.solvers import anneal, belief_propagation, binarynet, focusing_bp, mct0, sbpi
-from localentropy.solvers.amp import amp, two_level_amp
+from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
+from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
+from localentropy.solvers.committee.least_action import committee_least_action
+from localentropy.solvers.committee.sgd import committee_sgd
+from localentropy.solvers.descent import descend_phase_retrieval
 from tests.robustness.public_calls import CNN, IMAGES, INPUTS, LABELS, MLP, TEN, TREE_WEIGHTS, streams
 
 SOLVERS: list[Callable[..., Any]] = [anneal, mct0, sbpi, belief_propagation, focusing_bp, binarynet]
@@ -308,6 +314,61 @@ def test_a_problem_larger_than_the_memory_is_refused_before_it_is_made():
         "D = 1000000000, P = 4, N = 1000000000: this takes .* GB, allowed here are", hidden_manifold, 10**9, 4, 10**9, 0
     )
     refuses("width = 100000: this takes .* GB", he_initialization, 100_000, streams())
+
+
+def test_sizes_of_the_talk_beyond_the_memory_are_refused_too():
+    refuses("n = 1000000000, d = 1000: this takes .* GB", generalized_linear, 10**9, 1000, 0)
+    refuses("n = 10, d = 3, p = 2000000000: this takes .* GB", linear_problem, "gaussian", 10, 3, 0, p=2 * 10**9)
+    intensities = generalized_linear(8, 4, 0, channel="absolute")
+    refuses("units = 1000000000, runs = 1: this", descend_phase_retrieval, [intensities], seeds=[0], units=10**9)
+
+
+@pytest.mark.parametrize("array", ["inputs", "labels", "teacher"])
+def test_what_is_written_to_an_array_does_not_reach_a_generalized_linear_problem(array):
+    arrays = {name: getattr(generalized_linear(8, 4, 0), name).copy() for name in ("inputs", "labels", "teacher")}
+    problem = GeneralizedLinear(**arrays, prior="gaussian", channel="sign", seed=0)
+    before = getattr(problem, array).copy()
+    arrays[array][:] = 7.0
+    np.testing.assert_array_equal(getattr(problem, array), before)
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(problem, array)[:] *= -1
+
+
+def test_very_small_weights_have_the_cosine_and_the_errors_of_large_ones():
+    teacher, weights = generalized_linear(8, 4, 0), np.array([1.0, -0.5, 0.25, 2.0])
+    surrogate = linear_problem("gaussian", 12, 3, 0, p=4)
+    for size in (2.0**-700, 2.0**-1000):
+        assert teacher.cosine(size * weights) == teacher.cosine(weights) != 0.0
+        small, large = (surrogate.errors(scale * weights[None]).generalization_error[0] for scale in (size, 1.0))
+        assert small == large != 0.0
+
+
+@pytest.mark.parametrize("solver", [committee_sgd, committee_least_action, committee_entropic_least_action])
+def test_a_unit_of_one_weight_has_no_direction_to_learn(solver):
+    refuses("inputs_per_unit = 1: .* allowed are at least 2", solver, random_tree_committee(9, 5, 9, 0), seed=0)
+
+
+def test_the_nearest_sizes_of_a_tree_are_named_once():
+    refuses("N = 30 is not divisible by units = 31; nearest allowed: 31$", random_tree_committee, 30, 5, 31, 0)
+    refuses("N = 30 is not divisible by units = 7; nearest allowed: 28, 35$", random_tree_committee, 30, 5, 7, 0)
+
+
+@pytest.mark.parametrize(("activation", "many"), [("sign", 2), ("tanh", 2), ("tanh", 3)])
+def test_message_passing_does_not_converge_on_patterns_that_contradict_each_other(activation, many):
+    """Two or three patterns of one label that add up to zero."""
+    one = hidden_manifold(D=33, P=40, N=331, seed=0, activation=activation)
+    patterns, latent, labels = (np.array(array) for array in (one.patterns, one.latent, one.labels))
+    for array in (patterns, latent):
+        array[many - 1] = -array[: many - 1].sum(0)
+    labels[:many] = 1
+    spoiled = Instance(patterns, labels, 0, activation, one.features, latent, one.teacher)
+    for solver in (amp, two_level_amp):
+        assert solver(one, seed=0).converged
+        run = solver(spoiled, seed=0)
+        assert not run.solved
+        assert not run.converged
+        assert math.isnan(run.entropy)
+    assert np.isnan(amp_in_fields(spoiled, np.zeros((1, 331)))[1]).all()
 
 
 def test_two_level_amp_takes_the_moments_that_the_patterns_have():

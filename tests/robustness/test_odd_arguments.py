@@ -57,6 +57,8 @@ INTERNAL = {
     "resampled",
     "counter_planes", "energy_sweeper", "energy_table", "protocol_values", "raised_damping", "sweeper", "threshold_of",
     "word_stream", "random_start", "solution", "start",
+    "check_committee", "check_instance", "check_run", "dress_coat_committee", "gradient_flow", "mean_square_loss",
+    "nearest_divisible", "require_odd", "require_runs", "unit_norm",
     "channels", "first_sums", "pooled", "require_alike", "require_cnn", "require_finite", "require_indices",
     "require_networks", "require_statistics",
 }  # fmt: skip
@@ -301,8 +303,8 @@ def test_what_is_drawn_is_refused_or_answered_rightly(call, argument, data):
 @pytest.mark.parametrize(
     "package",
     [
-        "landscape", "networks", "networks.mlp", "networks.binary_mlp", "networks.cnn", "solvers.binary",
-        "solvers.committee",
+        "instances", "landscape", "networks", "networks.mlp", "networks.binary_mlp", "networks.cnn", "solvers",
+        "solvers.binary", "solvers.committee",
     ],
 )  # fmt: skip
 def test_no_public_function_is_forgotten(package):
