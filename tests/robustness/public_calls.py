@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -517,7 +518,7 @@ CALLS: dict[str, Call] = {
         bayes.free_entropy, {"overlap": [0.1, 0.2], "alpha": 0.8, "prior": "binary", "channel": "sign"}
     ),
     "bayes.committee": Call(bayes.committee, {"alpha": 1.0, "units": 2, "start": "informed"}),
-    "bayes.committee_large": Call(bayes.committee, {"alpha": 1.0, "units": math.inf, "start": "informed"}),
+    "bayes.committee_large": Call(partial(bayes.committee, units=math.inf), {"alpha": 1.0, "start": "informed"}),
     "bayes.transitions": Call(bayes.transitions, {"model": "phase_retrieval"}),
     "gibbs.learning": Call(gibbs.learning, {"alpha": 1.0, "temperature": 0.5}),
     "gibbs.spinodal": Call(gibbs.spinodal, {"temperature": 0.5}),
