@@ -51,8 +51,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axis.plot([], [], "_", color="black", markersize=8, label=r"theory at $\kappa_{\mathrm{eff}}$")
     for panel in (axis, fractions):
         one_two_five(panel, (5, 10, 20, 30), (4.0, 36.0), points)
-    axis.set(ylabel="test error of solutions", ylim=(0.225, 0.305))
-    fractions.set(ylabel="fraction solved", ylim=(-0.05, 1.08))
+    axis.set_ylabel("test error of solutions")
+    axis.set_ylim(min(0.225, 0.98 * points["y"].min()), max(0.305, 1.02 * points["y"].max()))
+    fractions.set(ylabel="fraction solved", ylim=(-0.05, 1.15))
     figure.legend(*axis.get_legend_handles_labels(), loc="outside right center")
     letter([axis, fractions])
     caption = (
