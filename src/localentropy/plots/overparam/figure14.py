@@ -40,7 +40,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     points = points.astype({"epoch": int}).sort_values(["width", "epoch"])
     last, widest = points["epoch"].max(), points["width"].max()
     in_time = points["epoch"].isin(SHOWN | {0, last}) & (points["width"] == widest) & (points["series"] != WHOLE)
-    optimizers = list(dict.fromkeys(table["optimizer"]))
+    optimizers = table.attrs["parameters"]["optimizers"]
     frames = []
     for column, optimizer in enumerate(optimizers):
         here = points["optimizer"] == optimizer
@@ -67,8 +67,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         distance_axis(axis)
     axes[0].legend([Line2D([], [], **look) for look in LOOKS.values()], LOOKS, loc="lower left", ncols=2)
     letter(axes)
-    for axis, optimizer in zip(axes, "abab", strict=True):
-        axis.set_visible("ab".index(optimizer) < len(optimizers))
+    for column in range(len(optimizers), 2):
+        for axis in axes[column::2]:
+            axis.set_visible(False)
     return Drawing(figure, data, _caption(table, scale))
 
 
