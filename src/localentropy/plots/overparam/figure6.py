@@ -101,8 +101,8 @@ def _caption(table: pd.DataFrame, positions: Mapping[str, int], scale: str) -> s
         "training, which are the same from both starts. (c) Train error of solutions under multiplicative noise on the "
         "weights, units normalised again, against the root mean square distance that a unit moved, at the threshold "
         "(dashed, open) and at the largest size; errors below 0.001 (dotted) are drawn on a linear scale, and the "
-        f"distance where a line crosses 0.001 is the radius of its minimum. {_adversarial(table)}Chosen here (C), because the text lost "
-        "them: depth, widths, margin, learning rates, epochs, batches and the size of the reduced training set. Geiger "
+        f"distance where a line crosses 0.001 is the radius of its minimum. {_adversarial(table)}Chosen here (C): "
+        "depth, widths, margin, learning rates, epochs, batches and the size of the reduced training set; compare with the paper's figure. Geiger "
         "et al. (2020), whom the text follows, whiten each component and normalise each sample, take a gain of 1 and a "
         "learning rate of 10⁻⁴, and stop when no pattern lies inside the margin; here the components are scaled "
         "jointly, and the gain is √2, which keeps the size of the signal through ReLU units. " + _below_paper(scale)
