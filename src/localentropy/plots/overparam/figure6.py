@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import NullFormatter, NullLocator
 
 from localentropy.plots.drawing import Drawing, in_style, letter, panels
 from localentropy.plots.network_points import (
@@ -54,8 +54,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-    draw_thresholds(axes[:2], positions, STARTS)
+    draw_thresholds(axes[:1], positions, STARTS)
+    draw_thresholds(axes[1:2], positions, STARTS, at=0.65)  # the legend is above
     label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", "upper right", "upper left"))
+    # Room for the legend above the points.
+    axes[2].set(ylim=(-1e-4, 8.0), yticks=[0.0, 1e-3, 1e-2, 1e-1, 0.5])
+    axes[2].set_yticklabels(["0", "0.001", "0.01", "0.1", "0.5"])
+    axes[2].yaxis.set_minor_locator(NullLocator())
     letter(axes)
     rows = pd.concat([data, threshold_rows(positions, by, "a, b"), _adversity(table, x)])
     return Drawing(figure, rows, _caption(table, positions, scale))
