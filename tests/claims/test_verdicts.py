@@ -165,4 +165,5 @@ def test_half_a_point_is_the_first_crossing() -> None:
 def test_a_threshold_from_one_side_stays_a_bound() -> None:
     found = verdict("O21", tables(CLAIMS["O21"].arguments, Case({})))
     assert found.verdict is Verdict.NOT_TESTABLE
-    assert "1.000 (D = 467)" in found.detail and "1.0161" in found.detail
+    assert "SBPI 0.900 at D = 67, 1.000 at D = 201, 1.000 at D = 467;" in found.detail
+    assert "none at D = 1001" in found.detail and "1.0161" in found.detail
