@@ -71,6 +71,10 @@ def test_wrong_members(tmp_path, tiny, members, make_tar, refused):
     with refused("unexpected", "extra.bin"):
         cifar.read_archive(path, members)
 
+    path.write_bytes(make_tar({f"{INNER}/readme.html": b" " * 200_000}))
+    with refused("too large a member", "readme.html"):
+        cifar.read_archive(path, members)
+
     path.write_bytes(make_tar({name: content for name, content in tiny.members.items() if name != first}))
     with refused("lacks", first):
         cifar.read_archive(path, members)

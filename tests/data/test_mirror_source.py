@@ -75,8 +75,13 @@ def test_missing_directory(run, tiny, refused):
         run(mirror=tiny.mirror.parent / "mirorr")
     with refused("does not exist"):
         run(mirror=tiny.mirror / "a" / "b")
-    with refused("is a file"):
+    with refused("is no directory"):
         run(mirror=tiny.path("mnist", TRAIN))
+    (tiny.mirror / "link").symlink_to("nothing")
+    with refused("link is no directory"):
+        run(mirror=tiny.mirror / "link")
+    with refused("cannot be read (File name too long)"):
+        run(mirror=tiny.mirror / ("x" * 300))
     with refused("no directory is given"):
         run(mirror=None)
 
@@ -101,6 +106,13 @@ def test_what_is_no_file_is_refused_and_not_waited_for(run, tiny, refused, kind)
             for name in tiny.members:
                 file = folder / name.split("/")[1]
                 file.rmdir() if file.is_dir() and not file.is_symlink() else file.unlink()
+
+
+def test_a_link_to_nothing_is_named(run, tiny, refused):
+    tiny.path("mnist", TRAIN).unlink()
+    tiny.path("mnist", TRAIN).symlink_to("nothing")
+    with refused(f"{TRAIN}: cannot be read (No such file or directory)"):
+        run()
 
 
 def test_missing_file(run, tiny, refused):

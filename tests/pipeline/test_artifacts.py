@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,26 @@ def test_an_altered_record_is_never_shown(kind: str, request: pytest.FixtureRequ
     else:
         with pytest.raises(ArtifactError):
             describe(file)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+@pytest.mark.parametrize(("made", "suffix"), [("table", ".parquet"), ("table", ".json"), ("figure", ".json")])
+def test_what_is_no_file_is_refused_and_not_waited_for(
+    made: str, suffix: str, kind: str, request: pytest.FixtureRequest
+) -> None:
+    file = request.getfixturevalue(made)
+    place = file.with_suffix(suffix)
+    place.unlink()
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.symlink_to("/dev/zero")
+    for asked in (file, place):
+        with pytest.raises(ArtifactError) as caught:
+            describe(asked)
+        assert str(caught.value) == f"{place}: is a folder, a pipe or a device, expected a file"
 
 
 def test_the_record_of_another_table_is_refused(table: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
@@ -128,6 +129,28 @@ def test_a_table_of_other_content_is_noticed(summed: Checkout) -> None:
     assert run.status == 0, run.output
     assert run.did == {"joining the parts of overparam/toy_sum"} | jobs("total") | drawing(94), run.output
     assert numbers(summed, "toy_total") == [111.0, 112.0]
+
+
+@pytest.mark.parametrize("damage", ["flip", "pipe", "swap"])
+def test_a_damaged_table_two_steps_before_a_figure_is_remade_with_all_that_is_made_from_it(
+    summed: Checkout, damage: str
+) -> None:
+    good = summed.contents("figures/default/**/*") | summed.contents("results/default/**/*.parquet")
+    table = summed.folder / "results/default/overparam/toy_sum.parquet"
+    content = bytearray(table.read_bytes())
+    content[len(content) // 3] ^= 4
+    table.unlink()
+    if damage == "pipe":
+        os.mkfifo(table)
+    else:
+        table.write_bytes(content if damage == "flip" else table.with_name("toy_total.parquet").read_bytes())
+    plan = summed.snakemake("-n", "figure94")
+    assert plan.did == {"joining the parts of overparam/toy_sum"} | jobs("total") | drawing(94), plan.output
+    run = summed.snakemake("figure94")
+    assert run.status == 0 and run.did == plan.did, run.output
+    assert (table.with_name("toy_sum.parquet.aside")).exists()
+    after = summed.contents("figures/default/**/*") | summed.contents("results/default/**/*.parquet")
+    assert {name for name in good if after[name] != good[name] and not name.endswith(".json")} == set()
 
 
 def test_the_steps_run_without_snakemake_and_refuse_missing_and_stale_tables(sums: Checkout) -> None:

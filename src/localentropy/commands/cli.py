@@ -249,7 +249,9 @@ def main() -> None:
             print("interrupted: what is complete is kept; the same command goes on from there", file=sys.stderr)
         sys.exit(status)
     except LocalEntropyError as error:
-        print(f"error: {error}", file=sys.stderr)
+        from localentropy.pipeline.allowed import printable
+
+        print(f"error: {printable(str(error))}", file=sys.stderr)
         sys.exit(1)
     except TyperException as error:
         print(f"error: {' '.join(error.format_message().split()).rstrip('.')}; see --help", file=sys.stderr)

@@ -243,7 +243,7 @@ def _words(row: pd.Series) -> str:
 
 def _files_below(folder: Path) -> Iterator[tuple[str, bytes]]:
     for file in sorted(folder.glob("*/*.csv")):
-        if file.stem not in OTHERS:
+        if file.stem not in OTHERS and file.is_file():
             yield f"{file.parent.name}/{file.stem}", file.read_bytes()
 
 

@@ -17,7 +17,8 @@ from localentropy.errors import DataError
 
 RECORD = 1 + 3 * 32 * 32  # one label byte, then 1024 red, 1024 green, 1024 blue, row-major
 CLASSES = 10
-EXTRAS = ("batches.meta.txt", "readme.html")  # these are in the official archive, and are not read
+EXTRAS = ("batches.meta.txt", "readme.html")  # these are in the official archive, small, and are not read
+LARGEST_EXTRA = 100_000
 ADVICE = "fetch the official archive again"
 
 
@@ -65,10 +66,10 @@ def read_archive(path: Path, members: Sequence[RawFile]) -> dict[str, bytes]:
         with tarfile.open(path, "r|*") as archive:
             for member in archive:
                 name = _checked_name(path, member, folders)
-                if member.isdir() or name in extras:
+                if member.isdir() or (name in extras and member.size <= LARGEST_EXTRA):
                     continue
                 if name not in wanted or name in found:
-                    what = "unexpected" if name not in wanted else "repeated"
+                    what = "repeated" if name in found else "too large a" if name in extras else "unexpected"
                     raise DataError(f"{path}: {what} member {member.name!r}; {ADVICE}")
                 found[name] = _checked_content(path, archive, member, wanted[name])
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:

@@ -58,10 +58,13 @@ def read_raw(dataset: str, source: str, mirror: Path | None, data_dir: Path) -> 
         return _idx_images(places)
     if mirror is None:
         raise DataError("data.source is mirror but no directory is given; set data.mirror to one with the files")
-    folders = _mirror_folders(mirror, dataset)
-    if dataset == "cifar10":
-        return _mirrored_cifar(table, folders, mirror)
-    places = {raw.file: _find(raw.file, folders, mirror) for raw in table}
+    try:
+        folders = _mirror_folders(mirror, dataset)
+        if dataset == "cifar10":
+            return _mirrored_cifar(table, folders, mirror)
+        places = {raw.file: _find(raw.file, folders, mirror) for raw in table}
+    except OSError as error:  # a folder that may not be entered, a name that is too long
+        raise DataError(f"data.mirror: {error.filename or mirror} cannot be read ({error.strerror})") from error
     for raw in table:
         verify(places[raw.file], raw)
     return _idx_images(places)
@@ -113,8 +116,9 @@ def _mirrored_cifar(table: tuple[RawFile, ...], folders: list[Path], mirror: Pat
 
 def _mirror_folders(mirror: Path, dataset: str) -> list[Path]:
     if not mirror.is_dir():
-        what = "is a file" if mirror.exists() else "does not exist"
-        siblings = [path.name for path in mirror.parent.iterdir()] if mirror.parent.is_dir() else []
+        what = "is no directory" if mirror.exists() or mirror.is_symlink() else "does not exist"
+        beside = mirror.parent.iterdir() if mirror.parent.is_dir() else ()
+        siblings = [path.name for path in beside if path.name != mirror.name]
         raise DataError(
             f"data.mirror: {mirror} {what}, expected a directory with the raw files;"
             f"{_nearest(mirror.name, siblings)} set data.mirror, or data.source: embedded"
@@ -124,7 +128,7 @@ def _mirror_folders(mirror: Path, dataset: str) -> list[Path]:
 
 def _find(file: str, folders: list[Path], mirror: Path) -> Path:
     for folder in folders:
-        if (folder / file).exists():
+        if (folder / file).exists() or (folder / file).is_symlink():
             return folder / file
     raise _not_found(file, folders, mirror)
 

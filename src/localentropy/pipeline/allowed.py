@@ -29,9 +29,13 @@ def shown(value: object) -> str:
     """A key or value as error messages print it, as YAML where that is short: always one line of bounded length."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    text = value if isinstance(value, str) else reprlib.repr(value)
-    text = "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+    text = printable(value if isinstance(value, str) else reprlib.repr(value))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """The text as one line: line ends and control characters, such as those of a file's name, as they are escaped."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
 def field_schema(model: type[BaseModel], location: Sequence[str | int], values: Any = None) -> Schema:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from localentropy.atomic import file_hash, replacing
+from localentropy.data.registry import is_special
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import provenance
 from localentropy.pipeline.machine import refusals
@@ -131,6 +132,7 @@ def read_table(file: Path) -> Table:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    _refuse_special(file)
     try:
         table = pq.read_table(file, page_checksum_verification=True)
         record = json.loads(table.schema.metadata[_METADATA_KEY])
@@ -220,6 +222,7 @@ def _read_json(file: Path) -> dict[str, Any]:
     Raises:
         ArtifactError: it is missing, or altered.
     """
+    _refuse_special(file)
     try:
         record = dict(json.loads(file.read_text(encoding="utf-8")))
         intact = record.pop("checksum") == _checksum(record)
@@ -264,6 +267,8 @@ def require_writable(file: Path) -> None:
     Raises:
         ArtifactError: the folder cannot be made or written.
     """
+    if file.is_fifo():
+        raise ArtifactError(f"{file}: a pipe, which would wait for a reader; name a file")
     with _named(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=file.parent):
@@ -276,6 +281,11 @@ def _named(file: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise ArtifactError(f"{file}: cannot be written ({error.strerror or _first_line(error)})") from None
+
+
+def _refuse_special(file: Path) -> None:
+    if is_special(file):
+        raise ArtifactError(f"{file}: is a folder, a pipe or a device, expected a file")
 
 
 def _layout(table: pa.Table) -> dict[str, Any]:

@@ -100,7 +100,7 @@ class DatasetJob(BaseModel):
             name=self.name,
             parameters={"source": self.source},
             code=closure.code_hash(self.MODULE),
-            inputs={name: file_hash(file) for name, file in self.inputs.items() if file.exists()},
+            inputs={name: file_hash(file) for name, file in self.inputs.items() if file.is_file()},
         )
 
     def prepare(self, log: Path | None = None) -> None:
@@ -142,14 +142,14 @@ class TableReader(BaseModel):
 
     def input_hashes(self) -> dict[str, str]:
         """SHA-256 of each file that it depends on. A file that is not there yet is left out."""
-        return {name: file_hash(file) for name, file in self.inputs.items() if file.exists()}
+        return {name: file_hash(file) for name, file in self.inputs.items() if file.is_file()}
 
     def difference(self, made: artifacts.Stamp, wanted: artifacts.Stamp) -> str | None:
         """The first difference between two stamps, in words.
 
         An input whose file is gone does not count. A file that is needed is remade, and so is what is made from it.
         """
-        gone = {name for name, file in self.inputs.items() if not file.exists()}
+        gone = {name for name, file in self.inputs.items() if not file.is_file()}
         kept = {name: value for name, value in made.inputs.items() if name not in gone}
         return replace(made, inputs=kept).difference(wanted)
 
@@ -327,7 +327,7 @@ class ExperimentJob(TableReader):
         import scipy.linalg  # noqa: F401 (it has its own linear algebra library, which must be limited too)
         from threadpoolctl import threadpool_limits
 
-        missing = [name for name, file in self.datasets.items() if not file.exists()]
+        missing = [name for name, file in self.datasets.items() if not file.is_file()]
         if missing:
             command = f"python -m localentropy prepare {missing[0]}"
             raise DataError(f"{self.datasets[missing[0]]}: not prepared yet; run `{command}`")

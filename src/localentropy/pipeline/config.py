@@ -20,6 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from localentropy.arguments import nearest_choice
 from localentropy.claims.claim import Claim
+from localentropy.data.registry import is_special
 from localentropy.errors import ConfigError
 from localentropy.experiments.parameters import Experiment, ExperimentParameters
 from localentropy.pipeline import yaml12
@@ -289,8 +290,8 @@ def read_yaml(file: Path) -> Tree:
     Raises:
         ConfigError: the file is missing, is not YAML, has a key twice, or holds something else.
     """
-    if file.is_fifo():  # Snakemake has read it to its end: nothing would ever come
-        raise ConfigError(f"{file}: a pipe; write the configuration to a file")
+    if is_special(file):  # Snakemake has read a pipe to its end: nothing would ever come
+        raise ConfigError(f"{file}: a folder, a pipe or a device; write the configuration to a file")
     try:
         values = _parse_yaml(file.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -32,8 +32,9 @@ from localentropy import closure
 from localentropy.atomic import file_hash
 from localentropy.errors import ArtifactError, ConfigError, LocalEntropyError
 from localentropy.pipeline import artifacts
+from localentropy.pipeline.allowed import printable
 from localentropy.pipeline.checkout import require_root
-from localentropy.pipeline.computations import DatasetJob, ExperimentJob
+from localentropy.pipeline.computations import DatasetJob, ExperimentJob, TableReader
 from localentropy.pipeline.config import name_target, read_overrides, require_known, resolve
 from localentropy.pipeline.jobs import Job, output_jobs
 from localentropy.pipeline.outputs import FIGURES, FigureJob
@@ -72,8 +73,10 @@ class NotebookJob:
     def problem(self, part: int | None = None) -> str | None:
         """Why the rendered file is not current; None if it is, or if it is missing."""
         file = self.files()[0]
-        made = file.read_text(encoding="utf-8") if file.exists() else self.stamp()
-        return None if made.rstrip().endswith(self.stamp()) else "made from other code"
+        if not file.exists():
+            return None
+        made = file.read_bytes() if file.is_file() else b""
+        return None if made.rstrip().endswith(self.stamp().encode()) else "made from other code"
 
 
 class Pipeline:
@@ -83,6 +86,7 @@ class Pipeline:
         self._workflow = workflow
         self._lock: int | None = None
         self._checked: set[Path] = set()
+        self._remade: set[Path] = set()
         self._succeeded = False
         settings = workflow.config_settings
         require_root()
@@ -194,7 +198,11 @@ class Pipeline:
             require_known(wildcards.target, [rule.name for rule in self._workflow.rules if not rule.output], "target")
 
     def _guard(self, job: Job | NotebookJob, part: int | None = None) -> None:
-        """Set the job's files aside unless they are current. A dry run leaves them, and plans as if they were gone."""
+        """Set the job's files aside unless they are current, and first the tables that they are made from.
+
+        A file that is made from one that is set aside is set aside too: Snakemake makes no table anew whose readers are
+        all there. A dry run leaves the files, and plans as if they were gone.
+        """
         executing = self._workflow.executor_plugin is not None and self._workflow.is_main_process
         files = job.files(part)
         if not executing or files[0] in self._checked:
@@ -202,9 +210,16 @@ class Pipeline:
         self._checked.add(files[0])
         if not self._workflow.dryrun:
             self._acquire_lock()
+        tables = self._computed_tables(job)
+        for source in tables:
+            self._guard(source)
         difference = job.problem(part)
+        if difference is None and any(file.exists() for file in files):
+            remade = [source.name for source in tables if source.table in self._remade]
+            difference = f"made from the table of {remade[0]}, which is remade" if remade else None
         if difference is None:
             return
+        self._remade.add(files[0])
         then = "a real run sets it aside and remakes it"
         if not self._workflow.dryrun:
             then = "set aside, remaking it"
@@ -214,6 +229,13 @@ class Pipeline:
                 stop(LocalEntropyError(f"{files[0]}: {difference}, and cannot be set aside: {error}"))
         self._forget(files)
         print(f"{files[0]}: {difference}; {then}", file=sys.stderr)
+
+    def _computed_tables(self, job: Job | NotebookJob) -> list[ExperimentJob]:
+        """The experiments whose tables a job reads, without those whose tables come with the repository."""
+        if not isinstance(job, TableReader):
+            return []
+        found = [ExperimentJob.from_configuration(self.configuration, name) for name in job.tables]
+        return [source for source in found if source.committed is None]
 
     def _forget(self, files: Sequence[Path]) -> None:
         """Tell Snakemake that these files of one folder are gone.
@@ -258,7 +280,7 @@ def _interrupted(signum: int, frame: object) -> NoReturn:
 
 def stop(error: LocalEntropyError) -> NoReturn:
     """End Snakemake with one line."""
-    print(f"error: {error}", file=sys.stderr, flush=True)
+    print(f"error: {printable(str(error))}", file=sys.stderr, flush=True)
     sys.exit(1)
 
 
