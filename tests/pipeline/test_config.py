@@ -183,7 +183,13 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
             {"glm": {"real_covariance": {"images": 100}, "real_runs": {"samples": [8, 51]}}},
             ["real_runs: samples: 51: allowed is at most 50, half of glm/real_covariance.images; nearest: 50"],
         ),
+        (
+            {"shaping": {"annealing": {"energies": [{"energy": "errors"}] * 2}}},
+            ["annealing.energies", "each may be named once, got errors, errors"],
+        ),
         ({"data": {"source": "miror"}}, ["data.source = miror", "nearest: mirror"]),
+        ({"data": {"source": "mirror"}}, ["mirror = null: source = mirror needs the directory"]),
+        ({"run": ""}, ["run = '': allowed: up to 64"]),
         ({"seed": -1}, ["seed = -1", "nearest: 0"]),
         ({"run": "a/b"}, ["run = a/b", "nearest: a-b"]),
     ],

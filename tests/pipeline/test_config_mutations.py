@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,6 +164,25 @@ def test_mutated_files_of_a_user(root: Path, tree: dict[str, Any]) -> None:
     )
 )
 def test_mutated_overrides(root: Path, tree: dict[str, Any]) -> None:
+    resolves_or_says_why("smoke", root, overrides=tree)
+
+
+@functools.cache
+def shipped_values() -> dict[str, dict[str, Any]]:
+    return {name: values.model_dump(mode="json") for name, values in resolve("smoke").experiments.items()}
+
+
+@st.composite
+def overrides_of_any_paper(draw: Any) -> dict[str, Any]:
+    """One section of one paper, mutated."""
+    name = draw(st.sampled_from(sorted(shipped_values())))
+    paper, _, section = name.partition("/")
+    return {paper: {section: draw(mutated_trees(shipped_values()[name]))}}
+
+
+@many(100)
+@given(overrides_of_any_paper())
+def test_mutated_sections_of_every_paper(root: Path, tree: dict[str, Any]) -> None:
     resolves_or_says_why("smoke", root, overrides=tree)
 
 

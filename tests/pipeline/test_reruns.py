@@ -234,6 +234,17 @@ def test_a_failed_job_shows_its_log_in_one_line(made: Checkout) -> None:
     assert "Traceback" not in run.output
 
 
+def test_tables_without_what_a_figure_draws_are_refused_in_one_line(made: Checkout) -> None:
+    module = "src/localentropy/plots/overparam/figure91.py"
+    made.edit(module, lambda text: text.replace("for table in", "tables['a'].iloc[0]\n    for table in"))
+    refused = made.python("plot", "figure91")
+    place = "localentropy/plots/overparam/figure91.py, line 11: KeyError: 'a'"
+    assert refused.status == 1 and refused.output == (
+        f"error: figure91: cannot be drawn from these tables ({place}); "
+        "they may lack rows that the shipped parameters give\n"
+    )
+
+
 def test_show_and_verify(made: Checkout) -> None:
     for file in ("results/default/overparam/toy_a.parquet", "figures/default/overparam/figure91.png"):
         shown = made.python("show", file)

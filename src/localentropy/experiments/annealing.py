@@ -72,11 +72,20 @@ class Energy(BaseModel):
         return self
 
 
+def _distinct(energies: tuple[Energy, ...]) -> tuple[Energy, ...]:
+    names = [each.energy for each in energies]
+    if len(set(names)) < len(names):
+        raise ValueError(f"each may be named once, got {', '.join(names)}: the same runs would be counted twice")
+    return energies
+
+
 class Parameters(ExperimentParameters):
     """Parameters of the runs."""
 
     alphas: IncreasingLoads = Field(description="patterns per weight, α = P/N (C)")
-    energies: tuple[Energy, ...] = Field(min_length=1, description="energies, all with the same schedule")
+    energies: Annotated[tuple[Energy, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        description="energies, all with the same schedule"
+    )
     beta_start: float = Field(gt=0, le=1000, description="inverse temperature of the first sweep (C)")
     beta_end: float = Field(gt=0, le=1e6, description="inverse temperature after the last sweep; linear between (C)")
     traced: int = Field(ge=0, le=1000, description="number of β, even in ln β, at which train errors are kept")

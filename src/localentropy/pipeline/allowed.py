@@ -29,7 +29,7 @@ def shown(value: object) -> str:
     """A key or value as error messages print it, as YAML where that is short: always one line of bounded length."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    text = printable(value if isinstance(value, str) else reprlib.repr(value))
+    text = printable(value if isinstance(value, str) and value else reprlib.repr(value))
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -14,9 +14,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from localentropy.arguments import nearest_choice
 from localentropy.claims.claim import Claim
@@ -65,6 +65,12 @@ class DataSettings(BaseModel):
         description="`embedded` (in the repository), `mirror` (a directory with the official files) or `download`"
     )
     mirror: Annotated[Path, AfterValidator(_nameable)] | None = Field(description="the directory that `mirror` reads")
+
+    @model_validator(mode="after")
+    def _mirror_is_named(self) -> Self:
+        if self.source == "mirror" and self.mirror is None:
+            raise ValueError("mirror = null: source = mirror needs the directory with the official files")
+        return self
 
 
 class General(BaseModel):
@@ -320,6 +326,8 @@ def read_overrides(items: Iterable[str], option: str) -> Tree:
     """
     tree: Tree = {}
     for item in items:
+        if any("\ud800" <= character <= "\udfff" for character in item):  # bytes of a shell that are no UTF-8
+            raise ConfigError(f"{option} {shown(item)}: not UTF-8 text")
         path, equals, text = item.partition("=")
         keys = path.split(".")
         if not equals or not all(keys):

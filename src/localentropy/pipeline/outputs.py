@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib
 import io
+import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from localentropy import closure
-from localentropy.errors import ArtifactError
+from localentropy.closure import SOURCE
+from localentropy.errors import ArtifactError, LocalEntropyError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import COMMITTED, ExperimentJob, TableReader
 from localentropy.pipeline.config import Configuration, require_known, split_target
@@ -153,7 +156,8 @@ class FigureJob(OutputJob):
 
     def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
         """PNG, PDF and the plotted numbers."""
-        drawing = importlib.import_module(self.modules[0]).draw(tables, self.scale)
+        with lacking(f"{self.target}: cannot be drawn from these tables"):
+            drawing = importlib.import_module(self.modules[0]).draw(tables, self.scale)
         source = f"localentropy {closure.code_hash(*self.modules)[:12]}"
         description = drawing.caption + self.committed_note()
         metadata = {"Title": self.target, "Description": description, "Source": source}
@@ -163,6 +167,25 @@ class FigureJob(OutputJob):
             ".csv": _csv(drawing.data),
         }
         return contents, drawing.caption, f"{len(drawing.data)} plotted numbers"
+
+
+@contextmanager
+def lacking(what: str) -> Iterator[None]:
+    """One line where tables of other parameters than the shipped ones lack rows that a figure or claim is about.
+
+    Raises:
+        ArtifactError: saying what failed, and in which line.
+    """
+    try:
+        yield
+    except LocalEntropyError:
+        raise
+    except (LookupError, ValueError) as error:
+        own = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(str(SOURCE))]
+        where = f"{Path(own[-1].filename).relative_to(SOURCE)}, line {own[-1].lineno}"
+        raise ArtifactError(
+            f"{what} ({where}: {type(error).__name__}: {error}); they may lack rows that the shipped parameters give"
+        ) from error
 
 
 def _csv(data: pd.DataFrame) -> bytes:

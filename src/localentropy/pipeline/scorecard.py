@@ -12,7 +12,7 @@ from localentropy import closure
 from localentropy.claims.claim import Claim
 from localentropy.errors import ConfigError
 from localentropy.pipeline.config import Configuration, require_known
-from localentropy.pipeline.outputs import FIGURES, OutputJob
+from localentropy.pipeline.outputs import FIGURES, OutputJob, lacking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -160,6 +160,7 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
 
     Raises:
         ConfigError: there is no such test, or it takes other tables than the claim names.
+        ArtifactError: the tables lack what it is about.
     """
     from localentropy.claims.finding import Finding, Untestable
 
@@ -178,7 +179,8 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
         for experiment in claim.arguments.values():
             if tables[experiment].empty:
                 raise Untestable(f"no rows of {experiment}")
-        finding: Finding = test(**{argument: tables[name] for argument, name in claim.arguments.items()})
+        with lacking(f"{where}: cannot be tested on these tables"):
+            finding: Finding = test(**{argument: tables[name] for argument, name in claim.arguments.items()})
     except Untestable as reason:
         return Finding.untestable(name.replace("_", " "), str(reason))
     return finding

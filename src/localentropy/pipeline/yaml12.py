@@ -88,7 +88,9 @@ def parse(text: str) -> Any:
         root = yaml.compose(text, Loader=_PARSER)
         return None if root is None else value(root)
     except yaml.YAMLError as error:
-        raise YamlError(getattr(error, "problem", None) or str(error), getattr(error, "problem_mark", None)) from None
+        raise YamlError(
+            getattr(error, "problem", None) or str(error).splitlines()[0], getattr(error, "problem_mark", None)
+        ) from None
     except RecursionError:
         raise YamlError("brackets or aliases are nested too deep") from None
 
