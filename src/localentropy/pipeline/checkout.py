@@ -17,14 +17,14 @@ def require_root(only_looks: bool = False) -> None:
     Raises:
         LocalEntropyError: it is another checkout, or no root of one; or the code that runs lies in no checkout.
     """
-    here = Path.cwd()
-    if here == ROOT:
-        return
     if not (ROOT / "config").is_dir():
         raise LocalEntropyError(
             f"no {ROOT / 'config'}: the commands work in a checkout of the repository after `make setup`; "
             "an installed library alone has none"
         )
+    here = Path.cwd()
+    if here == ROOT:
+        return
     if (here / "src/localentropy").is_dir():
         raise LocalEntropyError(
             f"{here}: Python runs the code of another checkout, {ROOT}; `make setup` gives this one its own Python"
