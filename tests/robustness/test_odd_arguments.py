@@ -139,8 +139,9 @@ def equal_values(good: Any) -> list[Any]:
     if isinstance(good, int):
         return [np.int64(good), np.int8(good)]
     if isinstance(good, float):
-        others = [np.float64(good), np.array(good), torch.tensor(good, dtype=torch.float64)]
-        others += [Fraction(good)] if math.isfinite(good) else []
+        if math.isinf(good):  # it stands for "infinitely many": a choice, not a number
+            return [np.float64(good), np.float32(good)]
+        others = [np.float64(good), np.array(good), torch.tensor(good, dtype=torch.float64), Fraction(good)]
         return [*others, np.float32(good)] if float(np.float32(good)) == good else others
     if isinstance(good, list) and isinstance(good[0], (int, float)):
         return [tuple(good), np.array(good), iter(good)]
