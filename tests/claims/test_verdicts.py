@@ -10,6 +10,7 @@ import pytest
 
 from localentropy.claims.finding import Finding, Verdict
 from localentropy.claims.overparam.solvers import half_point
+from localentropy.errors import ArtifactError
 from localentropy.pipeline.config import read_claims
 from localentropy.pipeline.scorecard import assess
 from tests.claims.cases import Case, Tables, only, tables
@@ -129,7 +130,8 @@ def test_without_any_number_of_a_column_that_it_needs_nothing_is_reproduced(key:
             made[short] = table.drop(columns=column)
             try:
                 verdict(key, made)
-            except KeyError:
+            except ArtifactError as error:
+                assert "KeyError" in str(error)
                 needed += 1
                 made[short] = table.assign(**{column: float("nan")})
                 found = verdict(key, made)
