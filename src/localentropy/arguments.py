@@ -429,7 +429,7 @@ def require_list(name: str, values: Any, kind: type = object, count: int | None 
         raise DomainError(f"{name} = {shown(values)}: allowed is {what}")
     try:
         listed = list(values)
-    except TypeError:  # arrays without dimensions
+    except Exception:  # arrays without dimensions; an object of the user's may raise anything
         raise DomainError(f"{name} = {shown(values)}: allowed is {what}") from None
     for value in listed:
         if not isinstance(value, kind):

@@ -219,7 +219,7 @@ CALLS: dict[str, Call] = {
     ),
     "mct0": Call(mct0, {"instance": LATTICE, "margin": 0.1, "seed": 0, "sweeps": 3}),
     "sbpi": Call(
-        sbpi, {"instance": LATTICE, "margin": 0.1, "seed": 0, "theta": 1, "reinforcement": 0.3, "passes": 3}
+        sbpi, {"instance": LATTICE, "margin": 0.1, "seed": 0, "theta": 1, "reinforcement": 0.25, "passes": 3}
     ),
     "belief_propagation": Call(
         belief_propagation,

@@ -208,6 +208,13 @@ def test_flags_are_true_or_false(adaptive):
     refuses("stop_at_first = .*: allowed are True and", binarynet, instance, seed=0, stop_at_first=adaptive)
 
 
+@pytest.mark.parametrize("solver", [belief_propagation, focusing_bp, amp])
+def test_a_start_without_magnetization_may_be_written_with_a_sign(solver):
+    instance = random_patterns(21, 5, 0)
+    runs = [solver(instance, seed=0, epsilon=epsilon) for epsilon in (0.0, -0.0)]
+    np.testing.assert_array_equal(runs[0].weights, runs[1].weights)
+
+
 @pytest.mark.parametrize("tolerance", [1.5, 1e300])
 def test_tolerances_that_everything_meets_are_refused(tolerance):
     instance = random_patterns(21, 5, 0)

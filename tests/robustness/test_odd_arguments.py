@@ -142,7 +142,7 @@ def equal_values(good: Any) -> list[Any]:
         if math.isinf(good):  # it stands for "infinitely many": a choice, not a number
             return [np.float64(good), np.float32(good)]
         others = [np.float64(good), np.array(good), torch.tensor(good, dtype=torch.float64), Fraction(good)]
-        return [*others, np.float32(good)] if float(np.float32(good)) == good else others
+        return others + [kind(good) for kind in (np.float32, np.float16) if float(kind(good)) == good]
     if isinstance(good, list) and isinstance(good[0], (int, float)):
         return [tuple(good), np.array(good), iter(good)]
     if isinstance(good, np.ndarray):

@@ -17,16 +17,17 @@ from localentropy import seeds
 from localentropy.arguments import (
     MOST_STEPS,
     require_array,
+    require_between,
     require_choice,
     require_fraction,
     require_integer,
-    require_number,
     require_positive,
 )
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, TreeCommittee, normalised_units, unit_norm
 from localentropy.instances.perceptron import Instance
 from localentropy.landscape.expectation_propagation import expectation_propagation
+from localentropy.landscape.local_entropy import DISTANCES
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
 from localentropy.solvers.committee.messages import Messages
 
@@ -98,7 +99,7 @@ def committee_local_entropy(
     Args:
         instance: ±1 patterns.
         weights: the reference, [K, inputs_per_unit]. Units may have any norm but 0. It need not be a solution.
-        distances: D, each in (0, 1). At 1/2 weights are orthogonal to the reference.
+        distances: D, each in [1e-15, 1 − 1e-15]. At 1/2 weights are orthogonal to the reference.
         method: "message_passing" or "expectation_propagation". None chooses the first on a tree of patterns without
             features, which are taken as independent, and the second elsewhere.
         damping: share of the old messages kept in an update, in [0, 1). Where messages do not converge, the point is
@@ -112,7 +113,7 @@ def committee_local_entropy(
             with a unit of zeros, an argument out of range.
     """
     reference = _reference(instance, weights)
-    wanted = require_array("distance", distances, 0.0, 1.0, inclusive=False).ravel()
+    wanted = require_array("distance", distances, *DISTANCES).ravel()
     if method is None:
         independent = isinstance(instance, TreeCommittee) and instance.data.features is None
         method = "message_passing" if independent else "expectation_propagation"
@@ -142,7 +143,7 @@ def committee_solution_fraction(
     Args:
         instance: ±1 patterns.
         weights: the reference, [K, inputs_per_unit]. Units may have any norm but 0.
-        distance: D, in (0, 1).
+        distance: D, in [1e-15, 1 − 1e-15].
         draws: number of random weights.
         seed: root seed.
 
@@ -150,7 +151,7 @@ def committee_solution_fraction(
         DomainError: see `committee_local_entropy`.
     """
     reference = _reference(instance, weights)
-    D = float(require_array("distance", [require_number("distance", distance)], 0.0, 1.0, inclusive=False)[0])
+    D = require_between("distance", distance, *DISTANCES)
     draws = require_integer("draws", draws, 1, MOST_STEPS)
     K, size = reference.shape
     stream = seeds.generator(seed, "solution_fraction", N=K * size, P=instance.P, distance=D)

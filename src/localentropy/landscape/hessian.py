@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.special import expit
 
-from localentropy.arguments import require_array, require_positive
+from localentropy.arguments import LARGEST_RATE, require_array, require_positive
 from localentropy.instances.committee import Committee, normalised_units
 
 _SMALL = 20  # weights; Lanczos' method would keep as many vectors
@@ -28,7 +28,7 @@ def hessian_eigenvalues(instance: Committee, weights: np.ndarray, beta: float) -
     Args:
         instance: ±1 patterns.
         weights: [K, inputs_per_unit]; units are normalised first, and may have any norm but 0.
-        beta: β of the units tanh(βx), positive.
+        beta: β of the units tanh(βx), positive, at most 1e100.
 
     Returns:
         In ascending order, [weights_count].
@@ -88,7 +88,7 @@ def smallest_valid_beta(instance: Committee, weights: np.ndarray, betas: Sequenc
     Raises:
         DomainError: see `hessian_eigenvalues`; no β given.
     """
-    grid = np.sort(require_array("beta", betas, 0.0, math.inf, inclusive=False).ravel())
+    grid = np.sort(require_array("beta", betas, 0.0, LARGEST_RATE, inclusive=False).ravel())
     unit_weights = normalised_units(instance, weights)
     fields = instance.preactivations(unit_weights)
     least = math.nan
@@ -110,7 +110,7 @@ class _Terms:
     """
 
     def __init__(self, instance: Committee, weights: np.ndarray, beta: float) -> None:
-        require_positive(beta=beta)
+        require_positive(beta=beta, most=LARGEST_RATE)
         beta = float(beta)
         unit_weights = normalised_units(instance, weights)
         fields = beta * instance.preactivations(unit_weights)

@@ -18,6 +18,9 @@ from localentropy.instances.perceptron import Instance
 from localentropy.solvers.binary.messages import LARGEST_FIELD, Messages, Update
 from localentropy.solvers.solution import check_instance
 
+DISTANCES = (1e-15, 1.0 - 1e-15)
+"""Closer to an end the overlap 1 − 2d is ±1 in double precision."""
+
 
 @dataclass(frozen=True, eq=False)
 class LocalEntropy:
@@ -63,7 +66,7 @@ def local_entropy(
     Args:
         instance: the problem.
         reference: w̃, ±1, [N]; not necessarily a solution.
-        distances: d, each in (0, 1).
+        distances: d, each in [1e-15, 1 − 1e-15].
         fields: γ, from −30 to 30: beyond, tanh γ is ±1 in double precision. Give either distances or fields.
         margin: smallest stability κ of the solutions that are counted.
         damping: share of the old fields kept in each update, raised when updates alternate.
@@ -83,7 +86,7 @@ def local_entropy(
         raise DomainError("local_entropy needs distances or fields, and not both")
     at_distance = distances is not None
     if at_distance:
-        wanted = require_array("distance", distances, 0.0, 1.0, inclusive=False).ravel()
+        wanted = require_array("distance", distances, *DISTANCES).ravel()
     else:
         wanted = require_array("field", fields, -LARGEST_FIELD, LARGEST_FIELD).ravel()
 

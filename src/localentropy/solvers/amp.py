@@ -115,7 +115,7 @@ def _solve(
     check_run(instance, seed)
     _check(damping, max_iterations, tolerance)
     require_fraction(epsilon=epsilon)
-    damping, tolerance, epsilon = float(damping), float(tolerance), float(epsilon)
+    damping, tolerance, epsilon = float(damping), float(tolerance), abs(float(epsilon))
     start = time.thread_time()
     threshold = threshold_of(instance, margin)
     inputs, patterns = make(instance, threshold), instance.signed_patterns.astype(np.float32)

@@ -15,7 +15,14 @@ from collections.abc import Callable
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import MOST_STEPS, require_choice, require_flag, require_integer, require_number
+from localentropy.arguments import (
+    LARGEST_RATE,
+    MOST_STEPS,
+    require_between,
+    require_choice,
+    require_flag,
+    require_integer,
+)
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs
@@ -69,8 +76,7 @@ def anneal(
             energy, real patterns with an energy other than "errors", γ outside [10⁻³, 10⁶].
     """
     for name, value in {"beta_start": beta_start, "beta_step": beta_step}.items():
-        if require_number(name, value) < 0.0:
-            raise DomainError(f"{name} = {value} must not be negative")
+        require_between(name, value, 0.0, LARGEST_RATE)
     sweeps = require_integer("sweeps", sweeps, 1, MOST_STEPS)
     require_choice("energy", energy, ENERGIES)
     require_flag("stop_at_first", stop_at_first)

@@ -75,6 +75,7 @@ class Messages:
             DomainError: N even with ±1 patterns, a margin outside [0, √N], epsilon outside [0, 1).
         """
         require_fraction(epsilon=epsilon)
+        epsilon = abs(float(epsilon))  # -0.0 would be an interval of a negative length
         # One type for all instances, because a kernel in the disk cache must have one signature.
         self.patterns = instance.signed_patterns.astype(np.float32)
         self.threshold = threshold_of(instance, margin)

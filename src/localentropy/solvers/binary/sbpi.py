@@ -65,7 +65,7 @@ def sbpi(
     if errors[0]:
         patterns = pack_signs(instance.signed_patterns)
         order = np.arange(instance.P)
-        below = np.uint64(math.floor(reinforcement * 2**32))
+        below = np.uint64(math.floor(float(reinforcement) * 2**32))
         made = sbpi_passes(patterns, hidden, weights, order, stream, least, theta, below, errors[1:])
     final = unpack_signs(weights, instance.N)
     return Solution(
