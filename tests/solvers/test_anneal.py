@@ -196,8 +196,8 @@ def test_solvers_and_seeds_have_streams_of_their_own():
         ({"margin": -1.0}, "margin = -1.0"),
         ({"margin": 99.0}, "margin = 99.0"),
         ({"sweeps": 0}, "sweeps = 0"),
-        ({"beta_start": -1.0}, "beta_start = -1.0"),
-        ({"beta_step": -1.0}, "beta_step = -1.0"),
+        ({"beta_start": -1.0}, "beta_start = -1 is out"),
+        ({"beta_step": -1.0}, "beta_step = -1 is out"),
         ({"beta_start": math.nan}, "beta_start = nan"),
     ],
 )
