@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from localentropy.arguments import LARGEST_RATE
 from localentropy.errors import DomainError
 from localentropy.instances.committee import (
     FullCommittee,
@@ -141,7 +142,7 @@ def test_an_error_at_a_larger_beta_counts():
 
 def test_nothing_overflows_at_the_largest_beta():
     instance = random_tree_committee(N=30, P=5, K=3, seed=0)
-    assert not hessian_eigenvalues(instance, np.ones((3, 10)) + np.arange(10) / 7, 1e300).any()
+    assert not hessian_eigenvalues(instance, np.ones((3, 10)) + np.arange(10) / 7, LARGEST_RATE).any()
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_nothing_overflows_at_the_largest_beta():
         (lambda one, w: hessian_eigenvalues(w, w, 1.0), "instance = ndarray object: allowed is a TreeCommittee"),
         (lambda one, w: largest_eigenvalue(one.data, w, 1.0), "instance = Instance object: allowed is a TreeCommittee"),
         (lambda one, w: smallest_valid_beta(one, w, []), "no beta given"),
-        (lambda one, w: smallest_valid_beta(one, w, [1.0, -2.0]), "beta = -2 is outside (0, inf)"),
+        (lambda one, w: smallest_valid_beta(one, w, [1.0, -2.0]), "beta = -2 is outside (0, 1e+100)"),
     ],
 )
 def test_wrong_arguments(call, message):

@@ -46,7 +46,7 @@ def test_every_figure_is_there_with_its_numbers_and_caption(smoke: Checkout) -> 
         data = pd.read_csv(figure(smoke, target, ".csv"))
         assert list(data.columns[:5]) == ["panel", "series", "x", "y", "y_err"]
         record = json.loads(figure(smoke, target, ".json").read_text())
-        assert "chosen here" in record["caption"]
+        assert "chosen here" in record["caption"].lower()
         for suffix in (".png", ".pdf"):
             assert figure(smoke, target, suffix).stat().st_size > 10_000
 
@@ -124,7 +124,7 @@ def test_figure7_shows_thresholds_falling_test_errors_and_flat_minima(smoke: Che
 
 def test_figure14_layers_move_away_from_their_start_the_first_convolution_least(smoke: Checkout) -> None:
     data = pd.read_csv(figure(smoke, "figure14", ".csv"))
-    for _, layers in data[data["panel"] != "c"].groupby("optimizer"):
+    for _, layers in data[data["panel"].isin(["a", "b"])].groupby("optimizer"):
         curves = layers.pivot_table(index="epoch", columns="layer", values="y")
         assert (curves.loc[0] == 1).all() and (curves.iloc[-1] < curves.loc[2]).all()
         convolutions = curves.iloc[-1][:4].to_numpy()
