@@ -56,16 +56,15 @@ def _flip(
     """
     above = below = _ZERO
     for j in range(valid.size):
-        # A counter loses 1 where w y ξ was +1 (add 11…1) and gains 1 elsewhere (add 00…1): plane 0 always adds a 1.
+        # A counter loses 1 where w y ξ was +1 and gains 1 elsewhere. Its lowest bit always turns. The next bit turns
+        # where this one turned from 0 to 1 in a loss, or from 1 to 0 in a gain.
         lose = bits[i, j] ^ inverted
-        carry = planes[j, 0]
-        every = ~carry
-        some = every
-        planes[j, 0] = every
-        for k in range(1, planes.shape[1]):
+        turn = every = _ALL
+        some = _ZERO
+        for k in range(planes.shape[1]):
             old = planes[j, k]
-            new = old ^ lose ^ carry
-            carry = (old & lose) | (carry & (old | lose))
+            new = old ^ turn
+            turn &= old ^ lose
             planes[j, k] = new
             every &= new
             some |= new
