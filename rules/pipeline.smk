@@ -74,6 +74,7 @@ rule plot:
             subcategory="numbers",
             labels=pipeline.report_labels,
         ),
+        look=f"figures/{FOLDER}/{{paper}}/{{module}}.look.json",
         record=f"figures/{FOLDER}/{{paper}}/{{module}}.json",
     log:
         f"logs/{FOLDER}/{{paper}}/plot-{{module}}.log",

@@ -53,7 +53,8 @@ def test_every_figure_is_there_with_its_numbers_and_caption(smoke: Checkout) -> 
 
 def test_a_second_run_does_nothing_and_a_redrawn_figure_has_the_same_bytes(smoke: Checkout) -> None:
     assert smoke.snakemake("all", "--config", "scale=smoke").did == set()
-    files = [figure(smoke, target, suffix) for target in read_figures() for suffix in (".png", ".pdf", ".csv")]
+    suffixes = (".png", ".pdf", ".csv", ".look.json")
+    files = [figure(smoke, target, suffix) for target in read_figures() for suffix in suffixes]
     before = {file: file.read_bytes() for file in files}
     for file in files:
         file.unlink()

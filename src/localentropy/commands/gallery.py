@@ -19,7 +19,7 @@ README = Path("README.md")
 
 
 def collect(targets: Collection[str] = ()) -> list[Path]:
-    """Copy PNG and CSV of every figure of the default scale, and the scorecards, to `figures/gallery/`.
+    """Copy PNG, CSV and look of every figure of the default scale, and the scorecards, to `figures/gallery/`.
 
     The captions and counts in `docs/<paper>/gallery.md` are brought up to date. After a scorecard, so is the page over
     all scorecards of the gallery, and its counts in the README.
@@ -41,7 +41,8 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
     for output in _current_outputs("default", targets):
         paper = output.stem.parent.name
         if isinstance(output, FigureJob):
-            suffixes, mark, text = [".png", ".csv"], output.stem.name, read_output(output.stem)[1]["caption"]
+            suffixes, mark = [".png", ".csv", ".look.json"], output.stem.name
+            text = read_output(output.stem)[1]["caption"]
         else:
             suffixes, mark = [".csv", ".md"], "scorecard"
             text = _counts(output.stem.with_suffix(".md").read_text(encoding="utf-8"))

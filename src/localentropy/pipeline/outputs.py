@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import json
 import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -131,7 +132,7 @@ class OutputJob(TableReader, ABC):
 class FigureJob(OutputJob):
     """One figure to draw; its target is named in `config/<paper>/figures.yaml`."""
 
-    SUFFIXES: ClassVar = (".png", ".pdf", ".csv")
+    SUFFIXES: ClassVar = (".png", ".pdf", ".csv", ".look.json")
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, target: str) -> FigureJob:
@@ -155,7 +156,9 @@ class FigureJob(OutputJob):
         return ["localentropy.plots." + ".".join(split_target(self.target))]
 
     def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
-        """PNG, PDF and the plotted numbers."""
+        """PNG, PDF, the plotted numbers, and how they are drawn."""
+        from localentropy.plots.look import look
+
         with lacking(f"{self.target}: cannot be drawn from these tables"):
             drawing = importlib.import_module(self.modules[0]).draw(tables, self.scale)
         source = f"localentropy {closure.code_hash(*self.modules)[:12]}"
@@ -165,6 +168,7 @@ class FigureJob(OutputJob):
             ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
             ".pdf": _save(drawing.figure, "pdf", {"Title": self.target, "CreationDate": None}),
             ".csv": _csv(drawing.data),
+            ".look.json": _json(look(drawing.figure, drawing.data)),
         }
         return contents, drawing.caption, f"{len(drawing.data)} plotted numbers"
 
@@ -193,6 +197,10 @@ def _csv(data: pd.DataFrame) -> bytes:
     shared = ["panel", "series", "x", "y", "y_err"]
     own = [column for column in data.columns if column not in shared]
     return data[shared + own].to_csv(index=False, float_format="%.10g").encode()
+
+
+def _json(value: Mapping[str, Any]) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
 
 def _save(figure: Any, kind: str, metadata: Mapping[str, str | None]) -> bytes:
