@@ -108,7 +108,11 @@ def _shown(panel: str, name: str) -> bool:
 
 def _scale(axis: Axis) -> dict[str, Any]:
     """Label, scale and limits of an axis, and its ticks if they were chosen for it."""
-    scale = {"label": axis.get_label_text(), "scale": axis.get_scale(), "limits": _numbers(axis.get_view_interval())}
+    scale: dict[str, Any] = {
+        "label": axis.get_label_text(),
+        "scale": axis.get_scale(),
+        "limits": _numbers(axis.get_view_interval()),
+    }
     symlog = scale["scale"] == "symlog"
     if symlog:
         transform: Any = axis.get_transform()
@@ -124,6 +128,7 @@ def _marks(axis: Axes) -> Iterator[_Mark]:
     containers = [container for container in axis.containers if isinstance(container, ErrorbarContainer)]
     bars = {container.lines[0]: container for container in containers}
     caps = {cap for container in containers for cap in container.lines[1]}
+    about: dict[str, Any]
     for artist in axis.get_children():
         if isinstance(artist, Line2D) and artist not in caps:
             yield _line(axis, artist, bars.get(artist))
@@ -133,14 +138,14 @@ def _marks(axis: Axes) -> Iterator[_Mark]:
             about["label"] = artist.get_label()
             yield _Mark(about, artist.zorder, 0.5 * (edges[1:] + edges[:-1]), np.asarray(values))
         elif isinstance(artist, ContourSet):
-            about = {"kind": "line", "style": "-", "width": float(artist.get_linewidths()[0])}
+            about = {"kind": "line", "style": "-", "width": float(np.atleast_1d(artist.get_linewidth())[0])}
             for color, path in zip(artist.get_edgecolor(), artist.get_paths(), strict=True):
                 for part in path.to_polygons(closed_only=False):
-                    yield _Mark(about | {"color": _color(color)}, artist.zorder, *part.T)
+                    yield _Mark(about | {"color": _color(color)}, artist.zorder, *np.asarray(part).T)
         elif isinstance(artist, PolyCollection):
             about = {"kind": "area", "color": _color(artist.get_facecolor()[0])}
             for path in artist.get_paths():
-                yield _Mark(about, artist.zorder, *path.vertices.T)
+                yield _Mark(about, artist.zorder, *np.asarray(path.vertices).T)
         elif isinstance(artist, Rectangle) and artist is not axis.patch:
             about = {"kind": "area", "color": _color(artist.get_facecolor())}
             yield _placed(axis, artist, about, artist.get_corners())
@@ -150,7 +155,7 @@ def _marks(axis: Axes) -> Iterator[_Mark]:
 
 def _line(axis: Axes, line: Line2D, bars: ErrorbarContainer | None) -> _Mark:
     """A line or points, with error bars or without."""
-    about = {"kind": "line", "color": _color(line.get_color(), line.get_alpha())}
+    about: dict[str, Any] = {"kind": "line", "color": _color(line.get_color(), line.get_alpha())}
     about["label"] = (bars or line).get_label()
     if line.get_linestyle() != "None":
         about |= {"style": line.get_linestyle(), "width": line.get_linewidth()}
@@ -278,7 +283,8 @@ def _text(axis: Axes, text: Text) -> dict[str, Any]:
     """A text and its place in the data, or in parts of an axis where `across` names it."""
     place, across, moved = text.get_position(), "", (0.0, 0.0)
     if isinstance(text, Annotation):
-        coordinates = (text.xycoords, text.xycoords) if isinstance(text.xycoords, str) else text.xycoords
+        given: Any = text.xycoords
+        coordinates = (given, given) if isinstance(given, str) else given
         across = "".join(name for name, where in zip("xy", coordinates, strict=True) if where != "data")
         if text.anncoords == "offset points":
             place, moved = text.xy, text.get_position()
