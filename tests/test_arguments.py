@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from localentropy.arguments import (
+    nearest_choice,
     require_array,
     require_between,
     require_choice,
@@ -66,6 +69,13 @@ def test_a_refusal_is_one_short_line(check, number):
     assert message.startswith("argument = ")
     assert "\n" not in message
     assert len(message) < 200
+
+
+@given(st.sampled_from(["smoke", "default", "paper"]), st.data())
+def test_capital_and_small_letters_are_alike_for_the_nearest_choice(choice, data):
+    written = "".join(data.draw(st.sampled_from([letter.lower(), letter.upper()])) for letter in choice)
+    assert nearest_choice(written, ["smoke", "default", "paper"]) == choice
+    assert nearest_choice(written + "s", ["Smoke", "Default", "Paper"]) == choice.capitalize()
 
 
 @pytest.mark.parametrize("value", [1, 1.0, np.float32(1), np.int64(1), np.array(1.0), Fraction(1), torch.tensor(1.0)])

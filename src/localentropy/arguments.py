@@ -49,9 +49,13 @@ def shown(value: object) -> str:
 
 
 def nearest_choice(value: object, choices: Iterable[str], similarity: float = 0.5) -> str | None:
-    """The choice that is written most like a value; None where none is `similarity` (0 to 1) like it."""
-    close = difflib.get_close_matches(str(value), list(choices), n=1, cutoff=similarity)
-    return close[0] if close else None
+    """The choice that is written most like a value; None where none is `similarity` (0 to 1) like it.
+
+    Capital and small letters count as the same.
+    """
+    folded = {choice.casefold(): choice for choice in choices}
+    close = difflib.get_close_matches(str(value).casefold(), folded, n=1, cutoff=similarity)
+    return folded[close[0]] if close else None
 
 
 def require_number(name: str, value: object) -> float:
@@ -248,7 +252,7 @@ def require_shape(name: str, shape: Sequence[int], *allowed: Shape) -> None:
         )
 
 
-def require_reals(name: str, values: Any, *shapes: Shape, most: float = LARGEST) -> np.ndarray:
+def require_reals(name: str, values: Any, *shapes: Shape, most: float = LARGEST, missing: bool = False) -> np.ndarray:
     """The argument as a float64 array of finite numbers, or DomainError. Large arrays are checked at once.
 
     Args:
@@ -257,6 +261,7 @@ def require_reals(name: str, values: Any, *shapes: Shape, most: float = LARGEST)
             texts, complex numbers or objects are refused, and masked ones, whose mask would be lost.
         shapes: the allowed ones.
         most: largest size of a number.
+        missing: whether numbers may be missing (NaN).
     """
     import numpy as np
 
@@ -273,8 +278,11 @@ def require_reals(name: str, values: Any, *shapes: Shape, most: float = LARGEST)
     numbers = array.astype(np.float64, order="C")  # the order of sums, and so the last bits, follow the order in memory
     # Comparisons with NaN are false.
     if not (numbers.min() >= -most and numbers.max() <= most):
-        wrong = numbers[~(np.abs(numbers) <= most)].flat[0]
-        raise DomainError(f"{name}: {wrong:g} is among them, allowed are finite real numbers, at most {most:g}")
+        wrong = ~(np.abs(numbers) <= most) & ~(missing & np.isnan(numbers))
+        if wrong.any():
+            raise DomainError(
+                f"{name}: {numbers[wrong][0]:g} is among them, allowed are finite real numbers, at most {most:g}"
+            )
     return numbers
 
 

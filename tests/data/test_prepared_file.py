@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,7 +93,7 @@ def test_altered_value_with_a_valid_container(tmp_path, refused):
     with refused("altered"):
         load(path)
     np.savez(path, **{**arrays, "train_labels": arrays["train_labels"] * 2})
-    with refused("out of range"):
+    with refused("train_labels: found others than -1, 1"):
         load(path)
     np.savez(path, **{**arrays, "train_labels": arrays["train_labels"][:-1]})
     with refused("train_inputs", "expected int8 (5, 784)"):
@@ -130,14 +132,10 @@ def test_pickles_are_never_loaded(tmp_path, refused):
         load(path)
 
 
-def test_wrong_shape_is_not_saved(tmp_path, refused):
+def test_wrong_shapes_make_no_dataset(refused):
     dataset = example()
-    wrong = Dataset(
-        "dress_coat", dataset.train, Split(dataset.test.inputs[:, :9], *list(vars(dataset.test).values())[1:])
-    )
-    with refused("test_inputs", "(4, 9)"):
-        save(wrong, tmp_path / "a.npz")
-    assert not list(tmp_path.iterdir())
+    with refused("dress_coat", "test_inputs", "(4, 9)"):
+        Dataset("dress_coat", dataset.train, replace(dataset.test, inputs=dataset.test.inputs[:, :9]))
 
 
 def test_full_disk_keeps_the_old_file_and_nothing_else(tmp_path, refused, full_disk):

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from localentropy.experiments import solve_committee
@@ -145,6 +147,16 @@ def test_training_sets_are_made_one_after_the_other_but_for_a_gpu(monkeypatch, d
     found = table(DESCENT, device=device, epochs=2)
     assert seen == together
     assert set(found["sample"]) == {0, 1}
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1e-6, 1e6))
+def test_the_coupling_of_focusing_does_not_fall(first, last):
+    couplings = {"coupling_start": first, "coupling_end": last}
+    if first <= last:
+        assert parameters(FOCUSING | couplings).coupling_end == last
+    else:
+        with pytest.raises(ValidationError, match="coupling_start = .* must not lie above coupling_end = "):
+            parameters(FOCUSING | couplings)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """Checkpoint files: what is written is read, what is damaged or foreign is refused in one line."""
 
+import os
+from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 from localentropy.networks.checkpoint import Checkpoint
@@ -47,6 +50,18 @@ def test_truncated_empty_and_foreign_files_are_refused(tmp_path):
     lines = []
     assert checkpoint(path, "another run", lines).load() is None
     assert lines == [f"checkpoint {path} belongs to another run (code, parameters or data); it is ignored"]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_nothing_waits_for_a_pipe_or_reads_a_folder(tmp_path, make):
+    path, lines = tmp_path / "run", list[str]()
+    make(path)
+    assert checkpoint(path, lines=lines).load() is None
+    assert lines == [f"checkpoint {path} is a folder, a pipe or a device; it is ignored"]
+    checkpoint(path).save(STATE)
+    state = checkpoint(path).load()
+    assert state is not None
+    assert state["epoch"] == 3
 
 
 def test_time_between_saves(tmp_path):

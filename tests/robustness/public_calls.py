@@ -5,13 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from localentropy.analysis.extrapolation import to_infinite_size
+from localentropy.analysis.flatness import radius
+from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.rank_correlation import spearman
 from localentropy.data.embedded import read_embedded
+from localentropy.data.prepared import Dataset, Split
 from localentropy.data.registry import DATA_DIR
 from localentropy.instances.committee import (
     FullCommittee,
@@ -52,6 +57,7 @@ from localentropy.networks.align import (
 from localentropy.networks.binary_mlp.network import BinaryNetworks, uniform_initialization
 from localentropy.networks.binary_mlp.network import Shape as BinaryShape
 from localentropy.networks.binary_mlp.training import train as train_binary
+from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn.folding import fold
 from localentropy.networks.cnn.network import he_initialization, parameter_count, statistics
 from localentropy.networks.cnn.training import train as train_cnn
@@ -120,7 +126,7 @@ IMAGES = torch.from_numpy(np.random.default_rng(7).standard_normal((4, 3, 32, 32
 TEN = torch.tensor([0, 3, 9, 1])
 TEACHER_SIGNS, INTENSITIES = (generalized_linear(8, 4, 0, channel=channel) for channel in ("sign", "absolute"))
 MANIFOLD, SURROGATE = (linear_problem(features, 12, 3, 0, p=6) for features in ("nonlinear", "gaussian"))
-PICTURES = read_embedded("mnist", DATA_DIR)
+PICTURES, DRESS_COAT = (read_embedded(name, DATA_DIR) for name in ("mnist", "dress_coat"))
 LINEAR: dict[str, Any] = {
     "inputs": SURROGATE.inputs, "labels": SURROGATE.labels, "regularization": 0.1, "tolerance": 1e-6,
     "max_iterations": 10,
@@ -138,6 +144,14 @@ def _errors(weights: torch.Tensor) -> torch.Tensor:
 
 def odd_function(z: Any) -> Any:
     return z / (1 + abs(z))
+
+
+def _report(line: str) -> None:
+    assert "\n" not in line
+
+
+def _dress_coat(inputs: Any, labels: Any, source_indices: Any) -> Dataset:
+    return Dataset("dress_coat", Split(inputs, labels, source_indices), DRESS_COAT.test)
 
 
 def _listed(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -395,7 +409,13 @@ CALLS: dict[str, Call] = {
             "generators": streams(),
         },
     ),
+    # data
+    "Dataset": Call(Dataset, {"name": "dress_coat", "train": DRESS_COAT.train, "test": DRESS_COAT.test}),
+    "Dataset_arrays": Call(_dress_coat, vars(DRESS_COAT.train.take(np.arange(5)))),
     # networks
+    "Checkpoint": Call(
+        partial(Checkpoint, key="run"), {"path": Path("checkpoint"), "seconds": 1.0, "report": _report}
+    ),
     "mlp.Shape": Call(Shape, {"inputs": 3, "width": 4, "hidden_layers": 2}),
     "random_orthogonal": Call(random_orthogonal, {"shape": Shape(3, 4, 2), "generators": streams()}),
     "mlp.outputs": Call(MLP.__call__, {"inputs": INPUTS}),
@@ -456,6 +476,14 @@ CALLS: dict[str, Call] = {
     # analysis
     "to_infinite_size": Call(
         to_infinite_size, {"sizes": [25.0, 50.0], "means": [0.1, 0.2], "errors": [0.1, 0.1]}
+    ),
+    "pair_mean": Call(
+        pair_mean,
+        {"first": np.array([0, 0, 1]), "second": np.array([1, 2, 2]), "values": np.array([0.1, 0.2, 0.3])},
+    ),
+    "spearman": Call(spearman, {"x": np.array([1.0, 2.0, 3.0, 4.0]), "y": np.array([1.0, 3.0, 2.0, 4.0])}),
+    "radius": Call(
+        radius, {"distance": np.array([0.0, 0.1, 0.2]), "energy": np.array([0.0, 1e-4, 0.2])}
     ),
     # theory
     "binary_entropy": Call(binary_entropy, {"distance": [0.1, 0.5]}),

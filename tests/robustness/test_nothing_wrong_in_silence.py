@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from localentropy.errors import DomainError
 from localentropy.instances.committee import FullCommittee, TreeCommittee, random_tree_committee
@@ -358,6 +360,26 @@ def test_a_unit_of_one_weight_has_no_direction_to_learn(solver):
 def test_the_nearest_sizes_of_a_tree_are_named_once():
     refuses("N = 30 is not divisible by units = 31; nearest allowed: 31$", random_tree_committee, 30, 5, 31, 0)
     refuses("N = 30 is not divisible by units = 7; nearest allowed: 28, 35$", random_tree_committee, 30, 5, 7, 0)
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(
+    N=st.integers(20, 100).map(lambda half: 2 * half + 1), load=st.floats(0.05, 0.5), seed=st.integers(0, 99),
+    same=st.booleans(), update=st.sampled_from(["exact", "expanded"]),
+    order=st.sampled_from(["parallel", "sequential"]),
+)  # fmt: skip
+def test_belief_propagation_does_not_converge_on_contradictions(N, load, seed, same, update, order):
+    """A pattern with both labels, or a pattern and its opposite with one label."""
+    whole = random_patterns(N, max(2, int(load * N)), seed)
+    patterns, labels = whole.patterns.copy(), whole.labels.copy()
+    patterns[1], labels[1] = (patterns[0], -labels[0]) if same else (-patterns[0], labels[0])
+    spoiled = Instance(patterns, labels, 0)
+    run = belief_propagation(spoiled, seed=0, max_iterations=200, update=update, order=order)
+    assert (run.solved, run.converged) == (False, False)
+    assert math.isnan(run.entropy)
+    near = local_entropy(spoiled, run.weights, distances=[0.1, 0.3], max_iterations=200, update=update)
+    assert not near.converged.any()
+    assert np.isnan(near.entropy).all()
 
 
 @pytest.mark.parametrize(("activation", "many"), [("sign", 2), ("tanh", 2), ("tanh", 3)])

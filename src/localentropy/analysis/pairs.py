@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localentropy.arguments import require_shape
+from localentropy.arguments import require_reals
 from localentropy.errors import DomainError
+
+LARGEST_VALUE = 1e100
+"""Squares of values do not overflow."""
 
 
 def pair_mean(first: ArrayLike, second: ArrayLike, values: ArrayLike) -> tuple[float, float]:
@@ -16,17 +19,17 @@ def pair_mean(first: ArrayLike, second: ArrayLike, values: ArrayLike) -> tuple[f
     m̄ the mean of the m_s.
 
     Args:
-        first: one sample of each pair, [pairs].
-        second: the other sample.
-        values: a quantity of each pair. Where one is missing (NaN), so are mean and error.
+        first: the number of one sample of each pair, [pairs].
+        second: that of the other sample.
+        values: a quantity of each pair, up to 1e100. Where one is missing (NaN), so are mean and error.
 
     Raises:
-        DomainError: arrays of other shapes, fewer than three samples, or a sample that is in every pair.
+        DomainError: arrays of other shapes, a number out of range, fewer than three samples, or a sample that is in
+            every pair.
     """
-    one, two, value = np.asarray(first), np.asarray(second), np.asarray(values, float)
-    require_shape("first", one.shape, ("pairs",))
-    require_shape("second", two.shape, one.shape)
-    require_shape("values", value.shape, one.shape)
+    one = require_reals("first", first, ("pairs",))
+    two = require_reals("second", second, one.shape)
+    value = require_reals("values", values, one.shape, most=LARGEST_VALUE, missing=True)
     samples = np.union1d(one, two)
     without = [(one != sample) & (two != sample) for sample in samples]
     if len(samples) < 3 or not all(kept.any() for kept in without):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from localentropy.arguments import require_shape
+from localentropy.arguments import require_reals
 from localentropy.errors import DomainError
 
 
@@ -23,11 +23,10 @@ def spearman(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
         y: the other.
 
     Raises:
-        DomainError: arrays of other shapes, fewer than four runs.
+        DomainError: arrays of other shapes, a number out of range, fewer than four runs.
     """
-    x, y = np.asarray(x, float), np.asarray(y, float)
-    require_shape("x", x.shape, ("runs",))
-    require_shape("y", y.shape, x.shape)
+    x = require_reals("x", x, ("runs",), missing=True)
+    y = require_reals("y", y, x.shape, missing=True)
     number = len(x)
     if number < 4:
         raise DomainError(f"the error of a rank correlation needs at least 4 runs, got {number}")

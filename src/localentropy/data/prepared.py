@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from localentropy.arguments import require_choice
 from localentropy.data.files import write_atomically
 from localentropy.errors import DataError
 
@@ -64,11 +65,21 @@ class Split:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A prepared dataset: its name (a key of `LAYOUTS`), training and test examples."""
+    """A prepared dataset: its name (a key of `LAYOUTS`), training and test examples.
+
+    Raises:
+        DomainError: another name.
+        DataError: arrays that do not have the layout of this dataset.
+    """
 
     name: str
     train: Split
     test: Split
+
+    def __post_init__(self) -> None:
+        require_choice("name", self.name, LAYOUTS)
+        for name, split in (("train", self.train), ("test", self.test)):
+            _require_layout(LAYOUTS[self.name], split, f"{self.name}: {name}")
 
     @property
     def is_complete(self) -> bool:
@@ -112,9 +123,8 @@ def save(dataset: Dataset, path: Path, compressed: bool = False) -> None:
     Only compressed bytes may depend on the version of zlib.
 
     Raises:
-        DataError: the dataset does not have its layout, or the file cannot be written (a full disk).
+        DataError: the file cannot be written (a full disk).
     """
-    _validate(dataset, f"{dataset.name}")
     arrays: dict[str, NDArray[Any]] = {
         "name": np.array(dataset.name),
         "content_sha256": np.array(dataset.content_sha256()),
@@ -165,8 +175,10 @@ def load(path: Path) -> Dataset:
         for key in ("train_inputs", "test_inputs"):
             arrays[key] = _unpacked(arrays[key], layout.item_shape[0], f"{path}: {key}")
     train, test = (Split(*(arrays[f"{split}_{key}"] for key in SPLIT_KEYS)) for split in ("train", "test"))
-    dataset = Dataset(name, train, test)
-    _validate(dataset, str(path))
+    try:
+        dataset = Dataset(name, train, test)
+    except DataError as error:
+        raise DataError(f"{path}: {error}; {advice}") from error
     found, expected = dataset.content_sha256(), str(arrays["content_sha256"])
     if found != expected:
         raise DataError(f"{path}: altered: found content {found[:16]}…, expected {expected[:16]}…; {advice}")
@@ -188,22 +200,21 @@ def _unpacked(bits: NDArray[Any], columns: int, where: str) -> NDArray[np.int8]:
     return (2 * np.unpackbits(bits, axis=1, count=columns).astype(np.int8) - 1).astype(np.int8)
 
 
-def _validate(dataset: Dataset, where: str) -> None:
-    layout = LAYOUTS[dataset.name]
-    label_dtype = "uint8" if layout.labels == DIGITS else "int8"
-    for split in ("train", "test"):
-        part: Split = getattr(dataset, split)
-        count = len(part.labels)
-        for key, dtype, shape in (
-            ("inputs", layout.dtype, (count, *layout.item_shape)),
-            ("labels", label_dtype, (count,)),
-            ("source_indices", "int32", (count,)),
-        ):
-            array: NDArray[Any] = getattr(part, key)
-            if array.dtype != dtype or array.shape != shape:
-                raise DataError(
-                    f"{where}: {split}_{key}: found {array.dtype} {array.shape}, expected {dtype} {shape}; "
-                    "prepare the dataset again"
-                )
-        if not np.isin(part.labels, layout.labels).all() or not np.isfinite(part.inputs).all():
-            raise DataError(f"{where}: {split}: labels or inputs out of range; prepare the dataset again")
+def _require_layout(layout: Layout, split: Split, where: str) -> None:
+    if not isinstance(split, Split):
+        raise DataError(f"{where}: found {type(split).__name__}, expected a Split")
+    count = len(split.labels) if isinstance(split.labels, np.ndarray) and split.labels.ndim else 0
+    for key, dtype, shape in (
+        ("labels", "uint8" if layout.labels == DIGITS else "int8", (count,)),
+        ("inputs", layout.dtype, (count, *layout.item_shape)),
+        ("source_indices", "int32", (count,)),
+    ):
+        array = getattr(split, key)
+        if type(array) is not np.ndarray:
+            raise DataError(f"{where}_{key}: found {type(array).__name__}, expected an array of numpy")
+        if array.dtype != dtype or array.shape != shape:
+            raise DataError(f"{where}_{key}: found {array.dtype} {array.shape}, expected {dtype} {shape}")
+    if not np.isin(split.labels, layout.labels).all():
+        raise DataError(f"{where}_labels: found others than {', '.join(map(str, layout.labels))}")
+    if not (np.isfinite(split.inputs).all() and (not layout.packed or (np.abs(split.inputs) == 1).all())):
+        raise DataError(f"{where}_inputs: found others than {'1 and -1' if layout.packed else 'finite numbers'}")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 if TYPE_CHECKING:
     from localentropy.instances.committee import Committee
@@ -25,6 +25,14 @@ class FocusingOptions(BaseModel):
     stop: Literal["end", "first"] = Field(
         description="end: after all couplings; first: after the first at which there is no train error (C)"
     )
+
+    @model_validator(mode="after")
+    def _growing_coupling(self) -> Self:
+        if self.coupling_start > self.coupling_end:
+            raise ValueError(
+                f"coupling_start = {self.coupling_start} must not lie above coupling_end = {self.coupling_end}"
+            )
+        return self
 
 
 class DescentOptions(BaseModel):

@@ -15,7 +15,7 @@ import numpy as np
 from localentropy.arguments import MOST_STEPS, require_array, require_integer, require_positive, require_signs
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.binary.messages import LARGEST_FIELD, Messages, Update
+from localentropy.solvers.binary.messages import LARGEST_FIELD, Messages, Update, satisfies
 from localentropy.solvers.solution import check_instance
 
 DISTANCES = (1e-15, 1.0 - 1e-15)
@@ -30,7 +30,7 @@ class LocalEntropy:
         distance: d = (1 − w·w̃/N)/2, mean over the counted solutions.
         entropy: nats per weight; NaN where the messages did not converge.
         field: γ; half the slope of the entropy in d.
-        converged: whether the messages reached the tolerance.
+        converged: whether the messages reached the tolerance, at means that satisfy every pattern.
         residual: largest change of a magnetization in the last update.
         iterations: updates of all messages.
     """
@@ -107,7 +107,8 @@ def local_entropy(
             # The first update only puts the new field on the old messages.
             residual = change if iterations else np.inf
             iterations += 1
-        converged = residual < tolerance and not messages.saturated
+        allowed = not messages.saturated and satisfies(instance, messages.magnetizations, messages.threshold)
+        converged = residual < tolerance and bool(allowed)
         distance = 0.5 * (1.0 - float(reference @ messages.magnetizations) / instance.N)
         entropy = messages.entropy() if converged else np.nan
         rows[point] = distance, entropy, gamma, converged, residual, iterations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import math
 import pickle
 import time
 from collections.abc import Callable
@@ -12,8 +13,10 @@ from typing import Any
 
 import torch
 
+from localentropy.arguments import require_between, require_function, shown
 from localentropy.atomic import replacing
-from localentropy.errors import ArtifactError
+from localentropy.data.registry import is_special
+from localentropy.errors import ArtifactError, DomainError
 
 State = dict[str, Any]
 _DIGEST_LENGTH = hashlib.sha256().digest_size
@@ -30,9 +33,17 @@ class Checkpoint:
         key: names all that determines the run (code, parameters, data). A file with another key is refused.
         seconds: time between two saves that are due.
         report: receives one line when a file is refused or a run goes on.
+
+    Raises:
+        DomainError: an argument of another kind, or negative seconds.
     """
 
     def __init__(self, path: Path, key: str, *, seconds: float = 300, report: Callable[[str], None] = print) -> None:
+        for name, value, kind in (("path", path, Path), ("key", key, str)):
+            if not isinstance(value, kind):
+                raise DomainError(f"{name} = {shown(value)}: allowed is a {kind.__name__}")
+        require_between("seconds", seconds, 0.0, math.inf)
+        require_function("report", report)
         self.path = path
         self.previous = path.with_name(path.name + ".previous")
         self.key = key
@@ -76,6 +87,8 @@ class Checkpoint:
 
 
 def _read(path: Path, key: str, device: str | torch.device) -> State:
+    if is_special(path):
+        raise ArtifactError(f"checkpoint {path} is a folder, a pipe or a device; it is ignored")
     raw = path.read_bytes()
     digest, content = raw[:_DIGEST_LENGTH], raw[_DIGEST_LENGTH:]
     if hashlib.sha256(content).digest() != digest:

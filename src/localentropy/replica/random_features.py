@@ -305,6 +305,8 @@ def franz_parisi(
     Next to references of equal or almost equal margin the replica-symmetric solution freezes (q -> 1) at
     a small distance, where the entropy is already negative, and does not exist below it.
 
+    The curve was tried for alpha_T in [1e-4, 100]. Far above, such as at 1e7, the solve may fail.
+
     Source: `overparam`, eqs. 82-96; docs/overparam/theory.md section 7.
 
     Args:
@@ -321,6 +323,10 @@ def franz_parisi(
         derivative by the distance), replicon (below 1 the replica-symmetric solution is stable),
         residual. `attrs` holds the parameters, with margin_ref as a number, and typical_distance, where
         the entropy has its maximum and equals that of all solutions.
+
+    Raises:
+        DomainError: an argument out of range, or margins that have no solutions.
+        ConvergenceError: the solve failed at the reference, or, if `unsolved` is "raise", at a distance.
     """
     student = _seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation))
     labels = {"alpha_T": float(alpha_T), "inv_alpha": float(inv_alpha)}
@@ -336,7 +342,7 @@ def typical_distance(
 ) -> float:
     """Distance of a typical solution of `margin` from one of `margin_ref`: the maximum of phi_FP.
 
-    Source: `overparam`, appendix E.1; docs/overparam/theory.md section 7. Arguments as in `franz_parisi`.
+    Source: `overparam`, appendix E.1; docs/overparam/theory.md section 7. Arguments and errors as in `franz_parisi`.
     """
     student = _seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation))
     return curves.curve_around(student, margin_ref).typical_distance
@@ -351,6 +357,10 @@ def kappa_u(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
         alpha_T: P / D, in [1e-9, 1e9].
         inv_alpha: N / P, at or above the local-entropy threshold `inv_alpha_le`.
         margin: margin of the solutions counted, in [0, kappa_max].
+
+    Raises:
+        DomainError: an argument out of range, or no such margin.
+        ConvergenceError: the solve failed, as it may for alpha_T far outside [1e-4, 100].
     """
     return smallest_monotonic_margin(_seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation)))
 
@@ -358,7 +368,7 @@ def kappa_u(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
 def kappa_min(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: Activation = "sign") -> float:
     """Smallest reference margin at which phi_FP(d) is nowhere negative.
 
-    Source: `margins`, main text, point 3, for this model. Arguments as in `kappa_u`. 1/alpha is at least
+    Source: `margins`, main text, point 3, for this model. Arguments and errors as in `kappa_u`. 1/alpha is at least
     `inv_alpha_min`.
     """
     return smallest_positive_margin(_seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation)))

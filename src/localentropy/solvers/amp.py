@@ -38,7 +38,7 @@ from localentropy.numerics.activations import activation_moments
 from localentropy.solvers.amp_kernels import channel_means, log_probability
 from localentropy.solvers.binary.belief_propagation import BeliefSolution
 from localentropy.solvers.binary.message_kernels import count_errors
-from localentropy.solvers.binary.messages import threshold_of
+from localentropy.solvers.binary.messages import satisfies, threshold_of
 from localentropy.solvers.generalized_amp import PRIORS, IndependentInputs, Inputs, MessagePassing
 from localentropy.solvers.solution import check_instance, check_run
 
@@ -130,7 +130,8 @@ def _solve(
         errors.append(count_errors(patterns, threshold, weights()))
         residuals.append(residual)
     # Without variance the entropy means nothing, as where the messages of belief propagation have run away.
-    converged = residuals[-1] < tolerance and not passing.recovered and bool(_satisfied(instance, passing, threshold))
+    at_rest = residuals[-1] < tolerance and not passing.recovered
+    converged = at_rest and bool(satisfies(instance, passing.means, threshold))
     return BeliefSolution(
         weights=weights(),
         solved=instance.train_error(weights(), margin) == 0.0,
@@ -143,11 +144,6 @@ def _solve(
         residuals=np.array(residuals),
         overlap=float(np.mean(passing.means**2)),
     )
-
-
-def _satisfied(instance: Instance, passing: MessagePassing, threshold: float) -> np.ndarray:
-    """Whether the means satisfy every pattern, [...]."""
-    return np.all(instance.sums(passing.means) > threshold, axis=-1, keepdims=False)
 
 
 def _independent(instance: Instance, threshold: float) -> IndependentInputs:
@@ -275,6 +271,6 @@ def amp_in_fields(
     passing = MessagePassing(inputs, PRIORS["binary"], np.zeros_like(external), damping, external=external)
     for _ in passing.updates(max_iterations, tolerance):
         pass
-    converged = (passing.residual < tolerance) & _satisfied(instance, passing, threshold)
+    converged = (passing.residual < tolerance) & satisfies(instance, passing.means, threshold)
     entropy = np.where(converged, passing.free_entropy() + math.log(2.0), np.nan)
     return passing.means, entropy, passing.residual

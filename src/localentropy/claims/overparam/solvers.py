@@ -238,7 +238,7 @@ def larger_margins_are_found_later(solve_mct0: pd.DataFrame) -> Finding:
     counts = fractions(solve_mct0, by=("margin",))
     counts = counts[counts.groupby(["D", "N"])["margin"].transform("nunique") > 1]
     least, most = (counts[counts["margin"] == margin] for margin in (counts["margin"].min(), counts["margin"].max()))
-    both = least.set_index(["D", "N"]).join(most.set_index(["D", "N"]), rsuffix="_most", how="inner")
+    both = least.set_index(["D", "N"]).join(most.set_index(["D", "N"]), suffixes=("", "_most"), how="inner")
     rarer = pooled_score(both["n"], both["solved"], both["n_most"], both["solved_most"])
     detail = (
         f"over {len(steps)} pairs; z of fewer runs solved at the largest margin than at the smallest {rarer:.1f}, > 2"

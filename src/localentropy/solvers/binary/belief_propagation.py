@@ -19,7 +19,7 @@ import numpy as np
 from localentropy import seeds
 from localentropy.arguments import MOST_STEPS, require_integer, require_positive
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.binary.messages import Messages, Update
+from localentropy.solvers.binary.messages import Messages, Update, satisfies
 from localentropy.solvers.solution import Solution, check_run
 
 
@@ -72,8 +72,9 @@ def belief_propagation(
 
     Returns:
         The weights are the signs of the marginals, +1 for a marginal of zero; `solved` says whether they make no error.
-        `converged` says whether entropy and marginals can be trusted: the messages have reached the tolerance, and no
-        field has reached its bound. Fields may reach it on instances of a few weights.
+        `converged` says whether entropy and marginals can be trusted: the messages have reached the tolerance, no field
+        has reached its bound, and the marginals satisfy every pattern. Fields may reach their bound on instances of a
+        few weights. Patterns that contradict each other, such as one with both labels, have no such marginals.
 
     Raises:
         DomainError: an argument out of range.
@@ -87,12 +88,13 @@ def belief_propagation(
     generator = seeds.generator(seed, "algorithm/belief_propagation", N=instance.N, P=instance.P)
     messages = Messages(instance, margin, how, generator, epsilon)
     errors, residuals = [messages.errors()], list[float]()
-    converged = False
-    while not converged and len(residuals) < max_iterations:
+    at_rest = False
+    while not at_rest and len(residuals) < max_iterations:
         residuals.append(messages.sweep())
         errors.append(messages.errors())
-        converged = residuals[-1] < tolerance
-    converged = converged and not messages.saturated
+        at_rest = residuals[-1] < tolerance
+    allowed = not messages.saturated and satisfies(instance, messages.magnetizations, messages.threshold)
+    converged = at_rest and bool(allowed)
     return BeliefSolution(
         weights=messages.weights.copy(),
         solved=instance.train_error(messages.weights, margin) == 0.0,

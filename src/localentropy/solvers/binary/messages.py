@@ -183,6 +183,19 @@ def raised_damping(damping: float | np.ndarray, product: float | np.ndarray, squ
     return np.where(alternate, np.minimum(0.5 * (1 + damping), LARGEST_DAMPING), damping)
 
 
+def satisfies(instance: Instance, magnetizations: np.ndarray, threshold: float) -> np.ndarray:
+    """Whether magnetizations satisfy every pattern, as the means of solutions do: bool, [...].
+
+    Where patterns contradict each other, updates can come to rest at magnetizations that do not.
+
+    Args:
+        instance: the problem.
+        magnetizations: [..., N].
+        threshold: smallest Σ_i m_i y ξ_i, see `threshold_of`.
+    """
+    return np.all(instance.sums(magnetizations) > threshold, axis=-1)
+
+
 def threshold_of(instance: Instance, margin: float) -> float:
     """Smallest Σ_i w_i y ξ_i of a solution, for the Gaussian approximation of the sums (see `Messages`).
 
