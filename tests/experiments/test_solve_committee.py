@@ -155,7 +155,7 @@ def test_the_coupling_of_focusing_does_not_fall(first, last):
     if first <= last:
         assert parameters(FOCUSING | couplings).coupling_end == last
     else:
-        with pytest.raises(ValidationError, match="coupling_start = .* must not lie above coupling_end = "):
+        with pytest.raises(ValidationError, match=r"coupling_start = .* must not lie above coupling_end = "):
             parameters(FOCUSING | couplings)
 
 
