@@ -305,7 +305,7 @@ def franz_parisi(
     Next to references of equal or almost equal margin the replica-symmetric solution freezes (q -> 1) at
     a small distance, where the entropy is already negative, and does not exist below it.
 
-    The solve may fail for alpha_T far above 100: at 1000 it does for some margins, at 1e7 for all that were tried.
+    The solve may fail for alpha_T far above 100, such as at 1000, and far below 1e-4.
 
     Source: `overparam`, eqs. 82-96; docs/overparam/theory.md section 7.
 
@@ -360,7 +360,7 @@ def kappa_u(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
 
     Raises:
         DomainError: an argument out of range, or no such margin.
-        ConvergenceError: the solve failed, as it may for alpha_T far above 100.
+        ConvergenceError: the solve failed, as it may for alpha_T far above 100 or far below 1e-4.
     """
     return smallest_monotonic_margin(_seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation)))
 
