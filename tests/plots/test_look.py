@@ -35,6 +35,7 @@ def test_lines_points_and_thresholds_are_tied_to_their_rows() -> None:
     axes[1].legend(title="kind")
     axes[1].set(xscale="log", xlabel="$x$", xlim=(0.5, 8.0), title="points")
     axes[1].set_yscale("symlog", linthresh=0.5)
+    axes[0].set_xticks([1.0, 5.0], ["one", "$5$"])
     threshold_line(axes[1], 2.5, "here")
     letter(axes)
     points = pd.DataFrame({"panel": "b", "series": "points", "x": X, "y": 2 * X, "y_err": 0.1 * X})
@@ -53,6 +54,7 @@ def test_lines_points_and_thresholds_are_tied_to_their_rows() -> None:
     assert line["rows"] == [10, 10] and line["across"] == "y" and line["ends"] == [0.0, 0.99]
     assert marks["rows"] == [5, 6, 7, 8, 9] and marks["bars"] == "y" and marks["face"] == "#ffffff"
     assert marks["label"] == "kind: solver" and marks["marker"] == "o" and "style" not in marks
+    assert a["x"]["ticks"] == [[1.0, "one"], [5.0, "$5$"]] and "ticks" not in a["y"]
     assert b["title"] == "points" and [text["text"] for text in b["texts"]] == ["here"]
     assert b["x"]["label"] == "$x$" and b["x"]["scale"] == "log" and b["x"]["limits"] == [0.5, 8.0]
     assert b["y"]["scale"] == "symlog" and b["y"]["linear"] == 0.5 and "ticks" in b["y"] and "ticks" not in b["x"]
@@ -102,3 +104,16 @@ def test_an_inset_a_map_and_steps_have_their_rows() -> None:
     colors, steps = b["marks"]
     assert (colors["kind"], colors["rows"], colors["levels"]) == ("map", [5, 6, 7, 8, 9, 10], [1.0, 2.0])
     assert (steps["kind"], steps["rows"]) == ("steps", [11, None, 13])
+
+
+def test_figures_with_little_or_nothing_to_draw_have_a_look() -> None:
+    figure, axes = panels(2, 6.0, 3.0)
+    axes[0].errorbar(X[:2], X[:2], [np.nan, 0.5], marker="o", label="few")
+    axes[0].errorbar([1.0, np.nan], [np.nan, 2.0], [0.1, 0.1])
+    axes[0].errorbar([], [], [])
+    letter(axes)
+    columns = {"panel": "a", "series": "few", "x": X[:2], "y": X[:2], "y_err": [None, 0.5]}
+    a, b = look_of(figure, pd.DataFrame(columns, dtype=object))
+    assert [mark["rows"] for mark in a["marks"]] == [[0, 1]] and b["marks"] == []
+    a, _ = look_of(figure, curve_rows("a", "none", [], []))
+    assert [mark["x"] for mark in a["marks"]] == [[1.0, 2.0]]

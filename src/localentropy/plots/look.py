@@ -22,7 +22,7 @@ from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle, StepPatch
 from matplotlib.text import Annotation, Text
-from matplotlib.ticker import FixedFormatter
+from matplotlib.ticker import FixedLocator
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +68,7 @@ def look(figure: Figure, data: pd.DataFrame) -> dict[str, Any]:
         mark are the numbers of the rows that it draws, counted from 0; null where a point is in no row, and in gaps. It
         has `x` and `y` too if the points are not just where the rows say.
     """
-    data = data.reset_index(drop=True)
+    data = data.reset_index(drop=True).astype({"x": float, "y": float, "y_err": float})
     panels = [_panel(axis, name, figure, data) for axis, name in _named_axes(figure)]
     return {"size": _numbers(figure.get_size_inches()), "panels": panels}
 
@@ -87,7 +87,7 @@ def _named_axes(figure: Figure) -> Iterator[tuple[Axes, str]]:
 
 def _panel(axis: Axes, name: str, figure: Figure, data: pd.DataFrame) -> dict[str, Any]:
     marks = [mark for mark in _marks(axis) if mark.points]
-    _tie(marks, data[[_shown(panel, name) for panel in data["panel"]]], axis)
+    _tie(marks, data.loc[[_shown(panel, name) for panel in data["panel"]]], axis)
     words = _words_of_legends(figure, axis)
     return {
         "panel": name,
@@ -117,7 +117,7 @@ def _scale(axis: Axis) -> dict[str, Any]:
     if symlog:
         transform: Any = axis.get_transform()
         scale |= {"linear": float(transform.linthresh), "linear_length": float(transform.linscale)}
-    if symlog or isinstance(axis.get_major_formatter(), FixedFormatter):
+    if symlog or isinstance(axis.get_major_locator(), FixedLocator):
         labels = [label.get_text() for label in axis.get_ticklabels()]
         scale["ticks"] = [list(tick) for tick in zip(_numbers(axis.get_majorticklocs()), labels, strict=True)]
     return scale
@@ -167,7 +167,8 @@ def _line(axis: Axes, line: Line2D, bars: ErrorbarContainer | None) -> _Mark:
         about["bars"] = "x" * bars.has_xerr + "y" * bars.has_yerr
         ends = bars.lines[2][-1].get_segments() if bars.has_yerr else []
         if len(ends) == len(mark.x):
-            mark.errors = np.array([0.5 * np.ptp(end[:, 1]) for end in ends])
+            # Where there is no point, the bar has no ends.
+            mark.errors = np.array([0.5 * np.ptp(end[:, 1]) if len(end) else np.nan for end in ends])
     return mark
 
 
@@ -310,7 +311,7 @@ def _written(mark: _Mark, words: Mapping[Any, str]) -> dict[str, Any]:
     label = words.get(own, own) if not own.startswith("_") else words.get(_kind(mark.about)) if mark.rows else None
     written |= {"label": label} if label else {}
     kept: list[int] = []
-    for point in mark.points:
+    for point in range(len(mark.x)) if mark.about["kind"] == "map" else mark.points:
         if kept and point > kept[-1] + 1:
             kept.append(kept[-1] + 1)
         kept.append(point)
