@@ -36,6 +36,7 @@ def test_lines_points_and_thresholds_are_tied_to_their_rows() -> None:
     axes[1].set(xscale="log", xlabel="$x$", xlim=(0.5, 8.0), title="points")
     axes[1].set_yscale("symlog", linthresh=0.5)
     axes[0].set_xticks([1.0, 5.0], ["one", "$5$"])
+    axes[0].tick_params(labelbottom=False)
     threshold_line(axes[1], 2.5, "here")
     letter(axes)
     points = pd.DataFrame({"panel": "b", "series": "points", "x": X, "y": 2 * X, "y_err": 0.1 * X})

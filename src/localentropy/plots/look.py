@@ -118,8 +118,9 @@ def _scale(axis: Axis) -> dict[str, Any]:
         transform: Any = axis.get_transform()
         scale |= {"linear": float(transform.linthresh), "linear_length": float(transform.linscale)}
     if symlog or isinstance(axis.get_major_locator(), FixedLocator):
-        labels = [label.get_text() for label in axis.get_ticklabels()]
-        scale["ticks"] = [list(tick) for tick in zip(_numbers(axis.get_majorticklocs()), labels, strict=True)]
+        ticks = axis.get_majorticklocs()
+        labels = axis.get_major_formatter().format_ticks(ticks)
+        scale["ticks"] = [list(tick) for tick in zip(_numbers(ticks), labels, strict=True)]
     return scale
 
 
