@@ -118,7 +118,7 @@ def _scale(axis: Axis) -> dict[str, Any]:
         transform: Any = axis.get_transform()
         scale |= {"linear": float(transform.linthresh), "linear_length": float(transform.linscale)}
     if symlog or isinstance(axis.get_major_locator(), FixedLocator):
-        ticks = axis.get_majorticklocs()
+        ticks = axis.get_majorticklocs().tolist()
         labels = axis.get_major_formatter().format_ticks(ticks)
         scale["ticks"] = [list(tick) for tick in zip(_numbers(ticks), labels, strict=True)]
     return scale
