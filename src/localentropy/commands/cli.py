@@ -230,6 +230,24 @@ def diff(
 
 
 @app.command()
+def explore(
+    figure: Annotated[
+        str | None, typer.Argument(help="a figure's target, e.g. figure3; without it they are listed")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="where the page is; 0 takes any that is free")] = 5006,
+    browser: Annotated[bool, typer.Option(help="open the page")] = True,
+) -> None:
+    """Open a local page with a figure's parameters as sliders: the theory is solved anew on each change."""
+    from localentropy.commands.explore import explore, names
+
+    if figure is None:
+        for name, shows in names().items():
+            print(f"{name:20} {shows}")
+        return
+    explore(figure, port, browser)
+
+
+@app.command()
 def docs() -> None:
     """Rewrite the page that is generated from the code, docs/configuration.md."""
     from localentropy.commands.docs import write

@@ -1,0 +1,33 @@
+"""`python -m localentropy explore`: a page whose controls are a figure's parameters, or the list of such figures."""
+
+from __future__ import annotations
+
+from localentropy.errors import LocalEntropyError
+from localentropy.pipeline.config import read_figures, require_known
+
+
+def names() -> dict[str, str]:
+    """The figures that can be explored, and what they show."""
+    from localentropy.explore.catalogue import EXPLORERS
+
+    figures = read_figures()
+    return {target: figures[target].shows for target in EXPLORERS}
+
+
+def explore(figure: str, port: int, browser: bool) -> None:
+    """Show the page of a figure until Ctrl-C.
+
+    Raises:
+        ConfigError: the figure has no page.
+        LocalEntropyError: Bokeh is missing, or the port is taken.
+    """
+    require_known(figure, list(names()), "figure to explore")
+    try:
+        from localentropy.explore.server import serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "bokeh":
+            raise
+        raise LocalEntropyError(
+            "no package bokeh: explore needs it; run `make setup`, or pip install -e '.[pipeline,explore]'"
+        ) from None
+    serve(figure, port, browser)

@@ -1,0 +1,165 @@
+"""Franz–Parisi entropies of every model: around references of a margin, of the largest margin, around minimizers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+import pandas as pd
+
+from localentropy.experiments.ensembles import Ensemble
+from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call
+from localentropy.plots.drawing import COLORS, GREY, without_frozen_ends
+
+if TYPE_CHECKING:
+    from localentropy.pipeline.config import Configuration
+
+POINTS = 40
+ENTROPY = r"$$\phi_{\mathrm{FP}}(d)$$ (nats per weight)"
+SLOPE = r"$$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$$"
+DISTANCE = "distance $$d$$"
+REFERENCES = "(reference|monotonic) .*"
+"""Series of the figures of several references."""
+
+
+def any_margin(configuration: Configuration, experiment: str) -> Explorer:
+    """Around typical solutions of a margin (overparam, figure 3; margins, figure 3)."""
+    p: Any = configuration.experiments[experiment]
+    grid = Grid((p.smallest_distance, p.largest_distance), POINTS, p.spacing)
+    margin_ref = max(margin for margin in p.curves["reference"].margins_ref if isinstance(margin, float))
+
+    def curves(**values: Any) -> list[Curve]:
+        found = _curve(p.ensemble.model, grid, **values)
+        bound = call("random_features.binary_entropy", distances=grid)
+        name = "around margin κ̃"
+        return [
+            *(Curve("α = 0", bound, "value", panel, GREY, "dotted") for panel in (0, 1)),
+            *(Curve(name, found, _entropy, panel, COLORS[0], signed=True) for panel in (0, 1)),
+        ]
+
+    return Explorer(
+        (
+            *_loads(p),
+            Slider("margin_ref", "κ̃ (of the reference)", margin_ref, 0.0, 1.0, 0.001),
+            Slider("margin", "κ (of the solutions)", p.margin, 0.0, 1.0, 0.001),
+            *_activation(p.ensemble),
+        ),
+        (
+            Panel(DISTANCE, ENTROPY, x_range=(0.0, p.largest_distance), shipped=("a, b", REFERENCES)),
+            Panel(
+                DISTANCE,
+                ENTROPY,
+                x_log=True,
+                x_range=(p.smallest_distance, 0.03),
+                y_range=(-0.01, 0.08),
+                shipped=("a, b", REFERENCES),
+            ),
+        ),
+        curves,
+    )
+
+
+def largest_margin(configuration: Configuration, experiment: str, panels: str = "ab") -> Explorer:
+    """Around solutions of the largest margin, up to the typical distance (overparam, figure 4; margins, 4, 6, 7, S1).
+
+    Args:
+        configuration: of the page's start.
+        experiment: `<paper>/<name>` of the program `franz_parisi`.
+        panels: of the figure's CSV, with the entropy and with the slope.
+    """
+    p: Any = configuration.experiments[experiment]
+    right = 0.5 if p.largest_distance == "typical" else p.largest_distance
+    grid = Grid((p.smallest_distance, right), POINTS)
+
+    def curves(**values: Any) -> list[Curve]:
+        found = _curve(p.ensemble.model, grid, margin_ref="max", **values)
+        name = "around the largest margin"
+        return [
+            Curve(name, found, lambda rows: _rising(rows, "entropy"), 0, COLORS[0], signed=True),
+            Curve(name, found, lambda rows: _rising(rows, "slope"), 1, COLORS[0], signed=True),
+        ]
+
+    return Explorer(
+        (
+            *_loads(p, "max_margin"),
+            Slider("margin", "κ (of the solutions)", p.margin, 0.0, 1.0, 0.001),
+            *_activation(p.ensemble),
+        ),
+        (
+            Panel(DISTANCE, ENTROPY, x_log=True, x_range=(1e-4, 0.5), shipped=(panels[0], ".*")),
+            Panel(DISTANCE, SLOPE, x_log=True, x_range=(1e-4, 0.5), y_range=(-4.0, 8.0), shipped=(panels[1], ".*")),
+        ),
+        curves,
+    )
+
+
+def minimizers(configuration: Configuration) -> Explorer:
+    """Around minimizers of the cross-entropy loss (shaping, figure 3)."""
+    p: Any = configuration.experiments["shaping/cross_entropy_franz_parisi"]
+    grid, first = Grid(p.distances, POINTS), p.curves[0]
+
+    def part(rows: pd.DataFrame) -> pd.Series:
+        from localentropy.replica.franz_parisi import binary_entropy
+
+        return rows["entropy"] / binary_entropy(rows["distance"])
+
+    def curves(alpha: float, gamma: float) -> list[Curve]:
+        found = call("cross_entropy.franz_parisi", 2, distances=grid, alpha=alpha, gamma=gamma, unsolved="nan")
+        bound, name = call("random_features.binary_entropy", distances=grid), "around the minimizer"
+        return [
+            Curve("α = 0", bound, "value", 0, GREY),
+            Curve(name, found, "entropy", 0, COLORS[0], signed=True),
+            Curve(name, found, part, 1, COLORS[0], signed=True),
+        ]
+
+    return Explorer(
+        (Slider("alpha", "α", first.alpha, 0.05, 0.9, 0.01), Slider("gamma", "γ", first.gammas[0], 0.5, 20.0)),
+        (
+            Panel(DISTANCE, ENTROPY, x_range=(0.0, 0.1), y_range=(-0.02, 0.34), shipped=("a", "α = 0.")),
+            Panel(
+                DISTANCE,
+                r"$$\phi_{\mathrm{FP}}(d)\,/\,\phi_{\alpha = 0}(d)$$",
+                x_log=True,
+                y_range=(-0.4, 1.1),
+                shipped=("b", "α = 0."),
+            ),
+        ),
+        curves,
+    )
+
+
+def _curve(model: str, grid: Grid, **values: Any) -> Call:
+    """The call of the curve. Small distances come last: there the solve may take long to find that none is there."""
+    return call(f"{model}.franz_parisi", 2, distances=grid, **values, unsolved="nan")
+
+
+def _loads(p: Any, family: str = "") -> list[Slider]:
+    """α_T and 1/α, or α, from the section's value, or from the first one of a family that does not have it."""
+    own = getattr(p, p.CONTROL)
+    values = getattr(p.curves[family], f"{p.CONTROL}s") if family else [own]
+    if own not in values:
+        own = next((value for value in values if isinstance(value, float)), None) or p.threshold()
+    if p.CONTROL == "alpha":
+        return [Slider("alpha", "α = P/N", own, 0.05, 1.25, 0.001)]
+    return [
+        Slider("alpha_T", "α_T = P/D", p.alpha_T, 0.1, 20.0, 0.1),
+        Slider("inv_alpha", "1/α = N/P", own, 0.7, 5.0, 0.01),
+    ]
+
+
+def _activation(ensemble: Ensemble) -> list[Choice]:
+    """The activations that the model's configuration allows."""
+    field = type(ensemble).model_fields.get("activation")
+    if field is None:
+        return []
+    return [Choice("activation", "activation", ensemble.activation, get_args(field.annotation))]  # type: ignore[attr-defined]
+
+
+def _entropy(rows: pd.DataFrame) -> pd.Series:
+    """Without the end that the figures cut."""
+    return without_frozen_ends(rows.assign(curve=""), ["curve"])["entropy"]
+
+
+def _rising(rows: pd.DataFrame, column: str) -> pd.Series:
+    """Up to the maximum of the entropy."""
+    cut = without_frozen_ends(rows.assign(curve=""), ["curve"])
+    return cut[column].where(cut["distance"] <= cut["typical_distance"])

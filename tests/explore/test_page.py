@@ -1,0 +1,139 @@
+"""The page without a browser: what a change of a control does to Bokeh's document."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource, GlyphRenderer
+
+from localentropy.explore.explorer import Curve, Explorer, Grid, Panel, Slider, _solve, call
+from localentropy.explore.page import Page
+from localentropy.explore.typical_solutions import errors
+from localentropy.pipeline.config import resolve
+from localentropy.plots.drawing import GREY
+from localentropy.replica import random_features
+
+NOTHING = pd.DataFrame({"panel": [], "series": [], "x": [], "y": []}).astype({"series": str})
+
+
+def settle(document: Document) -> None:
+    """Run what the server would run."""
+    while document.session_callbacks:
+        answer = document.session_callbacks[0].callback()
+        if inspect.iscoroutine(answer):
+            asyncio.run(answer)
+
+
+def source(document: Document, name: str) -> dict[str, Any]:
+    return next(each.data for each in document.select({"type": ColumnDataSource}) if each.name == name)
+
+
+def text(document: Document, name: str) -> str:
+    found: Any = document.get_model_by_name(name)
+    return str(found.text)
+
+
+def set_control(document: Document, name: str, value: object) -> None:
+    widget: Any = document.get_model_by_name(name)
+    widget.value = value
+
+
+def colors(document: Document) -> set[str]:
+    return {line.glyph.line_color for line in document.select({"type": GlyphRenderer}) if line.name}
+
+
+@pytest.fixture
+def document() -> Document:
+    document = Document()
+    Page(document, "figure2", errors(resolve()), NOTHING)
+    settle(document)
+    return document
+
+
+def test_a_change_solves_the_library_anew(document: Document) -> None:
+    before = source(document, "barycentre, panel 0")
+    set_control(document, "margin", 0.5)
+    settle(document)
+    after = source(document, "barycentre, panel 0")
+    assert after["x"][0] == pytest.approx(1.0 / random_features.alpha_c(3.0, 0.5)) and after["x"][0] > before["x"][0]
+    expected = random_features.typical(3.0, after["x"][7], 0.5).error_barycenter
+    assert after["y"][7] == expected and text(document, "message") == ""
+    assert "random_features.typical(inv_alpha=x, alpha_T=3.0, margin=0.5, activation='sign')" in text(
+        document, "python"
+    )
+
+
+def test_outside_of_the_domain_the_last_curve_stays_in_grey(document: Document) -> None:
+    before = source(document, "barycentre, panel 0")
+    assert GREY not in colors(document)
+    set_control(document, "alpha_T", -1.0)
+    settle(document)
+    assert "alpha_T = -1 is out of range" in text(document, "message") and "\n" not in text(document, "message")
+    assert (source(document, "barycentre, panel 0")["y"] == before["y"]).all()
+    assert colors(document) == {GREY} and text(document, "python") == ""
+    set_control(document, "alpha_T", 3.0)
+    settle(document)
+    assert GREY not in colors(document) and text(document, "message") == ""
+
+
+def test_of_many_changes_the_last_one_is_solved() -> None:
+    solved = []
+
+    def curves(strength: float) -> list[Curve]:
+        solved.append(strength)
+        found = call("erm.fit", alpha=Grid((0.5, 2.0), 3), loss="square", regularization=strength)
+        return [Curve("student", found, "generalization_error")]
+
+    document = Document()
+    Page(document, "", Explorer((Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1),), (Panel("α", "ε"),), curves), NOTHING)
+    settle(document)
+    solved.clear()
+    for value in np.linspace(1.1, 4.9, 100):
+        set_control(document, "strength", float(value))
+    settle(document)
+    assert solved == [4.9]
+
+
+def test_a_newer_value_ends_a_solve_between_two_pieces() -> None:
+    document = Document()
+
+    def curves(strength: float) -> list[Curve]:
+        if strength == 2.0:  # the control moves while this value is solved
+            set_control(document, "strength", 3.0)
+        found = call("erm.fit", 3, alpha=Grid((0.51, 2.0), 6), loss="square", regularization=strength)
+        return [Curve("student", found, "generalization_error")]
+
+    Page(document, "", Explorer((Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1),), (Panel("α", "ε"),), curves), NOTHING)
+    settle(document)
+    before = _solve.cache_info().misses
+    set_control(document, "strength", 2.0)
+    settle(document)
+    assert _solve.cache_info().misses == before + 1 + 3 and "regularization=3.0" in text(document, "python")
+
+
+def test_negative_values_are_dashed_and_missing_ones_are_told() -> None:
+    def curves(largest: float) -> list[Curve]:
+        margins: Any = {"margin_ref": 0.2, "margin": 0.2}
+        found = call(
+            "perceptron.franz_parisi", distances=Grid((1e-4, largest), 8), alpha=0.5, **margins, unsolved="nan"
+        )
+        return [Curve("same margin", found, "entropy", signed=True)]
+
+    document = Document()
+    Page(document, "", Explorer((Slider("largest", "d", 0.3, 1e-4, 0.5),), (Panel("d", "φ"),), curves), NOTHING)
+    settle(document)
+    data = source(document, "same margin, panel 0")
+    negative = data["y"] < 0.0
+    assert negative.any() and np.isnan(data["solid"][negative]).all() and (data["dashed"][negative] < 0.0).all()
+    ended = np.isnan(data["y"])
+    assert ended.any() and f"d ≤ {data['x'][ended].max():.3g}: there the curve ends" in text(document, "message")
+    set_control(document, "largest", -3.0)  # of its logarithm
+    settle(document)
+    assert "no solution was found at any distance" in text(document, "message") and colors(document) == {GREY}
+    assert np.array_equal(source(document, "same margin, panel 0")["y"], data["y"], equal_nan=True)
