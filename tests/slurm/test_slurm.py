@@ -7,18 +7,25 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+from localentropy.pipeline.config import resolve
+from localentropy.pipeline.jobs import table_jobs
 from tests.pipeline.conftest import copy_checkout
 from tests.robustness.conftest import Pipeline
+from tests.robustness.test_kills import wait_for_job
 
 pytestmark = pytest.mark.slurm
 LONGEST = 600.0  # s, for the queue to move
+# An experiment of each paper that needs no GPU: of its paper scale the first part.
+PAPER_PARTS = ("overparam/solve_sbpi", "margins/local_entropy", "shaping/tree_solutions", "glm/amp_perceptron")
 TARGETS = os.environ.get("LOCALENTROPY_SLURM_TARGETS", "figure8 figure9").split()
 # This cluster keeps no accounts to ask, and its jobs are short.
 SLURM = (
@@ -58,6 +65,12 @@ def queue() -> str:
     return subprocess.run(["squeue", "--noheader"], check=True, capture_output=True, text=True).stdout
 
 
+def only_figure8(local: Pipeline) -> dict[str, bytes]:
+    """The main paper's figure 8 and its only table."""
+    names = ("figures/smoke/overparam/figure8.", "results/smoke/overparam/typical.")
+    return {name: content for name, content in local.products().items() if name.startswith(names)}
+
+
 def test_the_bytes_are_those_of_a_local_run(local: Pipeline, tmp_path: Path) -> None:
     pipeline = fresh(local, tmp_path / "checkout")
     run = pipeline.run(*TARGETS, *SLURM)
@@ -87,9 +100,36 @@ def test_a_killed_submitter_leaves_its_jobs_to_the_next_one(local: Pipeline, tmp
     while queue():
         assert time.monotonic() < end, queue()
         time.sleep(0.5)
-    drawn = {name: content for name, content in local.products().items() if "figure8" in name or "typical." in name}
-    assert pipeline.products() == drawn
+    assert pipeline.products() == only_figure8(local)
     assert pipeline.run("figure8").did == set()
+
+
+def test_a_killed_job_is_submitted_again(local: Pipeline, tmp_path: Path) -> None:
+    pipeline = fresh(local, tmp_path / "checkout")
+    running = pipeline.start("figure8", *SLURM)
+    # The program, not Slurm's job: what a node does that runs out of memory.
+    for pid in wait_for_job(pipeline, running):
+        os.kill(pid, signal.SIGKILL)
+    run = running.finish()
+    assert run.status == 0, run.output
+    assert "Trying to restart job" in run.output, run.output
+    assert pipeline.products() == only_figure8(local)
+    assert pipeline.run("figure8").did == set()
+
+
+def test_parts_of_the_paper_scale_stay_below_what_the_profile_asks_for(local: Pipeline, tmp_path: Path) -> None:
+    pipeline = fresh(local, tmp_path / "checkout")
+    jobs = {job.name: job for job in table_jobs(resolve("paper")) if job.name in PAPER_PARTS}
+    run = pipeline.checkout.snakemake(*(str(job.part(1)) for job in jobs.values()), "--config", "scale=paper", *SLURM)
+    assert run.status == 0, run.output
+    for name, job in jobs.items():
+        assert (pipeline.folder / job.part(1)).exists()
+        benchmark = pipeline.folder / "logs/paper" / name / f"1-of-{job.parts}.benchmark.tsv"
+        needed = pd.read_csv(benchmark, sep="\t").iloc[0]
+        print(f"{name}, part 1 of {job.parts}: {needed['s']:.0f} s, {needed['max_rss'] / 1000:.2f} GB")
+        asked = re.search(rf"{name}/1-of-{job.parts}.*?mem_mb=(\d+).*?runtime=(\d+)", run.output, re.DOTALL)
+        assert asked, run.output
+        assert needed["max_rss"] < float(asked[1]) and needed["s"] < 60.0 * float(asked[2])
 
 
 def test_jobs_of_a_gpu_ask_for_one_and_fail_in_one_line_without(local: Pipeline, tmp_path: Path) -> None:
