@@ -34,8 +34,6 @@ NEGLIGIBLE = 1e-12
 
 Of 5000 patterns none has an error then, and none is inside the margin by more than 10⁻⁴ of it.
 """
-LEARNED = 0.1
-"""Mean loss, in units of that of one pattern at the border of an error, below which random labels are learned."""
 _LOOK_EVERY = 100  # epochs between two looks at the whole ensemble: each one waits for the GPU
 
 
@@ -150,8 +148,8 @@ def train_sgd(
 ) -> Ensemble:
     """Mini-batch SGD on the square-hinge loss for a fixed number of epochs; returns the networks reached.
 
-    A network has finished when its mean loss over the mini-batches of an epoch is below `LEARNED`, which leaves no room
-    for an error. From then on it stays as it is.
+    A network has finished when it made no error on any mini-batch of an epoch, and makes none after it. From then on it
+    stays as it is.
 
     Args:
         ensemble: initial networks; not modified.
@@ -181,7 +179,7 @@ def train_sgd(
     loss = SquareHinge(packed, margin)
     rate = learning_rate * packed.trainable
     rates = packed.parts(rate)
-    total = torch.zeros_like(loss.loss)
+    wrong = torch.zeros_like(loss.wrong)
     state = {"flat": packed.flat, "rate": rate, "active": loss.active}
     resumed = Resumed(checkpoint, state, generators)
     for epoch in range(resumed.first, epochs):
@@ -189,12 +187,13 @@ def train_sgd(
         orders = np.stack([generator.permutation(len(inputs)) for generator in generators])
         order = torch.from_numpy(orders).to(inputs.device)
         patterns = Patterns.blocked(inputs[order], labels.gather(1, order), batch)
-        total.zero_()
+        wrong.zero_()
         for index in range(len(patterns.inputs)):
             loss(patterns.batch(index))
             packed.flat.addcmul_(rate, loss.gradient, value=-1)
-            total += loss.loss
-        _rest(loss.active, total / len(patterns.inputs) < LEARNED * 0.5 * margin**2 / len(inputs), rates)
+            wrong += loss.wrong
+        if (loss.active & (wrong == 0)).any():
+            _rest(loss.active, (wrong == 0) & (packed.ensemble().errors(inputs, labels) == 0), rates)
         if epoch % _LOOK_EVERY == 0:
             require_finite("MLP", loss.loss, epoch)
             if not loss.active.any():
