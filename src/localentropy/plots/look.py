@@ -271,13 +271,16 @@ def _words_of_legends(figure: Figure, axis: Axes) -> dict[Any, str]:
         title = legend.get_title().get_text()
         for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
             label = text.get_text()
-            told = f"{title}{' ' if title.endswith('=') else ': '}{label}" if title else label
+            told = f"{title}{' ' if title.endswith(('=', '=$')) else ': '}{label}" if title else label
             if legend.axes in (None, axis):
                 words[label] = told
             if isinstance(handle, Line2D):
-                marker = {} if handle.get_marker() in ("", "None") else {"marker": handle.get_marker()}
-                style = {} if handle.get_linestyle() == "None" else {"style": handle.get_linestyle()}
-                words[_kind({"color": _color(handle.get_color()), **marker, **style})] = told
+                drawn = str(handle.get_marker()), str(handle.get_linestyle())
+                marker, style = ("" if one == "None" else one for one in drawn)
+                color = _color(handle.get_color())
+                words |= {(color, label): told, (color, marker, style): told}
+                # Points on a line in a legend may stand for points alone.
+                words |= {(color, marker, ""): told} if marker else {}
     return words
 
 
@@ -309,7 +312,10 @@ def _written(mark: _Mark, words: Mapping[Any, str]) -> dict[str, Any]:
     """The description of a mark with its points: gaps are shortened, and numbers that the rows have are left out."""
     written = {key: value for key, value in mark.about.items() if key != "label"}
     own = mark.about.get("label", "_")
-    label = words.get(own, own) if not own.startswith("_") else words.get(_kind(mark.about)) if mark.rows else None
+    if own.startswith("_"):
+        label = words.get(_kind(mark.about)) if mark.rows else None
+    else:
+        label = words.get(own) or words.get((mark.about.get("color"), own), own)
     written |= {"label": label} if label else {}
     kept: list[int] = []
     for point in range(len(mark.x)) if mark.about["kind"] == "map" else mark.points:
