@@ -74,8 +74,17 @@ def test_points_drawn_side_by_side_have_the_rows_of_their_place() -> None:
     axis.errorbar(X, 0.01 * X - 8.0, 0.02 * X)
     frames.append(curve_rows("a", "above", X, np.sqrt(X)))
     frames.append(curve_rows("a", "differences", X, X**2).assign(y_err=0.02 * X))
+    # What is at infinity stands at the end of the axis.
+    axis.plot([5.0], [7.25], "_")
+    frames.append(curve_rows("a", "limit", [np.inf], [7.25]))
     (panel,) = look_of(figure, *frames)
-    assert [mark["rows"] for mark in panel["marks"]] == np.arange(20).reshape(4, 5).tolist()
+    assert [mark["rows"] for mark in panel["marks"]] == [
+        [0, 1, 2, 3, 4],
+        [5, 6, 7, 8, 9],
+        [10, 11, 12, 13, 14],
+        [20],
+        [15, 16, 17, 18, 19],
+    ]
     np.testing.assert_allclose([mark["x"] for mark in panel["marks"][:2]], [1.01 * X, 0.99 * X], rtol=1e-5)
     np.testing.assert_allclose(panel["marks"][2]["y"], np.sqrt(X) + 40.0, rtol=1e-5)
 

@@ -429,7 +429,9 @@ def _column(name: str) -> str:
 
 def _number(value: Any) -> str:
     """Five digits; a text as it is."""
-    return html.escape(value, quote=False) if isinstance(value, str) else f"{value:.5g}".replace("-", "−")
+    if isinstance(value, str):
+        return html.escape(value, quote=False)
+    return f"{value:.5g}".replace("-", "−").replace("inf", "∞")
 
 
 def _measured(value: float, error: float) -> str:

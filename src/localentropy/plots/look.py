@@ -207,7 +207,7 @@ def _tie(marks: Sequence[_Mark], rows: pd.DataFrame, axis: Axes) -> None:
         found = {point: places.get((_same(mark.x[point]), _same(mark.y[point])), []) for point in mark.points}
         # Several series may have a point in common: the mark draws the one that has most of its points.
         hits = Counter(name for numbers in found.values() for name in {series[number] for number in numbers})
-        unseen = Counter(series[number] for numbers in found.values() for number in numbers if number in free)
+        unseen = Counter(name for numbers in found.values() for name in {series[n] for n in numbers if n in free})
         for point, numbers in found.items():
             if numbers:
                 best = max(numbers, key=lambda n: (hits[series[n]], unseen[series[n]], n in free, -n))
@@ -236,7 +236,9 @@ def _moved(mark: _Mark, rows: pd.DataFrame, axis: Axes) -> dict[int, int]:
     for point in points:
         here = in_axis.transform((mark.x[point], mark.y[point]))[0]
         beside = [number for number, y in heights if y == _same(mark.y[point]) and number not in found.values()]
-        off = {number: abs(in_axis.transform(rows.loc[number, ["x", "y"]])[0] - here) for number in beside}
+        places = {number: (rows.at[number, "x"], mark.y[point]) for number in beside}
+        # Infinity is drawn anywhere.
+        off = {n: 0.0 if np.isinf(at[0]) else abs(in_axis.transform(at)[0] - here) for n, at in places.items()}
         if off and min(off.values()) < NEAR:
             found[point] = min(off, key=lambda number: off[number])
     if found:
