@@ -13,7 +13,7 @@ MADE_AT := $(shell made=$$(sed -n 's/^command = .* -m venv \(--clear \)\{0,1\}//
 SNAKEMAKE := $(BIN)/snakemake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup all scorecard report dag notebooks test test-slow test-slurm lint docs gallery golden clean
+.PHONY: help setup all scorecard report dag notebooks site test test-slow test-slurm lint docs gallery golden clean
 .NOTPARALLEL:
 
 help:
@@ -22,12 +22,13 @@ help:
 	@echo "make scorecard | report    every claim of every paper with its verdict | Snakemake's HTML report of everything"
 	@echo "make dag                   a picture of what is made from what"
 	@echo "make notebooks             run the notebooks, render them as HTML"
+	@echo "make site                  figures, verdicts, theory, notebooks, reference as pages, into site/ (it needs no network)"
 	@echo "make test | test-slow      the tests | the long ones"
 	@echo "make test-slurm            the pipeline on a Slurm of one node, which it installs (Debian, root)"
 	@echo "make lint | docs           style checks | rewrite generated documentation"
 	@echo "make gallery               draw every figure at default scale, copy them to figures/gallery/"
 	@echo "make golden                renew the smoke figures' numbers in tests/golden/ (look at their git diff)"
-	@echo "make clean                 remove results, figures, logs, prepared data, rendered notebooks (not the gallery, not .venv)"
+	@echo "make clean                 remove results, figures, logs, prepared data, rendered notebooks, site (not the gallery, not .venv)"
 
 setup: $(STAMP)
 
@@ -46,8 +47,8 @@ $(STAMP): requirements.lock pyproject.toml
 all scorecard report dag: setup
 	$(SNAKEMAKE) $@ --config scale=$(SCALE)
 
-notebooks: setup
-	@test "$(origin SCALE)" = file || { echo "error: SCALE=$(SCALE): notebooks have one size; ask for them without SCALE" >&2; exit 1; }
+notebooks site: setup
+	@test "$(origin SCALE)" = file || { echo "error: SCALE=$(SCALE): $@ has one size; ask for it without SCALE" >&2; exit 1; }
 	$(SNAKEMAKE) $@
 
 # Any other word is a target of Snakemake's, such as a figure of any paper: figure3, margins_figure2, ...
@@ -83,5 +84,5 @@ golden: setup
 	$(BIN)/python -m localentropy golden
 
 clean:
-	rm -rf results logs data/prepared notebooks/*.html notebooks/*.ipynb .snakemake
+	rm -rf results logs data/prepared notebooks/*.html notebooks/*.ipynb site docs/api .snakemake
 	find figures -mindepth 1 -maxdepth 1 ! -name gallery -exec rm -rf {} +

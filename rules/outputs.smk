@@ -62,7 +62,7 @@ rule scorecard:
         "the scorecards are up to date"
 
 
-# These two are made anew each time they are asked for.
+# These three are made anew each time they are asked for.
 
 
 # What is made from what, as a picture.
@@ -101,3 +101,21 @@ rule report:
         "writing the report"
     shell:
         "snakemake all scorecard --report {params.file:q} {params.configuration} > {log:q} 2>&1"
+
+
+# The pages of this repository, its gallery and its notebooks.
+rule site:
+    input:
+        rules.notebooks.input,
+    log:
+        "logs/site.log",
+    conda:
+        "../environment.yml"
+    threads: 2
+    resources:
+        mem_mb=4000,
+        runtime=10,
+    message:
+        "building the site"
+    shell:
+        "python -m localentropy site site > {log:q} 2>&1"

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from localentropy import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
-CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib"}
+CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib", "playwright-python": "playwright"}
 
 
 def declared() -> dict[str, Requirement]:
@@ -32,7 +32,9 @@ def locked() -> dict[str, str]:
 
 def conda() -> dict[str, str]:
     dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    pairs = [text.split("=") for text in dependencies if "=" in text]
+    texts = [text for text in dependencies if isinstance(text, str)]
+    texts += [text.replace("==", "=") for entry in dependencies if isinstance(entry, dict) for text in entry["pip"]]
+    pairs = [text.split("=") for text in texts if "=" in text]
     return {CONDA_NAMES.get(name, name): version for name, version in pairs}
 
 

@@ -205,6 +205,15 @@ def notebook(
 
 
 @app.command()
+def site(folder: Annotated[Path, typer.Argument(help="the folder to write; what it holds is deleted first")]) -> None:
+    """Build the site: pages, gallery, scorecards, reference of the library."""
+    from localentropy.commands.site import build
+
+    build(folder)
+    print(folder / "index.html")
+
+
+@app.command()
 def golden() -> None:
     """Copy the current numbers and verdicts of the smoke scale to tests/golden/."""
     from localentropy.commands.gallery import collect_golden

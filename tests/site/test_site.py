@@ -1,0 +1,208 @@
+"""The site, looked at in a real browser: every page, link, picture and formula, without a network."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from localentropy.pipeline.config import ROOT, find_papers
+from localentropy.replica import bayes, perceptron, random_features, tree_committee
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium to look at the site with (Debian: chromium)")
+
+LOOK = """async () => {
+    if (window.MathJax) await MathJax.startup.promise;
+    const all = (selector) => [...document.querySelectorAll(selector)];
+    const drawn = async (image) => {
+        image.loading = "eager";
+        await image.decode().catch(() => {});
+        return image.naturalWidth > 0;
+    };
+    const shown = document.querySelector("article")?.cloneNode(true);
+    shown?.querySelectorAll("code, pre, mjx-container").forEach((node) => node.remove());
+    return {
+        links: all("a[href]").map((link) => link.href),
+        anchors: all("[id]").map((node) => node.id),
+        pictures: await Promise.all(all("article img").map(async (image) => [image.src, await drawn(image)])),
+        formulas: all(".math").length,
+        typeset: all(".math > mjx-container > svg").filter((svg) => svg.getBoundingClientRect().width > 0).length,
+        errors: all("mjx-merror, [data-mml-node=merror]").map((node) => node.textContent),
+        text: shown?.textContent ?? "",
+    };
+}"""
+
+
+@dataclass
+class Visit:
+    """What a page showed, and what went wrong on it."""
+
+    links: list[str] = field(default_factory=list)
+    anchors: list[str] = field(default_factory=list)
+    pictures: list[tuple[str, bool]] = field(default_factory=list)
+    formulas: int = 0
+    typeset: int = 0
+    text: str = ""
+    errors: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """A web server of a folder; its address."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def do_GET(self) -> None:
+            if self.path == "/favicon.ico":  # browsers ask for it by themselves
+                self.send_response(204)
+                self.end_headers()
+            else:
+                super().do_GET()
+
+        def log_message(self, *_: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def visited(browser: Browser, address: str, pages: list[str]) -> dict[str, Visit]:
+    """All pages of a site, each opened in the browser."""
+    return {name: visit(browser, address, name) for name in pages}
+
+
+def visit(browser: Browser, address: str, name: str) -> Visit:
+    """Open a page."""
+    page = browser.new_page()
+    errors: list[str] = []
+
+    def tell(what: str, wrong: bool = True) -> None:
+        if wrong:
+            errors.append(what)
+
+    page.on("console", lambda message: tell(message.text, message.type in ("error", "warning")))
+    page.on("pageerror", lambda error: tell(str(error)))
+    page.on("requestfailed", lambda request: tell(f"{request.url}: {request.failure}"))
+    page.on("response", lambda answer: tell(f"{answer.url}: {answer.status}", answer.status >= 400))
+    page.on("request", lambda sent: tell(f"asks for {sent.url}", not sent.url.startswith((address, "data:", "blob:"))))
+    page.goto(f"{address}/{name}")
+    seen = page.evaluate(LOOK)
+    found = Visit(**seen)
+    found.errors += errors
+    page.close()
+    return found
+
+
+def dead_links(address: str, visits: dict[str, Visit], folder: Path) -> list[str]:
+    """Links within the site that lead to no file, or to no place on a page."""
+    dead = []
+    for name, found in visits.items():
+        for link in found.links:
+            target, anchor = urldefrag(link)
+            if not target.startswith(address):
+                continue
+            file = unquote(target.removeprefix(f"{address}/")).partition("?")[0]
+            there = visits[file].anchors if file in visits else None
+            if not (folder / file).is_file() or (anchor and there is not None and unquote(anchor) not in there):
+                dead.append(f"{name}: {link.removeprefix(address)}")
+    return dead
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "localentropy", "site", str(folder)]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(folder: Path) -> Iterator[str]:
+    with served(folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def visits(browser: Browser, folder: Path, address: str) -> dict[str, Visit]:
+    return visited(browser, address, sorted(str(file.relative_to(folder)) for file in folder.rglob("*.html")))
+
+
+def test_no_page_has_an_error_and_none_asks_for_the_network(visits: dict[str, Visit]) -> None:
+    assert {name: found.errors for name, found in visits.items() if found.errors} == {}
+
+
+def test_every_link_leads_somewhere(visits: dict[str, Visit], address: str, folder: Path) -> None:
+    assert sum(len(found.links) for found in visits.values()) > 1000
+    assert dead_links(address, visits, folder) == []
+
+
+def test_every_picture_is_drawn(visits: dict[str, Visit]) -> None:
+    assert [source for found in visits.values() for source, drawn in found.pictures if not drawn] == []
+
+
+def test_every_formula_is_drawn(visits: dict[str, Visit]) -> None:
+    for paper in find_papers():
+        assert visits[f"docs/{paper}/theory.html"].formulas > 100
+    for name, found in visits.items():
+        assert found.typeset == found.formulas, name
+        if (ROOT / name).with_suffix(".md").exists():
+            assert re.search(r"\$[^$]+\$|\\[a-z]{2}", found.text) is None, name
+
+
+def test_the_gallery_has_every_figure(visits: dict[str, Visit]) -> None:
+    for paper in find_papers():
+        shown = {Path(source).name for source, _ in visits[f"docs/{paper}/gallery.html"].pictures}
+        assert len(shown) == len([*(ROOT / "figures/gallery" / paper).glob("*.png")])
+
+
+def test_the_reference_has_every_public_function_of_the_theory(visits: dict[str, Visit]) -> None:
+    for module in (bayes, perceptron, random_features, tree_committee):
+        functions = [name for name, _ in inspect.getmembers(module, inspect.isfunction) if not name.startswith("_")]
+        own = {f"{module.__name__}.{name}" for name in functions if vars(module)[name].__module__ == module.__name__}
+        assert own and own <= set(visits["docs/api/replica.html"].anchors)
+
+
+def test_the_search_finds_a_page(browser: Browser, address: str) -> None:
+    page = browser.new_page()
+    page.goto(f"{address}/search.html?q=kappa_max")
+    page.locator("#search-results li a").first.wait_for(timeout=60_000)
+    links = [link.get_attribute("href") or "" for link in page.locator("#search-results a").all()]
+    page.close()
+    assert any("docs/api/replica.html" in link for link in links)
+
+
+def test_what_is_broken_is_found(browser: Browser, tmp_path: Path) -> None:
+    """The same look at a page on which everything is wrong."""
+    (tmp_path / "bad.html").write_text(
+        "<!doctype html><article><a href='no.html'>a</a><a href='#no'>b</a><img src='no.png'><p>a formula $x$</p>"
+        "<span class=math>x</span><script>console.error('wrong')</script><script src='https://example.org/a.js'></script>"
+    )
+    with served(tmp_path) as address:
+        visits = visited(browser, address, ["bad.html"])
+        dead = dead_links(address, visits, tmp_path)
+    found = visits["bad.html"]
+    assert len(dead) == 2 and [drawn for _, drawn in found.pictures] == [False] and "$x$" in found.text
+    assert (found.formulas, found.typeset) == (1, 0)
+    told = " ".join(found.errors)
+    assert "wrong" in told and "no.png: 404" in told and "asks for https://example.org/a.js" in told
