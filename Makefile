@@ -22,7 +22,7 @@ help:
 	@echo "make scorecard | report    every claim of every paper with its verdict | Snakemake's HTML report of everything"
 	@echo "make dag                   a picture of what is made from what"
 	@echo "make notebooks             run the notebooks, render them as HTML"
-	@echo "make site                  figures, verdicts, theory, notebooks, reference as pages, into site/ (it needs no network)"
+	@echo "make site                  figures with charts, verdicts, theory, reference as pages, into site/ (it needs no network)"
 	@echo "make test | test-slow      the tests | the long ones"
 	@echo "make test-slurm            the pipeline on a Slurm of one node, which it installs (Debian, root)"
 	@echo "make lint | docs           style checks | rewrite generated documentation"

@@ -43,7 +43,11 @@ def package_file(package: str, file: str) -> str:
 
 # This MathJax makes pictures, for which it needs no font and no other file.
 mathjax_path = "tex-svg-full.js"
-html_static_path = ["static", package_file("sphinx-mathjax-offline", f"static/mathjax/{mathjax_path}")]
+html_static_path = [
+    "static",
+    package_file("sphinx-mathjax-offline", f"static/mathjax/{mathjax_path}"),
+    package_file("plotly", "package_data/plotly.min.js"),
+]
 
 add_module_names = False
 autodoc_member_order = "bysource"
@@ -57,6 +61,7 @@ suppress_warnings = ["ref.python"]
 html_theme = "furo"
 html_title = "localentropy"
 html_css_files = ["site.css"]
+html_js_files = ["charts.js"]
 html_show_sphinx = False
 html_show_copyright = False
 html_show_sourcelink = False

@@ -1,4 +1,4 @@
-"""The site, looked at in a real browser: every page, link, picture and formula, without a network."""
+"""The site, looked at in a real browser: every page, link, picture, chart and formula, without a network."""
 
 from __future__ import annotations
 
@@ -17,15 +17,17 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
+from localentropy.commands.site import LOOK
 from localentropy.pipeline.config import ROOT, find_papers
 from localentropy.replica import bayes, perceptron, random_features, tree_committee
 
+GALLERY = ROOT / "figures/gallery"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium to look at the site with (Debian: chromium)")
 
-LOOK = """async () => {
+EVERYTHING = """async () => {
     if (window.MathJax) await MathJax.startup.promise;
     const all = (selector) => [...document.querySelectorAll(selector)];
     const drawn = async (image) => {
@@ -56,6 +58,7 @@ class Visit:
     pictures: list[tuple[str, bool]] = field(default_factory=list)
     formulas: int = 0
     typeset: int = 0
+    charts: dict[str, int] = field(default_factory=dict)
     text: str = ""
     errors: list[str] = field(default_factory=list)
 
@@ -86,7 +89,7 @@ def visited(browser: Browser, address: str, pages: list[str]) -> dict[str, Visit
 
 
 def visit(browser: Browser, address: str, name: str) -> Visit:
-    """Open a page."""
+    """Open a page, and each chart on it."""
     page = browser.new_page()
     errors: list[str] = []
 
@@ -100,11 +103,22 @@ def visit(browser: Browser, address: str, name: str) -> Visit:
     page.on("response", lambda answer: tell(f"{answer.url}: {answer.status}", answer.status >= 400))
     page.on("request", lambda sent: tell(f"asks for {sent.url}", not sent.url.startswith((address, "data:", "blob:"))))
     page.goto(f"{address}/{name}")
-    seen = page.evaluate(LOOK)
-    found = Visit(**seen)
+    seen = page.evaluate(EVERYTHING)
+    found = Visit(**seen, charts=charts(page))
     found.errors += errors
     page.close()
     return found
+
+
+def charts(page: Page) -> dict[str, int]:
+    """Open every chart: its name, and how many points, lines and areas it shows."""
+    marks = ".points path, .js-line, .js-fill, .bars path, .hm image, .contourlines path, .errorbar path"
+    shown = {}
+    for details in page.locator("details.chart").all():
+        details.locator("summary").click()
+        details.locator(".main-svg").first.wait_for(timeout=60_000)
+        shown[details.get_attribute("data-chart") or ""] = details.locator(marks).count()
+    return shown
 
 
 def dead_links(address: str, visits: dict[str, Visit], folder: Path) -> list[str]:
@@ -173,7 +187,15 @@ def test_every_formula_is_drawn(visits: dict[str, Visit]) -> None:
 def test_the_gallery_has_every_figure(visits: dict[str, Visit]) -> None:
     for paper in find_papers():
         shown = {Path(source).name for source, _ in visits[f"docs/{paper}/gallery.html"].pictures}
-        assert len(shown) == len([*(ROOT / "figures/gallery" / paper).glob("*.png")])
+        assert len(shown) == len([*(GALLERY / paper).glob("*.png")])
+
+
+def test_every_chart_shows_something(visits: dict[str, Visit]) -> None:
+    drawn = {name: marks for found in visits.values() for name, marks in found.charts.items()}
+    if not drawn and not [*GALLERY.glob(f"*/*{LOOK}")]:
+        pytest.skip("the gallery has no looks of figures, of which charts are made; `make gallery` adds them")
+    assert set(drawn) == {str(file.relative_to(GALLERY).with_suffix("")) for file in GALLERY.glob("*/*.png")}
+    assert [name for name, marks in drawn.items() if marks == 0] == []
 
 
 def test_the_reference_has_every_public_function_of_the_theory(visits: dict[str, Visit]) -> None:

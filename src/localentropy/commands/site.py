@@ -1,11 +1,12 @@
 """`site`: the pages, figures, scorecards and docstrings of this repository as a site that needs no network.
 
 Sphinx reads the pages where they are, with docs/site/conf.py. This module is also an extension of Sphinx. It adds what
-pages that are written for GitHub lack: a table of contents, and copies of the files that they link to.
+pages that are written for GitHub lack: a table of contents, copies of the files that they link to, and charts.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -23,6 +24,7 @@ from sphinx.application import Sphinx
 from sphinx.cmd.build import build_main
 from sphinx.transforms import SphinxTransform
 
+from localentropy.commands.gallery import GALLERY
 from localentropy.errors import LocalEntropyError
 from localentropy.pipeline.config import find_papers
 
@@ -42,6 +44,9 @@ LIBRARY = {
 """The packages that the reference describes: all but those of the pipeline."""
 SHOWN = (".py", ".yaml", ".sh", ".md", ".lock", ".cff")
 """Files with these endings are shown as pages. A browser saves the others."""
+
+LOOK = ".look.json"
+"""The ending of the file that says how the numbers of a figure are drawn."""
 
 
 def build(folder: Path) -> None:
@@ -83,6 +88,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", _translate, priority=400)  # before Napoleon
     app.connect("autodoc-skip-member", _is_a_field)
     app.connect("build-finished", _copy_files)
+    app.connect("build-finished", _write_charts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -152,14 +158,21 @@ class Formulas(SphinxTransform):
 
 
 class Pictures(SphinxTransform):
-    """A picture is as wide as the page, and a link to its file, which has more pixels."""
+    """A picture is as wide as the page, and a link to its file, which has more pixels. The gallery has charts, too."""
 
     default_priority = 200
 
     def apply(self, **_: Any) -> None:
         """Set the pictures of one page."""
-        for picture in self.document.findall(nodes.image):
+        for picture in [*self.document.findall(nodes.image)]:
             picture["width"] = "100%"
+            figure = _path(self.env.docname, picture["uri"]).with_suffix("")
+            if Path(self.env.docname).name == "gallery" and figure.with_suffix(LOOK).exists():
+                summary = "<summary>Chart: point at a mark to read its numbers</summary>"
+                name = figure.relative_to(GALLERY)
+                text = f'<details class="chart" data-chart="{name}">{summary}<div></div></details>'
+                block = picture.parent
+                block.parent.insert(block.parent.index(block) + 1, nodes.raw("", text, format="html"))
 
 
 def _translate(_: Sphinx, what: str, name: str, about: object, options: object, lines: list[str]) -> None:
@@ -206,6 +219,19 @@ def _highlighted(file: Path) -> str:
     except ClassNotFound:
         lexer = TextLexer()
     return highlight(file.read_text(encoding="utf-8"), lexer, HtmlFormatter(full=True, title=str(file)))
+
+
+def _write_charts(app: Sphinx, failure: Exception | None) -> None:
+    """Write a script for each figure that has a look. It adds the figure's chart to those of a page (charts.js)."""
+    import pandas as pd
+
+    from localentropy.plots.interactive import chart
+
+    for file in [] if failure else sorted(GALLERY.glob(f"*/*{LOOK}")):
+        name = str(file.relative_to(GALLERY)).removesuffix(LOOK)
+        figure = chart(pd.read_csv(GALLERY / f"{name}.csv"), json.loads(file.read_text(encoding="utf-8")))
+        text = json.dumps(figure, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        _write(app.outdir / f"_static/charts/{name}.js", f'charts["{name}"] = {text};\n')
 
 
 def _write(file: Path, text: str) -> None:
