@@ -11,8 +11,10 @@ import pandas as pd
 import pytest
 
 from localentropy.pipeline.config import name_target, read_claims, read_figures, split_target
+from localentropy.plots.interactive import chart
 from tests.pipeline.conftest import ROOT, Checkout, Run, make_once
 from tests.pipeline.golden import difference, verdict_differences
+from tests.plots.charts import faults
 
 GOLDEN = ROOT / "tests/golden"
 NUMBERS = {
@@ -49,6 +51,22 @@ def test_every_figure_is_there_with_its_numbers_and_caption(smoke: Checkout) -> 
         assert "chosen here" in record["caption"].lower()
         for suffix in (".png", ".pdf"):
             assert figure(smoke, target, suffix).stat().st_size > 10_000
+
+
+def test_the_chart_of_every_figure_has_all_drawn_rows(smoke: Checkout) -> None:
+    undrawn = {}
+    for target in read_figures():
+        data, look = (
+            pd.read_csv(figure(smoke, target, ".csv")),
+            json.loads(figure(smoke, target, ".look.json").read_text()),
+        )
+        assert faults(data, look, chart(data, look)) == [], target
+        drawn = {row for panel in look["panels"] for mark in panel["marks"] for row in mark.get("rows", ())}
+        known = data["panel"].str.fullmatch(r"[a-z](, ([a-z]|inset))*|inset") & data["x"].notna() & data["y"].notna()
+        if left := sorted(set(data.loc[known & ~data.index.isin(drawn), "series"])):
+            undrawn[target] = left
+    # Sizes that are in other panels, a limit that is in another one, and bins without eigenvalues.
+    assert set(undrawn) <= {"figure1", "figure9", "shaping_figure5"}, undrawn
 
 
 def test_a_second_run_does_nothing_and_a_redrawn_figure_has_the_same_bytes(smoke: Checkout) -> None:

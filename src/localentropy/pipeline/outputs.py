@@ -152,8 +152,8 @@ class FigureJob(OutputJob):
 
     @property
     def modules(self) -> list[str]:
-        """The module that draws it."""
-        return ["localentropy.plots." + ".".join(split_target(self.target))]
+        """The module that draws it, and the one that reads its look."""
+        return ["localentropy.plots." + ".".join(split_target(self.target)), "localentropy.plots.look"]
 
     def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
         """PNG, PDF, the plotted numbers, and how they are drawn."""
@@ -161,7 +161,7 @@ class FigureJob(OutputJob):
 
         with lacking(f"{self.target}: cannot be drawn from these tables"):
             drawing = importlib.import_module(self.modules[0]).draw(tables, self.scale)
-        source = f"localentropy {closure.code_hash(*self.modules)[:12]}"
+        source = f"localentropy {closure.code_hash(self.modules[0])[:12]}"
         description = drawing.caption + self.committed_note()
         metadata = {"Title": self.target, "Description": description, "Source": source}
         contents = {
