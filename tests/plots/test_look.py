@@ -92,11 +92,14 @@ def test_points_drawn_side_by_side_have_the_rows_of_their_place() -> None:
 def test_curves_that_share_points_each_have_their_own_rows() -> None:
     figure, (axis,) = panels(1, 6.0, 3.0)
     falls, same = np.array([3.0, 2.0, 1.0, 0.0, 0.0]), np.array([4.0, 2.0, 0.0, 0.0, 0.0])
+    axis.fill_between(X, 0.0, falls)
     for y in (same, falls):
         axis.plot(X, y)
     rows = [curve_rows("a", "falls", X, falls), curve_rows("a", "same", X, same)]
     (panel,) = look_of(figure, *rows)
-    assert [mark["rows"] for mark in panel["marks"]] == [[5, 6, 7, 8, 9], [0, 1, 2, 3, 4]]
+    area, *lines = panel["marks"]
+    assert area["kind"] == "area" and "rows" not in area and set(falls) <= set(area["y"])
+    assert [line["rows"] for line in lines] == [[5, 6, 7, 8, 9], [0, 1, 2, 3, 4]]
 
 
 def test_an_inset_a_map_and_steps_have_their_rows() -> None:

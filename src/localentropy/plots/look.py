@@ -87,7 +87,9 @@ def _named_axes(figure: Figure) -> Iterator[tuple[Axes, str]]:
 
 def _panel(axis: Axes, name: str, figure: Figure, data: pd.DataFrame) -> dict[str, Any]:
     marks = [mark for mark in _marks(axis) if mark.points]
-    _tie(marks, data.loc[[_shown(panel, name) for panel in data["panel"]]], axis)
+    rows = data.loc[[_shown(panel, name) for panel in data["panel"]]]
+    # The corners of areas are points of lines.
+    _tie([mark for mark in marks if mark.about["kind"] != "area"], rows, axis)
     words = _words_of_legends(figure, axis)
     return {
         "panel": name,
