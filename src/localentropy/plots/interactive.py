@@ -170,8 +170,9 @@ class _Axes:
             ticks = [tick for tick, _ in scale["ticks"]]
             axis |= {"tickvals": _listed(self.place(name, ticks))}
             axis["ticktext"] = [html_of(label) for _, label in scale["ticks"]]
-        elif scale["scale"] == "log" and abs(high - low) > 2.0:
-            axis["dtick"] = 1
+        elif scale["scale"] == "log" and abs(high - low) > 0.6:
+            # Powers of ten, or 1, 2, 5 of each.
+            axis["dtick"] = 1 if abs(high - low) > 2.0 else "D2"
         return axis
 
 
