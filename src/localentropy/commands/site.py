@@ -100,7 +100,14 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
         "Scorecards": ["figures/gallery/scorecard", *(f"figures/gallery/{paper}/scorecard" for paper in papers)],
         "Theory": [f"docs/{paper}/theory" for paper in papers],
         "Algorithms": ["docs/solvers/README", "docs/networks"],
-        "How to": ["docs/commands", "docs/configuration", "docs/cluster", "docs/robustness", "data/README"],
+        "How to": [
+            "docs/commands",
+            "docs/configuration",
+            "docs/container",
+            "docs/cluster",
+            "docs/robustness",
+            "data/README",
+        ],
         "Learn and extend": ["notebooks/README", "CONTRIBUTING"],
         "Reference of the library": [f"docs/api/{package}" for package in LIBRARY],
     }
