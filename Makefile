@@ -13,7 +13,7 @@ MADE_AT := $(shell made=$$(sed -n 's/^command = .* -m venv \(--clear \)\{0,1\}//
 SNAKEMAKE := $(BIN)/snakemake
 
 .DEFAULT_GOAL := help
-.PHONY: help setup all scorecard report dag notebooks site test test-slow test-slurm lint docs gallery golden clean
+.PHONY: help setup all scorecard report dag notebooks site test test-slow test-slurm test-container lint docs gallery golden dist clean
 .NOTPARALLEL:
 
 help:
@@ -25,9 +25,11 @@ help:
 	@echo "make site                  figures with charts, verdicts, theory, reference as pages, into site/ (it needs no network)"
 	@echo "make test | test-slow      the tests | the long ones"
 	@echo "make test-slurm            the pipeline on a Slurm of one node, which it installs (Debian, root)"
+	@echo "make test-container        build the image of the Dockerfile and run it (Debian, root, with buildah and debootstrap)"
 	@echo "make lint | docs           style checks | rewrite generated documentation"
 	@echo "make gallery               draw every figure at default scale, copy them to figures/gallery/"
 	@echo "make golden                renew the smoke figures' numbers in tests/golden/ (look at their git diff)"
+	@echo "make dist                  the library as a source distribution and a wheel, into dist/"
 	@echo "make clean                 remove results, figures, logs, prepared data, rendered notebooks, site (not the gallery, not .venv)"
 
 setup: $(STAMP)
@@ -57,13 +59,16 @@ notebooks site: setup
 	$(SNAKEMAKE) $@ --config scale=$(SCALE)
 
 test: setup
-	$(BIN)/python -m pytest -m "not slow and not slurm" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow and not slurm and not container" -n 2 --dist loadfile
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow
 
 test-slurm: setup
 	$(BIN)/python -m pytest -m slurm
+
+test-container: setup
+	$(BIN)/python -m pytest -m container
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -82,6 +87,9 @@ gallery: setup
 golden: setup
 	$(BIN)/snakemake all scorecard --config scale=smoke
 	$(BIN)/python -m localentropy golden
+
+dist: setup
+	$(BIN)/python -m build --no-isolation
 
 clean:
 	rm -rf results logs data/prepared notebooks/*.html notebooks/*.ipynb site docs/api .snakemake

@@ -13,9 +13,15 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from localentropy import __version__
+from tests.pipeline.conftest import copy_checkout
 
 ROOT = Path(__file__).resolve().parents[1]
-CONDA_NAMES = {"pytorch-cpu": "torch", "matplotlib-base": "matplotlib", "playwright-python": "playwright"}
+CONDA_NAMES = {
+    "pytorch-cpu": "torch",
+    "matplotlib-base": "matplotlib",
+    "playwright-python": "playwright",
+    "python-build": "build",
+}
 
 
 def declared() -> dict[str, Requirement]:
@@ -78,6 +84,16 @@ def test_make_replaces_the_environment_of_a_checkout_that_was_moved(tmp_path: Pa
     (here / ".venv/.installed-from-lock").touch()
     done = subprocess.run(["make", "-n", "setup"], cwd=here, capture_output=True, text=True, check=True)
     assert ("venv --clear .venv" in done.stdout) == bool(told) and told in done.stdout
+
+
+def test_the_image_has_the_lock_and_the_files_of_a_checkout(tmp_path: Path) -> None:
+    steps = (ROOT / "Dockerfile").read_text()
+    assert "pip install --no-cache-dir --requirement /localentropy/requirements.lock" in steps
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    kept = {line.removeprefix("!") for line in lines if line.startswith("!")}
+    checkout = copy_checkout(tmp_path / "checkout")
+    needed = {"docs/report" if path.name == "docs" else path.name for path in checkout.iterdir()}
+    assert "*" in lines and kept == needed | {"LICENSE"}
 
 
 def test_the_library_needs_few_packages_and_caps_none() -> None:

@@ -1,10 +1,16 @@
-"""The wheel in an environment of its own, outside of any checkout, with the packages that it names and no others."""
+"""The distributions: what they hold, and the wheel in an environment of its own, outside of any checkout.
+
+The wheel is built from the source distribution, as `make dist` does it. Its environment has the packages that it names
+and no others.
+"""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -13,8 +19,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.helpers import python_blocks
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.pipeline.conftest import ROOT, copy_checkout
 
 
 def needed(package: str, found: set[str]) -> set[str]:
@@ -30,24 +35,32 @@ def needed(package: str, found: set[str]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder with the source distribution of a checkout, the wheel that is built from it, and what the build said."""
+    folder = tmp_path_factory.mktemp("distributions")
+    source = copy_checkout(folder / "source")
+    for name in ("CHANGELOG.md", "CITATION.cff", "LICENSE", "MANIFEST.in"):
+        shutil.copy(ROOT / name, source)
+    shutil.copytree(ROOT / "tests", source / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(source)]
+    done = subprocess.run(build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+    (folder / "build.log").write_text(done.stdout)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def alone(distributions: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a new environment with the wheel in it.
 
     Nothing is downloaded: the packages that the wheel needs are linked from this environment, and no others are there.
     """
     folder = tmp_path_factory.mktemp("alone")
-    source = folder / "source"
-    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
-    build = [*pip, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", str(folder)]
-    subprocess.run([*build, str(source)], check=True)
-    (wheel,) = folder.glob("*.whl")
+    (wheel,) = distributions.glob("*.whl")
     environment = folder / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True)
     (packages,) = environment.glob("lib/python*/site-packages")
-    subprocess.run([*pip, "--python", str(environment), "install", "--no-deps", "--no-index", str(wheel)], check=True)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "--python", str(environment)]
+    subprocess.run([*pip, "install", "--no-deps", "--no-index", str(wheel)], check=True)
     (metadata,) = packages.glob("localentropy-*.dist-info/METADATA")
     lines = metadata.read_text().partition("\n\n")[0].splitlines()
     requirements = [Requirement(line.partition(": ")[2]) for line in lines if line.startswith("Requires-Dist: ")]
@@ -75,6 +88,39 @@ def outside(environment: Path, program: str, *arguments: str) -> subprocess.Comp
         text=True,
         check=False,
     )
+
+
+def modules() -> set[str]:
+    """Files of the package, below `src/`."""
+    return {str(file.relative_to(ROOT / "src")) for file in (ROOT / "src/localentropy").rglob("*.py")}
+
+
+@pytest.mark.slow
+def test_the_wheel_has_the_package_and_nothing_else(distributions: Path) -> None:
+    (wheel,) = distributions.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    metadata = {name.partition("/")[2] for name in names if ".dist-info/" in name}
+    assert {name for name in names if ".dist-info/" not in name} == modules()
+    assert metadata == {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "top_level.txt"}
+
+
+@pytest.mark.slow
+def test_the_source_distribution_has_what_builds_the_wheel_and_nothing_else(distributions: Path) -> None:
+    (source,) = distributions.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        names = {member.name.partition("/")[2] for member in archive if member.isfile()}
+    pages = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "MANIFEST.in", "README.md", "pyproject.toml"}
+    made = {name for name in names if ".egg-info/" in name} | {"PKG-INFO", "setup.cfg"}
+    assert names == pages | made | {f"src/{name}" for name in modules()}
+
+
+@pytest.mark.slow
+def test_the_build_warns_of_nothing(distributions: Path) -> None:
+    lines = (distributions / "build.log").read_text().splitlines()
+    said = {line for line in lines if "warning" in line.lower() or "deprecat" in line.lower()}
+    # Of these two the first word is the build's own: pip compiles modules when it installs the wheel.
+    assert said <= {f"warning: {step}: byte-compiling is disabled, skipping." for step in ("build_py", "install_lib")}
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ project = "localentropy"
 root_doc = "README"
 include_patterns = [
     "README.md",
+    "CHANGELOG.md",
     "CONTRIBUTING.md",
     "data/README.md",
     "notebooks/README.md",

@@ -108,7 +108,7 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
             "docs/robustness",
             "data/README",
         ],
-        "Learn and extend": ["notebooks/README", "CONTRIBUTING"],
+        "Learn and extend": ["notebooks/README", "CONTRIBUTING", "CHANGELOG"],
         "Reference of the library": [f"docs/api/{package}" for package in LIBRARY],
     }
     solvers = {"Solvers": [f"/{file.with_suffix('')}" for file in sorted(Path("docs/solvers").glob("[a-z]*.md"))]}
