@@ -33,10 +33,11 @@ def drawn() -> tuple[pd.DataFrame, dict[str, Any]]:
     axes[1].axhline(2.0, color="black")
     axes[1].set(xscale="log", xlim=(0.5, 5.0))
     axes[1].pcolormesh(X[1:3], X[2:4], [[0.1, 0.2], [0.3, 0.4]], shading="gouraud")
+    threshold_line(axes[0], 2.5, "")
     threshold_line(axes[1], 2.5, r"$\alpha_c$ = 2.5")
     letter(axes)
     points = pd.DataFrame({"panel": "b", "series": "runs", "x": X, "y": X + 1.0, "y_err": 0.5 * X, "n": 8})
-    threshold = pd.DataFrame({"panel": ["b"], "series": ["threshold"], "x": [2.5]})
+    threshold = pd.DataFrame({"panel": ["a, b"], "series": ["threshold"], "x": [2.5]})
     colors = curve_rows("b", "map", [1.0, 2.0, 1.0, 2.0], [0.1, 0.2, 0.3, 0.4])
     undrawn = curve_rows("not drawn", "other", X, X)
     data = pd.concat([curve_rows("a", "curve", X, y, inv_alpha=0.5), points, threshold, colors, undrawn])
@@ -51,15 +52,15 @@ def test_every_drawn_row_has_one_point_at_its_place() -> None:
     rows: dict[str, set[int]] = {trace["xaxis"]: set() for trace in made["data"]}
     for trace in made["data"]:
         rows[trace["xaxis"]] |= {row for row in np.ravel(trace.get("customdata", [])) if row is not None}
-    assert rows == {"x1": set(range(5)), "x2": set(range(5)), "x3": set(range(5, 15))}
+    assert rows == {"x1": {0, 1, 2, 3, 4, 10}, "x2": set(range(5)), "x3": set(range(5, 15))}
 
 
 @pytest.mark.parametrize(
     ("spoil", "fault"),
     [
-        (lambda made: made["data"][0]["x"].__setitem__(0, 9.0), "row 0 is not at its place"),
-        (lambda made: made["data"][0]["customdata"].__setitem__(0, None), "rows 0 are missing"),
-        (lambda made: made["data"][1]["customdata"].__setitem__(-1, 0), "rows 0 are there twice"),
+        (lambda made: made["data"][1]["x"].__setitem__(0, 9.0), "row 0 is not at its place"),
+        (lambda made: made["data"][1]["customdata"].__setitem__(0, None), "rows 0 are missing"),
+        (lambda made: made["data"][2]["customdata"].__setitem__(-1, 0), "rows 0 are there twice"),
         (lambda made: made["layout"]["xaxis1"]["title"].update(text=r"$\alpha$"), "TeX"),
     ],
 )
@@ -77,9 +78,9 @@ def test_points_say_what_their_rows_have() -> None:
     assert runs["text"][3] == "<b>runs</b><br>x: 3<br>ϕ<sub>FP</sub>(<i>d</i>): 4.0 ± 1.5<br>samples n: 8"
     assert runs["error_y"]["array"] == [0.0, 0.5, 1.0, 1.5, 2.0] and runs["marker"]["color"] == "#ffffff"
     name = "κ\N{COMBINING TILDE} = κ<sub>max</sub>"
-    dashed, solid = traces[:2]
+    dashed, solid, again = traces[1:4]
     assert dashed["name"] == solid["name"] == name and dashed["line"]["dash"] == "dash"
-    assert (dashed["showlegend"], solid["showlegend"], traces[2]["showlegend"]) == (False, True, False)
+    assert (dashed["showlegend"], solid["showlegend"], again["showlegend"]) == (False, True, False)
     assert solid["text"][-1] == (
         f"<b>{name}</b><br>curve<br>distance <i>d</i>: 4<br>ϕ<sub>FP</sub>(<i>d</i>): 30<br>1/α: 0.5"
     )
@@ -87,10 +88,16 @@ def test_points_say_what_their_rows_have() -> None:
 
 def test_axes_are_those_of_the_picture_and_what_they_cannot_show_is_told() -> None:
     data, seen = drawn()
-    layout = chart(data, seen)["layout"]
+    made = chart(data, seen)
+    layout = made["layout"]
     assert layout["xaxis3"]["type"] == "log"
     np.testing.assert_allclose(layout["xaxis3"]["range"], np.log10([0.5, 5.0]), rtol=1e-5)
     assert layout["yaxis1"]["type"] == "linear" and layout["yaxis1"]["tickvals"][0] < layout["yaxis1"]["tickvals"][-1]
+    thresholds = [trace for trace in made["data"] if trace.get("name") == "threshold"]
+    for trace, axis in zip(thresholds, ("yaxis1", "yaxis3"), strict=True):
+        low, high = layout[axis]["range"]
+        along = np.log10(trace["y"]) if layout[axis]["type"] == "log" else trace["y"]
+        np.testing.assert_allclose([along[0], along[-1]], [low, low + 0.99 * (high - low)], atol=1e-5)
     left, right = (layout[f"xaxis{number}"]["domain"] for number in (1, 3))
     assert left[1] < right[0]
     texts = [note["text"] for note in layout["annotations"]]

@@ -115,7 +115,7 @@ def symlog(values: npt.ArrayLike, linear: float, linear_length: float) -> np.nda
     Args:
         values: any shape.
         linear: where the logarithmic part begins.
-        linear_length: how many decades long the linear part is drawn on either side, less a tenth.
+        linear_length: 0.9 times the length of the linear part on either side, in decades (Matplotlib's `linscale`).
     """
     values = np.asarray(values, dtype=float)
     length, size = linear_length / 0.9, np.abs(values) / linear
@@ -235,9 +235,10 @@ def _trace(axes: _Axes, mark: Mapping[str, Any], data: pd.DataFrame, name: str, 
     rows = mark.get("rows", [None] * len(mark.get("x", ())))
     own = data.reindex([-1 if row is None else row for row in rows])
     x, y = (np.array(mark.get(key, own[key]), dtype=float) for key in "xy")
+    places = axes.place("x", x), axes.place("y", y)
     if "across" in mark:
         rows = [rows[0]] + [None] * (ALONG - 1)
-        x, y = _along(axes, mark, x, y)
+        places = _along(axes, mark, *places)
     new = [row is not None and row not in told and row not in rows[:at] for at, row in enumerate(rows)]
     told.update(row for row in rows if row is not None)
     words = [_words(axes, data.loc[row], name) if first else "" for row, first in zip(rows, new, strict=True)]
@@ -248,8 +249,8 @@ def _trace(axes: _Axes, mark: Mapping[str, Any], data: pd.DataFrame, name: str, 
         "showlegend": "label" in mark,
         "xaxis": f"x{axes.number}",
         "yaxis": f"y{axes.number}",
-        "x": _listed(axes.place("x", x)),
-        "y": _listed(axes.place("y", y)),
+        "x": _listed(places[0]),
+        "y": _listed(places[1]),
         "mode": "+".join(["lines"] * ("style" in mark or mark["kind"] == "steps") + ["markers"] * ("marker" in mark)),
         "hoverinfo": "text" if any(new) else "skip",
     }
