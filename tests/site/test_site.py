@@ -19,7 +19,8 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from localentropy.commands.site import LOOK
+from localentropy.commands.site import LOOK, build
+from localentropy.errors import LocalEntropyError
 from localentropy.pipeline.config import ROOT, find_papers
 from localentropy.replica import bayes, perceptron, random_features, tree_committee
 
@@ -134,6 +135,13 @@ def dead_links(address: str, visits: dict[str, Visit], folder: Path) -> list[str
             if not (folder / file).is_file() or (anchor and there is not None and unquote(anchor) not in there):
                 dead.append(f"{name}: {link.removeprefix(address)}")
     return dead
+
+
+def test_a_folder_with_something_else_is_not_deleted(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(LocalEntropyError, match="not empty, and no site"):
+        build(tmp_path)
+    assert (tmp_path / "mine.txt").exists()
 
 
 @pytest.fixture(scope="module")

@@ -205,7 +205,9 @@ def notebook(
 
 
 @app.command()
-def site(folder: Annotated[Path, typer.Argument(help="the folder to write; what it holds is deleted first")]) -> None:
+def site(
+    folder: Annotated[Path, typer.Argument(help="the folder to write: a new one, or that of an earlier site")],
+) -> None:
     """Build the site: pages, gallery, scorecards, reference of the library."""
     from localentropy.commands.site import build
 

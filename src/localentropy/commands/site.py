@@ -44,24 +44,32 @@ LIBRARY = {
 """The packages that the reference describes: all but those of the pipeline."""
 SHOWN = (".py", ".yaml", ".sh", ".md", ".lock", ".cff")
 """Files with these endings are shown as pages. A browser saves the others."""
-
 LOOK = ".look.json"
 """The ending of the file that says how the numbers of a figure are drawn."""
+
+MARK = ".localentropy-site"
+"""A file in the folder of a site, complete or not: the folder may be deleted."""
 
 
 def build(folder: Path) -> None:
     """Build the site.
 
     Args:
-        folder: where to. What it holds is deleted first.
+        folder: where to. An earlier site is deleted first.
 
     Raises:
-        LocalEntropyError: a page has a broken link, or something else that Sphinx warns of.
+        LocalEntropyError: the folder holds something else; or a page has a broken link, or what else Sphinx warns of.
     """
+    if folder.exists() and not (folder / MARK).exists() and (folder.is_file() or any(folder.iterdir())):
+        raise LocalEntropyError(
+            f"{folder}: not empty, and no site; allowed: a new folder, an empty one, an earlier site"
+        )
     REFERENCE.mkdir(exist_ok=True)
     for package in LIBRARY:
         (REFERENCE / f"{package}.rst").write_text(_reference(package), encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / MARK).touch()
     with TemporaryDirectory() as parsed:
         options = ["--quiet", "--fail-on-warning", "--jobs=auto", f"--doctree-dir={parsed}"]
         if build_main([*options, f"--conf-dir={CONFIGURATION}", ".", str(folder)]):
