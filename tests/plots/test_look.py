@@ -93,13 +93,16 @@ def test_curves_that_share_points_each_have_their_own_rows() -> None:
     figure, (axis,) = panels(1, 6.0, 3.0)
     falls, same = np.array([3.0, 2.0, 1.0, 0.0, 0.0]), np.array([4.0, 2.0, 0.0, 0.0, 0.0])
     axis.fill_between(X, 0.0, falls)
+    axis.axvline(2.5)
+    axis.axvline(2.5, color="red")
     for y in (same, falls):
         axis.plot(X, y)
     rows = [curve_rows("a", "falls", X, falls), curve_rows("a", "same", X, same)]
+    rows.append(curve_rows("a", "thresholds", [2.5, 2.5], [np.nan, np.nan]))
     (panel,) = look_of(figure, *rows)
     area, *lines = panel["marks"]
     assert area["kind"] == "area" and "rows" not in area and set(falls) <= set(area["y"])
-    assert [line["rows"] for line in lines] == [[5, 6, 7, 8, 9], [0, 1, 2, 3, 4]]
+    assert [line["rows"] for line in lines] == [[10, 10], [11, 11], [5, 6, 7, 8, 9], [0, 1, 2, 3, 4]]
 
 
 def test_an_inset_a_map_and_steps_have_their_rows() -> None:

@@ -213,7 +213,8 @@ def _tie(marks: Sequence[_Mark], rows: pd.DataFrame, axis: Axes) -> None:
         for point, numbers in found.items():
             if numbers:
                 best = max(numbers, key=lambda n: (hits[series[n]], unseen[series[n]], n in free, -n))
-                mark.rows[point] = best
+                # Both ends of a line across the panel are one row. Another line may be at the same place.
+                mark.rows[point] = best = mark.rows.get(0, best) if "across" in mark.about else best
                 free.pop(best, None)
     for mark in marks:
         if mark.about["kind"] == "line" and "across" not in mark.about:
