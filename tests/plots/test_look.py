@@ -129,7 +129,9 @@ def test_figures_with_little_or_nothing_to_draw_have_a_look() -> None:
     axes[0].errorbar([], [], [])
     letter(axes)
     columns = {"panel": "a", "series": "few", "x": X[:2], "y": X[:2], "y_err": [None, 0.5]}
+    axes[1].errorbar(X, X, 0.5 * X)
     a, b = look_of(figure, pd.DataFrame(columns, dtype=object))
-    assert [mark["rows"] for mark in a["marks"]] == [[0, 1]] and b["marks"] == []
+    assert [mark["rows"] for mark in a["marks"]] == [[0, 1]] and "rows" not in b["marks"][0]
+    assert b["marks"][0]["y_err"] == (0.5 * X).tolist()
     a, _ = look_of(figure, curve_rows("a", "none", [], []))
     assert [mark["x"] for mark in a["marks"]] == [[1.0, 2.0]]

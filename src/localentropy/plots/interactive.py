@@ -267,8 +267,9 @@ def _trace(axes: _Axes, mark: Mapping[str, Any], data: pd.DataFrame, name: str, 
         symbol, size = MARKERS[mark["marker"]], mark["size"] * POINT
         trace["marker"] = {"symbol": symbol, "size": size, "color": _color(mark["face"]), "line": edge, "opacity": 1}
     for key, values in (("x", x), ("y", y)):
-        if key in mark.get("bars", "") and f"{key}_err" in own:
-            trace[f"error_{key}"] = _bars(axes, key, values, own[f"{key}_err"].to_numpy()) | {"color": color}
+        errors = np.array(mark.get(f"{key}_err", own.get(f"{key}_err", [])), dtype=float)
+        if key in mark.get("bars", "") and len(errors):
+            trace[f"error_{key}"] = _bars(axes, key, values, errors) | {"color": color}
     return trace
 
 
@@ -357,7 +358,7 @@ def _annotations(axes: _Axes, lettered: bool) -> Iterator[dict[str, Any]]:
         yield above | {"x": left, "xanchor": "left", "text": f"<b>({panel['panel']})</b>", "font": {"size": 13}}
     if panel["title"]:
         at = {"x": left + width, "xanchor": "right"} if lettered else {"x": left + width / 2}
-        size = 10 if "inset" in panel["panel"] else 13
+        size = 10 if "inset" in panel["panel"] else 12
         yield above | at | {"text": html_of(panel["title"]), "font": {"size": size}}
     for text in panel["texts"]:
         at = {}

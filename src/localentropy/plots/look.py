@@ -66,7 +66,7 @@ def look(figure: Figure, data: pd.DataFrame) -> dict[str, Any]:
         `size` (width and height in inches), and `panels`. Of each panel: `panel` (its letter), `place` (left, bottom,
         width, height, as parts of the figure), `title`, the axes `x` and `y`, `texts` and `marks`. The `rows` of a
         mark are the numbers of the rows that it draws, counted from 0; null where a point is in no row, and in gaps. It
-        has `x` and `y` too if the points are not just where the rows say.
+        has `x` and `y` too if the points are not just where the rows say, and `y_err` if there are no rows.
     """
     data = data.reset_index(drop=True).astype({"x": float, "y": float, "y_err": float})
     panels = [_panel(axis, name, figure, data) for axis, name in _named_axes(figure)]
@@ -330,9 +330,11 @@ def _written(mark: _Mark, words: Mapping[Any, str]) -> dict[str, Any]:
     if mark.rows:
         written["rows"] = [mark.rows.get(point) for point in kept]
     if mark.moved or any(point not in mark.rows for point in mark.points):
-        for name, values in (("x", mark.x), ("y", mark.y)):
-            numbers = values[kept]
-            written[name] = [_numbers([number])[0] if np.isfinite(number) else None for number in numbers]
+        told = {"x": mark.x, "y": mark.y}
+        if mark.errors is not None and not mark.rows:
+            told["y_err"] = mark.errors
+        for name, values in told.items():
+            written[name] = [_numbers([number])[0] if np.isfinite(number) else None for number in values[kept]]
     return written
 
 
