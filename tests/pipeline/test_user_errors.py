@@ -202,8 +202,9 @@ def test_ctrl_c_ends_with_one_line_that_says_how_to_go_on(toys: Checkout) -> Non
         os.killpg(process.pid, signal.SIGINT)
         output = process.communicate(timeout=50)[0]
         assert process.returncode in (1, 130)
-        said = [line for line in output.partition("interrupted")[2].splitlines() if line]
-        assert said == [": what is complete is kept; the same command goes on from there"], output
+        # On a busy machine Snakemake may first say that a job, which Ctrl-C reaches too, has ended.
+        assert output.endswith("interrupted: what is complete is kept; the same command goes on from there\n"), output
+        assert "Traceback" not in output, output
         assert "Traceback" not in output and "interrupted" in log.read_text()
         log.unlink()
 

@@ -42,11 +42,11 @@ def serve(target: str, port: int, browser: bool) -> None:
     except OSError as error:
         why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used ({error.strerror})"
         raise LocalEntropyError(f"--port {port} {why}; a free one: {_free_port()}") from None
-    server.start()
-    print(f"http://localhost:{server.port}/  Ctrl-C stops it", flush=True)
-    if browser:
-        server.io_loop.add_callback(server.show, "/")
     try:
+        server.start()
+        print(f"http://localhost:{server.port}/  Ctrl-C stops it", flush=True)
+        if browser:
+            server.io_loop.add_callback(server.show, "/")
         server.io_loop.start()
     except KeyboardInterrupt:
         print("\nstopped", flush=True)
