@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
 from packaging.utils import canonicalize_name
 
 from localentropy import __version__
 from tests.pipeline.conftest import ROOT, Checkout, copy_checkout
-from tests.test_environment import locked
+from tests.test_environment import conda, locked
 
 pytestmark = pytest.mark.container
 USER = 12345
@@ -96,9 +95,7 @@ def figure8(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 def test_the_image_has_the_locked_packages_and_the_python_of_the_project(image: Image) -> None:
     assert image.run("localentropy", "--version") == f"localentropy {__version__}"
-    dependencies = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    (python,) = [text.removeprefix("python=") for text in dependencies if text.startswith("python=")]
-    assert image.run("python", "--version").startswith(f"Python {python}.")
+    assert image.run("python", "--version").startswith(f"Python {conda()['python']}.")
     assert image.run("python", "-m", "pip", "check").endswith("No broken requirements found.")
     listed = json.loads(image.run("python", "-m", "pip", "--disable-pip-version-check", "list", "--format=json"))
     installed: dict[str, str] = {
