@@ -43,7 +43,7 @@ AuthType=auth/munge
 ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU_Memory
+SelectTypeParameters=CR_Core_Memory
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
@@ -56,7 +56,7 @@ SlurmctldPidFile=$PIDS/slurmctld
 SlurmdPidFile=$PIDS/slurmd
 SlurmctldLogFile=$DIR/slurmctld.log
 SlurmdLogFile=$DIR/slurmd.log
-NodeName=$host CPUs=$(nproc) RealMemory=$memory Gres=gpu:1 State=UNKNOWN
+NodeName=$host CPUs=$(nproc --all) RealMemory=$memory Gres=gpu:1 State=UNKNOWN
 PartitionName=test Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 CONF
     # A GPU in name only: enough to see that jobs ask for one.
