@@ -132,7 +132,9 @@ def dead_links(address: str, visits: dict[str, Visit], folder: Path) -> list[str
                 continue
             file = unquote(target.removeprefix(f"{address}/")).partition("?")[0]
             there = visits[file].anchors if file in visits else None
-            if not (folder / file).is_file() or (anchor and there is not None and unquote(anchor) not in there):
+            # As a browser does: the anchor as it is, or else without its percent signs.
+            lost = anchor and there is not None and not {anchor, unquote(anchor)} & set(there)
+            if not (folder / file).is_file() or lost:
                 dead.append(f"{name}: {link.removeprefix(address)}")
     return dead
 
