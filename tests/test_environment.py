@@ -103,5 +103,8 @@ def test_the_library_needs_few_packages_and_caps_none() -> None:
     assert all({part.operator for part in requirement.specifier} == {">="} for requirement in requirements)
 
 
-def test_the_citation_names_the_version() -> None:
-    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
+def test_the_citation_and_the_newest_entry_of_the_changelog_name_the_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == __version__
+    newest = next(line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("## ["))
+    assert newest in ("## [Unreleased]", f"## [{__version__}] - {citation.get('date-released')}")

@@ -62,7 +62,6 @@ NAMES = {
     "z": "z, (y − theory)/error",
     "chi_squared": "χ²",
     "x_err": "error of x",
-    "solved": "solved",
 }
 """Columns of the CSV in readers' words; of others, underscores become spaces."""
 SHARED = ("panel", "series", "x", "y", "y_err")
