@@ -25,7 +25,10 @@ from tests.robustness.test_kills import wait_for_job
 pytestmark = pytest.mark.slurm
 LONGEST = 600.0  # s, for the queue to move
 # An experiment of each paper that needs no GPU: of its paper scale the first part.
-PAPER_PARTS = ("overparam/solve_sbpi", "margins/local_entropy", "shaping/tree_solutions", "glm/amp_perceptron")
+PAPER_PARTS = (
+    *("overparam/solve_belief_propagation", "margins/local_entropy"),
+    *("shaping/tree_solutions", "glm/amp_perceptron"),
+)
 TARGETS = os.environ.get("LOCALENTROPY_SLURM_TARGETS", "figure8 figure9").split()
 # This cluster keeps no accounts to ask, and its jobs are short.
 SLURM = (
