@@ -21,7 +21,6 @@ from localentropy.plots.overparam import (
 )
 from tests.claims import network_tables, run_tables, theory_tables
 
-TANH = theory_tables.ENSEMBLE | {"activation": "tanh"}
 THEORY = {"alpha_T": 3.0, "alpha_T_storage": 1e-3, "ensemble": theory_tables.ENSEMBLE}
 
 
