@@ -33,7 +33,7 @@ HERMITE_WEIGHT = HERMITE_WEIGHT / math.sqrt(2 * math.pi)
 
 
 def site_term(q_hat_ref, t_hat, field, q1_hat, q0_hat, block):
-    """Twin: G_S of `margins`, SM II.2, as it is written; field is p_hat - t_hat."""
+    """Twin: G_S of `margins`, supplement II.2, as it is written; field is p_hat - t_hat."""
     (x, w_x), (y, w_y) = gaussian(200), gaussian(200)
     w_x = w_x * (1 + np.tanh(math.sqrt(q_hat_ref) * x))
     h = t_hat / math.sqrt(q_hat_ref) * x[:, None] + math.sqrt(q0_hat - t_hat**2 / q_hat_ref) * y + field
@@ -42,7 +42,7 @@ def site_term(q_hat_ref, t_hat, field, q1_hat, q0_hat, block):
 
 
 def pattern_term(ref: Reference, margin, S, T, Q1, Q0, block):
-    """Twin: G_E of `margins`, SM II.2, as it is written, with the covariances of the pre-activations."""
+    """Twin: G_E of `margins`, supplement II.2, as it is written, with the covariances of the pre-activations."""
     (x, w_x), (y, w_y) = gaussian(70), gaussian(30, 7.0)
     bound = (ref.margin - math.sqrt(ref.common) * x) / math.sqrt(ref.free)
     t, weight = np.polynomial.legendre.leggauss(70)
@@ -177,7 +177,7 @@ def test_replicon_of_random_features_without_latent_space_is_that_of_a_perceptro
 
 @pytest.mark.parametrize("margin", [0.0, 0.2])
 def test_replicon_at_the_typical_distance_is_that_of_typical_solutions(margin):
-    """Students of the reference's margin that do not feel it (`margins`, SM I: the line of de Almeida and Thouless)."""
+    """Students of the reference's margin that do not feel it (`margins`, supplement I: de Almeida–Thouless line)."""
     typical = perceptron.typical(0.5, margin)
     z, weight = gaussian(400)
     h = (margin - math.sqrt(typical.q) * z) / math.sqrt(1 - typical.q)
@@ -204,7 +204,7 @@ def test_replicon_of_a_planted_perceptron_at_the_typical_distance(margin_ref, ma
 
 
 def test_stability_along_the_curves_around_largest_margins():
-    """`margins`, SM II: stable up to alpha = 0.75; at 0.8 not at small distances, where the entropy is negative."""
+    """`margins`, supplement II: stable up to α = 0.75; at 0.8 not at small distances, where the entropy is negative."""
     distances = np.geomspace(1e-4, 0.3, 20)
     for alpha in (0.5, 0.71, 0.75):
         assert perceptron.franz_parisi(distances, alpha).replicon.max() < 1
@@ -360,7 +360,7 @@ def test_a_solution_with_blocks_solves_the_papers_equations_from_several_starts(
 
 @pytest.mark.parametrize("block", [0.3, 0.8, None])
 def test_students_come_back_together_where_the_replicon_is_below_one(block):
-    """`margins`, SM II.2: q1 = q0 wherever it was searched; here at more loads, margins and distances."""
+    """`margins`, supplement II.2: q1 = q0 wherever it was searched; here at more loads, margins and distances."""
     for alpha, margin_ref, distances in ((0.5, 0.2, [0.05]), (0.72, "max", [1e-4, 1e-3, 0.01, 0.1])):
         found = perceptron.franz_parisi_one_step(distances, alpha, margin_ref, block=block)
         assert (found.replicon < 1).all()

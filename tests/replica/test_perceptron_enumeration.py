@@ -1,4 +1,4 @@
-"""Theory of the perceptron against all 2^N weights at small N, extrapolated to N → ∞ (margins, SM I and II).
+"""Theory of the perceptron against all 2^N weights at small N, extrapolated to N → ∞ (margins, supplement I and II).
 
 Means over samples: of ln Z/N, the entropy of solutions of margin 0; and of the entropy of those at distance 1/4 from a
 reference of a margin, less that of all configurations at this distance. Patterns are Gaussian, so that nothing ties.

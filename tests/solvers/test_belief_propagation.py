@@ -73,7 +73,7 @@ class TwinMessages:
 
 
 def krauth_mezard(alpha: float, margin: float) -> tuple[float, float]:
-    """Entropy and overlap of typical solutions of random patterns (margins, SM I)."""
+    """Entropy and overlap of typical solutions of random patterns (margins, supplement I)."""
     z = np.linspace(-9, 9, 1201)
     weight = np.exp(-0.5 * z * z)
     weight /= weight.sum()

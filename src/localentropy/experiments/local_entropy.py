@@ -1,4 +1,4 @@
-"""Local entropy around a solver's solutions, by belief propagation (margins, SM II.3, figure 3).
+"""Local entropy around a solver's solutions, by belief propagation (margins, supplement II.3, figure 3).
 
 The problem is the storage of random patterns. Table: one row for each solution and distance.
 

@@ -61,7 +61,7 @@ def local_entropy(
     This also reaches distances where the entropy is convex, at which no fixed field is stable. Points are solved
     outwards, each starting from the messages of the point before.
 
-    Source: `margins`, SM II.3 (there with fields on a grid); messages and entropy as in `belief_propagation`.
+    Source: `margins`, supplement II.3 (there with fields on a grid); messages and entropy as in `belief_propagation`.
 
     Args:
         instance: the problem.

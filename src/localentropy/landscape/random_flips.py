@@ -1,6 +1,6 @@
 """Local energy of binary networks: the train error after each weight is flipped with probability d.
 
-Source: margins, SM IV, figure 8.
+Source: margins, supplement IV, figure 8.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The order of the hidden units does not change what a network computes. So the units of one network are permuted to match
 those of the other before the weights are compared. Units are those of a perceptron, or the channels of a convolution.
 An odd unit without bias has a sign too: its incoming and outgoing weights may change sign together.
-Source: overparam, §III; margins, SM IV.
+Source: overparam, §III; margins, supplement IV.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class Identity(Covariance):
 
 
 class Sign(Covariance):
-    """Of the sign (`margins`, SM III; docs/margins/theory.md eq. 33)."""
+    """Of the sign (`margins`, supplement III; docs/margins/theory.md eq. 33)."""
 
     def covariance(self, q: Jet) -> Jet:
         """Q(q) = (2 / pi) asin q."""
@@ -91,7 +91,7 @@ class Sign(Covariance):
 
 
 class ReLU(Covariance):
-    """Of max(u, 0) (`margins`, SM III; docs/margins/theory.md eq. 33)."""
+    """Of max(u, 0) (`margins`, supplement III; docs/margins/theory.md eq. 33)."""
 
     def covariance(self, q: Jet) -> Jet:
         """Q(q) = [sqrt(1 - q^2) - 1 + q (pi / 2 + asin q)] / (pi - 1)."""

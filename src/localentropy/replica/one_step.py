@@ -1,4 +1,4 @@
-"""One step of replica-symmetry breaking for the students beside a reference (`margins`, SM II.2).
+"""One step of replica-symmetry breaking for the students beside a reference (`margins`, supplement II.2).
 
 Students fall into blocks of m replicas, with overlap q1 in a block and q0 between blocks. Where q1 = q0 the free
 entropy is the replica-symmetric one for every m.

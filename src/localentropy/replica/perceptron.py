@@ -1,4 +1,4 @@
-"""Binary perceptron that stores random patterns: replica theory of wide flat minima (`margins`, SM I and II).
+"""Binary perceptron that stores random patterns: replica theory of wide flat minima (`margins`, supplement I and II).
 
 N weights +-1, P = alpha N random patterns. A solution of margin kappa has all its stabilities >= kappa, in units in
 which the pre-activation is w.x / sqrt(N). All entropies are in nats per weight. Derivation: docs/margins/theory.md.
@@ -113,7 +113,7 @@ def franz_parisi_one_step(
 
     A row has q1 > q0 where such a solution branches off the replica-symmetric one, or is found from any splitting up to
     half of what students share beyond their reference. It has q1 = q0, the replica-symmetric solution, everywhere else:
-    where the replicon is below 1, it is stable. Source: `margins`, SM II.2; docs/margins/theory.md eqs. 25-28.
+    where the replicon is below 1, it is stable. Source: `margins`, supplement II.2; docs/margins/theory.md eqs. 25-28.
 
     Args:
         distances: Hamming distances per weight, each in [1e-9, 1), in any order.

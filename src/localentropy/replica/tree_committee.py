@@ -1,4 +1,4 @@
-"""Tree committee of infinitely many binary perceptrons: replica theory of wide flat minima (`margins`, SM III).
+"""Tree committee of infinitely many binary perceptrons: replica theory of wide flat minima (`margins`, supplement III).
 
 K perceptrons of N / K weights +-1 each see their own part of a pattern. An activation makes an output of each sum. The
 committee adds the outputs up; half of them count negative, unless their mean is zero. K goes to infinity after N.
@@ -79,7 +79,7 @@ class TreeCommittee(Ensemble):
 def typical(alpha: float, margin: float = 0.0, activation: Activation = "sign") -> typicals.TypicalSolution:
     """Typical solutions: entropy, overlap q of two solutions, and its conjugate.
 
-    Source: `margins`, SM III; docs/margins/theory.md eqs. 3, 4, 31, 32.
+    Source: `margins`, supplement III; docs/margins/theory.md eqs. 3, 4, 31, 32.
     """
     return typicals.solution(_ensemble(alpha, margin, activation))
 

@@ -55,7 +55,8 @@ def amp(
 ) -> BeliefSolution:
     """Marginals and entropy of the solutions by approximate message passing, for independent patterns.
 
-    Source: the limit of belief propagation (`margins`, SM II.3) at large N. Iterations are updates of all means.
+    Source: the limit of belief propagation (`margins`, supplement II.3) at large N. Iterations are updates of all
+    means.
 
     Args:
         instance: the problem.

@@ -1,4 +1,4 @@
-"""Binary multilayer perceptrons on images, trained by BinaryNet (margins, SM IV, figure 8).
+"""Binary multilayer perceptrons on images, trained by BinaryNet (margins, supplement IV, figure 8).
 
 A task trains all samples on one number of patterns, a class-balanced part of the training set. Then every pair of
 networks is compared after its permutations and signs are matched. Where all networks solve, their weights are flipped

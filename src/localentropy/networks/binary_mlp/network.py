@@ -3,7 +3,7 @@
 The inputs h⁰ are ±1, and h^l = sign(W^l h^{l−1}). The class is that of the largest output W^L h^{L−1}. Inputs and
 hidden layers have odd sizes, so no sum of a hidden unit is zero. So a unit can be turned: its incoming and outgoing
 weights change sign, and the network computes the same. All sums are integers, exact in float32.
-Source: margins, SM IV.
+Source: margins, supplement IV.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """BinaryNet for ensembles of binary multilayer perceptrons: SGD on real weights whose signs are the network.
 
 The derivative of a sign is replaced: by 1 for weights; for activations by 1 where |W h|/√n ≤ 1 and by 0 elsewhere, with
-n the number of terms (straight-through estimator). Real weights are clipped to [−1, 1]. Source: margins, SM IV; Hubara
-et al. 2016. What SM IV does not say is chosen here: docs/networks.md.
+n the number of terms (straight-through estimator). Real weights are clipped to [−1, 1]. Source: margins,
+supplement IV; Hubara et al. 2016. What supplement IV does not say is chosen here: docs/networks.md.
 
 A wrong last bit would soon turn a weight's sign, and then the network ends elsewhere. So the training is written in
 integers, which float32 adds without rounding in any order. The back-propagated errors are rounded to multiples of

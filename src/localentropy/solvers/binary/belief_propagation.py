@@ -55,7 +55,7 @@ def belief_propagation(
 ) -> BeliefSolution:
     """Marginals and entropy of the solutions by belief propagation with full messages.
 
-    Source: `overparam`, Materials and Methods (BP); messages and Bethe entropy: `margins`, SM II.3. The
+    Source: `overparam`, Materials and Methods (BP); messages and Bethe entropy: `margins`, supplement II.3. The
     values of damping, max_iterations and epsilon are chosen here.
 
     Args:

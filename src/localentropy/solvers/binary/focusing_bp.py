@@ -96,8 +96,8 @@ def focusing_bp(
 ) -> FocusedSolution:
     """A solution in a wide flat region by focusing belief propagation.
 
-    Source: `overparam`, Materials and Methods (fBP), and `margins`, SM II.3: γ_s = artanh ρ_s at fixed y. The values of
-    y, ρ_s, the number of steps, the damping and the cap are chosen here. The published package
+    Source: `overparam`, Materials and Methods (fBP), and `margins`, supplement II.3: γ_s = artanh ρ_s at fixed y. The
+    values of y, ρ_s, the number of steps, the damping and the cap are chosen here. The published package
     BinaryCommitteeMachineFBP.jl has the protocol "pseudo_reinforcement" with exponent=0.5, damping=0, tolerance=1e-3,
     epsilon=0.01, order="sequential", stop="first". With exponent=0 and cap=1 it is standard reinforcement.
 

@@ -241,7 +241,7 @@ def _log_cosh(x: float) -> float:
 
 @subroutine(fastmath=FUSED)
 def add_centre(coupling: float, replicas: float, fields: np.ndarray) -> None:
-    """Add the field of the centre to each h: artanh{tanh γ tanh[(y − 1) artanh(tanh γ tanh h)]} (margins, SM II.3).
+    """Add the centre's field to each h: artanh{tanh γ tanh[(y − 1) artanh(tanh γ tanh h)]} (margins, supplement II.3).
 
     artanh(tanh γ tanh x) is computed as ½ ln[cosh(γ + x)/cosh(γ − x)], which does not saturate.
 
@@ -310,7 +310,7 @@ def update_weights(
 
 @kernel(fastmath=FUSED)
 def bethe_free_entropy(patterns: np.ndarray, threshold: float, fields: np.ndarray, total: np.ndarray) -> float:
-    """Σ_μ ln H_μ + Σ_i ln 2cosh h_i − Σ_μi [ln cosh h_i − ln cosh(h_i − a_μi)] (margins, SM II.3), nats.
+    """Σ_μ ln H_μ + Σ_i ln 2cosh h_i − Σ_μi [ln cosh h_i − ln cosh(h_i − a_μi)] (margins, supplement II.3), nats.
 
     The term of an edge and the normalisation of its message are added: ln cosh a + ln(1 + tanh a tanh(h − a)) =
     ln cosh h − ln cosh(h − a).
