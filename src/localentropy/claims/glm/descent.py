@@ -84,7 +84,7 @@ def the_minimum_is_unique_above_two(descent: pd.DataFrame) -> Finding:
     )
     cells = cells[cells["success", "runs"] >= FEWEST]
     if cells.empty:
-        return Finding.untestable(quantity, f"nowhere {FEWEST} runs")
+        return Finding.untestable(quantity, f"no load has {FEWEST} runs")
     sizes = cells.index.unique("d")
     last = cells.loc[sizes.max()]
     below, above = last[last.index <= UNIQUE * (1 - MARGIN)], last[last.index >= UNIQUE * (1 + MARGIN)]
@@ -132,7 +132,7 @@ def one_unit_needs_seven(descent: pd.DataFrame) -> Finding:
     points = {d: last_half_point(own) for d, own in cells.groupby("d")}
     points = {d: point for d, point in points.items() if np.isfinite(point).all()}
     if len(points) < 3:
-        return Finding.untestable(quantity, f"fewer than three sizes with {FEWEST} runs on both sides of a half")
+        return Finding.untestable(quantity, f"fewer than three sizes with {FEWEST} runs on both sides of one half")
     sizes, (values, errors) = sorted(points), np.array([points[d] for d in sorted(points)]).T
     limit = to_infinite_size(sizes, values, errors)
     moved, error = values[-1] - values[0], float(np.hypot(errors[-1], errors[0]))

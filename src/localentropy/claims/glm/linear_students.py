@@ -158,7 +158,7 @@ def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: p
         values, errors = np.array(pairs).T
         means[student] = (np.average(values, weights=errors**-2), np.sum(errors**-2) ** -0.5)
     told = ", ".join(f"{mean:+.1%} ± {error:.1%} ({student})" for student, (mean, error) in means.items())
-    detail = f"true less Gaussian, mean over loads, {told}; Gaussian features (theory): {'; '.join(words)}"
+    detail = f"true minus Gaussian, mean over loads, {told}; Gaussian features (theory): {'; '.join(words)}"
     if worst < SURE and SURE * largest(error for _, error in means.values()) >= RESOLVED:
         return Finding.untestable(quantity, f"a difference of {RESOLVED:.0%} would not be seen; {detail}")
     return Finding(quantity, worst, bool(worst < SURE), detail, bounds=Bounds(upper=SURE))
@@ -203,12 +203,12 @@ def _cells(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """Mean error, its standard error and the number of runs for each combination of columns.
 
     Raises:
-        Untestable: nowhere enough runs, or an error is missing.
+        Untestable: no load has enough runs, or an error is missing.
     """
     if runs["generalization_error"].isna().any():
         raise Untestable("a run without an error")
     cells = runs.groupby(by)["generalization_error"].agg(mean="mean", error="sem", runs="size").reset_index()
     cells = cells[cells["runs"] >= FEWEST].reset_index(drop=True)
     if cells.empty:
-        raise Untestable(f"nowhere {FEWEST} runs")
+        raise Untestable(f"no load has {FEWEST} runs")
     return cells

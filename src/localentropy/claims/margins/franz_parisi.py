@@ -68,7 +68,7 @@ def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame)
     wrong = [name for name, right in found.items() if not all(right)]
     detail = (
         f"at α = {p['alpha']:g}, κ_min, κ_u, κ_max: {numbers(at[['kappa_min', 'kappa_u', 'kappa_max']], '.5f')}; "
-        + (f"not as said: {', '.join(wrong)}" if wrong else f"{sum(map(len, found.values()))} curves as said")
+        + (f"against the claim: {', '.join(wrong)}" if wrong else f"{sum(map(len, found.values()))} curves as claimed")
     )
     lowest = float(at["kappa_min"])
     quantity = "κ_min, < κ_u < κ_max; negative in a shell, with a dip, growing on either side"

@@ -93,7 +93,7 @@ def zero_temperature_is_sharp(solve_mct0: pd.DataFrame, typical_lattice: pd.Data
 
 def efficient_minima_flatten(solve_sbpi: pd.DataFrame, solve_belief_propagation: pd.DataFrame) -> Finding:
     """The minima of SBPI and BP get flatter with 1/α."""
-    quantity = f"E({DISTANCE}) at the largest 1/α less that at the smallest, in standard errors, < −3; no step up by 2"
+    quantity = f"E({DISTANCE}) at the largest 1/α minus that at the smallest, in standard errors, < −3; no step up by 2"
     steps, scores, words = [], [], []
     for name, table in {"SBPI": solve_sbpi, "BP": solve_belief_propagation}.items():
         energies = _energies(table)

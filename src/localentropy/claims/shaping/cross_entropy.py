@@ -55,7 +55,7 @@ def near_the_bound(cross_entropy_franz_parisi: pd.DataFrame) -> Finding:
     gap = isolation(_curve(cross_entropy_franz_parisi, 0.4, math.inf), "gamma", "γ")
     nearest = ", ".join(f"{part[gamma].iloc[0]:.3f} for γ = {gamma:g}" for gamma in at)
     detail = (
-        f"{numbers(at.values(), '.4f')} for γ = {numbers(at)}; γ = 2 less γ = 1 at d ≤ {SMALL}: at least {better:.1g} "
+        f"{numbers(at.values(), '.4f')} for γ = {numbers(at)}; γ = 2 minus γ = 1 at d ≤ {SMALL}: at least {better:.1g} "
         f"of the bound; at d = {part.index[0]:g}: {nearest}; γ = ∞ is negative up to "
         f"d = {_last_negative(curves[math.inf]):.2g}"
     )

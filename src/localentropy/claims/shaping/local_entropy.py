@@ -59,8 +59,8 @@ def more_replicas_widen_minima(
     """Ten replicas of eLAL are sufficient to match ceSGD-slow; a hundred get closer to fBP than the twenty used."""
     at = SMALL[0]
     quantity = (
-        f"V₁ at D = {at:g} on the same training sets: eLAL of y = {MANY_REPLICAS} less y = {USUAL_REPLICAS}, in SE, > "
-        f"2, and closer to fBP; y = {FEW_REPLICAS} less ceSGD-slow > −2 SE"
+        f"V₁ at D = {at:g} on the same training sets: eLAL of y = {MANY_REPLICAS} minus y = {USUAL_REPLICAS}, in SE, "
+        f"> 2, and closer to fBP; y = {FEW_REPLICAS} minus ceSGD-slow > −2 SE"
     )
     around = pd.concat([_measured(replica_numbers_local_entropy), _measured(tree_local_entropy)])
     few, usual, many = (f"elal_{replicas}" for replicas in (FEW_REPLICAS, USUAL_REPLICAS, MANY_REPLICAS))
@@ -95,7 +95,7 @@ def shuffled_pixels_shrink_volumes(
     """
     at = SMALL[0]
     quantity = (
-        f"loss of V₁ at D = {at:g} by shuffling, of eLAL less the mean of ceSGD, over the range of V₁ without "
+        f"loss of V₁ at D = {at:g} by shuffling, of eLAL minus the mean of ceSGD, over the range of V₁ without "
         f"shuffling, + 2 SE < {SLIGHT}; the median loss < {SLIGHT} of it; this loss and that of each algorithm > 2 SE"
     )
     sets = [_at(_measured(table), at) for table in (fashion_local_entropy, shuffled_local_entropy)]

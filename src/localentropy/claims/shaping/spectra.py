@@ -20,8 +20,8 @@ CORRELATED = 0.5
 def spectra_rank_algorithms(tree_spectra: pd.DataFrame) -> Finding:
     """LAL's spectrum is the widest at the β that LAL sets, and fBP's the narrowest at the lower one."""
     quantity = (
-        "smallest difference of λ_max in SE of pairs, > 2: LAL less each other algorithm at the β of all; each other "
-        "less fBP at the β without LAL"
+        "smallest difference of λ_max in SE of pairs, > 2: LAL minus each other algorithm at the β of all; each other "
+        "minus fBP at the β without LAL"
     )
     table = tree_spectra[tree_spectra["quantity"] == "largest_eigenvalue"]
     scores, words = [], []
