@@ -98,7 +98,7 @@ def least_action_is_almost_as_high(capacities: pd.DataFrame) -> Finding:
     fbp, lal = (last_solved(runs.loc[name, "mean"], 0.5) for name in ("fbp", "lal"))
     highest = float(capacities["alpha"].max())
     if fbp is None or lal is None or fbp == highest:
-        return Finding.untestable(quantity, f"loads on both sides of a half needed for both; the highest is {highest:g}")
+        return Finding.untestable(quantity, f"both need loads on both sides of a half; the highest is {highest:g}")
     ratio = lal / fbp
     most = capacities.attrs["parameters"]["algorithms"]["lal"]["epochs"]
     detail = f"LAL {lal:.3g}, with at most {most} epochs; fBP {fbp:.3g}"

@@ -63,7 +63,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "probability of a wrong sign, divided by the theory for infinitely many inputs, against 1/d; points at one d are drawn side by side. Panels: samples per feature "
         f"n/p = {', '.join(f'{alpha:g}' for alpha in loads)}. d = {sizes(points['d'])}, {counts(points)} instances; error bars: standard error. "
         f"Lines: weighted least squares in 1/d; at 1/d = 0 they end at values with standard errors: {'; '.join(told)}. "
-        "Last panel: the error on true features less that on Gaussian ones, divided by the theory. In each instance both have the same teacher and inputs, so much "
+        "Last panel: the error on true features minus that on Gaussian ones, divided by the theory. In each instance both have the same teacher and inputs, so much "
         f"of the scatter cancels. Its lines end at {words}. "
         "Losses, λ, loads, sizes and numbers of instances are chosen here. The slide prints κ⋆ where its square is meant."
     )

@@ -127,7 +127,7 @@ def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wi
     one, many = (success_fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
     return (
         "Figure phase_retrieval. A teacher with Gaussian weights; the labels are absolute values |z| of its pre-activations on n = αd Gaussian inputs. "
-        "(a) Mean squared error of a weight, with the right choice of the sign, which the labels do not determine. Solid: the smallest possible error; dashed: the state where AMP stays. Transitions: "
+        "(a) Mean squared error of a weight. The labels do not determine the sign, so the right sign is taken. Solid: the smallest possible error; dashed: the state where AMP stays. Transitions: "
         f"weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g}, both exact, and "
         f"α_AMP = {transitions['algorithmic']:.6f} (slides: 1 and 1.13). {amp_caption(runs, transitions['algorithmic'])} In smaller systems the errors below α_AMP are larger than the line. Inset: fraction of all runs that recover the teacher. "
         f"(b) Gradient descent of one unit on the sphere, d = {sizes(plain['d'])}: fraction of {counts(one)} runs whose overlap exceeds 0.99; "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """Panel (a): all distances; (b): small ones; (c): measured entropies less the curve of the largest margin."""
+    """Panel (a): all distances; (b): small ones; (c): measured entropies minus the curve of the largest margin."""
     table, runs = tables["margins/franz_parisi"], tables["margins/local_entropy"]
     largest = largest_margin_curve(table, runs)
     alpha = largest["alpha"].iloc[0]
@@ -70,5 +70,5 @@ def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
         f"{q['damping']:g}) and N are chosen here. "
         f"{f'Not converged: {lost} of {len(runs)} entropies. ' if lost else ''}{stability if len(solved) else ''}(b) Small "
         f"distances. The axis of the entropy is linear between −{LINEAR:g} and {LINEAR:g}, and logarithmic beyond. (c) The squares "
-        f"less the curve of the largest margin."
+        f"minus the curve of the largest margin."
     )

@@ -69,7 +69,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         xlabel=r"stability $\Delta$", ylabel=rf"$P(\Delta)$, curves {SHIFT:g} apart", xlim=(0.0, LARGEST), yticks=ticks
     )
     axis.set_ylim(bottom=0.0)
-    below.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$ less the theory, at $1/\alpha =$", xlim=(0.0, LARGEST))
+    below.set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$ minus theory, at $1/\alpha =$", xlim=(0.0, LARGEST))
     below.set_ylim(-APART, APART * len(histograms))
     below.set_yticks(list(levels), list(levels.values()))
     below.plot([0.97 * LARGEST] * 2, [-0.9 * APART, UNIT - 0.9 * APART], color="black", linewidth=2.0)
@@ -80,10 +80,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Monte Carlo at κ = 0, in bins of whole steps of the lattice. Lines: typical solutions, replica theory; black: "
         f"their maxima. α_T = {p['alpha_T']:g}. Curves of different 1/α are {SHIFT:g} apart. The size is the largest at "
         "which 90 % of the instances are solved, else the largest with solutions (hollow): "
-        f"{_sizes(histograms)}. (b) The points less the theory on their lattice. Levels are {APART:g} apart, the bar is "
-        f"{UNIT:g} long. The density in the first bin less the theory, in standard errors: {_first(histograms)}. The "
-        f"fractions in the first {COMPARED} bins of width {COMPARED_BINS:g} are compared with the theory integrated over the "
-        f"lattice. {in_words(of_bins, 'stabilities', drift=False)} The same for the mean stability. "
+        f"{_sizes(histograms)}. (b) The points minus the theory on their lattice. Levels are {APART:g} apart, the bar "
+        f"is {UNIT:g} long. The density in the first bin minus the theory, in standard errors: {_first(histograms)}. "
+        f"The fractions in the first {COMPARED} bins of width {COMPARED_BINS:g} are compared with the theory "
+        f"integrated over the lattice. {in_words(of_bins, 'stabilities', drift=False)} The same for the mean stability. "
         f"{in_words(of_means, 'mean stability')} Error bars: standard errors over instances. Sizes, 1/α and α_T are chosen "
         "here; compare with the paper's figure."
     )

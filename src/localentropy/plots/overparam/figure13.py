@@ -53,7 +53,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         less = here.assign(y=here["y"] - here["theory"])
         frames.append(series(less, "d", f"less theory, mct0, 1/α = {inv_alpha:.2f}", x="x"))
     axes[3].axhline(0.0, color="black", linewidth=0.6, zorder=0)
-    axes[3].set(xlabel="distance $d$", ylabel="train error less theory", title=PANELS["mct0"])
+    axes[3].set(xlabel="distance $d$", ylabel="train error minus theory", title=PANELS["mct0"])
     overlaps = _overlaps(axes[4], tables)
     frames += overlaps
     axes[5].axis("off")
@@ -72,7 +72,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "belief propagation's magnetizations. These solve only at large 1/α: elsewhere the curve starts at the train error "
         f"they leave. Sizes: {_sizes(energies)}; hollow: fewer than 90 % of the instances solved. Dashed: typical "
         "solutions, replica theory, at 1/α = 5 and the larger values of figure 12. The axes are linear below 0.0001 and "
-        "logarithmic above. (d) MCT0 less the theory on the lattice of its sums and flips, 1/α side by side. "
+        "logarithmic above. (d) MCT0 minus the theory on the lattice of its sums and flips, 1/α side by side. "
         f"{in_words(agreement, 'local energy')} (e) Mean overlap of two solutions of one instance, found by one solver from "
         f"different seeds, sizes side by side; line: typical solutions, replica theory. {_words(overlaps)} Error bars: "
         "standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen "

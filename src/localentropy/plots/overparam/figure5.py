@@ -121,7 +121,7 @@ def _overlaps(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _difference(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Test error of SGD less that of focusing BP on the same training sets."""
+    """Test error of SGD minus that of focusing BP on the same training sets."""
     keys = ["inv_alpha", "sample"]
     each = {
         solver: table[table["quantity"] == "test_error"].groupby(keys)["value"].mean() for solver, table in runs.items()
@@ -154,24 +154,24 @@ def _caption(runs: Mapping[str, pd.DataFrame], halves: Mapping[str, float], near
     P = int(runs["committee_sgd"]["P"].iloc[0])
     found = [f"{SOLVERS[solver]['label']} {half:.3g}" for solver, half in halves.items()]
     first = halves.get("committee_focusing_bp")
-    inputs = f", {round(first * P / fbp['units'])} inputs of a unit at that of fBP" if first else ""
+    inputs = f", {round(first * P / fbp['units'])} inputs of a unit at the threshold of fBP" if first else ""
     energies = (
         f"at N/P = {near:.3g}, the first at which all runs of both are solved (dashed, open), and at {far:.3g}"
         if not math.isnan(far)
-        else "not drawn: at no N/P are all runs of both solved"
+        else "not drawn: there is no N/P at which all runs of both are solved"
     )
     return (
         f"Figure 5. Tree committee machine with K = {fbp['units']} units and continuous weights on sign features of "
         f"{fbp['D']} latent dimensions, P = {P} patterns, α_T = {fbp['alpha_T']:g}; {fbp['samples']} training sets, the "
         f"same for both solvers, {sgd['starts']} starts of SGD on each; mean and standard error over training sets. "
-        "(a) Train error of focusing BP and of SGD on the cross-entropy, linear below 0.001 and logarithmic above; of an "
-        "unsolved run, the weights with the fewest errors. Dotted lines: thresholds, from which on half of the runs are "
-        f"solved: {', '.join(found) or 'nowhere'}{inputs}. (b) Test error; inset: that of SGD less that of focusing BP on "
-        "the same training sets. (c) Cosine of two solutions of SGD for one training set, mean over units, where at least "
-        "three training sets have two; grey: equal solutions. Focusing BP is deterministic and has one solution. (d) Train "
-        "error under multiplicative noise on the weights, units normalised again, against the root mean square distance "
-        f"that a unit moved, {energies}; √K times it is the distance of all weights, which the CSV has too. Both solvers stop "
-        f"at the first solution they meet"
+        "(a) Train error of focusing BP and of SGD on the cross-entropy, linear below 0.001 and logarithmic above. An "
+        "unsolved run counts with its weights of fewest errors. Dotted lines: thresholds, from which on half of the "
+        f"runs are solved: {', '.join(found) or 'nowhere'}{inputs}. (b) Test error; inset: that of SGD minus that of "
+        "focusing BP on the same training sets. (c) Cosine of two solutions of SGD for one training set, mean over "
+        "units, where at least three training sets have two; grey: equal solutions. Focusing BP is deterministic and "
+        "has one solution. (d) Train error under multiplicative noise on the weights, units normalised again, against the root mean square "
+        f"distance that a unit moved, {energies}. √K times this distance is the distance of all weights, which the CSV "
+        f"has too. Both solvers stop at the first solution they meet"
         f"{'' if fbp['stop'] == 'first' else ' (focusing BP: after all couplings)'}. SGD multiplies the norm β of the units "
         f"by 1 + {sgd['beta_growth']:g} and the norm γ of the output by 1 + {sgd['gamma_growth']:g} after each epoch, from "
         f"{sgd['beta']:g} and {sgd['gamma']:g} on. Correlated features make focusing BP approximate. K, P, D, the damping "

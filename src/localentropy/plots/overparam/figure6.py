@@ -92,7 +92,10 @@ def _adversity(table: pd.DataFrame, x: str) -> pd.DataFrame:
 def _caption(table: pd.DataFrame, positions: Mapping[str, int], scale: str) -> str:
     p = table.attrs["parameters"]
     firsts = [f"{count} ({STARTS[name]['label']})" for name, count in positions.items()]
-    found = f"Vertical lines: smallest size from which on half of the networks make none, {' and '.join(firsts)}. "
+    found = (
+        "Vertical lines: smallest size from which on half of the networks make no train errors, "
+        f"{' and '.join(firsts)}. "
+    )
     few = f", {p['wide_samples']} from width {p['wide']} on" if p["wide_samples"] != p["samples"] else ""
     return (
         f"Figure 6. Perceptrons with {p['hidden_layers']} hidden ReLU layers on the parity of MNIST digits (10 "
@@ -100,13 +103,13 @@ def _caption(table: pd.DataFrame, positions: Mapping[str, int], scale: str) -> s
         f"loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, {p['epochs']} epochs or "
         f"until the loss is below 10⁻¹²; mean and standard error of {p['samples']} networks per point{few} (overlaps: "
         "jackknife over networks). (a) Train (dashed, open) and test error. "
-        f"{found if positions else 'No size at which half of them make no train errors. '}"
+        f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
         "(b) Overlap of pairs of solutions of one training set, normalised and aligned, where there are three or more; "
         "right axis: their distance per unit, √2 for orthogonal weights; grey: the same for the networks before any "
         "training, which are the same from both starts. (c) Train error of solutions under multiplicative noise on the "
         "weights, units normalised again, against the root mean square distance that a unit moved, at the threshold "
         "(dashed, open) and at the largest size; errors below 0.001 (dotted) are drawn on a linear scale, and the "
-        f"distance where a line crosses 0.001 is the radius of its minimum. {_adversarial(table)}Chosen here (C): "
+        f"distance where a line crosses 0.001 is the radius of its minimum. {_adversarial(table)}Chosen here: "
         "depth, widths, margin, learning rates, epochs, batches and the size of the reduced training set; compare with the paper's figure. Geiger "
         "et al. (2020), whom the text follows, whiten each component and normalise each sample, take a gain of 1 and a "
         "learning rate of 10⁻⁴, and stop when no pattern lies inside the margin; here the components are scaled "
@@ -126,8 +129,8 @@ def _adversarial(table: pd.DataFrame) -> str:
     return (
         f"Adversarial: first trained on random labels by SGD, learning rate {p['random_label_learning_rate']:g}, batches "
         f"of {p['random_label_batch']}, {p['random_label_epochs']} epochs or until they are learned; error on them at "
-        f"each width: {reached}. Of the hidden units, no pattern activates up to {silent.max():.1%} in the end (width "
-        f"{silent.idxmax()}). "
+        f"each width: {reached}. In the end up to {silent.max():.1%} of the hidden units (at width {silent.idxmax()}) "
+        "are silent: no pattern activates them. "
     )
 
 

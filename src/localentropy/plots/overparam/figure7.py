@@ -73,10 +73,11 @@ def _caption(table: pd.DataFrame, positions: Mapping[str, float], scale: str) ->
     p = table.attrs["parameters"]
     firsts = [f"k = {width:.0f} ({ALGORITHMS[name]['label']})" for name, width in positions.items()]
     found = f"Vertical lines: first width from which on half of the networks are solutions, {' and '.join(firsts)}."
+    none = "There is no width at which half of the networks are solutions."
     return (
         f"Figure 7. {training(table)} Mean and standard error of {p['samples']} networks per point (overlaps: "
         "jackknife over networks). (a) Train (dashed, open) and test error, in evaluation mode with batch-norm "
-        f"statistics of the training set. {found if positions else 'At no width half of the networks are solutions.'} "
+        f"statistics of the training set. {found if positions else none} "
         "(b) Overlap of pairs of trained networks of one training set, batch norm folded into the convolutions, "
         "normalised and aligned; right axis: their distance per unit, √2 for orthogonal weights; grey: the same for the "
         "networks before training; inset: the same, enlarged. (c) Train error of solutions under multiplicative noise on "

@@ -14,7 +14,7 @@ from localentropy.plots.perceptron_points import one_two_five, typical_line
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) barycentre against 1/α, its limit dotted; (c) limits of both errors against α_T; (b), (d) less κ = 0."""
+    """(a) barycentre against 1/α, its limit dotted; (c) limits of both errors against α_T; (b), (d) minus κ = 0."""
     lines = tables["overparam/typical"]
     p = lines.attrs["parameters"]
     limits = tables["overparam/overparameterized_limit"]
@@ -67,10 +67,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     letter(axes)
     caption = (
         f"Figure 9. (a) Generalization error of the barycentre of solutions of margin κ at α_T = {p['alpha_T']:g}; dotted: "
-        "its limit for 1/α → ∞. (b) The same at margin κ less that at κ = 0. (c) The limits for 1/α → ∞ of the errors of "
-        "typical solutions (solid) and of the barycentre of κ = 0 (dashed). (d) The limit of the barycentre's error at "
-        f"margin κ less that at κ = 0. Replica-symmetric theory, {p['ensemble']['activation']} features; α_T and the "
-        "margins are chosen here; compare with the paper's figure."
+        "its limit for 1/α → ∞. (b) The same at margin κ minus that at κ = 0. (c) The limits for 1/α → ∞ of the errors "
+        "of typical solutions (solid) and of the barycentre of κ = 0 (dashed). (d) The limit of the barycentre's error "
+        f"at margin κ minus that at κ = 0. Replica-symmetric theory, {p['ensemble']['activation']} features; α_T and "
+        "the margins are chosen here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames), caption)
 

@@ -71,6 +71,6 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
         f"{table['N'].iloc[0]} weights, P = {table['P'].iloc[0]} random patterns. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
         "bars: standard error of the mean. (b) The same on logarithmic axes. (c) Differences of neighbours in the paper's order "
         f"on the same training sets (two or more). The axis is linear between −{LINEAR:g} and {LINEAR:g}. "
-        f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2, S the overlap with the solution in each unit, the "
+        f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2 (S is the overlap with the solution in each unit), the "
         f"distances, and β₁ of ceSGD-slow, which the text does not give, are chosen here: compare with the paper's figure.{below}"
     )

@@ -101,7 +101,7 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
     numbers = ", ".join(f"{COMMITTEE[str(name)]['label']} {size}" for name, size in solutions.items()) or "none"
     return (
         "Figure 5. Eigenvalues of the Hessian of the mean square error at the solutions of figure 4, with activations "
-        f"tanh(βx) and units of norm 1; histograms over solutions ({numbers}), bins of even width on the drawn axis. "
+        f"tanh(βx) and units of norm 1; histograms over solutions ({numbers}), bins of equal width on the drawn axis. "
         f"Markers: mean of the largest eigenvalue; error bars: its standard error. {' '.join(words)} The output "
         f"function, tanh without β, is chosen here: compare with the paper's figure.{below}"
     )

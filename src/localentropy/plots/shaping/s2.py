@@ -41,9 +41,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     frames = [data, others.assign(panel="a", series=others["algorithm"] + ", figure 6", x=others["distance"])]
     data = pd.concat(frames)
     caption = (
-        f"Figure s2. As figure 6, with every pixel shuffled over the training images: correlations are destroyed, the mean of each pixel is kept. A "
+        f"Figure s2. The same as figure 6, with every pixel shuffled over the training images. This destroys correlations and keeps the mean of each pixel. A "
         f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy; mean and standard error over the first "
-        f"{entropies['sample'].nunique()} runs; dashed and open: of figure 6, "
+        f"{entropies['sample'].nunique()} runs; dashed and open: those of figure 6, "
         f"without shuffling. {not_converged(entropies, 'Expectation propagation')} (b) There is no meaningful test set. "
         f"Train error of each run when each pixel is drawn again with probability {probability:g} from its values in the training set, "
         f"against the largest eigenvalue of the Hessian {correlations(rates, spectra)}.{f' Train errors of unsolved runs: {ours}.' if ours else ''} The coupling of eLAL's "
