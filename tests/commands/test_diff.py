@@ -199,7 +199,7 @@ def test_a_table_on_a_terminal(repository: Path):
         ((".git", "HEAD"), ".git: no <paper>/<figure>.csv in it"),
         (("damaged", "HEAD"), "overparam/figure1.csv: no column"),
         (("empty", "HEAD"), "overparam/figure1.csv: not readable"),
-        (("words", "HEAD"), "overparam/figure1.csv: column y has something else than numbers"),
+        (("words", "HEAD"), "overparam/figure1.csv: column y has values that are not numbers"),
         (("other", "HEAD"), "other and HEAD: no figure in both (glm/figure1; margins/figure2, overparam/figure1)"),
     ],
 )

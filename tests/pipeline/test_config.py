@@ -296,7 +296,7 @@ def test_a_papers_sections_lie_below_its_name(root: Path) -> None:
 def test_a_paper_is_not_called_as_a_key(root: Path, name: str) -> None:
     (root / "config" / name).mkdir()
     (root / "config" / name / "figures.yaml").touch()
-    with pytest.raises(ConfigError, match=f"config/{name}: a key or section of overparam is called so too"):
+    with pytest.raises(ConfigError, match=f"config/{name}: a key or section of overparam has this name too"):
         resolve(root=root)
 
 

@@ -203,7 +203,7 @@ def test_code_edited_while_a_job_runs_never_signs_its_result(made: Checkout) -> 
     made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
     output, _ = process.communicate()
     assert process.returncode != 0
-    assert "1-of-2.parquet: not written, for the code was edited while it was computed; run again" in output
+    assert "1-of-2.parquet: not written: the code was edited while it was computed; run again" in output
     again = made.snakemake("figure91")
     assert again.status == 0, again.output
     table = artifacts.read_table(made.folder / "results/default/overparam/toy_a.parquet").rows

@@ -106,7 +106,7 @@ def read_figure(name: str, content: bytes) -> pd.DataFrame:
         raise DataError(f"{name}.csv: no column {', '.join(sorted(missing))}")
     for column in ("x", "y", "y_err"):
         if not pd.api.types.is_numeric_dtype(rows[column]):
-            raise DataError(f"{name}.csv: column {column} has something else than numbers")
+            raise DataError(f"{name}.csv: column {column} has values that are not numbers")
     return rows
 
 

@@ -353,7 +353,7 @@ class ExperimentJob(TableReader):
             table = pd.concat(rows, ignore_index=True)
             file = self.part(number)
             if closure.edited(*self.modules):
-                raise ArtifactError(f"{file}: not written, for the code was edited while it was computed; run again")
+                raise ArtifactError(f"{file}: not written: the code was edited while it was computed; run again")
             artifacts.write_table(file, table, stamp, started)
             seconds = (datetime.now(UTC) - started).total_seconds()
             reporter.summary(f"{len(tasks)} tasks, {len(table)} rows, {seconds:.1f} s → {file}")

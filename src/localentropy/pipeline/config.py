@@ -151,7 +151,7 @@ def resolve(
     papers, own_keys = find_papers(root), [*general_keys, "scale", "run"]
     for paper in papers:
         if paper in [*own_keys, *_read(root, f"config/{MAIN_PAPER}/physics.yaml").values]:
-            raise ConfigError(f"config/{paper}: a key or section of {MAIN_PAPER} is called so too; rename the paper")
+            raise ConfigError(f"config/{paper}: a key or section of {MAIN_PAPER} has this name too; rename the paper")
     asked = experiment_names(figures, claims)
     layers = {paper: [_read(root, f"config/{paper}/{part}.yaml") for part in ("physics", scale)] for paper in papers}
     sections = {paper: list(dict.fromkeys([*_sections(asked, paper), *layers[paper][0].values])) for paper in papers}
@@ -206,7 +206,7 @@ def read_figures(root: Path = ROOT) -> dict[str, Figure]:
                     f"{layer.name}: {shown(name)}: a figure is named by lower-case letters, digits and '_'"
                 )
             if paper == MAIN_PAPER and name.partition("_")[0] in papers:
-                raise ConfigError(f"{layer.name}: {name}: figures of another paper begin so; choose another name")
+                raise ConfigError(f"{layer.name}: {name}: another paper's figures begin with this; choose another name")
         entries = {name: _validate(Figure, name, [layer]) for name in layer.values}
         _check_experiment_names(layer, {name: entry.experiments for name, entry in entries.items()}, papers)
         figures |= {name_target(paper, name): entry for name, entry in entries.items()}

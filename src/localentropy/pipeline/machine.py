@@ -46,7 +46,7 @@ def refusals() -> Iterator[None]:
         if error.errno not in _REFUSALS:
             raise
         where = f"{error.filename}: " if error.filename else ""
-        raise MachineError(f"{where}{error.strerror}; mend that and run again: what is complete is kept") from None
+        raise MachineError(f"{where}{error.strerror}; fix that and run again: what is complete is kept") from None
 
 
 def _is_out_of_memory(error: Exception) -> bool:
