@@ -92,5 +92,5 @@ dist: setup
 	$(BIN)/python -m build --no-isolation
 
 clean:
-	rm -rf results logs data/prepared notebooks/*.html notebooks/*.ipynb site docs/api .snakemake
+	rm -rf results logs data/prepared notebooks/*.html* notebooks/*.ipynb* site docs/api .snakemake
 	find figures -mindepth 1 -maxdepth 1 ! -name gallery -exec rm -rf {} +

@@ -87,7 +87,7 @@ class Figure(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    shows: str = Field(description="what the figure shows, in one line of the README's table")
+    shows: str = Field(description="what the figure shows, in one line of the report and of `explore`")
     experiments: tuple[str, ...] = Field(
         min_length=1, description="the experiments whose tables it draws, as <paper>/<name>"
     )
