@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.commands.diff import compare, compare_sources, lines, read_figures
+from localentropy.commands.diff import MEASURED, compare, compare_sources, lines, read_figures
 from localentropy.errors import DataError
 
 
@@ -43,6 +43,22 @@ def test_scores_and_agreements_are_results_and_name_no_row():
     assert compare("f", points, at(moved, 4, y=0.303)).same
 
 
+PARAMETERS = (
+    {"panel", "series", "D", "N", "algorithm", "alpha", "beta", "d", "dataset", "distance", "energy", "ensemble"}
+    | {"epoch", "features", "gamma", "initialization", "inv_alpha", "layer", "left", "margin", "margin_effective"}
+    | {"margin_ref", "optimizer", "p", "parameters", "probability", "regularization", "right", "sample", "sigma"}
+    | {"solver", "student", "width", "x"}
+)
+"""Columns of the figures that tell rows apart."""
+
+
+def test_every_column_of_a_figure_is_sorted_into_parameters_and_results():
+    root = Path(__file__).parents[2]
+    figures = read_figures(str(root / "figures/gallery")), read_figures(str(root / "tests/golden"))
+    columns = {column for tables in figures for table in tables.values() for column in table}
+    assert columns - MEASURED == PARAMETERS
+
+
 @pytest.mark.parametrize("step", [-0.2, 0.2])
 def test_a_move_is_measured_in_both_standard_errors(step: float):
     moved = at(rows(), 4, y=0.3 + step, y_err=0.04)
@@ -63,6 +79,13 @@ def test_a_move_without_errors_is_relative():
     # What is zero up to rounding beside numbers of order one may be another such zero, but no more.
     assert compare("f", rows(), at(rows(), 0, y=-7e-12)).same
     assert compare("f", rows(), at(rows(), 0, y=1e-7)).beyond == 1
+
+
+def test_thresholds_of_zero_leave_the_move_in_words():
+    found = compare("f", rows(), at(rows(), 4, y=0.36), sigmas=0.0)
+    assert found.beyond == 1 and np.isinf(found.largest) and found.worst.startswith("1.41 σ")
+    found = compare("f", rows(), at(rows(), 1, y=0.6), relative=0.0)
+    assert found.beyond == 1 and found.worst.startswith("0.167 relative")
 
 
 def test_the_worst_row_is_the_one_furthest_beyond_its_own_threshold():

@@ -135,7 +135,10 @@ class Checkout:
 
     def edit(self, path: str, change: Callable[[str], str]) -> None:
         file = self.folder / path
-        file.write_text(change(file.read_text()))
+        before = file.read_text()
+        after = change(before)
+        assert after != before, f"{path}: the edit changes nothing"
+        file.write_text(after)
 
     def contents(self, pattern: str) -> dict[str, bytes]:
         files = sorted(self.folder.glob(pattern))

@@ -205,6 +205,7 @@ def test_mutated_command_lines(
     part = ["--part", "1001"] if command == "run" else []
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("localentropy.pipeline.checkout.ROOT", tmp_path)
+    (tmp_path / "config").mkdir(exist_ok=True)
     monkeypatch.setattr("sys.argv", ["localentropy", command, *words, *part])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -212,3 +213,4 @@ def test_mutated_command_lines(
     if ended.value.code:
         assert captured.err.startswith("error: "), captured.err
         assert len(captured.err.splitlines()) == 1 and "Traceback" not in captured.err, captured.err
+        assert "the commands work in a checkout" not in captured.err, captured.err

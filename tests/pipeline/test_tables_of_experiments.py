@@ -119,6 +119,18 @@ def test_a_run_that_ended_between_two_tables_is_completed(summed: Checkout) -> N
     assert summed.snakemake("figure94").did == {"joining the parts of overparam/toy_total"} | drawing(94)
 
 
+def test_parts_are_joined_also_when_what_they_were_made_from_is_gone(summed: Checkout) -> None:
+    total = summed.folder / "results/default/overparam/toy_total.parquet"
+    whole = total.read_bytes()
+    for gone in (total, total.with_name("toy_sum.parquet"), summed.folder / "figures/default/overparam/figure94.png"):
+        gone.unlink()
+    run = summed.snakemake("figure94")
+    assert run.status == 0 and run.did == {"joining the parts of overparam/toy_total"} | drawing(94), run.output
+    assert total.read_bytes() == whole
+    assert summed.snakemake("results/default/overparam/toy_sum.parquet", "figure94").status == 0
+    assert summed.python("verify").status == 0
+
+
 def test_a_table_of_other_content_is_noticed(summed: Checkout) -> None:
     table = summed.folder / "results/default/overparam/toy_sum.parquet"
     content = bytearray(table.read_bytes())

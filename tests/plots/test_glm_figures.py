@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 from localentropy.analysis.thresholds import last_half_point
 from localentropy.plots.drawing import Drawing
@@ -72,8 +74,13 @@ def test_means_have_their_standard_errors_and_bars_of_fractions_end_at_one() -> 
     runs = rows(keys={"d": 10}, alpha=[1.0, 1.0, 2.0, 2.0], value=[0.1, 0.3, 0.5, 0.5])
     found = points.means(runs, ["alpha", "d"], "value").set_index("alpha")
     assert found.loc[1.0, ["y", "y_err", "runs"]].tolist() == pytest.approx([0.2, 0.1, 2])
-    down, up = points.share_bars(pd.DataFrame({"y": [0.5, 1.0], "y_err": [0.2, 0.1]}))
-    assert down.tolist() == [0.2, 0.1] and up.tolist() == [0.2, 0.0]
+    figure, axis = plt.subplots()
+    points.draw_shares(axis, rows(keys={"d": 10}, alpha=[1.0, 2.0], y=[0.5, 1.0], y_err=[0.2, 0.1]), points.AMP_SIZES)
+    (drawn,) = axis.containers
+    assert isinstance(drawn, ErrorbarContainer)
+    (bars,) = drawn.lines[2]
+    assert [segment[:, 1].tolist() for segment in bars.get_segments()] == [[0.3, 0.7], [0.9, 1.0]]
+    plt.close(figure)
 
 
 def test_the_equilibrium_changes_its_branch_at_the_transition() -> None:

@@ -10,6 +10,8 @@ from localentropy.errors import DomainError
 
 REACHED = 1e-3
 """Train error that ends the flat surrounding of a solution (chosen here)."""
+CHORD_TO = 0.1
+"""A profile is convex if it lies below its chord from zero to this fraction of flipped weights (chosen here)."""
 
 
 def radius(distance: ArrayLike, energy: ArrayLike) -> float:

@@ -71,7 +71,6 @@ def run(
 @app.command()
 def prepare(
     dataset: Annotated[str, typer.Argument(help="e.g. mnist_parity")],
-    scale: Scale = None,
     config: Files = None,
     set_: Overrides = None,
     log: Log = None,
@@ -80,7 +79,7 @@ def prepare(
     """Prepare a dataset from the configured source (data.source, data.mirror)."""
     from localentropy.pipeline.computations import DatasetJob
 
-    _request(DatasetJob, dataset, job, scale, config, set_, None).prepare(log)
+    _request(DatasetJob, dataset, job, None, config, set_, None).prepare(log)
 
 
 @app.command()
@@ -200,7 +199,9 @@ def notebook(
 ) -> None:
     """Run a notebook and render it as a page that needs no network."""
     from localentropy.commands.notebook import render
+    from localentropy.pipeline.artifacts import require_writable
 
+    require_writable(page)
     render(source, page)
 
 

@@ -18,7 +18,8 @@ GALLERY = "figures/gallery"
 MEASURED = (
     {"y", "y_err", "x_err", "n", "runs", "samples", "solved", "theory", "z", "score", "slope", "residual"}
     | {"distance_typical", "entropy_typical", "distance_raw"}
-    | {"chi_squared", "points", "drift", "drift_err"}
+    | {"chi_squared", "points", "drift", "drift_err", "spread", "solutions", "rate", "largest_eigenvalue"}
+    | {"generalization_error", "best_regularization"}
 )
 """Columns that are results. All others say what a number is, and tell rows apart."""
 OTHERS = {"scorecard", "verdicts"}
@@ -139,17 +140,16 @@ def compare(figure: str, a: pd.DataFrame, b: pd.DataFrame, sigmas: float = 3.0, 
     size = np.fmax(*np.abs(y).T)
     scale = both.assign(size=size).groupby(["panel", "series"], dropna=False)["size"].transform("max").to_numpy()
     exact = error == 0
-    unit = np.where(exact, relative * np.maximum(size, 0.01 * scale), sigmas * error)
+    base = np.where(exact, np.maximum(size, 0.01 * scale), error)
     # Equal numbers, or two missing ones, have not moved. A number missing on one side has moved infinitely far.
     still = (delta == 0) | np.isnan(y).all(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        move = np.where(still, 0.0, np.nan_to_num(delta / unit, nan=np.inf, posinf=np.inf))
+        apart = np.where(still, 0.0, np.nan_to_num(delta / base, nan=np.inf, posinf=np.inf))
+        move = np.where(still, 0.0, np.nan_to_num(apart / np.where(exact, relative, sigmas), posinf=np.inf))
     worst = ""
     if len(move) and move.max() > 0:
         at = int(move.argmax())
-        amount = move[at] * (relative if exact[at] else sigmas)
-        unit_name = "relative" if exact[at] else "σ"
-        worst = f"{amount:.3g} {unit_name}: {_words(both.iloc[at])}"
+        worst = f"{apart[at]:.3g} {'relative' if exact[at] else 'σ'}: {_words(both.iloc[at])}"
     only = pairs["_merge"].value_counts()
     return Comparison(
         figure=figure,

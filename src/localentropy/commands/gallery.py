@@ -110,7 +110,8 @@ def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJo
         require_known(target, outputs, "figure")
     chosen = [output for target, output in outputs.items() if not targets or target in targets]
     tables = {name for output in chosen for name in output.tables}
-    jobs: list[Job] = [*(job for job in table_jobs(configuration) if job.name in tables), *chosen]
+    made = [job for job in table_jobs(configuration) if job.name in tables and job.committed is None]
+    jobs: list[Job] = [*made, *chosen]
     for job in jobs:
         file = job.files()[0]
         difference = "missing" if not file.exists() else job.problem()

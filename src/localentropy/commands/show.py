@@ -12,8 +12,7 @@ from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import RESULTS
 from localentropy.pipeline.config import Configuration
 from localentropy.pipeline.jobs import output_jobs, table_jobs
-from localentropy.pipeline.outputs import FIGURES, FigureJob
-from localentropy.pipeline.scorecard import ScorecardJob
+from localentropy.pipeline.outputs import FIGURES
 
 
 def describe(file: Path) -> str:
@@ -30,10 +29,13 @@ def describe(file: Path) -> str:
     if (copies := GALLERY.absolute()) in file.absolute().parents:
         made = FIGURES / "default" / file.absolute().relative_to(copies)
         raise ArtifactError(f"{file}: a copy, which has no record of how it was made; {made} has one where it is made")
-    outputs = (*FigureJob.SUFFIXES, *ScorecardJob.SUFFIXES, ".json")
-    if file.suffix not in outputs or not file.with_suffix(".json").exists():
-        raise ArtifactError(f"{file}: nothing to show; allowed: a table (.parquet), a file of a figure or scorecard")
-    stamp, record = artifacts.read_output(file.with_suffix(""))
+    stem = file.with_name(file.name.partition(".")[0])
+    allowed = "a table (.parquet), a file of a figure, a scorecard or a prepared dataset"
+    if not stem.with_suffix(".json").exists():
+        raise ArtifactError(f"{file}: nothing to show; allowed: {allowed}")
+    stamp, record = artifacts.read_output(stem)
+    if file.name.removeprefix(stem.name) not in {".json", *record["files"]}:
+        raise ArtifactError(f"{file}: no file of {stamp.name}; allowed: {allowed}")
     head = [f"{file}: part of {stamp.name}", record["caption"]]
     return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
 

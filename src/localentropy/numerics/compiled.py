@@ -1,8 +1,8 @@
 """The decorators of everything compiled: `kernel` is called from Python, `subroutine` from kernels only.
 
 Kernels have a disk cache that notices an edited subroutine. numba looks only at the file of the function itself, and
-would go on using the old one. So the folder of the cache is named by the contents of all files of this package that the
-kernel's module imports.
+would go on using the old one. So the folder of the cache is named by a hash of the code that the kernel's module
+uses.
 
 Subroutines are always inlined and never on disk. A call that is left in the machine code of a kernel is bound, when
 that is loaded, to whichever copy of the callee the process has already, and copies round differently: which product

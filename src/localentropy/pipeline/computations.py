@@ -33,11 +33,6 @@ if TYPE_CHECKING:
 RESULTS, PREPARED, COMMITTED = Path("results"), Path("data/prepared"), Path("data/paper_scale")
 
 
-def table_path(folder: str, name: str) -> Path:
-    """Where the whole table of the experiment `<paper>/<name>` lies."""
-    return RESULTS / folder / f"{name}.parquet"
-
-
 def prepared_path(dataset: str, source: str) -> Path:
     """Where a prepared dataset lies."""
     return PREPARED / source / f"{dataset}.npz"
@@ -238,7 +233,7 @@ class ExperimentJob(TableReader):
     @property
     def table(self) -> Path:
         """Where its whole table lies."""
-        return table_path(self.folder, self.name)
+        return RESULTS / self.folder / f"{self.name}.parquet"
 
     @property
     def committed(self) -> tuple[Path, artifacts.Stamp] | None:
@@ -364,17 +359,19 @@ class ExperimentJob(TableReader):
 
         started = datetime.now(UTC)
         with reporting(self.name, 1, log) as reporter:
-            parts = [self._read_part(number) for number in self.numbers]
-            table = pd.concat(parts, ignore_index=True).sort_values("task", kind="stable", ignore_index=True)
-            artifacts.write_table(self.table, table.drop(columns="task"), self.stamp(), started)
-            reporter.summary(f"{len(table)} rows from {self.parts} parts → {self.table}")
-
-    def _read_part(self, number: int) -> pd.DataFrame:
-        table = read_checked(self.part(number))
-        difference = table.stamp.difference(self.stamp(number))
-        if difference:
-            raise ArtifactError(f"{self.part(number)}: {difference}; run {self.name} again")
-        return table.rows
+            parts = [read_checked(self.part(number)) for number in self.numbers]
+            # A file that they were made from may be gone. Then its hash is only in their stamps.
+            inputs = parts[0].stamp.inputs
+            for number, part in zip(self.numbers, parts, strict=True):
+                wanted = self.stamp(number)
+                difference = self.difference(part.stamp, wanted)
+                difference = difference or part.stamp.difference(replace(wanted, inputs=inputs))
+                if difference:
+                    raise ArtifactError(f"{self.part(number)}: {difference}; run {self.name} again")
+            rows = pd.concat([part.rows for part in parts], ignore_index=True)
+            rows = rows.sort_values("task", kind="stable", ignore_index=True).drop(columns="task")
+            artifacts.write_table(self.table, rows, replace(self.stamp(), inputs=inputs), started)
+            reporter.summary(f"{len(rows)} rows from {self.parts} parts → {self.table}")
 
 
 def read_checked(file: Path) -> artifacts.Table:

@@ -185,7 +185,9 @@ class Pipeline:
         wanted = list(self.configuration.figures) if "all" in asked else [name for name in targets if name in asked]
         files = [file for name in wanted for file in targets[name]]
         files += self.scorecard_files() if "scorecard" in asked else []
-        pages = [file for file in files if file.endswith((".png", ".html"))]
+        others = {"report": str(FIGURES / self.configuration.folder / "report.html"), "dag": "figures/dag.svg"}
+        files += [file for name, file in (others | {"site": "site/index.html"}).items() if name in asked]
+        pages = [file for file in files if file.endswith((".png", ".html", ".svg"))]
         if len(pages) == 1:
             print(f"look at {pages[0]} in any browser", file=sys.stderr)
         elif pages:
@@ -306,8 +308,12 @@ def _refuse_repeated(arguments: Sequence[str]) -> None:
     Raises:
         ConfigError: naming the option.
     """
-    for option, short in (("--config", "-C"), ("--configfile", "--configfiles")):
-        given = [argument for argument in arguments if argument.partition("=")[0] in (option, short)]
+    words = [argument.partition("=")[0] for argument in arguments]
+    given_as = {
+        "--config": [word for word in words if word == "--config" or word.startswith("-C")],
+        "--configfile": [word for word in words if word in ("--configfile", "--configfiles")],
+    }
+    for option, given in given_as.items():
         if len(given) > 1:
             raise ConfigError(f"{option} is given {len(given)} times; allowed: once, with all values behind it")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.flatness import CHORD_TO
 from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import last_solved
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, smallest
@@ -12,8 +13,6 @@ from localentropy.errors import DomainError
 
 WELL_BELOW = 0.5
 """The text says "well below" 1 and gives no number. Chosen here: half."""
-CHORD_TO = 0.1
-"""A profile is convex if it lies below the chord from zero distance to this fraction of flipped weights."""
 
 
 def solutions_at_the_threshold_are_many_and_flat(

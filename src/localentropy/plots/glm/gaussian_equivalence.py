@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -77,30 +78,38 @@ def _load(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, s
     groups = [(student, kind) for student in STUDENTS if student in set(points["student"]) for kind in KINDS]
     for number, (student, kind) in enumerate(groups):
         own = points[(points["student"] == student) & (points["features"] == kind)]
-        color = STUDENTS[student]
-        style = {"color": color, "markersize": 4, **FEATURES[kind]}
+        style = {"color": STUDENTS[student], "markersize": 4, **FEATURES[kind]}
+        line = {"linestyle": "-" if kind == "nonlinear" else ":", "linewidth": 0.9}
         shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
-        axis.errorbar(1.0 / own["d"] + shift, own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
         series = f"{student}, {KINDS[kind]}"
-        frames.append(own.assign(panel=panel, series=series, x=1.0 / own["d"]))
-        fit = _fit(own)
-        if fit is None:
-            continue
-        x = np.array([0.0, 1.0 / own["d"].min()])
-        axis.plot(
-            x, fit.value + fit.slope * x, color=color, linestyle="-" if kind == "nonlinear" else ":", linewidth=0.9
-        )
-        axis.errorbar(shift, fit.value, fit.error, **(style | {"marker": "_", "markersize": 7}), **POINTS)
-        frames.append(
-            pd.DataFrame(
-                [
-                    {"panel": panel, "series": f"{series}, 1/d → 0", "x": 0.0, "y": fit.value, "y_err": fit.error}
-                    | {"alpha": own["alpha"].iloc[0], "slope": fit.slope, "chi_squared": fit.chi_squared}
-                ]
-            )
-        )
-        told.append(f"{fit.value:.3f} ± {fit.error:.3f} ({series})")
+        rows, fit = _set(axis, panel, series, own, shift, style, line, {"marker": "_", "markersize": 7})
+        frames += rows
+        if fit is not None:
+            told.append(f"{fit.value:.3f} ± {fit.error:.3f} ({series})")
     return pd.concat(frames), ", ".join(told) or "no line"
+
+
+def _set(
+    axis: Axes,
+    panel: str,
+    series: str,
+    own: pd.DataFrame,
+    shift: float,
+    style: dict[str, Any],
+    line: dict[str, Any],
+    end: dict[str, Any],
+) -> tuple[list[pd.DataFrame], Extrapolation | None]:
+    """Points against 1/d, a line through them and a mark at its end, and the line's numbers."""
+    axis.errorbar(1.0 / own["d"] + shift, own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
+    frames, fit = [own.assign(panel=panel, series=series, x=1.0 / own["d"])], _fit(own)
+    if fit is not None:
+        x = np.array([0.0, 1.0 / own["d"].min()])
+        axis.plot(x, fit.value + fit.slope * x, color=style["color"], **line)
+        axis.errorbar(shift, fit.value, fit.error, **(style | end), **POINTS)
+        row = {"panel": panel, "series": f"{series}, 1/d → 0", "x": 0.0, "y": fit.value, "y_err": fit.error}
+        row |= {"alpha": own["alpha"].iloc[0], "slope": fit.slope, "chi_squared": fit.chi_squared}
+        frames.append(pd.DataFrame([row]))
+    return frames, fit
 
 
 def _over_theory(points: pd.DataFrame, exact: pd.DataFrame) -> pd.DataFrame:
@@ -112,25 +121,17 @@ def _over_theory(points: pd.DataFrame, exact: pd.DataFrame) -> pd.DataFrame:
 
 def _differences(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Differences of the kinds of features with a line through each set, and the ends of the lines in words."""
-    markers = dict(zip(sorted(points["alpha"].unique()), MARKERS, strict=False))
+    markers = dict(zip(sorted(points["alpha"].unique()), itertools.cycle(MARKERS), strict=False))
     groups = [key for key, _ in points.groupby(["student", "alpha"])]
-    unit, frames, told = points["d"].min(), [], []
+    frames, told = [], []
     for number, (student, alpha) in enumerate(groups):
         own = points[(points["student"] == student) & (points["alpha"] == alpha)]
         style = {"color": STUDENTS[student], "marker": markers[alpha], "markersize": 4}
-        shift = SIDE * (number - 0.5 * (len(groups) - 1)) / unit
-        axis.errorbar(1.0 / own["d"] + shift, own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
-        series = f"{student}, erf less Gaussian"
-        frames.append(own.assign(panel=panel, series=series, x=1.0 / own["d"]))
-        fit = _fit(own)
-        if fit is None:
-            continue
-        x = np.array([0.0, 1.0 / unit])
-        axis.plot(x, fit.value + fit.slope * x, color=STUDENTS[student], linewidth=0.7)
-        axis.errorbar(shift, fit.value, fit.error, **style, **POINTS)
-        end = {"panel": panel, "series": f"{series}, 1/d → 0", "x": 0.0, "y": fit.value, "y_err": fit.error}
-        frames.append(pd.DataFrame([end | {"alpha": alpha, "slope": fit.slope, "chi_squared": fit.chi_squared}]))
-        told.append(f"{100.0 * fit.value:+.1f} ± {100.0 * fit.error:.1f} % ({student}, α = {alpha:g})")
+        shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
+        rows, fit = _set(axis, panel, f"{student}, erf less Gaussian", own, shift, style, {"linewidth": 0.7}, {})
+        frames += rows
+        if fit is not None:
+            told.append(f"{100.0 * fit.value:+.1f} ± {100.0 * fit.error:.1f} % ({student}, α = {alpha:g})")
     axis.axhline(0.0, color="black", linewidth=0.8)
     for alpha, marker in markers.items():
         axis.plot([], [], color=GREY, linestyle="none", marker=marker, label=f"$n/p = {alpha:g}$")

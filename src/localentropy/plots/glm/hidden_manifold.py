@@ -57,15 +57,8 @@ def _curves(axis: Axes, theory: pd.DataFrame, points: pd.DataFrame) -> pd.DataFr
     for name, style in STUDENTS.items():
         line = theory[theory["student"] == name]
         axis.plot(line["alpha"], line["generalization_error"], **style)
-        frames.append(
-            curve_rows(
-                "a",
-                f"{name}, theory",
-                line["alpha"],
-                line["generalization_error"],
-                regularization=line["regularization"],
-            )
-        )
+        strength = {"best_regularization" if name == "optimal" else "regularization": line["regularization"]}
+        frames.append(curve_rows("a", f"{name}, theory", line["alpha"], line["generalization_error"], **strength))
         for features, own in points[points["student"] == name].groupby("features"):
             look = {"color": style["color"], **MARKS[str(features)]}
             axis.errorbar(own["alpha"], own["y"], own["y_err"].fillna(0.0), **look, **POINTS)

@@ -93,7 +93,7 @@ def _excess(axis: Axes, lines: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame
         if len(line):
             at = 2 * len(line) // 3
             write(axis, line["alpha"].iloc[at], 0.7 * excess.iloc[at], name, STUDENTS[name]["color"], va="top")
-        frames[name] = curve_rows("b", name, line["alpha"], excess, regularization=line["regularization"])
+        frames[name] = curve_rows("b", name, line["alpha"], excess, best_regularization=line["regularization"])
     axis.axhline(CLAIMED, color="black", linestyle=":", linewidth=0.8)
     axis.annotate(
         f"{CLAIMED:g} %", (0.99, CLAIMED), xycoords=("axes fraction", "data"), xytext=(0, 2),

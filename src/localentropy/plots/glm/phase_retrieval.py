@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,14 @@ import pandas as pd
 from localentropy.analysis.thresholds import last_half_point, success_fractions
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
 from localentropy.plots.glm.points import (
-    AMP,
+    AMP_SIZES,
     amp_caption,
     branches,
     counts,
     draw_branches,
     draw_runs,
+    draw_shares,
     recovered,
-    share_bars,
     sizes,
 )
 
@@ -74,9 +75,7 @@ def _inset(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
     """Fraction of the runs of AMP that recover the teacher, where the panel is empty."""
     points = success_fractions(runs, ["d", "alpha"], recovered(runs))
     inset = axis.inset_axes((0.76, 0.58, 0.24, 0.4))
-    for (_, own), marker in zip(points.groupby("d"), "o^sDv", strict=False):
-        look = AMP | {"marker": marker, "markersize": 2.5, "linewidth": 0.7, "capsize": 1}
-        inset.errorbar(own["alpha"], own["y"], share_bars(own), **look)
+    draw_shares(inset, points, AMP_SIZES, markersize=2.5, linewidth=0.7, capsize=1)
     inset.set(ylim=(-0.08, 1.08), xlim=(0.9, runs["alpha"].max() + 0.05), yticks=[0, 1])
     inset.tick_params(labelsize=6)
     inset.set_title("fraction recovered", fontsize=6)
@@ -86,8 +85,7 @@ def _inset(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
 def _success(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
     """Fraction of the runs that find the teacher, a line for each number of inputs."""
     points = success_fractions(runs, ["d", "alpha"], runs["success"])
-    for (d, own), look in zip(points.groupby("d"), LOOKS, strict=False):
-        axis.errorbar(own["alpha"], own["y"], share_bars(own), linewidth=0.9, label=f"$d = {d}$", **look)
+    draw_shares(axis, points, LOOKS, linewidth=0.9)
     axis.set(ylabel="fraction of successes", ylim=(-0.05, 1.05))
     axis.legend(loc="lower right")
     return points.assign(panel=panel, series="fraction of successes", x=points["alpha"])
@@ -96,7 +94,7 @@ def _success(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
 def _errors(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
     """Test error, filled, and loss, hollow, of as many units as inputs: mean logarithms."""
     frames = []
-    for (d, own), look in zip(runs.groupby("d"), LOOKS, strict=False):
+    for (d, own), look in zip(runs.groupby("d"), itertools.cycle(LOOKS), strict=False):
         for column, more in ERRORS.items():
             logs = np.log10(own[column]).groupby(own["alpha"]).agg(["mean", "sem", "size"]).reset_index()
             middle, error = 10.0 ** logs["mean"], logs["sem"].fillna(0.0)

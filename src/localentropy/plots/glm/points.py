@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 POINTS: dict[str, Any] = {"linestyle": "none", "zorder": 3}
 AMP: dict[str, Any] = {"color": COLORS[3], "marker": "o"}
 """The look of AMP in every figure of the talk."""
+AMP_SIZES = tuple(AMP | {"marker": marker} for marker in "o^sDv")
+"""Its looks where a panel shows several sizes."""
 FEATURES: dict[str, dict[str, Any]] = {
     "independent": {"marker": "o"},
     "nonlinear": {"marker": "o"},
@@ -78,9 +81,7 @@ def draw_runs(axis: Axes, panel: str, runs: pd.DataFrame, errors: bool = False) 
 def draw_recovery(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
     """Fraction of the runs of AMP that recover the teacher, a line for each size."""
     points = success_fractions(runs, ["d", "alpha"], recovered(runs))
-    for (d, own), marker in zip(points.groupby("d"), "o^sDv", strict=False):
-        bars = share_bars(own)
-        axis.errorbar(own["alpha"], own["y"], bars, **(AMP | {"marker": marker}), linewidth=0.7, label=f"$d = {d}$")
+    draw_shares(axis, points, AMP_SIZES, linewidth=0.7)
     axis.set(ylabel="fraction recovered", ylim=(-0.05, 1.05))
     axis.legend(loc="lower right")
     return points.assign(panel=panel, series="AMP, fraction recovered", x=points["alpha"])
@@ -101,9 +102,11 @@ def amp_caption(runs: pd.DataFrame, threshold: float) -> str:
     )
 
 
-def share_bars(points: pd.DataFrame) -> np.ndarray:
-    """Error bars of fractions, down and up, which end at 0 and 1."""
-    return np.array([np.minimum(points["y_err"], points["y"]), np.minimum(points["y_err"], 1.0 - points["y"])])
+def draw_shares(axis: Axes, points: pd.DataFrame, looks: Iterable[Mapping[str, Any]], **style: Any) -> None:
+    """Fractions of the runs against α, a line and a look for each size. Their error bars end at 0 and 1."""
+    for (d, own), look in zip(points.groupby("d"), itertools.cycle(looks), strict=False):
+        bars = np.array([np.minimum(own["y_err"], own["y"]), np.minimum(own["y_err"], 1.0 - own["y"])])
+        axis.errorbar(own["alpha"], own["y"], bars, label=f"$d = {d}$", **look, **style)
 
 
 def sizes(values: Sequence[float] | pd.Series) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -63,7 +64,7 @@ def _column(
     upper: Axes, lower: Axes, top: str, bottom: str, theory: pd.DataFrame, points: pd.DataFrame, strengths: list[float]
 ) -> pd.DataFrame:
     frames = []
-    for color, marker, strength in zip(PALETTE, MARKERS, strengths, strict=False):
+    for color, marker, strength in zip(itertools.cycle(PALETTE), itertools.cycle(MARKERS), strengths, strict=False):
         line = theory[theory["regularization"] == strength].sort_values("n")
         own = points[points["regularization"] == strength]
         style = {"color": color, "marker": marker, "markersize": 3.5}

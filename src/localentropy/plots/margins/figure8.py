@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
+from localentropy.analysis.flatness import CHORD_TO
 from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import last_solved
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
@@ -26,8 +27,6 @@ SERIES: dict[str, dict[str, Any]] = {
     "local energy": {"color": COLORS[0], "marker": "o", "label": "mean over networks"},
     "chord": {"color": GREY, "linestyle": "--", "linewidth": 0.8, "label": "chord"},
 }
-CHORD_TO = 0.1
-"""Distance up to which a straight line is drawn to show the convexity."""
 
 
 @in_style

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,12 @@ if TYPE_CHECKING:
 
 BEYOND = 2.5
 """The place of γ = ∞ on the axis, in units of the largest finite γ."""
+PANELS = "abcdefgh"
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """A panel for each load: local entropy over its bound against γ; (c) around final weights and first solutions."""
+    """A panel for each load: local entropy over its bound against γ; the last one around final weights and first solutions."""
     theory, runs = tables["shaping/optimal_gamma"], tables["shaping/optimal_gamma_annealing"]
     theory = theory.assign(y=theory["entropy"] / theory["bound"])
     measured = [_relative(averages(runs, name)) for name in ("local_entropy", "local_entropy_first")]
@@ -33,10 +35,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, axes = panels(len(loads) + 1, 9.0, 3.0)
     frames = []
     for number, (axis, alpha) in enumerate(zip(axes, loads, strict=False)):
-        frames += _load(axis, "abcdef"[number], theory[theory["alpha"] == alpha], _at(last, alpha))
+        frames += _load(axis, PANELS[number], theory[theory["alpha"] == alpha], _at(last, alpha))
         axis.set_title(rf"$\alpha = {alpha:g}$")
     distances = sorted(theory["distance"].unique())
-    frames += _firsts(axes[-1], "abcdef"[len(loads)], last, first, loads, distances[len(distances) // 2])
+    frames += _firsts(axes[-1], PANELS[len(loads)], last, first, loads, distances[len(distances) // 2])
     axes[0].set_ylabel(r"local entropy / bound, $\phi_{\mathrm{FP}}(d)/H_b(d)$")
     axes[0].legend(title="$d$", title_fontsize=7, loc="lower left")
     letter(axes)
@@ -84,7 +86,7 @@ def _firsts(
 ) -> list[pd.DataFrame]:
     """Around the final weights, and around the first solution of the same runs."""
     frames = []
-    for color, alpha in zip(COLORS, loads, strict=False):
+    for color, alpha in zip(itertools.cycle(COLORS), loads, strict=False):
         for points, marker, name in ((last, "o", "final weights"), (first, "^", "first solution")):
             here = _at(points, alpha)
             here = here[np.isclose(here["distance"], distance)]
@@ -128,6 +130,6 @@ def _caption(theory: pd.DataFrame, runs: pd.DataFrame, last: pd.DataFrame) -> st
         f"annealing on the cross-entropy, N = {p['N']}, {p['samples']} instances, mean and standard error; hollow: fewer than 90 % of the final "
         f"weights have no errors. β grows linearly from {p['beta_start']:g} to {p['beta_end']:g} in {p['sweeps']} sweeps. The final weights are not the minimizers, "
         "which the theory finds at zero temperature. For large γ they freeze only at a larger β than the last one, and the runs get stuck "
-        "before. (c) The same runs around their first solution, where annealing would usually end: it has far fewer solutions around it. Loads, distances, "
+        f"before. ({PANELS[theory['alpha'].nunique()]}) The same runs around their first solution, where annealing would usually end: it has far fewer solutions around it. Loads, distances, "
         f"N and the schedule are chosen here; the talk gives none.{lost}"
     )
