@@ -93,11 +93,10 @@ orthogonal, adversarial = {"initialization": "random_orthogonal"}, {"initializat
 untrained, labels = {"quantity": "overlap_untrained"}, {"quantity": "random_label_error"}
 memorised = {"quantity": "random_label_noise_train_error"}
 few_solutions = {
-    "three networks": few("mlp"),
+    "two networks": few("mlp", samples=2),
     "never solved": put("mlp", "value", 0.1, **train),
     "adversarial ones never": put("mlp", "value", 0.1, **adversarial, **train),
     "only the widest solve": put("mlp", "value", 0.1, width=below(50), **train),
-    "half at the threshold": put("mlp", "value", 0.1, width=8, sample=below(3), **orthogonal, **train),
     "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
 }
 NETWORKS["O47"] = Case(
@@ -132,7 +131,7 @@ NETWORKS["O48"] = Case(
         ),
     },
     small={
-        "three networks": few("mlp"),
+        "two networks": few("mlp", samples=2),
         "never solved": put("mlp", "value", 0.1, **train),
         "all solved": put("mlp", "value", 0.0, **train),
         "not adversarial": put("mlp", "value", 0.2, width=12, **labels),
@@ -175,7 +174,7 @@ NETWORKS["O50b"] = Case(
         "as flat": times("mlp", "value", 0.05, width=80, **memorised),
     },
     small={
-        "three networks": few("mlp"),
+        "two networks": few("mlp", samples=2),
         "never solved": put("mlp", "value", 0.1, **train),
         "adversarial ones never": put("mlp", "value", 0.1, **adversarial, **train),
         "labels not learned": put("mlp", "value", 0.01, **labels),
