@@ -158,7 +158,6 @@ MARGINS["M09"] = Case(
         "scattered entropies": put(
             "local_entropy", "entropy", lambda rows: rows["entropy"] + 0.005 * (rows["sample"] - 4.5)
         ),
-        "as many solutions": put("local_entropy", "entropy", lambda rows: rows["entropy"] - 0.0102, distance=0.195),
         "another α": put("local_entropy", "alpha", 0.4),
         "solutions of another margin": put("local_entropy", "margin", 0.1),
         "another model": elsewhere("franz_parisi", ensemble={"model": "tree_committee", "activation": "sign"}),
@@ -211,7 +210,7 @@ MARGINS["M08"] = Case(
         "one overlap": put("one_step", "q1", np.nan, distance=above(0.1), alpha=0.75),
     },
 )
-MARGINS["M11"] = Case(
+MARGINS["M11b"] = Case(
     wrong={
         "at the capacity": put("dense_regions", "alpha", 1.03, ensemble="planted", line="kappa_max", end=True),
         "monotonic above too": put("planted", "slope", 0.1, alpha=1.06),

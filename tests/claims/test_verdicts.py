@@ -25,7 +25,7 @@ from tests.claims.theory_cases import THEORY
 
 CASES: dict[str, Case] = THEORY | RUNS | NETWORKS | MARGINS | SHAPING_RUNS | SHAPING_ANNEALING | SHAPING_THEORY | GLM
 CLAIMS = read_claims()
-UNDECIDED = {"O21"}
+UNDECIDED = {"O21", "M11"}
 """Claims whose test is a bound in words: it never says more than that it cannot tell."""
 UNBOUNDED = {"O10", "O11", "O51", "G07"}
 """Claims on where something happens: the text gives no place, and nothing bounds the value."""
@@ -162,6 +162,11 @@ def test_half_a_point_is_the_first_crossing() -> None:
     points = pd.DataFrame({"inv_alpha": [1.0, 2.0, 3.0, 4.0], "solved": [0, 10, 4, 10], "n": 10})
     assert half_point(points) == 1.5
     assert half_point(points[1:]) == -np.inf and half_point(points[:1]) == np.inf
+
+
+def test_one_of_two_thresholds_decides_nothing() -> None:
+    found = verdict("M11", tables(CLAIMS["M11"].arguments, Case({})))
+    assert found.verdict is Verdict.NOT_TESTABLE and "large-deviation calculation; α'_LE = " in found.detail
 
 
 def test_a_threshold_from_one_side_stays_a_bound() -> None:

@@ -40,7 +40,7 @@ SHOWN = {
 """Column of the table → its heading, on the page as in Markdown, where the verdict is a symbol without a heading."""
 
 
-_SUMMARY = ["paper", "sentences", *Verdict, "our own checks", "of these hold"]
+_SUMMARY = ["paper", "sentences", *Verdict, "our own checks", "hold", "fail", Verdict.NOT_TESTABLE]
 
 
 def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: str) -> pd.DataFrame:
@@ -77,20 +77,21 @@ def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: s
 
 
 def counts(card: pd.DataFrame) -> str:
-    """How many sentences of the papers have each verdict, then how many of our own checks hold, in words."""
-    sentences, ours, holding = _numbers(card)
+    """How many sentences of the papers have each verdict, then how many of our own checks, in words."""
+    sentences, ours = _numbers(card)
     papers = "paper" if card["paper"].nunique() == 1 else "papers"
     verdicts = ", ".join(f"{number} {verdict}" for number, verdict in zip(sentences, Verdict, strict=True))
-    beside = f"; our own checks: {holding} of {ours} hold" if ours else ""
+    words = ("hold", "fail", Verdict.NOT_TESTABLE)
+    told = ", ".join(f"{number} {word}" for number, word in zip(ours, words, strict=True) if number)
+    beside = f"; our own checks: {told}" if told else ""
     return f"{sum(sentences)} sentences of the {papers}: {verdicts}{beside}"
 
 
-def _numbers(card: pd.DataFrame) -> tuple[list[int], int, int]:
-    """Sentences of the papers with each verdict; checks of ours; those of them that hold."""
-    verdicts = {kind: card.loc[card["kind"] == kind, "verdict"] for kind in Kind}
-    sentences = [int((verdicts[Kind.PAPER] == verdict).sum()) for verdict in Verdict]
-    ours = verdicts[Kind.OURS]
-    return sentences, len(ours), int((ours == Verdict.REPRODUCED).sum())
+def _numbers(card: pd.DataFrame) -> tuple[list[int], list[int]]:
+    """Sentences of the papers with each verdict, and checks of ours."""
+    found = [card.loc[card["kind"] == kind, "verdict"] for kind in (Kind.PAPER, Kind.OURS)]
+    sentences, ours = ([int((verdicts == verdict).sum()) for verdict in Verdict] for verdicts in found)
+    return sentences, ours
 
 
 def markdown(card: pd.DataFrame, paper: str, scale: str) -> str:
@@ -125,8 +126,8 @@ def summary_html(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
 
 def _summed(card: pd.DataFrame) -> list[int]:
     """The cells of one paper on the page over all."""
-    sentences, ours, holding = _numbers(card)
-    return [sum(sentences), *sentences, ours, holding]
+    sentences, ours = _numbers(card)
+    return [sum(sentences), *sentences, sum(ours), *ours]
 
 
 def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:

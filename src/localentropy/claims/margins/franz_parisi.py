@@ -139,11 +139,17 @@ def one_step_gives_one_overlap(franz_parisi: pd.DataFrame, one_step: pd.DataFram
     return Finding.of_theory(quantity, replicon, replicon < 1 and apart == 0, detail, Bounds(upper=1.0))
 
 
-def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
-    """In the planted perceptron too the curve of the largest margin is monotonic up to an α'_LE below α_c, not above.
+def planted_threshold_is_slightly_below(dense_regions: pd.DataFrame) -> Finding:
+    """Only one of the two thresholds that the text compares is computed here."""
+    threshold = _local_entropy_thresholds(dense_regions).get("teacher_student")
+    if threshold is None:
+        raise Untestable("the threshold of the planted perceptron needed")
+    quantity = "α'_LE of the planted perceptron, below the threshold of large deviations"
+    return Finding.untestable(quantity, f"needs a large-deviation calculation; α'_LE = {threshold:.5f}")
 
-    The text compares α'_LE with the threshold of large deviations. We compute only the first.
-    """
+
+def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
+    """In the planted perceptron too the curve of the largest margin is monotonic up to an α'_LE below α_c."""
     threshold = _local_entropy_thresholds(dense_regions).get("teacher_student")
     ends = dense_regions[dense_regions["end"] & (dense_regions["line"] == "kappa_max")]
     capacity = ends.loc[ends["ensemble"] == "planted", "alpha"]
@@ -151,7 +157,7 @@ def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.
         raise Untestable("curves of the planted perceptron and its thresholds needed")
     turns, slopes = _monotonic_below(planted[planted["curve"] == "max_margin"], threshold)
     alpha_c = float(capacity.iloc[0])
-    detail = f"α_c = {alpha_c:.7f}; {slopes}; the threshold of large deviations is not computed here"
+    detail = f"α_c = {alpha_c:.7f}; {slopes}"
     quantity = "α'_LE of the planted perceptron, < α_c; monotonic below it and not above"
     return Finding.of_theory(quantity, threshold, turns and 0 < threshold < alpha_c, detail, Bounds(0.0, alpha_c))
 

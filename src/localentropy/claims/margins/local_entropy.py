@@ -55,5 +55,5 @@ def focusing_bp_lies_slightly_above(franz_parisi: pd.DataFrame, local_entropy: p
     )
     if worst > SURE or value < -SURE * error:
         return Finding(quantity, value, False, detail, error, Bounds(0.0, SLIGHTLY))
-    decided = value > SURE * error and worst == 0
+    decided = value > SURE * error
     return Finding(quantity, value, True if decided else None, detail, error, Bounds(0.0, SLIGHTLY))

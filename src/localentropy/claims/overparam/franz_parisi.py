@@ -25,18 +25,17 @@ def typical_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataF
 
 
 def small_margins_have_a_gap(franz_parisi: pd.DataFrame) -> Finding:
-    """Small margins: negative in a shell, then positive and not monotonic."""
+    """Small margins: at some distances the entropy is negative, or falls."""
     shell, hill = (_reference(franz_parisi, margin) for margin in (0.03, 0.05))
-    positive_inside = bool(shell["entropy"].iloc[0] > 0 and shell["entropy"].min() < 0)
     inside = up_to_maximum(hill)
-    not_monotonic = bool(smallest(hill["entropy"]) > 0 and inside["slope"].min() < 0)
+    holds = all(curve["entropy"].min() < 0 or up_to_maximum(curve)["slope"].min() < 0 for curve in (shell, hill))
     at = shell.loc[shell["entropy"].idxmin(), "distance"]
     detail = (
         f"κ̃ = 0.03: min φ = {shell['entropy'].min():.5f} at d = {at:.4f}, {shell['entropy'].iloc[0]:.2e} next to 0; "
         f"κ̃ = 0.05: min φ = {hill['entropy'].min():.6f}, smallest slope {inside['slope'].min():.4f}"
     )
-    quantity, lowest = "min φ_FP at κ̃ = 0.03, < 0; positive with a dip at 0.05", float(shell["entropy"].min())
-    return Finding.of_theory(quantity, lowest, positive_inside and not_monotonic, detail, Bounds(upper=0.0))
+    quantity = "smallest slope up to the highest point at κ̃ = 0.05, < 0, or a negative entropy; the same at 0.03"
+    return Finding.of_theory(quantity, float(inside["slope"].min()), holds, detail, Bounds(upper=0.0))
 
 
 def large_margins_are_monotonic(franz_parisi_text: pd.DataFrame) -> Finding:

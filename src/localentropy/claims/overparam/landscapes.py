@@ -103,10 +103,10 @@ def efficient_minima_flatten(solve_sbpi: pd.DataFrame, solve_belief_propagation:
             return Finding.untestable(quantity, f"{name}: fewer than two values of 1/α with {FEWEST} solved runs")
         steps.append(largest_rise(here["y"].to_numpy(), here["y_err"].to_numpy()))
         (first, last), error = here["y"].iloc[[0, -1]], np.hypot(*here["y_err"].iloc[[0, -1]])
-        if error > first / 6:
+        scores.append((last - first) / error)
+        if abs(scores[-1]) < 3 and error > first / 6:
             why = f"{name}: E falls from {first:.2g} by {first - last:.2g} ± {error:.2g}, a halving would not be seen"
             return Finding.untestable(quantity, why)
-        scores.append((last - first) / error)
         solved = numbers(here["n"], ".0f")
         words.append(
             f"{name}: {numbers(here['y'], '.2g')} at 1/α = {numbers(here['inv_alpha'], '.3g')} ({solved} solutions), "

@@ -13,38 +13,44 @@ WITH_LAL, WITHOUT_LAL = "all", "without_lal"
 """Rules of β: the smallest at which all solutions are valid, and the same but for LAL's."""
 PAPER = "paper"
 """The paper's own β."""
-CORRELATED = 0.5
-"""The text says "correlated" and gives no number. Chosen here: rank correlations above this."""
+CLEAR = 0.5
+"""A rank correlation that is clear (chosen here)."""
 
 
 def spectra_rank_algorithms(tree_spectra: pd.DataFrame) -> Finding:
-    """LAL's spectrum is the widest at the β that LAL sets, and fBP's the narrowest at the lower one."""
+    """LAL's spectrum is the widest, at the β that it sets and at the lower one. There fBP's is the narrowest.
+
+    At the higher β the text sees no difference between fBP, ceSGD-slow and eLAL.
+    """
     quantity = (
-        "smallest difference of λ_max in SE of pairs, > 2: LAL minus each other algorithm at the β of all; each other "
-        "minus fBP at the β without LAL"
+        "smallest difference of λ_max in SE of pairs, > 2: LAL minus each other at both β; each other minus fBP at the "
+        "β without LAL"
     )
     table = tree_spectra[tree_spectra["quantity"] == "largest_eigenvalue"]
     scores, words = [], []
-    for rule, special, sign in ((WITH_LAL, "lal", 1), (WITHOUT_LAL, "fbp", -1)):
+    for rule in (WITH_LAL, WITHOUT_LAL):
         rows = table[table["rule"] == rule]
         if rows.empty or rows["value"].isna().any():
             raise Untestable(f"no largest eigenvalues at the β of the rule {rule}, or one is missing")
         means = rows.groupby("algorithm")["value"].mean()
-        for other in [name for name in COMMITTEE_NAMES if name in means.index and name != special]:
-            gap = sign * paired_differences(rows, "value", special, other)
+        if not set(COMMITTEE_NAMES) <= set(means.index):
+            return Finding.untestable(quantity, "not all five algorithms have solutions")
+        pairs = [("lal", other) for other in COMMITTEE_NAMES if other != "lal"]
+        if rule == WITHOUT_LAL:
+            pairs += [(other, "fbp") for other in COMMITTEE_NAMES if other not in ("lal", "fbp")]
+        for wide, narrow in pairs:
+            gap = paired_differences(rows, "value", wide, narrow)
             if len(gap) < FEWEST:
-                return Finding.untestable(quantity, f"{other}: fewer than {FEWEST} training sets with both")
+                return Finding.untestable(quantity, f"{wide}, {narrow}: fewer than {FEWEST} training sets with both")
             scores.append(float(gap.mean() / gap.sem()))
         told = ", ".join(f"{COMMITTEE_NAMES[str(name)]} {value:.3g}" for name, value in means.sort_values().items())
         words.append(f"mean λ_max at β = {rows['beta'].iloc[0]:.3g}: {told}")
-    if len(scores) < 2 * len(COMMITTEE_NAMES) - 3:
-        return Finding.untestable(quantity, "not all five algorithms have solutions")
     return Finding(quantity, smallest(scores), decided(scores), "; ".join(words), bounds=Bounds(lower=2.0))
 
 
 def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_solutions: pd.DataFrame) -> Finding:
     """Over the runs of all algorithms, the largest eigenvalue of the Hessian grows with the test error."""
-    quantity = f"Spearman's ρ of λ_max and test error over all runs, > {CORRELATED:g}"
+    quantity = "Spearman's ρ of λ_max and test error over all runs, > 0 by 2 SE"
     largest = fashion_spectra[
         (fashion_spectra["quantity"] == "largest_eigenvalue") & (fashion_spectra["rule"] == PAPER)
     ]
@@ -61,4 +67,6 @@ def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_
         for name, own in runs.groupby("algorithm")
     )
     detail = f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}; over the runs of one algorithm {within}"
-    return Finding(quantity, rho, rho > CORRELATED, detail, error, Bounds(lower=CORRELATED))
+    # Where no correlation is seen, the claim fails if a clear one would be.
+    holds = False if rho + 2 * error < CLEAR else decided([rho / error])
+    return Finding(quantity, rho, holds, detail, error, Bounds(lower=0.0))
