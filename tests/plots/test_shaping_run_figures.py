@@ -67,7 +67,7 @@ def test_figure5_bins_hold_all_eigenvalues_and_the_largest_are_marked() -> None:
     assert tops["a", "elal, largest"] == pytest.approx(wanted[wanted["algorithm"] == "elal"]["value"].mean())
     for axis in drawing.figure.axes:
         assert axis.get_xlim()[1] > tops.loc["a" if axis is drawing.figure.axes[0] else "b"].max()
-    assert "(a) β = 25, the smallest at which the solutions of all algorithms stay valid" in drawing.caption
+    assert "(a) β = 25, the smallest of a grid at which the solutions of all algorithms stay valid" in drawing.caption
 
 
 def test_figure6_has_a_point_for_each_solved_run() -> None:
@@ -80,7 +80,7 @@ def test_figure6_has_a_point_for_each_solved_run() -> None:
     one = points[(points["algorithm"] == "lal") & (points["sample"] == 4)]
     assert one["x"].tolist() == [pytest.approx(16500.0)] and one["y"].tolist() == [pytest.approx(0.16)]
     assert "at β = 90, the paper's. Spearman's rank correlation: 0.9" in drawing.caption
-    assert "at β = 120, the smallest at which all our solutions stay valid" in drawing.caption
+    assert "at β = 120, the smallest of a grid at which all our solutions stay valid" in drawing.caption
     assert "(31 runs)" in drawing.caption and "eLAL 7 of 8" in drawing.caption
     assert drawing.figure.axes[1].get_xscale() == "log"
 

@@ -67,7 +67,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Figure committee. Bayes-optimal learning from a fully connected committee machine, y = sign of the sum of the signs of K units, Gaussian weights, "
         "n Gaussian inputs of d components; replica theory. (a), (b) K = 2, with sign 0 = 0, so there are three labels. (a) Overlap of the mean of the units' weights with "
         f"the teacher's, and the specialization of the units, which grows continuously from 0 at α = {few['algorithmic']:.6f}. (b) Probability that the label of a new input is wrong, for the best "
-        "guess and for a sample of the posterior. All starts end in the same state. (c) K → ∞. Solid: equilibrium; dashed: the state of smaller free "
+        "guess and for a sample of the posterior. The theory has one stable state at each α. (c) K → ∞. Solid: equilibrium; dashed: the state of smaller free "
         f"entropy. Units specialize in equilibrium from n = {large['information_theoretic']:.6f} Kd on (slide: {SLIDE}), where the error falls from "
         f"{plateau:.6f} to {after:.6f}; the specialized state begins at {large['spinodal']:.6f}. (d) State evolution from a small specialization q_d: the factor by which q_d grows in one update, for several n/(Kd). This factor "
         "goes to 0 with q_d at every load. So the state without specialization stays stable, and an uninformed start never leaves it with n of the order Kd. "

@@ -127,7 +127,7 @@ def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wi
         "Figure phase_retrieval. A teacher with Gaussian weights; the labels are absolute values |z| of its pre-activations on n = αd Gaussian inputs. "
         "(a) Mean squared error of a weight. The labels do not determine the sign, so the right sign is taken. Solid: the smallest possible error; dashed: the state where AMP stays. Transitions: "
         f"weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g}, both exact, and "
-        f"α_AMP = {transitions['algorithmic']:.6f} (slides: 1 and 1.13). {amp_caption(runs, transitions['algorithmic'])} In smaller systems the errors below α_AMP are larger than the line. Inset: fraction of all runs that recover the teacher. "
+        f"α_AMP = {transitions['algorithmic']:.6f} (slides: 1 and 1.13). {amp_caption(runs, transitions['algorithmic'])} Inset: fraction of all runs that recover the teacher. "
         f"(b) Gradient descent of one unit on the sphere, d = {sizes(plain['d'])}: fraction of {counts(one)} runs whose overlap exceeds 0.99; "
         f"error bars: binomial. Loads above which more than half succeed: {_half_points(one)}. The talk's {TALK['plain']:g} is for d → ∞. "
         f"(c) The same for as many units as inputs, d = {sizes(wide['d'])}, {counts(many)} runs; here an overlap of 0.99 allows a test error of about 0.1. Loads above which more than half succeed: {_half_points(many)}. The talk's "
@@ -138,7 +138,7 @@ def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wi
 
 
 def _falling(runs: pd.DataFrame) -> str:
-    """How much the loss of the runs that were cut off fell in the second half of their steps."""
+    """How much the loss of the runs that did not reach the one at which they stop fell in the second half of their steps."""
     left = runs[runs["converged"] != 1]
     if left.empty:
         return ""
@@ -151,7 +151,7 @@ def _falling(runs: pd.DataFrame) -> str:
     )
     unequal = " Runs at neighbouring loads may have unequal lengths." if (steps["min"] < steps["max"]).any() else ""
     return (
-        f" {part:.0f} % of these runs were cut off, after {given} steps. Their loss fell by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
+        f" {part:.0f} % of these runs did not reach the loss at which they stop, and ended after {given} steps. Their loss fell by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
         f"second half of the steps (medians at each d and α).{unequal}"
     )
 

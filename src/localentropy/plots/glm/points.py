@@ -98,7 +98,7 @@ def amp_caption(runs: pd.DataFrame, threshold: float) -> str:
     ]
     return (
         f"Points: AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α. Their overlap is the squared cosine with the teacher; means over the runs that do not recover the teacher (filled) and "
-        f"over those that do (hollow: cosine above {RECOVERED:g}); error bars: standard error. Converged: {' and '.join(shares)}. There are no points at the transitions, because runs scatter there."
+        f"over those that do (hollow: cosine above {RECOVERED:g}); error bars: standard error. Converged: {' and '.join(shares)}. There are no points next to α_AMP, because runs scatter there."
     )
 
 

@@ -50,7 +50,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 
 def _replicon(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
-    """One line for each reference; circles where students have q1 > q0 at one of the sizes of blocks."""
+    """One line for each reference."""
     rows = searched.drop_duplicates(["curve", "alpha", "reference", "distance"])
     colors = colors_of(sorted(rows.loc[rows["reference"] == "max", "alpha"].unique()))
     frames = []

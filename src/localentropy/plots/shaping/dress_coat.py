@@ -69,7 +69,7 @@ def correlations(rates: pd.Series, spectra: pd.DataFrame) -> str:
     paper, ours = (with_curvature(rates, spectra, rule) for rule in ("paper", "all"))
     return (
         f"at {_beta(paper)}, the paper's. Spearman's rank correlation: {_correlation(paper)}; "
-        f"at {_beta(ours)}, the smallest at which all our solutions stay valid, {_correlation(ours)}"
+        f"at {_beta(ours)}, the smallest of a grid at which all our solutions stay valid, {_correlation(ours)}"
     )
 
 

@@ -62,5 +62,5 @@ def _of_points(points: pd.DataFrame, around: pd.DataFrame) -> str:
     return (
         "Points: local entropy, by belief propagation, around solutions of focusing BP "
         f"at S = √q₁, N = {around['N'].iloc[0]}, α = {', '.join(f'{load:g}' for load in points['load'].unique())}; mean "
-        f"and standard error over the solved ones of {around['sample'].nunique()} training sets at each α."
+        f"and standard error over those solved and converged of {around['sample'].nunique()} training sets at each α."
     )

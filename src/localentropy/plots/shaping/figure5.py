@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RULES = {"all": "all algorithms", "without_lal": "all algorithms but LAL"}
 """Rules of β, in the words of the caption."""
 BINS = 30
-"""Bins of a histogram's logarithmic part, on each side of zero; a third as many are in the linear part."""
+"""Edges of the bins in a histogram's logarithmic part, on each side of zero; a third as many are in the linear part."""
 
 
 @in_style
@@ -77,7 +77,7 @@ def _spectra(axis: Axes, table: pd.DataFrame, panel: str) -> pd.DataFrame:
 
 
 def _edges(values: pd.Series) -> tuple[float, np.ndarray]:
-    """Where the axis of eigenvalues turns from linear to logarithmic, and bins of even width on it."""
+    """Where the axis of eigenvalues turns from linear to logarithmic, and bins of even width on each part."""
     linear = 10.0 ** np.floor(np.log10(values.abs().max()) - 2.0)
     outer = [np.geomspace(linear, max(1.01 * side.max(), 10.0 * linear), BINS) for side in (-values, values)]
     return linear, np.concatenate([-outer[0][::-1], np.linspace(-linear, linear, BINS // 3)[1:-1], outer[1]])
@@ -93,7 +93,7 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
             continue
         means = means_in_words(rows.groupby("algorithm")["value"])
         words.append(
-            f"({panel}) β = {rows['beta'].iloc[0]:.3g}, the smallest at which the solutions of {RULES[rule]} stay valid; mean "
+            f"({panel}) β = {rows['beta'].iloc[0]:.3g}, the smallest of a grid at which the solutions of {RULES[rule]} stay valid; mean "
             f"largest eigenvalue {means}."
         )
     solutions = tops.drop_duplicates(["algorithm", "sample"]).groupby("algorithm").size()
@@ -101,7 +101,8 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
     numbers = ", ".join(f"{COMMITTEE[str(name)]['label']} {size}" for name, size in solutions.items()) or "none"
     return (
         "Figure 5. Eigenvalues of the Hessian of the mean square error at the solutions of figure 4, with activations "
-        f"tanh(βx) and units of norm 1; histograms over solutions ({numbers}), bins of equal width on the drawn axis. "
+        f"tanh(βx) and units of norm 1; histograms over solutions ({numbers}). On the drawn axis bins have one width "
+        "on each side of zero, and are wider around zero. "
         f"Markers: mean of the largest eigenvalue; error bars: its standard error. {' '.join(words)} The output "
         f"function, tanh without β, is chosen here: compare with the paper's figure.{below}"
     )

@@ -42,8 +42,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         f"Figure s1. (a) {in_words(many)} Dashed: the load {CLUSTERING[math.inf]} that the paper gives for the clustering "
         f"of typical solutions{ours}. (b) The same for the parity machine of "
-        "three units. Dotted: the paper's constant −α ln 2. It is the value on the branch q₀ = 0, where the replicas "
-        "are independent of each other. It is exact at q₁ = 0. Lines: the full minimisation over d₀, which is larger at every "
+        "three units. Dotted: the paper's constant −α ln 2. It is the value on the branch q₀ = 0, u = 0, where each "
+        "replica is right on a pattern with probability ½. It is exact at q₁ = 0. Lines: the full minimisation over d₀, which is larger at every "
         f"q₁ > 0. At q₁ = {wide['overlap'].iloc[0]:g} it is this fraction of the constant: {left}. The values of α are chosen "
         "here, except the marked one."
     )

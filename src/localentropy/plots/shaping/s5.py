@@ -57,7 +57,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         for entry in p["energies"]
     )
     optimum = (
-        " γ is where the local entropy of the theory is near its highest at α = 0.6 (figure s4)." if gammas else ""
+        " γ is where the local entropy of the theory is near its highest at α = 0.6 (figure s4)."
+        if gammas == "3"
+        else ""
     )
     step = (p["beta_end"] - p["beta_start"]) / p["sweeps"]
     caption = (
