@@ -100,8 +100,8 @@ def test_lines_of_dense_regions_end_on_the_largest_margin() -> None:
         [0.833079, 0.729033, 0.747736, 0.946952, 0.557788, 0.573080], abs=2e-6
     )
     assert ends.loc[("perceptron", "kappa_u"), "distance"] == pytest.approx(0.005, rel=0.01)
-    assert lines["kappa_min"][0.7] == pytest.approx(0.065580, abs=2e-6)
-    assert lines["kappa_u"][0.7] == pytest.approx(0.087236, abs=2e-6)
+    assert lines["kappa_min"][0.7] == pytest.approx(0.065581, abs=2e-6)
+    assert lines["kappa_u"][0.7] == pytest.approx(0.087235, abs=2e-6)
     # A marked load beyond the end of a line is not on it.
     assert 0.74 in lines["kappa_min"].index and 0.74 not in lines["kappa_u"].index
     for line, rows in lines.items():

@@ -97,7 +97,7 @@ def test_local_entropy_threshold(model, threshold):
 
 @pytest.mark.parametrize(
     ("alpha", "positive", "monotonic"),
-    [(0.5, 0.029117, 0.036430), (0.6, 0.042871, 0.054557), (0.7, 0.065580, 0.087236)],
+    [(0.5, 0.029117, 0.036430), (0.6, 0.042871, 0.054557), (0.7, 0.065581, 0.087235)],
 )
 def test_smallest_reference_margins(alpha, positive, monotonic):
     assert perceptron.kappa_min(alpha) == pytest.approx(positive, abs=2e-6)

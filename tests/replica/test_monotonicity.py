@@ -13,7 +13,7 @@ PERCEPTRON = [
     # alpha, kappa_min, kappa_u, kappa_max
     (0.5, 0.029117, 0.036430, 0.418062),
     (0.6, 0.042871, 0.054557, 0.262728),
-    (0.7, 0.065580, 0.087236, 0.136762),
+    (0.7, 0.065581, 0.087235, 0.136762),
 ]
 COMMITTEE = (tree_committee.alpha_le, tree_committee.kappa_max, tree_committee.franz_parisi)
 LOCAL_ENTROPY = [
