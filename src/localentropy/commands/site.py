@@ -46,6 +46,8 @@ SHOWN = (".py", ".yaml", ".sh", ".md", ".lock", ".cff")
 """Files with these endings are shown as pages. A browser saves the others."""
 LOOK = ".look.json"
 """The ending of the file that says how the numbers of a figure are drawn."""
+FULL_WIDTH = 1400
+"""Pixels of a picture from which on it is as wide as the page."""
 
 MARK = ".localentropy-site"
 """A file in the folder of a site, complete or not: the folder may be deleted."""
@@ -173,15 +175,18 @@ class Formulas(SphinxTransform):
 
 
 class Pictures(SphinxTransform):
-    """A picture is as wide as the page, and a link to its file, which has more pixels. The gallery has charts, too."""
+    """A picture is a link to its file. One of many panels is as wide as the page. The gallery has charts, too."""
 
     default_priority = 200
 
     def apply(self, **_: Any) -> None:
         """Set the pictures of one page."""
+        from matplotlib.image import imread
+
         for picture in [*self.document.findall(nodes.image)]:
-            picture["width"] = "100%"
-            figure = _path(self.env.docname, picture["uri"]).with_suffix("")
+            file = _path(self.env.docname, picture["uri"])
+            picture["width"] = f"{min(100, 100 * imread(file).shape[1] // FULL_WIDTH)}%"
+            figure = file.with_suffix("")
             if Path(self.env.docname).name == "gallery" and figure.with_suffix(LOOK).exists():
                 summary = "<summary>Chart: point at a mark to read its numbers</summary>"
                 name = figure.relative_to(GALLERY)
