@@ -29,12 +29,13 @@ def describe(file: Path) -> str:
     if (copies := GALLERY.absolute()) in file.absolute().parents:
         made = FIGURES / "default" / file.absolute().relative_to(copies)
         raise ArtifactError(f"{file}: a copy, which has no record of how it was made; {made} has one where it is made")
-    stem = file.with_name(file.name.partition(".")[0])
+    name = file.name.partition(".")[0]
+    stem = file.parent / name
     allowed = "a table (.parquet), a file of a figure, a scorecard or a prepared dataset"
-    if not stem.with_suffix(".json").exists():
+    if not name or not stem.with_suffix(".json").exists():
         raise ArtifactError(f"{file}: nothing to show; allowed: {allowed}")
     stamp, record = artifacts.read_output(stem)
-    if file.name.removeprefix(stem.name) not in {".json", *record["files"]}:
+    if file.name.removeprefix(name) not in {".json", *record["files"]}:
         raise ArtifactError(f"{file}: no file of {stamp.name}; allowed: {allowed}")
     head = [f"{file}: part of {stamp.name}", record["caption"]]
     return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
