@@ -41,8 +41,7 @@ T02:
 """
 
 COUNTS = (
-    "1 sentences of the paper: 1 reproduced, 0 not reproduced, 0 not testable at this scale; "
-    "our own checks: 1 fail"
+    "1 sentences of the paper: 1 reproduced, 0 not reproduced, 0 not testable at this scale; our own checks: 1 fail"
 )
 CARD = {"testing the claims of overparam", "counting the verdicts of all papers"}
 
