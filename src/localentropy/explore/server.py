@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import signal
 import socket
+from typing import Any
 
 import pandas as pd
 from bokeh.document import Document
@@ -44,11 +46,13 @@ def serve(target: str, port: int, browser: bool) -> None:
         raise LocalEntropyError(f"--port {port} {why}; a free one: {_free_port()}") from None
     try:
         server.start()
+        # An exception for Ctrl-C could be raised, and lost, inside of a callback.
+        loop: Any = server.io_loop
+        loop.asyncio_loop.add_signal_handler(signal.SIGINT, loop.stop)
         print(f"http://localhost:{server.port}/  Ctrl-C stops it", flush=True)
         if browser:
-            server.io_loop.add_callback(server.show, "/")
-        server.io_loop.start()
-    except KeyboardInterrupt:
+            loop.add_callback(server.show, "/")
+        loop.start()
         print("\nstopped", flush=True)
     finally:
         server.stop()
