@@ -171,12 +171,12 @@ def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
     for start in STARTS:
         first = _threshold(mlp, start)
         near, wide = (profiles(_solutions(mlp, start, at)) for at in (first, width))
-        (short, error), (long, spread) = mean_radius(near), mean_radius(wide)
-        few = (_count(mlp, start, at) for at in (first, width))
-        scores.append(_score(*((*radius, n) for radius, n in zip(((short, error), (long, spread)), few, strict=True))))
+        short = (*mean_radius(near), _count(mlp, start, first))
+        long = (*mean_radius(wide), _count(mlp, start, width))
+        scores.append(_score(short, long))
         calm.append(errors_at_least_noise(near))
         words.append(
-            f"{start}: {short:.4f} ± {error:.4f} at width {first:.0f}, {long:.4f} ± {spread:.4f} at {width}, "
+            f"{start}: {short[0]:.4f} ± {short[1]:.4f} at width {first:.0f}, {long[0]:.4f} ± {long[1]:.4f} at {width}, "
             f"least noise {calm[-1]:.1f} SE"
         )
     least = smallest(scores)
