@@ -93,10 +93,11 @@ orthogonal, adversarial = {"initialization": "random_orthogonal"}, {"initializat
 untrained, labels = {"quantity": "overlap_untrained"}, {"quantity": "random_label_error"}
 memorised = {"quantity": "random_label_noise_train_error"}
 few_solutions = {
-    "two networks": few("mlp", samples=2),
+    "three networks": few("mlp"),
     "never solved": put("mlp", "value", 0.1, **train),
     "adversarial ones never": put("mlp", "value", 0.1, **adversarial, **train),
     "only the widest solve": put("mlp", "value", 0.1, width=below(50), **train),
+    "half at the threshold": put("mlp", "value", 0.1, width=8, sample=below(3), **orthogonal, **train),
     "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
 }
 NETWORKS["O47"] = Case(
@@ -131,7 +132,7 @@ NETWORKS["O48"] = Case(
         ),
     },
     small={
-        "two networks": few("mlp", samples=2),
+        "three networks": few("mlp"),
         "never solved": put("mlp", "value", 0.1, **train),
         "all solved": put("mlp", "value", 0.0, **train),
         "not adversarial": put("mlp", "value", 0.2, width=12, **labels),
@@ -174,7 +175,7 @@ NETWORKS["O50b"] = Case(
         "as flat": times("mlp", "value", 0.05, width=80, **memorised),
     },
     small={
-        "two networks": few("mlp", samples=2),
+        "three networks": few("mlp"),
         "never solved": put("mlp", "value", 0.1, **train),
         "adversarial ones never": put("mlp", "value", 0.1, **adversarial, **train),
         "labels not learned": put("mlp", "value", 0.01, **labels),

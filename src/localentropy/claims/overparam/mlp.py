@@ -1,7 +1,7 @@
 """Claims about multi-layer perceptrons from two initializations (figure 6).
 
 A threshold is the width from which on half of the networks solve. What is said of solutions is measured on the networks
-without a train error, of which there must be at least `LEAST`. The largest networks are few. So the difference of two
+without a train error, of which there must be at least `FEWEST`. The largest networks are few. So the difference of two
 means in units of its error counts as t-distributed, with one degree of freedom less than there are networks. It is told
 as the normal number of the same probability.
 """
@@ -15,7 +15,17 @@ from localentropy.analysis.agreement import normal_score
 from localentropy.analysis.flatness import REACHED
 from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.thresholds import first_solved
-from localentropy.claims.finding import Bounds, Finding, Untestable, decided, jointly, largest, numbers, smallest
+from localentropy.claims.finding import (
+    FEWEST,
+    Bounds,
+    Finding,
+    Untestable,
+    decided,
+    jointly,
+    largest,
+    numbers,
+    smallest,
+)
 from localentropy.claims.overparam.trained_networks import (
     errors_at_least_noise,
     mean_radius,
@@ -25,8 +35,6 @@ from localentropy.claims.overparam.trained_networks import (
 )
 
 STARTS = ("random_orthogonal", "adversarial")
-LEAST = 3
-"""Networks below which nothing is said: the pairs of fewer have no error."""
 ADVERSARIAL = 0.15
 """Largest error on the random labels at which a start counts as adversarial.
 
@@ -54,8 +62,8 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
     solved = _solved(mlp)
     # k of n networks solved from either start, by width.
     n, k = (solved.groupby(["width", "initialization"]).agg(how).unstack(fill_value=0) for how in ("size", "sum"))
-    if n.to_numpy().min() < LEAST:
-        raise Untestable(f"fewer than {LEAST} networks of each width and start")
+    if n.to_numpy().min() < FEWEST:
+        raise Untestable(f"fewer than {FEWEST} networks of each width and start")
     labels = mlp[mlp["quantity"] == "random_label_error"].groupby("width")["value"].mean()
     halves = {start: first_solved(k[start] / n[start], 0.5) for start in STARTS}
     first, width = halves[STARTS[0]], mlp["width"].max()
@@ -188,8 +196,8 @@ def flatter_than_memorised(mlp: pd.DataFrame) -> Finding:
     quantity = f"smaller z of the distance where E reaches {REACHED:g} beyond that of random labels, largest width, > 3"
     width = mlp["width"].max()
     rows = mlp[(mlp["width"] == width) & (mlp["quantity"] == "random_label_error") & (mlp["value"] == 0.0)]
-    if len(rows) < LEAST:
-        raise Untestable(f"fewer than {LEAST} networks of the largest width have learned their random labels")
+    if len(rows) < FEWEST:
+        raise Untestable(f"fewer than {FEWEST} networks of the largest width have learned their random labels")
     control = of_samples(mlp[(mlp["width"] == width) & (mlp["initialization"] == STARTS[1])], rows["sample"])
     short, error = mean_radius(profiles(control, "random_label_noise"))
     found = [mean_radius(profiles(_solutions(mlp, start, width))) for start in STARTS]
@@ -252,11 +260,11 @@ def _solutions(mlp: pd.DataFrame, start: str, width: float) -> pd.DataFrame:
     """Rows of the solutions of one width.
 
     Raises:
-        Untestable: fewer than `LEAST`.
+        Untestable: fewer than `FEWEST`.
     """
     solved = _solved(mlp)[start].xs(width, level="width")
-    if solved.sum() < LEAST:
-        raise Untestable(f"{start}: fewer than {LEAST} solutions at width {width:.0f}")
+    if solved.sum() < FEWEST:
+        raise Untestable(f"{start}: fewer than {FEWEST} solutions at width {width:.0f}")
     here = mlp[(mlp["initialization"] == start) & (mlp["width"] == width)]
     return of_samples(here, solved.index[solved])
 
