@@ -135,6 +135,7 @@ NETWORKS["O48"] = Case(
         "three networks": few("mlp"),
         "never solved": put("mlp", "value", 0.1, **train),
         "all solved": put("mlp", "value", 0.0, **train),
+        "still falling": add("mlp", "value", -0.03, width=80, **error),
         "not adversarial": put("mlp", "value", 0.2, width=12, **labels),
         "no word of the random labels": only("mlp", quantity=other_than("random_label_error")),
         "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
