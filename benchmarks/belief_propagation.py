@@ -95,7 +95,7 @@ def main() -> None:
         messages = Messages(instance, 0.0, Update(**options), rng, 0.1)  # type: ignore[arg-type]
         bare = run.iterations * fastest(messages.sweep, 20, 5)
         what = f"fBP to E = 0, {name}, {run.iterations} sweeps"
-        report(what, run.cpu_seconds, bare, "its sweeps", "0.45 s", "s ")
+        report(what, run.cpu_seconds, bare, "its sweeps", "0.13 s", "s ")
 
     for prior, channel, load in (("gaussian", "sign", 2.0), ("binary", "sign", 1.2), ("gaussian", "absolute", 1.4)):
         problem = generalized_linear(round(load * 2000), 2000, 0, prior=prior, channel=channel)

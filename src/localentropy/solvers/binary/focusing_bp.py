@@ -87,7 +87,7 @@ def focusing_bp(
     cap: float = 0.9999,
     damping: float = 0.5,
     adaptive: bool = True,
-    max_iterations: int = 60,
+    max_iterations: int = 20,
     tolerance: float = 1e-5,
     epsilon: float = 0.1,
     update: str = "exact",
