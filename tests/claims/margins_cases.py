@@ -59,6 +59,9 @@ MARGINS["M04"] = Case(
     },
     missing={
         "κ_max": put("franz_parisi", "entropy", np.nan, reference="max", distance=below(1e-3)),
+        "κ_max at one distance": put(
+            "franz_parisi", "entropy", np.nan, reference="max", distance=lambda d: (d > 5e-4) & (d < 1.1e-3)
+        ),
         "beside κ̃ = 0.2": put("franz_parisi", "entropy", np.nan, reference="0.2", distance=below(1.1e-5)),
     },
 )

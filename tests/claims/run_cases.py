@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.claims.cases import Case, Spoiling, above, add, below, every, few, near, only, other_than, put, times
+from tests.claims.cases import (
+    Case,
+    Spoiling,
+    above,
+    add,
+    below,
+    elsewhere,
+    every,
+    few,
+    near,
+    only,
+    other_than,
+    put,
+    times,
+)
 from tests.claims.theory_tables import error_barycenter
 
 RUNS: dict[str, Case] = {}
@@ -46,6 +60,7 @@ RUNS["O25"] = Case(
         "18 runs": few("solve_sbpi", samples=18),
         "no such point": only("solve_binarynet", inv_alpha=above(0.95)),
         "at a small size only": only("solve_sbpi", D=below(400)),
+        "thresholds of other features": elsewhere("thresholds", ensemble={"activation": "tanh"}),
         "no threshold": only("thresholds", alpha_T=other_than(3.0)),
     },
     missing={
@@ -101,7 +116,12 @@ RUNS["O30"] = Case(
         "fBP is typical": add("solve_focusing_bp", "value", 0.06, **error),
         "SBPI is typical once": add("solve_sbpi", "value", 0.05, D=201, inv_alpha=near(15.0), **error),
     },
-    small={"four runs": few("solve_binarynet", samples=4), "only small 1/α": only("solve_sbpi", inv_alpha=below(1.3))},
+    small={
+        "four runs": few("solve_binarynet", samples=4),
+        "only small 1/α": only("solve_sbpi", inv_alpha=below(1.3)),
+        "theory at another α_T": elsewhere("typical", alpha_T=6.0),
+        "theory of other features": elsewhere("typical", ensemble={"activation": "tanh"}),
+    },
     missing={"errors": put("solve_sbpi", "value", np.nan, D=201, inv_alpha=near(5.0), **error)},
 )
 
@@ -117,7 +137,10 @@ RUNS["O31"] = Case(
         "a higher barycentre": add("optimal_margin", "error_barycenter", 0.1),
         "BinaryNet on the line": put("solve_binarynet", "value", _on_the_barycentre, **error),
     },
-    small={"four runs": few("solve_binarynet", samples=4)},
+    small={
+        "four runs": few("solve_binarynet", samples=4),
+        "theory at another α_T": elsewhere("optimal_margin", alpha_T=6.0),
+    },
     missing={"barycentre": put("optimal_margin", "error_barycenter", np.nan, inv_alpha=above(4))},
 )
 RUNS["O32"] = Case(

@@ -53,7 +53,7 @@ def point(
 
 def runs(points: list[pd.DataFrame]) -> pd.DataFrame:
     table = pd.concat(points, ignore_index=True)
-    table.attrs["parameters"] = {"alpha_T": ALPHA_T}
+    table.attrs["parameters"] = {"alpha_T": ALPHA_T, "activation": "sign"}
     return table
 
 

@@ -54,7 +54,7 @@ def card() -> pd.DataFrame:
         "O03": Finding.untestable("z", "too few"),
         "O04": Finding("half", NAN, True, "no number", bounds=Bounds(lower=0.0)),
         "O04b": Finding.of_theory("q", 0.75, True, "", Bounds(0.5, 0.95)),
-        "O04c": Finding("z", 1.5, False, ""),
+        "O04c": Finding("z", 1.5, False, "", bounds=Bounds(upper=2.0)),
     }
     return rendering.table(claims, findings, "smoke")
 
@@ -75,7 +75,8 @@ def test_a_number_is_shown_beside_its_bound(card: pd.DataFrame) -> None:
     assert "| \\< 1, inside by 0.88 (71.3 SE) |" in rows["O01"]
     assert "| > -0.25, outside by 0.25 |" in rows["O02"]
     assert "| 0.5 to 0.95, inside by 0.2 |" in rows["O04b"]
-    assert not any("side by" in rows[key] for key in ("O03", "O04", "O04c", "O05"))
+    assert "| \\< 2, inside by 0.5; another condition fails |" in rows["O04c"]
+    assert not any("side by" in rows[key] for key in ("O03", "O04", "O05"))
     assert card.set_index("id").loc["O01", ["lower", "upper"]].tolist() == [-float("inf"), 1.0]
 
 

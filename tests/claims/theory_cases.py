@@ -111,6 +111,7 @@ THEORY["O10"] = Case(
         "no onset at one α_T": put("optimal_margin_onsets", "onset", np.nan, alpha_T=5.0),
     },
     small={
+        "onsets of other features": elsewhere("optimal_margin_onsets", ensemble={"activation": "tanh"}),
         "onset not computed": only("optimal_margin_onsets", alpha_T=other_than(3.0)),
         "line ends before": only("optimal_margin", inv_alpha=below(3)),
     },

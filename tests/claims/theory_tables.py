@@ -27,7 +27,9 @@ def thresholds() -> pd.DataFrame:
     alpha_T = np.array([1e-3, 0.05, 0.5, 1.0, 3.0, 10.0])
     inv_alpha_c = np.array([1 / 0.83315, 1.19, 1.08, 1.0, 0.87748, 0.618])
     inv_alpha_le = inv_alpha_c + np.array([1 / 0.72911 - 1 / 0.83315, 0.17, 0.16, 0.15, 0.1386, 0.11])
-    return pd.DataFrame({"alpha_T": alpha_T, "inv_alpha_c": inv_alpha_c, "inv_alpha_le": inv_alpha_le})
+    table = pd.DataFrame({"alpha_T": alpha_T, "inv_alpha_c": inv_alpha_c, "inv_alpha_le": inv_alpha_le})
+    table.attrs["parameters"] = {"ensemble": ENSEMBLE}
+    return table
 
 
 def storage_limit() -> pd.DataFrame:
@@ -59,7 +61,9 @@ def typical(points: int = 20) -> pd.DataFrame:
         entropy = 0.3 * np.log(2.0 / THRESHOLDS[reference]) + 0.02 * np.log(x / 0.05)
         line = {"line": "alpha_T", "reference": reference, "alpha_T": x, "inv_alpha": 2.0, "entropy": entropy}
         lines.append(pd.DataFrame(line | {"margin": float(reference)}))
-    return pd.concat(lines, ignore_index=True)
+    table = pd.concat(lines, ignore_index=True)
+    table.attrs["parameters"] = {"alpha_T": ALPHA_T, "ensemble": ENSEMBLE}
+    return table
 
 
 def optimal_margin() -> pd.DataFrame:
@@ -68,12 +72,14 @@ def optimal_margin() -> pd.DataFrame:
     table = pd.DataFrame(
         {"inv_alpha": x, "kappa_opt": margin, "error_barycenter": error_barycenter(x) - 0.001 * margin}
     )
-    table.attrs["parameters"] = {"alpha_T": ALPHA_T}
+    table.attrs["parameters"] = {"alpha_T": ALPHA_T, "ensemble": ENSEMBLE}
     return table
 
 
 def optimal_margin_onsets() -> pd.DataFrame:
-    return pd.DataFrame({"alpha_T": [1.0, 2.0, 3.0, 5.0], "onset": [4.68, 3.53, 3.3721, 3.63]})
+    table = pd.DataFrame({"alpha_T": [1.0, 2.0, 3.0, 5.0], "onset": [4.68, 3.53, 3.3721, 3.63]})
+    table.attrs["parameters"] = {"ensemble": ENSEMBLE}
+    return table
 
 
 def large_overparameterization() -> pd.DataFrame:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from localentropy.pipeline import artifacts
-from tests.pipeline.conftest import Checkout, Run, write_toys
+from tests.pipeline.conftest import ROOT, Checkout, Run, write_toys
 
 
 def jobs(letter: str) -> set[str]:
@@ -27,6 +27,7 @@ def drawing(*numbers: int) -> set[str]:
     return {f"drawing figure{number}" for number in numbers}
 
 
+_CLASS = "class Parameters(ExperimentParameters):"
 KERNEL = "src/localentropy/numerics/toy_kernel_a.py"
 ALL_A = jobs("a") | drawing(91, 93)
 EVERYTHING = jobs("a") | jobs("b") | drawing(91, 92, 93)
@@ -76,6 +77,31 @@ def test_edits_rerun_exactly_what_depends_on_them(made: Checkout) -> None:
     assert run.did == ALL_A | drawing(92)
     made.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 3"))
     assert made.snakemake("all").did == ALL_A
+
+
+def test_other_data_rerun_what_reads_them_and_missing_prepared_data_nothing(toys: Checkout) -> None:
+    toys.edit(
+        "src/localentropy/experiments/overparam/toy_a.py",
+        lambda text: text.replace(_CLASS, f'{_CLASS}\n    DATASETS = ("cifar10",)'),
+    )
+    assert toys.snakemake("all").did == EVERYTHING | {"preparing the dataset cifar10"}
+    shutil.rmtree(toys.folder / "data/prepared")
+    assert toys.snakemake("all").did == set()
+    # The plan is enough: the raw files of another source need not be there.
+    mirror = toys.snakemake("-n", "all", "--config", "data={source: mirror, mirror: elsewhere}")
+    assert mirror.did == ALL_A | {"preparing the dataset cifar10"}, mirror.output
+    edit = lambda text: text.replace("save(dataset, output)", "save(dataset, Path(output))")  # noqa: E731
+    toys.edit("src/localentropy/data/prepare.py", edit)
+    assert toys.snakemake("-n", "all").did == ALL_A | {"preparing the dataset cifar10"}
+    # The same with the prepared file there.
+    assert toys.snakemake("data/prepared/embedded/cifar10.npz").did == {"preparing the dataset cifar10"}
+    run = toys.snakemake("figure91", "figure92")
+    assert run.did == jobs("a") | drawing(91), run.output
+    (toys.folder / "data/embedded").unlink()
+    shutil.copytree(ROOT / "data/embedded", toys.folder / "data/embedded")
+    with (toys.folder / "data/embedded/cifar10.npz").open("ab") as embedded:
+        embedded.write(b"another")
+    assert toys.snakemake("-n", "figure91").did == jobs("a") | drawing(91) | {"preparing the dataset cifar10"}
 
 
 def test_a_part_has_the_threads_of_its_parameters_also_without_snakemake(toys: Checkout) -> None:

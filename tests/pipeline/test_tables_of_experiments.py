@@ -100,7 +100,7 @@ def test_tables_are_read_in_their_order_and_an_edit_reruns_what_is_made_from_it(
 
     # Its code: the same. The code of the last one: only that.
     summed.edit(KERNEL, lambda text: text.replace("* 1", "* 3"))
-    assert "toy_sum.parquet: made from other tables" in summed.python("verify").output
+    assert "toy_sum.parquet: made from other tables or datasets" in summed.python("verify").output
     assert summed.snakemake("all").did == jobs("a") | drawing(91, 93) | SUMS
     last = "src/localentropy/experiments/overparam/toy_total.py"
     summed.edit(last, lambda text: text.replace('+ task["point"]', '- task["point"]'))

@@ -149,7 +149,7 @@ def _page(style: Styler, name: str, caption: str) -> str:
 def _shown(card: pd.DataFrame) -> pd.DataFrame:
     rows = list(card.itertuples())
     ours = [_number(row.value, row.error) for row in rows]
-    bound = [_bound(row.value, row.error, row.lower, row.upper) for row in rows]
+    bound = [_bound(row.value, row.error, row.lower, row.upper, Verdict(row.verdict)) for row in rows]
     return card.assign(ours=ours, bound=bound)[list(SHOWN)]
 
 
@@ -168,8 +168,11 @@ def _number(value: float, error: float) -> str:
     return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
-def _bound(value: float, error: float, lower: float, upper: float) -> str:
-    """The bounds of a value, and by how much it lies inside or outside of the nearer one; nothing if it has none."""
+def _bound(value: float, error: float, lower: float, upper: float, verdict: Verdict) -> str:
+    """The bounds of a value, and by how much it lies inside or outside of the nearer one; nothing if it has none.
+
+    A claim may fail although its value lies inside: then this says that another of its conditions decides.
+    """
     if math.isnan(value) or math.isnan(lower):
         return ""
     inside = min(value - lower, upper - value)
@@ -177,4 +180,5 @@ def _bound(value: float, error: float, lower: float, upper: float) -> str:
     if math.isfinite(lower) and math.isfinite(upper):
         limits = f"{lower:.5g} to {upper:.5g}"
     errors = f" ({abs(inside) / error:.1f} SE)" if error > 0 else ""
-    return f"{limits}, {'inside' if inside >= 0 else 'outside'} by {abs(inside):.2g}{errors}"
+    other = "; another condition fails" if inside >= 0 and verdict is Verdict.NOT_REPRODUCED else ""
+    return f"{limits}, {'inside' if inside >= 0 else 'outside'} by {abs(inside):.2g}{errors}{other}"

@@ -39,7 +39,7 @@ class Stamp:
         parameters: everything the numbers depend on besides code and inputs, as JSON values.
         code: hash of the code that made it (`closure.code_hash`).
         inputs: name → SHA-256 of each file that was read.
-        origins: experiment → origin of its table that was read.
+        origins: experiment or dataset → origin of its table or prepared file that was read.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Stamp:
 
     @property
     def origin(self) -> str:
-        """SHA-256 of name, parameters, code, and the origins of tables. It is known before any input exists."""
+        """SHA-256 of name, parameters, code, and the origins of what is read. It is known before any input exists."""
         known = {"name": self.name, "parameters": self.parameters, "code": self.code, "origins": self.origins}
         return hashlib.sha256(provenance.canonical_json(known).encode()).hexdigest()
 
@@ -66,7 +66,7 @@ class Stamp:
             ("experiment", (self.name, self.part), (wanted.name, wanted.part)),
             ("parameters", self.parameter_hash, wanted.parameter_hash),
             ("code", self.code, wanted.code),
-            ("tables", self.origins, wanted.origins),
+            ("tables or datasets", self.origins, wanted.origins),
             ("inputs", self.inputs, wanted.inputs),
         ):
             if old != new:

@@ -7,6 +7,7 @@ be compared with what is wanted now.
 from __future__ import annotations
 
 import functools
+import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,11 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RESULTS, PREPARED, COMMITTED = Path("results"), Path("data/prepared"), Path("data/paper_scale")
-
-
-def prepared_path(dataset: str, source: str) -> Path:
-    """Where a prepared dataset lies."""
-    return PREPARED / source / f"{dataset}.npz"
 
 
 class DatasetJob(BaseModel):
@@ -64,12 +60,17 @@ class DatasetJob(BaseModel):
     @property
     def file(self) -> Path:
         """Where the prepared dataset lies."""
-        return prepared_path(self.name, self.source)
+        return PREPARED / self.source / f"{self.name}.npz"
 
     @property
     def inputs(self) -> dict[str, Path]:
         """The embedded file, if it is the source. Raw files are checked against the registry instead."""
         return {"embedded": DATA_DIR / "embedded" / f"{self.name}.npz"} if self.source == "embedded" else {}
+
+    @property
+    def origin(self) -> str:
+        """SHA-256 of what decides its content: name, source, code, embedded file. It is known before it is prepared."""
+        return _origin(self)
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
@@ -112,6 +113,12 @@ class DatasetJob(BaseModel):
             reporter.summary(f"{caption} → {self.file}")
 
 
+@functools.cache
+def _origin(job: DatasetJob) -> str:
+    stamp = job.stamp()
+    return hashlib.sha256(provenance.canonical_json({"origin": stamp.origin, **stamp.inputs}).encode()).hexdigest()
+
+
 class TableReader(BaseModel):
     """A job that reads tables of experiments.
 
@@ -119,7 +126,8 @@ class TableReader(BaseModel):
         folder: path component of the scale or named run.
         tables: experiment `<paper>/<name>` → its table.
         origins: experiment → the origin that its table must have (`Stamp.origin`). It is known before the table exists.
-            A table that comes with the repository (`ExperimentJob.committed`) is used first.
+            A table that comes with the repository (`ExperimentJob.committed`) is used first. Also dataset → origin of
+            the prepared file (`DatasetJob.origin`), of a job that reads it itself.
         datasets: dataset → prepared file that it or some table depends on.
     """
 
@@ -187,7 +195,7 @@ class ExperimentJob(TableReader):
         """
         require_known(name, configuration.experiments, "experiment")
         parameters = configuration.experiments[name]
-        own = {dataset: prepared_path(dataset, configuration.data.source) for dataset in parameters.DATASETS}
+        own = {dataset: DatasetJob.from_configuration(configuration, dataset) for dataset in parameters.DATASETS}
         read = {table: cls.from_configuration(configuration, table) for table in parameters.tables()}
         tables = {table: job.source for table, job in read.items()}
         return cls(
@@ -197,8 +205,10 @@ class ExperimentJob(TableReader):
             parameters=parameters,
             sources={table: stamp.parameters for table, (_, stamp) in tables.items()},
             tables={table: file for table, (file, _) in tables.items()},
-            origins={table: stamp.origin for table, (_, stamp) in tables.items()},
-            datasets=own | {dataset: file for job in read.values() for dataset, file in job.datasets.items()},
+            origins={dataset: job.origin for dataset, job in own.items()}
+            | {table: stamp.origin for table, (_, stamp) in tables.items()},
+            datasets={dataset: job.file for dataset, job in own.items()}
+            | {dataset: file for job in read.values() for dataset, file in job.datasets.items()},
         )
 
     @field_validator("parameters", mode="before")

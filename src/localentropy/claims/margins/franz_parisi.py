@@ -34,7 +34,7 @@ def margins_are_surrounded(franz_parisi: pd.DataFrame) -> Finding:
     deficits = 1.0 - entropies.div(bound.reindex(entropies.index), axis=0)
     nearest = deficits.iloc[0]
     widest = largest(deficits.loc[:SMALL, deficits.columns.max()])
-    value = max(largest(nearest), widest)
+    value = largest([largest(nearest), widest])
     detail = (
         f"at d = {deficits.index[0]:g}: {numbers(nearest, '.2g')} for κ̃ = {numbers(nearest.index)}; at most "
         f"{widest:.2g} for κ̃ = {deficits.columns.max():.4f} up to d = {SMALL:g}"

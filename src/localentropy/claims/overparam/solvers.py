@@ -170,6 +170,7 @@ def efficient_solvers_generalise_better(
     """fBP, SBPI and BinaryNet err less than typical solutions by at least 0.03."""
     quantity = f"smallest ε_typ − ε for 1/α ≥ 1.5, ≥ {MUCH}"
     line = along(typical, "0.0")["error_typical"]
+    _require_theory_of(solve_sbpi, typical)
     gaps, errors, words = [], [], []
     for name, table in _efficient(solve_focusing_bp, solve_sbpi, solve_binarynet).items():
         points = _mostly_solved(averages(table[table["margin"] == 0.0], "test_error"))
@@ -194,6 +195,7 @@ def barycentre_is_a_lower_line(
     """No solver errs less than the barycentre at its optimal margin."""
     quantity = "smallest (ε − ε_B(κ_opt)) / SE over all points, ≥ −3; of the mean over each solver's points, > 3"
     line = optimal_margin.sort_values("inv_alpha")
+    _require_theory_of(solve_sbpi, optimal_margin)
     scores, means, words = [], [], []
     for name, table in _efficient(solve_focusing_bp, solve_sbpi, solve_binarynet).items():
         points = averages(table[table["margin"] == 0.0], "test_error")
@@ -365,13 +367,32 @@ def thresholds_of(thresholds: pd.DataFrame, runs: pd.DataFrame) -> pd.Series:
     """The thresholds at the α_T of the runs.
 
     Raises:
-        Untestable: they are not in the table.
+        Untestable: they are not in the table, or of other features.
     """
     alpha_T = runs.attrs["parameters"]["alpha_T"]
+    _require_activation_of(runs, thresholds)
     rows = thresholds[np.isclose(thresholds["alpha_T"], alpha_T)]
     if rows.empty:
         raise Untestable(f"no thresholds at α_T = {alpha_T:g}")
     return rows.iloc[0]
+
+
+def _require_theory_of(runs: pd.DataFrame, theory: pd.DataFrame) -> None:
+    """Refuse to compare runs with a line of another problem.
+
+    Raises:
+        Untestable: α_T or the activation differs.
+    """
+    ours, line = runs.attrs["parameters"]["alpha_T"], theory.attrs["parameters"]["alpha_T"]
+    if ours != line:
+        raise Untestable(f"the runs have α_T = {ours:g}, the theory {line:g}")
+    _require_activation_of(runs, theory)
+
+
+def _require_activation_of(runs: pd.DataFrame, theory: pd.DataFrame) -> None:
+    ours, line = runs.attrs["parameters"]["activation"], theory.attrs["parameters"]["ensemble"]["activation"]
+    if ours != line:
+        raise Untestable(f"the runs have {ours} features, the theory {line} ones")
 
 
 def _slope(x: np.ndarray, y: np.ndarray) -> float:

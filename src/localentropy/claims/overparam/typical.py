@@ -76,6 +76,8 @@ def optimal_margin_has_an_onset(optimal_margin: pd.DataFrame, optimal_margin_ons
     first = int(positive.argmax())
     once = not positive[:first].any() and positive[first:].all() and first > 0
     alpha_T = optimal_margin.attrs["parameters"]["alpha_T"]
+    if optimal_margin_onsets.attrs["parameters"]["ensemble"] != optimal_margin.attrs["parameters"]["ensemble"]:
+        raise Untestable("the line and its onsets are of different ensembles")
     onsets = optimal_margin_onsets.set_index("alpha_T")["onset"]
     if alpha_T not in onsets.index or rows["inv_alpha"].max() < onsets[alpha_T]:
         raise Untestable(f"the line at α_T = {alpha_T:g} ends before its onset, or the onset is not computed")
