@@ -35,6 +35,9 @@ MOST_STEPS = 10**8
 MOST_DRAWS = 10**6
 """The largest number of random draws that are kept, and of points of a curve."""
 
+_ROOT = Path("/")
+"""Of the file system, where the machine says what a process may have."""
+
 Shape = tuple[int | str, ...]
 """Sizes of an array. A word, such as "students", stands for any number from 1 on."""
 
@@ -205,14 +208,20 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
 
 
 def memory_limit() -> int:
-    """Bytes that a process may have: the machine's, or less by its control group (containers, Slurm) or `ulimit -v`."""
+    """Bytes that a process may have: the machine's, or less by a control group (containers, Slurm) or `ulimit -v`.
+
+    Control groups lie in each other, and the smallest limit counts: Slurm sets that of the job, not that of its tasks.
+    """
     limits = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft != resource.RLIM_INFINITY:
         limits.append(soft)
-    with suppress(OSError, ValueError):  # another layout of control groups, or "max": no limit
-        group = Path("/proc/self/cgroup").read_text().partition("0::")[2].splitlines()[0]
-        limits.append(int(Path(f"/sys/fs/cgroup{group}", "memory.max").read_text()))
+    with suppress(OSError, IndexError):  # another layout of control groups
+        own = (_ROOT / "proc/self/cgroup").read_text().partition("0::/")[2].splitlines()[0]
+        top = _ROOT / "sys/fs/cgroup"
+        for folder in (top / own, *(top / parent for parent in Path(own).parents)):
+            with suppress(OSError, ValueError):  # "max": no limit
+                limits.append(int((folder / "memory.max").read_text()))
     return min(limits)
 
 

@@ -56,6 +56,20 @@ def test_a_missing_notebook_is_one_line(tmp_path: Path) -> None:
         render(tmp_path / "none.py", tmp_path / "none.html")
 
 
+def test_what_cannot_be_rendered_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "failing.py").write_text("# %%\nx = 1\n\n# %%\ny = 0\nx / y\n")
+    (tmp_path / "latin.py").write_bytes("# %%\n# é\n".encode("latin-1"))
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG")
+    for name, message in {
+        "failing.py": "the cell that begins with `y = 0` fails: ZeroDivisionError: division by zero$",
+        "latin.py": "not readable as UTF-8",
+        "picture.png": "allowed is a py:percent file",
+    }.items():
+        with pytest.raises(DataError, match=message):
+            render(tmp_path / name, tmp_path / "page.html")
+        assert not (tmp_path / "page.html").exists()
+
+
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
 def test_every_formula_can_be_drawn_and_every_picture_has_words(file: Path) -> None:
     for cell in jupytext.read(file).cells:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from localentropy import arguments
 from localentropy.arguments import memory_limit
 from localentropy.errors import LocalEntropyError
 from localentropy.pipeline.computations import ExperimentJob
@@ -80,3 +81,17 @@ def test_an_array_that_does_not_fit_is_one_line() -> None:
     for error in (RuntimeError("shapes differ"), RecursionError()):
         with pytest.raises(type(error)), refusals():
             raise error
+
+
+def test_the_smallest_limit_of_all_control_groups_counts(tmp_path, monkeypatch):
+    job = tmp_path / "sys/fs/cgroup/slurm/job_1"
+    (job / "step_0/task_0").mkdir(parents=True)
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/self/cgroup").write_text("0::/slurm/job_1/step_0/task_0\n")
+    monkeypatch.setattr(arguments, "_ROOT", tmp_path)
+    whole = memory_limit()
+    (job / "step_0/task_0/memory.max").write_text("max\n")
+    assert memory_limit() == whole
+    (job / "memory.max").write_text("1000000\n")
+    (tmp_path / "sys/fs/cgroup/memory.max").write_text("2000000\n")
+    assert memory_limit() == 1_000_000

@@ -165,7 +165,7 @@ def verify(
 @app.command()
 def gallery(
     targets: Annotated[
-        list[str] | None, typer.Argument(metavar="[FIGURE]…", help="only these; also [<paper>_]scorecard")
+        list[str] | None, typer.Argument(metavar="[FIGURE]…", help="only these; also <paper>_scorecard")
     ] = None,
 ) -> None:
     """Copy the current figures and scorecards of the default scale to figures/gallery/."""

@@ -83,6 +83,8 @@ def read_figures(source: str) -> dict[str, pd.DataFrame]:
     Raises:
         DataError: it is neither, has no figures, or one that cannot be read.
     """
+    if not source:
+        raise DataError("an empty word where a directory or a git revision is allowed")
     files = _files_below(Path(source)) if Path(source).is_dir() else _files_at(source)
     figures = {name: read_figure(name, content) for name, content in files}
     if not figures:
@@ -105,6 +107,8 @@ def read_figure(name: str, content: bytes) -> pd.DataFrame:
     missing = {"panel", "series", "x", "y", "y_err"} - set(rows.columns)
     if missing:
         raise DataError(f"{name}.csv: no column {', '.join(sorted(missing))}")
+    if rows.empty:
+        raise DataError(f"{name}.csv: no rows")
     for column in ("x", "y", "y_err"):
         if not pd.api.types.is_numeric_dtype(rows[column]):
             raise DataError(f"{name}.csv: column {column} has values that are not numbers")

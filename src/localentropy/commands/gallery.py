@@ -107,7 +107,7 @@ def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJo
     configuration = resolve(scale)
     outputs = {output.target: output for output in output_jobs(configuration) if not isinstance(output, SummaryJob)}
     for target in targets:
-        require_known(target, outputs, "figure")
+        require_known(target, outputs, "figure or scorecard")
     chosen = [output for target, output in outputs.items() if not targets or target in targets]
     tables = {name for output in chosen for name in output.tables}
     made = [job for job in table_jobs(configuration) if job.name in tables and job.committed is None]

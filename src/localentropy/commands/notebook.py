@@ -30,17 +30,28 @@ def render(source: Path, page: Path) -> None:
     """Run a py:percent file from top to bottom, and write the page with its outputs.
 
     Raises:
-        DataError: there is no such file.
+        DataError: there is no such file, it is no py:percent file, or one of its cells fails.
     """
     import jupytext
     from jinja2 import DictLoader
     from nbconvert.exporters import HTMLExporter
-    from nbconvert.preprocessors import ExecutePreprocessor
+    from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
 
     if not source.is_file():
         raise DataError(f"{source}: no such file")
-    notebook = jupytext.read(source)
-    ExecutePreprocessor(timeout=None).preprocess(notebook, {"metadata": {"path": "."}})
+    if source.suffix != ".py":
+        raise DataError(f"{source}: allowed is a py:percent file, <name>.py")
+    try:
+        notebook = jupytext.read(source)
+        ExecutePreprocessor(timeout=None).preprocess(notebook, {"metadata": {"path": "."}})
+    except UnicodeDecodeError as error:
+        raise DataError(f"{source}: not readable as UTF-8 ({error.reason} at byte {error.start})") from None
+    except CellExecutionError as error:
+        failed = (
+            cell for cell in notebook.cells for output in cell.get("outputs", []) if output.output_type == "error"
+        )
+        line = next(failed).source.splitlines()[0]
+        raise DataError(f"{source}: the cell that begins with `{line}` fails: {error.ename}: {error.evalue}") from error
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = with_pictures(cell.source)

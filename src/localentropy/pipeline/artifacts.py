@@ -225,6 +225,8 @@ def _read_json(file: Path) -> dict[str, Any]:
     _refuse_special(file)
     try:
         record = dict(json.loads(file.read_text(encoding="utf-8")))
+        if "checksum" not in record:
+            raise ArtifactError(f"{file}: no record of this pipeline: it has no checksum of its own")
         intact = record.pop("checksum") == _checksum(record)
     except FileNotFoundError:
         raise ArtifactError(f"{file}: no such record, {file.name} is missing") from None
