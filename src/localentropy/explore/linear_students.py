@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 POINTS = 61
 """Odd: the peak at n = p is the middle of the axis."""
-ERROR = r"generalisation error $$\varepsilon_g$$"
+ERROR = r"generalization error $$\varepsilon_g$$"
 LOSSES = get_args(Student.model_fields["loss"].annotation)
 STRENGTHS = (1e-6, 100.0)
 
