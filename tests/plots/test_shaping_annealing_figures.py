@@ -59,3 +59,19 @@ def test_figure_s4_leaves_out_what_often_did_not_converge() -> None:
     points = drawing.data[drawing.data["series"] == "annealing, d = 0.01"]
     assert 0.7 in set(points[points["panel"] == "a"]["x"]) and 0.7 not in set(points[points["panel"] == "b"]["x"])
     assert "fewer than 90 % of the instances, γ = 0.7 at α = 0.6, d = 0.01." in drawing.caption
+
+
+def test_figure_s4_names_the_first_solutions_that_it_leaves_out() -> None:
+    tables = figure4_tables()
+    runs = tables["shaping/optimal_gamma_annealing"]
+    first = (runs["quantity"] == "local_entropy_first") & (runs["alpha"] > 0.5)
+    runs = runs[~(first & (runs["gamma"] == 10.0))]  # no instance met a solution
+    runs.loc[first & (runs["gamma"] == 0.7) & (runs["sample"] < 2), "value"] = np.nan
+    runs.attrs["parameters"] = tables["shaping/optimal_gamma_annealing"].attrs["parameters"]
+    drawing = s4.draw(tables | {"shaping/optimal_gamma_annealing": runs}, "smoke")
+    drawn = drawing.data[drawing.data["series"] == "first solution, α = 0.6, d = 0.02"]
+    assert drawn["x"].tolist() == [1.0, 2.0, 3.0, 5.0]
+    assert "points where" not in drawing.caption
+    assert drawing.caption.endswith(
+        "Also left out in (c): first solutions where fewer than 90 % of the instances met a solution around which the messages converged, γ = 0.7, 10 at α = 0.6."
+    )
