@@ -121,8 +121,10 @@ def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str)
     limits = f", at most {' or '.join(str(number) for number in sorted(epochs))} epochs" if epochs else ""
     own = data[data["panel"] == "d"].set_index("series")
     runs = ", ".join(f"{row['n']:.0f} for y = {row['x']:.0f}" for _, row in own[own.index == "elal"].iterrows())
-    levels = " and of ".join(COMMITTEE[name]["label"] for name in LEVELS if name in own.index)
-    dashed = f"; dashed: of {levels} on the same training sets, with standard errors" if levels else ""
+    levels = " and ".join(
+        f"{COMMITTEE[name]['label']} ({own.loc[name, 'n']:.0f})" for name in LEVELS if name in own.index
+    )
+    dashed = f"; dashed: {levels} on those of the same training sets that they solve, with standard errors" if levels else ""
     line = " and by replica theory; dotted: where typical solutions fall into clusters"
     line = line if "clustering" in data["series"].to_numpy() else ""
     below = "" if scale == "paper" else f" Scale {scale}: below the paper's size."
