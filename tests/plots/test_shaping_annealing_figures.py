@@ -26,6 +26,12 @@ def test_figure_s5_draws_the_end_the_best_and_the_way_of_both_energies() -> None
     assert end["y_err"] == pytest.approx(errors["train_error_last"].sem(), rel=1e-12)
     assert data.loc[("a", "number of errors, best", 0.4), "y"] < end["y"]
     assert data.loc[("b", "cross-entropy", 0.6), "y"] == 1.0 and data.loc[("b", "cross-entropy", 0.7), "y"] == 0.0
+    # One success and one failure more than 10 of 10, and than 0 of 10.
+    expected = np.sqrt(11 / 12 * 1 / 12 / 12)
+    assert data.loc[("b", "cross-entropy", 0.6), "y_err"] == pytest.approx(expected)
+    assert data.loc[("b", "number of errors", 0.6), "y_err"] == pytest.approx(expected)
+    bars = [segment[:, 1].tolist() for segment in drawing.figure.axes[1].containers[1].lines[2][0].get_segments()]
+    assert bars[0] == pytest.approx([1 - expected, 1.0]) and bars[-1] == pytest.approx([0.0, expected])
     trace = drawing.data[drawing.data["panel"] == "c"]
     assert set(trace["alpha"]) == {0.5} and set(trace["x"]) == set(np.geomspace(1, 301, 5))
     assert "cross-entropy with γ = 3." in drawing.caption and "by 0.015 a sweep" in drawing.caption

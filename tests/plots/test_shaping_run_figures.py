@@ -136,7 +136,9 @@ def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -
     assert "at most 500 or 3000 epochs" in drawing.caption
     assert set(data["panel"]) == {"a", "b", "c", "d", "a, b"}
     above = data[(data["panel"] == "b") & (data["x"] > 1.8)]
-    assert above["y"].tolist() == [1 / 8]
+    assert above["y"].tolist() == [1 / 8] and above["y_err"].tolist() == [pytest.approx(0.4 / math.sqrt(10))]
+    solved = data[(data["panel"] == "c") & (data["series"] == "lal")]
+    assert solved["y"].iloc[[0, -1]].tolist() == [1.0, 0.0] and (solved["y_err"] > 0).all()
     assert data[(data["panel"] == "a") & (data["series"] == "BP") & (data["x"] > 1.8)]["n"].tolist() == [1]
     own = data[(data["panel"] == "d") & (data["series"] == "elal")]
     assert own["x"].tolist() == [10, 20, 100] and (own["n"] == 4).all()
