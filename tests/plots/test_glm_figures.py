@@ -201,6 +201,20 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
 
 
+def test_figure_phase_retrieval_has_one_look_for_a_number_of_inputs_in_all_panels() -> None:
+    tables = phase_tables()
+    table = tables["glm/descent"]
+    tables["glm/descent"] = pd.concat([table, table[table["student"] == "wide"].assign(d=50)])
+    drawing = phase_retrieval.draw(tables, "smoke")
+    looks: dict[str, set[Any]] = {}
+    for axis in drawing.figure.axes[1:3]:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            assert isinstance(handle, ErrorbarContainer) and handle.lines[0] is not None
+            looks.setdefault(label, set()).add((handle.lines[0].get_color(), handle.lines[0].get_marker()))
+    assert sorted(looks) == ["$d = 100$", "$d = 20$", "$d = 50$"]
+    assert all(len(own) == 1 for own in looks.values()) and len(set.union(*looks.values())) == 3
+
+
 def test_figure_committee_jumps_at_its_transition_and_names_the_slides_number() -> None:
     large = [7.0, 7.1 + 1e-9, 7.7 - 1e-9, 7.7 + 1e-9, 9.0]
     low = branch("uninformed", large, [0.0] * 5)

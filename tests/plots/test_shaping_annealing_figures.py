@@ -79,5 +79,6 @@ def test_figure_s4_names_the_first_solutions_that_it_leaves_out() -> None:
     assert drawn["x"].tolist() == [1.0, 2.0, 3.0, 5.0]
     assert "points where" not in drawing.caption
     assert drawing.caption.endswith(
-        "Also left out in (c): first solutions where fewer than 90 % of the instances met a solution around which the messages converged, γ = 0.7, 10 at α = 0.6."
+        "Also left out in (c): first solutions where fewer than 90 % of the instances met a solution around which the "
+        "messages converged, γ = 0.7, 10 at α = 0.6."
     )

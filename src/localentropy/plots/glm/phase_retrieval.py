@@ -30,9 +30,9 @@ TALK = {"plain": 7.0, "wide": 2.0}
 """Loads of gradient descent that the talk gives, for infinitely many inputs."""
 LOOKS: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
-    for color, marker in zip((COLORS[9], COLORS[0], COLORS[4], COLORS[3], COLORS[5]), "o^sDv", strict=True)
+    for color, marker in zip((COLORS[9], COLORS[0], COLORS[4], COLORS[2], COLORS[5]), "o^sDv", strict=True)
 )
-"""Looks of the numbers of inputs, the smallest first."""
+"""Looks of the numbers of inputs of gradient descent, the smallest first. None is that of AMP."""
 
 ERRORS: dict[str, dict[str, Any]] = {"test_error": {}, "loss": {"markerfacecolor": "white", "linestyle": "--"}}
 """What is drawn of as many units as inputs."""
@@ -45,15 +45,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     transitions = tables["glm/transitions"].set_index("model").loc["phase_retrieval"]
     best, other = branches(tables["glm/bayes_phase_retrieval"], transitions["information_theoretic"])
     plain, wide = (descent[descent["student"] == name] for name in TALK)
+    looks = dict(zip(sorted(descent["d"].unique()), itertools.cycle(LOOKS), strict=False))
     figure, axes = panels(2, 7.0, 5.4, rows=2)
     data = pd.concat(
         [
             draw_branches(axes[0], "a", best, other, "mse"),
             draw_runs(axes[0], "a", runs, errors=True),
             _inset(axes[0], runs),
-            _success(axes[1], "b", plain),
-            _success(axes[2], "c", wide),
-            _errors(axes[3], wide),
+            _success(axes[1], "b", plain, looks),
+            _success(axes[2], "c", wide, looks),
+            _errors(axes[3], wide, looks),
         ]
     )
     for key, name, side in (
@@ -82,24 +83,24 @@ def _inset(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
     return points.assign(panel="a", series="AMP, fraction recovered", x=points["alpha"])
 
 
-def _success(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
+def _success(axis: Axes, panel: str, runs: pd.DataFrame, looks: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
     """Fraction of the runs that find the teacher, a line for each number of inputs."""
     points = success_fractions(runs, ["d", "alpha"], runs["success"])
-    draw_shares(axis, points, LOOKS, linewidth=0.9)
+    draw_shares(axis, points, [looks[d] for d in sorted(points["d"].unique())], linewidth=0.9)
     axis.set(ylabel="fraction of successes", ylim=(-0.05, 1.05))
     axis.legend(loc="lower right")
     return points.assign(panel=panel, series="fraction of successes", x=points["alpha"])
 
 
-def _errors(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
+def _errors(axis: Axes, runs: pd.DataFrame, looks: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
     """Test error, filled, and loss, hollow, of as many units as inputs: mean logarithms."""
     frames = []
-    for (d, own), look in zip(runs.groupby("d"), itertools.cycle(LOOKS), strict=False):
+    for d, own in runs.groupby("d"):
         for column, more in ERRORS.items():
             logs = np.log10(own[column]).groupby(own["alpha"]).agg(["mean", "sem", "size"]).reset_index()
             middle, error = 10.0 ** logs["mean"], logs["sem"].fillna(0.0)
             bars = [middle * (1.0 - 10.0**-error), middle * (10.0**error - 1.0)]
-            axis.errorbar(logs["alpha"], middle, bars, linewidth=0.9, **(look | more))
+            axis.errorbar(logs["alpha"], middle, bars, linewidth=0.9, **{**looks[d], **more})
             frames.append(
                 pd.DataFrame(
                     {

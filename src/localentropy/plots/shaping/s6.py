@@ -127,7 +127,9 @@ def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str)
     levels = " and ".join(
         f"{COMMITTEE[name]['label']} ({own.loc[name, 'n']:.0f})" for name in LEVELS if name in own.index
     )
-    dashed = f"; dashed: {levels} on those of the same training sets that they solve, with standard errors" if levels else ""
+    dashed = (
+        f"; dashed: {levels} on those of the same training sets that they solve, with standard errors" if levels else ""
+    )
     line = " and by replica theory; dotted: where typical solutions fall into clusters"
     line = line if "clustering" in data["series"].to_numpy() else ""
     below = "" if scale == "paper" else f" Scale {scale}: below the paper's size."
