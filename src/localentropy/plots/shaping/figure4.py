@@ -11,7 +11,7 @@ import pandas as pd
 from localentropy.analysis.local_entropy import around_solutions, over_samples
 from localentropy.analysis.paired_differences import paired_differences
 from localentropy.plots.algorithms import COMMITTEE, nothing_drawn
-from localentropy.plots.drawing import COLORS, Drawing, in_style, letter, panels
+from localentropy.plots.drawing import Drawing, in_style, letter, panels
 from localentropy.plots.shaping.local_entropies import counts, draw_entropies, entropy_points, not_converged
 
 if TYPE_CHECKING:
@@ -43,12 +43,13 @@ def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
     """Paired differences of neighbours in the paper's order, against the distance."""
     frames = []
     around = around_solutions(table)
-    for (first, second), color in zip(pairwise(COMMITTEE), (COLORS[0], COLORS[1], COLORS[2], COLORS[4]), strict=True):
+    for first, second in pairwise(COMMITTEE):
         gaps = paired_differences(around, "entropy", first, second, by=["distance"])
         own = over_samples(gaps.rename("gap").reset_index(), "gap")
         own = own[own["n"] >= 2]  # of one pair there is no error
         label = f"{COMMITTEE[first]['label']} − {COMMITTEE[second]['label']}"
-        axis.errorbar(own["distance"], own["y"], own["y_err"], color=color, marker="o", label=label)
+        look = {"color": COMMITTEE[first]["color"], "marker": COMMITTEE[second]["marker"], "markersize": 5}
+        axis.errorbar(own["distance"], own["y"], own["y_err"], label=label, linestyle="--", **look)
         frames.append(own.assign(panel="c", series=label, x=own["distance"]))
     data = pd.concat(frames)
     axis.axhline(0.0, color="black", linewidth=0.6)
@@ -70,7 +71,7 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
         f"weights at distance D; tree committee of K = {table['units'].iloc[0]} units, N = "
         f"{table['N'].iloc[0]} weights, P = {table['P'].iloc[0]} random patterns. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
         "bars: standard error of the mean. (b) The same on logarithmic axes. (c) Differences of neighbours in the paper's order "
-        f"on the same training sets (two or more). The axis is linear between −{LINEAR:g} and {LINEAR:g}. "
+        f"on the same training sets (two or more), in the colour of the first and with the marker of the second. The axis is linear between −{LINEAR:g} and {LINEAR:g}. "
         f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2 (S is the overlap with the solution in each unit), the "
         f"distances, and β₁ of ceSGD-slow, which the text does not give, are chosen here: compare with the paper's figure.{below}"
     )
