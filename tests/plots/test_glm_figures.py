@@ -300,7 +300,13 @@ def test_figure_gaussian_equivalence_extrapolates_both_kinds_of_features_to_the_
     assert series(drawing, "c", "square, erf less Gaussian, 1/d → 0")["y"].tolist() == pytest.approx(
         [0.0, 0.0], abs=1e-9
     )
-    assert "1.000 ±" in drawing.caption and drawing.figure.axes[1].get_title() == "$n/p = 3$"
+    assert "for n/p = 0.5, 3 samples per feature" in drawing.caption and "α" not in drawing.caption
+    assert "their ends at 1/d = 0, between 1.000 and 1.000, with standard errors of 0.0" in drawing.caption
+    for axis in drawing.figure.axes:
+        drawn = [mark.lines[0] for mark in axis.containers if isinstance(mark, ErrorbarContainer)]
+        looks = {mark.get_marker() for mark in drawn if mark is not None and len(np.asarray(mark.get_xdata())) == 1}
+        assert looks == {"_"}
+    assert drawing.figure.axes[1].get_title() == "$n/p = 3$"
 
 
 def test_figure_gaussian_equivalence_draws_no_line_through_one_size() -> None:
