@@ -9,6 +9,7 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 from localentropy.plots.shaping import figure1, figure4, figure5, figure6, s2, s3, s6
 from localentropy.plots.shaping.dress_coat import with_curvature
@@ -66,6 +67,11 @@ def test_figure5_bins_hold_all_eigenvalues_and_the_largest_are_marked() -> None:
     wanted = table[(table["quantity"] == "largest_eigenvalue") & (table["rule"] == "all")]
     assert tops["a", "elal, largest"] == pytest.approx(wanted[wanted["algorithm"] == "elal"]["value"].mean())
     for axis in drawing.figure.axes:
+        # They have no fraction, so they stand above the line at 1.
+        one = axis.transAxes.inverted().transform(axis.transData.transform((0.0, 1.0)))[1]
+        marks = [mark.lines[0] for mark in axis.containers if isinstance(mark, ErrorbarContainer)]
+        heights = [float(np.asarray(mark.get_ydata())[0]) for mark in marks if mark is not None]
+        assert len(heights) == 5 and one < min(heights) and max(heights) < 1.0
         assert axis.get_xlim()[1] > tops.loc["a" if axis is drawing.figure.axes[0] else "b"].max()
     assert "(a) β = 25, the smallest of a grid at which the solutions of all algorithms stay valid" in drawing.caption
 
@@ -234,7 +240,7 @@ def test_figure5_draws_the_one_sharpness_that_there_is() -> None:
     spectra = made["shaping/tree_spectra"]
     drawing = figure5.draw(made | {"shaping/tree_spectra": spectra[spectra["rule"] == "without_lal"]}, "smoke")
     assert drawing.caption.endswith("nothing to draw in (a).") and "(b) β = 2, the smallest" in drawing.caption
-    assert set(drawing.data["panel"]) == {"b"} and len(drawing.figure.legends[0].texts) == 5
+    assert set(drawing.data["panel"]) == {"b"} and len(drawing.figure.legends[0].texts) == 6
 
 
 def test_figures_without_the_theory_of_their_units_leave_it_out() -> None:
