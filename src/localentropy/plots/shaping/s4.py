@@ -12,7 +12,8 @@ from scipy.special import entr
 
 from localentropy.analysis.annealing import averages
 from localentropy.analysis.solver_runs import MOST_SOLVED
-from localentropy.plots.drawing import COLORS, GREY, Drawing, colors_of, curve_rows, in_style, letter, panels
+from localentropy.plots.drawing import COLORS, GREY, Drawing, colors_of, curve_rows, in_style, letter
+from localentropy.plots.glm.layout import two_columns
 from localentropy.plots.perceptron_points import draw_points
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 BEYOND = 2.5
 """The place of γ = ∞ on the axis, in units of the largest finite γ."""
 PANELS = "abcdefgh"
+TICKS = (1.0, 2.0, 5.0, 10.0, 20.0)
+"""Numbers on the axis of γ of the last panel."""
 
 
 @in_style
@@ -32,7 +35,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     # Where messages often fail, those that converge are of the luckier instances.
     last, first = (points[points["n"] >= MOST_SOLVED * points["runs"]] for points in measured)
     loads = sorted(theory["alpha"].unique())
-    figure, axes = panels(len(loads) + 1, 9.0, 3.0)
+    figure, axes = two_columns(len(loads) + 1, 2.6)
     frames = []
     for number, (axis, alpha) in enumerate(zip(axes, loads, strict=False)):
         frames += _load(axis, PANELS[number], theory[theory["alpha"] == alpha], _at(last, alpha))
@@ -40,7 +43,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     distances = sorted(theory["distance"].unique())
     middle = distances[len(distances) // 2]
     frames += _firsts(axes[-1], PANELS[len(loads)], last, first, loads, middle)
-    axes[0].set_ylabel(r"local entropy / bound, $\phi_{\mathrm{FP}}(d)/H_b(d)$")
+    for axis in axes[::2]:
+        axis.set_ylabel("local entropy / bound $H_b(d)$")
     axes[0].legend(title="$d$", title_fontsize=7, loc="lower left")
     letter(axes)
     lost = _left_out(*measured, PANELS[len(loads)], middle)
@@ -100,7 +104,8 @@ def _firsts(
     for marker, name in (("o", "final weights"), ("^", "first solution")):
         axis.plot([], [], marker, color=GREY, label=name)
     axis.set(xscale="log", xlabel=r"sharpness $\gamma$", ylim=(-0.1, 1.05), title=rf"$d = {distance:.2g}$")
-    axis.set_xticks([1.0, 10.0], ["1", "10"])
+    ticks = [gamma for gamma in TICKS if last["gamma"].min() <= gamma <= last["gamma"].max()]
+    axis.set_xticks(ticks, [f"{gamma:g}" for gamma in ticks])
     axis.minorticks_off()
     axis.legend(loc="lower left")
     return frames

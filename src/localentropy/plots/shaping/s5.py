@@ -10,7 +10,8 @@ import pandas as pd
 
 from localentropy.analysis.annealing import RUN, averages
 from localentropy.analysis.thresholds import success_fractions
-from localentropy.plots.drawing import COLORS, Drawing, in_style, letter, panels
+from localentropy.plots.drawing import COLORS, Drawing, in_style, letter
+from localentropy.plots.glm.layout import two_columns
 from localentropy.plots.glm.points import share_bars
 from localentropy.plots.perceptron_points import small_rates
 
@@ -30,7 +31,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     nearest = min(runs["alpha"].unique(), key=lambda alpha: abs(alpha - TRACED))
     last, best = averages(runs, "train_error_last"), averages(runs, "train_error_best")
     once, trace = _shares(runs), averages(runs, "train_error")
-    figure, axes = panels(3, 9.0, 2.9)
+    figure, axes = two_columns(3, 2.6)
     frames = []
     for number, (energy, name) in enumerate(ENERGIES.items()):
         if energy not in runs["energy"].to_numpy():

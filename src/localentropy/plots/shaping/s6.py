@@ -78,7 +78,7 @@ def _capacities(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
             axis.errorbar(own["alpha"], own["y"], share_bars(own), **look)
     axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
     axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
-    axis.legend(*axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.5, 0.75))  # between LAL and fBP
+    axis.legend(*axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.5, 0.66))  # between LAL and fBP
     return points.assign(panel="c", series=points["algorithm"], x=points["alpha"])
 
 
