@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import ErrorbarContainer
 from scipy.special import entr
 
 from localentropy.plots.shaping import s4, s5
@@ -30,7 +31,9 @@ def test_figure_s5_draws_the_end_the_best_and_the_way_of_both_energies() -> None
     expected = np.sqrt(11 / 12 * 1 / 12 / 12)
     assert data.loc[("b", "cross-entropy", 0.6), "y_err"] == pytest.approx(expected)
     assert data.loc[("b", "number of errors", 0.6), "y_err"] == pytest.approx(expected)
-    bars = [segment[:, 1].tolist() for segment in drawing.figure.axes[1].containers[1].lines[2][0].get_segments()]
+    drawn = drawing.figure.axes[1].containers[1]
+    assert isinstance(drawn, ErrorbarContainer)
+    bars = [segment[:, 1].tolist() for segment in drawn.lines[2][0].get_segments()]
     assert bars[0] == pytest.approx([1 - expected, 1.0]) and bars[-1] == pytest.approx([0.0, expected])
     trace = drawing.data[drawing.data["panel"] == "c"]
     assert set(trace["alpha"]) == {0.5} and set(trace["x"]) == set(np.geomspace(1, 301, 5))

@@ -31,9 +31,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """A panel for each load: local entropy over its bound against γ; the last one around final weights and first solutions."""
     theory, runs = tables["shaping/optimal_gamma"], tables["shaping/optimal_gamma_annealing"]
     theory = theory.assign(y=theory["entropy"] / theory["bound"])
-    measured = [_relative(averages(runs, name)) for name in ("local_entropy", "local_entropy_first")]
+    measured, measured_first = (_relative(averages(runs, name)) for name in ("local_entropy", "local_entropy_first"))
     # Where messages often fail, those that converge are of the luckier instances.
-    last, first = (points[points["n"] >= MOST_SOLVED * points["runs"]] for points in measured)
+    last, first = (points[points["n"] >= MOST_SOLVED * points["runs"]] for points in (measured, measured_first))
     loads = sorted(theory["alpha"].unique())
     figure, axes = two_columns(len(loads) + 1, 2.6)
     frames = []
@@ -47,7 +47,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set_ylabel("local entropy / bound $H_b(d)$")
     axes[0].legend(title="$d$", title_fontsize=7, loc="lower left")
     letter(axes)
-    lost = _left_out(*measured, PANELS[len(loads)], middle)
+    lost = _left_out(measured, measured_first, PANELS[len(loads)], middle)
     return Drawing(figure, pd.concat(frames), _caption(theory, runs) + lost)
 
 
