@@ -192,13 +192,24 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     test = series(drawing, "d", "test_error")
     assert test.loc[3.0, "y"] == pytest.approx(1e-4)
     assert test.loc[3.0, "y_err"] == pytest.approx(1e-4 * math.log(10.0))
-    assert (
-        "100 % of these runs did not reach the loss at which they stop, and ended after 100 to 300 (d = 20) steps."
-        in drawing.caption
-    )
-    assert "fell by a factor of 4 to 4 in the second half" in drawing.caption
-    assert "Runs at neighbouring loads may have unequal lengths." in drawing.caption
+    assert test["median_steps"].to_dict() == {1.0: 100.0, 3.0: 300.0}
+    assert "100 % of these runs ended after 100 to 300 steps, before the loss at which they stop." in drawing.caption
+    assert "by a factor of 4 to 4 in the second half" in drawing.caption
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
+
+
+def test_figure_phase_retrieval_has_one_look_for_a_number_of_inputs_in_all_panels() -> None:
+    tables = phase_tables()
+    table = tables["glm/descent"]
+    tables["glm/descent"] = pd.concat([table, table[table["student"] == "wide"].assign(d=50)])
+    drawing = phase_retrieval.draw(tables, "smoke")
+    looks: dict[str, set[Any]] = {}
+    for axis in drawing.figure.axes[1:3]:
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            assert isinstance(handle, ErrorbarContainer) and handle.lines[0] is not None
+            looks.setdefault(label, set()).add((handle.lines[0].get_color(), handle.lines[0].get_marker()))
+    assert sorted(looks) == ["$d = 100$", "$d = 20$", "$d = 50$"]
+    assert all(len(own) == 1 for own in looks.values()) and len(set.union(*looks.values())) == 3
 
 
 def test_figure_committee_jumps_at_its_transition_and_names_the_slides_number() -> None:
@@ -286,7 +297,13 @@ def test_figure_gaussian_equivalence_extrapolates_both_kinds_of_features_to_the_
     assert series(drawing, "c", "square, erf less Gaussian, 1/d → 0")["y"].tolist() == pytest.approx(
         [0.0, 0.0], abs=1e-9
     )
-    assert "1.000 ±" in drawing.caption and drawing.figure.axes[1].get_title() == "$n/p = 3$"
+    assert "for n/p = 0.5, 3 samples per feature" in drawing.caption and "α" not in drawing.caption
+    assert "their ends at 1/d = 0, between 1.000 and 1.000, with standard errors of 0.0" in drawing.caption
+    for axis in drawing.figure.axes:
+        drawn = [mark.lines[0] for mark in axis.containers if isinstance(mark, ErrorbarContainer)]
+        looks = {mark.get_marker() for mark in drawn if mark is not None and len(np.asarray(mark.get_xdata())) == 1}
+        assert looks == {"_"}
+    assert drawing.figure.axes[1].get_title() == "$n/p = 3$"
 
 
 def test_figure_gaussian_equivalence_draws_no_line_through_one_size() -> None:
@@ -310,13 +327,14 @@ def real_tables() -> dict[str, pd.DataFrame]:
     return {f"glm/{name}": pd.concat(table) for name, table in zip(names, tables, strict=True)}
 
 
-def test_figure_real_data_has_a_column_for_each_dataset_and_kind_and_tells_the_ratios() -> None:
+def test_figure_real_data_has_two_panels_for_each_dataset_and_kind_and_tells_the_ratios() -> None:
     drawing = real_data.draw(real_tables(), "smoke")
-    titles = [axis.get_title(loc="right") for axis in drawing.figure.axes[:4]]
-    assert titles == [
+    titles = [axis.get_title(loc="right") for axis in drawing.figure.axes]
+    assert [title for title in titles if title] == [
         "MNIST, random features", "MNIST, pixels", "Fashion-MNIST, random features", "Fashion-MNIST, pixels"
     ]  # fmt: skip
-    for panel, ratio in zip("efgh", (1.0, 1.5, 1.0, 1.5), strict=True):
+    assert "(a), (b), (e), (f) Mean squared error" in drawing.caption and "r is the ridge" in drawing.caption
+    for panel, ratio in zip("cdgh", (1.0, 1.5, 1.0, 1.5), strict=True):
         assert series(drawing, panel, "simulation / theory, r = 0.1").loc[200, "y"] == pytest.approx(ratio)
     for part in (
         "1.50 to 1.50 (MNIST, pixels)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import ErrorbarContainer
 from scipy.special import entr
 
 from localentropy.plots.shaping import s4, s5
@@ -26,6 +27,14 @@ def test_figure_s5_draws_the_end_the_best_and_the_way_of_both_energies() -> None
     assert end["y_err"] == pytest.approx(errors["train_error_last"].sem(), rel=1e-12)
     assert data.loc[("a", "number of errors, best", 0.4), "y"] < end["y"]
     assert data.loc[("b", "cross-entropy", 0.6), "y"] == 1.0 and data.loc[("b", "cross-entropy", 0.7), "y"] == 0.0
+    # One success and one failure more than 10 of 10, and than 0 of 10.
+    expected = np.sqrt(11 / 12 * 1 / 12 / 12)
+    assert data.loc[("b", "cross-entropy", 0.6), "y_err"] == pytest.approx(expected)
+    assert data.loc[("b", "number of errors", 0.6), "y_err"] == pytest.approx(expected)
+    drawn = drawing.figure.axes[1].containers[1]
+    assert isinstance(drawn, ErrorbarContainer)
+    bars = [segment[:, 1].tolist() for segment in drawn.lines[2][0].get_segments()]
+    assert bars[0] == pytest.approx([1 - expected, 1.0]) and bars[-1] == pytest.approx([0.0, expected])
     trace = drawing.data[drawing.data["panel"] == "c"]
     assert set(trace["alpha"]) == {0.5} and set(trace["x"]) == set(np.geomspace(1, 301, 5))
     assert "cross-entropy with γ = 3." in drawing.caption and "by 0.015 a sweep" in drawing.caption
@@ -59,3 +68,20 @@ def test_figure_s4_leaves_out_what_often_did_not_converge() -> None:
     points = drawing.data[drawing.data["series"] == "annealing, d = 0.01"]
     assert 0.7 in set(points[points["panel"] == "a"]["x"]) and 0.7 not in set(points[points["panel"] == "b"]["x"])
     assert "fewer than 90 % of the instances, γ = 0.7 at α = 0.6, d = 0.01." in drawing.caption
+
+
+def test_figure_s4_names_the_first_solutions_that_it_leaves_out() -> None:
+    tables = figure4_tables()
+    runs = tables["shaping/optimal_gamma_annealing"]
+    first = (runs["quantity"] == "local_entropy_first") & (runs["alpha"] > 0.5)
+    runs = runs[~(first & (runs["gamma"] == 10.0))]  # no instance met a solution
+    runs.loc[first & (runs["gamma"] == 0.7) & (runs["sample"] < 2), "value"] = np.nan
+    runs.attrs["parameters"] = tables["shaping/optimal_gamma_annealing"].attrs["parameters"]
+    drawing = s4.draw(tables | {"shaping/optimal_gamma_annealing": runs}, "smoke")
+    drawn = drawing.data[drawing.data["series"] == "first solution, α = 0.6, d = 0.02"]
+    assert drawn["x"].tolist() == [1.0, 2.0, 3.0, 5.0]
+    assert "points where" not in drawing.caption
+    assert drawing.caption.endswith(
+        "Also left out in (c): first solutions where fewer than 90 % of the instances met a solution around which the "
+        "messages converged, γ = 0.7, 10 at α = 0.6."
+    )

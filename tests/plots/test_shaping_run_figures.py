@@ -9,6 +9,7 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.container import ErrorbarContainer
 
 from localentropy.plots.shaping import figure1, figure4, figure5, figure6, s2, s3, s6
 from localentropy.plots.shaping.dress_coat import with_curvature
@@ -66,6 +67,11 @@ def test_figure5_bins_hold_all_eigenvalues_and_the_largest_are_marked() -> None:
     wanted = table[(table["quantity"] == "largest_eigenvalue") & (table["rule"] == "all")]
     assert tops["a", "elal, largest"] == pytest.approx(wanted[wanted["algorithm"] == "elal"]["value"].mean())
     for axis in drawing.figure.axes:
+        # They have no fraction, so they stand above the line at 1.
+        one = axis.transAxes.inverted().transform(axis.transData.transform((0.0, 1.0)))[1]
+        marks = [mark.lines[0] for mark in axis.containers if isinstance(mark, ErrorbarContainer)]
+        heights = [float(np.asarray(mark.get_ydata())[0]) for mark in marks if mark is not None]
+        assert len(heights) == 5 and one < min(heights) and max(heights) < 1.0
         assert axis.get_xlim()[1] > tops.loc["a" if axis is drawing.figure.axes[0] else "b"].max()
     assert "(a) β = 25, the smallest of a grid at which the solutions of all algorithms stay valid" in drawing.caption
 
@@ -129,18 +135,23 @@ def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -
     made["shaping/capacities"].attrs["parameters"] = {"algorithms": solvers}
     replicas = made["shaping/replica_numbers_local_entropy"]
     made["shaping/replica_numbers_local_entropy"] = replicas[replicas["sample"] < 4]
+    around = made["shaping/tree_local_entropy"]
+    around.loc[(around["algorithm"] == "ce_slow") & (around["sample"] == 2), "solved"] = 0.0
     drawing = s6.draw(made, "smoke")
     data = drawing.data
     assert "at most 500 or 3000 epochs" in drawing.caption
     assert set(data["panel"]) == {"a", "b", "c", "d", "a, b"}
     above = data[(data["panel"] == "b") & (data["x"] > 1.8)]
-    assert above["y"].tolist() == [1 / 8]
+    assert above["y"].tolist() == [1 / 8] and above["y_err"].tolist() == [pytest.approx(0.4 / math.sqrt(10))]
+    solved = data[(data["panel"] == "c") & (data["series"] == "lal")]
+    assert solved["y"].iloc[[0, -1]].tolist() == [1.0, 0.0] and (solved["y_err"] > 0).all()
     assert data[(data["panel"] == "a") & (data["series"] == "BP") & (data["x"] > 1.8)]["n"].tolist() == [1]
     own = data[(data["panel"] == "d") & (data["series"] == "elal")]
     assert own["x"].tolist() == [10, 20, 100] and (own["n"] == 4).all()
     tree = made["shaping/tree_local_entropy"]
     level = tree[(tree["algorithm"] == "fbp") & (tree["distance"] == 0.01) & (tree["sample"] < 4)]["entropy"].mean()
     assert data[(data["panel"] == "d") & (data["series"] == "fbp")]["y"].tolist() == [pytest.approx(level)]
+    assert "dashed: fBP (4) and ceSGD-slow (3) on those of the same training sets that they solve" in drawing.caption
     assert data[data["series"] == "clustering"]["x"].tolist() == [1.76]
 
 
@@ -229,7 +240,7 @@ def test_figure5_draws_the_one_sharpness_that_there_is() -> None:
     spectra = made["shaping/tree_spectra"]
     drawing = figure5.draw(made | {"shaping/tree_spectra": spectra[spectra["rule"] == "without_lal"]}, "smoke")
     assert drawing.caption.endswith("nothing to draw in (a).") and "(b) β = 2, the smallest" in drawing.caption
-    assert set(drawing.data["panel"]) == {"b"} and len(drawing.figure.legends[0].texts) == 5
+    assert set(drawing.data["panel"]) == {"b"} and len(drawing.figure.legends[0].texts) == 6
 
 
 def test_figures_without_the_theory_of_their_units_leave_it_out() -> None:

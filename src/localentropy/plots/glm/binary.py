@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, threshold_line
+from localentropy.plots.glm.layout import two_columns
 from localentropy.plots.glm.points import (
     amp_caption,
     branches,
@@ -37,7 +38,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     runs, glass = tables["glm/amp_binary"], tables["glm/glass"].sort_values("temperature")
     transitions = tables["glm/transitions"].set_index("model").loc["binary_perceptron"]
     best, other = branches(tables["glm/bayes_binary"], transitions["information_theoretic"])
-    figure, axes = panels(3, 9.0, 3.0)
+    figure, axes = two_columns(3, 2.7)
     data = pd.concat(
         [
             draw_branches(axes[0], "a", best, other, "overlap"),
@@ -51,7 +52,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             threshold_line(axis, transitions[key], rf"$\alpha_{{{name}}} = {transitions[key]:.4f}$", side=side, at=at)
         axis.set(xlabel=r"$\alpha = n/d$", xlim=(0.0, best["alpha"].max()))
     axes[0].set(ylabel="overlap $m$ with the teacher", ylim=(0.0, 1.05))
-    axes[1].set_xlim(left=1.0)
+    axes[1].set_xlim(left=0.97)
     letter(axes)
     first = glass.iloc[0]
     caption = (

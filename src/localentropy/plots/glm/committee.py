@@ -50,12 +50,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     text = rf"$\tilde\alpha_{{\mathrm{{IT}}}} = {large['information_theoretic']:.4f}$ (slide: {SLIDE})"
     threshold_line(axes[2], large["information_theoretic"], text, side="right", at=0.55)
     axes[0].set(ylabel="overlap with the teacher", ylim=(-0.02, 1.02))
-    axes[1].set(ylabel="generalisation error", ylim=(0.0, None))
+    axes[1].set(ylabel="generalization error", ylim=(0.0, None))
     write(axes[1], middle["alpha"], middle["gibbs_error"], "  sample (Gibbs)", COLORS[2], va="bottom")
     write(axes[1], middle["alpha"], middle["bayes_error"], "Bayes  ", ha="right", va="top")
     axes[2].set(
         xlabel=r"$\tilde\alpha = n/(Kd)$",
-        ylabel=r"generalisation error $\varepsilon_g$",
+        ylabel=r"generalization error $\varepsilon_g$",
         xlim=(0.0, best["alpha"].max()),
     )
     axes[2].set_ylim(bottom=0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import pandas as pd
 
 from localentropy.analysis.extrapolation import Extrapolation, to_infinite_size
 from localentropy.analysis.paired_differences import paired_differences
-from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels
+from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter
+from localentropy.plots.glm.layout import two_columns
 from localentropy.plots.glm.points import FEATURES, POINTS, counts, means, same_limits, sizes
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 KINDS = {"nonlinear": "erf features", "gaussian": "Gaussian features"}
 MARKERS = "^sv<>"
 """Of the loads, where they share a panel."""
+END = {"marker": "_", "markersize": 7}
+"""What is extrapolated is no measurement: a tick in all panels."""
+PANELS = "abcdefgh"
 SIDE = 0.02
 """Sets stand side by side, so much of the largest 1/d apart."""
 STUDENTS = {"square": COLORS[2], "logistic": COLORS[0], "hinge": COLORS[1]}
@@ -41,40 +45,44 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )  # fmt: skip
     apart = _over_theory(means(pairs.rename("y").reset_index(), ["student", "alpha", "d"], "y"), exact)
     loads = sorted(points["alpha"].unique())
-    figure, (*axes, last) = panels(len(loads) + 1, 2.7 * (len(loads) + 1), 3.0)
-    frames, told = [], []
-    for axis, alpha, panel in zip(axes, loads, "abcdefgh", strict=False):
-        own, words = _load(axis, panel, points[points["alpha"] == alpha])
+    figure, (*axes, last) = two_columns(len(loads) + 1, 2.7)
+    frames: list[pd.DataFrame] = []
+    fits: list[Extrapolation] = []
+    for axis, alpha, panel in zip(axes, loads, PANELS, strict=False):
+        own, found = _load(axis, panel, points[points["alpha"] == alpha])
         frames.append(own)
-        told.append(f"α = {alpha:g}: {words}")
+        fits += found
     for axis in axes:
         axis.axhline(1.0, color="black", linewidth=0.8)
     same_limits(axes)
-    axes[0].set_ylabel(r"$\varepsilon_g$, simulation / theory")
-    own, words = _differences(last, "abcdefgh"[len(loads)], apart)
+    for axis in axes[::2]:
+        axis.set_ylabel(r"$\varepsilon_g$, simulation / theory")
+    own, gaps = _differences(last, PANELS[len(loads)], apart)
     frames.append(own)
     for axis in (*axes, last):
         _inverse_sizes(axis, points["d"])
     figure.legend(*_entries(axes[0], points), loc="outside upper center", ncols=4)
     letter([*axes, last])
     strengths = sorted(points["regularization"].unique())
+    letters = ", ".join(f"({panel})" for panel in PANELS[: len(loads)])
     caption = (
         "Figure gaussian_equivalence. Linear students of the hidden manifold on the true features erf(Fᵀc/√d) (filled) and on Gaussian features κ₁Fᵀc/√d + κ⋆ζ of the same covariances "
-        f"(hollow), d/p = {theory['inputs_per_feature'].iloc[0]:g}, λ = {', '.join(f'{value:g}' for value in strengths)}: "
-        "probability of a wrong sign, divided by the theory for infinitely many inputs, against 1/d; points at one d are drawn side by side. Panels: samples per feature "
-        f"n/p = {', '.join(f'{alpha:g}' for alpha in loads)}. d = {sizes(points['d'])}, {counts(points)} instances; error bars: standard error. "
-        f"Lines: weighted least squares in 1/d; at 1/d = 0 they end at values with standard errors: {'; '.join(told)}. "
-        "Last panel: the error on true features minus that on Gaussian ones, divided by the theory. In each instance both have the same teacher and inputs, so much "
-        f"of the scatter cancels. Its lines end at {words}. "
+        f"(hollow), d/p = {theory['inputs_per_feature'].iloc[0]:g}, λ = {', '.join(f'{value:g}' for value in strengths)}. "
+        f"{letters} Probability of a wrong sign, divided by the theory for infinitely many inputs, against 1/d, for n/p = {', '.join(f'{alpha:g}' for alpha in loads)} samples per feature. "
+        f"d = {sizes(points['d'])}, {counts(points)} instances; error bars: standard error; points at one d are drawn side by side. "
+        f"Lines: weighted least squares in 1/d. Ticks: their ends at 1/d = 0, {_ends(fits)}. "
+        f"({PANELS[len(loads)]}) The error on true features minus that on Gaussian ones, divided by the theory. In each instance both have the same teacher and inputs, so much "
+        f"of the scatter cancels. Ticks: the ends, {_ends(gaps)}. "
         "Losses, λ, loads, sizes and numbers of instances are chosen here. The slide prints κ⋆ where its square is meant."
     )
     return Drawing(figure, pd.concat(frames), caption)
 
 
-def _load(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """The points of a load with a line through each set, and the ends of the lines in words."""
+def _load(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, list[Extrapolation]]:
+    """The points of a load with a line through each set, and the numbers of the lines."""
     axis.set_title(f"$n/p = {points['alpha'].iloc[0]:g}$")
-    frames, told = [], []
+    frames: list[pd.DataFrame] = []
+    fits: list[Extrapolation] = []
     groups = [(student, kind) for student in STUDENTS if student in set(points["student"]) for kind in KINDS]
     for number, (student, kind) in enumerate(groups):
         own = points[(points["student"] == student) & (points["features"] == kind)]
@@ -82,11 +90,10 @@ def _load(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, s
         line = {"linestyle": "-" if kind == "nonlinear" else ":", "linewidth": 0.9}
         shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
         series = f"{student}, {KINDS[kind]}"
-        rows, fit = _set(axis, panel, series, own, shift, style, line, {"marker": "_", "markersize": 7})
+        rows, fit = _set(axis, panel, series, own, shift, style, line, END)
         frames += rows
-        if fit is not None:
-            told.append(f"{fit.value:.3f} ± {fit.error:.3f} ({series})")
-    return pd.concat(frames), ", ".join(told) or "no line"
+        fits += [] if fit is None else [fit]
+    return pd.concat(frames), fits
 
 
 def _set(
@@ -119,25 +126,33 @@ def _over_theory(points: pd.DataFrame, exact: pd.DataFrame) -> pd.DataFrame:
     return points.assign(y=points["y"] / unit, y_err=points["y_err"] / unit)
 
 
-def _differences(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Differences of the kinds of features with a line through each set, and the ends of the lines in words."""
+def _differences(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, list[Extrapolation]]:
+    """Differences of the kinds of features with a line through each set, and the numbers of the lines."""
     markers = dict(zip(sorted(points["alpha"].unique()), itertools.cycle(MARKERS), strict=False))
     groups = [key for key, _ in points.groupby(["student", "alpha"])]
-    frames, told = [], []
+    frames: list[pd.DataFrame] = []
+    fits: list[Extrapolation] = []
     for number, (student, alpha) in enumerate(groups):
         own = points[(points["student"] == student) & (points["alpha"] == alpha)]
         style = {"color": STUDENTS[student], "marker": markers[alpha], "markersize": 4}
         shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
-        rows, fit = _set(axis, panel, f"{student}, erf less Gaussian", own, shift, style, {"linewidth": 0.7}, {})
+        rows, fit = _set(axis, panel, f"{student}, erf less Gaussian", own, shift, style, {"linewidth": 0.7}, END)
         frames += rows
-        if fit is not None:
-            told.append(f"{100.0 * fit.value:+.1f} ± {100.0 * fit.error:.1f} % ({student}, α = {alpha:g})")
+        fits += [] if fit is None else [fit]
     axis.axhline(0.0, color="black", linewidth=0.8)
     for alpha, marker in markers.items():
         axis.plot([], [], color=GREY, linestyle="none", marker=marker, label=f"$n/p = {alpha:g}$")
-    axis.set(ylabel="(erf − Gaussian features) / theory", title="differences")
+    axis.set(ylabel="(erf − Gaussian) / theory", title="differences")
     axis.legend()
-    return pd.concat(frames), ", ".join(told) or "no line"
+    return pd.concat(frames), fits
+
+
+def _ends(fits: Sequence[Extrapolation]) -> str:
+    """The range of the ends of lines, for a caption. The CSV has each of them."""
+    if not fits:
+        return "no line"
+    values, errors = ([getattr(fit, name) for fit in fits] for name in ("value", "error"))
+    return f"between {min(values):.3f} and {max(values):.3f}, with standard errors of {min(errors):.3f} to {max(errors):.3f}"
 
 
 def _inverse_sizes(axis: Axes, sizes: pd.Series) -> None:

@@ -67,7 +67,7 @@ def _curves(axis: Axes, theory: pd.DataFrame, points: pd.DataFrame) -> pd.DataFr
     axis.set(
         xscale="log",
         xlabel="samples per feature $n/p$",
-        ylabel=r"generalisation error $\varepsilon_g$",
+        ylabel=r"generalization error $\varepsilon_g$",
         xlim=(theory["alpha"].min(), theory["alpha"].max()),
         ylim=(0.0, 0.55),
     )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from localentropy.plots.drawing import COLORS, GREY, Drawing, curve_rows, in_style, letter, panels
+from localentropy.plots.drawing import COLORS, GREY, Drawing, curve_rows, in_style, letter
+from localentropy.plots.glm.layout import two_columns
 from localentropy.plots.glm.points import AMP, POINTS, counts, means, sizes, write
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         student: risk[risk["student"] == student].rename(columns={"generalization_error": "error"})
         for student in STUDENTS
     }
-    figure, axes = panels(3, 9.0, 3.0)
+    figure, axes = two_columns(3, 2.7)
     excess, told = _excess(axes[1], lines)
     data = pd.concat([_errors(axes[0], lines, points), excess, _ratios(axes[2], lines, points)])
     for axis in axes:
@@ -77,7 +78,7 @@ def _errors(axis: Axes, lines: Mapping[str, pd.DataFrame], points: Mapping[str, 
     law = alpha[alpha >= 1.0]
     axis.plot(law, LAW / law, color=GREY, linestyle=":", label=rf"${LAW:.4f}/\alpha$")
     axis.plot([], [], label="AMP", **(AMP | {"markersize": 6, "markerfacecolor": "none"}), **POINTS)
-    axis.set(yscale="log", ylabel=r"generalisation error $\varepsilon_g$")
+    axis.set(yscale="log", ylabel=r"generalization error $\varepsilon_g$")
     axis.legend(loc="lower left")
     return pd.concat([*frames, curve_rows("a", "law of large α", law, LAW / law)])
 

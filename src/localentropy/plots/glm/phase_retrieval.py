@@ -20,7 +20,6 @@ from localentropy.plots.glm.points import (
     draw_runs,
     draw_shares,
     recovered,
-    sizes,
 )
 
 if TYPE_CHECKING:
@@ -30,9 +29,9 @@ TALK = {"plain": 7.0, "wide": 2.0}
 """Loads of gradient descent that the talk gives, for infinitely many inputs."""
 LOOKS: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
-    for color, marker in zip((COLORS[9], COLORS[0], COLORS[4], COLORS[3], COLORS[5]), "o^sDv", strict=True)
+    for color, marker in zip((COLORS[9], COLORS[0], COLORS[4], COLORS[2], COLORS[5]), "o^sDv", strict=True)
 )
-"""Looks of the numbers of inputs, the smallest first."""
+"""Looks of the numbers of inputs of gradient descent, the smallest first. None is that of AMP."""
 
 ERRORS: dict[str, dict[str, Any]] = {"test_error": {}, "loss": {"markerfacecolor": "white", "linestyle": "--"}}
 """What is drawn of as many units as inputs."""
@@ -45,15 +44,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     transitions = tables["glm/transitions"].set_index("model").loc["phase_retrieval"]
     best, other = branches(tables["glm/bayes_phase_retrieval"], transitions["information_theoretic"])
     plain, wide = (descent[descent["student"] == name] for name in TALK)
+    looks = dict(zip(sorted(descent["d"].unique()), itertools.cycle(LOOKS), strict=False))
     figure, axes = panels(2, 7.0, 5.4, rows=2)
     data = pd.concat(
         [
             draw_branches(axes[0], "a", best, other, "mse"),
             draw_runs(axes[0], "a", runs, errors=True),
             _inset(axes[0], runs),
-            _success(axes[1], "b", plain),
-            _success(axes[2], "c", wide),
-            _errors(axes[3], wide),
+            _success(axes[1], "b", plain, looks),
+            _success(axes[2], "c", wide, looks),
+            _errors(axes[3], wide, looks),
         ]
     )
     for key, name, side in (
@@ -82,24 +82,25 @@ def _inset(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
     return points.assign(panel="a", series="AMP, fraction recovered", x=points["alpha"])
 
 
-def _success(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
+def _success(axis: Axes, panel: str, runs: pd.DataFrame, looks: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
     """Fraction of the runs that find the teacher, a line for each number of inputs."""
     points = success_fractions(runs, ["d", "alpha"], runs["success"])
-    draw_shares(axis, points, LOOKS, linewidth=0.9)
+    draw_shares(axis, points, [looks[d] for d in sorted(points["d"].unique())], linewidth=0.9)
     axis.set(ylabel="fraction of successes", ylim=(-0.05, 1.05))
     axis.legend(loc="lower right")
     return points.assign(panel=panel, series="fraction of successes", x=points["alpha"])
 
 
-def _errors(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
+def _errors(axis: Axes, runs: pd.DataFrame, looks: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
     """Test error, filled, and loss, hollow, of as many units as inputs: mean logarithms."""
     frames = []
-    for (d, own), look in zip(runs.groupby("d"), itertools.cycle(LOOKS), strict=False):
+    for d, own in runs.groupby("d"):
         for column, more in ERRORS.items():
             logs = np.log10(own[column]).groupby(own["alpha"]).agg(["mean", "sem", "size"]).reset_index()
+            steps = own.groupby("alpha")["iterations"].median()
             middle, error = 10.0 ** logs["mean"], logs["sem"].fillna(0.0)
             bars = [middle * (1.0 - 10.0**-error), middle * (10.0**error - 1.0)]
-            axis.errorbar(logs["alpha"], middle, bars, linewidth=0.9, **(look | more))
+            axis.errorbar(logs["alpha"], middle, bars, linewidth=0.9, **{**looks[d], **more})
             frames.append(
                 pd.DataFrame(
                     {
@@ -110,6 +111,7 @@ def _errors(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
                         "y_err": middle * np.log(10.0) * error,
                         "d": d,
                         "runs": logs["size"],
+                        "median_steps": steps.to_numpy(),
                     }
                 )
             )
@@ -125,14 +127,14 @@ def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wi
     one, many = (success_fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
     return (
         "Figure phase_retrieval. A teacher with Gaussian weights; the labels are absolute values |z| of its pre-activations on n = αd Gaussian inputs. "
-        "(a) Mean squared error of a weight. The labels do not determine the sign, so the right sign is taken. Solid: the smallest possible error; dashed: the state where AMP stays. Transitions: "
-        f"weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g}, both exact, and "
+        "(a) Mean squared error of a weight, with the right sign, which the labels do not determine. Solid: the smallest possible error; dashed: the state where AMP stays. "
+        f"Weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g} are exact; "
         f"α_AMP = {transitions['algorithmic']:.6f} (slides: 1 and 1.13). {amp_caption(runs, transitions['algorithmic'])} Inset: fraction of all runs that recover the teacher. "
-        f"(b) Gradient descent of one unit on the sphere, d = {sizes(plain['d'])}: fraction of {counts(one)} runs whose overlap exceeds 0.99; "
-        f"error bars: binomial. Loads above which more than half succeed: {_half_points(one)}. The talk's {TALK['plain']:g} is for d → ∞. "
-        f"(c) The same for as many units as inputs, d = {sizes(wide['d'])}, {counts(many)} runs; here an overlap of 0.99 allows a test error of about 0.1. Loads above which more than half succeed: {_half_points(many)}. The talk's "
-        f"{TALK['wide']:g} is where the minimum becomes unique, for d → ∞. (d) Test error (filled) and training loss (hollow) of the runs of (c), "
-        f"geometric means.{_falling(wide)} Both of the talk's loads are limits for many inputs. Our sizes are too small to find them. "
+        f"(b) Gradient descent of one unit on the sphere: fraction of {counts(one)} runs whose overlap exceeds 0.99; "
+        f"error bars: binomial. Loads above which more than half succeed: {_half_points(one)}. "
+        f"(c) The same for as many units as inputs, {counts(many)} runs. Loads above which more than half succeed: {_half_points(many)}. "
+        f"(d) Test error (filled) and training loss (hollow) of the runs of (c), geometric means.{_falling(wide)} "
+        f"The talk's loads, {TALK['plain']:g} for one unit and {TALK['wide']:g} for many, are limits for many inputs. Our sizes are too small to find them. "
         "Loads, d, steps, stopping rules and the number of runs are chosen here."
     )
 
@@ -143,16 +145,11 @@ def _falling(runs: pd.DataFrame) -> str:
     if left.empty:
         return ""
     falls = (left["loss_midway"] / left["loss"]).groupby([left["d"], left["alpha"]]).median()
-    part = 100.0 * len(left) / len(runs)
-    steps = left.groupby("d")["iterations"].agg(["min", "max"])
-    given = ", ".join(
-        f"{row.min} (d = {row.Index})" if row.min == row.max else f"{row.min} to {row.max} (d = {row.Index})"
-        for row in steps.itertuples()
-    )
-    unequal = " Runs at neighbouring loads may have unequal lengths." if (steps["min"] < steps["max"]).any() else ""
+    part, steps = 100.0 * len(left) / len(runs), left["iterations"]
+    given = f"{steps.min()}" if steps.min() == steps.max() else f"{steps.min()} to {steps.max()}"
     return (
-        f" {part:.0f} % of these runs did not reach the loss at which they stop, and ended after {given} steps. Their loss fell by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
-        f"second half of the steps (medians at each d and α).{unequal}"
+        f" {part:.0f} % of these runs ended after {given} steps, before the loss at which they stop. Their loss was still falling, by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
+        "second half of the steps (medians at each d and α)."
     )
 
 

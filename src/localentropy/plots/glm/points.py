@@ -105,8 +105,16 @@ def amp_caption(runs: pd.DataFrame, threshold: float) -> str:
 def draw_shares(axis: Axes, points: pd.DataFrame, looks: Iterable[Mapping[str, Any]], **style: Any) -> None:
     """Fractions of the runs against α, a line and a look for each size. Their error bars end at 0 and 1."""
     for (d, own), look in zip(points.groupby("d"), itertools.cycle(looks), strict=False):
-        bars = np.array([np.minimum(own["y_err"], own["y"]), np.minimum(own["y_err"], 1.0 - own["y"])])
-        axis.errorbar(own["alpha"], own["y"], bars, label=f"$d = {d}$", **look, **style)
+        axis.errorbar(own["alpha"], own["y"], share_bars(own), label=f"$d = {d}$", **look, **style)
+
+
+def share_bars(points: pd.DataFrame) -> np.ndarray:
+    """Lengths of the error bars of fractions, below and above, shape (2, points). They end at 0 and 1.
+
+    Args:
+        points: of `success_fractions`.
+    """
+    return np.array([np.minimum(points["y_err"], points["y"]), np.minimum(points["y_err"], 1.0 - points["y"])])
 
 
 def sizes(values: Sequence[float] | pd.Series) -> str:

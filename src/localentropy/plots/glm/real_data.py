@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.glm.layout import PAGE_WIDTH
 from localentropy.plots.glm.points import POINTS, counts, means, same_limits, sizes
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ PALETTE = (COLORS[3], COLORS[0], COLORS[2], COLORS[1], COLORS[4])
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """A column for each dataset and kind of features: square error against n; simulation over theory."""
+    """For each dataset and kind of features the square error against n, and below it simulation over theory."""
     theory, runs = tables["glm/real_theory"], tables["glm/real_runs"]
     covariance = tables["glm/real_covariance"].groupby(["dataset", "features"])[["rank", "norm_spread"]].first()
     directions = covariance["rank"]
@@ -36,28 +37,40 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         if ((theory["dataset"] == dataset) & (theory["features"] == features)).any()
     ]
     strengths = sorted(theory["regularization"].unique())
-    figure, axes = panels(len(groups), 2.5 * len(groups), 4.6, rows=2)
+    rows = 2 * (-(-len(groups) // 2))
+    figure, axes = panels(2, PAGE_WIDTH, 2.0 * rows, rows=rows)
+    uppers = [axes[4 * (number // 2) + number % 2] for number in range(len(groups))]
+    lowers = [axes[4 * (number // 2) + 2 + number % 2] for number in range(len(groups))]
+    shown = [axis for axis in axes if axis in uppers or axis in lowers]
+    for axis in axes:
+        if axis not in shown:
+            axis.remove()
+    letters = dict(zip(shown, "abcdefgh", strict=False))
     frames = []
-    for number, (dataset, features) in enumerate(groups):
+    for (dataset, features), upper, lower in zip(groups, uppers, lowers, strict=True):
         line, own = (
             table[(table["dataset"] == dataset) & (table["features"] == features)] for table in (theory, points)
         )
-        upper, lower = axes[number], axes[number + len(groups)]
-        own_rows = _column(upper, lower, "abcdefgh"[number], "abcdefgh"[number + len(groups)], line, own, strengths)
+        own_rows = _column(upper, lower, letters[upper], letters[lower], line, own, strengths)
         frames.append(own_rows.assign(dataset=dataset, features=features))
         rank = int(directions[dataset, features])
         threshold_line(upper, rank, f"$n$ = {rank}", side="right" if features == "pixels" else "left")
         upper.set_title(f"{DATASETS[dataset]}, {FEATURES[features]}", fontsize=8, loc="right")
-    for axis in axes:
-        axis.set(xscale="log", xlabel="samples $n$", xlim=(0.9 * theory["n"].min(), 1.1 * theory["n"].max()))
-    axes[0].set_ylabel(r"test error $E\,(y - w\cdot v)^2$")
-    axes[len(groups)].set_ylabel("simulation / theory")
-    same_limits(axes[: len(groups)])
+    for axis in shown:
+        axis.set(xscale="log", xlim=(0.9 * theory["n"].min(), 1.1 * theory["n"].max()))
+    for axis in lowers:
+        axis.set_xlabel("samples $n$")
+    for upper, lower in zip(uppers[::2], lowers[::2], strict=True):
+        upper.set_ylabel(r"test error $E\,(y - w\cdot v)^2$")
+        lower.set_ylabel("simulation / theory")
+    same_limits(uppers)
     for features in FEATURES:
-        same_limits([axis for axis, group in zip(axes[len(groups) :], groups, strict=True) if group[1] == features])
+        same_limits([axis for axis, group in zip(lowers, groups, strict=True) if group[1] == features])
     axes[0].legend(title="ridge $r$", title_fontsize=7)
-    letter(axes)
-    return Drawing(figure, pd.concat(frames), _caption(theory, points, tables["glm/real_covariance"]))
+    letter(shown)
+    upper_panels, lower_panels = (", ".join(f"({letters[axis]})" for axis in part) for part in (uppers, lowers))
+    caption = _caption(theory, points, tables["glm/real_covariance"], upper_panels, lower_panels)
+    return Drawing(figure, pd.concat(frames), caption)
 
 
 def _column(
@@ -86,7 +99,7 @@ def _column(
     return pd.concat(frames)
 
 
-def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFrame) -> str:
+def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFrame, upper: str, lower: str) -> str:
     ratio = points["y"] / points["square_error"]
     told = "; ".join(
         f"{ratio[own.index].min():.2f} to {ratio[own.index].max():.2f} ({DATASETS[dataset]}, {FEATURES[features]})"
@@ -101,12 +114,12 @@ def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFram
     random = covariance.loc[covariance["features"] == "random_features", "rank"].max()
     hidden = (theory["finite_set"] / theory["square_error"]).max()
     return (
-        "Figure real_data. Ridge regression on labels ±1 of real images: even and odd classes. The student is w·v. Its features v are the tanh of p = "
-        f"{random} random projections of the pixels, or the pixels themselves. Upper row: mean squared error on new images against the number n of training images. Lines: theory of "
-        "Gaussian features. It uses three things of the data: the eigenvalues λ of the features' covariance, E[y v] and E[y²], over all "
+        "Figure real_data. Ridge regression on labels ±1 of real images: even and odd classes. The student w·v minimises the sum of (y − w·v)² over n training images, plus r|w|²; "
+        f"r is the ridge. Its features v are the tanh of p = {random} random projections of the pixels, or the pixels themselves. {upper} Mean squared error on new images. Lines: theory of "
+        "Gaussian features. It uses three things of the data: the eigenvalues of the features' covariance, E[y v] and E[y²], over all "
         f"{sizes(covariance['images'])} images. A correction for this finite number of images is up to {100.0 * hidden:.0f} % of the error. Points: ridge regression on random "
-        f"training sets, {counts(points)} draws; means, error bars: standard error. Dotted: as many images as directions. Lower row: simulation over theory, {told}. "
-        "Real features have heavy tails, which the theory does not include. Their Σ v²/λ, a sum over eigenvectors, has a larger variance over the images than for Gaussian features, by a factor of "
+        f"training sets, {counts(points)} draws; means, error bars: standard error. Dotted: as many images as directions. {lower} Simulation over theory, {told}. "
+        "Real features have heavy tails, which the theory does not include. The sum of vᵢ²/E[vᵢ²] over the eigenvectors i of the covariance has a larger variance over the images than for Gaussian features, by a factor of "
         f"{tails}. Datasets, labels, features, r, n and the number of draws are chosen here; the talk shows curves of other data."
     )
 

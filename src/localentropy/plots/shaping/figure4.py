@@ -11,8 +11,15 @@ import pandas as pd
 from localentropy.analysis.local_entropy import around_solutions, over_samples
 from localentropy.analysis.paired_differences import paired_differences
 from localentropy.plots.algorithms import COMMITTEE, nothing_drawn
-from localentropy.plots.drawing import COLORS, Drawing, in_style, letter, panels
-from localentropy.plots.shaping.local_entropies import counts, draw_entropies, entropy_points, not_converged
+from localentropy.plots.drawing import Drawing, in_style, letter
+from localentropy.plots.glm.layout import two_columns
+from localentropy.plots.shaping.local_entropies import (
+    counts,
+    distance_ticks,
+    draw_entropies,
+    entropy_points,
+    not_converged,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,14 +33,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) all distances, (b) the same on logarithmic axes, (c) neighbours in the order, on the same training sets."""
     table = tables["shaping/tree_local_entropy"]
     points = entropy_points(table)
-    figure, axes = panels(3, 9.6, 3.4)
+    figure, axes = two_columns(3, 2.8)
     for name, look in COMMITTEE.items():
         own = points[points["algorithm"] == name]
         axes[0].errorbar(own["distance"], own["y"], own["y_err"], **look)
     axes[0].set(xlabel="distance $D = (1 - S)/2$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
     draw_entropies(axes[1], points)
     differences = _differences(axes[2], table)
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(COMMITTEE))
+    axes[0].legend(*axes[0].get_legend_handles_labels(), loc="upper right")
     letter(axes)
     data = pd.concat([points.assign(panel="a, b", series=points["algorithm"], x=points["distance"]), differences])
     return Drawing(figure, data, _caption(table, scale) + nothing_drawn(data, "abc"))
@@ -43,12 +50,13 @@ def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
     """Paired differences of neighbours in the paper's order, against the distance."""
     frames = []
     around = around_solutions(table)
-    for (first, second), color in zip(pairwise(COMMITTEE), (COLORS[0], COLORS[1], COLORS[2], COLORS[4]), strict=True):
+    for first, second in pairwise(COMMITTEE):
         gaps = paired_differences(around, "entropy", first, second, by=["distance"])
         own = over_samples(gaps.rename("gap").reset_index(), "gap")
         own = own[own["n"] >= 2]  # of one pair there is no error
         label = f"{COMMITTEE[first]['label']} − {COMMITTEE[second]['label']}"
-        axis.errorbar(own["distance"], own["y"], own["y_err"], color=color, marker="o", label=label)
+        look = {"color": COMMITTEE[first]["color"], "marker": COMMITTEE[second]["marker"], "markersize": 5}
+        axis.errorbar(own["distance"], own["y"], own["y_err"], label=label, linestyle="--", **look)
         frames.append(own.assign(panel="c", series=label, x=own["distance"]))
     data = pd.concat(frames)
     axis.axhline(0.0, color="black", linewidth=0.6)
@@ -56,6 +64,7 @@ def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
     if len(data):
         top = 2.0 * max(data["y"].abs().max(), LINEAR)
         axis.set(xscale="log", ylim=(-top, top))
+        distance_ticks(axis, data["distance"])
     axis.set_xlabel("distance $D$")
     axis.set_ylabel(r"difference of $\mathcal{V}_1$, same training sets")
     axis.legend()
@@ -70,7 +79,7 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
         f"weights at distance D; tree committee of K = {table['units'].iloc[0]} units, N = "
         f"{table['N'].iloc[0]} weights, P = {table['P'].iloc[0]} random patterns. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
         "bars: standard error of the mean. (b) The same on logarithmic axes. (c) Differences of neighbours in the paper's order "
-        f"on the same training sets (two or more). The axis is linear between −{LINEAR:g} and {LINEAR:g}. "
+        f"on the same training sets (two or more), in the colour of the first and with the marker of the second. The axis is linear between −{LINEAR:g} and {LINEAR:g}. "
         f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2 (S is the overlap with the solution in each unit), the "
         f"distances, and β₁ of ceSGD-slow, which the text does not give, are chosen here: compare with the paper's figure.{below}"
     )

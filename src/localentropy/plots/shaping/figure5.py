@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from localentropy.plots.algorithms import COMMITTEE, legend_entries, means_in_words, nothing_drawn, of_committees
-from localentropy.plots.drawing import Drawing, curve_rows, in_style, letter, panels
+from localentropy.plots.drawing import GREY, Drawing, curve_rows, in_style, letter, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +20,8 @@ RULES = {"all": "all algorithms", "without_lal": "all algorithms but LAL"}
 """Rules of β, in the words of the caption."""
 BINS = 30
 """Edges of the bins in a histogram's logarithmic part, on each side of zero; a third as many are in the linear part."""
+WHOLE = 0.74
+"""Where a fraction of 1 stands on the axis, as a part of it. The means of the largest eigenvalues are above."""
 
 
 @in_style
@@ -29,7 +32,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     frames = [
         _spectra(axis, table[table["rule"] == rule], panel) for axis, rule, panel in zip(axes, RULES, "ab", strict=True)
     ]
-    figure.legend(*legend_entries(axes), loc="outside lower center", ncols=len(COMMITTEE))
+    figure.legend(handles=_legend(axes), loc="outside lower center", ncols=3)
     letter(axes)
     data = pd.concat(frames)
     return Drawing(figure, data, _caption(table, scale) + nothing_drawn(data, "ab"))
@@ -52,13 +55,13 @@ def _spectra(axis: Axes, table: pd.DataFrame, panel: str) -> pd.DataFrame:
         bins = {"x": 0.5 * (edges[1:] + edges[:-1]), "left": edges[:-1], "right": edges[1:], "y": share, "y_err": 0.0}
         frames.append(pd.DataFrame(bins | {"panel": panel, "series": name}))
     shares = pd.concat(frames)["y"]
-    least, most = shares[shares > 0].min(), shares.max()
-    # The means of the largest eigenvalues stand above the histograms, one below the other.
-    heights = most * np.geomspace(40.0, 2.0, len(COMMITTEE))
+    least = 0.5 * shares[shares > 0].min()
+    # The means of the largest eigenvalues have no fraction: they stand above the line at 1, one below the other.
+    heights = np.linspace(0.97, WHOLE + 0.04, len(COMMITTEE))
     for (name, look), height in zip(COMMITTEE.items(), heights, strict=True):
         if name in tops.index:
             top, style = tops.loc[name], {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
-            axis.errorbar(top["mean"], height, xerr=top["sem"], **style)
+            axis.errorbar(top["mean"], height, xerr=top["sem"], transform=axis.get_xaxis_transform(), **style)
             row = {
                 "x": top["mean"],
                 "x_err": top["sem"],
@@ -69,11 +72,27 @@ def _spectra(axis: Axes, table: pd.DataFrame, panel: str) -> pd.DataFrame:
             frames.append(pd.DataFrame([row]))
     axis.set_xscale("symlog", linthresh=linear)
     axis.set_yscale("log")
-    axis.set(ylim=(0.5 * least, 70.0 * most), xlim=(edges[0], 2.0 * edges[-1]))
-    axis.set_yticks([tick for tick in axis.get_yticks() if 0.5 * least <= tick <= 1.0])
+    axis.set(ylim=(least, least ** (1.0 - 1.0 / WHOLE)), xlim=(edges[0], 2.0 * edges[-1]))
+    axis.set_yticks([tick for tick in axis.get_yticks() if least <= tick <= 1.0])
+    axis.set_yticks([tick for tick in axis.get_yticks(minor=True) if least <= tick <= 1.0], minor=True)
     axis.yaxis.set_minor_formatter(NullFormatter())
+    axis.spines["left"].set_bounds(least, 1.0)
+    axis.axhline(1.0, color=GREY, linewidth=0.6)
     axis.set_title(rf"$\beta$ = {table['beta'].iloc[0]:.3g}", loc="right")
     return pd.concat(frames)
+
+
+def _legend(axes: Sequence[Axes]) -> list[Line2D]:
+    """A line and a marker for each algorithm that is drawn, and what the markers are."""
+    _, labels = legend_entries(axes)
+    handles = [
+        Line2D([], [], color=look["color"], marker=look["marker"], label=look["label"])
+        for look in COMMITTEE.values()
+        if look["label"] in labels
+    ]
+    if handles:
+        handles.append(Line2D([], [], color=GREY, marker="o", linestyle="none", label=r"mean of $\lambda_{\max}$"))
+    return handles
 
 
 def _edges(values: pd.Series) -> tuple[float, np.ndarray]:
@@ -103,6 +122,6 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
         "Figure 5. Eigenvalues of the Hessian of the mean square error at the solutions of figure 4, with activations "
         f"tanh(βx) and units of norm 1; histograms over solutions ({numbers}). On the drawn axis bins have one width "
         "on each side of zero, and are wider around zero. "
-        f"Markers: mean of the largest eigenvalue; error bars: its standard error. {' '.join(words)} The output "
+        f"Markers above the line at 1, at heights without meaning: mean of the largest eigenvalue λ_max; error bars: its standard error. {' '.join(words)} The output "
         f"function, tanh without β, is chosen here: compare with the paper's figure.{below}"
     )

@@ -48,7 +48,12 @@ def draw_entropies(axis: Axes, points: pd.DataFrame, **style: Any) -> None:
     least, most = points["y"].abs().min(), points["y"].abs().max()
     axis.set_yscale("symlog", linthresh=10.0 ** np.floor(np.log10(least)), linscale=0.2)
     axis.set(xscale="log", ylim=(-2.0 * most, -0.5 * least))
-    shown = [tick for tick in TICKS if points["distance"].min() <= tick <= points["distance"].max()]
+    distance_ticks(axis, points["distance"])
+
+
+def distance_ticks(axis: Axes, distances: pd.Series) -> None:
+    """Plain numbers on a logarithmic axis of distances."""
+    shown = [tick for tick in TICKS if distances.min() <= tick <= distances.max()]
     axis.set_xticks(shown, [f"{tick:g}" for tick in shown])
     axis.xaxis.set_minor_formatter(NullFormatter())
 

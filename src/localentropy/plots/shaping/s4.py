@@ -12,7 +12,8 @@ from scipy.special import entr
 
 from localentropy.analysis.annealing import averages
 from localentropy.analysis.solver_runs import MOST_SOLVED
-from localentropy.plots.drawing import COLORS, GREY, Drawing, colors_of, curve_rows, in_style, letter, panels
+from localentropy.plots.drawing import COLORS, GREY, Drawing, colors_of, curve_rows, in_style, letter
+from localentropy.plots.glm.layout import two_columns
 from localentropy.plots.perceptron_points import draw_points
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 BEYOND = 2.5
 """The place of γ = ∞ on the axis, in units of the largest finite γ."""
 PANELS = "abcdefgh"
+TICKS = (1.0, 2.0, 5.0, 10.0, 20.0)
+"""Numbers on the axis of γ of the last panel."""
 
 
 @in_style
@@ -28,21 +31,24 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """A panel for each load: local entropy over its bound against γ; the last one around final weights and first solutions."""
     theory, runs = tables["shaping/optimal_gamma"], tables["shaping/optimal_gamma_annealing"]
     theory = theory.assign(y=theory["entropy"] / theory["bound"])
-    measured = [_relative(averages(runs, name)) for name in ("local_entropy", "local_entropy_first")]
+    measured, measured_first = (_relative(averages(runs, name)) for name in ("local_entropy", "local_entropy_first"))
     # Where messages often fail, those that converge are of the luckier instances.
-    last, first = (points[points["n"] >= MOST_SOLVED * points["runs"]] for points in measured)
+    last, first = (points[points["n"] >= MOST_SOLVED * points["runs"]] for points in (measured, measured_first))
     loads = sorted(theory["alpha"].unique())
-    figure, axes = panels(len(loads) + 1, 9.0, 3.0)
+    figure, axes = two_columns(len(loads) + 1, 2.6)
     frames = []
     for number, (axis, alpha) in enumerate(zip(axes, loads, strict=False)):
         frames += _load(axis, PANELS[number], theory[theory["alpha"] == alpha], _at(last, alpha))
         axis.set_title(rf"$\alpha = {alpha:g}$")
     distances = sorted(theory["distance"].unique())
-    frames += _firsts(axes[-1], PANELS[len(loads)], last, first, loads, distances[len(distances) // 2])
-    axes[0].set_ylabel(r"local entropy / bound, $\phi_{\mathrm{FP}}(d)/H_b(d)$")
+    middle = distances[len(distances) // 2]
+    frames += _firsts(axes[-1], PANELS[len(loads)], last, first, loads, middle)
+    for axis in axes[::2]:
+        axis.set_ylabel("local entropy / bound $H_b(d)$")
     axes[0].legend(title="$d$", title_fontsize=7, loc="lower left")
     letter(axes)
-    return Drawing(figure, pd.concat(frames), _caption(theory, runs, measured[0]))
+    lost = _left_out(measured, measured_first, PANELS[len(loads)], middle)
+    return Drawing(figure, pd.concat(frames), _caption(theory, runs) + lost)
 
 
 def _at(points: pd.DataFrame, alpha: float) -> pd.DataFrame:
@@ -98,29 +104,47 @@ def _firsts(
     for marker, name in (("o", "final weights"), ("^", "first solution")):
         axis.plot([], [], marker, color=GREY, label=name)
     axis.set(xscale="log", xlabel=r"sharpness $\gamma$", ylim=(-0.1, 1.05), title=rf"$d = {distance:.2g}$")
-    axis.set_xticks([1.0, 10.0], ["1", "10"])
+    ticks = [gamma for gamma in TICKS if last["gamma"].min() <= gamma <= last["gamma"].max()]
+    axis.set_xticks(ticks, [f"{gamma:g}" for gamma in ticks])
     axis.minorticks_off()
     axis.legend(loc="lower left")
     return frames
 
 
-def _caption(theory: pd.DataFrame, runs: pd.DataFrame, last: pd.DataFrame) -> str:
+def _left_out(last: pd.DataFrame, first: pd.DataFrame, panel: str, distance: float) -> str:
+    """The caption's sentences, each after a space, on the points that are not drawn; empty if all are."""
+    failed = last[last["n"] < MOST_SOLVED * last["runs"]]
+    told = "; ".join(
+        f"{_gammas(at)} at α = {alpha:.2g}, d = {d:.2g}" for (alpha, d), at in failed.groupby(["alpha", "distance"])
+    )
+    words = (
+        f" Left out: points where the messages converged in fewer than 90 % of the instances, γ = {told}."
+        if told
+        else ""
+    )
+    # An instance without a solution has no row of a first one.
+    keys = ["gamma", "alpha", "distance"]
+    counted = last[[*keys, "runs"]].merge(first[[*keys, "n"]], on=keys, how="left").fillna({"n": 0})
+    missing = counted[np.isclose(counted["distance"], distance) & (counted["n"] < MOST_SOLVED * counted["runs"])]
+    told = "; ".join(f"{_gammas(at)} at α = {alpha:.2g}" for alpha, at in missing.groupby("alpha"))
+    return words + (
+        f" Also left out in ({panel}): first solutions where fewer than 90 % of the instances met a solution around which the messages converged, γ = {told}."
+        if told
+        else ""
+    )
+
+
+def _gammas(points: pd.DataFrame) -> str:
+    return ", ".join(f"{gamma:g}" for gamma in sorted(points["gamma"]))
+
+
+def _caption(theory: pd.DataFrame, runs: pd.DataFrame) -> str:
     p = runs.attrs["parameters"]
     finite = theory[np.isfinite(theory["gamma"])].dropna(subset=["y"])
     highest = finite.loc[finite.groupby(["alpha", "distance"])["y"].idxmax()]
     optima = "; ".join(
         f"{', '.join(f'{gamma:g}' for gamma in at['gamma'])} at α = {alpha:g} (d = {', '.join(f'{d:.2g}' for d in at['distance'])})"
         for alpha, at in highest.groupby("alpha")
-    )
-    failed = last[last["n"] < MOST_SOLVED * last["runs"]]
-    left_out = "; ".join(
-        f"{', '.join(f'{gamma:g}' for gamma in at['gamma'])} at α = {alpha:.2g}, d = {distance:.2g}"
-        for (alpha, distance), at in failed.groupby(["alpha", "distance"])
-    )
-    lost = (
-        f" Left out: points where the messages converged in fewer than 90 % of the instances, γ = {left_out}."
-        if left_out
-        else ""
     )
     return (
         "Figure s4. Local entropy of the binary perceptron around weights of low cross-entropy loss, against the sharpness γ of the loss, in "
@@ -131,5 +155,5 @@ def _caption(theory: pd.DataFrame, runs: pd.DataFrame, last: pd.DataFrame) -> st
         f"weights have no errors. β grows linearly from {p['beta_start']:g} to {p['beta_end']:g} in {p['sweeps']} sweeps. The theory "
         "has the minimizers at the β where the entropy is zero. For large γ this β is larger than the last one of the schedule, and the runs get stuck "
         f"before. So their final weights are not the minimizers. ({PANELS[theory['alpha'].nunique()]}) The same runs around their first solution, where annealing would usually end: it has far fewer solutions around it. Loads, distances, "
-        f"N and the schedule are chosen here; the talk gives none.{lost}"
+        f"N and the schedule are chosen here; the talk gives none."
     )

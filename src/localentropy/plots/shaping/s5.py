@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from localentropy.analysis.annealing import averages
-from localentropy.plots.drawing import COLORS, Drawing, in_style, letter, panels
+from localentropy.analysis.annealing import RUN, averages
+from localentropy.analysis.thresholds import success_fractions
+from localentropy.plots.drawing import COLORS, Drawing, in_style, letter
+from localentropy.plots.glm.layout import two_columns
+from localentropy.plots.glm.points import share_bars
 from localentropy.plots.perceptron_points import small_rates
 
 if TYPE_CHECKING:
@@ -26,8 +30,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     p = runs.attrs["parameters"]
     nearest = min(runs["alpha"].unique(), key=lambda alpha: abs(alpha - TRACED))
     last, best = averages(runs, "train_error_last"), averages(runs, "train_error_best")
-    once, trace = averages(runs, "solved_once"), averages(runs, "train_error")
-    figure, axes = panels(3, 9.0, 2.9)
+    once, trace = _shares(runs), averages(runs, "train_error")
+    figure, axes = two_columns(3, 2.6)
     frames = []
     for number, (energy, name) in enumerate(ENERGIES.items()):
         if energy not in runs["energy"].to_numpy():
@@ -68,11 +72,19 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"{p['beta_end']:g} in {p['sweeps']} sweeps, by {step:.3g} a sweep, with the same starts and random numbers. β is the inverse of a "
         "temperature in the units of the energy: an error costs 1; a pattern of stability Δ < 0 costs about |Δ| in the cross-entropy, and "
         "a flip changes Δ by 2/√N. So the two freeze at different β, and the range of β covers both. (a) Fraction of patterns in error, at the "
-        "end and at best. (b) Fraction of the runs that met a solution. (c) Train error on the way; the axis is linear up to 0.001. Mean and "
-        "standard error over instances. Loads, N, the schedule and γ are chosen here; the paper gives none of them."
+        "end and at best. (b) Fraction of the runs that met a solution; error bars: binomial, with one success and one failure more. (c) Train error on the way; "
+        "the axis is linear up to 0.001. (a), (c): mean and standard error over instances. Loads, N, the schedule and γ are chosen here; the paper gives none of them."
         f"{optimum}"
     )
     return Drawing(figure, pd.concat(frames), caption)
+
+
+def _shares(runs: pd.DataFrame) -> pd.DataFrame:
+    """Fractions of the runs that met a solution, with binomial errors."""
+    # The number of errors has no γ, and a missing key would drop the row.
+    rows = runs[runs["quantity"] == "solved_once"].fillna({"gamma": 0.0})
+    shares = success_fractions(rows, RUN, rows["value"])
+    return shares.assign(gamma=shares["gamma"].replace(0.0, np.nan)).rename(columns={"runs": "n"})
 
 
 def _points(
@@ -80,5 +92,6 @@ def _points(
 ) -> pd.DataFrame:
     """Draw the points of an energy, and return them as rows of the CSV."""
     here = points[points["energy"] == energy]
-    axis.errorbar(here[x], here["y"], here["y_err"].fillna(0.0), **style)
+    bars = share_bars(here) if panel == "b" else here["y_err"].fillna(0.0)
+    axis.errorbar(here[x], here["y"], bars, **style)
     return here.assign(panel=panel, series=series, x=here[x])

@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions
+from localentropy.analysis.thresholds import success_fractions
 from localentropy.plots.algorithms import ALGORITHMS, COMMITTEE, nothing_drawn, of_committees
 from localentropy.plots.drawing import GREY, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.glm.points import share_bars
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,10 +45,10 @@ def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) ->
     clustering = theory[(theory["units"] == units) & (theory["quantity"] == "clustering")]["alpha"]
     converged = volume[volume["converged"] == 1].groupby("alpha")["entropy"]
     points = converged.agg(y="mean", y_err="sem", n="size").reset_index()
-    fractions = volume.groupby("alpha")["converged"].agg(y="mean", n="size").reset_index()
+    fractions = success_fractions(volume, ["alpha"], volume["converged"] == 1).rename(columns={"runs": "n"})
     axes[0].plot(line["alpha"], line["entropy"], color="black", label="replica theory")
     axes[0].errorbar(points["alpha"], points["y"], points["y_err"], **(look | {"linestyle": "none"}))
-    axes[1].errorbar(fractions["alpha"], fractions["y"], **look)
+    axes[1].errorbar(fractions["alpha"], fractions["y"], share_bars(fractions), **look)
     for axis in axes[:2]:
         axis.set(xlabel=r"$\alpha$", xlim=(0.0, 1.05 * volume["alpha"].max()))
         for alpha in clustering:
@@ -61,22 +63,23 @@ def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) ->
         [
             curve_rows("a", "replica theory", line["alpha"], line["entropy"]),
             points.assign(panel="a", series="BP", x=points["alpha"]),
-            fractions.assign(panel="b", series="BP", x=fractions["alpha"], y_err=np.nan),
+            fractions.assign(panel="b", series="BP", x=fractions["alpha"]),
             pd.DataFrame({"panel": "a, b", "series": "clustering", "x": clustering}),
         ]
     )
 
 
 def _capacities(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
-    points = of_committees(table).groupby(["algorithm", "alpha"])["solved"].agg(y="mean", n="size").reset_index()
+    own = of_committees(table)
+    points = success_fractions(own, ["algorithm", "alpha"], own["solved"]).rename(columns={"runs": "n"})
     for name, look in COMMITTEE.items():
         own = points[points["algorithm"] == name]
         if len(own):
-            axis.errorbar(own["alpha"], own["y"], **look)
+            axis.errorbar(own["alpha"], own["y"], share_bars(own), **look)
     axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
     axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
-    axis.legend(*axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.5, 0.75))  # between LAL and fBP
-    return points.assign(panel="c", series=points["algorithm"], x=points["alpha"], y_err=np.nan)
+    axis.legend(*axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.5, 0.66))  # between LAL and fBP
+    return points.assign(panel="c", series=points["algorithm"], x=points["alpha"])
 
 
 def _replicas(axis: Axes, replicas: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
@@ -121,8 +124,12 @@ def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str)
     limits = f", at most {' or '.join(str(number) for number in sorted(epochs))} epochs" if epochs else ""
     own = data[data["panel"] == "d"].set_index("series")
     runs = ", ".join(f"{row['n']:.0f} for y = {row['x']:.0f}" for _, row in own[own.index == "elal"].iterrows())
-    levels = " and of ".join(COMMITTEE[name]["label"] for name in LEVELS if name in own.index)
-    dashed = f"; dashed: of {levels} on the same training sets, with standard errors" if levels else ""
+    levels = " and ".join(
+        f"{COMMITTEE[name]['label']} ({own.loc[name, 'n']:.0f})" for name in LEVELS if name in own.index
+    )
+    dashed = (
+        f"; dashed: {levels} on those of the same training sets that they solve, with standard errors" if levels else ""
+    )
     line = " and by replica theory; dotted: where typical solutions fall into clusters"
     line = line if "clustering" in data["series"].to_numpy() else ""
     below = "" if scale == "paper" else f" Scale {scale}: below the paper's size."
@@ -131,7 +138,7 @@ def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str)
         f"belief propagation (N = {volume['N'].iloc[0]}, means over those of the {volume['sample'].nunique()} training sets on "
         f"which it converges; error bars: standard error){line}. (b) "
         f"Fraction of training sets on which it converges. (c) Fraction of training sets that algorithms solve, K = {capacities['units'].iloc[0]}, N = "
-        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α{limits}, schedules of figure 4; dotted: one half. (d) Local "
+        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α{limits}, schedules of figure 4; dotted: one half. Error bars in (b) and (c): binomial, with one success and one failure more. (d) Local "
         f"entropy around the solutions of eLAL at distance D = {_nearest(replicas):g} against its number of replicas, K = {replicas['units'].iloc[0]}, α = "
         f"{replicas['alpha'].iloc[0]:.3g}, means over training sets ({runs or 'none'}){dashed}. "
         f"The loads, limits on iterations and epochs, and the distance are chosen here.{below}"
