@@ -1,12 +1,12 @@
 """Hessian spectra at solutions of committee machines (shaping, figures 5 and 6), mean square error, tanh(βx) units.
 
 It reads a table of solutions. A rule is a β, or it names algorithms. Then its β is the smallest of a grid from which on
-the machine with tanh units solves what the sign machine solves, at all solutions of these algorithms. Table: one row
-for each number.
+the machine with tanh units solves what the sign machine solves, at all solutions of these algorithms. If one of them
+has no such β on the grid, the rule has none, and there are no eigenvalues. Table: one row for each number.
 
 | column | |
 |---|---|
-| rule, beta | name of the rule and its β |
+| rule, beta | name of the rule and its β; missing where the grid has none |
 | algorithm, sample, alpha | of the solution |
 | quantity | largest_eigenvalue, eigenvalue; smallest_beta of this solution alone, where the rule names its algorithm |
 | rank | of an eigenvalue, from the smallest; else missing |
@@ -88,7 +88,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         for run in pd.concat(of_rule).itertuples():
             if run.solved:
                 least[run.Index] = smallest_valid_beta(*problem_and_weights(context, parameters.solutions, run), grid)
-        beta = np.nanmax([*least.values()]) if least else np.nan
+        # NaN if it is missing for one solution: no β of the grid is valid at all of them.
+        beta = np.max([*least.values()]) if least else np.nan
     frames = []
     for run in runs[(runs["sample"] == task["sample"]) & (runs["solved"] == 1)].itertuples():
         place = {"rule": name, "beta": beta, "algorithm": run.algorithm, "sample": run.sample, "alpha": run.alpha}
@@ -104,7 +105,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         else:
             largest = largest_eigenvalue(instance, weights, beta)
         frames.append(pd.DataFrame([place | {"quantity": "largest_eigenvalue", "value": largest}]))
-    context.report(f"rule {name}, sample {task['sample']}: β = {beta:.3g}")
+    found = "no β of the grid is valid at all solutions" if np.isnan(beta) else f"β = {beta:.3g}"
+    context.report(f"rule {name}, sample {task['sample']}: {found}")
     columns = {"rule": "str", "beta": "float64", "algorithm": "str", "sample": "int64", "alpha": "float64"}
     columns |= {"quantity": "str", "rank": "Int64", "value": "float64"}
     table = pd.concat(frames) if frames else pd.DataFrame()
