@@ -134,8 +134,6 @@ def test_the_table_is_the_energy_and_its_differences(N, P, margin, energy, gamma
     for place in range(len(sums)):
         below, here, above = table.values[place : place + 3].tolist()
         assert table.odd[place] == below - above and table.even[place] == below + above - 2 * here
-    several = sums[:, None].repeat(3, axis=1)
-    np.testing.assert_allclose(table.of(several), 3 * table.values[1:-1] * table.unit)
 
 
 @pytest.mark.parametrize("energy, gamma, beta, margin", [("linear", 1, 0.5, 0), ("cross_entropy", 2, 1.5, 0.9)])
@@ -205,7 +203,7 @@ def test_a_run_may_go_on_after_its_first_solution(energy):
     assert len(whole.train_errors) == 1001 and whole.train_errors[-1] == instance.train_error(whole.weights)
     # What goes on is the loss, and it falls where there are no errors; the number of errors only diffuses.
     losses = [
-        energy_table("cross_entropy", 301, 80, 1, 1.0).of(np.rint(instance.sums(weights)))
+        sum(pattern_energy("cross_entropy", 1.0, round(s), 1, 301) for s in instance.sums(weights).tolist())
         for weights in (whole.weights, stopped.weights)
     ]
     assert whole.solved and (losses[0] < 0.8 * losses[1]) == (energy == "cross_entropy")

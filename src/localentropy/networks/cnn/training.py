@@ -119,7 +119,7 @@ def train(
         for chosen in torch.from_numpy(orders).to(device).split(batch):
             stepper.zero_grad()
             with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-                scores = cnn.unchecked_scores(_gather(pixels, chosen))
+                scores = cnn.scores(_gather(pixels, chosen))
             loss = functional.cross_entropy(
                 scores.float().reshape(-1, CLASSES), labels[chosen.T].flatten(), reduction="none"
             )

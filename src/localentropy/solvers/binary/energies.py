@@ -31,11 +31,6 @@ class EnergyTable:
     unit: float
     values: np.ndarray
 
-    def of(self, sums: np.ndarray) -> np.ndarray:
-        """Total energy over the patterns (last axis), in natural units."""
-        places = (np.asarray(sums).astype(np.int64) + len(self.values) - 1) // 2
-        return self.values[places].sum(-1) * self.unit
-
     @property
     def odd(self) -> np.ndarray:
         """ℓ(s − 2) − ℓ(s + 2) at s = −N, …, N, int32, [N + 1]."""
