@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.committee_problems import Solutions, problem_and_weights, require_runs, runs_of
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task
+from localentropy.experiments.committee_problems import OfSolutions, problem_and_weights, require_runs, runs_of
+from localentropy.experiments.parameters import Context, Task
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 Slope = Annotated[float, Field(gt=0, le=1e6)]
 
 
-class Parameters(ExperimentParameters):
+class Parameters(OfSolutions):
     """Parameters of the spectra."""
 
-    solutions: Solutions = Field(description="the experiment whose solutions are taken")
     rules: dict[str, Slope | tuple[str, ...]] = Field(
         min_length=1, description="rule → β itself, or the algorithms whose solutions must stay valid"
     )
@@ -42,7 +41,6 @@ class Parameters(ExperimentParameters):
     largest_beta: float = Field(gt=0, le=1e6, description="last β of the grid (C)")
     betas: int = Field(ge=2, le=10_000, description="values of β, geometric between (C)")
     whole: bool = Field(description="whether all eigenvalues are computed, or the largest one only")
-    samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
 
     def grid(self) -> np.ndarray:
         """The grid of β."""
