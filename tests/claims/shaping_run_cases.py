@@ -134,6 +134,7 @@ SHAPING_RUNS["S14"] = Case(
     small={
         "three samples": few("tree_spectra"),
         "one rule": only("tree_spectra", rule="all"),
+        "no valid beta": put("tree_spectra", "quantity", "smallest_beta", rule="all"),
         "no eLAL": only("tree_spectra", algorithm=other_than("elal")),
         "as wide": put(
             "tree_spectra", "value", lambda rows: 55.0 + (-1.0) ** rows["sample"], algorithm="elal", rule="all", **top

@@ -171,16 +171,38 @@ def test_wrong_parameters_are_refused(change: dict[str, Any], message: str) -> N
         committee_solutions.Parameters.of(values).model_validate(values)
 
 
-def test_spectra_are_taken_at_the_smallest_valid_beta_of_all_solutions_of_a_rule(solutions: pd.DataFrame) -> None:
-    values = SIZES | {
-        "solutions": NAME,
-        "rules": {"all": ["fbp", "lal"], "wide": ["fbp"], "given": 7},
-        "smallest_beta": 0.5,
-        "largest_beta": 500.0,
-        "betas": 60,
-        "whole": True,
-        "samples": 2,
+SPECTRA: dict[str, Any] = SIZES | {
+    "solutions": NAME,
+    "rules": {"all": ["fbp", "lal"], "wide": ["fbp"], "given": 7},
+    "smallest_beta": 0.5,
+    "largest_beta": 500.0,
+    "betas": 60,
+    "whole": True,
+    "samples": 2,
+}
+
+
+def test_no_spectra_where_the_grid_has_no_beta_that_is_valid_at_all_solutions(solutions: pd.DataFrame) -> None:
+    """LAL's solutions need a larger β than fBP's. A grid that ends between has one for most solutions, not for all."""
+    at = context(solutions=solutions)
+    grid = np.geomspace(0.5, 500.0, 60)
+    least = {
+        algorithm: [smallest_valid_beta(*problem_and_weights(at, NAME, run), grid) for run in runs.itertuples()]
+        for algorithm, runs in solutions[solutions["solved"] == 1].groupby("algorithm")
     }
+    end = 0.85 * max(least["lal"])  # neighbours on the grid are a factor of 1.12 apart
+    assert max(least["fbp"]) < end and min(least["lal"]) < end
+    rows = table(committee_spectra, SPECTRA | {"largest_beta": end, "whole": False}, at)
+    whole = rows[rows["rule"] == "all"]
+    assert set(whole["quantity"]) == {"smallest_beta"} and whole["beta"].isna().all()
+    assert 0 < whole["value"].isna().sum() < len(whole)
+    for rule in ("wide", "given"):
+        own = rows[rows["rule"] == rule]
+        assert "largest_eigenvalue" in set(own["quantity"]) and own["beta"].notna().all()
+
+
+def test_spectra_are_taken_at_the_smallest_valid_beta_of_all_solutions_of_a_rule(solutions: pd.DataFrame) -> None:
+    values = SPECTRA
     at = context(solutions=solutions)
     rows = table(committee_spectra, values, at)
     grid = np.geomspace(0.5, 500.0, 60)

@@ -12,6 +12,7 @@ import torch
 from localentropy import arguments
 from localentropy.arguments import memory_limit
 from localentropy.errors import LocalEntropyError
+from localentropy.experiments.perceptron_sizes import sizes
 from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import load_program, resolve
 from localentropy.pipeline.jobs import table_jobs
@@ -63,6 +64,34 @@ def test_sizes_beyond_the_machine_are_refused_in_one_line(name: str, monkeypatch
     said = str(caught.value)
     assert said.startswith(f"{name}: ") and "\n" not in said
     assert f"allowed here: {memory_limit() / 2**30:,.1f} GiB; choose smaller sizes" in said
+
+
+def needed(name: str, **changes: Any) -> int:
+    """Bytes that the first task of an experiment asks for."""
+    paper, _, section = name.partition("/")
+    experiment: Any = load_program(paper, resolve("smoke").experiments[name].program)
+    job = ExperimentJob.from_configuration(resolve("smoke", overrides={paper: {section: changes}}), name)
+    size: int = experiment.memory(job.parameters, experiment.tasks(job.parameters)[0])
+    return size
+
+
+def test_messages_are_counted_where_there_are_any() -> None:
+    grids = [{"D": 101, "inv_alphas": [4.0], "samples": 1, "margins": [0.0]}]
+    P, N = sizes(3.0, 101, 4.0)
+    patterns = N * (P + 8 * 101)
+    assert needed("overparam/solve_sbpi", grids=grids) == patterns
+    for solver in ("focusing_bp", "belief_propagation"):
+        assert needed(f"overparam/solve_{solver}", grids=grids) == patterns + 12 * N * P
+    assert needed("margins/local_entropy", N=1001, alpha=0.5) == 14 * 1001 * 500
+    for distances, bytes_of_edge in (([], 2), ([0.1], 14)):
+        assert needed("shaping/annealing", N=1001, alphas=[0.5], distances=distances) == bytes_of_edge * 1001 * 500
+
+
+def test_training_sets_that_are_made_together_are_counted_together() -> None:
+    size = {"D": 101, "inv_alphas": [4.0], "samples": 7}
+    one = needed("overparam/committee_sgd", device="cpu", **size)
+    assert needed("overparam/committee_sgd", device="cuda", **size) == 7 * one
+    assert needed("overparam/committee_focusing_bp", **size) == one
 
 
 @pytest.mark.parametrize("scale", ["smoke", "default", "paper"])

@@ -9,7 +9,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from localentropy.errors import DomainError
-from localentropy.networks.align import permute, turn
+from localentropy.networks.align import _permuted, _turned
 from localentropy.networks.binary_mlp import training
 from localentropy.networks.binary_mlp.network import BinaryNetworks, Shape, uniform_initialization
 from localentropy.networks.binary_mlp.training import ERROR_BITS, StraightThrough, train
@@ -182,9 +182,9 @@ def real_weights(networks, order):
 def test_the_order_of_the_terms_of_a_sum_changes_no_bit():
     random, networks = np.random.default_rng(2), start(Shape(301, 63, 3, 10))
     units = [torch.from_numpy(np.stack([random.permutation(63) for _ in range(3)])) for _ in range(3)]
-    expected = permute(real_weights(networks, torch.arange(20)), units)
+    expected = _permuted(real_weights(networks, torch.arange(20)), units)
     # Sums over the patterns of a mini-batch, and over the units of a layer.
-    found = real_weights(permute(networks, units), torch.from_numpy(random.permutation(20)))
+    found = real_weights(_permuted(networks, units), torch.from_numpy(random.permutation(20)))
     assert same(found, expected)
 
 
@@ -259,8 +259,8 @@ def test_units_can_be_permuted_and_turned():
     random = np.random.default_rng(3)
     orders = [torch.from_numpy(np.stack([random.permutation(9) for _ in range(3)])) for _ in range(3)]
     signs = [torch.from_numpy(random.choice([-1.0, 1.0], (3, 9))).float() for _ in range(3)]
-    assert torch.equal(turn(permute(networks, orders), signs).outputs(inputs), networks.outputs(inputs))
-    assert not same(turn(permute(networks, orders), signs), networks)
+    assert torch.equal(_turned(_permuted(networks, orders), signs).outputs(inputs), networks.outputs(inputs))
+    assert not same(_turned(_permuted(networks, orders), signs), networks)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from localentropy.networks.align import align, distance, layer_overlaps, overlap, permute
+from localentropy.networks.align import _permuted, align, layer_overlaps, overlap
 from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal
 from localentropy.networks.normalise import normalise
 
@@ -58,17 +58,16 @@ def test_dead_units_are_counted_and_left():
 
 def test_permutation_leaves_the_function():
     ensemble, inputs = networks().to("cpu", torch.float64), INPUTS.double()
-    torch.testing.assert_close(permute(ensemble, random_permutations())(inputs), ensemble(inputs))
+    torch.testing.assert_close(_permuted(ensemble, random_permutations())(inputs), ensemble(inputs))
 
 
 def test_alignment_recovers_a_planted_permutation():
     reference, _ = normalise(networks())
     planted = random_permutations()
-    aligned, found = align(reference, permute(reference, planted))
+    aligned, found = align(reference, _permuted(reference, planted))
     for order, inverse in zip(planted, found, strict=True):
         assert torch.equal(order.take_along_dim(inverse, 1), torch.arange(16).expand(3, -1))
     torch.testing.assert_close(overlap(reference, aligned), torch.ones(3).double())
-    assert (distance(reference, aligned) < 1e-6).all()
 
 
 def test_alignment_recovers_it_through_noise():
@@ -79,7 +78,7 @@ def test_alignment_recovers_it_through_noise():
         reference.biases,
     )
     planted = random_permutations()
-    _, found = align(reference, normalise(permute(noisy, planted))[0])
+    _, found = align(reference, normalise(_permuted(noisy, planted))[0])
     for order, inverse in zip(planted, found, strict=True):
         assert torch.equal(order.take_along_dim(inverse, 1), torch.arange(16).expand(3, -1))
 
@@ -96,8 +95,6 @@ def test_alignment_keeps_the_function_and_does_not_lower_the_first_overlap():
 def test_overlap_of_normalised_networks():
     first, second = normalise(networks())[0], normalise(networks(first=20))[0]
     q = overlap(first, second)
-    assert first.units == 81
     sizes = torch.tensor([16.0] * 5 + [1.0]).double()
     torch.testing.assert_close(q, layer_overlaps(first, second) @ sizes / 81, rtol=1e-6, atol=1e-8)
-    torch.testing.assert_close(distance(first, second), (2 * (1 - q)).sqrt(), rtol=1e-6, atol=1e-8)
     assert overlap(first, first).tolist() == pytest.approx([1, 1, 1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from localentropy.networks.align import align_with_signs, layer_overlaps, overlap, permute, turn
+from localentropy.networks.align import _permuted, _turned, align_with_signs, layer_overlaps, overlap
 from localentropy.networks.binary_mlp.network import BinaryNetworks, Shape, uniform_initialization
 
 
@@ -24,7 +24,7 @@ def test_a_planted_transformation_is_recovered_exactly(shape):
         for _ in range(shape.hidden_layers)
     ]
     signs = [torch.from_numpy(random.choice([-1.0, 1.0], order.shape)).float() for order in orders]
-    other = turn(permute(reference, orders), signs)
+    other = _turned(_permuted(reference, orders), signs)
     assert overlap(reference, other).abs().max() < 0.3
     matched, found_orders, found_signs = align_with_signs(reference, other)
     assert overlap(reference, matched).tolist() == [1.0, 1.0, 1.0]
@@ -39,7 +39,7 @@ def test_it_is_recovered_through_flipped_weights():
     noisy = BinaryNetworks(tuple(torch.where(f, -w, w) for f, w in zip(flips, reference.weights, strict=True)), ())
     orders = [torch.from_numpy(np.stack([random.permutation(15) for _ in range(3)])) for _ in range(2)]
     signs = [torch.from_numpy(random.choice([-1.0, 1.0], (3, 15))).float() for _ in range(2)]
-    matched, _, _ = align_with_signs(reference, turn(permute(noisy, orders), signs))
+    matched, _, _ = align_with_signs(reference, _turned(_permuted(noisy, orders), signs))
     assert torch.equal(overlap(reference, matched), overlap(reference, noisy))
 
 

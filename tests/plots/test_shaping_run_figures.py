@@ -243,6 +243,19 @@ def test_figure5_draws_the_one_sharpness_that_there_is() -> None:
     assert set(drawing.data["panel"]) == {"b"} and len(drawing.figure.legends[0].texts) == 6
 
 
+def test_figures_where_no_beta_of_the_grid_is_valid_at_all_solutions() -> None:
+    made = every_table()
+    for name in ("shaping/tree_spectra", "shaping/fashion_spectra"):
+        spectra = made[name][made[name]["rule"] != "all"]
+        invalid = made[name].query("rule == 'all' and quantity == 'largest_eigenvalue'")
+        made[name] = pd.concat([spectra, invalid.assign(quantity="smallest_beta", beta=math.nan, value=math.nan)])
+    drawing = figure5.draw(made, "smoke")
+    assert "(a) no eigenvalues at a β at which the solutions of all algorithms stay valid." in drawing.caption
+    assert set(drawing.data["panel"]) == {"b"}
+    told = caption(figure6, made)
+    assert "at β = 90, the paper's" in told and "stay valid, too few runs" in told
+
+
 def test_figures_without_the_theory_of_their_units_leave_it_out() -> None:
     made = every_table()
     volume = made["shaping/typical_volume"]

@@ -36,7 +36,7 @@ from localentropy.instances.perceptron import (
     random_patterns,
     smallest_allowed,
 )
-from localentropy.landscape.binary_local_energy import expected_flip_energy, flip_energy
+from localentropy.landscape.binary_local_energy import expected_flip_energy
 from localentropy.landscape.binary_overlaps import overlaps
 from localentropy.landscape.committee import committee_local_energy, committee_overlap
 from localentropy.landscape.committee_local_entropy import committee_local_entropy, committee_solution_fraction
@@ -45,15 +45,7 @@ from localentropy.landscape.input_noise import input_noise_error
 from localentropy.landscape.local_energy import local_energy
 from localentropy.landscape.local_entropy import local_entropy
 from localentropy.landscape.random_flips import random_flips
-from localentropy.networks.align import (
-    align,
-    align_with_signs,
-    distance,
-    layer_overlaps,
-    overlap,
-    permute,
-    turn,
-)
+from localentropy.networks.align import align, align_with_signs, layer_overlaps, overlap
 from localentropy.networks.binary_mlp.network import BinaryNetworks, uniform_initialization
 from localentropy.networks.binary_mlp.network import Shape as BinaryShape
 from localentropy.networks.binary_mlp.training import train as train_binary
@@ -338,13 +330,6 @@ CALLS: dict[str, Call] = {
         committee_sgd_many, {"instances": [TREE, TREE], "seeds": [0, 1], "schedule": Schedule(epochs=3)}
     ),
     # landscape
-    "flip_energy": Call(
-        flip_energy,
-        {
-            "instance": LATTICE, "weights": SIGNS, "distances": [0.0, 0.1, 0.5], "realisations": 2, "seed": 0,
-            "margin": 0.1,
-        },
-    ),
     "expected_flip_energy": Call(
         expected_flip_energy,
         {"instance": LATTICE, "weights": SIGNS, "distances": [0.0, 0.1, 0.5], "margin": 0.1},
@@ -449,7 +434,6 @@ CALLS: dict[str, Call] = {
     ),
     "parameter_count": Call(parameter_count, {"width": 2}),
     "he_initialization": Call(he_initialization, {"width": 1, "generators": streams()}),
-    "cnn.scores": Call(CNN.scores, {"images": IMAGES}),
     "statistics": Call(statistics, {"cnn": CNN, "images": IMAGES, "block": 3}),
     "fold": Call(fold, {"cnn": CNN, "over": statistics(CNN, IMAGES)}),
     "folded.scores": Call(fold(CNN, statistics(CNN, IMAGES)).scores, {"images": IMAGES, "block": 3}),
@@ -466,13 +450,10 @@ CALLS: dict[str, Call] = {
     "layers.with_weights": Call(MLP.with_weights, {"flat": MLP.flat_weights()}),
     "joined": Call(joined, {"parts": [MLP, MLP]}),
     "normalise": Call(normalise, {"networks": MLP}),
-    "permute": Call(permute, {"networks": MLP, "permutations": [torch.tensor([[1, 0, 2, 3]] * 2)]}),
-    "turn": Call(turn, {"networks": BINARY, "signs": [torch.tensor([[1.0, -1.0, 1.0]] * 2)]}),
     "align": Call(align, {"reference": MLP, "other": MLP}),
     "align_with_signs": Call(align_with_signs, {"reference": BINARY, "other": BINARY}),
     "networks.overlap": Call(overlap, {"first": MLP, "second": MLP}),
     "layer_overlaps": Call(layer_overlaps, {"first": MLP, "second": MLP}),
-    "networks.distance": Call(distance, {"first": MLP, "second": MLP}),
     # analysis
     "to_infinite_size": Call(
         to_infinite_size, {"sizes": [25.0, 50.0], "means": [0.1, 0.2], "errors": [0.1, 0.1]}

@@ -55,7 +55,7 @@ MAY_BE_MISSING = {("pair_mean", "values"), ("spearman", "x"), ("spearman", "y"),
 LONGEST = 300
 """Characters of a message."""
 INTERNAL = {
-    "at_distance", "energy_of_sums", "expectation_propagation", "field_for_overlap", "flipped", "numbers_of_flips",
+    "at_distance", "energy_of_sums", "expectation_propagation", "field_for_overlap", "numbers_of_flips",
     "resampled",
     "counter_planes", "energy_sweeper", "energy_table", "protocol_values", "raised_damping", "satisfies", "sweeper",
     "threshold_of", "word_stream", "random_start", "solution", "start",

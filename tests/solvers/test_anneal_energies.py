@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from localentropy.errors import DomainError
-from localentropy.instances.perceptron import hidden_manifold, random_patterns, smallest_allowed
+from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns, smallest_allowed
 from localentropy.solvers.binary.anneal import anneal, energy_sweeper
 from localentropy.solvers.binary.energies import energy_table
 from localentropy.solvers.binary.energy_kernels import energy_sweeps
@@ -30,7 +30,7 @@ def twin_sweeps(instance, margin, energy, gamma, weights, key, betas, stop):
     """The chain in plain Python, with all sums and energies computed afresh for every attempt."""
     least = smallest_allowed(margin, instance.N)
     patterns = instance.signed_patterns.astype(int)
-    table = energy_table(energy, instance.N, least, gamma)
+    table = energy_table(energy, instance.N, instance.P, least, gamma)
 
     def total(w):
         return sum(int(table.values[(s + instance.N + 2) // 2]) for s in (patterns @ w).tolist())
@@ -82,34 +82,58 @@ def test_the_kernel_makes_the_moves_of_the_plain_chain(instance, energy, gamma, 
 def test_kept_sums_are_the_recomputed_ones_after_every_sweep(energy, gamma):
     instance, margin = random_patterns(N=201, P=130, seed=1), 0.3
     least = smallest_allowed(margin, 201)
-    table = energy_table(energy, 201, least, gamma)
+    table = energy_table(energy, 201, 130, least, gamma)
     weights, stream = start(201, 3)
     sums, errors = instance.sums(weights).astype(np.int32), np.zeros(1, np.int64)
-    patterns = np.ascontiguousarray(instance.signed_patterns.T)
+    masks = -np.ascontiguousarray(instance.signed_patterns.T > 0).astype(np.int8)
     for sweep in range(20):
         before = weights.copy()
         beta = np.array([0.2 * sweep]) * table.unit
-        energy_sweeps(patterns, table.odd, table.even, least, sums, weights, stream, beta, False, errors)
+        energy_sweeps(masks, table.odd, table.even, least, sums, weights, stream, beta, False, errors)
         assert (weights != before).any() or sweep > 2
         np.testing.assert_array_equal(sums, instance.sums(weights))
         assert errors[0] == round(instance.train_error(weights, margin) * 130)
 
 
-@pytest.mark.parametrize("N", [1, 5, 63, 1001])
+@pytest.mark.parametrize("energy, gamma", CASES)
+def test_sums_over_the_patterns_at_the_limit_of_their_integers(energy, gamma):
+    """All patterns are equal. At the start each is in error as much as it can be, so their changes add up."""
+    N, P, key = 9, 37, 7
+    instance = Instance(np.ones((P, N), np.int8), np.ones(P, np.int8), seed=0)
+    table = energy_table(energy, N, P, 1, gamma)
+    largest = P * int(table.odd.max())
+    assert largest < 2**31 and (energy == "linear" or largest > 2**31 - 3 * P)
+    weights, stream, betas = np.full(N, -1, np.int8), np.array([key, 0], np.uint64), np.full(10, 0.01)
+    expected = twin_sweeps(instance, 0.0, energy, gamma, weights, key, betas, False)
+    errors = np.zeros(len(betas), np.int64)
+    energy_sweeper(instance, 0.0, weights, stream, energy, gamma)(betas, False, errors)
+    np.testing.assert_array_equal(weights, expected[0])
+    assert errors.tolist() == expected[2] and len(set(errors.tolist())) > 1
+
+
+@pytest.mark.parametrize("energy, most", [("linear", 715_827_882), ("cross_entropy", 2_095_105)])
+def test_more_patterns_than_the_integers_have_room_for_are_refused(energy, most):
+    table = energy_table(energy, 101, most, 1, 1.0)
+    assert most * int(table.odd.max()) < 2**31 and table.odd.max() >= (2 if energy == "linear" else 2**10)
+    with pytest.raises(DomainError, match=f"allowed is up to {most}$") as refused:
+        energy_table(energy, 101, most + 1, 1, 1.0)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("N, P", [(1, 1), (5, 3), (63, 1000), (1001, 1)])
 @pytest.mark.parametrize("margin", [0.0, 0.4])
 @pytest.mark.parametrize("energy, gamma", [*CASES, ("cross_entropy", 1e-3), ("cross_entropy", 1e6)])
-def test_the_table_is_the_energy_and_its_differences(N, margin, energy, gamma):
+def test_the_table_is_the_energy_and_its_differences(N, P, margin, energy, gamma):
     least = smallest_allowed(margin, N)
-    table = energy_table(energy, N, least, gamma)
+    table = energy_table(energy, N, P, least, gamma)
     sums = np.arange(-N, N + 1, 2)
     expected = np.array([pattern_energy(energy, gamma, int(s), least, N) for s in sums])
-    # Rounded to 2⁻³⁰ of the largest change by two flips.
+    # Rounded to a unit, at most 2⁻²⁰ of the largest change by two flips.
+    assert energy == "linear" or table.odd.max() >= 2**20
     np.testing.assert_allclose(table.values[1:-1] * table.unit, expected, rtol=1e-12, atol=table.unit)
     for place in range(len(sums)):
         below, here, above = table.values[place : place + 3].tolist()
         assert table.odd[place] == below - above and table.even[place] == below + above - 2 * here
-    several = sums[:, None].repeat(3, axis=1)
-    np.testing.assert_allclose(table.of(several), 3 * table.values[1:-1] * table.unit)
 
 
 @pytest.mark.parametrize("energy, gamma, beta, margin", [("linear", 1, 0.5, 0), ("cross_entropy", 2, 1.5, 0.9)])
@@ -179,7 +203,7 @@ def test_a_run_may_go_on_after_its_first_solution(energy):
     assert len(whole.train_errors) == 1001 and whole.train_errors[-1] == instance.train_error(whole.weights)
     # What goes on is the loss, and it falls where there are no errors; the number of errors only diffuses.
     losses = [
-        energy_table("cross_entropy", 301, 1, 1.0).of(np.rint(instance.sums(weights)))
+        sum(pattern_energy("cross_entropy", 1.0, round(s), 1, 301) for s in instance.sums(weights).tolist())
         for weights in (whole.weights, stopped.weights)
     ]
     assert whole.solved and (losses[0] < 0.8 * losses[1]) == (energy == "cross_entropy")

@@ -21,6 +21,7 @@ class Agreement:
         p_value: probability of a larger χ² if the theory is right.
         drift: mean deviation, simulation less theory.
         drift_error: its standard error.
+        without_scatter: number of points left out because all samples have the same value there.
     """
 
     chi_squared: float
@@ -28,6 +29,7 @@ class Agreement:
     p_value: float
     drift: float
     drift_error: float
+    without_scatter: int = 0
 
 
 def normal_score(z: ArrayLike, samples: ArrayLike) -> np.ndarray:
@@ -51,18 +53,20 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
     that is as improbable with k degrees of freedom. So one point counts with the square of its normal score.
 
     At most half as many points as samples are used of a group, evenly spaced: more would leave too few degrees of
-    freedom. Points without any scatter, points that are combinations of others, and groups of fewer than three samples
-    carry no information and are left out.
+    freedom. Three kinds of points are left out: those that are combinations of others, those of groups of fewer than
+    three samples, and those without any scatter. The last ones are left out even where they differ from the theory,
+    because without scatter the test cannot weigh the difference. `without_scatter` is their number.
 
     Args:
         groups: simulation less theory, [samples, points] each.
     """
-    chi_squared, points = 0.0, 0
+    chi_squared, points, without_scatter = 0.0, 0, 0
     drifts, variances = [], []
     for group in groups:
         if len(group) < 3:
             continue
         varying = group[:, np.ptp(group, axis=0) > 0]
+        without_scatter += group.shape[1] - varying.shape[1]
         samples, width = varying.shape
         used = min(width, samples // 2)
         if not used:
@@ -78,13 +82,14 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
         drifts.append(of_samples.mean())
         variances.append(of_samples.var(ddof=1) / samples)
     if not points:
-        return Agreement(np.nan, 0, np.nan, np.nan, np.nan)
+        return Agreement(np.nan, 0, np.nan, np.nan, np.nan, without_scatter)
     return Agreement(
         chi_squared,
         points,
         float(stats.chi2.sf(chi_squared, points)),
         float(np.mean(drifts)),
         float(np.sqrt(np.sum(variances)) / len(drifts)),
+        without_scatter,
     )
 
 
@@ -96,7 +101,8 @@ def agreement_by_size(deviations: pd.DataFrame, by: Sequence[str]) -> pd.DataFra
             of equal D, N and sample are on the same instance. A sample that lacks one of a size's points is left out.
 
     Returns:
-        Columns D, p_value, chi_squared, points, drift, drift_err; D increases, sizes without information are left out.
+        Columns D, p_value, chi_squared, points, drift, drift_err; D increases, sizes are left out of which
+            no point is used.
     """
     rows = []
     for D, here in deviations.groupby("D"):

@@ -111,8 +111,8 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 
 def memory(parameters: Parameters, task: Task) -> int:
-    """Bytes of the patterns."""
-    return parameters.N * round(task["alpha"] * parameters.N)
+    """Bytes of the patterns, of their products with the labels, and of the messages of local entropies."""
+    return (14 if parameters.distances else 2) * parameters.N * round(task["alpha"] * parameters.N)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -14,14 +14,13 @@ and draw.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator, Field
 
 from localentropy import seeds
-from localentropy.experiments.committee_problems import Solutions, problem_and_weights, require_runs, runs_of
-from localentropy.experiments.parameters import SIZE, Context, Distinct, ExperimentParameters, Task, increasing
+from localentropy.experiments.committee_problems import OfAlgorithms, check_algorithms, problem_and_weights, runs_of
+from localentropy.experiments.parameters import SIZE, Context, Task, increasing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,24 +30,14 @@ Probabilities = Annotated[
 ]
 
 
-class Parameters(ExperimentParameters):
+class Parameters(OfAlgorithms):
     """Parameters of the noise."""
 
-    solutions: Solutions = Field(description="the experiment whose solutions are taken")
-    algorithms: Distinct[tuple[str, ...]] = Field(description="the algorithms, of those that the solutions have")
     probabilities: Probabilities = Field(description="probabilities of a new value for each input (C)")
     draws: int = Field(ge=1, le=10_000, description="noises for each training set (C)", json_schema_extra=SIZE)
-    samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
 
 
-def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
-    """Refuse runs that the table of solutions will not have.
-
-    Raises:
-        ValueError: naming what there is.
-    """
-    made = sources[parameters.solutions]
-    require_runs(parameters.solutions, made, parameters.samples, {"algorithms": parameters.algorithms})
+check_sources = check_algorithms
 
 
 def tasks(parameters: Parameters) -> list[Task]:

@@ -12,17 +12,14 @@ It reads a table of solutions. Table: one row for each run and distance.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from localentropy.experiments.committee_problems import Solutions, problem_and_weights, require_runs, runs_of
+from localentropy.experiments.committee_problems import OfAlgorithms, check_algorithms, problem_and_weights, runs_of
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
-    Distinct,
-    ExperimentParameters,
     IncreasingDistances,
     Task,
 )
@@ -31,23 +28,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Parameters(ExperimentParameters):
+class Parameters(OfAlgorithms):
     """Parameters of the local entropies."""
 
-    solutions: Solutions = Field(description="the experiment whose solutions are taken")
-    algorithms: Distinct[tuple[str, ...]] = Field(description="the algorithms, of those that the solutions have")
     distances: IncreasingDistances = Field(description="distances D from a solution (C)", json_schema_extra=SIZE)
-    samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
 
 
-def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
-    """Refuse runs that the table of solutions will not have.
-
-    Raises:
-        ValueError: naming what there is.
-    """
-    made = sources[parameters.solutions]
-    require_runs(parameters.solutions, made, parameters.samples, {"algorithms": parameters.algorithms})
+check_sources = check_algorithms
 
 
 def tasks(parameters: Parameters) -> list[Task]:

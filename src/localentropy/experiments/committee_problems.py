@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from localentropy import seeds
-from localentropy.experiments.parameters import SIZE, Context, IncreasingLoads, OddSize, TableOf
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    Distinct,
+    ExperimentParameters,
+    IncreasingLoads,
+    OddSize,
+    TableOf,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +28,29 @@ if TYPE_CHECKING:
 
 Solutions = Annotated[str, TableOf("committee_solutions")]
 """An experiment of the program `committee_solutions`, whose table is read."""
+
+
+class OfSolutions(ExperimentParameters):
+    """Parameters of a program that reads a table of solutions."""
+
+    solutions: Solutions = Field(description="the experiment whose solutions are taken")
+    samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
+
+
+class OfAlgorithms(OfSolutions):
+    """Parameters of a program that reads the solutions of some algorithms."""
+
+    algorithms: Distinct[tuple[str, ...]] = Field(description="the algorithms, of those that the solutions have")
+
+
+def check_algorithms(parameters: OfAlgorithms, sources: Mapping[str, Any]) -> None:
+    """Refuse runs that the table of solutions will not have: `check_sources` of a program.
+
+    Raises:
+        ValueError: naming what there is.
+    """
+    made = sources[parameters.solutions]
+    require_runs(parameters.solutions, made, parameters.samples, {"algorithms": parameters.algorithms})
 
 
 class Problem(BaseModel):

@@ -1,12 +1,12 @@
 """Hessian spectra at solutions of committee machines (shaping, figures 5 and 6), mean square error, tanh(βx) units.
 
 It reads a table of solutions. A rule is a β, or it names algorithms. Then its β is the smallest of a grid from which on
-the machine with tanh units solves what the sign machine solves, at all solutions of these algorithms. Table: one row
-for each number.
+the machine with tanh units solves what the sign machine solves, at all solutions of these algorithms. If one of them
+has no such β on the grid, the rule has none, and there are no eigenvalues. Table: one row for each number.
 
 | column | |
 |---|---|
-| rule, beta | name of the rule and its β |
+| rule, beta | name of the rule and its β; missing where the grid has none |
 | algorithm, sample, alpha | of the solution |
 | quantity | largest_eigenvalue, eigenvalue; smallest_beta of this solution alone, where the rule names its algorithm |
 | rank | of an eigenvalue, from the smallest; else missing |
@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.committee_problems import Solutions, problem_and_weights, require_runs, runs_of
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task
+from localentropy.experiments.committee_problems import OfSolutions, problem_and_weights, require_runs, runs_of
+from localentropy.experiments.parameters import Context, Task
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 Slope = Annotated[float, Field(gt=0, le=1e6)]
 
 
-class Parameters(ExperimentParameters):
+class Parameters(OfSolutions):
     """Parameters of the spectra."""
 
-    solutions: Solutions = Field(description="the experiment whose solutions are taken")
     rules: dict[str, Slope | tuple[str, ...]] = Field(
         min_length=1, description="rule → β itself, or the algorithms whose solutions must stay valid"
     )
@@ -42,7 +41,6 @@ class Parameters(ExperimentParameters):
     largest_beta: float = Field(gt=0, le=1e6, description="last β of the grid (C)")
     betas: int = Field(ge=2, le=10_000, description="values of β, geometric between (C)")
     whole: bool = Field(description="whether all eigenvalues are computed, or the largest one only")
-    samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
 
     def grid(self) -> np.ndarray:
         """The grid of β."""
@@ -88,7 +86,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         for run in pd.concat(of_rule).itertuples():
             if run.solved:
                 least[run.Index] = smallest_valid_beta(*problem_and_weights(context, parameters.solutions, run), grid)
-        beta = np.nanmax([*least.values()]) if least else np.nan
+        # NaN if it is missing for one solution: no β of the grid is valid at all of them.
+        beta = np.max([*least.values()]) if least else np.nan
     frames = []
     for run in runs[(runs["sample"] == task["sample"]) & (runs["solved"] == 1)].itertuples():
         place = {"rule": name, "beta": beta, "algorithm": run.algorithm, "sample": run.sample, "alpha": run.alpha}
@@ -104,7 +103,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         else:
             largest = largest_eigenvalue(instance, weights, beta)
         frames.append(pd.DataFrame([place | {"quantity": "largest_eigenvalue", "value": largest}]))
-    context.report(f"rule {name}, sample {task['sample']}: β = {beta:.3g}")
+    found = "no β of the grid is valid at all solutions" if np.isnan(beta) else f"β = {beta:.3g}"
+    context.report(f"rule {name}, sample {task['sample']}: {found}")
     columns = {"rule": "str", "beta": "float64", "algorithm": "str", "sample": "int64", "alpha": "float64"}
     columns |= {"quantity": "str", "rank": "Int64", "value": "float64"}
     table = pd.concat(frames) if frames else pd.DataFrame()

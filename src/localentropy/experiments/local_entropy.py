@@ -61,8 +61,8 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 
 def memory(parameters: Parameters, task: Task) -> int:
-    """Bytes of the patterns."""
-    return parameters.N * parameters.P
+    """Bytes of the patterns, of their products with the labels, and of the messages of a local entropy."""
+    return 14 * parameters.N * parameters.P
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

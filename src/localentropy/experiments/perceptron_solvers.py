@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, create_model
 
 from localentropy.experiments.parameters import ExperimentParameters
+from localentropy.solvers import MODULES
 
 if TYPE_CHECKING:
     from localentropy.instances.perceptron import Instance
@@ -25,7 +26,7 @@ class SolverParameters(ExperimentParameters):
 
     def modules(self) -> list[str]:
         """The solver and the code it uses. A table does not depend on other solvers."""
-        return [f"localentropy.solvers.binary.{MODULES.get(self.solver, self.solver)}:{self.solver}"]
+        return [f"{MODULES[self.solver]}:{self.solver}"]
 
     def options(self) -> dict[str, Any]:
         """Arguments of the solver: the fields that its model adds."""
@@ -104,8 +105,6 @@ OPTIONS: dict[str, type[SolverParameters]] = {
     "binarynet": BinaryNet,
 }
 """Solver → the model of its options."""
-MODULES = {"mct0": "anneal"}
-"""Solver → its module below localentropy.solvers.binary, where that is not called the same."""
 
 
 def with_options(program: type[SolverParameters]) -> dict[str, type[SolverParameters]]:

@@ -62,8 +62,10 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 
 def memory(parameters: Parameters, task: Task) -> int:
-    """Bytes of the patterns and features."""
-    return pattern_bytes(parameters.alpha_T, task)
+    """Bytes of the patterns and features, and of the messages of a solver that has them."""
+    P, N = sizes(parameters.alpha_T, task["D"], task["inv_alpha"])
+    messages = 12 * N * P if parameters.solver in ("belief_propagation", "focusing_bp") else 0
+    return pattern_bytes(parameters.alpha_T, task) + messages
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -171,8 +171,9 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 
 def memory(parameters: Parameters, task: Task) -> int:
-    """Bytes of the patterns, and of the features that they are made with."""
-    return parameters.weights(task["inv_alpha"]) * (parameters.P + 8 * parameters.D)
+    """Bytes of the patterns and of the features that they are made with, for all training sets made at once."""
+    together = min(parameters.at_once(), parameters.samples)
+    return together * parameters.weights(task["inv_alpha"]) * (parameters.P + 8 * parameters.D)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular
 
 from localentropy.landscape.expectation_kernels import majority_derivatives
+from localentropy.solvers.committee.focusing_kernels import steepest_mean
 
 _NORM_TOLERANCE = 1e-8  # relative; the entropy is stationary in the multiplier, so this costs it about 1e-16
 _MULTIPLIER_STEPS = 100
@@ -170,8 +171,7 @@ class _Factors:
         K, P, self._size = patterns.shape
         self._units = [_Unit(*unit) for unit in zip(patterns, reference, strict=True)]
         self._own = np.stack([unit.own for unit in self._units])
-        # With this bound the product of the (K + 1)/2 smallest probabilities of a pattern does not underflow.
-        self._steepest = math.sqrt(2600.0 / (K + 1))
+        self._steepest = steepest_mean(K)
         self._updates: deque[tuple[np.ndarray, np.ndarray, np.ndarray]] = deque(maxlen=_DEPTH)
         self.state = self.none = np.zeros((K, P)), np.zeros((K, P)), np.ones(K)
 

@@ -16,35 +16,15 @@ from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from localentropy.arguments import require_labels, require_list
 from localentropy.errors import DomainError
 from localentropy.networks.layers import Layers, Networks, require_alike, require_networks
 
 
-def permute(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
+def _permuted(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
     """The same functions with hidden units in another order.
 
     Unit i of hidden layer l becomes the old unit `permutations[l][network, i]`; each tensor is [networks, units].
-
-    Raises:
-        DomainError: what are no networks, more permutations than hidden layers, or some that are none.
     """
-    require_networks("networks", networks)
-    permutations = _of_hidden_layers("permutations", permutations, networks)
-    for layer, order in enumerate(permutations):
-        units = networks.weights[layer].shape[1]
-        require_labels(
-            f"permutations of layer {layer}", order, range(units), (networks.networks, units), like=networks.weights[0]
-        )
-        if order.is_floating_point() or not bool(
-            (order.sort(1).values == torch.arange(units, device=order.device)).all()
-        ):
-            raise DomainError(f"permutations of layer {layer}: allowed are integers, each unit once")
-    return _permuted(networks, permutations)
-
-
-def _permuted(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
-    """See `permute`."""
     weights, biases = list(networks.weights), list(networks.biases)
     for layer, order in enumerate(permutations):
         weights[layer] = _reordered(weights[layer], order, 1)
@@ -54,27 +34,12 @@ def _permuted(networks: Networks, permutations: Sequence[Tensor]) -> Networks:
     return replace(networks, weights=tuple(weights), biases=tuple(biases))
 
 
-def turn(networks: Networks, signs: Sequence[Tensor]) -> Networks:
+def _turned(networks: Networks, signs: Sequence[Tensor]) -> Networks:
     """The same functions of odd units without biases, with some units turned.
 
     The incoming and outgoing weights of unit i of hidden layer l are multiplied by `signs[l][network, i]`, ±1; each
     tensor is [networks, units].
-
-    Raises:
-        DomainError: what are no networks, networks with biases, more signs than hidden layers, or some that are not ±1.
     """
-    require_networks("networks", networks)
-    if networks.biases:
-        raise DomainError("networks: these have biases, allowed are networks without; a unit with a bias is not odd")
-    signs = _of_hidden_layers("signs", signs, networks)
-    for layer, sign in enumerate(signs):
-        shape = (networks.networks, networks.weights[layer].shape[1])
-        require_labels(f"signs of layer {layer}", sign, (-1, 1), shape, like=networks.weights[0])
-    return _turned(networks, signs)
-
-
-def _turned(networks: Networks, signs: Sequence[Tensor]) -> Networks:
-    """See `turn`."""
     weights = list(networks.weights)
     for layer, sign in enumerate(signs):
         weights[layer] = weights[layer] * sign[:, :, None]
@@ -93,7 +58,8 @@ def align(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor]]
         DomainError: networks of two kinds or shapes.
 
     Returns:
-        The permuted networks, and for each hidden layer the permutation [networks, units] (see `permute`).
+        The permuted networks, and for each hidden layer the permutation [networks, units]: unit i of the layer was the
+        unit permutation[network, i].
     """
     require_networks("reference", reference)
     require_alike("other", other, reference)
@@ -115,8 +81,8 @@ def align_with_signs(reference: Networks, other: Networks) -> tuple[Networks, li
         DomainError: networks of two kinds or shapes, or with biases.
 
     Returns:
-        The matched networks; and for each hidden layer the permutation (see `permute`) and the signs (see `turn`, after
-        the permutation), each [networks, units].
+        The matched networks; and for each hidden layer the permutation (see `align`) and the signs ±1 by which the
+        weights of each unit are multiplied after the permutation, each [networks, units].
     """
     require_networks("reference", reference)
     require_alike("other", other, reference)
@@ -153,30 +119,6 @@ def layer_overlaps(first: Layers, second: Layers) -> Tensor:
         DomainError: networks of two kinds or shapes, or a layer whose weights are all zeros.
     """
     return _cosine(*_all_products(first, second))
-
-
-def distance(first: Layers, second: Layers) -> Tensor:
-    """Euclidean distance between all weights, without biases, divided by √(number of units), float64 [networks].
-
-    For normalised networks of overlap q the distance is √(2 (1 − q)).
-
-    Raises:
-        DomainError: networks of two kinds or shapes.
-    """
-    require_networks("first", first)
-    require_alike("second", second, first)
-    difference = first.flat_weights().double() - second.flat_weights().double()
-    return difference.norm(dim=1) / first.units**0.5
-
-
-def _of_hidden_layers(name: str, tensors: object, networks: Layers) -> list[Tensor]:
-    """The argument as a list of tensors, at most one for each hidden layer."""
-    listed = require_list(name, tensors, Tensor)
-    if len(listed) >= len(networks.weights):
-        raise DomainError(
-            f"{name}: {len(listed)} given, allowed are at most {len(networks.weights) - 1}, one for each hidden layer"
-        )
-    return listed
 
 
 def _all_products(first: Layers, second: Layers) -> tuple[Tensor, Tensor, Tensor]:

@@ -12,8 +12,8 @@ from torch import Tensor
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.networks.checkpoint import Checkpoint
 
-LARGEST_RATE = 1e30
-"""The largest learning rate, margin and scale of logits: larger ones are hardly numbers in single precision."""
+LARGEST_SINGLE_RATE = 1e30
+"""The largest learning rate, margin and scale of logits in single precision: larger ones are hardly numbers."""
 LARGEST_BATCH = 10**6
 
 

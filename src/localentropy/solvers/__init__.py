@@ -6,7 +6,7 @@ import importlib
 from typing import Any
 
 # Imported by name at run time: with an import statement every solver would depend on all of them.
-_MODULES = {
+MODULES = {
     "anneal": "localentropy.solvers.binary.anneal",
     "mct0": "localentropy.solvers.binary.anneal",
     "sbpi": "localentropy.solvers.binary.sbpi",
@@ -14,10 +14,11 @@ _MODULES = {
     "focusing_bp": "localentropy.solvers.binary.focusing_bp",
     "binarynet": "localentropy.solvers.binary.binarynet",
 }
-__all__ = list(_MODULES)
+"""Solver of the binary perceptron → its module."""
+__all__ = list(MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    if name not in MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_MODULES[name]), name)
+    return getattr(importlib.import_module(MODULES[name]), name)

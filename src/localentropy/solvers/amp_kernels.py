@@ -12,19 +12,16 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import FUSED, kernel, subroutine
-from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, log, log_tail
+from localentropy.numerics.gaussian_kernels import exp, hazard, log, log_tail
 from localentropy.solvers.binary.message_kernels import signed_sum
 
 
 @subroutine(fastmath=FUSED)
 def _sign(label: float, threshold: float, omega: float, variance: float) -> tuple[float, float]:
-    """g and −∂g/∂ω for the channel "sign", without branches: g = y 𝒢(x)/√V, 𝒢 is the hazard function."""
+    """g and −∂g/∂ω for the channel "sign": g = y 𝒢(x)/√V, 𝒢 is the hazard function."""
     s = 1.0 / math.sqrt(variance)
     x = (threshold - label * omega) * s
-    scaled = erfcx(abs(x) * SQRT_HALF)
-    density = exp(-min(0.5 * x * x, 700.0))
-    left = SQRT_TWO_OVER_PI * density / (2.0 - scaled * density)
-    pull = SQRT_TWO_OVER_PI / scaled if x > 0.0 else left
+    pull = hazard(x)
     return label * (pull * s), pull * (pull - x) * s * s
 
 

@@ -10,8 +10,9 @@ and d columns, whose entries have mean square s (docs/glm/theory.md eqs. 4, 7, w
     a, V                       means and mean variance under the prior times exp(B w − Λ w²/2)
 
 The code has three parts. A prior is two functions of B and Λ (`PRIORS`). A channel is one compiled function of a label
-and its sum (`amp_kernels`). `Inputs` computes B and Λ, the first four lines: those above are `IndependentInputs`.
-`MessagePassing` has the state of a run and the loop.
+and its sum, and the log of its probability; the kernels choose between two by a flag (`amp_kernels`). `Inputs` computes
+B and Λ, the first four lines: those above are `IndependentInputs`. `MessagePassing` has the state of a run and the
+loop.
 
 `generalized_amp` is the Bayes-optimal student of a teacher. The binary perceptron (`localentropy.solvers.amp`) is the
 case of binary weights and signs with a margin, also on random features.

@@ -34,7 +34,7 @@ from localentropy.errors import DomainError
 from localentropy.networks.binary_mlp.network import BinaryNetworks, first_sums
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.layers import Layers, require_networks
-from localentropy.networks.training import LARGEST_BATCH, LARGEST_RATE, Resumed
+from localentropy.networks.training import LARGEST_BATCH, LARGEST_SINGLE_RATE, Resumed
 
 ERROR_BITS = 10
 """Errors are multiples of 2^−10: an output whose probability is right to 2^−11 counts as right."""
@@ -99,9 +99,9 @@ def train(
     inputs = BinaryNetworks.of(start).to(inputs.device).checked(inputs)
     labels = require_labels("labels", labels, range(start.weights[-1].shape[1]), (len(inputs),), like=inputs).long()
     for name, value in (("logit_scale", logit_scale), ("learning_rate", learning_rate)):
-        if not 1.0 / LARGEST_RATE <= require_number(name, value) <= LARGEST_RATE:
+        if not 1.0 / LARGEST_SINGLE_RATE <= require_number(name, value) <= LARGEST_SINGLE_RATE:
             raise DomainError(
-                f"{name} = {value} is out of range: allowed is {1.0 / LARGEST_RATE:g} to {LARGEST_RATE:g}"
+                f"{name} = {value} is out of range: allowed is {1.0 / LARGEST_SINGLE_RATE:g} to {LARGEST_SINGLE_RATE:g}"
             )
     logit_scale, learning_rate = float(logit_scale), float(learning_rate)
     batch = require_integer("batch", batch, 1, LARGEST_BATCH)

@@ -134,21 +134,10 @@ class CNN:
         return [weights.flatten(1) for weights in (*self.convolutions, self.linear)]
 
     def scores(self, images: Tensor, over: Statistics | None = None) -> Tensor:
-        """Class scores [networks, patterns, 10].
+        """Class scores [networks, patterns, 10]. Nothing is checked, because a check would wait for the GPU.
 
         Batch norm takes the statistics `over` a set of images; without them those of the batch, as in training.
-
-        Raises:
-            DomainError: images of another shape or type, or not finite; statistics of other networks.
         """
-        every = (self.networks * COLOURS, *PIXELS)
-        require_tensor("images", images, ("patterns", COLOURS, *PIXELS), ("patterns", *every), like=self.linear)
-        if over is not None:
-            require_statistics(over, self)
-        return self.unchecked_scores(images, over)
-
-    def unchecked_scores(self, images: Tensor, over: Statistics | None = None) -> Tensor:
-        """As `scores`, for trainers: a check would wait for the GPU."""
         activations = _side_by_side(images, self.networks)
         for layer in range(len(POOLS)):
             activations = self._above(self._before_norm(activations, layer), layer, over)

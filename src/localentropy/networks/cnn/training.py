@@ -28,7 +28,7 @@ from localentropy.arguments import (
 )
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn.network import CLASSES, CNN, COLOURS, PIXELS, require_cnn
-from localentropy.networks.training import LARGEST_BATCH, LARGEST_RATE, Resumed, require_finite
+from localentropy.networks.training import LARGEST_BATCH, LARGEST_SINGLE_RATE, Resumed, require_finite
 
 Optimizer = Literal["sgd", "adam"]
 Precision = Literal["float32", "bfloat16"]
@@ -95,7 +95,7 @@ def train(
     labels = require_labels("labels", labels, range(CLASSES), (len(images),), like=images).long()
     require_choice("optimizer", optimizer, get_args(Optimizer))
     require_choice("precision", precision, get_args(Precision))
-    require_positive(learning_rate=learning_rate, most=LARGEST_RATE)
+    require_positive(learning_rate=learning_rate, most=LARGEST_SINGLE_RATE)
     require_fraction(momentum=momentum)
     learning_rate, momentum = float(learning_rate), float(momentum)
     batch = require_integer("batch", batch, 1, LARGEST_BATCH)
@@ -119,7 +119,7 @@ def train(
         for chosen in torch.from_numpy(orders).to(device).split(batch):
             stepper.zero_grad()
             with torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
-                scores = cnn.unchecked_scores(_gather(pixels, chosen))
+                scores = cnn.scores(_gather(pixels, chosen))
             loss = functional.cross_entropy(
                 scores.float().reshape(-1, CLASSES), labels[chosen.T].flatten(), reduction="none"
             )

@@ -26,7 +26,7 @@ from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.layers import require_networks
 from localentropy.networks.mlp.gradient import Packed, Patterns, SquareHinge
 from localentropy.networks.mlp.network import Ensemble
-from localentropy.networks.training import LARGEST_BATCH, LARGEST_RATE, Resumed, require_finite
+from localentropy.networks.training import LARGEST_BATCH, LARGEST_SINGLE_RATE, Resumed, require_finite
 from localentropy.numerics.adam import Adam
 
 NEGLIGIBLE = 1e-12
@@ -89,7 +89,7 @@ def train_adam(
     require_networks("ensemble", ensemble, Ensemble)
     inputs = require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0]).detach()
     labels = require_labels("labels", labels, (-1, 1), (len(inputs),), like=inputs).detach()
-    require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_RATE)
+    require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_SINGLE_RATE)
     margin, learning_rate = float(margin), float(learning_rate)
     epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
     if report is not None:
@@ -170,7 +170,7 @@ def train_sgd(
     require_networks("ensemble", ensemble, Ensemble)
     inputs = require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0]).detach()
     labels = require_labels("labels", labels, (-1, 1), (ensemble.networks, len(inputs)), like=inputs).detach()
-    require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_RATE)
+    require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_SINGLE_RATE)
     margin, learning_rate = float(margin), float(learning_rate)
     batch = require_integer("batch", batch, 1, LARGEST_BATCH)
     epochs = require_integer("epochs", epochs, 1, MOST_STEPS)

@@ -182,13 +182,13 @@ def energy_sweeper(
         raise DomainError(f"energy = {energy!r} needs ±1 patterns; allowed for real ones is 'errors'")
     require_odd(instance.N)
     least = smallest_allowed(margin, instance.N)
-    table = energy_table(energy, instance.N, least, gamma)
+    table = energy_table(energy, instance.N, instance.P, least, gamma)
     odd, even = table.odd, table.even
-    patterns = instance.signed_patterns.T.copy()
+    masks = np.negative(instance.signed_patterns.T > 0, dtype=np.int8, order="C")
     sums = instance.sums(weights).astype(np.int32)
 
     def run(betas: np.ndarray, stop: bool, errors: np.ndarray) -> int:
-        return energy_sweeps(patterns, odd, even, least, sums, weights, stream, betas * table.unit, stop, errors)
+        return energy_sweeps(masks, odd, even, least, sums, weights, stream, betas * table.unit, stop, errors)
 
     return run
 

@@ -23,7 +23,7 @@ from localentropy.numerics.adam import Adam
 from localentropy.seeds import generator
 from localentropy.solvers.solution import Solution, check_instance, require_runs
 
-LARGEST_RATE = 1e9
+LARGEST_SQUARED_RATE = 1e9
 """The largest scale of the logits, and the largest learning rate: squares of gradients do not overflow."""
 _GROUP_BYTES = 2**32  # patterns on a GPU at once; a constant, so that groups are the same everywhere
 _LOOK_EVERY = 50  # epochs between two looks at whether all runs have stopped: each look waits for the GPU
@@ -292,6 +292,6 @@ def _check(instances: Sequence[Instance], *, logit_scale: float, learning_rate: 
             )
     if first.binary:
         require_odd(first.N)
-    require_positive(logit_scale=logit_scale, learning_rate=learning_rate, most=LARGEST_RATE)
+    require_positive(logit_scale=logit_scale, learning_rate=learning_rate, most=LARGEST_SQUARED_RATE)
     if not 0.0 < require_number("spread", spread) <= 1.0:
         raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")

@@ -15,7 +15,8 @@ from localentropy.arguments import require_choice, require_number
 from localentropy.errors import DomainError
 
 ENERGIES = ("errors", "linear", "cross_entropy")
-_LARGEST = 2**30  # of the differences in the table, which are int32
+_LEAST_LEVELS = {"linear": 2, "cross_entropy": 2**10}
+"""The largest difference in the table, at least: the linear energy has the differences 0, 1, 2."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +31,6 @@ class EnergyTable:
     unit: float
     values: np.ndarray
 
-    def of(self, sums: np.ndarray) -> np.ndarray:
-        """Total energy over the patterns (last axis), in natural units."""
-        places = (np.asarray(sums).astype(np.int64) + len(self.values) - 1) // 2
-        return self.values[places].sum(-1) * self.unit
-
     @property
     def odd(self) -> np.ndarray:
         """ℓ(s − 2) − ℓ(s + 2) at s = −N, …, N, int32, [N + 1]."""
@@ -46,23 +42,30 @@ class EnergyTable:
         return (self.values[:-2] + self.values[2:] - 2 * self.values[1:-1]).astype(np.int32)
 
 
-def energy_table(energy: str, N: int, least: int, gamma: float) -> EnergyTable:
+def energy_table(energy: str, N: int, P: int, least: int, gamma: float) -> EnergyTable:
     """The table of an energy at a margin.
 
     - "linear": max(0, h_min − s)/2, the number of flips from a pattern in error to the margin;
     - "cross_entropy": ln(1 + exp(−2 γ Δ))/(2 γ) with Δ = (s − h_min + 1)/√N (`shaping`, f_γ; there without a margin).
-      Rounded to 2⁻³⁰ of the largest change that two flips can make.
+      Rounded to 1/L of the largest change that two flips can make. L = 2³⁰ for one pattern, and (2³¹ − 1)/P − 1,
+      rounded down, for more: a sum of such changes over all patterns is below 2³¹.
 
     Args:
         energy: "linear" or "cross_entropy".
         N: number of weights, odd.
+        P: number of patterns.
         least: h_min, the smallest sum without error.
         gamma: γ of the cross-entropy.
 
     Raises:
-        DomainError: an unknown energy, γ outside [10⁻³, 10⁶], where the integers could overflow.
+        DomainError: an unknown energy, γ outside [10⁻³, 10⁶], where the integers could overflow, more than 2 095 105
+            patterns, where L would be below 2¹⁰ (7·10⁸ for the linear energy, whose sums would be too large).
     """
     require_choice("energy", energy, ENERGIES[1:])
+    levels = min(2**30, (2**31 - 1) // P - 1)
+    if levels < _LEAST_LEVELS[energy]:
+        most = (2**31 - 1) // (_LEAST_LEVELS[energy] + 1)
+        raise DomainError(f"P = {P} is out of range: with energy = {energy!r} allowed is up to {most}")
     sums = np.arange(-N - 2, N + 3, 2)
     if energy == "linear":
         return EnergyTable(1.0, np.maximum(0, least - sums) // 2)
@@ -70,5 +73,5 @@ def energy_table(energy: str, N: int, least: int, gamma: float) -> EnergyTable:
     if not 1e-3 <= gamma <= 1e6:
         raise DomainError(f"gamma = {gamma:g} is out of range: allowed is 0.001 to 1e6")
     energies = np.logaddexp(0.0, -2.0 * gamma * (sums - least + 1) / math.sqrt(N)) / (2.0 * gamma)
-    unit = float((energies[:-2] - energies[2:]).max()) / _LARGEST
+    unit = float((energies[:-2] - energies[2:]).max()) / levels
     return EnergyTable(unit, np.rint(energies / unit).astype(np.int64))

@@ -21,7 +21,7 @@ _NEVER = 23.0
 
 @kernel
 def energy_sweeps(
-    patterns: np.ndarray,
+    masks: np.ndarray,
     odd: np.ndarray,
     even: np.ndarray,
     least: int,
@@ -38,12 +38,13 @@ def energy_sweeps(
 
         [ℓ(s − 2) + ℓ(s + 2) − 2 ℓ(s)] + w_i y ξ_i [ℓ(s − 2) − ℓ(s + 2)].
 
-    The kernel keeps the sum of the first bracket over the patterns, and the second bracket of each pattern. So an
-    attempt is one product of a row of ±1 with a vector of integers. The tables are read only when a flip is accepted.
+    The kernel keeps the sums of both brackets over the patterns, and the second bracket of each pattern. Let t be its
+    sum over the patterns with y ξ_i = 1, and T over all. Then Σ y ξ_i [...] = 2 t − T. So an attempt is an AND and an
+    addition per pattern, of 32 bits. The tables are read only when a flip is accepted.
 
     Args:
-        patterns: y ξ, int8, [N, P].
-        odd: ℓ(s − 2) − ℓ(s + 2) at s = −N, −N + 2, …, N, int32, [N + 1].
+        masks: −1 where y ξ = 1, else 0, int8, [N, P].
+        odd: ℓ(s − 2) − ℓ(s + 2) at s = −N, −N + 2, …, N, int32, [N + 1]; P times the largest must be below 2³¹.
         even: ℓ(s − 2) + ℓ(s + 2) − 2 ℓ(s) at the same s, int32, [N + 1].
         least: smallest sum that is no error.
         sums: Σ_i w_i y ξ_i, int32, [P]; changed.
@@ -58,13 +59,16 @@ def energy_sweeps(
     """
     size = np.uint64(weights.size)
     N = np.int32(weights.size)
+    first_right = np.int32((least + N + 1) >> 1)
+    places = np.empty(sums.size, np.int32)  # (s + N)/2
     odd_here = np.empty(sums.size, np.int32)
-    even_total = wrong = 0
+    odd_total = even_total = wrong = 0
     for mu in range(sums.size):
-        place = (sums[mu] + N) >> 1
-        odd_here[mu] = odd[place]
-        even_total += even[place]
-        wrong += sums[mu] < least
+        places[mu] = (sums[mu] + N) >> 1
+        odd_here[mu] = odd[places[mu]]
+        odd_total += odd_here[mu]
+        even_total += even[places[mu]]
+        wrong += places[mu] < first_right
     key, counter = stream[0], stream[1]
     sweep = 0
     while sweep < betas.size and not (stop and wrong == 0):
@@ -73,30 +77,37 @@ def energy_sweeps(
             counter += _ONE
             word = random_word(key, counter)
             i = high_index(word, size)
-            total = 0
+            # Without the casts the loops have half as many lanes: sums of 32-bit numbers are of 64 bits in numba.
+            part = np.int32(0)
             for mu in range(sums.size):
-                total += odd_here[mu] * patterns[i, mu]
-            twice_change = even_total + weights[i] * total
+                part = np.int32(part + (odd_here[mu] & np.int32(masks[i, mu])))
+            twice_change = even_total + weights[i] * (2 * np.int64(part) - odd_total)
             exponent = half_beta * twice_change
             if twice_change <= 0 or (
                 exponent < _NEVER and low_half(word) < np.uint64(4294967296.0 * math.exp(-exponent))
             ):
-                twice = np.int32(2 * weights[i])
-                wrong = 0
+                # Three loops, because one would not be compiled to vector instructions.
+                step = np.int32(weights[i])
+                errors_left = np.int32(0)
                 for mu in range(sums.size):
-                    sums[mu] -= twice * np.int32(patterns[i, mu])
-                    wrong += sums[mu] < least
-                total = 0
+                    place = np.int32(places[mu] + step + 2 * step * np.int32(masks[i, mu]))
+                    places[mu] = place
+                    errors_left = np.int32(errors_left + np.int32(place < first_right))
                 for mu in range(sums.size):
-                    odd_here[mu] = odd[np.uint32(sums[mu] + N) >> np.uint32(1)]
+                    odd_here[mu] = odd[np.uint32(places[mu])]
+                part = all_odd = np.int32(0)
                 for mu in range(sums.size):
-                    total += odd_here[mu] * patterns[i, mu]
+                    part = np.int32(part + (odd_here[mu] & np.int32(masks[i, mu])))
+                    all_odd = np.int32(all_odd + odd_here[mu])
+                wrong, odd_total = int(errors_left), int(all_odd)
                 # Flipping the weight back would change the energy by the opposite amount. The new sum follows from it.
-                even_total = weights[i] * total - twice_change
+                even_total = weights[i] * (2 * np.int64(part) - odd_total) - twice_change
                 weights[i] = -weights[i]
                 if stop and wrong == 0:
                     break
         errors[sweep] = wrong
         sweep += 1
+    for mu in range(sums.size):
+        sums[mu] = 2 * places[mu] - N
     stream[1] = counter
     return sweep

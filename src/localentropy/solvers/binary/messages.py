@@ -150,7 +150,8 @@ class Messages:
     @property
     def saturated(self) -> bool:
         """Whether a field is at its bound. Then the messages diverged, and the Bethe entropy means nothing."""
-        at_bound = max(np.abs(self.total).max(), np.abs(self.fields).max()) >= LARGEST_FIELD
+        # Absolute values would be a second array of the size of the messages.
+        at_bound = max(max(fields.max(), -fields.min()) for fields in (self.total, self.fields)) >= LARGEST_FIELD
         return bool(at_bound)
 
     def errors(self) -> int:

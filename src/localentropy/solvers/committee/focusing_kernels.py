@@ -73,6 +73,11 @@ def majority(
             total[b] += before[K, count, b]
 
 
+def steepest_mean(units: int) -> float:
+    """Bound on |t| for `vote`: the product of the (K + 1)/2 smallest probabilities of a pattern does not underflow."""
+    return math.sqrt(2600.0 / (units + 1))
+
+
 @subroutine(fastmath=FUSED)
 def vote(
     t: np.ndarray,
@@ -89,7 +94,7 @@ def vote(
 
     Args:
         t: mean over standard deviation of each pre-activation, [K, patterns]; brought into ±steepest.
-        steepest: bound on |t|, beyond which the probabilities of all units could underflow together.
+        steepest: bound on |t|, see `steepest_mean`.
         density: set to exp(−t²/2).
         plus: set to the probability of each unit to be +, Φ(t); work space of `majority`, as all that follow.
         minus: set to Φ(−t).
@@ -130,7 +135,7 @@ def update_patterns(
         means: m, [K, N/K].
         variances: v of each unit, [K].
         damping: share of the old slopes and curvatures kept; 1 keeps them.
-        steepest: bound on |ω|/√v, beyond which the probabilities of all units could underflow together.
+        steepest: bound on |ω|/√v, see `steepest_mean`.
         slopes: g = ∂ ln Z/∂ω, [P, K]; updated.
         curvatures: Γ = −∂² ln Z/∂ω², [P, K]; updated.
         fields: set to B_l = X_lᵀ g_l + A_l m_l, [K, N/K].

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from localentropy.instances.committee import Committee
-from localentropy.solvers.committee.focusing_kernels import update_patterns
+from localentropy.solvers.committee.focusing_kernels import steepest_mean, update_patterns
 from localentropy.solvers.committee.kernels import count_errors
 
 
@@ -37,8 +37,7 @@ class Messages:
         """
         P, K, size = instance.P, instance.units, instance.inputs_per_unit
         self._patterns = instance.data.signed_patterns
-        # With this bound the product of the (K + 1)/2 smallest probabilities of a pattern does not underflow.
-        self._steepest = math.sqrt(2600.0 / (K + 1))
+        self._steepest = steepest_mean(K)
         self._free = variance
         self.means = np.zeros((K, size)) if means is None else means.copy()
         self.variances = np.full(K, variance)
