@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -27,6 +27,14 @@ COLUMN_WIDTH = 3.4
 
 COLORS = sns.color_palette("colorblind").as_hex()
 GREY = "#767676"
+
+PALETTES: Mapping[str, tuple[str, float, float]] = {
+    "margin": ("viridis", 0.0, 0.74),
+    "load": ("flare", 0.1, 1.0),
+    "size": ("Blues", 0.48, 1.0),
+    "other": ("cividis", 0.0, 0.76),
+}
+"""For each kind of quantity a scale of colours, and the part of it that can be read on white."""
 
 STYLE: Mapping[str, object] = {
     **sns.axes_style("ticks"),
@@ -77,10 +85,18 @@ def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Fi
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
-def colors_of(values: Iterable[T]) -> dict[T, Any]:
-    """A colour for each value, along one scale of colours."""
+def colors_of(values: Iterable[T], *, of: Literal["margin", "load", "size", "other"]) -> dict[T, Any]:
+    """A colour for each value, along the scale of colours of a kind of quantity. So a colour means one thing.
+
+    Args:
+        values: in their order along the scale.
+        of: what they are: margins; loads (α, 1/α, α_T); sizes (D, N, d, P); or anything else.
+    """
     keys = list(values)
-    return dict(zip(keys, sns.color_palette("viridis", len(keys)), strict=True))
+    name, low, high = PALETTES[of]
+    places = np.linspace(low, high, len(keys)) if len(keys) > 1 else [0.5 * (low + high)]
+    scale = sns.color_palette(name, as_cmap=True)
+    return {key: tuple(scale(place)[:3]) for key, place in zip(keys, places, strict=True)}
 
 
 def curve_rows(panel: str, series: str, x: Any, y: Any, **more: Any) -> pd.DataFrame:

@@ -24,7 +24,7 @@ def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Figure
     Returns:
         the figure, and the plotted numbers.
     """
-    colors = colors_of(sorted(curves[control].unique()))
+    colors = colors_of(sorted(curves[control].unique()), of="load")
     frames = []
     figure, axes = panels(2, 7.0, 2.9)
     for value, curve in curves.groupby(control):

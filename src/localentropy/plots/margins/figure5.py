@@ -17,7 +17,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     lines = table[table["line"] == "margin"]
     largest = table[table["line"] == "alpha"].sort_values("alpha")
     alpha_c = largest["alpha"].iloc[-1]
-    colors = colors_of(lines["alpha"].unique())
+    colors = colors_of(lines["alpha"].unique(), of="load")
     frames = [curve_rows("b", "largest margin", largest["alpha"], largest["margin"])]
     figure, axes = panels(2, 6.6, 2.9)
     axes[1].plot(largest["alpha"], largest["margin"], color="black")

@@ -52,7 +52,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 def _replicon(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
     """One line for each reference."""
     rows = searched.drop_duplicates(["curve", "alpha", "reference", "distance"])
-    colors = colors_of(sorted(rows.loc[rows["reference"] == "max", "alpha"].unique()))
+    colors = colors_of(sorted(rows.loc[rows["reference"] == "max", "alpha"].unique()), of="load")
     frames = []
     for (alpha, reference), curve in rows.groupby(["alpha", "reference"], sort=False):
         largest = reference == "max"
@@ -73,7 +73,7 @@ def _splitting(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
     """q1 - q0 in units of 1 - q1 for each size of blocks, at the loads where there is one; zero elsewhere."""
     rows = searched.assign(split=(searched["q1"] - searched["q0"]) / (1.0 - searched["q1"]))
     unstable = rows[rows["curve"] == "unstable"]
-    colors = colors_of(rows["blocks"].unique())
+    colors = colors_of(rows["blocks"].unique(), of="other")
     frames = []
     for blocks, curve in unstable.groupby("blocks", sort=False):
         axis.plot(curve["distance"], curve["split"], "o", color=colors[blocks], markersize=3.5, label=blocks)
@@ -94,7 +94,7 @@ def _splitting(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
 
 def _equal_margins(axis: Axes, equal: pd.DataFrame) -> pd.DataFrame:
     """Entropies of solutions of the reference's own margin."""
-    colors, frames = colors_of(equal["margin_ref"].unique()), []
+    colors, frames = colors_of(equal["margin_ref"].unique(), of="margin"), []
     for margin, curve in equal.groupby("margin_ref"):
         d, phi = curve["distance"].to_numpy(), curve["entropy"].to_numpy()
         draw_signed(axis, d, phi, {"color": colors[margin], "label": f"{margin:.3g}"})
@@ -128,7 +128,7 @@ def _transitions(axis: Axes, regions: pd.DataFrame) -> pd.DataFrame:
 def _planted(axis: Axes, planted: pd.DataFrame, column: str, panel: str) -> pd.DataFrame:
     """Curves around solutions of the largest margin; black at the threshold."""
     alphas = sorted(planted.loc[planted["curve"] != "threshold", "alpha"].unique())
-    colors, frames = colors_of(alphas), []
+    colors, frames = colors_of(alphas, of="load"), []
     rising = planted[planted["distance"] < 0.999 * planted["distance_typical"]]
     for alpha, curve in rising.groupby("alpha"):
         d, y = curve["distance"].to_numpy(), curve[column].to_numpy()

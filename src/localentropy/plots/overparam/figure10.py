@@ -26,7 +26,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     solved = success_fractions(outcomes, ["D", "inv_alpha"], outcomes["value"])
     test = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
-    sizes = colors_of(sorted(runs["D"].unique()))
+    sizes = colors_of(sorted(runs["D"].unique()), of="size")
     frames = [csv_rows(agreement), curve_rows("c", "theory", line["inv_alpha"], line["error_typical"])]
     columns = 1 + (len(sizes) + 1) // 2
     figure, grid = panels(columns, 2.5 * columns, 4.6, rows=2)

@@ -32,7 +32,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     solved = success_fractions(outcomes, ["margin", "D", "inv_alpha"], outcomes["value"])
     frames = [csv_rows(agreement)]
     figure, (axis, fractions) = panels(2, 7.0, 3.2)
-    for margin, color in colors_of(margins).items():
+    for margin, color in colors_of(margins, of="margin").items():
         line = typical_line(typical, str(margin))
         axis.plot(line["inv_alpha"], line["error_typical"], color=color, label=rf"$\kappa = {margin:g}$")
         frames.append(curve_rows("a", f"theory, margin {margin:g}", line["inv_alpha"], line["error_typical"]))

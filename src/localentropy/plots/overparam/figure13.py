@@ -32,7 +32,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     energies = {solver: _energies(solver, tables, lattice) for solver in PANELS}
     values = sorted({round(x, 1) for points in energies.values() for x in points["inv_alpha"]})
-    colors = colors_of(values)
+    colors = colors_of(values, of="load")
     frames = [csv_rows(agreement)]
     figure, axes = panels(3, 7.4, 5.2, rows=2)
     for panel, axis, (solver, title) in zip("abc", axes, PANELS.items(), strict=False):

@@ -6,21 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.cnn_tables import below_paper, powers_of_two, training
-from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels
+from localentropy.plots.drawing import Drawing, colors_of, in_style, letter, panels
 from localentropy.plots.network_points import distance_axis
 
 WHOLE = "whole network"
 LOOKS: dict[str, dict[str, Any]] = {
     name: {"color": color, "marker": marker}
-    for name, color, marker in zip(
-        ("conv 1", "conv 2", "conv 3", "conv 4", "linear", WHOLE),
-        (*sns.color_palette("flare", 4).as_hex(), GREY, "black"),
+    for (name, color), marker in zip(
+        {**colors_of(("conv 1", "conv 2", "conv 3", "conv 4", "linear"), of="other"), WHOLE: "black"}.items(),
         ("o", "s", "^", "D", "v", "*"),
         strict=True,
     )

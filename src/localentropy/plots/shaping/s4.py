@@ -61,7 +61,7 @@ def _load(axis: Axes, panel: str, theory: pd.DataFrame, points: pd.DataFrame) ->
     finite = np.isfinite(theory["gamma"])
     right = BEYOND * theory.loc[finite, "gamma"].max()
     frames = []
-    for distance, color in colors_of(sorted(theory["distance"].unique())).items():
+    for distance, color in colors_of(sorted(theory["distance"].unique()), of="other").items():
         here = theory["distance"] == distance
         curve, limit = theory[here & finite], theory[here & ~finite]
         axis.plot(curve["gamma"], curve["y"], color=color, label=f"{distance:.2g}")
