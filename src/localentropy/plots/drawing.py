@@ -105,12 +105,15 @@ def curve_rows(panel: str, series: str, x: Any, y: Any, **more: Any) -> pd.DataF
 
 
 def draw_signed(axis: Axes, x: np.ndarray, y: np.ndarray, style: Mapping[str, Any]) -> None:
-    """A line, dashed at negative values."""
-    axis.plot(x, np.where(y >= 0, y, np.nan), **style)
-    # One more point on either side: the dashed part meets the solid one.
-    negative = np.pad(y < 0, 1)
-    near = negative[1:-1] | negative[2:] | negative[:-2]
-    axis.plot(x, np.where(near, y, np.nan), **{**style, "linestyle": "--", "label": None, "zorder": 1.5})
+    """A line, dashed at negative values. Both parts end at zero, by linear interpolation."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    at = np.flatnonzero(y[:-1] * y[1:] < 0.0)
+    zeros = x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at])
+    x, y = np.insert(x, at + 1, zeros), np.insert(y, at + 1, 0.0)
+    axis.plot(x, np.where(y >= 0.0, y, np.nan), **style)
+    negative = np.pad(y < 0.0, 1)
+    dashed = negative[1:-1] | ((y == 0.0) & (negative[2:] | negative[:-2]))
+    axis.plot(x, np.where(dashed, y, np.nan), **{**style, "linestyle": "--", "label": None, "zorder": 1.5})
 
 
 def without_frozen_ends(curves: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
