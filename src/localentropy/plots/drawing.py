@@ -36,6 +36,9 @@ PALETTES: Mapping[str, tuple[str, float, float]] = {
 }
 """For each kind of quantity a scale of colours, and the part of it that can be read on white."""
 
+PHASES: Mapping[str, str] = {"wide": "#d3e6f5", "hard": "#f8dcae", "none": "#c9c9c9"}
+"""Colours of the regions of phase diagrams: wide flat minima; solutions that are hard to find; none."""
+
 STYLE: Mapping[str, object] = {
     **sns.axes_style("ticks"),
     **sns.plotting_context("paper"),
@@ -143,6 +146,11 @@ def frozen_ends(curves: pd.DataFrame, keys: list[str], name: Callable[..., str])
     )
     start = "The replica-symmetric solution freezes at small negative entropies: curves end above d ="
     return f"{start} {ends}. " if ends else ""
+
+
+def clipped_bars(points: pd.DataFrame) -> np.ndarray:
+    """Error bars of fractions, [2, points], that end at 0 and 1. The points have columns y and y_err."""
+    return np.array([np.minimum(points["y_err"], points["y"]), np.minimum(points["y_err"], 1.0 - points["y"])])
 
 
 def threshold_line(
