@@ -28,7 +28,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].set(xlabel=r"margin $\kappa$", ylabel=r"entropy $\phi$ (nats per weight)", xlim=(0.0, None))
     axes[0].set_ylim(bottom=0.0)
     axes[0].legend(title=r"$\alpha$", loc="upper right")
-    threshold_line(axes[1], alpha_c, r"$\alpha_c$")
+    threshold_line(axes[1], alpha_c, rf"$\alpha_c$ = {alpha_c:.4f}")
     axes[1].set(xlabel=r"patterns per weight $\alpha$", ylabel=r"largest margin $\kappa_{\max}$")
     axes[1].set(xlim=(0.0, None), ylim=(0.0, None))
     letter(axes)
