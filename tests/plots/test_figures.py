@@ -217,4 +217,4 @@ def test_figure13_with_nothing_solved_says_so() -> None:
     runs = tables["overparam/solve_mct0"]
     tables["overparam/solve_mct0"] = runs.assign(value=runs["value"].mask(runs["quantity"] == "solved", 0.0))
     caption = figure13.draw(tables, "smoke").caption
-    assert "(a) nothing to draw" in caption and "Too few are solved to compare" in caption
+    assert "(a) nothing to draw" in caption and "At no size are enough instances solved" in caption
