@@ -28,7 +28,8 @@ COLUMN_WIDTH = 3.4
 COLORS = sns.color_palette("colorblind").as_hex()
 GREY = "#767676"
 
-PALETTES: Mapping[str, tuple[str, float, float]] = {
+Kind = Literal["margin", "load", "size", "other"]
+PALETTES: Mapping[Kind, tuple[str, float, float]] = {
     "margin": ("viridis", 0.0, 0.74),
     "load": ("flare", 0.1, 1.0),
     "size": ("Blues", 0.48, 1.0),
@@ -88,7 +89,7 @@ def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Fi
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
-def colors_of(values: Iterable[T], *, of: Literal["margin", "load", "size", "other"]) -> dict[T, Any]:
+def colors_of(values: Iterable[T], *, of: Kind) -> dict[T, Any]:
     """A colour for each value, along the scale of colours of a kind of quantity. So a colour means one thing.
 
     Args:
