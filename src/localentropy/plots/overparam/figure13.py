@@ -75,9 +75,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "solutions, replica theory, at 1/α = 5 and the larger values of figure 12. The axes are linear below 0.0001 and "
         "logarithmic above. (d) MCT0 minus the theory on the lattice of its sums and flips, 1/α side by side. "
         f"{in_words(agreement, 'local energy')} (e) Mean overlap of two solutions of one instance, found by one solver from "
-        f"different seeds, sizes side by side; line: typical solutions, replica theory. The CSV has the numbers and their z-scores. "
-        "Error bars: "
-        "standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen "
+        "different seeds, sizes side by side; line: typical solutions, replica theory. The CSV has the numbers and their "
+        "z-scores. Error bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen "
         "here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
