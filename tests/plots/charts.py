@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,16 @@ def _rows(data: pd.DataFrame, look: Mapping[str, Any], chart: Mapping[str, Any])
     for number, panel in enumerate(look["panels"], 1):
         points: list[int] = []
         # Points that the picture shows beside their place, or across the whole panel, are not where the row says.
-        free = {row for mark in panel["marks"] if "x" in mark for row in mark.get("rows", ())}
+        placed = [mark for mark in panel["marks"] if "x" in mark and "rows" in mark]
+        told = [place for mark in placed for place in zip(mark["rows"], mark["x"], mark["y"], strict=True)]
+        loose = {row for row, *_ in told}
+        free = {row for row, *at in told if row is not None and not _near(at, data.loc[row, ["x", "y"]], 1e-5)}
         for row, x, y in _points(chart, f"x{number}"):
             points.append(row)
             # A row of a line across the panel has no x, or no y.
-            ours = [(at, _place(panel[name], data.at[row, name])) for name, at in (("x", x), ("y", y))]
-            if row not in free and not all(np.isnan(own) or np.isclose(at, own, 1e-12) for at, own in ours):
+            ours = [_place(panel[name], data.at[row, name]) for name in ("x", "y")]
+            # A look has six digits.
+            if row not in free and not _near((x, y), ours, 1e-5 if row in loose else 1e-12):
                 yield f"{panel['panel']}: row {row} is not at its place"
         wanted = {row for mark in panel["marks"] for row in mark.get("rows", ()) if row is not None}
         if missing := wanted - set(points):
@@ -45,6 +49,12 @@ def _points(chart: Mapping[str, Any], panel: str) -> Iterator[tuple[int, float, 
                 rows, x, y = np.ravel(rows), x * len(y), np.ravel(trace["z"])
                 y = 10.0**y if trace["meta"] == "logarithms" else y
             yield from ((row, *place) for row, *place in zip(rows, x, y, strict=False) if row is not None)
+
+
+def _near(at: Iterable[float | None], own: Iterable[float], relative: float) -> bool:
+    """Whether a point is where a row has numbers for it."""
+    pairs = zip(at, own, strict=True)
+    return all(here is None or np.isnan(there) or np.isclose(here, there, relative) for here, there in pairs)
 
 
 def _place(scale: Mapping[str, Any], value: float) -> float:

@@ -6,9 +6,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 
 from localentropy.plots.algorithms import ALGORITHMS
+from localentropy.plots.drawing import PALETTES, colors_of
 from localentropy.plots.overparam.figure6 import STARTS
 
 # Machado, Oliveira and Fernandes (2009): linear RGB as dichromats see it.
@@ -45,3 +46,17 @@ def test_colours_stay_apart(name: str) -> None:
 
 def test_markers_differ() -> None:
     assert len({look["marker"] for look in ALGORITHMS.values()}) == len(ALGORITHMS)
+
+
+@pytest.mark.parametrize("kind", PALETTES)
+@pytest.mark.parametrize("deficiency", DEFICIENCIES)
+def test_a_scale_of_colours_goes_one_way_in_lightness_and_can_be_read_on_white(kind, deficiency) -> None:
+    colors = colors_of(range(8), of=kind).values()
+    lightness = np.array([lab(to_hex(color), np.array(DEFICIENCIES[deficiency]))[0] for color in colors])
+    assert (np.diff(lightness) > 0).all() or (np.diff(lightness) < 0).all()
+    assert lightness.max() < 75.0
+
+
+def test_kinds_of_quantities_have_colours_of_their_own() -> None:
+    every = [color for kind in PALETTES for color in colors_of((1, 2, 3), of=kind).values()]
+    assert len(set(every)) == len(every)

@@ -19,7 +19,7 @@ from localentropy.plots.overparam import (
     figure12,
     figure13,
 )
-from tests.claims import network_tables, run_tables, theory_tables
+from tests.claims import margins_tables, network_tables, run_tables, theory_tables
 
 THEORY = {"alpha_T": 3.0, "alpha_T_storage": 1e-3, "ensemble": theory_tables.ENSEMBLE}
 
@@ -33,6 +33,7 @@ def thresholds(**parameters) -> pd.DataFrame:
 @pytest.mark.parametrize(("activation", "lines"), [("sign", 2), ("tanh", 0)])
 def test_figure1_marks_the_thresholds_of_the_solvers_features_only(activation, lines) -> None:
     tables = {"overparam/thresholds": thresholds(ensemble=theory_tables.ENSEMBLE | {"activation": activation})}
+    tables["margins/dense_regions"] = margins_tables.dense_regions()
     for name in ("anneal", "focusing_bp", "sbpi", "binarynet"):
         runs = getattr(run_tables, f"solve_{name}")()
         for quantity in ("train_error_best", "train_error_last"):
@@ -44,6 +45,13 @@ def test_figure1_marks_the_thresholds_of_the_solvers_features_only(activation, l
     marks = drawing.data[drawing.data["series"].str.startswith("threshold")]
     assert len(marks) == lines and set(marks["x"]) <= {0.87748, 0.87748 + 0.1386}
     assert ("no thresholds are drawn" in drawing.caption) == (lines == 0)
+    # The storage problem is the perceptron of the other paper.
+    ends = drawing.data[drawing.data["x"] == 0.0].set_index("series")["y"]
+    assert (
+        ends["local-entropy threshold, storage"] == pytest.approx(1 / 0.729) and "1.2005 and 1.3717" in drawing.caption
+    )
+    fractions = drawing.data[drawing.data["panel"] == "b, inset"]
+    assert set(fractions["series"]) == {"focusing_bp, solved", "sbpi, solved"} and (fractions["y_err"] > 0.0).all()
 
 
 def franz_parisi() -> pd.DataFrame:
@@ -209,4 +217,4 @@ def test_figure13_with_nothing_solved_says_so() -> None:
     runs = tables["overparam/solve_mct0"]
     tables["overparam/solve_mct0"] = runs.assign(value=runs["value"].mask(runs["quantity"] == "solved", 0.0))
     caption = figure13.draw(tables, "smoke").caption
-    assert "(a) nothing to draw" in caption and "Too few are solved to compare" in caption
+    assert "(a) nothing to draw" in caption and "At no size are enough instances solved" in caption

@@ -27,7 +27,7 @@ def look_of(figure: Figure, *frames: pd.DataFrame) -> list[dict[str, Any]]:
 
 def test_lines_points_and_thresholds_are_tied_to_their_rows() -> None:
     figure, axes = panels(2, 6.0, 3.0)
-    y = np.array([-2.0, -1.0, 1.0, np.nan, 3.0])
+    y = np.array([-2.0, -1.0, 4.0, np.nan, 3.0])
     draw_signed(axes[0], X, y, {"color": COLORS[0], "label": r"$\alpha$ = 1"})
     axes[0].plot(X, X, color="black")
     axes[1].errorbar(X, 2 * X, 0.1 * X, color=COLORS[1], marker="o", linestyle="none", markerfacecolor="white")
@@ -44,12 +44,13 @@ def test_lines_points_and_thresholds_are_tied_to_their_rows() -> None:
     undrawn = curve_rows("b", "other", X, 5 * X)
     a, b = look_of(figure, curve_rows("a", "curve", X, y), points, threshold, undrawn)
 
-    # The dashed part begins with the first negative point, and meets the solid one at row 2. A gap is null.
+    # The dashed part ends at zero between two rows, where the solid one begins. A gap is null.
     dashed, solid, diagonal = a["marks"]
-    assert (dashed["rows"], dashed["style"]) == ([0, 1, 2], "--")
-    assert (solid["rows"], solid["style"], solid["label"]) == ([2, None, 4], "-", r"$\alpha$ = 1")
+    assert (dashed["rows"], dashed["style"]) == ([0, 1, None], "--")
+    assert (solid["rows"], solid["style"], solid["label"]) == ([None, 2, None, 4], "-", r"$\alpha$ = 1")
+    assert (dashed["x"], dashed["y"]) == ([1.0, 2.0, 2.2], [-2.0, -1.0, 0.0])
+    assert (solid["x"], solid["y"]) == ([2.2, 3.0, 4.0, 5.0], [0.0, 4.0, None, 3.0])
     assert "rows" not in diagonal and diagonal["x"] == diagonal["y"] == list(X)
-    assert "x" not in dashed and "x" not in solid
 
     line, marks = b["marks"]
     assert line["rows"] == [10, 10] and line["across"] == "y" and line["ends"] == [0.0, 0.99]

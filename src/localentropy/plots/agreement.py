@@ -13,7 +13,7 @@ def csv_rows(sizes: pd.DataFrame, panel: str = "agreement") -> pd.DataFrame:
 
 
 def in_words(sizes: pd.DataFrame, what: str, drift: bool = True) -> str:
-    """A caption's sentence on the agreement at the largest size and the drift between sizes.
+    """A caption's sentences on the agreement at the largest size and the drift between sizes.
 
     Args:
         sizes: of `agreement_by_size`.
@@ -23,12 +23,13 @@ def in_words(sizes: pd.DataFrame, what: str, drift: bool = True) -> str:
     if sizes.empty:
         return f"At no size are enough instances solved to compare the {what} with the theory."
     largest = sizes.iloc[-1]
+    points = f"The {n} points" if (n := int(largest["points"])) > 1 else "The only point"
     sentence = (
-        f"All points of the largest size, D = {largest['D']:.0f}, against the theory: χ² = {largest['chi_squared']:.1f} "
-        f"for {largest['points']:.0f}, p = {largest['p_value']:.2g} (t-distributed z-scores turned into normal ones)"
+        f"{points} of D = {largest['D']:.0f} deviate{'' if n > 1 else 's'} from the theory by χ² = "
+        f"{largest['chi_squared']:.1f}, p = {largest['p_value']:.2g}."
     )
     if drift:
         drifts = ", ".join(f"{row.drift:+.4f} ± {row.drift_err:.4f} at D = {row.D}" for row in sizes.itertuples())
-        return f"{sentence}; mean deviation of the {what}: {drifts}."
+        return f"{sentence} The mean deviation of the {what} is {drifts}."
     others = ", ".join(f"p = {row.p_value:.2g} at D = {row.D}" for row in sizes.iloc[:-1].itertuples())
-    return f"{sentence}; {others or 'no smaller size'}."
+    return f"{sentence} {f'Smaller sizes have {others}.' if others else 'There is no smaller size.'}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -27,6 +27,18 @@ COLUMN_WIDTH = 3.4
 
 COLORS = sns.color_palette("colorblind").as_hex()
 GREY = "#767676"
+
+Kind = Literal["margin", "load", "size", "other"]
+PALETTES: Mapping[Kind, tuple[str, float, float]] = {
+    "margin": ("viridis", 0.0, 0.74),
+    "load": ("flare", 0.1, 1.0),
+    "size": ("Blues", 0.48, 1.0),
+    "other": ("cividis", 0.0, 0.76),
+}
+"""For each kind of quantity a scale of colours, and the part of it that can be read on white."""
+
+PHASES: Mapping[str, str] = {"wide": "#d3e6f5", "hard": "#f8dcae", "none": "#c9c9c9"}
+"""Colours of the regions of phase diagrams: wide flat minima; solutions that are hard to find; none."""
 
 STYLE: Mapping[str, object] = {
     **sns.axes_style("ticks"),
@@ -77,10 +89,18 @@ def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Fi
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
-def colors_of(values: Iterable[T]) -> dict[T, Any]:
-    """A colour for each value, along one scale of colours."""
+def colors_of(values: Iterable[T], *, of: Kind) -> dict[T, Any]:
+    """A colour for each value, along the scale of colours of a kind of quantity. So a colour means one thing.
+
+    Args:
+        values: in their order along the scale.
+        of: what they are: margins; loads (α, 1/α, α_T); sizes (D, N, d, P); or anything else.
+    """
     keys = list(values)
-    return dict(zip(keys, sns.color_palette("viridis", len(keys)), strict=True))
+    name, low, high = PALETTES[of]
+    places = np.linspace(low, high, len(keys)) if len(keys) > 1 else [0.5 * (low + high)]
+    scale = sns.color_palette(name, as_cmap=True)
+    return {key: tuple(scale(place)[:3]) for key, place in zip(keys, places, strict=True)}
 
 
 def curve_rows(panel: str, series: str, x: Any, y: Any, **more: Any) -> pd.DataFrame:
@@ -89,12 +109,15 @@ def curve_rows(panel: str, series: str, x: Any, y: Any, **more: Any) -> pd.DataF
 
 
 def draw_signed(axis: Axes, x: np.ndarray, y: np.ndarray, style: Mapping[str, Any]) -> None:
-    """A line, dashed at negative values."""
-    axis.plot(x, np.where(y >= 0, y, np.nan), **style)
-    # One more point on either side: the dashed part meets the solid one.
-    negative = np.pad(y < 0, 1)
-    near = negative[1:-1] | negative[2:] | negative[:-2]
-    axis.plot(x, np.where(near, y, np.nan), **{**style, "linestyle": "--", "label": None, "zorder": 1.5})
+    """A line, dashed at negative values. Both parts end at zero, by linear interpolation."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    at = np.flatnonzero(y[:-1] * y[1:] < 0.0)
+    zeros = x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at])
+    x, y = np.insert(x, at + 1, zeros), np.insert(y, at + 1, 0.0)
+    axis.plot(x, np.where(y >= 0.0, y, np.nan), **style)
+    negative = np.pad(y < 0.0, 1)
+    dashed = negative[1:-1] | ((y == 0.0) & (negative[2:] | negative[:-2]))
+    axis.plot(x, np.where(dashed, y, np.nan), **{**style, "linestyle": "--", "label": None, "zorder": 1.5})
 
 
 def without_frozen_ends(curves: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -124,6 +147,11 @@ def frozen_ends(curves: pd.DataFrame, keys: list[str], name: Callable[..., str])
     )
     start = "The replica-symmetric solution freezes at small negative entropies: curves end above d ="
     return f"{start} {ends}. " if ends else ""
+
+
+def clipped_bars(points: pd.DataFrame) -> np.ndarray:
+    """Error bars of fractions, [2, points], that end at 0 and 1. The points have columns y and y_err."""
+    return np.array([np.minimum(points["y_err"], points["y"]), np.minimum(points["y_err"], 1.0 - points["y"])])
 
 
 def threshold_line(

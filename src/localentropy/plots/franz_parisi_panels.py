@@ -22,7 +22,8 @@ REFERENCES = ("reference", "monotonic")
 
 def draw_curves(axes: Sequence[Axes], table: pd.DataFrame) -> None:
     """The curves named bound, same_margin and those of `REFERENCES`, dashed where the entropy is negative."""
-    colors = colors_of(sorted(table.loc[table["curve"].isin(REFERENCES), "margin_ref"].unique()))
+    margins = table.loc[table["curve"].isin(REFERENCES), "margin_ref"].unique()
+    colors = colors_of(sorted(margins), of="margin")
     for axis in axes:
         axis.axhline(0.0, color="black", linewidth=0.6)
         for (kind, _), curve in table.groupby(["curve", "reference"], sort=False):

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from localentropy.plots.drawing import colors_of, curve_rows, draw_signed, letter, panels
 
 BOTTOM = -4.0
-"""Lower end of the axis of derivatives."""
+"""The axis of derivatives goes no further down."""
 TOP = 8.0
 """Its upper end: for d → 0 they grow like log(1/d)."""
 
@@ -24,7 +24,7 @@ def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Figure
     Returns:
         the figure, and the plotted numbers.
     """
-    colors = colors_of(sorted(curves[control].unique()))
+    colors = colors_of(sorted(curves[control].unique()), of="load")
     frames = []
     figure, axes = panels(2, 7.0, 2.9)
     for value, curve in curves.groupby(control):
@@ -40,10 +40,16 @@ def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Figure
         axis.axhline(0.0, color="black", linewidth=0.6)
         axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
     axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$ (nats per weight)")
-    axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(BOTTOM, TOP))
+    axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(_bottom(curves), TOP))
     axes[0].legend(title=f"${symbol}$", loc="upper left")
     letter(axes)
     return figure, pd.concat(frames)
+
+
+def _bottom(curves: pd.DataFrame) -> float:
+    """Lower end of the axis of derivatives: just below the smallest one."""
+    rising = curves[curves["distance"] <= curves["distance_typical"]]
+    return max(BOTTOM, 1.15 * min(rising["slope"].min(), -0.4))
 
 
 def written(control: str) -> str:

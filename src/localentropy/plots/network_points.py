@@ -95,6 +95,19 @@ def threshold_rows(positions: Mapping[str, float], by: str, panel: str) -> pd.Da
     return pd.DataFrame({"panel": panel, "series": "threshold", by: list(positions), "x": list(positions.values())})
 
 
+def samples_in_words(data: pd.DataFrame) -> str:
+    """The sentence on the number of networks of the points of each panel.
+
+    Args:
+        data: of all panels.
+    """
+    told = []
+    for panel, numbers in data.dropna(subset=["samples", "y"]).groupby("panel")["samples"]:
+        low, high = int(numbers.min()), int(numbers.max())
+        told.append(f"{low} in ({panel})" if low == high else f"{low} to {high} in ({panel})")
+    return f"Networks per point (the CSV has each number): {', '.join(told)}."
+
+
 def draw_points(
     axes: Sequence[Axes],
     data: pd.DataFrame,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, threshold_line
-from localentropy.plots.glm.layout import two_columns
 from localentropy.plots.glm.points import (
     amp_caption,
     branches,
@@ -17,6 +16,7 @@ from localentropy.plots.glm.points import (
     draw_runs,
     write,
 )
+from localentropy.plots.layout import two_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -79,7 +79,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 def _growth(axis: Axes, evolution: pd.DataFrame) -> pd.DataFrame:
     """Growth of the specialization in one update against its start, a line for each load."""
     frames = []
-    for alpha, color in colors_of(evolution["alpha"].unique()).items():
+    for alpha, color in colors_of(evolution["alpha"].unique(), of="load").items():
         line = evolution[evolution["alpha"] == alpha]
         axis.plot(line["start"], line["growth"], ".-", color=color, linewidth=1.0, label=f"{alpha:g}")
         frames.append(curve_rows("d", f"growth, α̃ = {alpha:g}", line["start"], line["growth"], alpha=alpha))

@@ -12,8 +12,8 @@ import pandas as pd
 from localentropy.analysis.extrapolation import Extrapolation, to_infinite_size
 from localentropy.analysis.paired_differences import paired_differences
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter
-from localentropy.plots.glm.layout import two_columns
 from localentropy.plots.glm.points import FEATURES, POINTS, counts, means, same_limits, sizes
+from localentropy.plots.layout import two_columns
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from localentropy.plots.drawing import COLORS, GREY, Drawing, curve_rows, in_style, letter
-from localentropy.plots.glm.layout import two_columns
 from localentropy.plots.glm.points import AMP, POINTS, counts, means, sizes, write
+from localentropy.plots.layout import two_columns
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,11 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from localentropy.analysis.solver_runs import RECOVERED
 from localentropy.analysis.thresholds import success_fractions
-from localentropy.plots.drawing import COLORS, curve_rows
+from localentropy.plots.drawing import COLORS, clipped_bars, curve_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -105,16 +104,7 @@ def amp_caption(runs: pd.DataFrame, threshold: float) -> str:
 def draw_shares(axis: Axes, points: pd.DataFrame, looks: Iterable[Mapping[str, Any]], **style: Any) -> None:
     """Fractions of the runs against α, a line and a look for each size. Their error bars end at 0 and 1."""
     for (d, own), look in zip(points.groupby("d"), itertools.cycle(looks), strict=False):
-        axis.errorbar(own["alpha"], own["y"], share_bars(own), label=f"$d = {d}$", **look, **style)
-
-
-def share_bars(points: pd.DataFrame) -> np.ndarray:
-    """Lengths of the error bars of fractions, below and above, shape (2, points). They end at 0 and 1.
-
-    Args:
-        points: of `success_fractions`.
-    """
-    return np.array([np.minimum(points["y_err"], points["y"]), np.minimum(points["y_err"], 1.0 - points["y"])])
+        axis.errorbar(own["alpha"], own["y"], clipped_bars(own), label=f"$d = {d}$", **look, **style)
 
 
 def sizes(values: Sequence[float] | pd.Series) -> str:

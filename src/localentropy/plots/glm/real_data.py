@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
-from localentropy.plots.glm.layout import PAGE_WIDTH
 from localentropy.plots.glm.points import POINTS, counts, means, same_limits, sizes
+from localentropy.plots.layout import PAGE_WIDTH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """d = (1 - q) / 2 against κ, a line for each α, up to κ_max."""
     table = tables["margins/typical"]
     lines = table[table["line"] == "margin"].assign(distance=lambda rows: 0.5 * (1.0 - rows["q"]))
-    colors = colors_of(lines["alpha"].unique())
+    colors = colors_of(lines["alpha"].unique(), of="load")
     frames = []
     figure, (axis,) = panels(1, COLUMN_WIDTH, 2.7)
     for alpha, line in lines.groupby("alpha"):

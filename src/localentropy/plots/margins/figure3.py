@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
-from localentropy.plots.drawing import COLORS, Drawing, frozen_ends, in_style, letter, panels, threshold_line
+from localentropy.plots.algorithms import ALGORITHMS
+from localentropy.plots.drawing import Drawing, frozen_ends, in_style, letter, panels, threshold_line
 from localentropy.plots.franz_parisi_panels import LINEAR, SMALL, curve_data, curve_name, draw_curves
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 
 
 def _points(axis: Axes, points: pd.DataFrame, label: str) -> None:
-    style = {"color": COLORS[3], "markersize": 3, "linestyle": "none", "zorder": 3}
-    axis.errorbar(points["distance"], points["y"], points["y_err"], marker="s", label=label, **style)
+    style = ALGORITHMS["focusing_bp"] | {"label": label, "markersize": 3, "linestyle": "none", "zorder": 3}
+    axis.errorbar(points["distance"], points["y"], points["y_err"], **style)
 
 
 def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
@@ -63,12 +64,12 @@ def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
         f"perceptron, replica-symmetric theory, α = {table['alpha'].max():g} (α and the margins are chosen here: "
         "compare with the paper's figure). Dashed: negative entropy, where no such solutions exist around typical references. Black: "
         "solutions of the same margin as the reference. Dotted: all configurations, α = 0. Dots: the maximum of a curve, at the typical "
-        f"distance, with the entropy of all solutions. {frozen_ends(table, ['curve', 'margin_ref'], curve_name)}Squares: local "
+        f"distance, with the entropy of all solutions. {frozen_ends(table, ['curve', 'margin_ref'], curve_name)}Diamonds: local "
         f"entropy, by belief propagation, around the solutions of focusing BP. Mean and standard error over {len(solved)} solved instances "
         f"of {len(each)}{below}, N = {each['N'].iloc[0]}, P = {each['P'].iloc[0]}. We fix the distances, so that only the entropies "
         f"have errors; the paper fixed the fields. The protocol (y = {q['replicas']:g} replicas, {q['steps']} steps, damping "
         f"{q['damping']:g}) and N are chosen here. "
         f"{f'Not converged: {lost} of {len(runs)} entropies. ' if lost else ''}{stability if len(solved) else ''}(b) Small "
-        f"distances. The axis of the entropy is linear between −{LINEAR:g} and {LINEAR:g}, and logarithmic beyond. (c) The squares "
+        f"distances. The axis of the entropy is linear between −{LINEAR:g} and {LINEAR:g}, and logarithmic beyond. (c) The diamonds "
         f"minus the curve of the largest margin."
     )

@@ -17,7 +17,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     lines = table[table["line"] == "margin"]
     largest = table[table["line"] == "alpha"].sort_values("alpha")
     alpha_c = largest["alpha"].iloc[-1]
-    colors = colors_of(lines["alpha"].unique())
+    colors = colors_of(lines["alpha"].unique(), of="load")
     frames = [curve_rows("b", "largest margin", largest["alpha"], largest["margin"])]
     figure, axes = panels(2, 6.6, 2.9)
     axes[1].plot(largest["alpha"], largest["margin"], color="black")
@@ -28,7 +28,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].set(xlabel=r"margin $\kappa$", ylabel=r"entropy $\phi$ (nats per weight)", xlim=(0.0, None))
     axes[0].set_ylim(bottom=0.0)
     axes[0].legend(title=r"$\alpha$", loc="upper right")
-    threshold_line(axes[1], alpha_c, r"$\alpha_c$")
+    threshold_line(axes[1], alpha_c, rf"$\alpha_c$ = {alpha_c:.4f}")
     axes[1].set(xlabel=r"patterns per weight $\alpha$", ylabel=r"largest margin $\kappa_{\max}$")
     axes[1].set(xlim=(0.0, None), ylim=(0.0, None))
     letter(axes)

@@ -12,8 +12,11 @@ from localentropy.analysis.flatness import CHORD_TO
 from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import last_solved
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
+from localentropy.plots.perceptron_points import small_rates
 
 TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
+LINEAR = 1e-4
+"""Train error after flips below which the axis is linear; it is logarithmic beyond."""
 SERIES: dict[str, dict[str, Any]] = {
     "train error": {"color": COLORS[0], "marker": "o"},
     "overlap": {"color": COLORS[3], "marker": "s", "label": "trained networks"},
@@ -62,14 +65,20 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
                 frames.append(pd.DataFrame([line]))
             own[2].set_title(f"$P$ = {threshold:.0f}", loc="right")
     data = pd.concat(frames, ignore_index=True)
-    for row, (label, above) in enumerate((("train error", 1.1), ("overlap", 1.5), ("train error after flips", 1.05))):
-        top = data.loc[data["panel"].isin(list("abcdefghi"[3 * row : 3 * row + 3])), "y"].max()
-        beside = axes[3 * row : 3 * row + 3]
-        for axis in beside if top > 0 else ():  # there is nothing to draw after flips where no network solves
-            axis.set(ylim=(-0.03 * top, above * top))
-        beside[0].set_ylabel(label)
-        for axis in [axis for axis in beside if row and axis.get_legend_handles_labels()[0]][:1]:
-            axis.legend(loc="upper left")
+    for row, label in enumerate(("train error", "overlap", "train error after flips")):
+        axes[3 * row].set_ylabel(label)
+    top = data.loc[data["panel"].isin(list("abc")), "y"].max()
+    for axis in axes[:3]:
+        axis.set(ylim=(-0.03 * top, 1.1 * top))
+    for axis in axes[3:6]:
+        axis.set(ylim=(0.0, 1.02))
+        axis.axhline(1.0, color=GREY, linewidth=0.8)
+    axes[3].legend(loc="upper left", bbox_to_anchor=(0.0, 0.95))
+    for axis in axes[6:]:
+        small_rates(axis, LINEAR)
+        axis.set(xscale="log", ylim=(-0.1 * LINEAR, 1.0))
+    for axis in [axis for axis in axes[6:] if axis.get_legend_handles_labels()[0]][:1]:
+        axis.legend(loc="lower right")
     letter(axes)
     return Drawing(figure, data, _caption(found, scale))
 
@@ -93,13 +102,13 @@ def _overlaps(table: pd.DataFrame, series: str) -> pd.DataFrame:
 
 
 def _energies(table: pd.DataFrame, patterns: float | None) -> pd.DataFrame:
-    """Mean train error after flips at one P, and the chord from zero distance."""
+    """Mean train error after flips at one P, and at the same distances the chord from zero to `CHORD_TO`."""
     rows = table[(table["quantity"] == "flipped_train_error") & (table["patterns"] == patterns)]
     points = rows.groupby("distance")["value"].agg(y="mean", y_err="sem", samples="size").reset_index(names="x")
-    start = pd.DataFrame([{"x": 0.0, "y": 0.0, "y_err": 0.0}]) if len(points) else points
-    end = points[points["x"] == CHORD_TO][["x", "y"]].assign(y_err=0.0)
-    curve, chord = pd.concat([start, points]), pd.concat([start, end])
-    return pd.concat([curve.assign(series="local energy"), chord.assign(series="chord")])
+    end = points.loc[points["x"] == CHORD_TO, "y"]
+    x = points.loc[points["x"] <= CHORD_TO, "x"] if len(end) else points["x"][:0]
+    chord = pd.DataFrame({"x": x, "y": x * end.max() / CHORD_TO, "y_err": 0.0})
+    return pd.concat([points.assign(series="local energy"), chord.assign(series="chord")])
 
 
 def _title(name: str, table: pd.DataFrame) -> str:
@@ -126,10 +135,11 @@ def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
         f"trained by BinaryNet with cross-entropy and SGD on P images, against P. {shapes}. Mean and standard error of "
         f"{_each(tables, 'samples')} networks from different starts (overlaps: jackknife over networks). (a–c) Train error (a tie "
         "of the largest outputs is an error). (d–f) Overlap of pairs of networks whose hidden units are matched by "
-        "permutations and signs, layer by layer; grey: the same for random networks. Vertical lines: the largest P up "
+        "permutations and signs, layer by layer; grey: the same for random networks, and a line at equal networks. Vertical lines: the largest P up "
         "to which no network makes a train error. (g–i) Train error at this P after each weight is flipped with probability "
-        f"d, {_each(tables, 'flip_draws')} draws; dashed: a straight line, to compare the shape with. The "
-        "following is chosen here: compare with the paper's figure. Pixels are +1 above the median of their image and −1 otherwise, and "
+        f"d, {_each(tables, 'flip_draws')} draws. The axis is linear below {LINEAR:g} and logarithmic above. Dashed: the chord, "
+        f"a straight line from zero to d = {CHORD_TO:g}. A convex curve lies below it. We judge this up to d = {CHORD_TO:g}. "
+        "The following is chosen here: compare with the paper's figure. Pixels are +1 above the median of their image and −1 otherwise, and "
         f"the last one is left out; widths; P; real weights that start uniform in ±{_each(tables, 'spread')}; logits {_each(tables, 'logit_scale')} W h/√n; learning "
         f"rate {_each(tables, 'learning_rate')} for the mean loss of {_each(tables, 'batch')} images; at most {_each(tables, 'epochs')} epochs; errors "
         "rounded to multiples of 2⁻¹⁰ in the backward pass, so that all processors give the same numbers."

@@ -9,7 +9,6 @@ import pandas as pd
 
 from localentropy.analysis.local_entropy import LARGE_DEVIATIONS
 from localentropy.plots.drawing import (
-    COLORS,
     GREY,
     Drawing,
     colors_of,
@@ -21,11 +20,10 @@ from localentropy.plots.drawing import (
     panels,
     threshold_line,
 )
+from localentropy.plots.margins.largest_margin import TRANSITIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-LINES = {"kappa_max": r"$\kappa_{\max}$", "kappa_u": r"$\kappa_u$", "kappa_min": r"$\kappa_{\min}$"}
 
 
 @in_style
@@ -52,7 +50,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
 def _replicon(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
     """One line for each reference."""
     rows = searched.drop_duplicates(["curve", "alpha", "reference", "distance"])
-    colors = colors_of(sorted(rows.loc[rows["reference"] == "max", "alpha"].unique()))
+    colors = colors_of(sorted(rows.loc[rows["reference"] == "max", "alpha"].unique()), of="load")
     frames = []
     for (alpha, reference), curve in rows.groupby(["alpha", "reference"], sort=False):
         largest = reference == "max"
@@ -73,7 +71,7 @@ def _splitting(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
     """q1 - q0 in units of 1 - q1 for each size of blocks, at the loads where there is one; zero elsewhere."""
     rows = searched.assign(split=(searched["q1"] - searched["q0"]) / (1.0 - searched["q1"]))
     unstable = rows[rows["curve"] == "unstable"]
-    colors = colors_of(rows["blocks"].unique())
+    colors = colors_of(rows["blocks"].unique(), of="other")
     frames = []
     for blocks, curve in unstable.groupby("blocks", sort=False):
         axis.plot(curve["distance"], curve["split"], "o", color=colors[blocks], markersize=3.5, label=blocks)
@@ -94,7 +92,7 @@ def _splitting(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
 
 def _equal_margins(axis: Axes, equal: pd.DataFrame) -> pd.DataFrame:
     """Entropies of solutions of the reference's own margin."""
-    colors, frames = colors_of(equal["margin_ref"].unique()), []
+    colors, frames = colors_of(equal["margin_ref"].unique(), of="margin"), []
     for margin, curve in equal.groupby("margin_ref"):
         d, phi = curve["distance"].to_numpy(), curve["entropy"].to_numpy()
         draw_signed(axis, d, phi, {"color": colors[margin], "label": f"{margin:.3g}"})
@@ -110,13 +108,13 @@ def _equal_margins(axis: Axes, equal: pd.DataFrame) -> pd.DataFrame:
 def _transitions(axis: Axes, regions: pd.DataFrame) -> pd.DataFrame:
     """The lines of the perceptron near their ends."""
     rows, frames = regions[regions["ensemble"] == "perceptron"], []
-    for color, (line, label) in zip(("black", *COLORS), LINES.items(), strict=False):
+    for line, style in TRANSITIONS.items():
         curve = rows[rows["line"] == line].sort_values("alpha")
-        axis.plot(curve["alpha"], curve["margin"], color=color, label=label)
+        axis.plot(curve["alpha"], curve["margin"], **style)
         frames.append(curve_rows("d", line, curve["alpha"], curve["margin"]))
         if line != "kappa_max":
             end = curve.iloc[-1]
-            axis.plot(end["alpha"], end["margin"], "o", color=color, zorder=3)
+            axis.plot(end["alpha"], end["margin"], "o", color=style["color"], zorder=3)
     threshold_line(axis, LARGE_DEVIATIONS, f"large deviations {LARGE_DEVIATIONS:g}", side="left")
     ends = rows[rows["end"]].set_index("line")
     axis.set(xlabel=r"patterns per weight $\alpha$", ylabel=r"margin of the reference $\tilde\kappa$")
@@ -128,7 +126,7 @@ def _transitions(axis: Axes, regions: pd.DataFrame) -> pd.DataFrame:
 def _planted(axis: Axes, planted: pd.DataFrame, column: str, panel: str) -> pd.DataFrame:
     """Curves around solutions of the largest margin; black at the threshold."""
     alphas = sorted(planted.loc[planted["curve"] != "threshold", "alpha"].unique())
-    colors, frames = colors_of(alphas), []
+    colors, frames = colors_of(alphas, of="load"), []
     rising = planted[planted["distance"] < 0.999 * planted["distance_typical"]]
     for alpha, curve in rising.groupby("alpha"):
         d, y = curve["distance"].to_numpy(), curve[column].to_numpy()
@@ -144,6 +142,15 @@ def _planted(axis: Axes, planted: pd.DataFrame, column: str, panel: str) -> pd.D
     return pd.concat(frames)
 
 
+def _distances(found: pd.Series, searched: pd.Series) -> str:
+    """Distances in words: from the first to the last if all that were searched between them are found, else each."""
+    first, last = found.min(), found.max()
+    if len(found) > 2 and found.nunique() == searched[searched.between(first, last)].nunique():
+        return f"for d from {first:.2g} to {last:.2g}"
+    told = [f"{d:.2g}" for d in sorted(found.unique())]
+    return f"at d = {' and '.join([', '.join(told[:-1]), told[-1]] if len(told) > 1 else told)}"
+
+
 def _caption(searched: pd.DataFrame, equal: pd.DataFrame, regions: pd.DataFrame, planted: pd.DataFrame) -> str:
     stable = searched[searched["curve"] != "unstable"]
     unstable = searched[searched["curve"] == "unstable"]
@@ -152,10 +159,13 @@ def _caption(searched: pd.DataFrame, equal: pd.DataFrame, regions: pd.DataFrame,
     threshold = planted[planted["curve"] == "threshold"].iloc[0]
     where = "nowhere"
     if len(split):
-        where = f"in blocks of m = {', '.join(split['blocks'].unique())} for d from {split['distance'].min():.2g} to {split['distance'].max():.2g}"
-        where += ", where the entropy is negative" if (split["entropy"] < 0).all() else ""
+        where = " and ".join(
+            f"in blocks of m = {blocks} {_distances(found['distance'], unstable['distance'])}"
+            for blocks, found in split.groupby("blocks", sort=False)
+        )
+        where += ". The entropy is negative there" if (split["entropy"] < 0).all() else ""
     if "stationary" in set(unstable["blocks"]) - set(split["blocks"]):
-        where += ", and no m is stationary"
+        where += ". No m is stationary"
     return (
         "Figure s1. Statements of the text that have no figure there; binary perceptron, replica theory. (a) Replicon along curves around "
         "solutions of the largest margin (colours) and of smaller margins at α = "

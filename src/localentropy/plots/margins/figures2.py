@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.patches import Patch
 
-from localentropy.plots.drawing import COLORS, GREY, Drawing, curve_rows, in_style, letter, panels
-from localentropy.plots.margins.largest_margin import model_in_words
+from localentropy.plots.drawing import GREY, PHASES, Drawing, curve_rows, in_style, letter, panels
+from localentropy.plots.margins.largest_margin import TRANSITIONS, model_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LINES = {
-    "kappa_max": {"color": "black", "linestyle": "-", "label": r"$\kappa_{\max}$"},
-    "kappa_u": {"color": COLORS[0], "linestyle": "-", "label": r"$\kappa_u$"},
-    "kappa_min": {"color": COLORS[1], "linestyle": "--", "label": r"$\kappa_{\min}$"},
-}
+REGIONS = {"dense": PHASES["wide"], "dip": "#fdf1dd", "gap": PHASES["hard"], "no solutions": PHASES["none"]}
+"""Colours of the regions, by their names in the legend."""
 TOP = 2.5
 """Upper end of the axis of margins, in units of the largest margin at α'_LE."""
+BEYOND = 1.05
+"""Right end of the axis of loads, in units of α_c."""
 ENDS = {"kappa_max": "α_c", "kappa_u": "α'_LE", "kappa_min": "α_min"}
 
 
@@ -33,46 +33,48 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     frames = []
     for axis, letter_of, name in zip(axes, "abcdefgh", p["lines"], strict=False):
         rows = table[table["ensemble"] == name]
-        lines = {line: rows[rows["line"] == line].sort_values("alpha") for line in LINES}
+        lines = {line: rows[rows["line"] == line].sort_values("alpha") for line in TRANSITIONS}
         _regions(axis, lines, p["smallest_alpha"])
-        for line, style in LINES.items():
+        for line, style in TRANSITIONS.items():
             x, y = lines[line]["alpha"], lines[line]["margin"]
             axis.plot(x, y, **style)
             frames.append(curve_rows(letter_of, f"{name}, {line}", x, y, ensemble=name))
         for line in ("kappa_u", "kappa_min"):
             end = lines[line].iloc[-1]
-            axis.plot(end["alpha"], end["margin"], "o", color=LINES[line]["color"], zorder=3)
-        top = TOP * lines["kappa_u"]["margin"].iloc[-1]
-        axis.set(xlabel=r"patterns per weight $\alpha$", xlim=(p["smallest_alpha"], None), ylim=(0.0, top))
+            axis.plot(end["alpha"], end["margin"], "o", color=TRANSITIONS[line]["color"], zorder=3)
+        top, right = TOP * lines["kappa_u"]["margin"].iloc[-1], BEYOND * lines["kappa_max"]["alpha"].iloc[-1]
+        axis.set(xlabel=r"patterns per weight $\alpha$", xlim=(p["smallest_alpha"], right), ylim=(0.0, top))
         axis.set_title(model_in_words(p["ensembles"][name]).partition(",")[0], fontsize=7)
     axes[0].set(ylabel=r"margin of the reference $\tilde\kappa$")
-    axes[-1].legend(loc="center right")
-    axes[0].text(0.1, 0.5, "dense regions", transform=axes[0].transAxes, fontsize=7)
+    entries, labels = axes[0].get_legend_handles_labels()
+    areas = [Patch(facecolor=color, edgecolor=GREY, linewidth=0.4) for color in REGIONS.values()]
+    figure.legend([*entries, *areas], [*labels, *REGIONS], loc="outside lower center", ncols=len(entries) + len(areas))
     letter(axes)
     thresholds = _thresholds(table[table["end"]])
     for name, values in thresholds.items():
         frames.append(curve_rows("thresholds", str(name), np.nan, values, ensemble=values.index))
     caption = (
         "Figure s2, not in the paper. Phases of typical solutions of margin κ̃ at α patterns per weight, replica-symmetric "
-        "theory, local entropy of solutions of margin κ = 0. White: no solutions. Blue: dense regions, where the local "
-        "entropy grows up to the typical distance. Orange: the local entropy is positive, with a minimum at a small distance. Grey: "
-        f"it is negative in a shell of distances. {_in_words(thresholds)} The range of α is chosen here."
+        "theory, local entropy of solutions of margin κ = 0. Dense: regions where the local entropy grows up to the typical "
+        "distance. Dip: the local entropy is positive, with a minimum at a small distance. Gap: it is negative in a shell of "
+        f"distances. The colours are those of figure 1 of the main paper. {_in_words(thresholds)} The range of α is chosen here."
     )
     return Drawing(figure, pd.concat(frames), caption)
 
 
 def _regions(axis: Axes, lines: Mapping[str, pd.DataFrame], left: float) -> None:
-    """The three phases, between the lines. Each line goes on as that of κ_max where it has ended."""
-    alphas = np.unique(np.concatenate([lines[line]["alpha"] for line in LINES]))
-    alphas = np.union1d(alphas, np.linspace(left, alphas[-1], 200))
+    """The phases between the lines, and none above κ_max. Each line goes on as that of κ_max where it has ended."""
+    alphas = np.unique(np.concatenate([lines[line]["alpha"] for line in TRANSITIONS]))
+    alphas = np.union1d(alphas, np.linspace(left, BEYOND * alphas[-1], 200))
     top = np.interp(alphas, lines["kappa_max"]["alpha"], lines["kappa_max"]["margin"])
     edges = [top]
     for line in ("kappa_u", "kappa_min"):
         edge = np.interp(alphas, lines[line]["alpha"], lines[line]["margin"])
         edges.append(np.where(alphas <= lines[line]["alpha"].iloc[-1], np.minimum(edge, top), top))
     edges.append(np.full(len(alphas), 1e-9))
-    for upper, lower, color in zip(edges[:-1], edges[1:], (COLORS[0], COLORS[1], GREY), strict=True):
-        axis.fill_between(alphas, lower, upper, color=color, alpha=0.2, linewidth=0.0)
+    edges.insert(0, np.maximum(top, TOP * lines["kappa_u"]["margin"].iloc[-1]))
+    for upper, lower, name in zip(edges[:-1], edges[1:], ("no solutions", "dense", "dip", "gap"), strict=True):
+        axis.fill_between(alphas, lower, upper, color=REGIONS[name], linewidth=0.0)
 
 
 def _thresholds(ends: pd.DataFrame) -> pd.DataFrame:

@@ -7,9 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from localentropy.plots.drawing import Drawing, frozen_ends, in_style
+from localentropy.plots.drawing import COLORS, Drawing, frozen_ends, in_style
 from localentropy.plots.largest_margin_curves import beyond_axis, draw_curves
 
+TRANSITIONS: dict[str, dict[str, Any]] = {
+    "kappa_max": {"color": "black", "label": r"$\kappa_{\max}$"},
+    "kappa_u": {"color": COLORS[0], "label": r"$\kappa_u$"},
+    "kappa_min": {"color": COLORS[1], "linestyle": "--", "label": r"$\kappa_{\min}$"},
+}
+"""Looks of the margins that bound the phases."""
 UNITS = {"relu": "ReLU", "sign": "sign"}
 """Activation → its name in captions, where it has one."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +10,18 @@ import pandas as pd
 import seaborn as sns
 
 from localentropy.analysis.solver_runs import averages, shared_size
+from localentropy.analysis.thresholds import success_fractions
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import (
+    PHASES,
+    Drawing,
+    clipped_bars,
+    curve_rows,
+    in_style,
+    letter,
+    panels,
+    threshold_line,
+)
 from localentropy.plots.perceptron_points import one_two_five, series
 
 if TYPE_CHECKING:
@@ -21,6 +31,10 @@ TOP = 1.6
 """Upper end of the axis of 1/α."""
 BOTTOM = 0.5
 """Its lower end."""
+FRACTIONS = ("focusing_bp", "sbpi")
+"""Solvers whose fractions solved are shown near the thresholds."""
+NEAR = (0.78, 1.37)
+"""Ends of the axis of 1/α there."""
 
 
 @in_style
@@ -29,12 +43,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = tables["overparam/thresholds"].sort_values("alpha_T")
     p = tables["overparam/thresholds"].attrs["parameters"]
     runs = tables["overparam/solve_sbpi"].attrs["parameters"]
-    storage = table[table["alpha_T"] == p["alpha_T_storage"]].iloc[0]
+    storage = _storage(tables["margins/dense_regions"])
     figure, (axis, errors) = panels(2, 7.2, 3.2)
-    # The storage limit is drawn at α_T = 0.
-    _phases(axis, table.assign(alpha_T=table["alpha_T"].mask(table["alpha_T"] == p["alpha_T_storage"], 0.0)))
-    inset = errors.inset_axes((0.47, 0.5, 0.53, 0.48))
-    points = _train_errors((errors, inset), tables)
+    _phases(axis, table, storage)
+    inset = errors.inset_axes((0.38, 0.5, 0.62, 0.48))
+    points = [*_train_errors(errors, tables), *_fractions(inset, tables)]
     # The thresholds of other features do not apply to these runs.
     marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["ensemble"]["activation"] == runs["activation"])]
     for row in marked.itertuples():
@@ -46,42 +59,57 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     one_two_five(errors, (1, 2, 5, 10, 20), (0.75, 24.0))
     errors.set(ylabel="train error, best over the run", ylim=(-0.003, 0.19))
     errors.legend(loc="center right", bbox_to_anchor=(1.0, 0.25))
-    inset.set(xlim=(0.78, 1.24), ylim=(-0.0006, 0.018), xticks=[0.8, 1.0, 1.2], yticks=[0.0, 0.005, 0.01, 0.015])
+    inset.set(xlim=NEAR, ylim=(-0.04, 1.04), xticks=[0.8, 0.9, 1.0, 1.1, 1.2, 1.3], yticks=[0.0, 0.5, 1.0])
+    inset.set_ylabel("fraction solved", fontsize=6, labelpad=1)
     inset.tick_params(labelsize=6)
+    look = {"fontsize": 5, "handlelength": 0.8, "labelspacing": 0.2, "handletextpad": 0.4, "columnspacing": 0.5}
+    inset.legend(loc="lower right", ncols=len(FRACTIONS), borderaxespad=0.0, **look)
     letter([axis, errors])
     thresholds = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}
     data = pd.concat(curve_rows("a", name, table["alpha_T"], table[column]) for column, name in thresholds.items())
+    ends = [curve_rows("a", f"{name}, storage", 0.0, [storage[column]]) for column, name in thresholds.items()]
     lines = [
         pd.DataFrame({"panel": "b", "series": f"threshold, {name}", "x": marked[column]})
         for column, name in thresholds.items()
     ]
-    data = pd.concat([data, *points, *lines])
+    data = pd.concat([data, *ends, *points, *lines])
     caption = (
         "Figure 1. (a) Two thresholds of the binary perceptron on random features. Solutions exist from the interpolation "
         "threshold 1/α_c on. From the local-entropy threshold 1/α_LE on, the Franz–Parisi entropy around solutions of the "
         f"largest margin is monotonic. Replica-symmetric theory, {p['ensemble']['activation']} features. Dots at α_T = 0: "
-        f"the storage problem (computed at α_T = {p['alpha_T_storage']:g}), {storage['inv_alpha_c']:.4f} and "
-        f"{storage['inv_alpha_le']:.4f}. Inset: the distance of the two thresholds. (b) Train error of four solvers at "
+        f"the storage problem, {storage['inv_alpha_c']:.4f} and {storage['inv_alpha_le']:.4f} (perceptron of the paper on "
+        "margins). Inset: the distance of the two thresholds. (b) Train error of four solvers at "
         f"α_T = {runs['alpha_T']:g} (the inset of the paper), D = {shared_size(tables)}: the smallest error of a run, mean "
-        f"and standard error over instances; {_marks(len(marked), p, runs)}. Inset: the same near the thresholds. The plane "
-        "of the figure, the range of α_T, sizes and settings of the solvers are chosen here; compare with the paper's figure."
+        f"and standard error over instances; {_marks(len(marked), p, runs)}. Inset: fraction of the "
+        "instances that focusing BP and SBPI solve near the thresholds, sizes side by side. "
+        "The legend has their D, larger sizes are darker. Error bars: of a "
+        "binomial distribution with one success and one failure more. The plane of the figure, the range of α_T, sizes and "
+        "settings of the solvers are chosen here; compare with the paper's figure."
     )
     return Drawing(figure, data, caption)
 
 
-def _phases(axis: Axes, table: pd.DataFrame) -> None:
+def _storage(regions: pd.DataFrame) -> dict[str, float]:
+    """Both thresholds of random patterns, the limit of α_T → 0: where lines of the perceptron end."""
+    ends = regions[regions["end"] & (regions["ensemble"] == "perceptron")].set_index("line")["alpha"]
+    return {"inv_alpha_c": 1.0 / ends["kappa_max"], "inv_alpha_le": 1.0 / ends["kappa_u"]}
+
+
+def _phases(axis: Axes, table: pd.DataFrame, storage: Mapping[str, float]) -> None:
     """The plane of the loads, and in an inset the distance of the two thresholds."""
     x, c, le = table["alpha_T"], table["inv_alpha_c"], table["inv_alpha_le"]
-    flat, _, hard, _, unsat = sns.color_palette("Blues", 5)
-    axis.fill_between(x, BOTTOM, c, color=unsat, linewidth=0)
-    axis.fill_between(x, c, le, color=hard, linewidth=0)
-    axis.fill_between(x, le, TOP, color=flat, linewidth=0)
+    axis.fill_between(x, BOTTOM, c, color=PHASES["none"], linewidth=0)
+    axis.fill_between(x, c, le, color=PHASES["hard"], linewidth=0)
+    axis.fill_between(x, le, TOP, color=PHASES["wide"], linewidth=0)
     axis.plot(x, c, color="black", label=r"$1/\alpha_c$, interpolation")
     axis.plot(x, le, color="black", linestyle="--", label=r"$1/\alpha_{\mathrm{LE}}$, local entropy")
-    ends = [c.iloc[0], le.iloc[0]]
+    ends = [*storage.values()]
     axis.plot([0, 0], ends, "o", color="black", clip_on=False, zorder=3)
-    for y, shift, color in zip(ends, (-40, 9), ("white", "black"), strict=True):
-        axis.annotate(f"{y:.4f}", (0, y), xytext=(5, shift), textcoords="offset points", fontsize=7, color=color)
+    # The lower label would lie on its line: it stands below, and a thin line leads to the dot.
+    for y, place, lead in zip(
+        ends, ((7, -44), (5, 6)), ({"arrowstyle": "-", "linewidth": 0.5, "color": "black"}, None), strict=True
+    ):
+        axis.annotate(f"{y:.4f}", (0, y), xytext=place, textcoords="offset points", fontsize=7, arrowprops=lead)
     axis.set(xlim=(0.0, x.max()), ylim=(BOTTOM, TOP), xlabel=r"$\alpha_T = P/D$", ylabel=r"$1/\alpha = N/P$")
     at = 0.45 * x.max()
     low, high = np.interp(at, x, c), np.interp(at, x, le)
@@ -89,7 +117,7 @@ def _phases(axis: Axes, table: pd.DataFrame) -> None:
     slope = (np.interp(1.1 * at, x, c) - np.interp(0.9 * at, x, c)) / (0.2 * at)
     look = {"rotation": np.degrees(np.arctan(slope)), "transform_rotates_text": True, "rotation_mode": "anchor"}
     axis.text(at, (low + high) / 2, "SAT, hard", ha="center", va="center", **look)
-    axis.text(at, (BOTTOM + low) / 2, "UNSAT", ha="center", va="center", color="white")
+    axis.text(at, (BOTTOM + low) / 2, "UNSAT", ha="center", va="center")
     right = axis.secondary_yaxis("right", functions=(np.reciprocal, np.reciprocal))
     right.set(ylabel=r"$\alpha$", yticks=[0.7, 0.8, 1.0, 1.2, 1.5, 2.0])
     axis.legend(loc="upper right")
@@ -109,25 +137,45 @@ def _marks(drawn: int, theory: Mapping[str, Any], runs: Mapping[str, Any]) -> st
     return f"the thresholds at α_T = {runs['alpha_T']:g} were not computed"
 
 
-def _train_errors(axes: Iterable[Axes], tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
+def _train_errors(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
     """Best train error of each solver at the size they share; the CSV has the last one and the other sizes too."""
     rows = []
     for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
         runs = tables[f"overparam/solve_{solver}"]
-        for quantity in ("train_error_best", "train_error_last", "solved"):
+        for quantity in ("train_error_best", "train_error_last", *([] if solver in FRACTIONS else ["solved"])):
             points = averages(runs, quantity, solved_only=False)
             rows.append(series(points, "b" if quantity == "train_error_best" else "data", f"{solver}, {quantity}"))
             if quantity == "train_error_best":
                 here = points[points["D"] == shared_size(tables)]
                 # SBPI hides focusing BP where their errors agree.
                 size = {"focusing_bp": 6.0, "sbpi": 3.5}.get(solver, 4.0)
-                for axis in axes:
-                    axis.errorbar(
-                        here["inv_alpha"],
-                        here["y"],
-                        here["y_err"],
-                        **ALGORITHMS[solver],
-                        markersize=size,
-                        linewidth=1.0,
-                    )
+                look = {**ALGORITHMS[solver], "markersize": size, "linewidth": 1.0}
+                axis.errorbar(here["inv_alpha"], here["y"], here["y_err"], **look)
     return rows
+
+
+def _fractions(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
+    """Fraction solved of each size, in the colour of its solver, darker for larger sizes, side by side."""
+    rows = []
+    for index, solver in enumerate(FRACTIONS):
+        runs = tables[f"overparam/solve_{solver}"]
+        runs = runs[runs["quantity"] == "solved"]
+        points = success_fractions(runs, ["D", "N", "inv_alpha"], runs["value"]).rename(columns={"runs": "n"})
+        look = ALGORITHMS[solver]
+        sizes = sorted(points["D"].unique())
+        shades = sns.blend_palette([_paler(look["color"]), look["color"], "black"], len(sizes) + 1)
+        for size, (D, color) in enumerate(zip(sizes, shades, strict=False)):
+            here = points[(points["D"] == D) & points["inv_alpha"].between(*NEAR)]
+            style = {"color": color, "marker": look["marker"], "markersize": 2.5, "linewidth": 0.7, "capsize": 1}
+            shift = 0.003 * (2 * size - len(sizes) + index)
+            axis.errorbar(
+                here["inv_alpha"] + shift, here["y"], clipped_bars(here), label=f"{look['label']} {D}", **style
+            )
+        rows.append(series(points.assign(solved=points["y"]), "b, inset", f"{solver}, solved"))
+        rows[-1]["panel"] = rows[-1]["panel"].where(points["inv_alpha"].between(*NEAR), "data")
+    return rows
+
+
+def _paler(color: str) -> Any:
+    """The colour, mixed with white."""
+    return sns.light_palette(color, 5)[2]

@@ -11,7 +11,16 @@ from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.analysis.thresholds import last_half_point, success_fractions
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import (
+    Drawing,
+    clipped_bars,
+    colors_of,
+    curve_rows,
+    in_style,
+    letter,
+    panels,
+    threshold_line,
+)
 from localentropy.plots.perceptron_points import draw_points, one_two_five, series, typical_line, without_errors
 
 
@@ -26,7 +35,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     solved = success_fractions(outcomes, ["D", "inv_alpha"], outcomes["value"])
     test = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
-    sizes = colors_of(sorted(runs["D"].unique()))
+    sizes = colors_of(sorted(runs["D"].unique()), of="size")
     frames = [csv_rows(agreement), curve_rows("c", "theory", line["inv_alpha"], line["error_typical"])]
     columns = 1 + (len(sizes) + 1) // 2
     figure, grid = panels(columns, 2.5 * columns, 4.6, rows=2)
@@ -36,10 +45,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         style = {"color": color, "marker": "o", "label": f"$D = {D}$"}
         here, counted, found = (table[table["D"] == D] for table in (train, solved, test))
         errors.errorbar(here["inv_alpha"], here["y"], here["y_err"], **style)
-        fractions.errorbar(counted["inv_alpha"], counted["y"], counted["y_err"], **style)
+        fractions.errorbar(counted["inv_alpha"], counted["y"], clipped_bars(counted), **style)
         half, spread = last_half_point(counted.rename(columns={"inv_alpha": "alpha"}))
         if np.isfinite(half):
-            threshold_line(fractions, half, f"{half:.2f}", color=color, side="right", at=0.4)
+            threshold_line(fractions, half, f"{half:.2f}", color=color, side="right")
         axis.plot(line["inv_alpha"], line["error_typical"], color="black")
         draw_points(axis, found, style)
         axis.set(ylabel="test error of solutions", title=style["label"])
@@ -50,7 +59,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 24.0), train)
     fractions.axhline(0.5, color="black", linewidth=0.6, zorder=0)
     errors.set(ylabel="train error of SA (best)")
-    fractions.set(ylabel="fraction solved")
+    # The values of the dotted lines stand above the points.
+    fractions.set(ylabel="fraction solved", ylim=(-0.05, 1.3), yticks=[0.0, 0.5, 1.0])
     errors.legend()
     for axis in strips[len(sizes) :]:
         axis.remove()

@@ -11,12 +11,14 @@ from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.analysis.thresholds import success_fractions
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
+from localentropy.plots.drawing import Drawing, clipped_bars, colors_of, curve_rows, in_style, letter, panels
 from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, typical_line, without_errors
 
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 APART = 1.05
 """Factor in 1/α between sizes that are drawn apart."""
+APART_TOO = 1.026
+"""The same between sizes and margins, of fractions that may be equal."""
 
 
 @in_style
@@ -32,7 +34,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     solved = success_fractions(outcomes, ["margin", "D", "inv_alpha"], outcomes["value"])
     frames = [csv_rows(agreement)]
     figure, (axis, fractions) = panels(2, 7.0, 3.2)
-    for margin, color in colors_of(margins).items():
+    for step, (margin, color) in enumerate(colors_of(margins, of="margin").items()):
         line = typical_line(typical, str(margin))
         axis.plot(line["inv_alpha"], line["error_typical"], color=color, label=rf"$\kappa = {margin:g}$")
         frames.append(curve_rows("a", f"theory, margin {margin:g}", line["inv_alpha"], line["error_typical"]))
@@ -42,8 +44,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             shown = apart(here, index, len(sizes), APART)
             axis.plot(shown["inv_alpha"], shown["theory"], "_", color=color, markersize=8)
             draw_points(axis, shown, {"color": color, "marker": marker})
-            where = apart(counted, index, len(sizes), APART)["inv_alpha"]
-            fractions.errorbar(where, counted["y"], counted["y_err"], color=color, marker=marker, linewidth=1.0)
+            place = index * len(margins) + step
+            where = apart(counted, place, len(sizes) * len(margins), APART_TOO)["inv_alpha"]
+            fractions.errorbar(
+                where, counted["y"], clipped_bars(counted), color=color, marker=marker, markersize=3, linewidth=1.0
+            )
             frames.append(series(here, "a", f"MCT0, margin {margin:g}, D = {D}"))
             frames.append(series(counted, "b", f"solved, margin {margin:g}, D = {D}"))
     for D, marker in markers.items():
@@ -62,7 +67,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "each point's effective margin, half-way to the first sum that the margin forbids. Hollow: fewer than 90 % of the "
         f"instances solved. {in_words(agreement, 'test error')} Error bars: standard errors over instances."
         f"{without_errors(points)} (b) Fraction of the instances solved; error bars: of a binomial distribution with one "
-        "success and one failure more. Sizes are drawn a little apart. Sizes, margins and α_T are chosen here; compare with "
+        "success and one failure more. Sizes, and in (b) also margins, are drawn a little apart. "
+        "Sizes, margins and α_T are chosen here; compare with "
         "the paper's figure."
     )
     return Drawing(figure, pd.concat(frames), caption)

@@ -44,7 +44,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     histograms: dict[float, pd.DataFrame] = {}
     levels: dict[float, str] = {}
     figure, (axis, below) = panels(2, 7.0, 4.4)
-    for index, (inv_alpha, color) in enumerate(colors_of(inv_alphas).items()):
+    for index, (inv_alpha, color) in enumerate(colors_of(inv_alphas, of="load").items()):
         line = lines[lines["inv_alpha"] == inv_alpha]
         base, mode = SHIFT * index, line.loc[line["value"].idxmax()]
         axis.axhline(base, color=color, linewidth=0.5)

@@ -32,12 +32,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     energies = {solver: _energies(solver, tables, lattice) for solver in PANELS}
     values = sorted({round(x, 1) for points in energies.values() for x in points["inv_alpha"]})
-    colors = colors_of(values)
+    colors = colors_of(values, of="load")
     frames = [csv_rows(agreement)]
     figure, axes = panels(3, 7.4, 5.2, rows=2)
     for panel, axis, (solver, title) in zip("abc", axes, PANELS.items(), strict=False):
         for inv_alpha, here in energies[solver].groupby("inv_alpha"):
-            axis.errorbar(here["x"], here["y"], here["y_err"], **_look(here, colors))
+            # There are no numbers between no flip and the first flips.
+            for part in (here[here["x"] == 0.0], here[here["x"] > 0.0]):
+                axis.errorbar(part["x"], part["y"], part["y_err"], **_look(here, colors))
             frames.append(series(here, panel, f"{solver}, 1/α = {inv_alpha:.2f}", x="x"))
         for inv_alpha, line in lines[lines["inv_alpha"] >= 5.0].groupby("inv_alpha"):
             axis.plot(line["x"], line["value"], color="black", linestyle="--", linewidth=0.7, zorder=1)
@@ -54,8 +56,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         frames.append(series(less, "d", f"less theory, mct0, 1/α = {inv_alpha:.2f}", x="x"))
     axes[3].axhline(0.0, color="black", linewidth=0.6, zorder=0)
     axes[3].set(xlabel="distance $d$", ylabel="train error minus theory", title=PANELS["mct0"])
-    overlaps = _overlaps(axes[4], tables)
-    frames += overlaps
+    frames += _overlaps(axes[4], tables)
     axes[5].axis("off")
     handles = [Line2D([], [], color="black", linestyle="--", linewidth=0.7, label="typical")]
     handles += [Line2D([], [], color=color, marker="o", markersize=3, label=f"{x:g}") for x, color in colors.items()]
@@ -74,8 +75,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "solutions, replica theory, at 1/α = 5 and the larger values of figure 12. The axes are linear below 0.0001 and "
         "logarithmic above. (d) MCT0 minus the theory on the lattice of its sums and flips, 1/α side by side. "
         f"{in_words(agreement, 'local energy')} (e) Mean overlap of two solutions of one instance, found by one solver from "
-        f"different seeds, sizes side by side; line: typical solutions, replica theory. {_words(overlaps)} Error bars: "
-        "standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen "
+        "different seeds, sizes side by side; line: typical solutions, replica theory. The CSV has the numbers and their "
+        "z-scores. Error bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen "
         "here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
@@ -116,22 +117,6 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
     one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0), table)
     axis.set(ylabel="overlap of two solutions", yscale="log", ylim=(0.01, 1.0))
     return frames
-
-
-def _words(overlaps: list[pd.DataFrame]) -> str:
-    """The z-scores of the overlaps at the largest size of the solvers that find typical solutions."""
-    rows = pd.concat(overlaps).dropna(subset="z")
-    rows = rows[~rows["series"].str.startswith("sbpi")]
-    found = [
-        f"{_named(row.series)}, 1/α = {row.x:.1f}: {row.y:.4f} ± {row.y_err:.4f}, theory {row.theory:.4f}, z = {row.z:.1f}"
-        for row in rows.itertuples()
-    ]
-    return "; ".join(found) + "." if found else "Too few are solved to compare."
-
-
-def _named(series: str) -> str:
-    solver, _, size = series.partition(", ")
-    return f"{ALGORITHMS[solver]['label']}, {size}"
 
 
 def _sizes(drawn: Mapping[str, pd.DataFrame]) -> str:

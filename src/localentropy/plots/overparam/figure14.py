@@ -6,27 +6,28 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-import seaborn as sns
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator, ScalarFormatter
 
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.cnn_tables import below_paper, powers_of_two, training
-from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels
+from localentropy.plots.drawing import Drawing, colors_of, in_style, letter, panels
 from localentropy.plots.network_points import distance_axis
 
 WHOLE = "whole network"
 LOOKS: dict[str, dict[str, Any]] = {
     name: {"color": color, "marker": marker}
-    for name, color, marker in zip(
-        ("conv 1", "conv 2", "conv 3", "conv 4", "linear", WHOLE),
-        (*sns.color_palette("flare", 4).as_hex(), GREY, "black"),
+    for (name, color), marker in zip(
+        {**colors_of(("conv 1", "conv 2", "conv 3", "conv 4", "linear"), of="other"), WHOLE: "black"}.items(),
         ("o", "s", "^", "D", "v", "*"),
         strict=True,
     )
 }
 SHOWN = {leading * 10**power for leading in (1, 1.5, 2, 3, 5, 7) for power in range(6)}
 """Epochs that are drawn besides 0 and the last: a point for each would be a smear on the logarithmic axis."""
+
+CLOSER = 0.92
+"""Lower end of the axis of the inset, or lower if it must be."""
 
 
 @in_style
@@ -65,7 +66,20 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set_ylim(max(0.0, data["y"].min() - 0.1), 1.03)
         axis.xaxis.set_major_formatter(ScalarFormatter())
         distance_axis(axis)
-    axes[0].legend([Line2D([], [], **look) for look in LOOKS.values()], LOOKS, loc="lower left", ncols=2)
+    handles = [Line2D([], [], **look) for look in LOOKS.values()]
+    figure.legend(handles, LOOKS, loc="outside lower center", ncols=len(LOOKS), columnspacing=1.2)
+    # The convolutions stay close to their start.
+    closer = axes[0].inset_axes((0.22, 0.12, 0.66, 0.42))
+    near = data[(data["panel"] == "a") & data["series"].str.startswith("conv")]
+    for series, line in near.groupby("series", sort=False):
+        closer.errorbar(
+            line["x"], line["y"], line["y_err"], **LOOKS[str(series)] | {"markersize": 2.5, "linewidth": 0.8}
+        )
+    closer.set_xscale("symlog", linthresh=1)
+    closer.set(ylim=(min(CLOSER, near["y"].min() - 0.005), 1.002), xticks=axes[0].get_xticks())
+    closer.xaxis.set_minor_locator(NullLocator())
+    closer.xaxis.set_major_formatter(ScalarFormatter())
+    closer.tick_params(labelsize=6)
     letter(axes)
     for column in range(len(optimizers), 2):
         for axis in axes[column::2]:
@@ -82,6 +96,6 @@ def _caption(table: pd.DataFrame, scale: str) -> str:
         "Figure 14. Overlap q (cosine) of each layer's weights with those before training: of the convolutions' filters "
         "before batch norm is folded in, not aligned, and of the linear layer; on the right the distance √(2 (1 − q)) of "
         f"weights of norm 1. {training(table)} Mean and standard error of {p['samples']} networks. {in_time} at the "
-        f"largest width k = {max(p['widths'])}; the axis is linear below epoch 1, logarithmic above. {by_width} after the "
+        f"largest width k = {max(p['widths'])}; the axis is linear below epoch 1, logarithmic above; inset: the convolutions of (a), enlarged. {by_width} after the "
         f"last epoch, against the width; black: the weights of all layers together. {below_paper(table, scale)}"
     )

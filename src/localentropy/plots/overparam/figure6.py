@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.ticker import NullFormatter, NullLocator
 
-from localentropy.plots.drawing import Drawing, in_style, letter, panels
+from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels
 from localentropy.plots.network_points import (
     draw_points,
     draw_thresholds,
@@ -16,9 +17,13 @@ from localentropy.plots.network_points import (
     errors,
     label_panels,
     overlaps,
+    samples_in_words,
     threshold_rows,
     thresholds,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 STARTS: dict[str, dict[str, Any]] = {
     "random_orthogonal": {"color": "#332288", "marker": "o", "label": "random orthogonal"},
@@ -48,22 +53,45 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             energies(solutions, by, shown),
         ]
     )
-    figure, axes = panels(3, 7.2, 2.8)
+    figure, axes = panels(3, 7.2, 3.1)
     draw_points(axes, data, by, STARTS)
     for axis in axes[:2]:
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
     draw_thresholds(axes[:1], positions, STARTS)
-    draw_thresholds(axes[1:2], positions, STARTS, at=0.65)  # the legend is above
+    draw_thresholds(axes[1:2], positions, STARTS, at=0.26)  # the points and the inset are above
     label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", "upper right", "upper left"))
+    difference = _difference(data, by)
+    _draw_difference(axes[1].inset_axes((0.27, 0.52, 0.7, 0.18)), difference, by)
     # Room for the legend above the points.
     axes[2].set(ylim=(-1e-4, 8.0), yticks=[0.0, 1e-3, 1e-2, 1e-1, 0.5])
     axes[2].set_yticklabels(["0", "0.001", "0.01", "0.1", "0.5"])
     axes[2].yaxis.set_minor_locator(NullLocator())
     letter(axes)
-    rows = pd.concat([data, threshold_rows(positions, by, "a, b"), _adversity(table, x)])
-    return Drawing(figure, rows, _caption(table, positions, scale))
+    rows = pd.concat([data, difference, threshold_rows(positions, by, "a, b"), _adversity(table, x)])
+    return Drawing(figure, rows, _caption(table, data, positions, scale))
+
+
+def _difference(data: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Overlap of trained minus that of untrained networks, where there is one."""
+    known = data[data["panel"] == "b"].dropna(subset="y").astype({"y": float, "y_err": float})
+    trained, untrained = (known[known["series"] == series] for series in ("trained", "untrained"))
+    both = trained.merge(untrained[[by, "width", "y", "y_err"]], on=[by, "width"], suffixes=("", "_before"))
+    both = both.assign(y=both["y"] - both["y_before"], y_err=np.hypot(both["y_err"], both["y_err_before"]))
+    return both.drop(columns=["y_before", "y_err_before"]).assign(panel="b, inset", series="trained minus untrained")
+
+
+def _draw_difference(inset: Axes, difference: pd.DataFrame, by: str) -> None:
+    """The two overlaps of the panel are close to each other."""
+    for start, points in difference.groupby(by, sort=False):
+        style = STARTS[str(start)] | {"markersize": 2.0, "linewidth": 0.7, "capsize": 1, "label": None}
+        inset.errorbar(points["x"], points["y"], points["y_err"], **style)
+    inset.axhline(0.0, color=GREY, linewidth=0.8)
+    inset.set(xscale="log")
+    inset.set_title("trained minus untrained", fontsize=6, pad=2)
+    inset.xaxis.set_minor_formatter(NullFormatter())
+    inset.tick_params(labelsize=5)
 
 
 def _of_solutions(table: pd.DataFrame) -> pd.DataFrame:
@@ -89,24 +117,24 @@ def _adversity(table: pd.DataFrame, x: str) -> pd.DataFrame:
     return points.assign(x=points[x])
 
 
-def _caption(table: pd.DataFrame, positions: Mapping[str, int], scale: str) -> str:
+def _caption(table: pd.DataFrame, data: pd.DataFrame, positions: Mapping[str, int], scale: str) -> str:
     p = table.attrs["parameters"]
     firsts = [f"{count} ({STARTS[name]['label']})" for name, count in positions.items()]
     found = (
         "Vertical lines: smallest size from which on half of the networks make no train errors, "
         f"{' and '.join(firsts)}. "
     )
-    few = f", {p['wide_samples']} from width {p['wide']} on" if p["wide_samples"] != p["samples"] else ""
     return (
         f"Figure 6. Perceptrons with {p['hidden_layers']} hidden ReLU layers on the parity of MNIST digits (10 "
         f"principal components): {p['training_patterns']} training patterns, all 10 000 test patterns, square-hinge "
         f"loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, {p['epochs']} epochs or "
-        f"until the loss is below 10⁻¹²; mean and standard error of {p['samples']} networks per point{few} (overlaps: "
-        "jackknife over networks). (a) Train (dashed, open) and test error. "
+        f"until the loss is below 10⁻¹²; mean and standard error. {samples_in_words(data)} The errors of "
+        "overlaps are from a jackknife over networks. (a) Train (dashed, open) and test error. "
         f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
         "(b) Overlap of pairs of solutions of one training set, normalised and aligned, where there are three or more; "
         "right axis: their distance per unit, √2 for orthogonal weights; grey: the same for the networks before any "
-        "training, which are the same from both starts. (c) Train error of solutions under multiplicative noise on the "
+        "training, which are the same from both starts; inset: the difference of the two. (c) Train error of solutions "
+        "under multiplicative noise on the "
         "weights, units normalised again, against the root mean square distance that a unit moved, at the threshold "
         "(dashed, open) and at the largest size; errors below 0.001 (dotted) are drawn on a linear scale, and the "
         f"distance where a line crosses 0.001 is the radius of its minimum. {_adversarial(table)}Chosen here: "

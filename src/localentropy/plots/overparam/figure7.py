@@ -18,6 +18,7 @@ from localentropy.plots.network_points import (
     errors,
     label_panels,
     overlaps,
+    samples_in_words,
     threshold_rows,
     thresholds,
 )
@@ -66,17 +67,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[2].set(ylim=(None, 1.0))
     letter(axes)
     rows = pd.concat([data, threshold_rows(positions, by, "a, b")])
-    return Drawing(figure, rows, _caption(table, positions, scale))
+    return Drawing(figure, rows, _caption(table, data, positions, scale))
 
 
-def _caption(table: pd.DataFrame, positions: Mapping[str, float], scale: str) -> str:
-    p = table.attrs["parameters"]
+def _caption(table: pd.DataFrame, data: pd.DataFrame, positions: Mapping[str, float], scale: str) -> str:
     firsts = [f"k = {width:.0f} ({ALGORITHMS[name]['label']})" for name, width in positions.items()]
     found = f"Vertical lines: first width from which on half of the networks are solutions, {' and '.join(firsts)}."
     none = "There is no width at which half of the networks are solutions."
     return (
-        f"Figure 7. {training(table)} Mean and standard error of {p['samples']} networks per point (overlaps: "
-        "jackknife over networks). (a) Train (dashed, open) and test error, in evaluation mode with batch-norm "
+        f"Figure 7. {training(table)} Points: mean and standard error. {samples_in_words(data)} The "
+        "errors of overlaps are from a jackknife over networks. (a) Train (dashed, open) and test error, in evaluation mode with batch-norm "
         f"statistics of the training set. {found if positions else none} "
         "(b) Overlap of pairs of trained networks of one training set, batch norm folded into the convolutions, "
         "normalised and aligned; right axis: their distance per unit, √2 for orthogonal weights; grey: the same for the "

@@ -16,7 +16,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = tables["overparam/typical"]
     table = table[table["reference"] != "max"].assign(margin=lambda rows: rows["margin"].round(12))
     p = tables["overparam/typical"].attrs["parameters"]
-    colors = colors_of(sorted(table["margin"].unique()))
+    colors = colors_of(sorted(table["margin"].unique()), of="margin")
     frames = []
     figure, axes = panels(2, 6.6, 2.9)
     for panel, axis, x in zip("ab", axes, ("inv_alpha", "alpha_T"), strict=True):

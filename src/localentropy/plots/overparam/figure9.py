@@ -23,7 +23,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     without, limit_without = typical_line(lines, "0.0"), limits[limits["margin"] == 0.0].sort_values("alpha_T")
     frames = []
     figure, axes = panels(2, 6.6, 5.2, rows=2)
-    for margin, color in colors_of(margins).items():
+    for margin, color in colors_of(margins, of="margin").items():
         label = rf"$\kappa = {margin:g}$"
         line = typical_line(lines, str(margin))
         limit = limits[limits["margin"] == margin].sort_values("alpha_T")

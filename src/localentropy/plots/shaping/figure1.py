@@ -18,7 +18,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, (axis,) = panels(1, COLUMN_WIDTH + 1.0, 3.0)
     marks = {CLUSTERING[3.0]: "clustering", CAPACITY: "capacity"}
     points = _points(around)
-    colors = colors_of(table["alpha"].unique())
+    colors = colors_of(table["alpha"].unique(), of="load")
     data = [draw_curves(axis, table, "a", marks)]
     label: str | None = "around fBP"
     for (near, alpha), own in points.groupby(["load", "alpha"]):

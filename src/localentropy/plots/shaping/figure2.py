@@ -27,7 +27,7 @@ STABILITIES = np.linspace(-1.0, 2.0, 121)
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """ε against α, a line for each γ; inset: f_γ(x)."""
     table = tables["shaping/cross_entropy_minimizers"]
-    colors, frames = colors_of(table["gamma"].unique()), []
+    colors, frames = colors_of(table["gamma"].unique(), of="other"), []
     figure, (axis,) = panels(1, COLUMN_WIDTH + 1.0, 3.2)
     inset = axis.inset_axes((0.13, 0.62, 0.33, 0.35))
     for gamma, line in table.groupby("gamma"):

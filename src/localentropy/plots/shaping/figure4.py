@@ -12,7 +12,7 @@ from localentropy.analysis.local_entropy import around_solutions, over_samples
 from localentropy.analysis.paired_differences import paired_differences
 from localentropy.plots.algorithms import COMMITTEE, nothing_drawn
 from localentropy.plots.drawing import Drawing, in_style, letter
-from localentropy.plots.glm.layout import two_columns
+from localentropy.plots.layout import two_columns
 from localentropy.plots.shaping.local_entropies import (
     counts,
     distance_ticks,

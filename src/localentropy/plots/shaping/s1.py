@@ -24,7 +24,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         draw_curves(axes[0], many, "a", {CLUSTERING[math.inf]: "clustering"}),
         draw_curves(axes[1], parity, "b", {}),
     ]
-    colors = colors_of(parity["alpha"].unique())
+    colors = colors_of(parity["alpha"].unique(), of="load")
     for alpha, curve in parity.sort_values("overlap").groupby("alpha"):
         axes[1].plot(curve["overlap"], curve["annealed"], color=colors[alpha], linestyle=":")
         frames.append(curve_rows("b", f"paper, α = {alpha:g}", curve["overlap"], curve["annealed"], alpha=alpha))

@@ -13,7 +13,7 @@ from scipy.special import entr
 from localentropy.analysis.annealing import averages
 from localentropy.analysis.solver_runs import MOST_SOLVED
 from localentropy.plots.drawing import COLORS, GREY, Drawing, colors_of, curve_rows, in_style, letter
-from localentropy.plots.glm.layout import two_columns
+from localentropy.plots.layout import two_columns
 from localentropy.plots.perceptron_points import draw_points
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _load(axis: Axes, panel: str, theory: pd.DataFrame, points: pd.DataFrame) ->
     finite = np.isfinite(theory["gamma"])
     right = BEYOND * theory.loc[finite, "gamma"].max()
     frames = []
-    for distance, color in colors_of(sorted(theory["distance"].unique())).items():
+    for distance, color in colors_of(sorted(theory["distance"].unique()), of="other").items():
         here = theory["distance"] == distance
         curve, limit = theory[here & finite], theory[here & ~finite]
         axis.plot(curve["gamma"], curve["y"], color=color, label=f"{distance:.2g}")

@@ -10,9 +10,8 @@ import pandas as pd
 
 from localentropy.analysis.annealing import RUN, averages
 from localentropy.analysis.thresholds import success_fractions
-from localentropy.plots.drawing import COLORS, Drawing, in_style, letter
-from localentropy.plots.glm.layout import two_columns
-from localentropy.plots.glm.points import share_bars
+from localentropy.plots.drawing import COLORS, Drawing, clipped_bars, in_style, letter
+from localentropy.plots.layout import two_columns
 from localentropy.plots.perceptron_points import small_rates
 
 if TYPE_CHECKING:
@@ -92,6 +91,6 @@ def _points(
 ) -> pd.DataFrame:
     """Draw the points of an energy, and return them as rows of the CSV."""
     here = points[points["energy"] == energy]
-    bars = share_bars(here) if panel == "b" else here["y_err"].fillna(0.0)
+    bars = clipped_bars(here) if panel == "b" else here["y_err"].fillna(0.0)
     axis.errorbar(here[x], here["y"], bars, **style)
     return here.assign(panel=panel, series=series, x=here[x])

@@ -11,8 +11,7 @@ import pandas as pd
 from localentropy.analysis.local_entropy import around_solutions
 from localentropy.analysis.thresholds import success_fractions
 from localentropy.plots.algorithms import ALGORITHMS, COMMITTEE, nothing_drawn, of_committees
-from localentropy.plots.drawing import GREY, Drawing, curve_rows, in_style, letter, panels, threshold_line
-from localentropy.plots.glm.points import share_bars
+from localentropy.plots.drawing import GREY, Drawing, clipped_bars, curve_rows, in_style, letter, panels, threshold_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +47,7 @@ def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) ->
     fractions = success_fractions(volume, ["alpha"], volume["converged"] == 1).rename(columns={"runs": "n"})
     axes[0].plot(line["alpha"], line["entropy"], color="black", label="replica theory")
     axes[0].errorbar(points["alpha"], points["y"], points["y_err"], **(look | {"linestyle": "none"}))
-    axes[1].errorbar(fractions["alpha"], fractions["y"], share_bars(fractions), **look)
+    axes[1].errorbar(fractions["alpha"], fractions["y"], clipped_bars(fractions), **look)
     for axis in axes[:2]:
         axis.set(xlabel=r"$\alpha$", xlim=(0.0, 1.05 * volume["alpha"].max()))
         for alpha in clustering:
@@ -75,7 +74,7 @@ def _capacities(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
     for name, look in COMMITTEE.items():
         own = points[points["algorithm"] == name]
         if len(own):
-            axis.errorbar(own["alpha"], own["y"], share_bars(own), **look)
+            axis.errorbar(own["alpha"], own["y"], clipped_bars(own), **look)
     axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
     axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
     axis.legend(*axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.5, 0.66))  # between LAL and fBP

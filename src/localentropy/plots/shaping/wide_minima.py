@@ -20,7 +20,7 @@ def draw_curves(axis: Axes, table: pd.DataFrame, panel: str, marks: Mapping[floa
     Returns:
         Rows of the figure's CSV.
     """
-    colors, frames = colors_of(table["alpha"].unique()), []
+    colors, frames = colors_of(table["alpha"].unique(), of="load"), []
     axis.axhline(0.0, color="black", linewidth=0.6)
     for alpha, curve in table.sort_values("overlap").groupby("alpha"):
         label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from localentropy.plots.drawing import letter
-from localentropy.plots.glm.layout import two_columns
+from localentropy.plots.layout import two_columns
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
