@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.flatness import CHORD_TO
+from localentropy.analysis.flatness import CHORD_FROM, CHORD_TO
 from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import last_solved
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, smallest
@@ -21,7 +21,7 @@ def solutions_at_the_threshold_are_many_and_flat(
     """No errors up to a number of patterns and errors beyond; there, small overlaps and convex local energies."""
     quantity = (
         f"largest overlap at the largest P up to which all networks solve, + 3 SE < {WELL_BELOW}; errors at larger P; "
-        f"E(d) below its chord to d = {CHORD_TO:g} by 2 SE"
+        f"E(d) below its chord to d = {CHORD_TO:g} by 2 SE, from d = {CHORD_FROM:g} on"
     )
     tables = {"MNIST": mnist, "Fashion-MNIST": fashion_mnist, "CIFAR-10": cifar10}
     found, gaps, holds, words = [], [], True, []
@@ -77,12 +77,12 @@ def _below_chord(name: str, table: pd.DataFrame) -> float:
     """Smallest distance of the energies to their chord, in standard errors over networks.
 
     Raises:
-        Untestable: no energies up to the end of the chord.
+        Untestable: no energies at the ends of what is judged.
     """
     rows = table[table["quantity"] == "flipped_train_error"]
     energies = rows.pivot_table(index="sample", columns="distance", values="value", dropna=False)
-    if CHORD_TO not in energies or energies.columns.min() == CHORD_TO:
-        raise Untestable(f"{name}: no energies up to the distance {CHORD_TO:g}")
-    inside = energies.columns[energies.columns < CHORD_TO]
+    if not {CHORD_FROM, CHORD_TO} <= set(energies.columns):
+        raise Untestable(f"{name}: no energies at the distances {CHORD_FROM:g} and {CHORD_TO:g}")
+    inside = energies.columns[(energies.columns >= CHORD_FROM) & (energies.columns < CHORD_TO)]
     gaps = pd.DataFrame({d: energies[CHORD_TO] * d / CHORD_TO - energies[d] for d in inside})
     return smallest(gaps.mean(skipna=False) / gaps.sem(skipna=False))
