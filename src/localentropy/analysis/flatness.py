@@ -11,8 +11,8 @@ from localentropy.errors import DomainError
 REACHED = 1e-3
 """Train error that ends the flat surrounding of a solution (chosen here)."""
 CHORD_FROM, CHORD_TO = 0.002, 0.1
-"""Fractions of flipped weights (chosen here). A profile counts as convex if it lies below its chord, which runs from zero
-to the second. It is judged from the first on: fewer flips change too few outputs to tell."""
+"""Fractions of flipped weights (chosen here). A profile counts as convex if it lies below its chord from zero to the
+second. It is judged from the first on: fewer flips change too few outputs to tell."""
 
 
 def radius(distance: ArrayLike, energy: ArrayLike) -> float:

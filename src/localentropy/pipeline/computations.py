@@ -252,16 +252,15 @@ class ExperimentJob(TableReader):
         Its code may be older than today's. It is committed because it is expensive to compute.
         """
         file = COMMITTED / f"{self.name}.parquet"
-        stamp = _committed_stamp(file)
-        wanted = self.stamp()
+        stamp, wanted = _committed_stamp(file), self.ahead
         if stamp is None or (stamp.name, stamp.parameter_hash) != (wanted.name, wanted.parameter_hash):
             return None
         return file, stamp
 
     @property
     def source(self) -> tuple[Path, artifacts.Stamp]:
-        """The table that others read, and its stamp: the committed one if there is one."""
-        return self.committed or (self.table, self.stamp())
+        """The table that others read, and its stamp: the committed one if there is one, else without the inputs."""
+        return self.committed or (self.table, self.ahead)
 
     @property
     def numbers(self) -> range:
@@ -291,17 +290,24 @@ class ExperimentJob(TableReader):
             return str(error).partition(": ")[2]
         return self.difference(stamp, self.stamp(part))
 
-    def stamp(self, part: int | None = None) -> artifacts.Stamp:
-        """Stamp of its table, or of one part. Its parameters include those of the tables that it reads."""
+    @property
+    def ahead(self) -> artifacts.Stamp:
+        """The stamp of its table as far as it is known before any input exists: without the inputs' hashes.
+
+        Its parameters include those of the tables that it reads.
+        """
         dumped = self.parameters.model_dump(mode="json", exclude={"chunks"})
         return artifacts.Stamp(
             name=self.name,
             parameters={"seed": self.seed, **dumped, **self.sources},
             code=closure.code_hash(*self.modules),
-            inputs=self.input_hashes(),
             origins=self.origins,
-            part="" if part is None else f"{part}/{self.parts}",
         )
+
+    def stamp(self, part: int | None = None) -> artifacts.Stamp:
+        """Stamp of its table, or of one part."""
+        number = "" if part is None else f"{part}/{self.parts}"
+        return replace(self.ahead, inputs=self.input_hashes(), part=number)
 
     def require_memory(self, number: int) -> None:
         """Refuse a part whose sizes ask for more memory than there is, before anything is computed.

@@ -58,10 +58,21 @@ class OutputJob(TableReader, ABC):
             **own,
         )
 
-    @property
+    @classmethod
     @abstractmethod
+    def place(cls, folder: str, target: str) -> Path:
+        """Where the files of a target lie, without suffix."""
+
+    @classmethod
+    def paths(cls, folder: str, target: str) -> list[Path]:
+        """The files of a target."""
+        stem = cls.place(folder, target)
+        return [stem.with_suffix(suffix) for suffix in (*cls.SUFFIXES, ".json")]
+
+    @property
     def stem(self) -> Path:
         """Where its files lie, without suffix."""
+        return self.place(self.folder, self.target)
 
     @property
     @abstractmethod
@@ -75,7 +86,7 @@ class OutputJob(TableReader, ABC):
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
-        return [self.stem.with_suffix(suffix) for suffix in (*self.SUFFIXES, ".json")]
+        return self.paths(self.folder, self.target)
 
     def reads(self, part: int | None = None) -> list[Path]:
         """What it is made from."""
@@ -144,11 +155,11 @@ class FigureJob(OutputJob):
         require_known(target, configuration.figures, "figure")
         return cls.from_experiments(configuration, target, configuration.figures[target].experiments)
 
-    @property
-    def stem(self) -> Path:
-        """Where the figure lies, without suffix."""
-        paper, module = split_target(self.target)
-        return FIGURES / self.folder / paper / module
+    @classmethod
+    def place(cls, folder: str, target: str) -> Path:
+        """Where a figure lies, without suffix."""
+        paper, module = split_target(target)
+        return FIGURES / folder / paper / module
 
     @property
     def modules(self) -> list[str]:

@@ -57,10 +57,10 @@ class ScorecardJob(OutputJob):
         """Key of the paper."""
         return self.target.partition("_")[0]
 
-    @property
-    def stem(self) -> Path:
+    @classmethod
+    def place(cls, folder: str, target: str) -> Path:
         """Where it lies, without suffix."""
-        return FIGURES / self.folder / self.paper / "scorecard"
+        return FIGURES / folder / target.partition("_")[0] / "scorecard"
 
     @property
     def modules(self) -> list[str]:
@@ -115,10 +115,10 @@ class SummaryJob(OutputJob):
             cards={job.paper: str(job.files()[0]) for job in jobs},
         )
 
-    @property
-    def stem(self) -> Path:
+    @classmethod
+    def place(cls, folder: str, target: str) -> Path:
         """Where it lies, without suffix."""
-        return FIGURES / self.folder / SUMMARY
+        return FIGURES / folder / target
 
     @property
     def modules(self) -> list[str]:

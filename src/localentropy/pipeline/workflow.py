@@ -36,9 +36,9 @@ from localentropy.pipeline.allowed import printable
 from localentropy.pipeline.checkout import require_root
 from localentropy.pipeline.computations import DatasetJob, ExperimentJob, TableReader
 from localentropy.pipeline.config import name_target, read_overrides, require_known, resolve
-from localentropy.pipeline.jobs import Job, output_jobs
+from localentropy.pipeline.jobs import Job, output_files
 from localentropy.pipeline.outputs import FIGURES, FigureJob
-from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
+from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -142,21 +142,26 @@ class Pipeline:
 
     def target_files(self) -> dict[str, list[str]]:
         """The target of each figure, and of each paper's scorecard → its files."""
-        jobs = [job for job in output_jobs(self.configuration) if not isinstance(job, SummaryJob)]
-        return {job.target: [str(file) for file in job.files()] for job in jobs}
+        figures, cards = output_files(self.configuration)
+        return {
+            target: [str(file) for file in files] for target, files in (figures | cards).items() if target != SUMMARY
+        }
 
     def scorecard_files(self) -> list[str]:
         """Files of all scorecards and of the page over them. Without claims there are none."""
-        jobs = [job for job in output_jobs(self.configuration) if not isinstance(job, FigureJob)]
-        return [str(file) for job in jobs for file in job.files()]
+        _, cards = output_files(self.configuration)
+        return [str(file) for files in cards.values() for file in files]
 
     def captions(self) -> dict[str, str]:
-        """File of a figure or scorecard → its caption as reStructuredText, if the file exists."""
+        """For the report: file of a figure or scorecard → its caption as reStructuredText, if the file exists."""
         captions: dict[str, str] = {}
-        for job in output_jobs(self.configuration):
+        if not any(word.partition("=")[0] == "--report" for word in sys.argv):
+            return captions
+        figures, cards = output_files(self.configuration)
+        for files in (figures | cards).values():
             with suppress(ArtifactError):
-                caption = re.sub(r"([\\*`|_])", r"\\\1", artifacts.read_output(job.stem)[1]["caption"])
-                captions |= {str(file): caption for file in job.files()}
+                record = artifacts.read_output(files[0].with_suffix(""))[1]
+                captions |= {str(file): re.sub(r"([\\*`|_])", r"\\\1", record["caption"]) for file in files}
         return captions
 
     def report_labels(self, wildcards: Any) -> dict[str, str]:
