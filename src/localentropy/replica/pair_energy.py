@@ -214,6 +214,8 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     scale = max(sharp_ref, abs(slope_z), tilt)
     centre = min(max(margin_ref / root_Q, -6.0), 6.0)
     first, span = crowded(centre, scale)
+    # The Gaussian itself must be resolved where nodes crowd far from its mode.
+    nodes_z = max(nodes_z, int(span * math.hypot(centre, 1.0 / scale) / _GAUSSIAN_SPACING) + 2)
     step = span / (nodes_z - 1)
     value = by_Q = by_V = by_R = by_overlap = by_T = 0.0
     for i in range(nodes_z):
