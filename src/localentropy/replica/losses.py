@@ -122,7 +122,7 @@ class Hinge(Loss):
         pull_below = 2.0 * INVERSE_SQRT_2PI * float(ndtr(ridge * low)) / ridge * root / math.sqrt(N)
         return Averages(
             float(measure @ label) / V, 2.0 * wrong + float(measure @ (label * slope * slope)),
-            pull_below + float(measure @ (edge * slope)), 2.0 * ((1.0 - V) * wrong - root * first_moment),
+            pull_below + float(measure @ (edge * slope)), max(2.0 * ((1.0 - V) * wrong - root * first_moment), 0.0),
         )  # fmt: skip
 
 
