@@ -403,7 +403,7 @@ def curve_around(student: Ensemble, margin_ref: float | str) -> FranzParisiCurve
     """
     if isinstance(margin_ref, str):
         require_choice("margin_ref", margin_ref, ("max",))
-        margin_ref = largest_margin(student.at(margin=0.0))
+        margin_ref = largest_margin(student)
     else:
         margin_ref = require_between("margin_ref", margin_ref, 0.0, LARGEST_MARGIN)
     # Not kept for the next call: the last digits of a point depend on where the curve stood before.
