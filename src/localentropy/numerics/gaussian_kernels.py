@@ -136,7 +136,7 @@ def log_tail(x: float) -> float:
 
 @subroutine(fastmath=FUSED)
 def hazard(x: float) -> float:
-    """N(x)/H(x) = −d ln H/dx, relative error below 1e-14; 0 below x = −37."""
+    """N(x)/H(x) = −d ln H/dx, relative error below 1e-14; below 1e-290 for x < −37."""
     scaled = erfcx(abs(x) * SQRT_HALF)
     if x > 0.0:
         return SQRT_TWO_OVER_PI / scaled

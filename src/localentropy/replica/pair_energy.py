@@ -20,7 +20,8 @@ from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, g
 from localentropy.replica.patterns import boltzmann, excess, onset_grid, soft_cut, soft_mode
 
 NODES = (40, 56, 28)
-"""In z (for a blunt reference), nu and tau, the student's own direction in the plane of x and y, and its orthogonal."""
+"""Numbers of nodes: in z (for a blunt reference), and in nu and tau, the student's own direction in the plane of x and
+y and its orthogonal."""
 
 NEAR, FAR = 1e-6, 0.1
 """Changes of the covariances, in the variance of the student's own part: below the first, rounding decides what the
