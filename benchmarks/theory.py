@@ -36,7 +36,7 @@ ALPHA_T, INV_ALPHA = 3.0, 1.2
 DISTANCES = np.geomspace(1e-3, 0.5, 14)
 FIGURE_3 = ((0.0, 0.0), (0.03, 0.0), (0.05, 0.0), (0.1, 0.0), ("max", 0.0), (0.1, 0.1))
 CACHED = (
-    typical.typical_point, typical.largest_alpha, typical.largest_margin,
+    typical.typical_point, typical.largest_alpha, typical._largest_margin,
     monotonicity.threshold_margin, monotonicity.threshold_load, rf._optimal_margin, rf._onset,
     cross_entropy._frozen_point,
 )  # fmt: skip

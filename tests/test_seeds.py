@@ -28,6 +28,17 @@ def test_streams_differ_by_name_value_and_root_but_not_by_type() -> None:
     assert seeds.generator(1, "instance", D=3, sample=0).integers(1000) == FIRST_DRAW
 
 
+def test_numbers_are_told_apart_by_value() -> None:
+    def stream(value: object) -> int:
+        return seeds.entropy(1, "instance", alpha=value)  # type: ignore[arg-type]
+
+    assert stream(2**60) != stream(2**60 + 1) == stream(np.int64(2**60 + 1))
+    assert stream(2**60) == stream(2.0**60)
+    assert stream(0.0) == stream(-0.0) == stream(0) == stream(False)
+    # As they always were.
+    assert [stream(value) % 1000 for value in (0, 0.3, -1.5, 2**53, True)] == [391, 171, 671, 589, 704]
+
+
 @pytest.mark.parametrize("root", [1.7, 1.0, "1", None, True, math.nan, 2**64, -(2**63) - 1, 10**400])
 def test_what_is_no_seed_has_no_stream(root) -> None:
     for make in (seeds.entropy, seeds.child, seeds.generator):

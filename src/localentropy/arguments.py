@@ -51,13 +51,13 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
-def nearest_choice(value: object, choices: Iterable[str], similarity: float = 0.5) -> str | None:
-    """The choice that is written most like a value; None where none is `similarity` (0 to 1) like it.
+def nearest_choice(value: object, choices: Iterable[str]) -> str | None:
+    """The choice that is written most like a value; None where none is like it by half.
 
     Capital and small letters count as the same.
     """
     folded = {choice.casefold(): choice for choice in choices}
-    close = difflib.get_close_matches(str(value).casefold(), folded, n=1, cutoff=similarity)
+    close = difflib.get_close_matches(str(value).casefold(), folded, n=1, cutoff=0.5)
     return folded[close[0]] if close else None
 
 
@@ -127,15 +127,14 @@ def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
     """The argument, one of a few words.
 
     Raises:
-        DomainError: with the nearest valid choice.
+        DomainError: with the allowed words, and the nearest one if any is near.
     """
     words = tuple(allowed)
     if not isinstance(value, str) or value not in words:
         text = value[:LONGEST_SHOWN] if isinstance(value, str) else shown(value)
-        nearest = nearest_choice(text, words, similarity=0.0)
-        raise DomainError(
-            f"{name} = {shown(value)} is not known: allowed are {', '.join(words)}; nearest is {nearest!r}"
-        )
+        nearest = nearest_choice(text, words)
+        hint = f"; nearest is {nearest!r}" if nearest else ""
+        raise DomainError(f"{name} = {shown(value)} is not known: allowed are {', '.join(words)}{hint}")
     return value
 
 

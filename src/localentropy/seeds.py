@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import numbers
 from typing import TYPE_CHECKING
 
 from localentropy.arguments import require_integer, require_number, shown
@@ -42,7 +43,11 @@ def entropy(root: int, stream: str, **values: float | int | str | bool) -> int:
 
 
 def _number(key: str, value: object) -> float:
-    return float(value) if isinstance(value, bool) else require_number(key, value)
+    if isinstance(value, bool):
+        return float(value)
+    number = require_number(key, value)
+    # Not every integer beyond 2^53 is a float, and JSON tells -0.0 from 0.0.
+    return int(value) if isinstance(value, numbers.Integral) and int(value) != number else number + 0.0
 
 
 def child(root: int, stream: str, **values: float | int | str | bool) -> int:

@@ -7,7 +7,9 @@ import pytest
 import torch
 
 from localentropy.errors import DomainError
-from localentropy.numerics.activations import activation_moments
+from localentropy.numerics.activations import activation_function, activation_moments
+from localentropy.numerics.gaussian_covariance import gaussian_covariance
+from localentropy.numerics.jets import variables
 
 
 @pytest.mark.parametrize(
@@ -53,3 +55,29 @@ def test_jumps_away_from_the_origin():
 def test_refused(activation, message):
     with pytest.raises(DomainError, match=message):
         activation_moments(activation)
+
+
+def test_a_function_of_numbers_gets_numbers_of_python():
+    def step(z):
+        """Numpy's booleans have no difference."""
+        return (z > 0.5) - (z < -0.5)
+
+    assert activation_moments(step).mu_1 == pytest.approx(2 * math.exp(-0.125) / math.sqrt(2 * math.pi), abs=1e-11)
+    np.testing.assert_array_equal(activation_function(step)(np.array([-0.7, 0.3, 0.6])), [-1, 0, 1])
+
+
+def test_a_function_of_tensors_is_called_on_arrays():
+    alone = []
+
+    def relu(z):
+        found = torch.relu(z)
+        alone.append(found.ndim == 0)
+        return found
+
+    values = activation_function(relu)(np.array([[-1.0, 2.0], [0.5, -0.1]]))
+    np.testing.assert_array_equal(values, [[0.0, 2.0], [0.5, 0.0]])
+    (q,) = variables([0.3])
+    assert gaussian_covariance(relu).covariance(q).value == pytest.approx(
+        gaussian_covariance("relu").covariance(q).value, abs=1e-10
+    )
+    assert sum(alone) < 200

@@ -87,6 +87,10 @@ def test_slope_of_the_hinge_loss(V, N, M):
     assert losses.LOSSES["hinge"].averages(V, N, M).bend == pytest.approx(2 * part / V, rel=1e-8, abs=1e-12)
 
 
+def test_hinge_loss_is_never_negative():
+    assert losses.LOSSES["hinge"].averages(1000.0, 10.0, 0.01).loss == 0.0
+
+
 @pytest.mark.parametrize("V", [1e-6, 0.3, 40.0, 1e9])
 def test_proximal_point(V):
     omega = np.array([-1e4, -30.0, -1.0, 0.0, 2.0, 50.0])

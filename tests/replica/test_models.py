@@ -14,7 +14,7 @@ from scipy.stats import norm
 from localentropy.errors import DomainError
 from localentropy.numerics.gaussian_covariance import gaussian_covariance
 from localentropy.numerics.jets import variables
-from localentropy.replica import perceptron, tree_committee
+from localentropy.replica import perceptron, teacher_student, tree_committee
 from localentropy.replica import random_features as rf
 from localentropy.replica.tree_committee import TreeCommittee
 
@@ -170,6 +170,22 @@ def test_a_reference_of_a_margin_far_above_that_of_the_students():
     assert table.entropy[0] == pytest.approx(-0.1 * math.log(0.1) - 0.9 * math.log(0.9), abs=1e-12)
     at_top = tree_committee.franz_parisi(table.attrs["typical_distance"], 2.3e-4, "max", 17.5, "tanh")
     assert at_top.entropy[0] == pytest.approx(tree_committee.typical(2.3e-4, 17.5, "tanh").entropy, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("module", "alpha", "margin_ref", "margin"),
+    [
+        (perceptron, 0.001, 20.0, 15.0),
+        (perceptron, 0.01, 7.1, 7.5),
+        (perceptron, 0.03, 4.0, 3.0),
+        (teacher_student, 0.01, 6.0, 5.0),
+    ],
+)
+def test_at_the_typical_distance_of_few_patterns_the_curve_counts_all_solutions(module, alpha, margin_ref, margin):
+    """Such margins are at many standard deviations of what two references share."""
+    distance = module.franz_parisi(0.1, alpha, margin_ref, margin).attrs["typical_distance"]
+    top = module.franz_parisi(distance, alpha, margin_ref, margin)
+    assert top.entropy[0] == pytest.approx(module.typical(alpha, margin).entropy, abs=1e-11)
 
 
 @pytest.mark.parametrize(("function", "activation"), [(np.sign, "sign"), (lambda x: max(x, 0.0), "relu")])

@@ -9,10 +9,10 @@ import pytest
 from scipy.special import log_ndtr, logsumexp, ndtr
 from scipy.stats import norm
 
-from localentropy.errors import DomainError
+from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.jets import variables
 from localentropy.numerics.saddle_point import evaluate, solve
-from localentropy.replica import perceptron, teacher_student, tree_committee
+from localentropy.replica import one_step, perceptron, teacher_student, tree_committee
 from localentropy.replica import random_features as rf
 from localentropy.replica.franz_parisi import curve_around
 from localentropy.replica.one_step import BLOCK, SPACING, OneStep
@@ -391,3 +391,20 @@ def test_committees_have_blocks_too():
     assert found.q1.tolist() == found.q0.tolist()
     expected = tree_committee.franz_parisi([0.01, 0.1], 0.5, 0.3, activation="sign").entropy
     assert found.entropy.tolist() == pytest.approx(expected.tolist(), abs=1e-11)
+
+
+def test_distances_without_a_solution_may_be_left_open(monkeypatch):
+    solved = one_step.broken_point
+
+    def near_only(curve, distance, block):
+        if distance > 0.1:
+            raise ConvergenceError("saddle point", {"distance": distance}, 0.5)
+        return solved(curve, distance, block)
+
+    monkeypatch.setattr(one_step, "broken_point", near_only)
+    with pytest.raises(ConvergenceError):
+        perceptron.franz_parisi_one_step([0.2, 0.05], 0.5, block=0.5)
+    found = perceptron.franz_parisi_one_step([0.2, 0.05], 0.5, block=0.5, unsolved="nan")
+    assert found.distance.tolist() == [0.2, 0.05]
+    assert found.entropy.isna().tolist() == [True, False]
+    assert found.residual[0] == 0.5

@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from localentropy.errors import ConvergenceError
 from localentropy.numerics.jets import variables
-from localentropy.numerics.saddle_point import solve
+from localentropy.numerics.saddle_point import TOLERANCE, solve
 from localentropy.replica import perceptron, sites, tree_committee
 from localentropy.replica import random_features as rf
 from localentropy.replica.franz_parisi import (
@@ -413,6 +413,8 @@ def test_smooth_through_the_maximum(margin_ref):
     np.testing.assert_allclose(table.slope, curvature * distance * steps, rtol=1e-3, atol=1e-10)
     total = rf.typical(**MODEL).entropy
     np.testing.assert_allclose(table.entropy, total + 0.5 * curvature * (distance * steps) ** 2, atol=1e-9)
+    # Of the points that the curve goes through, not the largest that a point may have.
+    assert table.residual.max() < TOLERANCE
 
 
 def test_vanishes_at_zero_distance():

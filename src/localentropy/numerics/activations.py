@@ -74,18 +74,30 @@ def activation_function(activation: Activation) -> Callable[[np.ndarray], np.nda
     """
     if not callable(activation):
         return _FUNCTIONS[require_choice("activation", activation, _FUNCTIONS)]
-    one_by_one = AsItIs(activation).values
+    as_it_is = AsItIs(activation)
+    if _gives(activation, as_it_is.values):
+        return activation
+    with contextlib.suppress(Exception):
+        if np.ndim(activation(float(_PROBES[0]))) == 0:
+            return np.vectorize(activation, otypes=[np.float64])
+    if as_it_is.passed is _in_tensor:
+
+        def of_arrays(z: np.ndarray) -> np.ndarray:
+            return activation(_in_tensor(z)).detach().numpy()  # type: ignore[no-any-return]
+
+        if _gives(of_arrays, as_it_is.values):
+            return of_arrays
+    return np.vectorize(as_it_is.at, otypes=[np.float64])
+
+
+def _gives(function: Callable[[np.ndarray], Any], one_by_one: np.ndarray) -> bool:
+    """Whether a function of the array of probes gives what it gives one by one."""
     try:
         with np.errstate(all="ignore"):
-            together = np.asarray(activation(_PROBES), np.float64)
-        if together.shape == _PROBES.shape and np.allclose(together, one_by_one, rtol=1e-5, atol=1e-7):
-            return activation
+            together = np.asarray(function(_PROBES), np.float64)
+        return together.shape == _PROBES.shape and np.allclose(together, one_by_one, rtol=1e-5, atol=1e-7)
     except Exception:  # a user's function may raise anything
-        pass
-    with contextlib.suppress(Exception):
-        if np.ndim(activation(_PROBES[0])) == 0:
-            return np.vectorize(activation, otypes=[np.float64])
-    return np.vectorize(lambda z: _evaluate(activation, z), otypes=[np.float64])
+        return False
 
 
 class AsItIs:
@@ -95,6 +107,7 @@ class AsItIs:
 
     Attributes:
         function: of arrays or of one number.
+        passed: what it takes a number as: float, an array, or a 0-d tensor.
         values: some of its numbers.
 
     Raises:
@@ -103,11 +116,27 @@ class AsItIs:
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function = function
-        self.values = np.array([_evaluate(function, z) for z in _PROBES])
+        self.passed = _passed(function)
+        self.values = np.array([self.at(z) for z in _PROBES.tolist()])
         if not np.isfinite(self.values).all():
-            z = _PROBES[~np.isfinite(self.values)][0]
-            found = _evaluate(function, z)
+            z = float(_PROBES[~np.isfinite(self.values)][0])
+            found = self.at(z)
             raise DomainError(f"activation = {shown(function)} gives {found} at {z:.6g}: it must give a finite number")
+
+    def at(self, z: float) -> float:
+        """The function at a number.
+
+        Raises:
+            DomainError: it fails there.
+        """
+        try:
+            with np.errstate(all="ignore"):
+                found = self.function(self.passed(z))
+                return float(found if self.passed is float else found.item())
+        except Exception as failure:  # a user's function may raise anything
+            raise DomainError(
+                f"activation = {shown(self.function)} fails at {z:.6g} ({shown(failure)}): it must give a number"
+            ) from None
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -139,9 +168,9 @@ def activation_moments(activation: Activation) -> ActivationMoments:
 @lru_cache(maxsize=32)
 def _moments_by_quadrature(activation: AsItIs) -> ActivationMoments:
     function = activation.function
-    mean = _gaussian_average(lambda z: _evaluate(function, z))
-    mu_1 = _gaussian_average(lambda z: z * _evaluate(function, z))
-    square = _gaussian_average(lambda z: _evaluate(function, z) ** 2)
+    mean = _gaussian_average(activation.at)
+    mu_1 = _gaussian_average(lambda z: z * activation.at(z))
+    square = _gaussian_average(lambda z: activation.at(z) ** 2)
     if not square > 0.0:
         raise DomainError(f"activation = {shown(function)} vanishes: its variance must be positive")
     if abs(mean) > 1e-8 * math.sqrt(square):
@@ -153,21 +182,30 @@ def _moments_by_quadrature(activation: AsItIs) -> ActivationMoments:
     return ActivationMoments(mu_1, noise if noise > 1e-12 * square else 0.0)
 
 
-def _evaluate(function: Callable[[Any], Any], z: float) -> float:
-    """The function at a number, which it may take as such, in an array, or as a 0-d tensor."""
-    try:
-        with np.errstate(all="ignore"):
-            return float(function(z))
-    except Exception as failure:  # a user's function may raise anything
-        if isinstance(failure, TypeError):
-            import torch
-
-            for value in (np.array([z]), torch.tensor(z, dtype=torch.float64)):
+def _passed(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What a function takes a number as: a number, an array, or a 0-d tensor. Found once, because failures are slow."""
+    z = float(_PROBES[0])
+    with np.errstate(all="ignore"):
+        try:
+            float(function(z))
+        except TypeError:
+            for passed in (_in_array, _in_tensor):
                 with contextlib.suppress(Exception):
-                    return float(function(value).item())
-        raise DomainError(
-            f"activation = {shown(function)} fails at {z:.6g} ({shown(failure)}): it must give a number"
-        ) from None
+                    float(function(passed(z)).item())
+                    return passed
+        except Exception:  # a user's function may raise anything
+            pass
+    return float
+
+
+def _in_array(z: float) -> np.ndarray:
+    return np.array([z])
+
+
+def _in_tensor(z: float | np.ndarray) -> Any:
+    import torch
+
+    return torch.tensor(np.array(z, np.float64))
 
 
 def _gaussian_average(integrand: Callable[[float], float]) -> float:

@@ -92,7 +92,7 @@ class Branch:
             length = min(abs(distance), self._step)
             position = target if length == abs(distance) else self.position + math.copysign(length, distance)
             problem, prediction = self.family(position), self._predicted(position)
-            jump = np.abs(prediction - self.point.coordinates) / problem.longest_step(self.point.coordinates)
+            jump = np.abs(prediction - self.point.coordinates) / problem.scales(self.point.coordinates)
             try:
                 if not np.max(jump) < LONGEST_JUMP:
                     raise ConvergenceError("branch", {self.name: position}, float(np.max(jump)))

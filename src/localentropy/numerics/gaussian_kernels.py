@@ -136,7 +136,7 @@ def log_tail(x: float) -> float:
 
 @subroutine(fastmath=FUSED)
 def hazard(x: float) -> float:
-    """N(x)/H(x) = −d ln H/dx, relative error below 1e-14; below 1e-304 where x < −37."""
+    """N(x)/H(x) = −d ln H/dx, relative error below 1e-14; below 1e-290 for x < −37."""
     scaled = erfcx(abs(x) * SQRT_HALF)
     bell = exp(-min(0.5 * x * x, 700.0))
     # Both sides are computed, because a branch would keep a loop from being compiled to vector instructions.

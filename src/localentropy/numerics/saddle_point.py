@@ -53,10 +53,6 @@ class FreeEntropy(ABC):
         """Sizes of the coordinates that their errors are compared with; 1 for a logarithm that matters."""
         return np.ones(len(coordinates))
 
-    def longest_step(self, coordinates: Array) -> Array:
-        """The longest step that is tried in each coordinate."""
-        return self.scales(coordinates)
-
     def refresh(self) -> bool:
         """Make approximate second derivatives exact at the next evaluation. False if they always are exact."""
         return False
@@ -102,7 +98,7 @@ def solve(
 ) -> StationaryPoint:
     """The stationary point that Newton's method reaches from `start`.
 
-    No step is longer than `longest_step`, and a step out of the domain is halved.
+    No step is longer than `scales`, and a step out of the domain is halved.
 
     Args:
         problem: the free entropy.
@@ -130,7 +126,7 @@ def solve(
         # The free entropy is stationary: an error of the coordinates moves its zero by the square of that error only.
         needless = 1.0 if vanishing is None else COORDINATES_OF_ZERO / TOLERANCE
         scales = np.concatenate([needless * problem.scales(here[:n]), of_controls])
-        length = float(np.max(np.abs(step) / np.concatenate([problem.longest_step(here[:n]), of_controls])))
+        length = float(np.max(np.abs(step) / np.concatenate([problem.scales(here[:n]), of_controls])))
         size = float(np.max(np.abs(step) / scales))
         if not math.isfinite(size):
             break

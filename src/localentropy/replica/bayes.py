@@ -53,11 +53,11 @@ LARGEST_TWO_UNITS = 100.0
 RATIOS = (1e-14, 1e24)
 """Range of m / (1 - m) that is searched."""
 SMALLEST_SPECIALIZATION = 1e-14
-"""Of two units, in ln(1 + r_-)."""
+"""Smallest ln(1 + r_-) of two units."""
 BRANCH = (0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0)
-"""The same, where the branch with specialization is found once, to about 1e-2: solves start from there."""
+"""Values of ln(1 + r_-) at which the branch with specialization is found once, to about 1e-2, to start solves from."""
 LARGEST_MANY_UNITS = 1e45
-"""The same for q_d / (1 - q_d) of infinitely many units."""
+"""Largest q_d / (1 - q_d) that is searched, of infinitely many units."""
 LARGEST_RESIDUAL = 1e-9
 """Relative error of alpha on the curve, from which a solve has failed."""
 ENTROPY = {"sign": channels.sign_entropy, "absolute": channels.absolute_entropy}

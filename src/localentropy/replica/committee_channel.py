@@ -23,11 +23,11 @@ SPACING = 0.1
 CENTRE = 3.0
 """How far from the middle, in standard deviations, nodes crowd at most."""
 EMPTY = 1e-13
-"""A smaller probability is a difference of larger numbers. It is taken as this: it divides what is as small."""
+"""Smallest probability. A smaller one is a difference of larger numbers, and divides what is as small."""
 HALVINGS = 26
-"""In the search for the place where two labels are equally probable. The error counts by its square only."""
+"""Steps of the search for the place where two labels are equally probable. The error counts by its square only."""
 LEAD_NODES = 64
-"""From there on."""
+"""Number of nodes from that place on."""
 TINY = 1e-150
 """In place of 0, where a quotient has a limit."""
 

@@ -22,8 +22,9 @@ import numpy as np
 
 from localentropy.arguments import require_between, require_choice
 from localentropy.errors import ConvergenceError
+from localentropy.numerics.gaussian_kernels import SQRT_TWO_OVER_PI
 from localentropy.numerics.search import maximum
-from localentropy.replica.losses import LOSSES, SQRT_TWO_OVER_PI, Loss, Square
+from localentropy.replica.losses import LOSSES, Loss, Square
 
 SAMPLES = (1e-3, 1e3)
 """Range of samples per weight."""

@@ -231,7 +231,7 @@ class FranzParisiCurve:
         self._branches: dict[bool, Branch] = {}
         self._lost: dict[bool, ConvergenceError] = {}
         self._maximum: float | None = None
-        self._around: tuple[float, Polynomial, Polynomial] | None = None
+        self._around: tuple[float, Polynomial, Polynomial, float] | None = None
 
     def problem(self, log_distance: float) -> FranzParisi:
         """phi_FP at a distance."""
@@ -267,24 +267,29 @@ class FranzParisiCurve:
             ConvergenceError: the branch could not be followed that far.
         """
         if self._gap < CLOSE_MARGINS and abs(distance / self._near - 1.0) < AROUND_MAXIMUM[4]:
-            maximum, slope, replicon = self._around_maximum()
+            maximum, slope, replicon, residual = self._around_maximum()
             offset, top = distance / self._near - 1.0, maximum / self._near - 1.0
             entropy = typical_point(self.student).value + self._near * float(slope.integ()(offset) - slope.integ()(top))
-            return CurvePoint(distance, entropy, float(slope(offset)), float(replicon(offset)), TOLERANCE)
-        point, _, size = self._from_random_flips(math.log(distance))
-        return point if size < WEAK else self._followed(distance)
+            return CurvePoint(distance, entropy, float(slope(offset)), float(replicon(offset)), residual)
+        flips = self._from_random_flips(math.log(distance))
+        point, _, size = flips
+        return point if size < WEAK else self._followed(distance, flips)
 
-    def _followed(self, distance: float) -> CurvePoint:
+    def _followed(self, distance: float, flips: tuple[CurvePoint, Array, float] | None = None) -> CurvePoint:
         """The curve at one distance, from its saddle point."""
-        return curve_point(self.problem(math.log(distance)), self.point(math.log(distance)))
+        return curve_point(self.problem(math.log(distance)), self.point(math.log(distance), flips))
 
-    def point(self, log_distance: float) -> StationaryPoint:
+    def point(self, log_distance: float, flips: tuple[CurvePoint, Array, float] | None = None) -> StationaryPoint:
         """The saddle point at a distance.
+
+        Args:
+            log_distance: ln d.
+            flips: what `from_random_flips` returns there, if it is known.
 
         Raises:
             ConvergenceError: as for `at`.
         """
-        _, start, size = self._from_random_flips(log_distance)
+        _, start, size = flips or self._from_random_flips(log_distance)
         if size < WEAKLY_COUPLED:
             try:
                 return solve(self.problem(log_distance), start)
@@ -352,8 +357,11 @@ class FranzParisiCurve:
                 break
         raise lost
 
-    def _around_maximum(self) -> tuple[float, Polynomial, Polynomial]:
-        """For nearly equal margins: the maximum; the slope and the replicon as polynomials in d / _near - 1."""
+    def _around_maximum(self) -> tuple[float, Polynomial, Polynomial, float]:
+        """For nearly equal margins: the maximum; slope and replicon as polynomials in d / _near - 1; the residual.
+
+        It is the largest one of the points that the polynomials go through.
+        """
         if self._around is None:
             points = [self._followed(d) for d in (self._near * (1.0 + AROUND_MAXIMUM)).tolist()]
             slopes = np.array([point.slope for point in points])
@@ -363,7 +371,8 @@ class FranzParisiCurve:
             # The slope over its distance from the root, so that it vanishes there exactly.
             factor = _through(slopes / (AROUND_MAXIMUM - top)).convert()
             replicon = _through(np.array([point.replicon for point in points]))
-            self._around = (self._near * (1.0 + top), factor * Polynomial([-top, 1.0]), replicon)
+            residual = max(point.residual for point in points)
+            self._around = (self._near * (1.0 + top), factor * Polynomial([-top, 1.0]), replicon, residual)
         return self._around
 
 
@@ -394,7 +403,7 @@ def curve_around(student: Ensemble, margin_ref: float | str) -> FranzParisiCurve
     """
     if isinstance(margin_ref, str):
         require_choice("margin_ref", margin_ref, ("max",))
-        margin_ref = largest_margin(student.at(margin=0.0))
+        margin_ref = largest_margin(student)
     else:
         margin_ref = require_between("margin_ref", margin_ref, 0.0, LARGEST_MARGIN)
     # Not kept for the next call: the last digits of a point depend on where the curve stood before.

@@ -39,9 +39,9 @@ SCANNED = 60
 LARGEST_RESIDUAL = 1e-9
 """Relative error of alpha or of an equation, from which a solve has failed."""
 SPACING = 0.05
-"""Of the nodes."""
+"""Distance of neighbouring nodes, in t of `gaussian_nodes`."""
 SMALLEST_SHARE = -12.0
-"""Of ln(q_hat / R_hat), which is 0 at temperature 0 and falls like -ln T."""
+"""Smallest ln(q_hat / R_hat) that is searched. It is 0 at temperature 0 and falls like -ln T."""
 FURTHEST = 6.0
 """How far from the middle, in standard deviations, the nodes of a weight's field crowd at most."""
 GLASS = (0.2, 0.5)

@@ -14,14 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, ndtr, owens_t
 
+from localentropy.numerics.gaussian_kernels import SQRT_TWO_OVER_PI
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, unit_legendre
 
 Array = np.ndarray
 
-SQRT_TWO_OVER_PI = math.sqrt(2.0 / math.pi)
-"""Mean size of a pre-activation: its covariance with its sign."""
 SPACING = 0.25
-"""Of the nodes of the logistic loss, where they crowd: in its own output, and in the width of the label's step."""
+"""Distance of neighbouring nodes of the logistic loss, where they crowd: in units of its own output, and of the width
+of the label's step."""
 CLUSTER = 4.0
 """Half of the length on which they crowd, in the same."""
 PANEL_NODES = 32
@@ -122,7 +122,7 @@ class Hinge(Loss):
         pull_below = 2.0 * INVERSE_SQRT_2PI * float(ndtr(ridge * low)) / ridge * root / math.sqrt(N)
         return Averages(
             float(measure @ label) / V, 2.0 * wrong + float(measure @ (label * slope * slope)),
-            pull_below + float(measure @ (edge * slope)), 2.0 * ((1.0 - V) * wrong - root * first_moment),
+            pull_below + float(measure @ (edge * slope)), max(2.0 * ((1.0 - V) * wrong - root * first_moment), 0.0),
         )  # fmt: skip
 
 

@@ -225,7 +225,7 @@ def thresholds(ensemble: Ensemble) -> Thresholds:
     """All loads at which the solutions of a model change; arguments and errors as for `local_entropy_threshold`."""
     alpha_le, near = threshold_load(ensemble.at(alpha=1.0), MONOTONIC)
     student = ensemble.at(alpha=alpha_le)
-    kappa_max = largest_margin(student.at(margin=0.0))
+    kappa_max = largest_margin(student)
     curve = FranzParisiCurve(student, student.at(margin=kappa_max))
     # The minimum of the slope, by slopes alone: the second derivatives of the energetic term have fewer digits.
     fitted = Polynomial.fit(AROUND, [curve.at(near * math.exp(offset)).slope for offset in AROUND], len(AROUND) - 1)
@@ -240,7 +240,7 @@ def threshold_margin(ensemble: Ensemble, criterion: Criterion, nodes: tuple[int,
 
     Arguments and errors are those of `smallest_monotonic_margin`.
     """
-    maximum = largest_margin(ensemble.at(margin=0.0))
+    maximum = largest_margin(ensemble)
     guess, distance = small_distance_guess(ensemble, criterion)
     if not DISTANCES[0] < distance < DISTANCES[-1]:
         raise DomainError(
@@ -275,7 +275,7 @@ def threshold_load(
 
     def family(log_alpha: float) -> tuple[Ensemble, Ensemble]:
         student = ensemble.at(alpha=math.exp(log_alpha))
-        return student, student.at(margin=largest_margin(student.at(margin=0.0)))
+        return student, student.at(margin=largest_margin(student))
 
     end = math.log(largest_alpha(ensemble))
     start, distance = _load_guess(family, criterion, end)

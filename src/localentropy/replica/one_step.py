@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from localentropy.arguments import require_between
+from localentropy.arguments import require_between, require_choice
 from localentropy.errors import ConvergenceError
 from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 from localentropy.numerics.continuation import Branch
@@ -227,6 +227,7 @@ def labelled_table(
     distances: Iterable[float] | float,
     margin_ref: float | str,
     block: float | None,
+    unsolved: str,
     **labels: float | str,
 ) -> pd.DataFrame:
     """A curve at given distances: one row each of `BrokenPoint`, in the order given.
@@ -235,15 +236,25 @@ def labelled_table(
 
     Raises:
         DomainError: an argument out of range, no such margin, no solutions.
-        ConvergenceError: a distance that was not solved.
+        ConvergenceError: a distance that was not solved, if `unsolved` is "raise"; with "nan" its row has NaN, with the
+            residual reached.
     """
     import pandas as pd
 
     if block is not None:
         block = require_between("block", block, SMALLEST_BLOCK, 1.0)
+    require_choice("unsolved", unsolved, ("raise", "nan"))
     requested = requested_distances(distances)
     curve = curve_around(student, margin_ref)
-    rows = {distance: broken_point(curve, distance, block) for distance in curve.outwards(requested)}
+    rows: dict[float, BrokenPoint] = {}
+    for distance in curve.outwards(requested):
+        try:
+            rows[distance] = broken_point(curve, distance, block)
+        except ConvergenceError as failure:
+            if unsolved == "raise":
+                raise
+            nan = math.nan
+            rows[distance] = BrokenPoint(distance, nan, nan, nan, nan, nan, nan, failure.residual)
     found = pd.DataFrame([rows[distance] for distance in requested], columns=list(BrokenPoint._fields))
     found.attrs = {**labels, "margin_ref": curve.reference.fields.margin, "margin": curve.student.margin}
     return found

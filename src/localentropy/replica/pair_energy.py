@@ -20,7 +20,8 @@ from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, g
 from localentropy.replica.patterns import boltzmann, excess, onset_grid, soft_cut, soft_mode
 
 NODES = (40, 56, 28)
-"""In z (for a blunt reference), nu and tau, the student's own direction in the plane of x and y, and its orthogonal."""
+"""Numbers of nodes: in z (for a blunt reference), and in nu and tau, the student's own direction in the plane of x and
+y and its orthogonal."""
 
 NEAR, FAR = 1e-6, 0.1
 """Changes of the covariances, in the variance of the student's own part: below the first, rounding decides what the
@@ -214,6 +215,8 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     scale = max(sharp_ref, abs(slope_z), tilt)
     centre = min(max(margin_ref / root_Q, -6.0), 6.0)
     first, span = crowded(centre, scale)
+    # The Gaussian itself must be resolved where nodes crowd far from its mode.
+    nodes_z = max(nodes_z, int(span * math.hypot(centre, 1.0 / scale) / _GAUSSIAN_SPACING) + 2)
     step = span / (nodes_z - 1)
     value = by_Q = by_V = by_R = by_overlap = by_T = 0.0
     for i in range(nodes_z):

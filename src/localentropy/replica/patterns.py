@@ -26,9 +26,9 @@ SPACING = 0.07
 # Spacings at which the trapezoid rule is exact to rounding, in widths: of the step H(x), and of the kink of ln H, whose
 # nearest singularities are at a distance of 2.4.
 _STEP_SPACING, _KINK_SPACING = 0.4, 0.2
-# From here on a continued fraction of 14 levels is exact to rounding.
+# Argument of the hazard from which on a continued fraction of 14 levels is exact to rounding.
 _FAR = 12.0
-# From here on it is cheaper to crowd nodes around two places than to resolve one of them with even nodes.
+# Number of nodes from which on it is cheaper to crowd them around two places than to resolve one with even nodes.
 _MOST_NODES = 5_000
 # How far from its mode, in standard deviations, a log-concave product with a Gaussian is integrated.
 _REACH = 8.5
@@ -38,8 +38,10 @@ _ONSET_SPACING, _MODE_SPACING = 0.14, 0.37
 # By how much, in the same units, nodes crowd below the place where the loss sets in. It is a wall, steeper than an
 # exponential.
 _ONSET_SHIFT = 1.5
-# Exponents below minus this do not count. Nodes of the half-line of errors.
-_NEGLIGIBLE, _ERROR_NODES = 50.0, 64
+# Size of negative exponents from which on they do not count.
+_NEGLIGIBLE = 50.0
+# Number of nodes of the half-line of errors.
+_ERROR_NODES = 64
 
 
 def hard_margin(common: Jet, free: Jet, teacher: Number, margin: Number, spacing: float = SPACING) -> Jet:

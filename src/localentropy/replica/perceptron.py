@@ -108,6 +108,8 @@ def franz_parisi_one_step(
     margin_ref: float | str = "max",
     margin: float = 0.0,
     block: float | None = None,
+    *,
+    unsolved: str = "raise",
 ) -> pd.DataFrame:
     """Franz-Parisi entropy where students may fall into blocks of replicas: one step of replica-symmetry breaking.
 
@@ -121,12 +123,14 @@ def franz_parisi_one_step(
         margin_ref: margin of the reference in [0, kappa_max], or "max" for kappa_max.
         margin: margin of the solutions counted, in [0, kappa_max].
         block: m in [1e-3, 1], or None for the m in (0, 1) at which the entropy is stationary.
+        unsolved: "raise", or "nan" for NaN at distances where the solve failed, with the residual reached.
 
     Returns:
         One row per distance: distance, entropy (nats per weight), entropy_rs (replica-symmetric), q0, q1, block (m; NaN
         where none was given and there is no stationary one), replicon, residual. `attrs`: alpha, margin_ref, margin.
     """
-    return one_step.labelled_table(_ensemble(alpha, margin), distances, margin_ref, block, alpha=float(alpha))
+    student = _ensemble(alpha, margin)
+    return one_step.labelled_table(student, distances, margin_ref, block, unsolved, alpha=float(alpha))
 
 
 def kappa_min(alpha: float) -> float:

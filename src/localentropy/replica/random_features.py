@@ -13,8 +13,8 @@ every formula.
 Every function takes `activation`: "sign", "tanh", "erf", "identity", or a callable of zero mean under
 N(0, 1). Every function raises DomainError for an argument out of range (naming it, its value and what is
 allowed) and where there are no solutions, and ConvergenceError, with the point and the residual, for a
-solve that failed. Answers are tested to eight digits for alpha_T from 1e-3 to 1e3, inv_alpha up to 1e3 and
-every margin, against a solver in 50 digits.
+solve that failed. Typical solutions are tested to eight digits for alpha_T from 1e-3 to 1e3, inv_alpha up
+to 1e3 and every margin, against a solver in 50 digits.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ def franz_parisi(
     distances: Iterable[float] | float,
     alpha_T: float,
     inv_alpha: float,
-    margin_ref: float | str,
+    margin_ref: float | str = "max",
     margin: float = 0.0,
     activation: Activation = "sign",
     *,

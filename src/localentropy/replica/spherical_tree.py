@@ -39,7 +39,7 @@ LARGEST_TYPICAL = 0.9999
 SOFTEST, STIFFEST = 60.0, -12.0
 """Range of ln(1 + d_0 / (1 - q_1)). Beyond the upper end the local entropy is 0 to 1e-20."""
 LARGEST_ERROR = 1e-6
-"""Of the entropy: where the saddle-point equation leaves more, the solve has failed."""
+"""Of the entropy of groups, and of the saddle-point equation of typical solutions, from which a solve has failed."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,8 @@ def local_entropy(
     Returns:
         One row per overlap: overlap, entropy (nats per weight), d_0 (negative below the overlap of typical solutions,
         infinite above about 1e26), pattern_term, annealed, residual (relative error of the saddle-point equation).
-        `attrs`: alpha, units, machine.
+        The entropy is stationary there, so its error is of the order of the residual's square. Relative errors of
+        1 - q_1 + d_0 and of pattern_term are of the order of the residual itself. `attrs`: alpha, units, machine.
     """
     import pandas as pd
 
@@ -150,10 +151,11 @@ def typical(alpha: float, units: float = 3) -> TypicalSolution:
     machine = _at(units, position)
     value, _, _ = _averages(machine, 0.0)
     q = machine.q
-    return TypicalSolution(
-        alpha, units, 0.5 * (math.log1p(-q) + machine.ratio) + alpha * value, q, _replicon(machine, alpha),
-        abs(math.expm1(_excess(machine, 0.0, alpha))),
-    )  # fmt: skip
+    residual = abs(math.expm1(_excess(machine, 0.0, alpha)))
+    if not residual < LARGEST_ERROR:
+        raise ConvergenceError("typical solutions", {"alpha": alpha, "q": q}, residual)
+    entropy = 0.5 * (math.log1p(-q) + machine.ratio) + alpha * value
+    return TypicalSolution(alpha, units, entropy, q, _replicon(machine, alpha), residual)
 
 
 def alpha_rs(units: float = 3) -> float:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import log_ndtr, ndtr
 
-from localentropy.numerics.quadrature import RANGE, unit_legendre
+from localentropy.numerics.quadrature import gaussian_nodes, unit_legendre
 from localentropy.numerics.saddle_point import Array
 from localentropy.replica.ensemble import Ensemble
 from localentropy.replica.patterns import SPACING
@@ -16,13 +16,12 @@ from localentropy.replica.typical import typical_point
 LEGENDRE_NODES = 96
 
 
-def density(stabilities: Array, ensemble: Ensemble, spacing: float = SPACING) -> Array:
+def density(stabilities: Array, ensemble: Ensemble) -> Array:
     """P(Delta) of typical solutions (docs/overparam/theory.md eq. 14; `overparam`, eq. 64).
 
     Args:
         stabilities: Delta, any shape.
         ensemble: with solutions.
-        spacing: of the integral's nodes.
 
     Returns:
         density, shape of `stabilities`; zero below the margin.
@@ -33,12 +32,8 @@ def density(stabilities: Array, ensemble: Ensemble, spacing: float = SPACING) ->
     # Nothing lies below the margin, and nothing that a number can show far above the largest pre-activations.
     delta = np.clip(asked, ensemble.margin, ensemble.margin + 100.0 * math.sqrt(Q + V))
     scale = max(math.sqrt(Q / V), R / math.sqrt(C), 1.0)
-    centre = np.clip(delta / math.sqrt(Q), -6.0, 6.0)
-    first, last = np.arcsinh((-RANGE - centre) * scale), np.arcsinh((RANGE - centre) * scale)
-    nodes = int(np.max(last - first) / spacing) + 2
-    t = first + (last - first) * np.linspace(0.0, 1.0, nodes)
-    z = centre + np.sinh(t) / scale
-    weight = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) * np.cosh(t) * (last - first) / ((nodes - 1) * scale)
+    centre = np.clip(delta[:, 0] / math.sqrt(Q), -6.0, 6.0)
+    z, weight = gaussian_nodes(scale, SPACING, centre)
     field = math.sqrt(Q) * z
     log_student = (
         -0.5 * (delta - field) ** 2 / V - 0.5 * math.log(2.0 * math.pi * V)

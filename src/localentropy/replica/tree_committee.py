@@ -118,10 +118,12 @@ def franz_parisi_one_step(
     margin: float = 0.0,
     block: float | None = None,
     activation: Activation = "sign",
+    *,
+    unsolved: str = "raise",
 ) -> pd.DataFrame:
     """The same with one step of replica-symmetry breaking; arguments and columns as for the perceptron."""
     student = _ensemble(alpha, margin, activation)
-    return one_step.labelled_table(student, distances, margin_ref, block, **_labels(student, activation))
+    return one_step.labelled_table(student, distances, margin_ref, block, unsolved, **_labels(student, activation))
 
 
 def kappa_min(alpha: float, activation: Activation = "sign") -> float:

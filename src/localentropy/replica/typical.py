@@ -148,7 +148,6 @@ def largest_alpha(ensemble: Ensemble) -> float:
     raise lost or ConvergenceError("alpha_c", {"alpha": start.alpha, "margin": start.margin}, math.inf)
 
 
-@lru_cache(maxsize=512)
 def largest_margin(ensemble: Ensemble) -> float:
     """kappa_max: where the entropy vanishes at the alpha of an ensemble (its margin is not used).
 
@@ -156,7 +155,11 @@ def largest_margin(ensemble: Ensemble) -> float:
         DomainError: there are no solutions at any margin, or the margin is above `LARGEST_MARGIN` and was not found.
         ConvergenceError: the margin was not found.
     """
-    at_zero = ensemble.at(margin=0.0)
+    return _largest_margin(ensemble.at(margin=0.0))
+
+
+@lru_cache(maxsize=512)
+def _largest_margin(at_zero: Ensemble) -> float:
     if typical_point(at_zero).value <= ROUNDING:
         return 0.0
     branch = branch_in_margin(at_zero)
@@ -165,4 +168,4 @@ def largest_margin(ensemble: Ensemble) -> float:
     except ConvergenceError:
         if branch.position < LARGEST_MARGIN:
             raise
-    raise DomainError(f"too few patterns at {ensemble.describe()}: kappa_max is above {LARGEST_MARGIN:g}")
+    raise DomainError(f"too few patterns at {at_zero.describe()}: kappa_max is above {LARGEST_MARGIN:g}")
