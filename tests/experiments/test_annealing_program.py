@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,11 @@ from pydantic import ValidationError
 
 from localentropy import seeds
 from localentropy.experiments import annealing
-from localentropy.experiments.parameters import Context
 from localentropy.instances.perceptron import random_patterns
 from localentropy.landscape.local_entropy import local_entropy
 from localentropy.solvers.binary.anneal import anneal
+from tests.experiments.programs import CONTEXT
 
-CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 VALUES: dict[str, Any] = {
     "chunks": 1,
     "threads": 1,

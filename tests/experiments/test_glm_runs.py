@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,25 +12,17 @@ from pydantic import ValidationError
 from localentropy import seeds
 from localentropy.errors import ConfigError
 from localentropy.experiments import generalized_amp, phase_retrieval_descent
-from localentropy.experiments.parameters import Context
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
 from localentropy.pipeline.config import resolve
 from localentropy.solvers.descent import Descent, descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp as solve
+from tests.experiments.programs import SIZES, table
 
-CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
-SIZES = {"chunks": 1, "threads": 1}
 AMP = {"prior": "binary", "channel": "sign", "alphas": [0.5, 2.5], "max_iterations": 200, "tolerance": 1e-6}
 AMP |= {"epsilon": 0.01, "d": 100, "samples": 2}
 PLAIN = {"student": "plain", "d": 15, "alphas": [2.0, 8.0], "samples": 6, "step": 0.05, "iterations": 2000}
 WIDE = {"student": "wide", "d": 8, "alphas": [1.0], "samples": 3, "step": 0.02, "iterations": 4000}
 DESCENT = {"loss_tolerance": 1e-6, "speed_tolerance": 1e-6, "success_overlap": 0.99}
-
-
-def table(program: Any, **values: Any) -> pd.DataFrame:
-    parameters = program.Parameters.model_validate(values | SIZES)
-    rows = [program.compute(parameters, task, CONTEXT) for task in program.tasks(parameters)]
-    return pd.concat(rows, ignore_index=True)
 
 
 def problem(n: int, d: int, sample: int, prior: str, channel: str) -> GeneralizedLinear:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,20 +11,12 @@ import pytest
 
 from localentropy.errors import ConfigError
 from localentropy.experiments import bayes_optimal, bayes_transitions, empirical_risk, gibbs_learning
-from localentropy.experiments.parameters import Context
 from localentropy.pipeline.config import resolve
 from localentropy.replica import bayes, erm, gibbs, hidden_manifold
+from tests.experiments.programs import CONTEXT, table
 
-CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
-SIZES = {"chunks": 1, "threads": 1}
 BOTH = ["uninformed", "informed"]
 SECTIONS = ["bayes_perceptron", "bayes_binary", "bayes_phase_retrieval", "bayes_committee_2", "bayes_committee_large"]
-
-
-def table(program: Any, **values: Any) -> pd.DataFrame:
-    parameters = program.Parameters.model_validate(values | SIZES)
-    rows = [program.compute(parameters, task, CONTEXT) for task in program.tasks(parameters)]
-    return pd.concat(rows, ignore_index=True)
 
 
 def line(model: str, start: str, alphas: tuple[float, float], points: int = 5) -> pd.DataFrame:

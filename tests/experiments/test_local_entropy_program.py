@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,11 @@ from pydantic import ValidationError
 
 from localentropy import seeds
 from localentropy.experiments import local_entropy
-from localentropy.experiments.parameters import Context
 from localentropy.instances.perceptron import random_patterns
 from localentropy.landscape.local_entropy import local_entropy as curve_around
 from localentropy.solvers.binary.sbpi import sbpi
+from tests.experiments.programs import CONTEXT
 
-CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 VALUES: dict[str, Any] = {
     "chunks": 1,
     "threads": 1,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -13,11 +12,10 @@ import pytest
 from localentropy.errors import ConfigError, DomainError
 from localentropy.experiments import solve, stabilities, typical
 from localentropy.experiments.ensembles import RandomFeatures
-from localentropy.experiments.parameters import Context
 from localentropy.experiments.perceptron_sizes import Grid, grid_tasks
 from localentropy.pipeline.config import resolve
+from tests.experiments.programs import CONTEXT
 
-CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 COMMON: dict[str, Any] = {"alpha_T": 3.0, "chunks": 1, "threads": 1}
 RUNS: dict[str, Any] = COMMON | {
     "activation": "sign",

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from localentropy.errors import ConfigError, DomainError
 from localentropy.experiments import dense_regions, franz_parisi, one_step, typical
-from localentropy.experiments.parameters import Context, ExperimentParameters
 from localentropy.pipeline.config import resolve
 from localentropy.replica import perceptron, tree_committee
+from tests.experiments.programs import table
 
-CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 PERCEPTRON = {"model": "perceptron"}
 SIGN = {"model": "tree_committee", "activation": "sign"}
-SIZES = {"chunks": 1, "threads": 1}
-
-
-def table(program: Any, values: dict[str, Any]) -> pd.DataFrame:
-    model: type[ExperimentParameters] = program.Parameters.of(values | SIZES)
-    parameters = model.model_validate(values | SIZES)
-    rows = [program.compute(parameters, task, CONTEXT) for task in program.tasks(parameters)]
-    return pd.concat(rows, ignore_index=True)
 
 
 @pytest.mark.parametrize(("ensemble", "model"), [(PERCEPTRON, perceptron), (SIGN, tree_committee)])
 def test_lines_in_the_margin_end_where_the_entropy_vanishes(ensemble: dict[str, str], model: Any) -> None:
     values = {"at": "margins", "ensemble": ensemble, "alphas": [0.3, 0.5], "smallest_alpha": 0.1, "points": 5}
-    found = table(typical, values)
+    found = table(typical, **values)
     for alpha, line in found[found["line"] == "margin"].groupby("alpha"):
         assert line["margin"].iloc[[0, -1]].tolist() == [0.0, model.kappa_max(alpha)]
         assert abs(line["entropy"].iloc[-1]) < 1e-9 and (np.diff(line["entropy"]) < 0).all()
@@ -41,7 +30,7 @@ def test_lines_in_the_margin_end_where_the_entropy_vanishes(ensemble: dict[str, 
     assert largest["alpha"].iloc[-1] == pytest.approx(model.alpha_c(), rel=1e-8)
     assert (np.diff(largest["margin"]) < 0).all() and largest["margin"].iloc[-1] < 1e-6
     with pytest.raises(DomainError, match=r"smallest_alpha = 0\.99 leaves no line: solutions exist up to α = 0\.\d+$"):
-        table(typical, values | {"smallest_alpha": 0.99})
+        table(typical, **(values | {"smallest_alpha": 0.99}))
 
 
 def test_curves_at_multiples_of_the_threshold_and_of_the_largest_margin() -> None:
@@ -53,7 +42,7 @@ def test_curves_at_multiples_of_the_threshold_and_of_the_largest_margin() -> Non
             "part": {"margins_ref": ["0.5 max"], "margin": "same"},
         },
     }  # fmt: skip
-    found = table(franz_parisi, values)
+    found = table(franz_parisi, **values)
     threshold = tree_committee.alpha_le(activation="sign")
     curves = dict(list(found[found["curve"] == "at"].groupby("alpha")))
     assert list(curves) == [0.9 * threshold, threshold]
@@ -74,13 +63,13 @@ def test_search_for_one_step_says_at_which_blocks() -> None:
         "smallest_distance": 0.002, "largest_distance": 0.2,
         "curves": {"one": {"alphas": [0.8], "margins_ref": ["max"]}, "two": {"alphas": [0.5], "margins_ref": [0.2]}},
     }  # fmt: skip
-    found = table(one_step, values)
+    found = table(one_step, **values)
     assert found.groupby(["curve", "alpha", "reference", "blocks"]).size().tolist() == [3] * 4
     assert set(found.loc[found["curve"] == "one", "margin_ref"]) == {perceptron.kappa_max(0.8)}
     split = found[found["q1"] > found["q0"]]
     assert split[["curve", "blocks", "distance"]].to_numpy().tolist() == [["one", "0.2", 0.002]]
     with pytest.raises(ValueError, match=r"smallest_distance = 0\.3 must lie below largest_distance = 0\.2"):
-        table(one_step, values | {"smallest_distance": 0.3})
+        table(one_step, **(values | {"smallest_distance": 0.3}))
 
 
 def test_lines_of_dense_regions_end_on_the_largest_margin() -> None:
@@ -88,7 +77,7 @@ def test_lines_of_dense_regions_end_on_the_largest_margin() -> None:
         "ensembles": {"perceptron": PERCEPTRON, "sign": SIGN}, "lines": ["perceptron"], "smallest_alpha": 0.6,
         "alphas_marked": [0.7, 0.74], "points": 2,
     }  # fmt: skip
-    found = table(dense_regions, values)
+    found = table(dense_regions, **values)
     assert set(found.loc[found["ensemble"] == "sign", "end"]) == {True}
     lines = {
         line: rows.set_index("alpha")["margin"]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from localentropy.errors import ConfigError
@@ -17,18 +15,9 @@ from localentropy.experiments import (
     typical_volume,
     wide_minima,
 )
-from localentropy.experiments.parameters import Context
 from localentropy.pipeline.config import resolve
 from localentropy.replica import cross_entropy, perceptron, spherical_tree
-
-CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
-SIZES = {"chunks": 1, "threads": 1}
-
-
-def table(program: Any, **values: Any) -> pd.DataFrame:
-    parameters = program.Parameters.model_validate(values | SIZES)
-    rows = [program.compute(parameters, task, CONTEXT) for task in program.tasks(parameters)]
-    return pd.concat(rows, ignore_index=True)
+from tests.experiments.programs import table
 
 
 @pytest.mark.parametrize(("machine", "units"), [("committee", 1), ("committee", "inf"), ("parity", 3)])

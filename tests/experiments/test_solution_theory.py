@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.integrate import quad
 
 from localentropy.experiments import solution_overlaps, stabilities
-from localentropy.experiments.parameters import Context
 from localentropy.experiments.perceptron_sizes import sizes
 from localentropy.instances.perceptron import hidden_manifold, smallest_allowed
 from localentropy.landscape.binary_overlaps import overlaps
@@ -17,8 +14,8 @@ from localentropy.replica import random_features as rf
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.anneal import anneal, mct0
 from localentropy.solvers.binary.sbpi import sbpi
+from tests.experiments.programs import CONTEXT
 
-CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 DISTANCES = (0.0, 0.01, 0.02, 0.05, 0.1)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -10,10 +9,9 @@ import pytest
 
 from localentropy.errors import DomainError
 from localentropy.experiments import state_evolution
-from localentropy.experiments.parameters import Context
 from localentropy.replica import bayes
+from tests.experiments.programs import CONTEXT
 
-CONTEXT = Context(seed=1, data=dict[str, Path](), report=lambda line: None)
 VALUES = {"prior": "gaussian", "channel": "committee", "alphas": [8.0, 60.0], "starts": [0.01, 0.1], "updates": 300}
 
 
