@@ -95,6 +95,7 @@ def test_alignment_keeps_the_function_and_does_not_lower_the_first_overlap():
 def test_overlap_of_normalised_networks():
     first, second = normalise(networks())[0], normalise(networks(first=20))[0]
     q = overlap(first, second)
+    assert first.units == 81
     sizes = torch.tensor([16.0] * 5 + [1.0]).double()
     torch.testing.assert_close(q, layer_overlaps(first, second) @ sizes / 81, rtol=1e-6, atol=1e-8)
     assert overlap(first, first).tolist() == pytest.approx([1, 1, 1])

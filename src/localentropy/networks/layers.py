@@ -50,6 +50,11 @@ class Layers:
         """Number of networks."""
         return len(self.weights[0])
 
+    @property
+    def units(self) -> int:
+        """Number of units of one network, its outputs included."""
+        return sum(weight.shape[1] for weight in self.weights)
+
     def select(self, networks: Sequence[int]) -> Self:
         """Copy of the networks with these indices, in this order; an index may repeat.
 
