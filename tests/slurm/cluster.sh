@@ -48,7 +48,7 @@ SchedulerParameters=batch_sched_delay=0,sched_interval=1
 AccountingStorageType=accounting_storage/none
 JobAcctGatherType=jobacct_gather/none
 ReturnToService=2
-MinJobAge=600
+MinJobAge=7200
 GresTypes=gpu
 StateSaveLocation=$DIR/state
 SlurmdSpoolDir=$DIR/spool

@@ -18,7 +18,7 @@ import pytest
 
 from localentropy.pipeline.config import resolve
 from localentropy.pipeline.jobs import table_jobs
-from tests.pipeline.conftest import copy_checkout
+from tests.pipeline.conftest import Run, copy_checkout
 from tests.robustness.conftest import Pipeline
 from tests.robustness.test_kills import wait_for_job
 
@@ -66,6 +66,13 @@ def fresh(local: Pipeline, folder: Path) -> Pipeline:
 
 def queue() -> str:
     return subprocess.run(["squeue", "--noheader"], check=True, capture_output=True, text=True).stdout
+
+
+def submitted(run: Run, name: str) -> str:
+    """What Slurm says of the job of an experiment, `<paper>_<name>`."""
+    number = re.search(rf"submitted with SLURM jobid (\d+) \(log: \S*{name}", run.output)
+    assert number, run.output
+    return subprocess.run(["scontrol", "show", "job", number[1]], check=True, capture_output=True, text=True).stdout
 
 
 def only_figure8(local: Pipeline) -> dict[str, bytes]:
@@ -130,9 +137,10 @@ def test_parts_of_the_paper_scale_stay_below_what_the_profile_asks_for(local: Pi
         benchmark = pipeline.folder / "logs/paper" / name / f"1-of-{job.parts}.benchmark.tsv"
         needed = pd.read_csv(benchmark, sep="\t").iloc[0]
         print(f"{name}, part 1 of {job.parts}: {needed['s']:.0f} s, {needed['max_rss'] / 1000:.2f} GB")
-        asked = re.search(rf"{name}/1-of-{job.parts}.*?mem_mb=(\d+).*?runtime=(\d+)", run.output, re.DOTALL)
-        assert asked, run.output
-        assert needed["max_rss"] < float(asked[1]) and needed["s"] < 60.0 * float(asked[2])
+        asked = submitted(run, name.replace("/", "_"))
+        memory, hours = re.search(r"\bmem=(\d+)M", asked), re.search(r"TimeLimit=(\d\d):00:00", asked)
+        assert memory and hours, asked
+        assert needed["max_rss"] < float(memory[1]) and needed["s"] < 3600.0 * float(hours[1])
 
 
 def test_jobs_of_a_gpu_ask_for_one_and_fail_in_one_line_without(local: Pipeline, tmp_path: Path) -> None:
@@ -143,8 +151,6 @@ def test_jobs_of_a_gpu_ask_for_one_and_fail_in_one_line_without(local: Pipeline,
     run = pipeline.run(table, *SLURM, "--retries", "0", "--configfile", "mine.yaml")
     assert run.status != 0 and not (pipeline.folder / table).exists()
     assert "error: device: cuda was asked for, but PyTorch finds no GPU" in run.output, run.output
-    number = re.search(r"submitted with SLURM jobid (\d+) \(log: \S*overparam_mlp", run.output)
-    assert number, run.output
-    job = subprocess.run(["scontrol", "show", "job", number[1]], check=True, capture_output=True, text=True).stdout
+    job = submitted(run, "overparam_mlp")
     # Slurm 22 separates with a colon, later ones with a slash.
     assert re.search(r"TresPerJob=gres[:/]gpu:1\b", job), job
