@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,6 +78,18 @@ def test_edits_rerun_exactly_what_depends_on_them(made: Checkout) -> None:
     assert run.did == ALL_A | drawing(92)
     made.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 3"))
     assert made.snakemake("all").did == ALL_A
+
+
+def test_marks_of_a_killed_run_hide_nothing_that_is_missing(made: Checkout) -> None:
+    # Snakemake marks the outputs of running jobs. The orphan of a killed run has written this one since.
+    mark = made.folder / ".snakemake/incomplete" / b64encode(b"results/default/overparam/toy_a/1-of-2.parquet").decode()
+    mark.parent.mkdir(exist_ok=True)
+    mark.write_text('{"external_jobid": null}')
+    (made.folder / "figures/default/overparam/figure92.png").unlink()
+    run = made.snakemake("all")
+    assert run.status == 0, run.output
+    assert run.did == drawing(92), run.output
+    assert made.snakemake("all").did == set()
 
 
 def test_other_data_rerun_what_reads_them_and_missing_prepared_data_nothing(toys: Checkout) -> None:

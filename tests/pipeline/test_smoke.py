@@ -289,7 +289,7 @@ def test_margins_figure5_the_largest_margin_vanishes_at_the_capacity(smoke: Chec
         assert (np.diff(line.sort_values("x")["y"]) < 0).all() and abs(line["y"].iloc[-1]) < 1e-9
 
 
-def test_margins_figure8_shows_thresholds_small_overlaps_and_energies_that_start_flat(smoke: Checkout) -> None:
+def test_margins_figure8_shows_thresholds_small_overlaps_and_convex_energies(smoke: Checkout) -> None:
     data = pd.read_csv(figure(smoke, "margins_figure8", ".csv"))
     for _, networks in data.groupby("dataset"):
         series = {name: points.set_index("x").sort_index() for name, points in networks.groupby("series")}
@@ -300,7 +300,7 @@ def test_margins_figure8_shows_thresholds_small_overlaps_and_energies_that_start
         assert (overlaps["y"] + 3 * overlaps["y_err"] < 0.5).all()
         assert (overlaps["y"] - series["untrained"]["y"]).iloc[-1] > 3 * overlaps["y_err"].iloc[-1]
         energy = series["local energy"]["y"]
-        assert energy[0] == 0 and energy[0.02] < 0.2 * energy[0.1]
+        assert energy[0.0003] < 0.01 * energy[0.1] and energy[0.02] < 0.2 * energy[0.1]
 
 
 def test_margins_figures2_has_the_phases_in_order(smoke: Checkout) -> None:
