@@ -19,7 +19,7 @@ MEASURED = (
     {"y", "y_err", "x_err", "n", "runs", "samples", "solved", "theory", "z", "score", "slope", "residual"}
     | {"distance_typical", "entropy_typical", "distance_raw"}
     | {"chi_squared", "points", "drift", "drift_err", "spread", "solutions", "rate", "largest_eigenvalue"}
-    | {"generalization_error", "best_regularization"}
+    | {"generalization_error", "best_regularization", "median_steps"}
 )
 """Columns that are results. All others say what a number is, and tell rows apart."""
 OTHERS = {"scorecard", "verdicts"}
