@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import time
 from collections.abc import Collection
@@ -31,10 +32,14 @@ def wait_for_orphans(pipeline: Pipeline) -> int:
 
 
 def forget_half(pipeline: Pipeline, chance: random.Random) -> None:
-    """Delete half of the products, so that a pipeline that was done before its last kill has work again."""
-    names = sorted(pipeline.products())
-    for name in chance.sample(names, len(names) // 2):
-        (pipeline.folder / name).unlink()
+    """Delete all that half of the papers have made: a pipeline that was done before its last kill has work again.
+
+    A table alone is not remade while what is made from it is there.
+    """
+    papers = sorted(folder.name for folder in pipeline.folder.glob("results/smoke/*") if folder.is_dir())
+    for paper in chance.sample(papers, -(-len(papers) // 2)):
+        for folder in ("results", "figures"):
+            shutil.rmtree(pipeline.folder / folder / "smoke" / paper)
 
 
 def test_twenty_kills_change_no_byte(pristine: Pipeline, reference: Reference, tmp_path: Path) -> None:
