@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.flatness import CHORD_FROM, CHORD_TO
-from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import last_solved
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, smallest
-from localentropy.errors import DomainError
+from localentropy.claims.overlaps import overlap
 
 WELL_BELOW = 0.5
 """The text says "well below" 1 and gives no number. Chosen here: half."""
@@ -30,13 +29,13 @@ def solutions_at_the_threshold_are_many_and_flat(
         if patterns is None:
             return Finding(quantity, np.nan, False, f"{name}: errors at the smallest number of patterns")
         here = table[table["patterns"] == patterns]
-        (overlap, error), (random, _) = (_overlap(name, here, kind) for kind in ("overlap", "overlap_untrained"))
+        (own, error), (random, _) = (overlap(here, kind) for kind in ("overlap", "overlap_untrained"))
         below = _below_chord(name, here)
-        found.append((overlap, error))
+        found.append((own, error))
         gaps.append(below)
-        holds &= overlap + 3 * error < WELL_BELOW
+        holds &= own + 3 * error < WELL_BELOW
         words.append(
-            f"{name}: P = {patterns:.0f}, overlap {overlap:.3f} ± {error:.3f} ({random:.3f} of random networks), below "
+            f"{name}: P = {patterns:.0f}, overlap {own:.3f} ± {error:.3f} ({random:.3f} of random networks), below "
             f"the chord by {below:.1f} SE"
         )
     top, error = max(found)
@@ -63,14 +62,6 @@ def _threshold(name: str, table: pd.DataFrame) -> float | None:
     if patterns == errors.index.max():
         raise Untestable(f"{name}: no errors up to the largest number of patterns, {patterns:.0f}")
     return patterns
-
-
-def _overlap(name: str, table: pd.DataFrame, quantity: str) -> tuple[float, float]:
-    rows = table[(table["quantity"] == quantity) & table["layer"].isna()]
-    try:
-        return pair_mean(rows["sample"], rows["other"], rows["value"])
-    except DomainError as error:
-        raise Untestable(f"{name}: {error}") from None
 
 
 def _below_chord(name: str, table: pd.DataFrame) -> float:

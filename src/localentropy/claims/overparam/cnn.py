@@ -14,12 +14,12 @@ import pandas as pd
 
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest, largest_rise, numbers, smallest
+from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
     energy,
     errors_at_least_noise,
     of_samples,
-    overlap,
     profiles,
 )
 

@@ -26,11 +26,11 @@ from localentropy.claims.finding import (
     numbers,
     smallest,
 )
+from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
     errors_at_least_noise,
     mean_radius,
     of_samples,
-    overlap,
     profiles,
 )
 

@@ -1,4 +1,4 @@
-"""Overlaps and local energies of trained networks, for the claims about all three architectures.
+"""Samples and local energies of trained networks, for the claims about all three architectures.
 
 The text says "flat profiles for small distances" and "robust to noise perturbations" (Section III). So the train error
 at the least noise is compared with 0. `mean_radius` says how far around a solution it stays small.
@@ -12,25 +12,10 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.flatness import radius
-from localentropy.analysis.pairs import pair_mean
 from localentropy.claims.finding import Untestable, largest
-from localentropy.errors import DomainError
 
 COMPARED_AT = 0.3
 """Distance per unit at which the sharpness of two profiles is compared."""
-
-
-def overlap(table: pd.DataFrame, quantity: str) -> tuple[float, float]:
-    """Mean overlap of whole networks over pairs, and its error.
-
-    Raises:
-        Untestable: fewer than three networks.
-    """
-    rows = table[(table["quantity"] == quantity) & table["layer"].isna()]
-    try:
-        return pair_mean(rows["sample"], rows["other"], rows["value"])
-    except DomainError as error:
-        raise Untestable(str(error)) from None
 
 
 def of_samples(table: pd.DataFrame, samples: Iterable[int]) -> pd.DataFrame:
