@@ -15,6 +15,7 @@ from localentropy.plots.overparam import (
     figure7,
     figure8,
     figure9,
+    figure10,
     figure11,
     figure12,
     figure13,
@@ -210,11 +211,28 @@ def test_figure13_with_nothing_solved_says_so() -> None:
         "overparam/typical_points": run_tables.typical_points(),
         "overparam/solve_sbpi": chosen(tables["overparam/solve_sbpi"]),
     }
-    assert (
-        "(a) D = 67" in figure13.draw(tables, "smoke").caption
-        or "(a) D = 134" in figure13.draw(tables, "smoke").caption
-    )
+    assert "(a) D = 134" in figure13.draw(tables, "smoke").caption
     runs = tables["overparam/solve_mct0"]
     tables["overparam/solve_mct0"] = runs.assign(value=runs["value"].mask(runs["quantity"] == "solved", 0.0))
     caption = figure13.draw(tables, "smoke").caption
     assert "(a) nothing to draw" in caption and "At no size are enough instances solved" in caption
+
+
+def test_figure10_has_a_panel_for_each_size() -> None:
+    runs, solved = run_tables.solve_anneal(), run_tables.solve_anneal()
+    trained = solved[solved["quantity"] == "solved"].assign(quantity="train_error_best", value=0.1)
+    runs = pd.concat([runs, trained], ignore_index=True)
+    runs.attrs["parameters"] = {"alpha_T": 3.0, "beta_start": 1.0, "beta_step": 0.005, "sweeps": 4000}
+    tables = {
+        "overparam/solve_anneal": runs,
+        "overparam/typical_points": run_tables.typical_points(),
+        "overparam/typical": theory_tables.typical(),
+    }
+    drawing = figure10.draw(tables, "smoke")
+    letters = [axis.get_title(loc="left") for axis in drawing.figure.axes]
+    assert letters == ["(a)", "(c)", "(d)", "(b)", "(e)", "(f)"]
+    for axis in drawing.figure.axes:
+        panel, size = axis.get_title(loc="left").strip("()"), axis.get_title()
+        rows = drawing.data[drawing.data["panel"] == panel]
+        if panel in "cdef":
+            assert set(rows["series"]) == {size.replace("$", ""), "theory"}

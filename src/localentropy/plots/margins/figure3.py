@@ -10,7 +10,15 @@ import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import Drawing, frozen_ends, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import (
+    Drawing,
+    frozen_ends,
+    in_style,
+    letter,
+    panels,
+    threshold_line,
+    without_frozen_ends,
+)
 from localentropy.plots.franz_parisi_panels import LINEAR, SMALL, curve_data, curve_name, draw_curves
 
 if TYPE_CHECKING:
@@ -24,6 +32,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     largest = largest_margin_curve(table, runs)
     alpha = largest["alpha"].iloc[0]
     table = table[table["curve"].isin(["bound", "reference", "same_margin"]) & table["alpha"].isin([alpha, np.nan])]
+    table = without_frozen_ends(table, ["curve", "margin_ref"])
     around = with_excess(around_solutions(runs), largest)
     points, excess = over_samples(around, "entropy"), over_samples(around, "excess")
     figure, axes = panels(3, 9.6, 3.0)

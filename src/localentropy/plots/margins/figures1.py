@@ -19,6 +19,7 @@ from localentropy.plots.drawing import (
     letter,
     panels,
     threshold_line,
+    without_frozen_ends,
 )
 from localentropy.plots.margins.largest_margin import TRANSITIONS
 
@@ -32,6 +33,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     searched, regions = tables["margins/one_step"], tables["margins/dense_regions"]
     equal = pd.concat([tables[f"margins/{name}"] for name in ("franz_parisi", "franz_parisi_text")])
     equal = equal[equal["curve"] == "same_margin"].sort_values("margin_ref", kind="stable")
+    equal = without_frozen_ends(equal, ["margin_ref"])
     planted = tables["margins/planted"]
     figure, axes = panels(3, 8.2, 4.8, rows=2)
     frames = [

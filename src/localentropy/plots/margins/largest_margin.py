@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from localentropy.plots.drawing import COLORS, Drawing, frozen_ends, in_style
+from localentropy.plots.drawing import COLORS, Drawing, frozen_ends, in_style, without_frozen_ends
 from localentropy.plots.largest_margin_curves import beyond_axis, draw_curves
 
 TRANSITIONS: dict[str, dict[str, Any]] = {
@@ -29,7 +29,7 @@ def draw_model(table: pd.DataFrame, number: int) -> Drawing:
         number: of the figure.
     """
     p = table.attrs["parameters"]
-    curves = table[table["curve"].isin(["max_margin", "threshold"])]
+    curves = without_frozen_ends(table[table["curve"].isin(["max_margin", "threshold"])], ["alpha"])
     figure, data = draw_curves(curves, "alpha", r"\alpha")
     threshold = curves.loc[curves["curve"] == "threshold", ["alpha", "margin_ref"]].iloc[0]
     caption = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import ascii_lowercase
 
 import numpy as np
 import pandas as pd
@@ -36,12 +37,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     test = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     sizes = colors_of(sorted(runs["D"].unique()), of="size")
-    frames = [csv_rows(agreement), curve_rows("c", "theory", line["inv_alpha"], line["error_typical"])]
+    frames = [csv_rows(agreement)]
     columns = 1 + (len(sizes) + 1) // 2
     figure, grid = panels(columns, 2.5 * columns, 4.6, rows=2)
     errors, fractions = grid[0], grid[columns]
     strips = [axis for axis in grid if axis not in (errors, fractions)]
-    for (D, color), axis in zip(sizes.items(), strips, strict=False):
+    for panel, (D, color), axis in zip(ascii_lowercase[2:], sizes.items(), strips, strict=False):
         style = {"color": color, "marker": "o", "label": f"$D = {D}$"}
         here, counted, found = (table[table["D"] == D] for table in (train, solved, test))
         errors.errorbar(here["inv_alpha"], here["y"], here["y_err"], **style)
@@ -53,7 +54,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         draw_points(axis, found, style)
         axis.set(ylabel="test error of solutions", title=style["label"])
         axis.set_ylim(min(0.26, 0.99 * test["y"].min()), max(0.33, 1.01 * test["y"].max()))
-        frames += [series(here, "a", f"D = {D}"), series(counted, "b", f"D = {D}"), series(found, "c", f"D = {D}")]
+        frames += [series(here, "a", f"D = {D}"), series(counted, "b", f"D = {D}"), series(found, panel, f"D = {D}")]
+        frames.append(curve_rows(panel, "theory", line["inv_alpha"], line["error_typical"]))
         frames.append(pd.DataFrame({"panel": "b", "series": f"half solved, D = {D}", "x": [half], "x_err": [spread]}))
     for axis in grid:
         one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 24.0), train)
