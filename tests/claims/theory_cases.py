@@ -41,8 +41,12 @@ THEORY["O03"] = Case(
         "another capacity": put("thresholds", "inv_alpha_c", 1 / 0.8335, alpha_T=1e-3),
         "another local-entropy threshold": put("thresholds", "inv_alpha_le", 1 / 0.7295, alpha_T=1e-3),
     },
-    small={"no small α_T": only("thresholds", alpha_T=above(0.01))},
+    small={
+        "no small α_T": only("thresholds", alpha_T=above(0.01)),
+        "no perceptron": only("dense_regions", ensemble=other_than("perceptron")),
+    },
     missing={
+        "α_LE of random patterns": put("dense_regions", "alpha", np.nan, line="kappa_u"),
         "α_c": put("thresholds", "inv_alpha_c", np.nan, alpha_T=1e-3),
         "α_LE": put("thresholds", "inv_alpha_le", np.nan, alpha_T=1e-3),
     },

@@ -51,6 +51,9 @@ def test_figure1_marks_the_thresholds_of_the_solvers_features_only(activation, l
     assert (
         ends["local-entropy threshold, storage"] == pytest.approx(1 / 0.729) and "1.2005 and 1.3717" in drawing.caption
     )
+    regions = tables["margins/dense_regions"]
+    tables["margins/dense_regions"] = regions[regions["ensemble"] != "perceptron"]
+    assert "Dots" not in figure1.draw(tables, "smoke").caption
     fractions = drawing.data[drawing.data["panel"] == "b, inset"]
     assert set(fractions["series"]) == {"focusing_bp, solved", "sbpi, solved"} and (fractions["y_err"] > 0.0).all()
 

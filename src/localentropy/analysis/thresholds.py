@@ -26,6 +26,20 @@ def last_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
     return None if first is None else -first
 
 
+def storage_thresholds(regions: pd.DataFrame) -> dict[str, float]:
+    """alpha_c and alpha_le of random patterns, the limit α_T → 0 of random features: where lines of the perceptron end.
+
+    Args:
+        regions: the table of the program `dense_regions`. Without a perceptron in it nothing is returned.
+    """
+    models = regions.attrs["parameters"]["ensembles"]
+    perceptrons = [name for name, ensemble in models.items() if ensemble["model"] == "perceptron"]
+    ends = regions[regions["end"] & regions["ensemble"].isin(perceptrons)].set_index("line")["alpha"]
+    return {
+        name: float(ends[line]) for name, line in (("alpha_c", "kappa_max"), ("alpha_le", "kappa_u")) if line in ends
+    }
+
+
 def success_fractions(runs: pd.DataFrame, keys: Sequence[str], success: pd.Series) -> pd.DataFrame:
     """Fraction of runs that succeed, for each combination of the keys.
 

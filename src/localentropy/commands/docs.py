@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 from localentropy.experiments.parameters import ExperimentParameters
@@ -53,16 +52,27 @@ def table_text() -> str:
     def values(experiment: str, name: str) -> dict[str, object]:
         return {scale: at.experiments[experiment].model_dump(mode="json")[name] for scale, at in scales.items()}
 
-    names = list(general.experiments)
-    lines += ["", *_common(names, values)]
-    for experiment in names:
-        key, model = _section(experiment), type(general.experiments[experiment])
-        program = general.experiments[experiment].program
-        lines += ["", f"## `{key}`\n", f"Program `{program}`.\n", *_HEAD]
-        for name in model.model_fields:
-            if name not in ExperimentParameters.model_fields:
+    lines += ["", "## Every experiment\n", *_HEAD]
+    own = set()  # keys of every experiment whose values differ
+    for name in ExperimentParameters.model_fields:
+        shipped = {json.dumps(value) for key in general.experiments for value in values(key, name).values()}
+        own |= {name} if len(shipped) > 1 else set()
+        text = "below, in each section" if len(shipped) > 1 else f"`{shipped.pop()}`"
+        lines += _rows(f"<experiment>.{name}", field_schema(ExperimentParameters, [name]), text)
+    papers: dict[str, list[str]] = {MAIN_PAPER: []}
+    for experiment in general.experiments:
+        papers.setdefault(experiment.partition("/")[0], []).append(experiment)
+    for paper, experiments in papers.items():
+        links = ", ".join(f"[{key.partition('/')[2]}](#{_section(key).replace('.', '')})" for key in experiments)
+        lines += ["", f"## Experiments of {paper}\n", f"Sections: {links}."]
+        for experiment in experiments:
+            key, parameters = _section(experiment), general.experiments[experiment]
+            lines += ["", f"### `{key}`\n", f"Program `{parameters.program}`.\n", *_HEAD]
+            for name in type(parameters).model_fields:
+                if name == "program" or (name in ExperimentParameters.model_fields and name not in own):
+                    continue
                 found = values(experiment, name)
-                schema = field_schema(model, [name], {name: found["default"]})
+                schema = field_schema(type(parameters), [name], {name: found["default"]})
                 lines += _rows(f"{key}.{name}", schema, _values(experiment, found))
     return "\n".join(lines) + "\n"
 
@@ -77,23 +87,6 @@ def _section(experiment: str) -> str:
     """The name of the section of `<paper>/<name>` in a user's configuration."""
     paper, _, name = experiment.partition("/")
     return name if paper == MAIN_PAPER else f"{paper}.{name}"
-
-
-def _common(experiments: list[str], values: Callable[[str, str], dict[str, object]]) -> list[str]:
-    """The section on the keys of every experiment, with a table of the values that differ."""
-    lines, differing = ["## Every experiment\n", *_HEAD], []
-    for name in ExperimentParameters.model_fields:
-        everywhere = {json.dumps(value) for key in experiments for value in values(key, name).values()}
-        differing += [name] if len(everywhere) > 1 else []
-        text = "below" if len(everywhere) > 1 else f"`{everywhere.pop()}`"
-        lines += _rows(f"<experiment>.{name}", field_schema(ExperimentParameters, [name]), text)
-    for name in differing:
-        lines += ["", f"| `{name}` of | {' | '.join(SCALES)} |", "|---|" + "---|" * len(SCALES)]
-        lines += [
-            f"| `{_section(key)}` | {' | '.join(json.dumps(value) for value in values(key, name).values())} |"
-            for key in experiments
-        ]
-    return lines
 
 
 def _rows(key: str, schema: Schema, value: str = "") -> list[str]:

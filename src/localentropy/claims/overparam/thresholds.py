@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.thresholds import storage_thresholds
 from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, smallest
 
-STORAGE_ALPHA_C, STORAGE_ALPHA_LE = 0.8330786, 0.729033
-"""Critical capacity of the binary perceptron and its threshold of monotonic local entropy (arXiv:2107.01163)."""
 NEAR = 2e-4
 """Distance from the limit α_T → 0 that is left at α_T = 10⁻³."""
 
@@ -32,16 +31,21 @@ def gap(thresholds: pd.DataFrame) -> Finding:
     return Finding.of_theory("smallest 1/α_LE − 1/α_c, > 0", least, least > 0, detail, Bounds(lower=0.0))
 
 
-def storage_limit(thresholds: pd.DataFrame) -> Finding:
+def storage_limit(thresholds: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
     """For α_T → 0 the thresholds are those of random patterns."""
     row = thresholds.loc[thresholds["alpha_T"].idxmin()]
     if row["alpha_T"] > 1e-3:
         raise Untestable(f"the smallest α_T is {row['alpha_T']:g}; 10⁻³ needed")
+    storage = storage_thresholds(dense_regions)
+    if not storage:
+        raise Untestable("the thresholds of random patterns needed")
     alpha_c, alpha_le = 1.0 / row["inv_alpha_c"], 1.0 / row["inv_alpha_le"]
-    off = largest([abs(alpha_c - STORAGE_ALPHA_C), abs(alpha_le - STORAGE_ALPHA_LE)])
-    bounds = Bounds(STORAGE_ALPHA_C - NEAR, STORAGE_ALPHA_C + NEAR)
-    detail = f"α_LE = {alpha_le:.6f} against {STORAGE_ALPHA_LE} at α_T = {row['alpha_T']:g}"
-    quantity = f"α_c at the smallest α_T, within {NEAR:g} of {STORAGE_ALPHA_C}; α_LE too"
+    off = largest([abs(alpha_c - storage["alpha_c"]), abs(alpha_le - storage["alpha_le"])])
+    bounds = Bounds(storage["alpha_c"] - NEAR, storage["alpha_c"] + NEAR)
+    detail = f"α_LE = {alpha_le:.6f} against {storage['alpha_le']:.6f} at α_T = {row['alpha_T']:g}"
+    quantity = (
+        f"α_c at the smallest α_T, within {NEAR:g} of that of random patterns, {storage['alpha_c']:.6f}; α_LE too"
+    )
     return Finding.of_theory(quantity, alpha_c, off < NEAR, detail, bounds)
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import seaborn as sns
 
 from localentropy.analysis.solver_runs import averages, shared_size
-from localentropy.analysis.thresholds import success_fractions
+from localentropy.analysis.thresholds import storage_thresholds, success_fractions
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import (
     PHASES,
@@ -43,7 +43,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = tables["overparam/thresholds"].sort_values("alpha_T")
     p = tables["overparam/thresholds"].attrs["parameters"]
     runs = tables["overparam/solve_sbpi"].attrs["parameters"]
-    storage = _storage(tables["margins/dense_regions"])
+    storage = {f"inv_{name}": 1.0 / at for name, at in storage_thresholds(tables["margins/dense_regions"]).items()}
     figure, (axis, errors) = panels(2, 7.2, 3.2)
     _phases(axis, table, storage)
     inset = errors.inset_axes((0.38, 0.5, 0.62, 0.48))
@@ -67,7 +67,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     letter([axis, errors])
     thresholds = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}
     data = pd.concat(curve_rows("a", name, table["alpha_T"], table[column]) for column, name in thresholds.items())
-    ends = [curve_rows("a", f"{name}, storage", 0.0, [storage[column]]) for column, name in thresholds.items()]
+    ends = [curve_rows("a", f"{thresholds[column]}, storage", 0.0, [at]) for column, at in storage.items()]
     lines = [
         pd.DataFrame({"panel": "b", "series": f"threshold, {name}", "x": marked[column]})
         for column, name in thresholds.items()
@@ -76,9 +76,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         "Figure 1. (a) Two thresholds of the binary perceptron on random features. Solutions exist from the interpolation "
         "threshold 1/α_c on. From the local-entropy threshold 1/α_LE on, the Franz–Parisi entropy around solutions of the "
-        f"largest margin is monotonic. Replica-symmetric theory, {p['ensemble']['activation']} features. Dots at α_T = 0: "
-        f"the storage problem, {storage['inv_alpha_c']:.4f} and {storage['inv_alpha_le']:.4f} (perceptron of the paper on "
-        "margins). Inset: the distance of the two thresholds. (b) Train error of four solvers at "
+        f"largest margin is monotonic. Replica-symmetric theory, {p['ensemble']['activation']} features. {_dots(storage)}"
+        "Inset: the distance of the two thresholds. (b) Train error of four solvers at "
         f"α_T = {runs['alpha_T']:g} (the inset of the paper), D = {shared_size(tables)}: the smallest error of a run, mean "
         f"and standard error over instances; {_marks(len(marked), p, runs)}. Inset: fraction of the "
         "instances that focusing BP and SBPI solve near the thresholds, sizes side by side. "
@@ -89,10 +88,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     return Drawing(figure, data, caption)
 
 
-def _storage(regions: pd.DataFrame) -> dict[str, float]:
-    """Both thresholds of random patterns, the limit of α_T → 0: where lines of the perceptron end."""
-    ends = regions[regions["end"] & (regions["ensemble"] == "perceptron")].set_index("line")["alpha"]
-    return {"inv_alpha_c": 1.0 / ends["kappa_max"], "inv_alpha_le": 1.0 / ends["kappa_u"]}
+def _dots(storage: Mapping[str, float]) -> str:
+    if not storage:
+        return ""
+    values = " and ".join(f"{at:.4f}" for at in storage.values())
+    return f"Dots at α_T = 0: the storage problem, {values} (perceptron of the paper on margins). "
 
 
 def _phases(axis: Axes, table: pd.DataFrame, storage: Mapping[str, float]) -> None:
@@ -104,10 +104,10 @@ def _phases(axis: Axes, table: pd.DataFrame, storage: Mapping[str, float]) -> No
     axis.plot(x, c, color="black", label=r"$1/\alpha_c$, interpolation")
     axis.plot(x, le, color="black", linestyle="--", label=r"$1/\alpha_{\mathrm{LE}}$, local entropy")
     ends = [*storage.values()]
-    axis.plot([0, 0], ends, "o", color="black", clip_on=False, zorder=3)
+    axis.plot([0] * len(ends), ends, "o", color="black", clip_on=False, zorder=3)
     # The lower label would lie on its line: it stands below, and a thin line leads to the dot.
     for y, place, lead in zip(
-        ends, ((7, -44), (5, 6)), ({"arrowstyle": "-", "linewidth": 0.5, "color": "black"}, None), strict=True
+        ends, ((7, -44), (5, 6)), ({"arrowstyle": "-", "linewidth": 0.5, "color": "black"}, None), strict=False
     ):
         axis.annotate(f"{y:.4f}", (0, y), xytext=place, textcoords="offset points", fontsize=7, arrowprops=lead)
     axis.set(xlim=(0.0, x.max()), ylim=(BOTTOM, TOP), xlabel=r"$\alpha_T = P/D$", ylabel=r"$1/\alpha = N/P$")

@@ -29,7 +29,9 @@ SHADES = ("Blues", "Oranges", "Greens", "Purples")
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) φ_FP against d; (b) its part of the entropy of all weights, on a logarithmic axis of distances."""
-    table = without_frozen_ends(tables["shaping/cross_entropy_franz_parisi"], ["alpha", "gamma"]).sort_values("distance")
+    table = without_frozen_ends(tables["shaping/cross_entropy_franz_parisi"], ["alpha", "gamma"]).sort_values(
+        "distance"
+    )
     figure, axes = panels(2, 7.4, 2.9)
     bound = table.drop_duplicates("distance")
     axes[0].plot(bound["distance"], bound["bound"], color=GREY, linewidth=2.0, label=r"$\alpha = 0$")
