@@ -1,4 +1,4 @@
-"""The pages name what there is to use: every command, every option, every public function of the theory."""
+"""The pages name what there is to use: every command, every option, every public function of random features."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_every_command_and_option_is_on_the_page() -> None:
     assert options and all(f"`{option}" in page for option in options), options
 
 
-def test_the_readme_names_every_function_of_the_theory() -> None:
+def test_the_readme_names_every_function_of_random_features() -> None:
     text = (ROOT / "README.md").read_text()
     functions = [name for name in random_features.__all__ if name[0].islower()]
     assert [name for name in functions if not re.search(rf"(rf\.|`){name}\b", text)] == []

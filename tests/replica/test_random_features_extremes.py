@@ -36,6 +36,8 @@ def test_the_largest_margin_and_the_capacity_at_that_margin_are_inverse(alpha_T,
     margin = rf.kappa_max(alpha_T, inv_alpha) if inv_alpha > 1.0 / rf.alpha_c(alpha_T) else 0.0
     if 0.0 < margin <= LARGEST_MARGIN:
         assert rf.alpha_c(alpha_T, margin) * inv_alpha == pytest.approx(1.0, rel=1e-7)
+    else:
+        assert margin > LARGEST_MARGIN or inv_alpha <= 1.0 / rf.alpha_c(alpha_T)
 
 
 def test_the_capacity_at_many_patterns_per_latent_dimension_grows_as_their_cube_root():

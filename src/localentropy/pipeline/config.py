@@ -217,8 +217,8 @@ def read_claims(root: Path = ROOT) -> dict[str, Claim]:
     """The claims of every `config/<paper>/claims.yaml`, by identifier; a paper may have none.
 
     Raises:
-        ConfigError: an entry is malformed, its experiments or its test belong to no paper or another, or two claims
-            have one identifier.
+        ConfigError: an entry is malformed, it names an unknown paper or a test of another paper, or two claims have one
+            identifier.
     """
     claims: dict[str, Claim] = {}
     papers = find_papers(root)
