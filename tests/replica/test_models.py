@@ -244,7 +244,7 @@ def test_what_is_lost_of_a_covariance_keeps_its_digits(activation, v):
 def test_response_is_the_slope_of_the_covariance(activation):
     model = TreeCommittee(1.0, 0.0, gaussian_covariance(activation))
     assert model.response == pytest.approx(model.covariance(variables([0.0])[0]).gradient[0], rel=1e-15)
-    assert model.kept(0.3) == pytest.approx(covariance(activation, 0.3)[0], rel=1e-15)
+    assert model.flip_correlation(0.3) == pytest.approx(covariance(activation, 0.3)[0], rel=1e-15)
 
 
 @pytest.mark.parametrize("activation", ["sign", "erf", "identity"])

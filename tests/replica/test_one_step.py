@@ -109,7 +109,7 @@ def test_replicon_is_where_blocks_split_off(point, block):
 
     def patterns(step):
         split = (covariance(1 - v + block * step), covariance(1 - v - (1 - block) * step))
-        return pattern_term(reference.fields, student.margin, covariance(S), covariance(T), *split, block)
+        return pattern_term(reference.covariances, student.margin, covariance(S), covariance(T), *split, block)
 
     by_conjugates = second_derivative_at_the_edge(weights, 0.02 * q_hat)
     by_overlaps = student.alpha * second_derivative_at_the_edge(patterns, 0.02 * min(v, x.chi.value))
@@ -159,7 +159,7 @@ def test_replicon_of_random_features_by_matrices_of_overlaps(alpha_T, inv_alpha,
     by_q, by_p = 0.5 * (grid[0, 1] + grid[2, 1]) - grid[1, 1], 0.5 * (grid[1, 0] + grid[1, 2]) - grid[1, 1]
     both = (grid[0, 0] + grid[2, 2] - grid[0, 2] - grid[2, 0]) / 8
     square, noise = student.moments.mu_1**2, student.moments.mu_star_squared
-    bent = student.alpha * curve.energy.pulls(student.margin, student.pair_fields(x, ref))[1]
+    bent = student.alpha * curve.energy.pulls(student.margin, student.pair_covariances(x, ref))[1]
     by_q, by_p, both = by_q + bent * noise**2, by_p + bent * square**2, both + bent * noise * square
     assert by_p < 0
     softness = binary_pair_softness(x.free, x.t_hat, x.field, 0.0, ref.q_hat)
@@ -261,7 +261,7 @@ def twin(curve, problem, y):
         return q if isinstance(curve.student, Perceptron) else curve.student.covariance(variables([q])[0]).value
 
     S_Q, T_Q, Q1, Q0 = (covariance(q) for q in (S, t, q1, q0))
-    patterns = pattern_term(ref.fields, 0.0, S_Q, T_Q, Q1, Q0, block)
+    patterns = pattern_term(ref.covariances, 0.0, S_Q, T_Q, Q1, Q0, block)
     weights = site_term(ref.x.q_hat, t_hat, field, q1_hat, q0_hat, block)
     linear = -0.5 * q1_hat * (1 - (1 - block) * q1) + 0.5 * block * q0_hat * q0 - S * S_hat + t * t_hat
     return linear + weights + curve.student.alpha * patterns

@@ -51,7 +51,7 @@ def curve_of(alpha_T, inv_alpha, margin_ref, margin, activation) -> FranzParisiC
 @lru_cache
 def typical_of(curve) -> rf.TypicalSolution:
     """The reference."""
-    student, margin_ref = curve.student, curve.reference.fields.margin
+    student, margin_ref = curve.student, curve.reference.covariances.margin
     activation = next(
         name for name in ("sign", "tanh", "erf", "identity") if rf.activation_moments(name) == student.moments
     )
@@ -60,7 +60,7 @@ def typical_of(curve) -> rf.TypicalSolution:
 
 def weak_problem(curve, distance) -> FranzParisi:
     """The free entropy at a distance, with its own energetic term."""
-    energy = PairEnergy(curve.reference.fields)
+    energy = PairEnergy(curve.reference.covariances)
     return FranzParisi(curve.student, curve.reference, math.log(distance), energy)
 
 
@@ -92,7 +92,9 @@ def parameters(curve, distance) -> np.ndarray:
     S, ref, student = 1 - 2 * distance, typical_of(curve), curve.student
     P_S, P_t = u["sigma"] + S * ref.p_d, u["tau_latent"] + S * ref.p
     p = u["c"] + 2 * S * P_S - S * S * ref.p_d
-    _, (_, by_X, by_V, by_Y, by_T, by_R) = PairEnergy(curve.reference.fields).value_and_gradient(student.margin, fields)
+    _, (_, by_X, by_V, by_Y, by_T, by_R) = PairEnergy(curve.reference.covariances).value_and_gradient(
+        student.margin, fields
+    )
     square = student.alpha_T * student.moments.mu_1**2
     return np.array([
         S * S + u["chi"], p, p + u["v"] * u["narrowing"], u["rho"] + S * ref.r, P_S, u["tau"] + S * ref.q, P_t,
@@ -139,7 +141,7 @@ def paper_free_entropy(curve, distance, x, energy) -> float:
 @pytest.mark.parametrize("case", CURVES)
 def test_stationary_by_finite_differences_of_the_papers_free_entropy(case):
     curve = curve_of(*case[:5])
-    energy = PairEnergy(curve.reference.fields, (72, 96, 44))
+    energy = PairEnergy(curve.reference.covariances, (72, 96, 44))
     for distance in case[5]:
         x, S = parameters(curve, distance), 1 - 2 * distance
         q, p, p_d, r, P_S, t, P_t, qh, ph, pdh, rh, _, PSh, th, Pth = x
@@ -152,7 +154,7 @@ def test_stationary_by_finite_differences_of_the_papers_free_entropy(case):
             (1 - q) / 2, D * p / 2, D * p_d / 2, D * r, S, D * P_S, t, D * P_t,
         ])  # fmt: skip
         _, X, V, Y, Z, _ = paper_fields(curve, S, x)
-        C, V_r, R_r, _ = curve.reference.fields
+        C, V_r, R_r, _ = curve.reference.covariances
         room = min(1 - q, V, X - Z**2 / (C + R_r**2) - (Y - Z) ** 2 / V_r, p_d - p)
         free = qh - th**2 / typical_of(curve).q_hat
         for index, name in enumerate(NAMES):
@@ -169,7 +171,7 @@ def test_doubling_the_nodes_changes_nothing(case):
     curve = curve_of(*case[:5])
     for distance in case[5]:
         point = curve.point(math.log(distance))
-        energy = PairEnergy(curve.reference.fields, (2 * NODES[0], 2 * NODES[1], 2 * NODES[2]))
+        energy = PairEnergy(curve.reference.covariances, (2 * NODES[0], 2 * NODES[1], 2 * NODES[2]))
         fine = FranzParisi(curve.student, curve.reference, math.log(distance), energy)
         assert solve(fine, point.coordinates).value == pytest.approx(curve.at(distance).entropy, abs=1e-8)
         u, _ = difference(curve, distance)
@@ -275,7 +277,7 @@ def test_pair_energy_without_teacher(model, distance):
             return super().__call__(margin, fields)
 
     point = curve.point(math.log(distance))
-    looked = FranzParisi(student, curve.reference, math.log(distance), Seen(curve.reference.fields))
+    looked = FranzParisi(student, curve.reference, math.log(distance), Seen(curve.reference.covariances))
     jets = variables(np.append(point.coordinates, math.log(distance)))
     assert looked.value(jets[:-1], jets[-1:]).value == pytest.approx(point.value, abs=1e-12)
     assert_energy_equals(problem.energy, 0.0, seen[0], committee_pair_energy, 5)
@@ -286,7 +288,7 @@ def fixed_point(curve, distance, sweeps=3000):
 
     Returns its order parameters (q, p, p_d, r, P_S, t, P_t), conjugates and nothing of the solver's.
     """
-    student, margin_ref = curve.student, curve.reference.fields.margin
+    student, margin_ref = curve.student, curve.reference.covariances.margin
     alpha, alpha_T = student.alpha, student.alpha_T
     alpha_D, mu_1, noise = alpha / alpha_T, student.moments.mu_1, student.moments.mu_star_squared
     ref = typical_of(curve)
@@ -490,7 +492,7 @@ def test_fields_beyond_the_domain_are_refused():
 
 def test_terms_are_continued_below_vanishing_variances():
     """A step may make a variance negative by a little: value and slope do not jump there."""
-    energy = PairEnergy(curve_of(3.0, 1.2, 0.1, 0.0, "sign").reference.fields)
+    energy = PairEnergy(curve_of(3.0, 1.2, 0.1, 0.0, "sign").reference.covariances)
     S, V = 0.8, 0.4
     at_zero, above, below = (energy.value_and_gradient(0.0, np.array([S, X, V, 0, 0, 0])) for X in (0.0, 1e-4, -1e-4))
     assert above[0] - at_zero[0] == pytest.approx(1e-4 * at_zero[1][1], rel=1e-3)

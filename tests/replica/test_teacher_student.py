@@ -163,7 +163,7 @@ def written(curve, distance, parameters, energy):
 @pytest.mark.parametrize("case", CURVES)
 def test_curve_is_the_written_free_entropy_and_stationary(case):
     curve = curve_of(*case[:3])
-    energy = PairEnergy(curve.reference.fields, (72, 96, 44))
+    energy = PairEnergy(curve.reference.covariances, (72, 96, 44))
     for distance in case[3]:
         x, ref = parameters(curve, distance), curve.reference.x
         assert written(curve, distance, x, energy) == pytest.approx(curve.at(distance).entropy, abs=1e-9)

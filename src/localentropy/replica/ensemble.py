@@ -48,7 +48,7 @@ class Ensemble(ABC):
     beyond_alpha_c: ClassVar[str] = "there are no solutions"
 
     @abstractmethod
-    def fields(self, x: Any) -> tuple[Jet, Jet, Number]:
+    def covariances(self, x: Any) -> tuple[Jet, Jet, Number]:
         """C, V and R of `patterns.hard_margin`, from the order parameters."""
 
     @property
@@ -69,12 +69,12 @@ class Ensemble(ABC):
         """Everything in the free entropy that does not see the patterns, nats per weight."""
         return sites.binary(x.q_hat, x.q, x.v)
 
-    def kept(self, S: float) -> float:
+    def flip_correlation(self, S: float) -> float:
         """Correlation of the pre-activations of a student and of its copy with random flips, at overlap S."""
         return S
 
     @abstractmethod
-    def pair_fields(self, x: Any, ref: Any) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
+    def pair_covariances(self, x: Any, ref: Any) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
         """s, X, V, Y, Z, R of `pair_energy`, from the order parameters of a student and its reference."""
 
     def pair_order_parameters(self, y: Sequence[Jet], spread: Jet) -> Any:
@@ -126,9 +126,9 @@ class Ensemble(ABC):
         x = self.order_parameters(variables(y))
         return type(x)(*(part.value if isinstance(part, Jet) else part for part in x))
 
-    def field_values(self, y: Array) -> tuple[float, float, float]:
+    def covariance_values(self, y: Array) -> tuple[float, float, float]:
         """C, V and R at coordinates, as numbers."""
-        C, V, R = self.fields(self.order_parameters(variables(y)))
+        C, V, R = self.covariances(self.order_parameters(variables(y)))
         return C.value, V.value, R.value if isinstance(R, Jet) else R
 
     def at(self, **controls: float) -> Self:
@@ -162,7 +162,7 @@ class Typical(FreeEntropy):
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
         """phi, nats per weight."""
         x = self.ensemble.order_parameters(coordinates)
-        energy = hard_margin(*self.ensemble.fields(x), controls[MARGIN])
+        energy = hard_margin(*self.ensemble.covariances(x), controls[MARGIN])
         return (
             self.ensemble.site_entropy(x, exp(controls[LOG_ALPHA]))
             + exp(controls[LOG_ALPHA] + controls[LOG_LOAD]) * energy

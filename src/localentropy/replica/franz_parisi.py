@@ -78,11 +78,11 @@ class ReferencePoint:
 
     Attributes:
         x: its order parameters.
-        fields: its fields, and what its patterns weigh.
+        covariances: those of its pre-activations, and what its patterns weigh.
     """
 
     x: Any
-    fields: Reference | SoftReference
+    covariances: Reference | SoftReference
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class FranzParisi(FreeEntropy):
         latent = self.student.pair_latent_entropy(x, ref)
         if latent is not None:
             site_entropy = site_entropy + latent
-        return site_entropy, self.energy(self.student.margin, self.student.pair_fields(x, ref))
+        return site_entropy, self.energy(self.student.margin, self.student.pair_covariances(x, ref))
 
     def replicon(self, coordinates: Array) -> float:
         """lambda: by how much the saddle-point equations enlarge a small splitting of the students' overlaps.
@@ -160,7 +160,7 @@ class FranzParisi(FreeEntropy):
         x = self.pair(jets[:-1], jets[-1:])
         ref = self.reference.x
         softness = sites.binary_pair_softness(x.free, x.t_hat, x.field, *self.student.pair_site_fields(x, ref))
-        pulls = self.energy.pulls(self.student.margin, self.student.pair_fields(x, ref))
+        pulls = self.energy.pulls(self.student.margin, self.student.pair_covariances(x, ref))
         return softness * self.student.pair_stiffness(x, *pulls)
 
 
@@ -219,9 +219,9 @@ class FranzParisiCurve:
     ) -> None:
         self.student = student
         self.reference = reference_point(reference) if isinstance(reference, Ensemble) else reference
-        self.energy = PairEnergy(self.reference.fields, nodes)
+        self.energy = PairEnergy(self.reference.covariances, nodes)
         self._unit = math.sqrt(student.variance)
-        self._gap = abs(self.reference.fields.margin - student.margin) / self._unit
+        self._gap = abs(self.reference.covariances.margin - student.margin) / self._unit
         typical = student.values(typical_point(student).coordinates)
         # The overlap of two independent solutions of different margins, nearly.
         self._near = 0.5 * (1.0 - math.sqrt(typical.q * self.reference.x.q))
@@ -316,7 +316,7 @@ class FranzParisiCurve:
     def _from_random_flips(self, log_distance: float, margin: float | None = None) -> tuple[CurvePoint, Array, float]:
         """What `from_random_flips` returns, for the curve's student or one of another margin."""
         student = self.student if margin is None else self.student.at(margin=margin)
-        energy = PairEnergy(self.reference.fields, self.energy.nodes, curved=False)
+        energy = PairEnergy(self.reference.covariances, self.energy.nodes, curved=False)
         return from_random_flips(FranzParisi(student, self.reference, log_distance, energy))
 
     def _branch(self, beyond: bool) -> Branch:
@@ -338,9 +338,9 @@ class FranzParisiCurve:
             return FranzParisi(self.student.at(margin=margin), self.reference, log_distance, self.energy)
 
         lost = ConvergenceError("random flips", {"distance": math.exp(log_distance)}, math.inf)
-        margin_ref = self.reference.fields.margin
+        margin_ref = self.reference.covariances.margin
         # Flips make a stability of many units smaller by more than a few units. Then only the second start is near.
-        after_flips = self.student.kept(1.0 - 2.0 * math.exp(log_distance)) * margin_ref
+        after_flips = self.student.flip_correlation(1.0 - 2.0 * math.exp(log_distance)) * margin_ref
         for top in (margin_ref, after_flips):
             for gap in START_GAPS:
                 margin = top - gap * self._unit
@@ -384,7 +384,7 @@ def _through(values: Array) -> Polynomial:
 def reference_point(ensemble: Ensemble) -> ReferencePoint:
     """The typical solution of an ensemble, as a reference."""
     y = typical_point(ensemble, "margin_ref").coordinates
-    return ReferencePoint(ensemble.values(y), Reference(*ensemble.field_values(y), ensemble.margin))
+    return ReferencePoint(ensemble.values(y), Reference(*ensemble.covariance_values(y), ensemble.margin))
 
 
 def curve_point(problem: FranzParisi, point: StationaryPoint) -> CurvePoint:
@@ -445,7 +445,7 @@ def labelled_table(
     require_choice("unsolved", unsolved, ("raise", "nan"))
     requested = requested_distances(distances)
     curve = curve_around(student, margin_ref)
-    margins = {"margin_ref": curve.reference.fields.margin, "margin": curve.student.margin}
+    margins = {"margin_ref": curve.reference.covariances.margin, "margin": curve.student.margin}
     return table(curve, requested, unsolved, **labels, **margins)
 
 

@@ -127,7 +127,7 @@ class SmallDistanceMinimum:
         """
         student, reference = self.family(control)
         start = reference_point(reference)
-        energy = PairEnergy(start.fields, self.nodes)
+        energy = PairEnergy(start.covariances, self.nodes)
 
         def problem(log_distance: float) -> FranzParisi:
             return FranzParisi(student, start, log_distance, energy)
@@ -368,7 +368,7 @@ DISTANCES = np.geomspace(SMALLEST_DISTANCE, 0.1, 600)
 @lru_cache(maxsize=64)
 def _deviation_of_flips(ensemble: Ensemble) -> Array:
     """Of the noise that random flips add to a stability, at `DISTANCES`."""
-    kept = np.array([ensemble.kept(1.0 - 2.0 * d) for d in DISTANCES.tolist()])
+    kept = np.array([ensemble.flip_correlation(1.0 - 2.0 * d) for d in DISTANCES.tolist()])
     return math.sqrt(ensemble.variance) * np.sqrt(1.0 - kept**2)
 
 

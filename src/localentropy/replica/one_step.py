@@ -105,12 +105,12 @@ class OneStep(FreeEntropy):
         entropy = entropy - 0.5 * (
             (free + t_hat * t_hat / ref.q_hat) * (v + block * split) + (1.0 - block) * split_hat * v
         )
-        between = self.student.pair_fields(Pair(S, d, free, t_hat, pull, w, spread - w, tau, None), ref)
-        inside = self.student.pair_fields(Pair(S, d, free, t_hat, pull, v, spread - v, tau, None), ref)
+        between = self.student.pair_covariances(Pair(S, d, free, t_hat, pull, w, spread - w, tau, None), ref)
+        inside = self.student.pair_covariances(Pair(S, d, free, t_hat, pull, v, spread - v, tau, None), ref)
         s, X, W, Y, Z, _ = between
         V = inside[2]
         point = [s, X, V, Y, Z, W - V, block]
-        reference = np.array([*self.reference.fields, self.student.margin])
+        reference = np.array([*self.reference.covariances, self.student.margin])
         return entropy + self.student.alpha * differentiated(
             lambda point: _patterns(point, reference, self.spacing), point
         )
@@ -256,7 +256,7 @@ def labelled_table(
             nan = math.nan
             rows[distance] = BrokenPoint(distance, nan, nan, nan, nan, nan, nan, failure.residual)
     found = pd.DataFrame([rows[distance] for distance in requested], columns=list(BrokenPoint._fields))
-    found.attrs = {**labels, "margin_ref": curve.reference.fields.margin, "margin": curve.student.margin}
+    found.attrs = {**labels, "margin_ref": curve.reference.covariances.margin, "margin": curve.student.margin}
     return found
 
 

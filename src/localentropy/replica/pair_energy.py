@@ -40,7 +40,7 @@ _SOFT_RANGE, _FEATURE_SPACING, _GAUSSIAN_SPACING, _TABLE_SPACING = 10.0, 0.14, 0
 
 
 class Reference(NamedTuple):
-    """The fields of a typical solution: C, V, R of `patterns.hard_margin`, and its margin."""
+    """The covariances of typical solutions: C, V, R of `patterns.hard_margin`, and its margin."""
 
     common: float
     free: float
@@ -54,7 +54,7 @@ class Reference(NamedTuple):
 
 
 class SoftReference(NamedTuple):
-    """The fields of weights drawn with the probability exp(-beta E) of their cross-entropy."""
+    """The covariances of weights drawn with the probability exp(-beta E) of their cross-entropy."""
 
     common: float
     free: float
@@ -89,7 +89,7 @@ class PairEnergy:
         Y, the covariance of u and the reference; Z, that of u and another reference; R, that of u and the teacher.
 
     Args:
-        reference: its fields.
+        reference: its covariances.
         nodes: of the integral.
         curved: whether second derivatives are wanted; without, they are zero.
     """
@@ -103,18 +103,18 @@ class PairEnergy:
         self._hessian: Array | None = None
         self._last: tuple[Array, Array] | None = None
 
-    def __call__(self, margin: float, fields: Sequence[Number]) -> Jet:
-        """G_E of a student of a margin, at its fields s, X, V, Y, Z, R, nats.
+    def __call__(self, margin: float, covariances: Sequence[Number]) -> Jet:
+        """G_E of a student of a margin, at its covariances s, X, V, Y, Z, R, nats.
 
         Raises:
             ValueError: outside of the domain.
         """
-        point = _numbers(fields)
+        point = _numbers(covariances)
         value, gradient = self.value_and_gradient(margin, point)
         self._steer(margin, point, gradient)
-        jets = [index for index, part in enumerate(fields) if isinstance(part, Jet)]
+        jets = [index for index, part in enumerate(covariances) if isinstance(part, Jet)]
         assert self._hessian is not None
-        return compose(value, gradient[jets], self._hessian[np.ix_(jets, jets)], [fields[i] for i in jets])  # type: ignore[misc]
+        return compose(value, gradient[jets], self._hessian[np.ix_(jets, jets)], [covariances[i] for i in jets])  # type: ignore[misc]
 
     def forget(self) -> None:
         """Take differences again at the next point."""
@@ -129,13 +129,13 @@ class PairEnergy:
         value, gradient, _ = self._evaluate(margin, point)
         return value, gradient
 
-    def pulls(self, margin: float, fields: Sequence[Number]) -> tuple[float, float]:
+    def pulls(self, margin: float, covariances: Sequence[Number]) -> tuple[float, float]:
         """Mean squares of the first two derivatives of ln H by a student's field, at s, X, V, Y, Z, R.
 
         Raises:
             ValueError: outside of the domain.
         """
-        pulled, bent = self._evaluate(margin, _numbers(fields))[2]
+        pulled, bent = self._evaluate(margin, _numbers(covariances))[2]
         return float(pulled), float(bent)
 
     def _evaluate(self, margin: float, point: Array) -> tuple[float, Array, Array]:
@@ -177,8 +177,8 @@ class PairEnergy:
         return symmetric
 
 
-def _numbers(fields: Sequence[Number]) -> Array:
-    return np.array([part.value if isinstance(part, Jet) else part for part in fields], dtype=np.float64)
+def _numbers(covariances: Sequence[Number]) -> Array:
+    return np.array([part.value if isinstance(part, Jet) else part for part in covariances], dtype=np.float64)
 
 
 @kernel

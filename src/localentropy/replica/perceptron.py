@@ -34,11 +34,11 @@ class Perceptron(Ensemble):
 
     response: ClassVar[float] = 1.0
 
-    def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
+    def covariances(self, x: Overlap) -> tuple[Jet, Jet, Number]:
         """C = q, V = 1 - q, no teacher (docs/margins/theory.md eq. 3)."""
         return x.q, x.v, 0.0
 
-    def pair_fields(self, x: Any, ref: Overlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
+    def pair_covariances(self, x: Any, ref: Overlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
         """The student's pre-activation is S times its reference's plus that of the difference (the same, eq. 17)."""
         return x.s, x.chi, x.v, 0.0, x.tau, 0.0
 

@@ -157,7 +157,7 @@ def typical(alpha_T: float, inv_alpha: float, margin: float = 0.0, activation: A
     return TypicalSolution(
         ensemble.alpha_T, 1.0 / ensemble.alpha, ensemble.margin, point.value,
         x.q, p, p + x.delta, x.r, x.q_hat, p_hat, A - p_hat, x.r / x.delta,
-        *_errors(*ensemble.field_values(point.coordinates)), point.residual,
+        *_errors(*ensemble.covariance_values(point.coordinates)), point.residual,
     )  # fmt: skip
 
 
@@ -421,7 +421,7 @@ def _errors(C: float, V: float, R: float) -> tuple[float, float]:
 def _barycenter_error_slope(ensemble: RandomFeatures, point: StationaryPoint) -> float:
     """Derivative by the margin of the barycentre's error, arctan(sqrt(C) / R) / pi."""
     by_margin = point.response[:, MARGIN]
-    C, _, R = ensemble.fields(ensemble.order_parameters(variables(point.coordinates)))
+    C, _, R = ensemble.covariances(ensemble.order_parameters(variables(point.coordinates)))
     assert isinstance(R, Jet)
     root, root_slope = math.sqrt(C.value), 0.5 * float(C.gradient @ by_margin) / math.sqrt(C.value)
     return (R.value * root_slope - root * float(R.gradient @ by_margin)) / (math.pi * (C.value + R.value**2))

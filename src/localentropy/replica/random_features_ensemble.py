@@ -132,7 +132,7 @@ class RandomFeatures(Ensemble):
         M = 1.0 + a
         return LatentOverlap(exp(y[0]), q, v, a, P, M, q / (M * M) + P, y[4])
 
-    def fields(self, x: LatentOverlap) -> tuple[Jet, Jet, Number]:
+    def covariances(self, x: LatentOverlap) -> tuple[Jet, Jet, Number]:
         """C, V and R (docs/overparam/theory.md eq. 3)."""
         square, noise = self.moments.mu_1**2, self.moments.mu_star_squared
         return noise * x.q + square * x.c, noise * x.v + square * x.delta, self.moments.mu_1 * x.r
@@ -164,7 +164,7 @@ class RandomFeatures(Ensemble):
         """The latent order parameters of a difference; all but the first are measured in 1 - S^2."""
         return LatentPair(y[0], *(spread * part for part in y[1:]))
 
-    def pair_fields(self, x: Any, ref: LatentOverlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
+    def pair_covariances(self, x: Any, ref: LatentOverlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
         """The student's pre-activation is S times its reference's plus that of the difference."""
         square, noise, u = self.moments.mu_1**2, self.moments.mu_star_squared, x.latent
         V = noise * x.v + square * (x.v * exp(u.log_narrowing))

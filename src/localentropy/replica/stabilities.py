@@ -26,7 +26,7 @@ def density(stabilities: Array, ensemble: Ensemble) -> Array:
     Returns:
         density, shape of `stabilities`; zero below the margin.
     """
-    C, V, R = ensemble.field_values(typical_point(ensemble).coordinates)
+    C, V, R = ensemble.covariance_values(typical_point(ensemble).coordinates)
     Q = C + R * R
     asked = np.asarray(stabilities, dtype=np.float64).reshape(-1, 1)
     # Nothing lies below the margin, and nothing that a number can show far above the largest pre-activations.
@@ -63,7 +63,7 @@ def energy_after_flips(distances: Array, ensemble: Ensemble) -> Array:
     # above -kappa.
     few = np.minimum(d, 1.0 - d)
     deviation = np.maximum(2.0 * np.sqrt(few * (1.0 - few) * ensemble.variance), 1e-150)
-    C, V, R = ensemble.field_values(typical_point(ensemble).coordinates)
+    C, V, R = ensemble.covariance_values(typical_point(ensemble).coordinates)
     spread = math.sqrt(C + R * R + V)
     # A stability of kappa + x is (1-2d) x + room from the border of an error.
     room = 2.0 * ensemble.margin * np.where(d > 0.5, 1.0 - few, -few)

@@ -80,7 +80,7 @@ class TeacherStudent(Ensemble):
         q, part = logistic(y[1]), logistic(y[3])
         return TeacherOverlap(exp(y[0]), q, logistic(-y[1]), exp(y[2]), sqrt(q * part), q * logistic(-y[3]))
 
-    def fields(self, x: TeacherOverlap) -> tuple[Jet, Jet, Number]:
+    def covariances(self, x: TeacherOverlap) -> tuple[Jet, Jet, Number]:
         """C = q - r^2, V = 1 - q, R = r."""
         return x.c, x.v, x.r
 
@@ -99,7 +99,7 @@ class TeacherStudent(Ensemble):
         """r_hat, and rho in units of 1 - S^2."""
         return TeacherPair(y[0], spread * y[1])
 
-    def pair_fields(self, x: Any, ref: TeacherOverlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
+    def pair_covariances(self, x: Any, ref: TeacherOverlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
         """The student's pre-activation is S times its reference's plus that of the difference."""
         return x.s, x.chi, x.v, 0.0, x.tau, x.latent.rho
 

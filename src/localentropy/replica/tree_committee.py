@@ -45,7 +45,7 @@ class TreeCommittee(Ensemble):
         """Derivative of the covariance at q = 0."""
         return float(self.covariance(variables([0.0])[0]).gradient[0])
 
-    def kept(self, S: float) -> float:
+    def flip_correlation(self, S: float) -> float:
         """Correlation of the pre-activations of a student and of its copy at overlap S."""
         return self.covariance(variables([S])[0]).value
 
@@ -60,11 +60,11 @@ class TreeCommittee(Ensemble):
         """1 - Q(1 - v), without cancellation."""
         return self.units.lost(v)
 
-    def fields(self, x: Overlap) -> tuple[Jet, Jet, Number]:
+    def covariances(self, x: Overlap) -> tuple[Jet, Jet, Number]:
         """C = Q(q), V = 1 - Q(q), no teacher (docs/margins/theory.md eq. 31)."""
         return self.covariance(x.q), self.lost(x.v), 0.0
 
-    def pair_fields(self, x: Any, ref: Overlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
+    def pair_covariances(self, x: Any, ref: Overlap) -> tuple[Number, Jet, Jet, Number, Jet, Number]:
         """No part of the student's pre-activation is its reference's (docs/margins/theory.md eq. 34)."""
         q, t = x.chi + x.s * x.s, x.tau + x.s * ref.q
         return 0.0, self.covariance(q), self.lost(x.v), self.covariance(x.s), self.covariance(t), 0.0
