@@ -4,4 +4,4 @@ This package imports nothing by itself: `from localentropy.replica import random
 that module needs and no more.
 """
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
