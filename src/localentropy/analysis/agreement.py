@@ -36,8 +36,11 @@ def normal_score(z: ArrayLike, samples: ArrayLike) -> np.ndarray:
     """The standard normal number with the same probability below it as z has, t-distributed.
 
     Args:
-        z: (mean − theory)/(standard error of the mean over the samples).
-        samples: number of them, so that z has samples − 1 degrees of freedom; missing below 2.
+        z: (mean − theory)/(standard error of the mean over the samples), any shape.
+        samples: number of them, of a shape that broadcasts with z; z has samples − 1 degrees of freedom.
+
+    Returns:
+        The numbers, in the broadcast shape; missing where there are fewer than 2 samples.
     """
     z = np.asarray(z, np.float64)
     # On the negative side, where probabilities do not round to 1.

@@ -179,7 +179,7 @@ class TreeCommittee(Committee):
 
     @property
     def unit_inputs(self) -> np.ndarray:
-        """The blocks of the patterns."""
+        """The blocks of the patterns, times the labels: [K, P, inputs_per_unit]."""
         return self.data.signed_patterns.reshape(self.P, self.units, -1).swapaxes(0, 1)
 
     def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:
@@ -202,7 +202,7 @@ class FullCommittee(Committee):
 
     @property
     def unit_inputs(self) -> np.ndarray:
-        """The patterns, the same for all units."""
+        """The patterns, times the labels, the same for all units: [K, P, N]."""
         return np.broadcast_to(self.data.signed_patterns, (self.units, self.P, self.data.N))
 
     def _sums(self, patterns: np.ndarray, students: np.ndarray) -> np.ndarray:

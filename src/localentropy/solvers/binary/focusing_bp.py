@@ -47,7 +47,7 @@ class FocusedSolution(Solution):
 def protocol_values(
     protocol: str, steps: int, replicas: float, exponent: float, cap: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Couplings γ and replica numbers y of all steps, see `focusing_bp`.
+    """Couplings γ and replica numbers y of all steps, each [steps]; the arguments are those of `focusing_bp`.
 
     Raises:
         DomainError: an argument out of range.
