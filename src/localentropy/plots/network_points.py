@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import ArrayLike
 
 from localentropy.analysis.flatness import REACHED
@@ -125,14 +126,15 @@ def draw_points(
 def draw_thresholds(
     axes: Iterable[Axes], positions: Mapping[str, float], looks: Mapping[str, Mapping[str, Any]], at: float = 0.99
 ) -> None:
-    """Draw a line for each kind up to a fraction of the axis. Lines may coincide, so their values are on two sides."""
+    """Draw a line for each kind up to a fraction of the axis. Values are on two sides; two equal ones are one value."""
+    shared = len(set(positions.values())) == 1 < len(positions)
     for axis in axes:
         for index, (kind, x) in enumerate(positions.items()):
             # If both kinds have the same threshold, the dots of one line fill the gaps of the other.
             threshold_line(
                 axis,
                 x,
-                f"{x:.0f}",
+                "" if shared and index else f"{x:.0f}",
                 color=looks[kind]["color"],
                 linestyle=(2.5 * index, (1.5, 3.5)),
                 side=("left", "right")[index % 2],
@@ -167,6 +169,9 @@ def label_panels(
     axes[1].set(ylabel="overlap of aligned networks", ylim=(0.0, 1.0))
     distance_axis(axes[1])
     axes[2].set(xlabel="distance per unit", ylabel="train error after noise", xscale="log", xlim=(8e-4, 1.0))
+    axes[2].xaxis.set_major_locator(LogLocator(numticks=5))
+    axes[2].xaxis.set_minor_locator(LogLocator(subs=range(2, 10), numticks=50))
+    axes[2].xaxis.set_minor_formatter(NullFormatter())
     axes[2].set_yscale("symlog", linthresh=REACHED, linscale=0.5)
     axes[2].set(ylim=(-0.1 * REACHED, 0.7))
     axes[2].axhline(REACHED, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
@@ -185,10 +190,10 @@ def label_panels(
     )
 
 
-def distance_axis(axis: Axes) -> None:
-    """The distance per unit √(2 (1 − q)) on the right of an axis of overlaps q."""
+def distance_axis(axis: Axes, label: str = "distance per unit") -> None:
+    """The distance √(2 (1 − q)) of weights of norm 1 on the right of an axis of overlaps q."""
     distances = axis.secondary_yaxis("right", functions=(_distance, _overlap))
-    distances.set(ylabel="distance per unit", yticks=[0.0, 0.4, 0.8, 1.0, 1.2, 1.4])
+    distances.set(ylabel=label, yticks=[0.0, 0.4, 0.8, 1.0, 1.2, 1.4])
 
 
 def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Mapping[str, Any]]) -> str:

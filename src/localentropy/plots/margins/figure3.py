@@ -42,7 +42,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     _points(axes[1], points[points["distance"] < SMALL], label)
     _points(axes[2], excess, label)
     axes[2].axhline(0.0, color="black", linewidth=0.6)
-    threshold_line(axes[2], largest["distance_typical"].iloc[0], "typical distance", side="right")
+    threshold_line(axes[2], largest["distance_typical"].iloc[0], "typical distance", at=0.35)
     axes[2].set(xscale="log", xlabel="distance $d$")
     axes[2].set_ylabel(r"$\phi_{\mathrm{fBP}}(d) - \phi_{\mathrm{FP}}(d; \tilde\kappa = \kappa_{\max})$")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=10, columnspacing=1.2)

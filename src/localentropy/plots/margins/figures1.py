@@ -75,13 +75,15 @@ def _splitting(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
     unstable = rows[rows["curve"] == "unstable"]
     colors = colors_of(rows["blocks"].unique(), of="other")
     frames = []
-    for blocks, curve in unstable.groupby("blocks", sort=False):
-        axis.plot(curve["distance"], curve["split"], "o", color=colors[blocks], markersize=3.5, label=blocks)
+    for index, (blocks, curve) in enumerate(unstable.groupby("blocks", sort=False)):
+        # Many are zero: rings of different sizes show each other.
+        ring = {"color": colors[blocks], "markersize": 7.5 - 1.5 * index, "markerfacecolor": "none"}
+        axis.plot(curve["distance"], curve["split"], "o", label=blocks, **ring)
         frames.append(
             curve_rows("b", f"splitting, m {blocks}", curve["distance"], curve["split"], alpha=curve["alpha"])
         )
     stable = rows[rows["curve"] != "unstable"]
-    axis.plot(stable["distance"], stable["split"], "x", color=GREY, markersize=3, label="other curves of (a)")
+    axis.plot(stable["distance"], stable["split"], "x", color=GREY, markersize=2, label="other curves of (a)")
     frames.append(
         curve_rows("b", "splitting, all other curves", stable["distance"], stable["split"], alpha=stable["alpha"])
     )

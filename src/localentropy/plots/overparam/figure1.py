@@ -63,7 +63,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     inset.set_ylabel("fraction solved", fontsize=6, labelpad=1)
     inset.tick_params(labelsize=6)
     look = {"fontsize": 5, "handlelength": 0.8, "labelspacing": 0.2, "handletextpad": 0.4, "columnspacing": 0.5}
-    inset.legend(loc="lower right", ncols=len(FRACTIONS), borderaxespad=0.0, **look)
+    # The entries have no error bars, so that they are no points.
+    marks, names = zip(*((bars[0], bars.get_label()) for bars in inset.containers), strict=True)
+    inset.legend(marks, names, loc="lower right", ncols=len(FRACTIONS), borderaxespad=0.3, frameon=True, **look)
     letter([axis, errors])
     thresholds = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}
     data = pd.concat(curve_rows("a", name, table["alpha_T"], table[column]) for column, name in thresholds.items())

@@ -65,7 +65,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for axis in axes:
         axis.set_ylim(max(0.0, data["y"].min() - 0.1), 1.03)
         axis.xaxis.set_major_formatter(ScalarFormatter())
-        distance_axis(axis)
+        distance_axis(axis, r"distance $\sqrt{2 (1 - q)}$")
     handles = [Line2D([], [], **look) for look in LOOKS.values()]
     figure.legend(handles, LOOKS, loc="outside lower center", ncols=len(LOOKS), columnspacing=1.2)
     # The convolutions stay close to their start.

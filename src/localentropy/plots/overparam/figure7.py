@@ -46,9 +46,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     looks = SERIES | {"untrained": SERIES["untrained"] | {"marker": "o"}}
     draw_points(axes, data, by, ALGORITHMS, looks)
     # The overlaps are close to each other and far from 1.
-    closer = axes[1].inset_axes((0.2, 0.32, 0.75, 0.36))
+    closer = axes[1].inset_axes((0.2, 0.36, 0.75, 0.33))
     draw_points((axes[0], closer), data[data["panel"] == "b"], by, ALGORITHMS, looks)
-    draw_thresholds(axes[:2], positions, ALGORITHMS)
+    draw_thresholds(axes[:1], positions, ALGORITHMS)
+    draw_thresholds(axes[1:2], positions, ALGORITHMS, at=0.27)
     parameters = table.groupby("width")["parameters"].first()
     ticks = [width for width in powers_of_two(parameters.index) if width in parameters.index]
     for axis in (*axes[:2], closer):
@@ -61,7 +62,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         top.set(xlabel="parameters (thousands)")
         top.set_xticks(ticks, [f"{parameters[width] / 1000:.2g}" for width in ticks])
         top.xaxis.set_minor_locator(NullLocator())
-    closer.tick_params(labelsize=6, labelbottom=False)
+    closer.tick_params(labelsize=6, pad=1)
     axes[0].set(ylim=(-0.03, 0.9))
     label_panels(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ((0.5, 0.3), "upper right", "upper left"))
     axes[2].set(ylim=(None, 1.0))
