@@ -62,8 +62,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"ends at α_AMP = {transitions['algorithmic']:.5f}. {amp_caption(runs, transitions['algorithmic'])} "
         "(b) Fraction of the runs of AMP that recover the teacher. (c) A student that is drawn with a probability proportional to exp(−training errors / T), replica-symmetric theory. "
         "Left of the equilibrium line the stable state is not the teacher. Right of it the teacher is the stable state. Up to the spinodal there is also a "
-        f"metastable state, which is a glass below the line of zero entropy. Two definitions of the end of this glass: where the two lines cross, α = {first['on_spinodal']:.4f} at "
-        f"T = {first['on_spinodal_temperature']:.4f}, and the largest α of zero entropy, {first['on_line']:.4f} at T = {first['on_line_temperature']:.4f}. "
+        f"metastable state, which is a glass below the line of zero entropy. Two definitions of the end of this glass: where the two lines touch, α = {first['on_spinodal']:.4f} at "
+        f"T = {first['on_spinodal_temperature']:.4f}, and the largest α of zero entropy, {first['on_line']:.4f} at T = {first['on_line_temperature']:.4f}. From the first on the line belongs to an unstable state, and is drawn dotted. "
         f"The slide prints {SLIDE['glass']}, which is neither. Loads of the points, d and the number of instances are chosen here."
     )
     return Drawing(figure, data, caption)
@@ -75,7 +75,9 @@ def _glass(axis: Axes, glass: pd.DataFrame) -> pd.DataFrame:
     frames = []
     for column, style in LINES.items():
         line = glass.dropna(subset=column)
-        axis.plot(line[column], line["temperature"], **style)
+        beyond = (line["temperature"] >= first["on_spinodal_temperature"]) & (column == "zero_entropy")
+        axis.plot(line[column].mask(beyond), line["temperature"], **style)
+        axis.plot(line[column].where(beyond), line["temperature"], **style | {"linestyle": ":", "label": None})
         frames.append(curve_rows("c", column, line[column], line["temperature"]))
     for name, marker in (("on_spinodal", "o"), ("on_line", "s")):
         x, y = first[name], first[f"{name}_temperature"]
@@ -86,8 +88,8 @@ def _glass(axis: Axes, glass: pd.DataFrame) -> pd.DataFrame:
         at = (first[name], first[f"{name}_temperature"])
         axis.annotate(f"{at[0]:.3f}", at, place, textcoords="offset points", ha=align, va="center", fontsize=7)
     write(axis, 1.42, 0.1, "glass", ha="center")
-    write(axis, 1.66, 0.46, "metastable", ha="center")
-    write(axis, 1.27, 0.46, "stable", ha="center")
+    write(axis, 1.68, 0.45, "other state\nmetastable", ha="center")
+    write(axis, 1.27, 0.45, "other state\nstable", ha="center")
     write(axis, 1.88, 0.2, "teacher only", ha="center")
     axis.set(xlabel=r"$\alpha = n/d$", ylabel="temperature $T$", **SHOWN)
     axis.legend(loc="lower right")

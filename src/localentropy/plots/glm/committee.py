@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SLIDE = 7.65
 """The load of many units that the slide prints."""
 OVERLAPS = {
-    "overlap": (COLORS[0], "mean weights $q_{11} + q_{12}$ ", {"ha": "right", "va": "bottom"}),
+    "overlap": (COLORS[0], "mean weights $q_{11} + q_{12}$   ", {"ha": "right", "va": "bottom"}),
     "specialization": (COLORS[1], "  specialization\n  $q_{11} - q_{12}$", {"va": "top"}),
 }
 """Colours, names and where they stand beside the curves."""

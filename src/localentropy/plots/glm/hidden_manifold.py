@@ -100,7 +100,7 @@ def _map(figure: Figure, axis: Axes, plane: pd.DataFrame, theory: pd.DataFrame) 
     axis.axvline(1.0, color="white", linestyle="--", linewidth=0.8)
     bar = figure.colorbar(image, ax=axis, ticks=levels, format="%g", label=r"$\varepsilon_g$")
     bar.minorticks_off()
-    write(axis, 0.12, 1.2 * best["regularization"].iloc[0], r"best $\lambda$", "white", va="bottom")
+    write(axis, 0.105, 1.15 * best["regularization"].iloc[0], r"best $\lambda$", "white", va="bottom")
     return pd.concat(
         [
             curve_rows(

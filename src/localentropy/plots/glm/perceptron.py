@@ -134,6 +134,6 @@ def _caption(amp: pd.DataFrame, runs: pd.DataFrame, points: Mapping[str, pd.Data
         f"each with the penalty λ|w|²/2 whose λ gives the smallest error; the curve of Bayes hides that of the logistic loss. Points: AMP, d = {sizes(amp['d'])}, "
         f"{counts(points['AMP'])} instances, and minimizers, d = {sizes(runs['d'])}, {counts(students)} instances; means, error bars: standard error. "
         f"(b) Relative excess of the minimizers' errors over Bayes', in per cent; for the logistic loss {told} on the drawn loads. Dotted: {CLAIMED:g} %. "
-        "(c) Simulation over theory. Loads, sizes and numbers of instances are chosen here. The slide writes the logistic loss with log₂ and λ|w|²: "
+        "(c) Simulation over theory; points at one α are drawn side by side. Loads, sizes and numbers of instances are chosen here. The slide writes the logistic loss with log₂ and λ|w|²: "
         "our λ is 2 ln 2 times that λ."
     )

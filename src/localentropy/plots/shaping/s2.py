@@ -46,8 +46,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"{entropies['sample'].nunique()} runs; dashed and open: those of figure 6, "
         f"without shuffling. {not_converged(entropies, 'Expectation propagation')} (b) There is no meaningful test set. "
         f"Train error of each run when each pixel is drawn again with probability {probability:g} from its values in the training set, "
-        f"against the largest eigenvalue of the Hessian {correlations(rates, spectra)}.{f' Train errors of unsolved runs: {ours}.' if ours else ''} The coupling of eLAL's "
-        "replicas is not that of figure 6, with which they collapse too early, and is chosen here like the noise: "
+        f"against the largest eigenvalue of the Hessian {correlations(rates, spectra)}.{f' Train errors of unsolved runs: {ours}.' if ours else ''} With the coupling of "
+        "figure 6 the replicas of eLAL collapse too early, so another one is chosen here, like the noise: "
         f"compare with the slides.{fewer_runs(solutions, scale)}{nothing_drawn(data, 'ab')}"
     )
     return Drawing(figure, data, caption)

@@ -149,9 +149,9 @@ def _caption(theory: pd.DataFrame, runs: pd.DataFrame) -> str:
     return (
         "Figure s4. Local entropy of the binary perceptron around weights of low cross-entropy loss, against the sharpness γ of the loss, in "
         "units of the entropy H_b of all weights at distance d. Lines: Franz–Parisi entropy around the minimizers, replica theory; dash at the "
-        "right: γ = ∞, where the minimizers are typical solutions. As γ grows the lines do not go there. They go to solutions of the largest "
-        f"margin. The theory's highest values on the drawn γ: {optima}. Points: belief propagation around the final weights of simulated "
-        f"annealing on the cross-entropy, N = {p['N']}, {p['samples']} instances, mean and standard error; hollow, but for the last panel: fewer than 90 % of the final "
+        "right: γ = ∞, where the minimizers are typical solutions. For γ → ∞ the lines do not go to this dash. They go to solutions of the largest "
+        f"margin. Of the drawn γ the theory is highest at γ = {optima}. Points: belief propagation around the final weights of simulated "
+        f"annealing on the cross-entropy, N = {p['N']}, {p['samples']} instances, mean and standard error. In the panels of one load a hollow point means that fewer than 90 % of the final "
         f"weights have no errors. β grows linearly from {p['beta_start']:g} to {p['beta_end']:g} in {p['sweeps']} sweeps. The theory "
         "has the minimizers at the β where the entropy is zero. For large γ this β is larger than the last one of the schedule, and the runs get stuck "
         f"before. So their final weights are not the minimizers. ({PANELS[theory['alpha'].nunique()]}) The same runs around their first solution, where annealing would usually end: it has far fewer solutions around it. Loads, distances, "

@@ -71,7 +71,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"{p['beta_end']:g} in {p['sweeps']} sweeps, by {step:.3g} a sweep, with the same starts and random numbers. β is the inverse of a "
         "temperature in the units of the energy: an error costs 1; a pattern of stability Δ < 0 costs about |Δ| in the cross-entropy, and "
         "a flip changes Δ by 2/√N. So the two freeze at different β, and the range of β covers both. (a) Fraction of patterns in error, at the "
-        "end and at best. (b) Fraction of the runs that met a solution; error bars: binomial, with one success and one failure more. (c) Train error on the way; "
+        "end and at best. (b) Fraction of the runs that met a solution; error bars: binomial, after adding one success and one failure. (c) Train error on the way; "
         "the axis is linear up to 0.001. (a), (c): mean and standard error over instances. Loads, N, the schedule and γ are chosen here; the paper gives none of them."
         f"{optimum}"
     )

@@ -137,7 +137,7 @@ def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str)
         f"belief propagation (N = {volume['N'].iloc[0]}, means over those of the {volume['sample'].nunique()} training sets on "
         f"which it converges; error bars: standard error){line}. (b) "
         f"Fraction of training sets on which it converges. (c) Fraction of training sets that algorithms solve, K = {capacities['units'].iloc[0]}, N = "
-        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α{limits}, schedules of figure 4; dotted: one half. Error bars in (b) and (c): binomial, with one success and one failure more. (d) Local "
+        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α{limits}, schedules of figure 4; dotted: one half. Error bars in (b) and (c): binomial, after adding one success and one failure. (d) Local "
         f"entropy around the solutions of eLAL at distance D = {_nearest(replicas):g} against its number of replicas, K = {replicas['units'].iloc[0]}, α = "
         f"{replicas['alpha'].iloc[0]:.3g}, means over training sets ({runs or 'none'}){dashed}. "
         f"The loads, limits on iterations and epochs, and the distance are chosen here.{below}"
