@@ -71,13 +71,13 @@ RUNS["O25"] = Case(
 RUNS["O26"] = Case(
     wrong={
         "fBP: no fall": every(solves("solve_focusing_bp", 467, 1.0), solves("solve_focusing_bp", 1001, 1.0)),
-        "SBPI: no fall": solves("solve_sbpi", 467, 1.0, samples=13),
+        "SBPI: no fall": every(solves("solve_sbpi", 467, 1.0, samples=11), solves("solve_sbpi", 1001, 1.0, samples=10)),
         "a rise, among few": every(
             put("solve_focusing_bp", "value", 0.0, **solved), solves("solve_focusing_bp", 1001, 1.0, samples=1)
         ),
     },
     small={
-        "two sizes": only("solve_sbpi", D=above(100)),
+        "two sizes": only("solve_sbpi", D=below(1000)),
         "three runs": few("solve_focusing_bp", "solve_sbpi"),
         "none solved anywhere": put("solve_focusing_bp", "value", 0.0, **solved),
     },

@@ -72,10 +72,10 @@ def test_a_number_is_shown_beside_its_bound(card: pd.DataFrame) -> None:
     assert rendering.table({}, {}, "smoke").empty
     text = rendering.markdown(card, "overparam", "smoke")
     rows = {row.split(" | ")[1]: row for row in text.splitlines() if row.startswith("| ")}
-    assert "| \\< 1, inside by 0.88 (71.3 SE) |" in rows["O01"]
-    assert "| > -0.25, outside by 0.25 |" in rows["O02"]
+    assert "| ≤ 1, inside by 0.88 (71.3 SE) |" in rows["O01"]
+    assert "| ≥ -0.25, outside by 0.25 |" in rows["O02"]
     assert "| 0.5 to 0.95, inside by 0.2 |" in rows["O04b"]
-    assert "| \\< 2, inside by 0.5; another condition fails |" in rows["O04c"]
+    assert "| ≤ 2, inside by 0.5; another condition fails |" in rows["O04c"]
     assert not any("side by" in rows[key] for key in ("O03", "O04", "O05"))
     assert card.set_index("id").loc["O01", ["lower", "upper"]].tolist() == [-float("inf"), 1.0]
 

@@ -21,7 +21,6 @@ class Agreement:
         p_value: probability of a larger χ² if the theory is right.
         drift: mean deviation, simulation less theory.
         drift_error: its standard error.
-        without_scatter: number of points left out because all samples have the same value there.
     """
 
     chi_squared: float
@@ -29,7 +28,6 @@ class Agreement:
     p_value: float
     drift: float
     drift_error: float
-    without_scatter: int = 0
 
 
 def normal_score(z: ArrayLike, samples: ArrayLike) -> np.ndarray:
@@ -58,18 +56,17 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
     At most half as many points as samples are used of a group, evenly spaced: more would leave too few degrees of
     freedom. Three kinds of points are left out: those that are combinations of others, those of groups of fewer than
     three samples, and those without any scatter. The last ones are left out even where they differ from the theory,
-    because without scatter the test cannot weigh the difference. `without_scatter` is their number.
+    because without scatter the test cannot weigh the difference.
 
     Args:
         groups: simulation less theory, [samples, points] each.
     """
-    chi_squared, points, without_scatter = 0.0, 0, 0
+    chi_squared, points = 0.0, 0
     drifts, variances = [], []
     for group in groups:
         if len(group) < 3:
             continue
         varying = group[:, np.ptp(group, axis=0) > 0]
-        without_scatter += group.shape[1] - varying.shape[1]
         samples, width = varying.shape
         used = min(width, samples // 2)
         if not used:
@@ -85,14 +82,13 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
         drifts.append(of_samples.mean())
         variances.append(of_samples.var(ddof=1) / samples)
     if not points:
-        return Agreement(np.nan, 0, np.nan, np.nan, np.nan, without_scatter)
+        return Agreement(np.nan, 0, np.nan, np.nan, np.nan)
     return Agreement(
         chi_squared,
         points,
         float(stats.chi2.sf(chi_squared, points)),
         float(np.mean(drifts)),
         float(np.sqrt(np.sum(variances)) / len(drifts)),
-        without_scatter,
     )
 
 

@@ -43,8 +43,8 @@ def storage_thresholds(regions: pd.DataFrame) -> dict[str, float]:
 def success_fractions(runs: pd.DataFrame, keys: Sequence[str], success: pd.Series) -> pd.DataFrame:
     """Fraction of runs that succeed, for each combination of the keys.
 
-    The error is that of a binomial distribution with one success and one failure more (Agresti and Coull): where all
-    runs are alike it does not vanish.
+    The error is that of a binomial distribution after one success and one failure are added (the rule of Laplace):
+    where all runs are alike it does not vanish.
 
     Args:
         runs: one row each.

@@ -14,6 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+MAY_BE_MISSING = ("zero_error_epoch", "local_entropy")
+"""Quantities that a run may lack: it always made errors; its messages did not converge. Without any other nothing is said.
+
+Means skip missing numbers.
+"""
 FEWEST = 5
 """Solved samples below which nothing is said about the solutions."""
 

@@ -176,7 +176,7 @@ def _bound(value: float, error: float, lower: float, upper: float, verdict: Verd
     if math.isnan(value) or math.isnan(lower):
         return ""
     inside = min(value - lower, upper - value)
-    limits = f"> {lower:.5g}" if math.isinf(upper) else f"< {upper:.5g}"
+    limits = f"≥ {lower:.5g}" if math.isinf(upper) else f"≤ {upper:.5g}"
     if math.isfinite(lower) and math.isfinite(upper):
         limits = f"{lower:.5g} to {upper:.5g}"
     errors = f" ({abs(inside) / error:.1f} SE)" if error > 0 else ""

@@ -162,7 +162,7 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
         ConfigError: there is no such test, or it takes other tables than the claim names.
         ArtifactError: the tables lack what it is about.
     """
-    from localentropy.claims.finding import Finding, Untestable
+    from localentropy.claims.finding import MAY_BE_MISSING, Finding, Untestable
 
     module, _, name = claim.test.rpartition(".")
     where = f"config/{claim.paper}/claims.yaml: {key}"
@@ -179,6 +179,10 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
         for experiment in claim.arguments.values():
             if tables[experiment].empty:
                 raise Untestable(f"no rows of {experiment}")
+            if {"quantity", "value"} <= set(tables[experiment]):
+                lacks = tables[experiment].query("value.isna() and quantity not in @MAY_BE_MISSING")["quantity"]
+                if len(lacks):
+                    raise Untestable(f"a number is missing: {lacks.iloc[0]} of {experiment}")
         with lacking(f"{where}: cannot be tested on these tables"):
             finding: Finding = test(**{argument: tables[name] for argument, name in claim.arguments.items()})
     except Untestable as reason:

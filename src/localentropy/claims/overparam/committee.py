@@ -74,7 +74,7 @@ def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_s
         return Finding.untestable(
             quantity, f"fewer than two N/P where both solve, or fewer than {FEWEST} training sets"
         )
-    # A sample has the same latent patterns at all N/P, so the average over N/P comes first.
+    # A training set has a number at each N/P. They count as one measurement, so the average over N/P comes first.
     each = gap.groupby("sample").mean()
     z = float(each.mean() / each.sem())
     relative = gap.groupby("inv_alpha").mean() / errors[0].groupby("inv_alpha").mean().loc[used]

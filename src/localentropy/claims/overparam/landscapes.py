@@ -130,8 +130,10 @@ def efficient_minima_are_flatter(
         for _, point in flat[np.isclose(flat["x"], DISTANCE)].iterrows():
             same = sharp[(sharp["inv_alpha"] / point["inv_alpha"] - 1.0).abs() < 0.02]
             if len(same):
-                ratios.append(float(point["y"] / same.loc[same["D"].idxmax(), "y"]))
-                words.append(f"{name} {ratios[-1]:.3f} at {point['inv_alpha']:.3g}")
+                against = same.loc[same["D"].idxmax()]
+                ratios.append(float(point["y"] / against["y"]))
+                sizes = f"D = {point['D']:.0f} and {against['D']:.0f}"
+                words.append(f"{name} {ratios[-1]:.3f} at 1/α = {point['inv_alpha']:.3g} ({sizes})")
         if len(ratios) == before:
             return Finding.untestable(quantity, f"no 1/α at which {name} and MCT0 have {FEWEST} solved runs")
     worst = largest(ratios)

@@ -35,6 +35,8 @@ LARGE = {"focusing_bp": 467, "sbpi": 467}
 """Smallest D at which solvers are asked for solutions on the hard side; the others are at the largest that was run."""
 TREND = 0.01
 """Largest p-value of a trend."""
+SMALLEST = 201
+"""Smallest D of a trend."""
 
 
 def nothing_is_solved_on_the_hard_side(
@@ -83,12 +85,12 @@ def nothing_is_solved_on_the_hard_side(
 
 
 def solutions_left_of_the_threshold_disappear(solve_focusing_bp: pd.DataFrame, solve_sbpi: pd.DataFrame) -> Finding:
-    """At 1/α = 1, left of 1/α_LE, the fraction solved falls with the size."""
-    quantity = f"larger of the p-values (fBP, SBPI) that the fraction solved does not fall with D, < {TREND}"
+    """At 1/α = 1, left of 1/α_LE, the fraction solved falls with the size, from D = `SMALLEST` on."""
+    quantity = f"larger of the p-values (fBP, SBPI) that the fraction solved does not fall with D ≥ {SMALLEST}, < {TREND}"
     values, words, blind = [], [], False
     for name, table in {"focusing_bp": solve_focusing_bp, "sbpi": solve_sbpi}.items():
         points = fractions(table[table["margin"] == 0.0])
-        points = points[(points["inv_alpha"] - 1.0).abs() < NEAR / 2].sort_values("D")
+        points = points[((points["inv_alpha"] - 1.0).abs() < NEAR / 2) & (points["D"] >= SMALLEST)].sort_values("D")
         if len(points) < 3:
             return Finding.untestable(quantity, f"{NAMES[name]} at fewer than three sizes")
         D, solved, n = (points[column].to_numpy() for column in ("D", "solved", "n"))

@@ -13,7 +13,7 @@ from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, dec
 
 LOADS = (0.29, 0.61)
 """Loads that are judged: .3 to .6. The number of patterns of an instance is an integer."""
-LARGE = 12.0
+LARGE = 9.0
 """P/√N below which single flips lead small instances to a solution whatever the energy (docs/solvers/annealing.md)."""
 HIGH = 0.05
 """A train error that counts as very high."""

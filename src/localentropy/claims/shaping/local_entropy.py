@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.agreement import normal_score
 from localentropy.analysis.local_entropy import around_solutions
 from localentropy.analysis.paired_differences import paired_differences
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, decided, jointly, smallest
@@ -26,8 +27,8 @@ FEW_REPLICAS, USUAL_REPLICAS, MANY_REPLICAS = 10, 20, 100
 def order_at_small_distance(tree_local_entropy: pd.DataFrame) -> Finding:
     """At small distances fBP > eLAL > ceSGD-slow > ceSGD-fast > LAL on each training set."""
     quantity = (
-        f"smallest difference of neighbours in {' > '.join(COMMITTEE_NAMES.values())} at D = {SMALL[0]:g} "
-        f"({SMALL[1]:g} if too few converge) in SE of pairs, > 2"
+        f"smallest normal score of the paired differences of neighbours in {' > '.join(COMMITTEE_NAMES.values())} at "
+        f"D = {SMALL[0]:g} ({SMALL[1]:g} if too few converge), > 2"
     )
     around = _measured(tree_local_entropy)
     scores, words = [], []
@@ -59,7 +60,7 @@ def more_replicas_widen_minima(
     """Ten replicas of eLAL are sufficient to match ceSGD-slow; a hundred get closer to fBP than the twenty used."""
     at = SMALL[0]
     quantity = (
-        f"V₁ at D = {at:g} on the same training sets: eLAL of y = {MANY_REPLICAS} minus y = {USUAL_REPLICAS}, in SE, "
+        f"V₁ at D = {at:g} on the same training sets: normal score of eLAL of y = {MANY_REPLICAS} minus y = {USUAL_REPLICAS}, "
         f"> 2, and closer to fBP; y = {FEW_REPLICAS} minus ceSGD-slow > −2 SE"
     )
     around = pd.concat([_measured(replica_numbers_local_entropy), _measured(tree_local_entropy)])
@@ -74,14 +75,13 @@ def more_replicas_widen_minima(
     if min(len(gap) for gap in gaps.values()) < FEWEST:
         return Finding.untestable(quantity, f"fewer than {FEWEST} training sets with both of a pair")
     wider, match, usual_gap, many_gap, width = gaps.values()
-    detail = "; ".join(f"{name} = {gap.mean():.4f} ± {gap.sem():.4f}" for name, gap in gaps.items())
+    detail = "; ".join(f"{name} = {gap.mean():.4f} ± {gap.sem():.4f} ({len(gap)} sets)" for name, gap in gaps.items())
     # A match says something only if a difference of half the way to fBP would have been seen.
     matches = bool(match.mean() > -2 * match.sem())
     if matches and 4 * match.sem() > abs(width.mean()):
         return Finding.untestable(quantity, f"too few training sets to see a difference from ceSGD-slow; {detail}")
     score = _score(wider)
     closer = decided([score]) and bool(abs(many_gap.mean()) < abs(usual_gap.mean()))
-    detail = f"{detail}; {len(match)} training sets"
     return Finding(quantity, score, jointly(closer, matches), detail, bounds=Bounds(lower=2.0))
 
 
@@ -143,7 +143,8 @@ def _gaps(around: pd.DataFrame, first: str, second: str, distance: float) -> pd.
 
 
 def _score(gap: pd.Series) -> float:
-    return float(gap.mean() / gap.sem())
+    """The mean of paired differences over its standard error, as a normal score."""
+    return float(normal_score(gap.mean() / gap.sem(), len(gap)))
 
 
 def _crossing(around: pd.DataFrame) -> tuple[float, float]:
