@@ -29,6 +29,7 @@ import torch
 from localentropy.data.prepare import prepare
 from localentropy.data.selection import class_balanced
 from localentropy.instances.committee import tree_committee
+from localentropy.landscape.committee import committee_local_energy
 from localentropy.landscape.local_energy import local_energy
 from localentropy.networks.align import align, overlap
 from localentropy.networks.cnn.folding import Folded, fold
@@ -64,21 +65,9 @@ print((np.einsum("aki,bki->ab", units, units) / machine.units).round(3))
 
 
 # %% alt="Train error against distance: the line of focusing BP rises later than those of three SGD runs."
-def evaluate(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weights with units of norm 1 again, and their train error."""
-    renormalised = weights.view(1, machine.units, -1)
-    renormalised = renormalised / renormalised.norm(dim=2, keepdim=True)
-    return renormalised.flatten(1), torch.from_numpy(machine.train_error(renormalised.numpy()))
-
-
 for name, run in runs.items():
-    energy = local_energy(
-        torch.from_numpy(run.weights).view(1, -1),
-        evaluate,
-        units=machine.units,
-        sigmas=sigmas,
-        draws=5,
-        generators=[np.random.default_rng(0)],
+    energy = committee_local_energy(
+        machine, run.weights[None], sigmas=sigmas, draws=5, generators=[np.random.default_rng(0)]
     )
     distance, error, _ = energy.curve()
     plt.plot(distance, error, marker="o", color="C1" if name == "focusing BP" else "C0", label=name)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 MAY_BE_MISSING = ("zero_error_epoch", "local_entropy")
-"""Quantities that a run may lack: it always made errors; its messages did not converge. Without any other nothing is said.
+"""Quantities that a run may lack: it always made errors; its messages did not converge.
 
-Means skip missing numbers.
+Means skip missing numbers, so a claim is not judged if another quantity lacks one.
 """
 FEWEST = 5
 """Solved samples below which nothing is said about the solutions."""

@@ -177,10 +177,11 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
         raise ConfigError(f"{where}.experiments = {', '.join(claim.arguments.values())}: allowed: {', '.join(wanted)}")
     try:
         for experiment in claim.arguments.values():
-            if tables[experiment].empty:
+            table = tables[experiment]
+            if table.empty:
                 raise Untestable(f"no rows of {experiment}")
-            if {"quantity", "value"} <= set(tables[experiment]):
-                lacks = tables[experiment].query("value.isna() and quantity not in @MAY_BE_MISSING")["quantity"]
+            if {"quantity", "value"} <= set(table):
+                lacks = table.loc[table["value"].isna() & ~table["quantity"].isin(MAY_BE_MISSING), "quantity"]
                 if len(lacks):
                     raise Untestable(f"a number is missing: {lacks.iloc[0]} of {experiment}")
         with lacking(f"{where}: cannot be tested on these tables"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
+from localentropy.analysis.printed_loads import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
 from localentropy.analysis.solver_runs import RECOVERED
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, jointly, largest, numbers, printed
 from localentropy.claims.glm.thresholds import transition
@@ -13,7 +14,6 @@ MARGIN = 0.05
 """Runs closer to a threshold than this part of it are not judged: their scatter is large."""
 WITHIN, ERRORS = 0.02, 3.0
 """A mean overlap agrees with state evolution within this part and this many standard errors. Both chosen here."""
-EXACT, ALGORITHMIC = "1", "1.13"
 """Printed thresholds of phase retrieval."""
 
 
@@ -52,11 +52,11 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
     needed, threshold = (
         transition(transitions, "phase_retrieval", kind) for kind in ("information_theoretic", "algorithmic")
     )
-    numbers_hold = needed == float(EXACT) and printed(ALGORITHMIC).hold(threshold)
+    numbers_hold = needed == float(PHASE_RETRIEVAL) and printed(PHASE_RETRIEVAL_AMP).hold(threshold)
     quantity = (
-        f"load (theory) above which message passing finds the teacher, {ALGORITHMIC} to the digits printed, and "
-        f"{EXACT} for the best student (derived by hand); fewer than half of the runs find it below {ALGORITHMIC}, "
-        f"more above; {MARGIN:.0%} around it are left out"
+        f"load (theory) above which message passing finds the teacher, {PHASE_RETRIEVAL_AMP} to the digits printed, "
+        f"and {PHASE_RETRIEVAL} for the best student (derived by hand); fewer than half of the runs find it below "
+        f"{PHASE_RETRIEVAL_AMP}, more above; {MARGIN:.0%} around it are left out"
     )
     detail = f"{needed:g} (exact, derived by hand) and {threshold:.6f}"
     try:
@@ -67,7 +67,7 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
     else:
         runs_hold = _found_above_only(below, above)
         detail += f"; {_shares(below, above, threshold)}"
-    return Finding(quantity, threshold, jointly(numbers_hold, runs_hold), detail, 0.0, printed(ALGORITHMIC))
+    return Finding(quantity, threshold, jointly(numbers_hold, runs_hold), detail, 0.0, printed(PHASE_RETRIEVAL_AMP))
 
 
 def _sides(runs: pd.DataFrame, threshold: float) -> tuple[pd.DataFrame, pd.DataFrame]:

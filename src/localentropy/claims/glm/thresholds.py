@@ -6,10 +6,9 @@ import math
 
 import pandas as pd
 
+from localentropy.analysis.printed_loads import BINARY, COMMITTEE, METASTABLE
 from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, printed, smallest
 
-BINARY, METASTABLE, COMMITTEE = "1.245", "1.63", "7.65"
-"""Printed: where binary weights are known, where the glass ends, where many units specialize."""
 NONE = 1e-9
 """A specialization below this is none."""
 AT = 1e-6

@@ -86,7 +86,9 @@ def nothing_is_solved_on_the_hard_side(
 
 def solutions_left_of_the_threshold_disappear(solve_focusing_bp: pd.DataFrame, solve_sbpi: pd.DataFrame) -> Finding:
     """At 1/α = 1, left of 1/α_LE, the fraction solved falls with the size, from D = `SMALLEST` on."""
-    quantity = f"larger of the p-values (fBP, SBPI) that the fraction solved does not fall with D ≥ {SMALLEST}, < {TREND}"
+    quantity = (
+        f"larger of the p-values (fBP, SBPI) that the fraction solved does not fall with D ≥ {SMALLEST}, < {TREND}"
+    )
     values, words, blind = [], [], False
     for name, table in {"focusing_bp": solve_focusing_bp, "sbpi": solve_sbpi}.items():
         points = fractions(table[table["margin"] == 0.0])

@@ -60,8 +60,8 @@ def more_replicas_widen_minima(
     """Ten replicas of eLAL are sufficient to match ceSGD-slow; a hundred get closer to fBP than the twenty used."""
     at = SMALL[0]
     quantity = (
-        f"V₁ at D = {at:g} on the same training sets: normal score of eLAL of y = {MANY_REPLICAS} minus y = {USUAL_REPLICAS}, "
-        f"> 2, and closer to fBP; y = {FEW_REPLICAS} minus ceSGD-slow > −2 SE"
+        f"V₁ at D = {at:g} on the same training sets: normal score of eLAL of y = {MANY_REPLICAS} minus y = "
+        f"{USUAL_REPLICAS}, > 2, and closer to fBP; y = {FEW_REPLICAS} minus ceSGD-slow > −2 SE"
     )
     around = pd.concat([_measured(replica_numbers_local_entropy), _measured(tree_local_entropy)])
     few, usual, many = (f"elal_{replicas}" for replicas in (FEW_REPLICAS, USUAL_REPLICAS, MANY_REPLICAS))

@@ -24,8 +24,8 @@ def spectra_rank_algorithms(tree_spectra: pd.DataFrame) -> Finding:
     At the higher β the text sees no difference between fBP, ceSGD-slow and eLAL.
     """
     quantity = (
-        "smallest normal score of the paired differences of λ_max, > 2: LAL minus each other at both β; each other minus fBP at the "
-        "β without LAL"
+        "smallest normal score of the paired differences of λ_max, > 2: LAL minus each other at both β; each "
+        "other minus fBP at the β without LAL"
     )
     table = tree_spectra[tree_spectra["quantity"] == "largest_eigenvalue"]
     scores, words = [], []
@@ -70,8 +70,8 @@ def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_
     others = runs[runs["algorithm"] != "lal"]
     without, spread = spearman(others["value"], others["test_error"])
     detail = (
-        f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}; without LAL {without:+.2f} ± {spread:.2f}; over the runs of "
-        f"one algorithm {within}. The errors take runs of one algorithm as independent points"
+        f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}; without LAL {without:+.2f} ± {spread:.2f}; over the "
+        f"runs of one algorithm {within}. The errors take runs of one algorithm as independent points"
     )
     # Where no correlation is seen, the claim fails if a clear one would be.
     holds = False if rho + 2 * error < CLEAR else decided([rho / error])

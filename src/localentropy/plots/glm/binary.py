@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from localentropy.analysis.printed_loads import BINARY, METASTABLE
 from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, threshold_line
 from localentropy.plots.glm.points import (
     amp_caption,
@@ -21,7 +22,6 @@ from localentropy.plots.layout import two_columns
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SLIDE = {"information_theoretic": 1.245, "glass": 1.63}
 """Loads that the slides print."""
 LINES = {
     "equilibrium": {"color": COLORS[0], "label": "equilibrium"},
@@ -58,13 +58,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         "Figure binary. A teacher with weights ±1 labels n = αd Gaussian inputs by signs. (a) Overlap of the posterior mean with the teacher. Solid: "
         "equilibrium, the state of larger free entropy; dashed: the other state. The teacher itself has the larger free entropy from "
-        f"α_IT = {transitions['information_theoretic']:.5f} on (slide: {SLIDE['information_theoretic']}); the state of small overlap, where AMP stays, "
+        f"α_IT = {transitions['information_theoretic']:.5f} on (slide: {BINARY}); the state of small overlap, where AMP stays, "
         f"ends at α_AMP = {transitions['algorithmic']:.5f}. {amp_caption(runs, transitions['algorithmic'])} "
         "(b) Fraction of the runs of AMP that recover the teacher. (c) A student that is drawn with a probability proportional to exp(−training errors / T), replica-symmetric theory. "
         "Left of the equilibrium line the stable state is not the teacher. Right of it the teacher is the stable state. Up to the spinodal there is also a "
         f"metastable state, which is a glass below the line of zero entropy. Two definitions of the end of this glass: where the two lines touch, α = {first['on_spinodal']:.4f} at "
         f"T = {first['on_spinodal_temperature']:.4f}, and the largest α of zero entropy, {first['on_line']:.4f} at T = {first['on_line_temperature']:.4f}. From the first on the line belongs to an unstable state, and is drawn dotted. "
-        f"The slide prints {SLIDE['glass']}, which is neither. Loads of the points, d and the number of instances are chosen here."
+        f"The slide prints {METASTABLE}, which is neither. Loads of the points, d and the number of instances are chosen here."
     )
     return Drawing(figure, data, caption)
 
@@ -83,7 +83,7 @@ def _glass(axis: Axes, glass: pd.DataFrame) -> pd.DataFrame:
         x, y = first[name], first[f"{name}_temperature"]
         axis.plot(x, y, marker, color="black", markersize=4, zorder=4)
         frames.append(curve_rows("c", name, [x], [y]))
-    threshold_line(axis, SLIDE["glass"], f"slide: {SLIDE['glass']}", side="right", at=0.4)
+    threshold_line(axis, float(METASTABLE), f"slide: {METASTABLE}", side="right", at=0.4)
     for name, place, align in (("on_spinodal", (5, -3), "left"), ("on_line", (-5, 2), "right")):
         at = (first[name], first[f"{name}_temperature"])
         axis.annotate(f"{at[0]:.3f}", at, place, textcoords="offset points", ha=align, va="center", fontsize=7)
@@ -93,4 +93,4 @@ def _glass(axis: Axes, glass: pd.DataFrame) -> pd.DataFrame:
     write(axis, 1.88, 0.2, "teacher only", ha="center")
     axis.set(xlabel=r"$\alpha = n/d$", ylabel="temperature $T$", **SHOWN)
     axis.legend(loc="lower right")
-    return pd.concat([*frames, pd.DataFrame([{"panel": "c", "series": "slide", "x": SLIDE["glass"]}])])
+    return pd.concat([*frames, pd.DataFrame([{"panel": "c", "series": "slide", "x": float(METASTABLE)}])])

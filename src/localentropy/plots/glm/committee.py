@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from localentropy.analysis.printed_loads import COMMITTEE
 from localentropy.plots.drawing import COLORS, Drawing, colors_of, curve_rows, in_style, letter, panels, threshold_line
 from localentropy.plots.glm.points import branches, draw_branches, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SLIDE = 7.65
-"""The load of many units that the slide prints."""
 OVERLAPS = {
     "overlap": (COLORS[0], "mean weights $q_{11} + q_{12}$   ", {"ha": "right", "va": "bottom"}),
     "specialization": (COLORS[1], "  specialization\n  $q_{11} - q_{12}$", {"va": "top"}),
@@ -47,7 +46,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         threshold_line(axis, few["algorithmic"], text, side=side, at=0.35)
         axis.set(xlabel=r"$\alpha = n/d$", xlim=(0.0, two["alpha"].max()))
     threshold_line(axes[2], large["spinodal"], f"spinodal {large['spinodal']:.4f}", at=0.55)
-    text = rf"$\tilde\alpha_{{\mathrm{{IT}}}} = {large['information_theoretic']:.4f}$ (slide: {SLIDE})"
+    text = rf"$\tilde\alpha_{{\mathrm{{IT}}}} = {large['information_theoretic']:.4f}$ (slide: {COMMITTEE})"
     threshold_line(axes[2], large["information_theoretic"], text, side="right", at=0.55)
     axes[0].set(ylabel="overlap with the teacher", ylim=(-0.02, 1.02))
     axes[1].set(ylabel="generalization error", ylim=(0.0, None))
@@ -62,13 +61,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     letter(axes)
     plateau = best.loc[best["alpha"] <= large["information_theoretic"], "bayes_error"].iloc[-1]
     after = best.loc[best["alpha"] > large["information_theoretic"], "bayes_error"].iloc[0]
-    data = pd.concat([*frames, pd.DataFrame([{"panel": "c", "series": "slide", "x": SLIDE}])])
+    data = pd.concat([*frames, pd.DataFrame([{"panel": "c", "series": "slide", "x": float(COMMITTEE)}])])
     caption = (
         "Figure committee. Bayes-optimal learning from a fully connected committee machine, y = sign of the sum of the signs of K units, Gaussian weights, "
         "n Gaussian inputs of d components; replica theory. (a), (b) K = 2, with sign 0 = 0, so there are three labels. (a) Overlap of the mean of the units' weights with "
         f"the teacher's, and the specialization of the units, which grows continuously from 0 at α = {few['algorithmic']:.6f}. (b) Probability that the label of a new input is wrong, for the best "
         "guess and for a sample of the posterior. The theory has one stable state at each α. (c) K → ∞. Solid: equilibrium; dashed: the state of smaller free "
-        f"entropy. Units specialize in equilibrium from n = {large['information_theoretic']:.6f} Kd on (slide: {SLIDE}), where the error falls from "
+        f"entropy. Units specialize in equilibrium from n = {large['information_theoretic']:.6f} Kd on (slide: {COMMITTEE}), where the error falls from "
         f"{plateau:.6f} to {after:.6f}; the specialized state begins at {large['spinodal']:.6f}. (d) State evolution from a small specialization q_d: the factor by which q_d grows in one update, for several n/(Kd). This factor "
         "goes to 0 with q_d at every load. So the state without specialization stays stable, and an uninformed start never leaves it with n of the order Kd. "
         "The ranges of α and the starts are chosen here."

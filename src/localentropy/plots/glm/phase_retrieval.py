@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.printed_loads import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
 from localentropy.analysis.thresholds import last_half_point, success_fractions
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
 from localentropy.plots.glm.points import (
@@ -129,7 +130,7 @@ def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wi
         "Figure phase_retrieval. A teacher with Gaussian weights; the labels are absolute values |z| of its pre-activations on n = αd Gaussian inputs. "
         "(a) Mean squared error of a weight, with the right sign, which the labels do not determine. Solid: the smallest possible error; dashed: the state where AMP stays. "
         f"Weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g} are exact; "
-        f"α_AMP = {transitions['algorithmic']:.6f} (slides: 1 and 1.13). {amp_caption(runs, transitions['algorithmic'])} Inset: fraction of all runs that recover the teacher. "
+        f"α_AMP = {transitions['algorithmic']:.6f} (slides: {PHASE_RETRIEVAL} and {PHASE_RETRIEVAL_AMP}). {amp_caption(runs, transitions['algorithmic'])} Inset: fraction of all runs that recover the teacher. "
         f"(b) Gradient descent of one unit on the sphere: fraction of {counts(one)} runs whose overlap exceeds 0.99; "
         f"error bars: binomial. Loads above which more than half succeed: {_half_points(one)}. "
         f"(c) The same for as many units as inputs, {counts(many)} runs. Loads above which more than half succeed: {_half_points(many)}. "

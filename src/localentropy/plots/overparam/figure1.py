@@ -144,7 +144,9 @@ def _train_errors(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.Dat
     rows = []
     for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
         runs = tables[f"overparam/solve_{solver}"]
-        for quantity in ("train_error_best", "train_error_last", *([] if solver in FRACTIONS else ["solved"])):
+        if solver not in FRACTIONS:
+            rows.append(series(_fractions_solved(runs), "data", f"{solver}, solved"))
+        for quantity in ("train_error_best", "train_error_last"):
             points = averages(runs, quantity, solved_only=False)
             rows.append(series(points, "b" if quantity == "train_error_best" else "data", f"{solver}, {quantity}"))
             if quantity == "train_error_best":
@@ -160,9 +162,7 @@ def _fractions(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFr
     """Fraction solved of each size, in the colour of its solver, darker for larger sizes, side by side."""
     rows = []
     for index, solver in enumerate(FRACTIONS):
-        runs = tables[f"overparam/solve_{solver}"]
-        runs = runs[runs["quantity"] == "solved"]
-        points = success_fractions(runs, ["D", "N", "inv_alpha"], runs["value"]).rename(columns={"runs": "n"})
+        points = _fractions_solved(tables[f"overparam/solve_{solver}"])
         look = ALGORITHMS[solver]
         sizes = sorted(points["D"].unique())
         shades = sns.blend_palette([_paler(look["color"]), look["color"], "black"], len(sizes) + 1)
@@ -173,9 +173,16 @@ def _fractions(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFr
             axis.errorbar(
                 here["inv_alpha"] + shift, here["y"], clipped_bars(here), label=f"{look['label']} {D}", **style
             )
-        rows.append(series(points.assign(solved=points["y"]), "b, inset", f"{solver}, solved"))
+        rows.append(series(points, "b, inset", f"{solver}, solved"))
         rows[-1]["panel"] = rows[-1]["panel"].where(points["inv_alpha"].between(*NEAR), "data")
     return rows
+
+
+def _fractions_solved(runs: pd.DataFrame) -> pd.DataFrame:
+    """Fraction of the instances solved at each size."""
+    outcomes = runs[runs["quantity"] == "solved"]
+    points = success_fractions(outcomes, ["D", "N", "inv_alpha"], outcomes["value"]).rename(columns={"runs": "n"})
+    return points.assign(solved=points["y"])
 
 
 def _paler(color: str) -> Any:
