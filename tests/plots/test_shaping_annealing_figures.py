@@ -46,9 +46,8 @@ def test_figure_s4_puts_entropies_in_units_of_their_bound_and_tells_the_optimum(
     data = drawing.data
     line = data[(data["panel"] == "b") & (data["series"] == "theory, d = 0.02")].set_index("x")["y"]
     assert line.idxmax() == 3.0 and line[3.0] == pytest.approx(1 - 0.6 * 0.3) and line[np.inf] == pytest.approx(0.2)
-    assert (
-        "the theory is highest at γ = 3, 3 at α = 0.4 (d = 0.01, 0.02); 3, 3 at α = 0.6 (d = 0.01, 0.02)" in drawing.caption
-    )
+    optima = "3, 3 at α = 0.4 (d = 0.01, 0.02); 3, 3 at α = 0.6 (d = 0.01, 0.02)"
+    assert f"the theory is highest at γ = {optima}" in drawing.caption
     runs = tables["shaping/optimal_gamma_annealing"]
     here = runs[(runs["gamma"] == 5.0) & (runs["x"] == 0.01) & (runs["quantity"] == "local_entropy")]
     bound = entr(0.01) + entr(0.99)
