@@ -111,7 +111,6 @@ def test_figure3_shows_the_phases_of_the_text(smoke: Checkout) -> None:
 
 def test_figure6_shows_thresholds_overlaps_and_flatter_wide_networks(smoke: Checkout) -> None:
     data = pd.read_csv(figure(smoke, "figure6", ".csv"))
-    compared = 0
     for _, networks in data.groupby("initialization"):
         train = networks[networks["series"] == "train error"].set_index("x")["y"].sort_index()
         assert train.iloc[0] > 0 and train.iloc[-1] < train.iloc[0]
@@ -122,11 +121,7 @@ def test_figure6_shows_thresholds_overlaps_and_flatter_wide_networks(smoke: Chec
         assert np.allclose(noiseless["y"], final.loc[noiseless["width"]], atol=1e-9)
         profiles = networks[networks["panel"] == "c"].sort_values("x").groupby("series")
         energies = {name: np.interp(0.15, profile["x"], profile["y"]) for name, profile in profiles}
-        # Three networks at the threshold may be too few solutions for a profile, on one kind of processor or another.
-        if "near threshold" in energies:
-            assert energies["near threshold"] > energies["far above"]
-            compared += 1
-    assert compared
+        assert energies["near threshold"] > energies["far above"]
 
 
 def test_figure7_shows_thresholds_falling_test_errors_and_flat_minima(smoke: Checkout) -> None:

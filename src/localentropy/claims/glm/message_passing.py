@@ -14,7 +14,6 @@ MARGIN = 0.05
 """Runs closer to a threshold than this part of it are not judged: their scatter is large."""
 WITHIN, ERRORS = 0.02, 3.0
 """A mean overlap agrees with state evolution within this part and this many standard errors. Both chosen here."""
-"""Printed thresholds of phase retrieval."""
 
 
 def messages_follow_state_evolution(

@@ -14,7 +14,10 @@ from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, dec
 LOADS = (0.29, 0.61)
 """Loads that are judged: .3 to .6. The number of patterns of an instance is an integer."""
 LARGE = 9.0
-"""P/√N below which single flips lead small instances to a solution whatever the energy (docs/solvers/annealing.md)."""
+"""P/√N below which single flips lead small instances to a solution whatever the energy (docs/solvers/annealing.md).
+
+Chosen such that all loads from .3 on are judged at N = 1001, the size of the default scale.
+"""
 HIGH = 0.05
 """A train error that counts as very high."""
 SURE = 3.0

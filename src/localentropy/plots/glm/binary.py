@@ -22,7 +22,6 @@ from localentropy.plots.layout import two_columns
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-"""Loads that the slides print."""
 LINES = {
     "equilibrium": {"color": COLORS[0], "label": "equilibrium"},
     "spinodal": {"color": COLORS[1], "label": "spinodal"},
