@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.thresholds import first_solved
+from localentropy.analysis.training_sets import on_each_set, over_sets, solved_fractions
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest, largest_rise, numbers
 from localentropy.claims.overparam.mlp import threshold_parameters
 from localentropy.claims.overparam.trained_networks import COMPARED_AT, energy, profiles
@@ -44,7 +45,7 @@ def both_fail_below_one_threshold(committee_focusing_bp: pd.DataFrame, committee
 def solutions_stay_apart(committee_sgd: pd.DataFrame) -> Finding:
     """The overlap of SGD's solutions grows as N/P falls, and stays well below 1 at the threshold."""
     quantity = "overlap + 3 SE at the smallest N/P where half of the runs solve, < 0.9; falling with N/P"
-    points = _points(committee_sgd, "overlap")
+    points = over_sets(on_each_set(committee_sgd[committee_sgd["quantity"] == "overlap"]))
     first = first_solved(_solved(committee_sgd), 0.5)
     points = points[points["samples"] >= 3]
     if first is None or len(points) < 3 or first not in points.index:
@@ -65,7 +66,7 @@ def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_s
         f"than {SLIGHTLY} ε_fBP at half of these N/P at least; both falling"
     )
     tables = committee_focusing_bp, committee_sgd
-    errors = [_each(_of_solutions(table, "test_error")) for table in tables]
+    errors = [on_each_set(_of_solutions(table, "test_error")) for table in tables]
     both = pd.concat([_solved(table) for table in tables], axis=1, join="inner").min(axis=1)
     used = both[both >= 0.9].index
     gap = (errors[1] - errors[0]).dropna()
@@ -150,21 +151,9 @@ def _solved(table: pd.DataFrame) -> pd.Series:
     Raises:
         Untestable: fewer than `FEWEST` runs at some N/P.
     """
-    runs = table[table["quantity"] == "solved"].groupby("inv_alpha")["value"]
-    if runs.size().min() < FEWEST:
+    if table[table["quantity"] == "solved"].groupby("inv_alpha").size().min() < FEWEST:
         raise Untestable(f"fewer than {FEWEST} runs at some N/P")
-    return runs.mean().sort_index()
-
-
-def _points(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
-    """Mean and standard error over training sets of the mean over runs, by N/P."""
-    each = _each(table[table["quantity"] == quantity])
-    return each.groupby("inv_alpha").agg(y="mean", y_err="sem", samples="size")
-
-
-def _each(rows: pd.DataFrame) -> pd.Series:
-    """Mean over the runs on one training set, by N/P and training set."""
-    return rows.groupby(["inv_alpha", "sample"])["value"].mean()
+    return solved_fractions(table)
 
 
 def _of_solutions(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
@@ -176,5 +165,5 @@ def _of_solutions(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 def _rise_and_fall(each: pd.Series) -> tuple[float, float]:
     """Largest rise of the mean over training sets along N/P, and the step from first to last, in standard errors."""
-    means, errors = (each.groupby("inv_alpha").agg(how).to_numpy() for how in ("mean", "sem"))
+    means, errors, _ = over_sets(each).to_numpy().T
     return largest_rise(means, errors), float((means[-1] - means[0]) / np.hypot(errors[-1], errors[0]))

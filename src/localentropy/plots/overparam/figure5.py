@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from localentropy.analysis.thresholds import first_solved
+from localentropy.analysis.training_sets import on_each_set, over_sets, solved_fractions
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels, threshold_line
 from localentropy.plots.network_points import SERIES
@@ -35,7 +36,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         + [_difference(runs), _overlaps(runs["committee_sgd"])]
         + [_local_energies(solver, table, near, far) for solver, table in runs.items()]
     )
-    found = ((solver, first_solved(_solved(table), 0.5)) for solver, table in runs.items())
+    found = ((solver, first_solved(solved_fractions(table), 0.5)) for solver, table in runs.items())
     halves = {solver: half for solver, half in found if half is not None}
     figure, axes = panels(2, 6.2, 5.2, rows=2)
     places = {**dict(zip("abcd", axes, strict=True)), "b, inset": axes[1].inset_axes((0.5, 0.5, 0.5, 0.42))}
@@ -93,47 +94,32 @@ def _legends(axes: Sequence[Axes], near: float, far: float) -> None:
         axes[3].legend(lines, [f"$N/P$ = {value:.2g}" for value in (near, far)], loc="upper left")
 
 
-def _by_training_set(rows: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
-    """Mean and standard error over training sets of the mean over the runs on each."""
-    each = rows.groupby([*by, "sample"])["value"].mean()
-    return each.groupby(level=list(by)).agg(y="mean", y_err="sem", samples="size").reset_index()
-
-
-def _solved(table: pd.DataFrame) -> pd.Series:
-    """Fraction of the runs solved at each N/P."""
-    return table[table["quantity"] == "solved"].groupby("inv_alpha")["value"].mean().sort_index()
-
-
 def _errors(solver: str, table: pd.DataFrame) -> pd.DataFrame:
     frames = []
     for panel, quantity in (("a", "train_error"), ("b", "test_error")):
-        points = _by_training_set(table[table["quantity"] == quantity], ["inv_alpha"])
+        points = over_sets(on_each_set(table[table["quantity"] == quantity])).reset_index()
         points = points.assign(panel=panel, series=quantity.replace("_", " "), solver=solver, x=points["inv_alpha"])
-        frames.append(points.assign(solved=points["inv_alpha"].map(_solved(table))))
+        frames.append(points.assign(solved=points["inv_alpha"].map(solved_fractions(table))))
     return pd.concat(frames)
 
 
 def _overlaps(table: pd.DataFrame) -> pd.DataFrame:
-    points = _by_training_set(table[table["quantity"] == "overlap"], ["inv_alpha"])
+    points = over_sets(on_each_set(table[table["quantity"] == "overlap"])).reset_index()
     points = points[points["samples"] >= 3]  # of fewer training sets an error says nothing
     points = points.assign(panel="c", series="overlap", solver="committee_sgd", x=points["inv_alpha"])
-    return points.assign(solved=points["inv_alpha"].map(_solved(table)))
+    return points.assign(solved=points["inv_alpha"].map(solved_fractions(table)))
 
 
 def _difference(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Test error of SGD minus that of focusing BP on the same training sets."""
-    keys = ["inv_alpha", "sample"]
-    each = {
-        solver: table[table["quantity"] == "test_error"].groupby(keys)["value"].mean() for solver, table in runs.items()
-    }
-    gap = (each["committee_sgd"] - each["committee_focusing_bp"]).rename("value").reset_index()
-    points = _by_training_set(gap, ["inv_alpha"])
+    each = {solver: on_each_set(table[table["quantity"] == "test_error"]) for solver, table in runs.items()}
+    points = over_sets(each["committee_sgd"] - each["committee_focusing_bp"]).reset_index()
     return points.assign(panel="b, inset", series="difference", solver="committee_sgd", x=points["inv_alpha"])
 
 
 def _compared(runs: Mapping[str, pd.DataFrame]) -> tuple[float, float]:
     """The smallest N/P from which on all runs of both solvers are solved, and the largest N/P; NaN where there is none."""
-    both = pd.concat([_solved(table).rename(solver) for solver, table in runs.items()], axis=1).min(axis=1)
+    both = pd.concat([solved_fractions(table).rename(solver) for solver, table in runs.items()], axis=1).min(axis=1)
     first = first_solved(both)
     return (math.nan, math.nan) if first is None else (first, float(both.index.max()))
 
@@ -143,7 +129,7 @@ def _local_energies(solver: str, table: pd.DataFrame, near: float, far: float) -
     for series, inv_alpha in (("near threshold", near), ("far above", far)):
         here = table[table["inv_alpha"] == inv_alpha]
         distance = here[here["quantity"] == "noise_distance"].groupby("sigma")["value"].mean()
-        points = _by_training_set(here[here["quantity"] == "noise_train_error"], ["sigma"])
+        points = over_sets(on_each_set(here[here["quantity"] == "noise_train_error"], ["sigma"])).reset_index()
         points = points.assign(series=series, inv_alpha=inv_alpha, x=points["sigma"].map(distance))
         frames.append(points.assign(panel="d", solver=solver))
     return pd.concat(frames)
