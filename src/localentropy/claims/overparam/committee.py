@@ -98,15 +98,17 @@ def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.Dat
     near, far = first_solved(both), float(both.index.max())
     if near is None or near == far:
         return Finding.untestable(quantity, "no two values of N/P at which all runs of both solve")
-    energies, little = {}, {}
+    energies, errors, little = {}, {}, {}
     for name, table in tables.items():
         for place, inv_alpha in (("near", near), ("far", far)):
             found = profiles(table[table["inv_alpha"] == inv_alpha])
-            energies[name, place], _ = energy(found)
+            energies[name, place], errors[name, place] = energy(found)
             little[name, place], _ = energy(found, SHORT)
     sharper = all(energies[name, "near"] > energies[name, "far"] for name in tables)
     flatter = all(energies["SGD", place] > energies["fBP", place] for place in ("near", "far"))
-    words = (f"{' '.join(key)} {energies[key]:.4f}, E({SHORT}) = {little[key]:.2g}" for key in energies)
+    words = (
+        f"{' '.join(key)} {energies[key]:.4f} ± {errors[key]:.4f}, E({SHORT}) = {little[key]:.2g}" for key in energies
+    )
     detail = f"{'; '.join(words)} (near: N/P = {near:.2f}, far: {far:.2f})"
     most = largest(little.values())
     return Finding(quantity, most, sharper and flatter and most < LITTLE, detail, bounds=Bounds(upper=LITTLE))
