@@ -18,8 +18,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.helpers import python_blocks
 from tests.pipeline.conftest import ROOT, copy_checkout
+from tests.test_snippets import python_blocks
 
 
 def needed(package: str, found: set[str]) -> set[str]:

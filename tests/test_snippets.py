@@ -12,9 +12,13 @@ import pandas as pd
 import pytest
 
 from localentropy.pipeline.artifacts import Stamp, write_table
-from tests.helpers import python_blocks
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def python_blocks(page: Path) -> list[str]:
+    """The Python blocks of a page of Markdown."""
+    return re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
 PAGES = [page for page in (ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))) if python_blocks(page)]

@@ -15,7 +15,7 @@ from localentropy.landscape.local_entropy import field_for_overlap, local_entrop
 from localentropy.replica.franz_parisi import binary_entropy
 from localentropy.solvers.binary.belief_propagation import belief_propagation
 from localentropy.solvers.binary.focusing_bp import focusing_bp
-from tests.helpers import all_signs
+from tests.enumeration import all_signs
 
 
 @settings(max_examples=50)

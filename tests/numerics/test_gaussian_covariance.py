@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal, norm
 from localentropy.errors import DomainError
 from localentropy.numerics.gaussian_covariance import gaussian_covariance
 from localentropy.numerics.jets import variables
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 OVERLAPS = (-0.97, -0.6, -0.5, -0.2, 0.0, 0.3, 0.5, 0.500001, 0.7, 0.99)
 

@@ -100,6 +100,11 @@ class Run:
             m for m in messages if m.startswith(("computing", "joining", "drawing", "preparing", "testing", "counting"))
         }
 
+    @property
+    def own_lines(self) -> list[str]:
+        """What it printed, less its word on the profile."""
+        return [line for line in self.output.splitlines() if not line.startswith("Using workflow specific profile")]
+
 
 class Checkout:
     """A directory with a copy of the repository in it."""

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers import own_lines
 from tests.pipeline.conftest import Checkout, copy_checkout, write_toys
 
 
@@ -47,9 +46,8 @@ def test_snakemake_refuses_a_wrong_configuration_in_one_line(
 ) -> None:
     run = untouched.snakemake("figure91", *arguments)
     assert run.status == 1
-    lines = own_lines(run.output)
-    assert len(lines) == 1, run.output
-    assert message in lines[0]
+    assert len(run.own_lines) == 1, run.output
+    assert message in run.own_lines[0]
 
 
 @pytest.mark.parametrize(

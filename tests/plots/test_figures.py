@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.plots.drawing import without_frozen_ends
+from localentropy.plots.frozen_ends import without_frozen_ends
 from localentropy.plots.overparam import (
     figure1,
     figure3,

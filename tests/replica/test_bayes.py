@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal, norm
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.quadrature import gaussian_nodes
 from localentropy.replica import bayes, channels, committee_channel, teacher_student
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 INF = math.inf
 Z = np.linspace(-9, 9, 601)

@@ -20,7 +20,9 @@ from localentropy.replica.franz_parisi import FranzParisiCurve, binary_entropy
 from localentropy.replica.pair_energy import NODES, Reference, SoftReference
 from localentropy.replica.patterns import SPACING, cross_entropy, cross_entropy_error
 from localentropy.solvers.binary.anneal import energy_sweeper
-from tests.helpers import FIVE_POINTS, all_signs, five_point_slope, start
+from tests.enumeration import all_signs
+from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.random_streams import start
 
 TERMS = [
     # C, V, ln beta, gamma

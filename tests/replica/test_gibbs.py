@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from localentropy.errors import DomainError
 from localentropy.replica import bayes, gibbs
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 Z = np.linspace(-9, 9, 3001)
 WEIGHT = norm.pdf(Z) * (Z[1] - Z[0])

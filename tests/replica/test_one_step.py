@@ -19,7 +19,7 @@ from localentropy.replica.one_step import BLOCK, SPACING, OneStep
 from localentropy.replica.pair_energy import Reference
 from localentropy.replica.perceptron import Perceptron
 from localentropy.replica.sites import binary_pair_softness
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 
 def gaussian(nodes, reach=9.0):

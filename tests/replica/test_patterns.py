@@ -13,7 +13,7 @@ from scipy.stats import norm
 from localentropy.numerics.gaussian_kernels import hazard
 from localentropy.numerics.jets import variables
 from localentropy.replica.patterns import SPACING, excess, hard_margin, hazard_derivatives, pull
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 POINTS = [
     # C, V, R, margin

@@ -13,7 +13,7 @@ import pytest
 
 from localentropy.replica import perceptron
 from localentropy.replica.franz_parisi import binary_entropy
-from tests.helpers import all_signs
+from tests.enumeration import all_signs
 
 DISTANCE = 0.25
 SAMPLES = {12: 3000, 16: 1500, 20: 300}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from localentropy.replica import random_features as rf
-from tests.helpers import all_signs
+from tests.enumeration import all_signs
 
 ALPHA_T, INV_ALPHA = 1.0, 3.0
 SAMPLES = {9: 4000, 15: 1200, 21: 100}

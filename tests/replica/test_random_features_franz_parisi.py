@@ -25,7 +25,7 @@ from localentropy.replica.franz_parisi import (
 )
 from localentropy.replica.pair_energy import NODES, PairEnergy
 from localentropy.replica.random_features_ensemble import RandomFeatures
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 MODEL: dict[str, Any] = {"alpha_T": 3.0, "inv_alpha": 1.2}
 CURVES = [

@@ -13,7 +13,7 @@ from localentropy.replica import patterns, random_features_limit
 from localentropy.replica import random_features as rf
 from localentropy.replica.random_features_ensemble import RandomFeatures
 from localentropy.replica.random_features_limit import Overparameterized, overparameterized_point
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 CASES = [(3.0, 0.0, "sign"), (0.1, 0.5, "tanh"), (10.0, 1.0, "erf"), (2.0, 0.3, "identity")]
 

@@ -14,7 +14,7 @@ from localentropy.replica import random_features as rf
 from localentropy.replica.ensemble import Typical
 from localentropy.replica.random_features_ensemble import RandomFeatures
 from localentropy.replica.typical import typical_point
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 POINTS = [
     # alpha_T, 1/alpha, margin, activation

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from localentropy.numerics.jets import exp, logistic, variables
 from localentropy.replica.sites import PAIR_SPACING, SPACING, binary, binary_pair
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 
 def average(function):

@@ -15,7 +15,8 @@ from localentropy.replica.pair_energy import PairEnergy
 from localentropy.replica.patterns import pull
 from localentropy.replica.teacher_student import TeacherStudent
 from localentropy.replica.typical import typical_point
-from tests.helpers import FIVE_POINTS, all_signs, five_point_slope
+from tests.enumeration import all_signs
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 Z, WEIGHT = np.polynomial.legendre.leggauss(400)
 Z, WEIGHT = 10 * Z, 10 * WEIGHT * norm.pdf(10 * Z)

@@ -11,7 +11,8 @@ from localentropy.numerics.bits import pack_signs
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.anneal import anneal, counter_planes, mct0, sweeper
 from localentropy.solvers.binary.annealing_kernels import lattice_sweeps
-from tests.helpers import all_signs, random_word, start
+from tests.enumeration import all_signs
+from tests.random_streams import random_word, start
 
 
 def twin_sweeps(instance, margin, weights, key, betas, stop):

@@ -13,7 +13,8 @@ from localentropy.instances.perceptron import Instance, hidden_manifold, random_
 from localentropy.solvers.binary.anneal import anneal, energy_sweeper
 from localentropy.solvers.binary.energies import energy_table
 from localentropy.solvers.binary.energy_kernels import energy_sweeps
-from tests.helpers import all_signs, random_word, start
+from tests.enumeration import all_signs
+from tests.random_streams import random_word, start
 
 CASES = [("linear", 1.0), ("cross_entropy", 0.5), ("cross_entropy", 20.0)]
 

@@ -15,7 +15,7 @@ from localentropy.instances.perceptron import Instance, effective_margin, hidden
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.belief_propagation import BeliefSolution, belief_propagation
 from localentropy.solvers.binary.messages import Messages, Update, threshold_of
-from tests.helpers import all_signs
+from tests.enumeration import all_signs
 
 
 class TwinMessages:

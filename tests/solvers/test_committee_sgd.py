@@ -14,7 +14,7 @@ from localentropy.instances.perceptron import Instance
 from localentropy.solvers.committee import sgd as module
 from localentropy.solvers.committee.sgd import CommitteeBatch, Schedule, committee_sgd, committee_sgd_many, start
 from localentropy.solvers.committee.sgd_kernels import epoch
-from tests.helpers import FIVE_POINTS, five_point_slope
+from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 
 def loss(weights, patterns, beta, gamma):

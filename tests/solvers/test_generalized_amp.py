@@ -17,7 +17,7 @@ from localentropy.replica import bayes
 from localentropy.solvers import amp_kernels
 from localentropy.solvers.amp import amp
 from localentropy.solvers.generalized_amp import PRIORS, IndependentInputs, MessagePassing, generalized_amp
-from tests.helpers import all_signs
+from tests.enumeration import all_signs
 
 MAKE: Any = generalized_linear  # wrong types on purpose
 SOLVE: Any = generalized_amp

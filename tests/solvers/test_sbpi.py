@@ -9,7 +9,7 @@ from localentropy.numerics.bits import pack_signs, unpack_signs
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.sbpi import sbpi
 from localentropy.solvers.binary.sbpi_kernels import sbpi_passes
-from tests.helpers import random_word
+from tests.random_streams import random_word
 
 
 class Twin:

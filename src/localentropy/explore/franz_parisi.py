@@ -8,7 +8,8 @@ import pandas as pd
 
 from localentropy.experiments.ensembles import Ensemble
 from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call
-from localentropy.plots.drawing import COLORS, GREY, without_frozen_ends
+from localentropy.plots.drawing import COLORS, GREY
+from localentropy.plots.frozen_ends import without_frozen_ends
 
 if TYPE_CHECKING:
     from localentropy.pipeline.config import Configuration

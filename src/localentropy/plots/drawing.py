@@ -7,7 +7,7 @@ the drawn numbers: means, errors, agreement with a theory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -118,35 +118,6 @@ def draw_signed(axis: Axes, x: np.ndarray, y: np.ndarray, style: Mapping[str, An
     negative = np.pad(y < 0.0, 1)
     dashed = negative[1:-1] | ((y == 0.0) & (negative[2:] | negative[:-2]))
     axis.plot(x, np.where(dashed, y, np.nan), **{**style, "linestyle": "--", "label": None, "zorder": 1.5})
-
-
-def without_frozen_ends(curves: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Franz–Parisi curves, entropy and slope missing where the replica-symmetric solution is about to end.
-
-    Next to d = 0 the entropy of solutions is positive or zero. A curve that ends at a negative one has frozen. It is
-    cut where its slope is smallest: to the left of that the slope grows as it does next to d = 0, at a wrong entropy.
-
-    Args:
-        curves: entropy, slope and distance, missing where no solution was found.
-        keys: the columns that distinguish the curves.
-    """
-    found = curves.reset_index(drop=True)
-    for _, curve in found.groupby(keys, sort=False, dropna=False):
-        known = curve.dropna(subset="entropy").sort_values("distance")
-        rises = known["distance"].to_numpy()[np.flatnonzero(np.diff(known["slope"]) > 0)]
-        if len(rises) and len(known) < len(curve) and known["entropy"].iloc[0] < 0:
-            found.loc[curve.index[curve["distance"] < rises[0]], ["entropy", "slope"]] = np.nan
-    return found
-
-
-def frozen_ends(curves: pd.DataFrame, keys: list[str], name: Callable[..., str]) -> str:
-    """Where Franz–Parisi curves end because the replica-symmetric solution does; a curve is named by its keys."""
-    largest = curves[curves["entropy"].isna()].groupby(keys)["distance"].max()
-    ends = ", ".join(
-        f"{d:.2g} ({name(*key)})" for key, d in zip(largest.index.to_frame().to_numpy(), largest, strict=True)
-    )
-    start = "The replica-symmetric solution freezes at small negative entropies: curves end above d ="
-    return f"{start} {ends}. " if ends else ""
 
 
 def clipped_bars(points: pd.DataFrame) -> np.ndarray:

@@ -10,16 +10,9 @@ import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import (
-    Drawing,
-    frozen_ends,
-    in_style,
-    letter,
-    panels,
-    threshold_line,
-    without_frozen_ends,
-)
+from localentropy.plots.drawing import Drawing, in_style, letter, panels, threshold_line
 from localentropy.plots.franz_parisi_panels import LINEAR, SMALL, curve_data, curve_name, draw_curves
+from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

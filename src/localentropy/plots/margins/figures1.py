@@ -14,13 +14,12 @@ from localentropy.plots.drawing import (
     colors_of,
     curve_rows,
     draw_signed,
-    frozen_ends,
     in_style,
     letter,
     panels,
     threshold_line,
-    without_frozen_ends,
 )
+from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 from localentropy.plots.margins.largest_margin import TRANSITIONS
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from localentropy.plots.drawing import COLORS, Drawing, frozen_ends, in_style, without_frozen_ends
+from localentropy.plots.drawing import COLORS, Drawing, in_style
+from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 from localentropy.plots.largest_margin_curves import beyond_axis, draw_curves
 
 TRANSITIONS: dict[str, dict[str, Any]] = {

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.plots.drawing import Drawing, frozen_ends, in_style, letter, panels, without_frozen_ends
+from localentropy.plots.drawing import Drawing, in_style, letter, panels
 from localentropy.plots.franz_parisi_panels import LINEAR, curve_data, curve_name, draw_curves
+from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 
 
 @in_style

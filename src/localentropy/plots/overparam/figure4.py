@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.plots.drawing import Drawing, frozen_ends, in_style, without_frozen_ends
+from localentropy.plots.drawing import Drawing, in_style
+from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 from localentropy.plots.largest_margin_curves import beyond_axis, draw_curves
 
 

@@ -8,17 +8,8 @@ from itertools import cycle
 import pandas as pd
 import seaborn as sns
 
-from localentropy.plots.drawing import (
-    GREY,
-    Drawing,
-    curve_rows,
-    draw_signed,
-    frozen_ends,
-    in_style,
-    letter,
-    panels,
-    without_frozen_ends,
-)
+from localentropy.plots.drawing import GREY, Drawing, curve_rows, draw_signed, in_style, letter, panels
+from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 
 LINEAR = 0.1
 """Right end of the panel with a linear axis of distances."""
