@@ -26,10 +26,15 @@ def in_words(sizes: pd.DataFrame, what: str, drift: bool = True) -> str:
     points = f"The {n} points" if (n := int(largest["points"])) > 1 else "The only point"
     sentence = (
         f"{points} of D = {largest['D']:.0f} deviate{'' if n > 1 else 's'} from the theory by χ² = "
-        f"{largest['chi_squared']:.1f}, p = {largest['p_value']:.2g}."
+        f"{largest['chi_squared']:.1f}, {_p_value(largest['p_value'])}."
     )
     if drift:
         drifts = ", ".join(f"{row.drift:+.4f} ± {row.drift_err:.4f} at D = {row.D}" for row in sizes.itertuples())
         return f"{sentence} The mean deviation of the {what} is {drifts}."
-    others = ", ".join(f"p = {row.p_value:.2g} at D = {row.D}" for row in sizes.iloc[:-1].itertuples())
+    others = ", ".join(f"{_p_value(row.p_value)} at D = {row.D}" for row in sizes.iloc[:-1].itertuples())
     return f"{sentence} {f'Smaller sizes have {others}.' if others else 'There is no smaller size.'}"
+
+
+def _p_value(p: float) -> str:
+    """A probability without an exponent."""
+    return f"p = {p:.2g}" if p >= 1e-4 else "p < 0.0001"

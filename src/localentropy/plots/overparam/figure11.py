@@ -64,7 +64,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     caption = (
         f"Figure 11. Zero-temperature Monte Carlo (at most {p['sweeps']} sweeps) at several margins κ, α_T = "
         f"{p['alpha_T']:g}. (a) Test error of its solutions; lines: typical solutions, replica theory; dashes: the theory at "
-        "each point's effective margin, half-way to the first sum that the margin forbids. Hollow: fewer than 90 % of the "
+        "each point's effective margin (a sum of N signs takes steps of 2: half-way between the smallest sum that the "
+        "margin allows and the largest that it forbids). Hollow: fewer than 90 % of the "
         f"instances solved. {in_words(agreement, 'test error')} Error bars: standard errors over instances."
         f"{without_errors(points)} (b) Fraction of the instances solved; error bars: of a binomial distribution with one "
         "success and one failure more. Sizes, and in (b) also margins, are drawn a little apart. "

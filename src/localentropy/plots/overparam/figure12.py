@@ -83,8 +83,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"{_sizes(histograms)}. (b) The points minus the theory on their lattice. Levels are {APART:g} apart, the bar "
         f"is {UNIT:g} long. The density in the first bin minus the theory, in standard errors: {_first(histograms)}. "
         f"The fractions in the first {COMPARED} bins of width {COMPARED_BINS:g} are compared with the theory "
-        f"integrated over the lattice. {in_words(of_bins, 'stabilities', drift=False)} The same for the mean "
-        f"stability. {in_words(of_means, 'mean stability')} Error bars: standard errors over instances. Sizes, "
+        f"integrated over the lattice. {in_words(of_bins, 'stabilities', drift=False)} The mean stability is "
+        f"compared apart. {in_words(of_means, 'mean stability')} Error bars: standard errors over instances. Sizes, "
         "1/α and α_T are chosen here; compare with the paper's figure."
     )
     return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
