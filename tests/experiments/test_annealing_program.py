@@ -86,6 +86,7 @@ def test_no_local_entropies_without_distances():
         ({"N": 200}, "odd"),
         ({"distances": (0.1, 0.05)}, "increase"),
         ({"beta_end": 1.0}, "beta_start = 1.0 must lie below beta_end = 1.0"),
+        ({"alphas": (0.4, 0.4001)}, "alphas: 0.4 and 0.4001 are the same size, P = 80: drop one"),
         ({"alphas": (0.001,)}, "alphas: 0.001 leaves no patterns at N = 201"),
         ({"energies": [{"energy": "cross_entropy"}]}, "cross_entropy needs them"),
         ({"energies": [{"energy": "errors", "gammas": (1.0,)}]}, "no other energy takes them"),

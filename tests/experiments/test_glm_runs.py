@@ -107,6 +107,15 @@ def test_theory_is_at_the_loads_of_message_passing(section: str) -> None:
     assert set(experiments[f"glm/{section}"].model_dump()["alphas"]) <= set(theory["marked"])
 
 
+def test_two_loads_with_the_same_training_sets_are_refused() -> None:
+    same = r"glm.*alphas: 1\.0 and 1\.0001 are the same size, n = 200: drop one"
+    for section, sizes in (("amp_perceptron", {"d": 200}), ("risk_runs", {"sizes": [{"d": 200, "samples": 2}]})):
+        alphas = {"alphas": [1.0, 1.0001]}
+        risk = {"risk": {"marked": alphas["alphas"]}} if section == "risk_runs" else {}
+        with pytest.raises(ConfigError, match=same):
+            resolve("smoke", overrides={"glm": {section: alphas | sizes, **risk}})
+
+
 def test_a_wrong_number_in_the_configuration_is_told_in_one_line() -> None:
     with pytest.raises(ConfigError, match=r"amp_binary.*epsilon") as refused:
         resolve("smoke", overrides={"glm": {"amp_binary": {"epsilon": 2.0}}})

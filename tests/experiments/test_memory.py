@@ -94,6 +94,12 @@ def test_training_sets_that_are_made_together_are_counted_together() -> None:
     assert needed("overparam/committee_focusing_bp", **size) == one
 
 
+def test_no_more_networks_are_counted_than_there_are() -> None:
+    size = {"widths": [8], "samples": 5, "device": "cpu"}
+    at_once = [needed("overparam/cnn", networks_at_once=number, **size) for number in (1, 5, 1000)]
+    assert at_once[1] == at_once[2] == 5 * at_once[0]
+
+
 @pytest.mark.parametrize("scale", ["smoke", "default", "paper"])
 def test_the_shipped_sizes_fit_into_an_ordinary_machine(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("localentropy.pipeline.computations.memory_limit", lambda: 8 * 2**30)

@@ -63,6 +63,17 @@ def test_the_local_energy_tends_to_that_of_the_continuum(margin):
     assert gaps[0] > 2 * gaps[1] > 4 * gaps[2] and gaps[2] < 0.003
 
 
+def test_a_small_lattice_ends_at_the_largest_sum():
+    table = lattice(9, 1.5, 0.0)
+    cells = table[table["quantity"] == "stability_probability"]
+    N = int(table["N"].iloc[0])
+    assert cells["x"].max() * np.sqrt(N) == pytest.approx(N)
+    energies = table[table["quantity"] == "local_energy"].set_index("x")["value"]
+    # One flip, 0.02 N, makes an error of a sum 1 if it is one of the (N + 1)/2 terms +1.
+    assert energies[0.02] == pytest.approx(cells["value"].iloc[0] * (N + 1) / (2 * N))
+    assert energies[0.0] == 0.0 and energies.notna().all()
+
+
 def test_where_there_are_no_solutions_there_is_no_row():
     assert lattice(67, 0.8, 0.0).empty
 

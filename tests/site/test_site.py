@@ -146,6 +146,13 @@ def test_a_folder_with_something_else_is_not_deleted(tmp_path: Path) -> None:
     assert (tmp_path / "mine.txt").exists()
 
 
+def test_a_link_to_an_earlier_site_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "site")
+    with pytest.raises(LocalEntropyError, match="a link; name the folder itself"):
+        build(tmp_path / "link")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:

@@ -166,6 +166,15 @@ def test_real_patterns_are_annealed_to_solutions_with_any_number_of_weights():
     assert solution.solved and instance.stabilities(solution.weights).min() >= 0.1
 
 
+def test_a_run_ends_where_only_rounding_errors_of_the_sums_had_left_an_error():
+    # The sums that are computed anew after 64 sweeps have no error, those of the kernel have one.
+    small = [float.fromhex(x) for x in ("0x1.4ae5d8p-55", "0x1.065ebap-56", "0x1.0p0", "0x1.2bf498p-53")]
+    instance = Instance(patterns=np.array([small], np.float32), labels=np.array([1], np.int8), seed=0)
+    margin = float(instance.sums(np.ones(4, np.int8))[0]) / 2.0
+    solution = mct0(instance, margin=margin, seed=1, sweeps=3000)
+    assert solution.solved and solution.iterations == 64 and solution.train_errors[-1] == 0.0
+
+
 def test_a_solved_start_is_returned_as_it_is():
     instance = random_patterns(N=3, P=1, seed=0)
     solutions = [anneal(instance, seed=seed) for seed in range(10)]

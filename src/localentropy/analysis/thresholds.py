@@ -26,6 +26,19 @@ def last_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
     return None if first is None else -first
 
 
+def last_without_errors(table: pd.DataFrame) -> float | None:
+    """The largest number of patterns up to which no network has train errors; None if there is none.
+
+    Args:
+        table: of a program that trains networks on several numbers of patterns. A network without a number counts as
+            one with errors.
+    """
+    errors = table[table["quantity"] == "train_error"].pivot_table(
+        index="patterns", columns="sample", values="value", dropna=False
+    )
+    return last_solved((errors == 0).all(axis=1).astype(float))
+
+
 def storage_thresholds(regions: pd.DataFrame) -> dict[str, float]:
     """alpha_c and alpha_le of random patterns, the limit α_T → 0 of random features: where lines of the perceptron end.
 

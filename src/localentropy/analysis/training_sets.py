@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
@@ -10,6 +10,11 @@ import pandas as pd
 def solved_fractions(table: pd.DataFrame) -> pd.Series:
     """Fraction of the runs solved, by N/P in increasing order."""
     return table[table["quantity"] == "solved"].groupby("inv_alpha")["value"].mean().sort_index()
+
+
+def solved_by_all(fractions: Iterable[pd.Series]) -> pd.Series:
+    """The smallest fraction of several solvers, at each N/P that all of them ran at; `fractions` are theirs."""
+    return pd.concat(list(fractions), axis=1, join="inner").min(axis=1)
 
 
 def on_each_set(rows: pd.DataFrame, by: Sequence[str] = ("inv_alpha",)) -> pd.Series:

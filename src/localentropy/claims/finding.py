@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-MAY_BE_MISSING = ("zero_error_epoch", "local_entropy")
-"""Quantities that a run may lack: it always made errors; its messages did not converge.
+MAY_BE_MISSING = ("zero_error_epoch", "entropy", "local_entropy", "local_entropy_first")
+"""Quantities that a run may lack: it always made errors; the messages did not converge.
 
 Means skip missing numbers, so a claim is not judged if another quantity lacks one.
 """

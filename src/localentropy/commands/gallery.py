@@ -132,9 +132,11 @@ def _put(pages: dict[Path, str], page: Path, mark: str, text: str) -> None:
     """Put another text between `<!-- mark -->` and `<!-- /mark -->` of a page; `pages` keeps what is not yet written.
 
     Raises:
-        ArtifactError: the page has no such marks.
+        ArtifactError: there is no such page, or it has no such marks.
     """
     opening, closing = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    if not page.exists():
+        raise ArtifactError(f"{page}: no such page; it needs the marks {opening} … {closing}")
     before, found, after = (pages.get(page) or page.read_text(encoding="utf-8")).partition(opening)
     _, ended, rest = after.partition(closing)
     if not (found and ended):

@@ -60,8 +60,11 @@ def build(folder: Path) -> None:
         folder: where to. An earlier site is deleted first.
 
     Raises:
-        LocalEntropyError: the folder holds something else; or a page has a broken link, or what else Sphinx warns of.
+        LocalEntropyError: the folder is a link, or holds something else; or a page has a broken link, or what else
+            Sphinx warns of.
     """
+    if folder.is_symlink():
+        raise LocalEntropyError(f"{folder}: a link; name the folder itself")
     if folder.exists() and not (folder / MARK).exists() and (folder.is_file() or any(folder.iterdir())):
         raise LocalEntropyError(
             f"{folder}: not empty, and no site; allowed: a new folder, an empty one, an earlier site"

@@ -40,6 +40,7 @@ from localentropy.experiments.parameters import (
     OddSize,
     Task,
     increasing,
+    require_distinct_sizes,
 )
 from localentropy.experiments.rows import Rows
 
@@ -100,6 +101,7 @@ class Parameters(ExperimentParameters):
     def _can_run(self) -> Parameters:
         if round(self.alphas[0] * self.N) < 1:
             raise ValueError(f"alphas: {self.alphas[0]} leaves no patterns at N = {self.N}")
+        require_distinct_sizes("alphas", self.alphas, "P", lambda alpha: round(alpha * self.N))
         if not self.beta_start < self.beta_end:
             raise ValueError(f"beta_start = {self.beta_start} must lie below beta_end = {self.beta_end}")
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -18,6 +17,7 @@ from localentropy.experiments.parameters import (
     IncreasingLoads,
     OddSize,
     TableOf,
+    require_distinct_sizes,
 )
 
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ class StoredPatterns(BaseModel):
             raise ValueError(f"N = {self.N} is not divisible by units = {self.units}; nearest: {nearest}")
         if self.patterns()[0] < 1:
             raise ValueError(f"alphas: {self.alphas[0]} leaves no patterns at N = {self.N}")
-        for (one, P), (other, Q) in pairwise(zip(self.alphas, self.patterns(), strict=True)):
-            if P == Q:
-                raise ValueError(f"alphas: {one} and {other} are the same size, P = {P}: drop one")
+        require_distinct_sizes("alphas", self.alphas, "P", lambda alpha: round(alpha * self.N))
         return self
 
 

@@ -80,7 +80,9 @@ class Parameters(EnsembleParameters):
     spacing: Literal["log", "log and linear"] = Field(
         description="grid of distances: evenly spaced in log d, or half of it so and half of it in d"
     )
-    points: int = Field(ge=2, le=1000, description="distances of a curve", json_schema_extra=SIZE)
+    points: int = Field(
+        ge=2, le=1000, description="distances of a curve; with log and linear two fewer", json_schema_extra=SIZE
+    )
 
     @property
     def fixed(self) -> tuple[float, ...]:
@@ -209,7 +211,12 @@ def _grid(parameters: Parameters, right: Any) -> Any:
     import numpy as np
 
     ends, points = (parameters.smallest_distance, right), parameters.points
-    if parameters.spacing == "log":
-        return np.geomspace(*ends, points)
+    return np.geomspace(*ends, points) if parameters.spacing == "log" else log_and_linear(ends, points)
+
+
+def log_and_linear(ends: tuple[float, float], points: int) -> Any:
+    """A grid even in the logarithm in one half, and even in the other. Both have both ends, so two points are fewer."""
+    import numpy as np
+
     half = points // 2
-    return np.unique(np.concatenate([np.geomspace(*ends, points - half), np.linspace(*ends, half)]))
+    return np.union1d(np.geomspace(*ends, points - half), np.linspace(*ends, half))

@@ -17,12 +17,19 @@ Table: one row for each training set.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from localentropy import seeds
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingLoads, Task
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    IncreasingLoads,
+    Task,
+    require_distinct_sizes,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +51,11 @@ class Parameters(ExperimentParameters):
     )
     d: int = Field(ge=2, le=100_000, description="weights (C)", json_schema_extra=SIZE)
     samples: int = Field(ge=1, le=10_000, description="training sets at each α", json_schema_extra=SIZE)
+
+    @model_validator(mode="after")
+    def _distinct_sizes(self) -> Self:
+        require_distinct_sizes("alphas", self.alphas, "n", lambda alpha: round(alpha * self.d))
+        return self
 
 
 def tasks(parameters: Parameters) -> list[Task]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Ty
 
 from pydantic import AfterValidator, Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingValues, Task
+from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, NoiseLevels, Task
 from localentropy.experiments.rows import Rows
 from localentropy.seeds import generator
 
@@ -60,7 +60,7 @@ class NetworkParameters(ExperimentParameters):
 class NoiseParameters(NetworkParameters):
     """Parameters of the programs whose networks have real weights."""
 
-    noise_levels: IncreasingValues = Field(
+    noise_levels: NoiseLevels = Field(
         description="standard deviations of the relative noise on the weights of solutions (C)"
     )
     noise_draws: int = Field(

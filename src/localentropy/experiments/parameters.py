@@ -16,7 +16,7 @@ A task's rows depend on its arguments only. So the table does not depend on the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -162,6 +162,23 @@ def _distinct(names: Names) -> Names:
     return names
 
 
+def require_distinct_sizes(name: str, values: Sequence[float], symbol: str, size: Callable[[float], int]) -> None:
+    """Refuse values of a grid that give one size: they have the same instances, which would be counted as others.
+
+    Args:
+        name: of the grid.
+        values: strictly increasing.
+        symbol: of the size.
+        size: of a value.
+
+    Raises:
+        ValueError: naming both values.
+    """
+    for one, other in pairwise(values):
+        if size(one) == size(other):
+            raise ValueError(f"{name}: {one} and {other} are the same size, {symbol} = {size(one)}: drop one")
+
+
 Distinct = Annotated[Names, Field(min_length=1), AfterValidator(_distinct)]
 """Several different words."""
 
@@ -202,6 +219,19 @@ IncreasingOverparameterizations = Annotated[
 
 IncreasingValues = Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1), AfterValidator(increasing)]
 """A grid of non-negative values, strictly increasing."""
+
+IncreasingMargins = Annotated[tuple[Margin, ...], Field(min_length=1), AfterValidator(increasing)]
+"""A grid of margins, strictly increasing."""
+
+FlipDistances = Annotated[
+    tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(min_length=1), AfterValidator(increasing)
+]
+"""A grid of fractions of weights that are flipped, strictly increasing."""
+
+NoiseLevels = Annotated[
+    tuple[Annotated[float, Field(ge=0, le=1e6)], ...], Field(min_length=1), AfterValidator(increasing)
+]
+"""A grid of standard deviations of the relative noise on weights, strictly increasing."""
 
 IncreasingDistances = Annotated[tuple[Distance, ...], Field(min_length=1), AfterValidator(increasing)]
 """A grid of distances, strictly increasing."""

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from localentropy.errors import DomainError
 from localentropy.experiments.parameters import (
     ExperimentParameters,
+    IncreasingMargins,
     IncreasingOverparameterizations,
-    IncreasingValues,
     Load,
     Task,
 )
@@ -34,7 +34,7 @@ class SizeGrid(BaseModel):
 class Grid(SizeGrid):
     """Instances of one latent dimension, at several margins."""
 
-    margins: IncreasingValues = Field(description="margins κ")
+    margins: IncreasingMargins = Field(description="margins κ")
 
     def points(self) -> list[Task]:
         """The sizes and margins."""
@@ -48,9 +48,9 @@ class InstanceParameters(ExperimentParameters):
 
     @model_validator(mode="after")
     def _distinct_sizes(self) -> Self:
-        for _, value in self:
+        for name, value in self:
             if isinstance(value, tuple) and value and isinstance(value[0], SizeGrid):
-                require_distinct(self.alpha_T, value)
+                require_distinct(name, self.alpha_T, value)
         return self
 
 
@@ -68,7 +68,7 @@ def distinct_points(alpha_T: float, grids: Iterable[SizeGrid]) -> list[Task]:
     return list(points.values())
 
 
-def require_distinct(alpha_T: float, grids: Iterable[SizeGrid]) -> None:
+def require_distinct(name: str, alpha_T: float, grids: Iterable[SizeGrid]) -> None:
     """Refuse grids with one size and margin twice: the same instances would be counted as others.
 
     Raises:
@@ -77,7 +77,7 @@ def require_distinct(alpha_T: float, grids: Iterable[SizeGrid]) -> None:
     points: dict[tuple[Any, ...], str] = {}
     for number, grid in enumerate(grids):
         for point in grid.points():
-            entry = f"grids[{number}] {', '.join(f'{key} = {value}' for key, value in point.items())}"
+            entry = f"{name}[{number}] {', '.join(f'{key} = {value}' for key, value in point.items())}"
             identity = _identity(alpha_T, point)
             if identity in points:
                 raise ValueError(f"{points[identity]} and {entry} are the same instances, N = {identity[0]}: drop one")

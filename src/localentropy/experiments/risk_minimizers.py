@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -21,6 +22,7 @@ from localentropy.experiments.parameters import (
     TableOf,
     Task,
     increasing,
+    require_distinct_sizes,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ class Parameters(ExperimentParameters):
 
 
 def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
-    """Refuse students, loads and features that the table of the theory will not have.
+    """Refuse students, loads and features that the table of the theory will not have, and loads of one size.
 
     Raises:
         ValueError: naming what there is.
@@ -93,10 +95,18 @@ def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
         nearest = min(loads, key=lambda load: abs(load - alpha))
         if not math.isclose(alpha, nearest, rel_tol=SAME_LOAD):
             raise ValueError(f"alphas: {alpha}: allowed is a load of {name}; nearest: {nearest:.12g}")
+    for size in parameters.sizes:
+        p = round(size.d / getattr(theory.features, "inputs_per_feature", 1.0))
+        require_distinct_sizes("alphas", parameters.alphas, "n", partial(_samples, p=p))
     seen = "independent" if theory.features.kind == "independent" else "nonlinear, gaussian"
     for features in parameters.features:
         if features not in seen.split(", "):
             raise ValueError(f"features: {features}: not what the students of {name} see; allowed: {seen}")
+
+
+def _samples(alpha: float, p: int) -> int:
+    """The number n of samples for p weights."""
+    return max(1, round(alpha * p))
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -138,7 +148,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         p = round(d / rows[0].inputs_per_feature)
         activation = context.tables[parameters.theory].attrs["parameters"]["features"]["activation"]
         made_of = {"p": p, "activation": activation}
-    n = max(1, round(task["alpha"] * p))
+    n = _samples(task["alpha"], p)
     problem = linear_problem(features, n, d, seeds.child(context.seed, "instance", sample=sample), **made_of)
     runs = [
         train_linear_student(problem.inputs, problem.labels, loss=row.loss, regularization=float(row.regularization))

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from localentropy import seeds
-from localentropy.experiments.parameters import SIZE, Context, IncreasingValues, Task
+from localentropy.experiments.parameters import SIZE, Context, FlipDistances, Task
 from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, pattern_bytes, sizes
 from localentropy.experiments.perceptron_solvers import SolverParameters, with_options
 
@@ -47,7 +47,7 @@ class Parameters(InstanceParameters, SolverParameters):
     """Parameters of the runs of all solvers."""
 
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
-    distances: IncreasingValues = Field(description="distances d of the local energy (C)")
+    distances: FlipDistances = Field(description="distances d of the local energy (C)")
     stabilities: bool = Field(description="whether the stabilities of solutions are counted")
     test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
     grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)

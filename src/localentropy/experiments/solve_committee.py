@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
@@ -37,10 +37,11 @@ from localentropy.experiments.parameters import (
     Context,
     ExperimentParameters,
     IncreasingOverparameterizations,
-    IncreasingValues,
     Load,
+    NoiseLevels,
     OddSize,
     Task,
+    require_distinct_sizes,
 )
 from localentropy.experiments.rows import Rows
 
@@ -72,7 +73,7 @@ class Parameters(ExperimentParameters):
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D: large (T), value (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns (T)")
     units: OddSize = Field(le=99, description="hidden units K (C)")
-    noise_levels: IncreasingValues = Field(
+    noise_levels: NoiseLevels = Field(
         description="standard deviations of the relative noise on the weights of solutions (C)"
     )
     D: int = Field(ge=3, le=10_000, description="latent dimension", json_schema_extra=SIZE)
@@ -117,9 +118,7 @@ class Parameters(ExperimentParameters):
         if self.P < 1:
             raise ValueError(f"alpha_T = {self.alpha_T} leaves no patterns at D = {self.D}")
         # Two values of N/P with the same N have the same training sets.
-        for one, other in pairwise(self.inv_alphas):
-            if (N := self.weights(one)) == self.weights(other):
-                raise ValueError(f"inv_alphas: {one} and {other} are the same size, N = {N}: drop one")
+        require_distinct_sizes("inv_alphas", self.inv_alphas, "N", self.weights)
         return self
 
 

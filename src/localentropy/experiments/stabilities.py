@@ -15,8 +15,8 @@ from localentropy.experiments.ensembles import EnsembleParameters, RandomFeature
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
+    FlipDistances,
     IncreasingOverparameterizations,
-    IncreasingValues,
     Load,
     Margin,
     Task,
@@ -56,7 +56,7 @@ class Lattice(Parameters):
 
     FUNCTIONS = ("stability_density",)
 
-    distances: IncreasingValues = Field(description="distances d of the local energy (C)")
+    distances: FlipDistances = Field(description="distances d of the local energy (C)")
     grids: tuple[Grid, ...] = Field(
         min_length=1, description="sizes and margins of the simulations; samples are ignored", json_schema_extra=SIZE
     )
@@ -140,7 +140,7 @@ def _probabilities(parameters: Lattice, N: int, P: int, least: int) -> tuple[np.
     import numpy as np
 
     nodes, weights = np.polynomial.legendre.leggauss(4)
-    cells = int(4.0 * np.sqrt(N)) + 1  # to a stability 8 above the margin
+    cells = min(int(4.0 * np.sqrt(N)), (N - least) // 2) + 1  # to a stability 8 above the margin; a sum is at most N
     sums = least + 2 * np.arange(cells)
     places = (sums[:, None] + nodes) / np.sqrt(N)
     margin = (least - 1) / np.sqrt(N)

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from localentropy.experiments.franz_parisi import log_and_linear
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -66,12 +68,11 @@ class Grid:
 
     def values(self) -> np.ndarray:
         """The points, increasing."""
-        half = self.points // 2
         if self.spacing == "log":
             return np.geomspace(*self.ends, self.points)
         if self.spacing == "linear":
             return np.linspace(*self.ends, self.points)
-        return np.union1d(np.geomspace(*self.ends, half), np.linspace(*self.ends, half))
+        return log_and_linear(self.ends, self.points)
 
     def __str__(self) -> str:
         ends, half = ", ".join(repr(float(end)) for end in self.ends), self.points // 2
@@ -79,7 +80,7 @@ class Grid:
             return f"np.geomspace({ends}, {self.points})"
         if self.spacing == "linear":
             return f"np.linspace({ends}, {self.points})"
-        return f"np.union1d(np.geomspace({ends}, {half}), np.linspace({ends}, {half}))"
+        return f"np.union1d(np.geomspace({ends}, {self.points - half}), np.linspace({ends}, {half}))"
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class CommitteeLocalEntropy:
         distance: D = (1 − S)/2.
         entropy: log of the fraction of all weights at this distance that are solutions, nats per weight; NaN where the
             messages did not converge.
-        converged: whether the residual reached the tolerance.
+        converged: whether the residual reached the tolerance, and an entropy was found.
         residual: largest change of a mean in the last update, in units of √(1 − S²), or relative change of a variance,
             both without damping. Of expectation propagation: of the pre-activations' means, in units of their standard
             deviations, and variances.

@@ -16,12 +16,6 @@ def series(points: pd.DataFrame, panel: str, name: str, x: str = "inv_alpha") ->
     return points.assign(panel=panel, series=name, x=points[x])
 
 
-def typical_line(typical: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """The line in 1/α of typical solutions of one margin, of the table `typical`."""
-    rows = typical[(typical["line"] == "inv_alpha") & (typical["reference"] == reference)]
-    return rows.sort_values("inv_alpha")
-
-
 def draw_points(axis: Any, points: pd.DataFrame, style: Mapping[str, Any], x: str = "inv_alpha") -> None:
     """Points with error bars, filled where most instances are solved and hollow elsewhere.
 

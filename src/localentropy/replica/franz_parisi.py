@@ -440,7 +440,8 @@ def labelled_table(
 
     Raises:
         DomainError: a distance out of range, no such margin, no solutions, or `unsolved` is neither.
-        ConvergenceError: a distance that the curve does not reach, if `unsolved` is "raise".
+        ConvergenceError: the solve failed at the reference or at the curve's maximum, or, if `unsolved` is "raise", at
+            a distance.
     """
     require_choice("unsolved", unsolved, ("raise", "nan"))
     requested = requested_distances(distances)

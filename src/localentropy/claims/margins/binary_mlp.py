@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.flatness import CHORD_FROM, CHORD_TO
-from localentropy.analysis.thresholds import last_solved
+from localentropy.analysis.thresholds import last_without_errors
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, smallest
 from localentropy.claims.overlaps import overlap
 
@@ -53,13 +53,11 @@ def _threshold(name: str, table: pd.DataFrame) -> float | None:
     Raises:
         Untestable: too few networks, or no errors anywhere.
     """
-    errors = table[table["quantity"] == "train_error"].pivot_table(
-        index="patterns", columns="sample", values="value", dropna=False
-    )
-    if errors.shape[1] < FEWEST:
-        raise Untestable(f"{name}: {errors.shape[1]} networks, at least {FEWEST} needed")
-    patterns = last_solved((errors == 0).all(axis=1).astype(float))
-    if patterns == errors.index.max():
+    errors = table[table["quantity"] == "train_error"]
+    if (networks := errors["sample"].nunique()) < FEWEST:
+        raise Untestable(f"{name}: {networks} networks, at least {FEWEST} needed")
+    patterns = last_without_errors(table)
+    if patterns == errors["patterns"].max():
         raise Untestable(f"{name}: no errors up to the largest number of patterns, {patterns:.0f}")
     return patterns
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.thresholds import first_solved
-from localentropy.analysis.training_sets import on_each_set, over_sets, solved_fractions
+from localentropy.analysis.training_sets import on_each_set, over_sets, solved_by_all, solved_fractions
 from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest, largest_rise, numbers
 from localentropy.claims.overparam.mlp import threshold_parameters
 from localentropy.claims.overparam.trained_networks import COMPARED_AT, energy, profiles
@@ -67,7 +67,7 @@ def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_s
     )
     tables = committee_focusing_bp, committee_sgd
     errors = [on_each_set(_of_solutions(table, "test_error")) for table in tables]
-    both = pd.concat([_solved(table) for table in tables], axis=1, join="inner").min(axis=1)
+    both = solved_by_all(_solved(table) for table in tables)
     used = both[both >= 0.9].index
     gap = (errors[1] - errors[0]).dropna()
     gap = gap[gap.index.isin(used, level="inv_alpha")]
@@ -94,7 +94,7 @@ def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.Dat
     """Minima are flat at short distance, sharper near the threshold, and fBP's flatter than SGD's."""
     quantity = f"largest E({SHORT}), < {LITTLE}; E({COMPARED_AT}) near > far, SGD > fBP"
     tables = {"fBP": committee_focusing_bp, "SGD": committee_sgd}
-    both = pd.concat([_solved(table) for table in tables.values()], axis=1, join="inner").min(axis=1)
+    both = solved_by_all(_solved(table) for table in tables.values())
     near, far = first_solved(both), float(both.index.max())
     if near is None or near == far:
         return Finding.untestable(quantity, "no two values of N/P at which all runs of both solve")

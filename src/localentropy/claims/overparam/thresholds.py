@@ -56,7 +56,7 @@ def storage_limit_of_activations(storage_limit: pd.DataFrame) -> Finding:
         raise Untestable("two activations needed")
     spread = largest(values) - smallest(values)
     detail = ", ".join(f"{name} {value:.6f}" for name, value in values.items())
-    quantity = f"spread of α_c over activations at α_T = 10⁻³, < {NEAR:g}"
+    quantity = f"spread of α_c over activations at α_T = {storage_limit['alpha_T'].iloc[0]:g}, < {NEAR:g}"
     return Finding.of_theory(quantity, spread, spread < NEAR, detail, Bounds(upper=NEAR))
 
 

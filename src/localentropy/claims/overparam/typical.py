@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
+from localentropy.analysis.typical_lines import typical_line
 from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, smallest
 
 ROUNDING = 1e-6
@@ -194,10 +195,10 @@ def along(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.
     Raises:
         Untestable: it is not in the table, or has one point only.
     """
-    rows = typical[(typical["line"] == line) & (typical["reference"] == reference)]
+    rows = typical_line(typical, reference, line)
     if len(rows) < 2:
         raise Untestable(f"no line of typical solutions of margin {reference} along {line}")
-    return rows.set_index(line, drop=False).sort_index()
+    return rows.set_index(line, drop=False)
 
 
 def _farthest(large_overparameterization: pd.DataFrame) -> pd.DataFrame:

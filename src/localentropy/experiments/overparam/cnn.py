@@ -97,7 +97,7 @@ def memory(parameters: Parameters, task: Task) -> int:
     """Bytes of the weights of the networks that are trained at once."""
     from localentropy.networks.cnn.network import parameter_count
 
-    return 4 * parameters.networks_at_once * parameter_count(task["width"])
+    return 4 * min(parameters.networks_at_once, parameters.samples) * parameter_count(task["width"])
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -131,7 +131,7 @@ def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wi
         "(a) Mean squared error of a weight, with the right sign, which the labels do not determine. Solid: the smallest possible error; dashed: the state where AMP stays. "
         f"Weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g} are exact; "
         f"α_AMP = {transitions['algorithmic']:.6f} (slides: {PHASE_RETRIEVAL} and {PHASE_RETRIEVAL_AMP}). {amp_caption(runs, transitions['algorithmic'])} Inset: fraction of all runs that recover the teacher. "
-        f"(b) Gradient descent of one unit on the sphere: fraction of {counts(one)} runs whose overlap exceeds 0.99; "
+        f"(b) Gradient descent of one unit on the sphere: fraction of {counts(one)} runs whose overlap exceeds {plain.attrs['parameters']['success_overlap']:g}; "
         f"error bars: binomial. Loads above which more than half succeed: {_half_points(one)}. "
         f"(c) The same for as many units as inputs, {counts(many)} runs. Loads above which more than half succeed: {_half_points(many)}. "
         f"(d) Test error (filled) and training loss (hollow) of the runs of (c), geometric means.{_falling(wide)} "

@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 from localentropy.analysis.flatness import CHORD_TO
 from localentropy.analysis.pairs import pair_mean
-from localentropy.analysis.thresholds import last_solved
+from localentropy.analysis.thresholds import last_without_errors
 from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
 from localentropy.plots.perceptron_points import small_rates
 
@@ -39,8 +39,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, axes = panels(3, 7.2, 6.2, rows=3)
     frames = []
     for column, (name, table) in enumerate(found.items()):
-        solved = table[table["quantity"] == "train_error"].groupby("patterns")["value"].max() == 0
-        threshold = last_solved(solved.astype(float))
+        threshold = last_without_errors(table)
         overlaps = pd.concat([_overlaps(table, "overlap"), _overlaps(table, "untrained")])
         own = axes[column::3]
         for row, data in enumerate((_errors(table), overlaps, _energies(table, threshold))):

@@ -11,6 +11,7 @@ import pandas as pd
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.analysis.thresholds import last_half_point, success_fractions
+from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import (
     Drawing,
@@ -22,7 +23,7 @@ from localentropy.plots.drawing import (
     panels,
     threshold_line,
 )
-from localentropy.plots.perceptron_points import draw_points, one_two_five, series, typical_line, without_errors
+from localentropy.plots.perceptron_points import draw_points, one_two_five, series, without_errors
 
 
 @in_style

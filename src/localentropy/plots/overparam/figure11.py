@@ -10,9 +10,10 @@ import pandas as pd
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.analysis.thresholds import success_fractions
+from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import Drawing, clipped_bars, colors_of, curve_rows, in_style, letter, panels
-from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, typical_line, without_errors
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, without_errors
 
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 APART = 1.05

@@ -11,10 +11,11 @@ from matplotlib.lines import Line2D
 
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
+from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
-from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, small_rates, typical_line
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, small_rates
 
 PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs"}
 

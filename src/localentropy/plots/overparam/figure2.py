@@ -9,10 +9,11 @@ import pandas as pd
 
 from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
+from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS, legend_entries
 from localentropy.plots.drawing import Drawing, curve_rows, in_style, panels, threshold_line
-from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, typical_line
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

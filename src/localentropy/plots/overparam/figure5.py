@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from localentropy.analysis.thresholds import first_solved
-from localentropy.analysis.training_sets import on_each_set, over_sets, solved_fractions
+from localentropy.analysis.training_sets import on_each_set, over_sets, solved_by_all, solved_fractions
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels, threshold_line
 from localentropy.plots.network_points import SERIES
@@ -66,8 +66,20 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     letter(axes)
     K = runs["committee_sgd"].attrs["parameters"]["units"]
     marks = pd.DataFrame({"panel": "a", "series": "threshold", "solver": list(halves), "x": list(halves.values())})
-    data = pd.concat([data.assign(distance=data["x"].where(data["panel"] == "d") * math.sqrt(K)), marks])
-    columns = ["panel", "series", "x", "y", "y_err", "solver", "inv_alpha", "sigma", "distance", "solved", "samples"]
+    data = pd.concat([data.assign(distance_raw=data["x"].where(data["panel"] == "d") * math.sqrt(K)), marks])
+    columns = [
+        "panel",
+        "series",
+        "x",
+        "y",
+        "y_err",
+        "solver",
+        "inv_alpha",
+        "sigma",
+        "distance_raw",
+        "solved",
+        "samples",
+    ]
     return Drawing(figure, data[columns].fillna({"y_err": 0.0}), _caption(runs, halves, near, far, scale))
 
 
@@ -119,7 +131,7 @@ def _difference(runs: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _compared(runs: Mapping[str, pd.DataFrame]) -> tuple[float, float]:
     """The smallest N/P from which on all runs of both solvers are solved, and the largest N/P; NaN where there is none."""
-    both = pd.concat([solved_fractions(table).rename(solver) for solver, table in runs.items()], axis=1).min(axis=1)
+    both = solved_by_all(solved_fractions(table) for table in runs.values())
     first = first_solved(both)
     return (math.nan, math.nan) if first is None else (first, float(both.index.max()))
 

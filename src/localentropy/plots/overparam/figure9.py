@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
+from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
-from localentropy.plots.perceptron_points import one_two_five, typical_line
+from localentropy.plots.perceptron_points import one_two_five
 
 
 @in_style

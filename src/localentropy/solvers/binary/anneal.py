@@ -129,7 +129,10 @@ def _descend(
     run = dynamics(instance, margin, weights, stream)
     while done < len(betas) and not (stop_at_first and first is not None):
         chunk = slice(done, done + _CHUNK)
-        done += run(betas[chunk], first is None, errors[1:][chunk])
+        made = run(betas[chunk], first is None, errors[1:][chunk])
+        if not made:  # the last sweep ended without errors, but for rounding errors of the sums
+            errors[done] = 0
+        done += made
         if first is None and errors[done] == 0:
             first = weights.copy()
     return Solution(

@@ -236,7 +236,7 @@ def _train(state: StraightThrough, epochs: int, stop_at_first: bool) -> tuple[np
     """Train all runs.
 
     Returns:
-        Errors before the first and after every epoch, int64 [runs, epochs made + 1]; first weights without errors, int8
+        Errors before the first and after every epoch, int64 [runs, epochs + 1]; first weights without errors, int8
         [runs, N]; last weights without errors, or final ones if there are none, int8 [runs, N]. With `stop_at_first`,
         errors after the first success of a run are −1.
     """
