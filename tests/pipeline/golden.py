@@ -72,6 +72,8 @@ SAME_ERRORS = 1e-4
 """Exact numbers with an error may move by this part of it."""
 FAR_OUT = 0.1
 """Share of trained points that may move by more than three standard errors, appear or vanish."""
+FAR_OUT_OF_ONE = 0.5
+"""The same share of one series of three points or more. None may appear or vanish as a whole."""
 
 
 def difference(target: str, golden: pd.DataFrame, fresh: pd.DataFrame) -> str | None:
@@ -90,6 +92,16 @@ def difference(target: str, golden: pd.DataFrame, fresh: pd.DataFrame) -> str | 
     far = noisy.only_a + noisy.only_b + noisy.beyond
     if far > FAR_OUT * (noisy.rows + noisy.only_a):
         return f"{far} trained points of {noisy.rows} moved, were lost or are new; most: {noisy.worst}"
+    old, new = (
+        {name: rows for name, rows in t[at].groupby(["panel", "series"])}
+        for t, at in zip((golden, fresh), trained, strict=True)
+    )
+    if old.keys() != new.keys():
+        return f"trained series on one side only: {', '.join(map(' '.join, sorted(old.keys() ^ new.keys())))}"
+    for name, rows in old.items():
+        own = compare(target, rows, new[name])
+        if len(rows) >= 3 and own.only_a + own.only_b + own.beyond > FAR_OUT_OF_ONE * len(rows):
+            return f"{' '.join(name)}: most of its {len(rows)} points moved; most: {own.worst}"
     return None
 
 

@@ -43,6 +43,17 @@ def test_trained_numbers_may_move_within_their_errors(target: str, series: str) 
     assert difference(target, table, table[:0]) is not None
 
 
+def test_no_trained_series_may_be_lost_or_wrong_as_a_whole() -> None:
+    table = pd.concat([rows("test error", 4), rows("train error", 96)], ignore_index=True)
+    small = table["series"] == "test error"
+    assert difference("figure6", table, table) is None
+    assert "on one side only: a test error" in str(difference("figure6", table, table[~small]))
+    assert "on one side only: a test error" in str(difference("figure6", table[~small], table))
+    wrong = table.assign(y=table["y"].where(~small, 0.9))
+    assert "a test error: most of its 4 points moved" in str(difference("figure6", table, wrong))
+    assert difference("figure6", table, table.assign(y=table["y"] + 0.5 * (table.index < 2))) is None
+
+
 def test_single_runs_may_move_but_not_vanish() -> None:
     means, runs = rows("elal"), rows("elal", 8).assign(panel="b")
     table = pd.concat([means, runs], ignore_index=True)

@@ -54,7 +54,7 @@ def _points(chart: Mapping[str, Any], panel: str) -> Iterator[tuple[int, float, 
 def _near(at: Iterable[float | None], own: Iterable[float], relative: float) -> bool:
     """Whether a point is where a row has numbers for it."""
     pairs = zip(at, own, strict=True)
-    return all(here is None or np.isnan(there) or np.isclose(here, there, relative) for here, there in pairs)
+    return all(np.isnan(there) or (here is not None and np.isclose(here, there, relative)) for here, there in pairs)
 
 
 def _place(scale: Mapping[str, Any], value: float) -> float:

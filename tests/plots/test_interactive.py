@@ -59,6 +59,7 @@ def test_every_drawn_row_has_one_point_at_its_place() -> None:
     ("spoil", "fault"),
     [
         (lambda made: made["data"][1]["x"].__setitem__(0, 9.0), "row 0 is not at its place"),
+        (lambda made: made["data"][1]["y"].__setitem__(0, None), "row 0 is not at its place"),
         (lambda made: made["data"][1]["customdata"].__setitem__(0, None), "rows 0 are missing"),
         (lambda made: made["data"][2]["customdata"].__setitem__(-1, 0), "rows 0 are there twice"),
         (lambda made: made["layout"]["xaxis1"]["title"].update(text=r"$\alpha$"), "TeX"),
