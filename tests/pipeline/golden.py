@@ -92,10 +92,7 @@ def difference(target: str, golden: pd.DataFrame, fresh: pd.DataFrame) -> str | 
     far = noisy.only_a + noisy.only_b + noisy.beyond
     if far > FAR_OUT * (noisy.rows + noisy.only_a):
         return f"{far} trained points of {noisy.rows} moved, were lost or are new; most: {noisy.worst}"
-    old, new = (
-        {name: rows for name, rows in t[at].groupby(["panel", "series"])}
-        for t, at in zip((golden, fresh), trained, strict=True)
-    )
+    old, new = (dict(iter(t[at].groupby(["panel", "series"]))) for t, at in zip((golden, fresh), trained, strict=True))
     if old.keys() != new.keys():
         return f"trained series on one side only: {', '.join(map(' '.join, sorted(old.keys() ^ new.keys())))}"
     for name, rows in old.items():
