@@ -21,9 +21,10 @@ from localentropy.solvers.committee.entropic_least_action import committee_entro
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
 from localentropy.solvers.committee.least_action import committee_least_action
-from localentropy.solvers.committee.sgd import Schedule, committee_sgd
+from localentropy.solvers.committee.sgd import committee_sgd
 from tests.enumeration import probability_of_majority
 from tests.finite_differences import FIVE_POINTS, five_point_curvature, five_point_slope
+from tests.solvers.test_committee_sgd import SLOW
 
 
 def test_weights_keep_norm_and_overlap_by_their_multipliers():
@@ -293,16 +294,13 @@ def test_message_passing_is_monte_carlo(large, weights, distance, draws):
 @pytest.mark.slow
 def test_five_algorithms_have_the_order_of_the_paper():
     """`shaping`, figure 4: near the solutions focusing BP is the highest, far from them least action is."""
-    slow = Schedule(
-        learning_rate=3e-3, beta=0.5, beta_growth=2e-4, gamma=0.1, gamma_growth=4e-4, epochs=20_000, stop="loss"
-    )
     curves = []
     for seed in (1, 2):
         instance = random_tree_committee(N=999, P=1000, K=9, seed=seed)
         runs = (
             committee_focusing_bp(instance),
             committee_entropic_least_action(instance, seed=seed),
-            committee_sgd(instance, seed=seed, schedule=slow),
+            committee_sgd(instance, seed=seed, schedule=SLOW),
             committee_sgd(instance, seed=seed),
             committee_least_action(instance, seed=seed),
         )
