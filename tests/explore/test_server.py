@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -15,8 +14,7 @@ import pytest
 from localentropy.commands import cli
 from localentropy.explore.catalogue import EXPLORERS
 from localentropy.pipeline.config import ROOT
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+from tests.chromium import launched, needs_chromium
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int | str | None:
@@ -85,13 +83,13 @@ def test_only_this_machine_is_answered_and_ctrl_c_ends_it(server) -> None:
     assert out.endswith("stopped\n") and err == "" and process.returncode == 0
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium to look at the page with (Debian: chromium)")
+@needs_chromium
 def test_a_slider_moves_the_curve_in_a_browser(server) -> None:
     api = pytest.importorskip("playwright.sync_api", reason="no playwright to steer Chromium with")
     _, port = server
     curve = """() => [...(window.Bokeh?.documents[0]?.get_model_by_name("student, panel 0")?.data["y"] ?? [])]"""
     with api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = launched(playwright)
         page, wrong = browser.new_page(viewport={"width": 1000, "height": 600}), []
         page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))

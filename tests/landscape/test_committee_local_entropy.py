@@ -1,6 +1,5 @@
 """Local entropy of committee machines: a slow twin, exact limits, replica theory and direct Monte Carlo."""
 
-import itertools
 import math
 
 import numpy as np
@@ -22,16 +21,10 @@ from localentropy.solvers.committee.entropic_least_action import committee_entro
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
 from localentropy.solvers.committee.least_action import committee_least_action
-from localentropy.solvers.committee.sgd import Schedule, committee_sgd
-
-
-def majority(plus):
-    """P(most units +) for probabilities [..., K], by enumeration."""
-    K, total = plus.shape[-1], 0.0
-    for state in itertools.product([0, 1], repeat=K):
-        if sum(state) > K // 2:
-            total = total + np.prod(np.where(state, plus, 1 - plus), axis=-1)
-    return total
+from localentropy.solvers.committee.sgd import committee_sgd
+from tests.enumeration import probability_of_majority
+from tests.finite_differences import FIVE_POINTS, five_point_curvature, five_point_slope
+from tests.solvers.test_committee_sgd import SLOW
 
 
 def test_weights_keep_norm_and_overlap_by_their_multipliers():
@@ -82,15 +75,15 @@ def twin(instance, weights, D, rounds=400):
     m, v, g, gamma = np.zeros((K, size)), np.ones(K), np.zeros((instance.P, K)), np.zeros((instance.P, K))
 
     def log_z(omega):
-        return np.log(majority(norm.cdf(omega / np.sqrt(v))))
+        return np.log(probability_of_majority(norm.cdf(omega / np.sqrt(v))))
 
     for _ in range(rounds):
         z = np.einsum("pki,ki->pk", blocks, m)
         omega, step = z - v * g, 1e-3 * np.sqrt(v)
         for unit, shift in enumerate(np.diag(step)):
-            left2, left, here, right, right2 = (log_z(omega + i * shift) for i in (-2, -1, 0, 1, 2))
-            first = (left2 - 8 * left + 8 * right - right2) / (12 * step[unit])
-            second = (-left2 + 16 * left - 30 * here + 16 * right - right2) / (12 * step[unit] ** 2)
+            beside = [log_z(omega + n * shift) for n in FIVE_POINTS]
+            first = five_point_slope(beside, step[unit])
+            second = five_point_curvature(beside, log_z(omega), step[unit])
             g[:, unit] += 0.5 * (first - g[:, unit])
             gamma[:, unit] += 0.5 * (-second - gamma[:, unit])
         A = gamma.sum(0) / size
@@ -136,7 +129,7 @@ def test_one_pattern():
     fields = instance.preactivations(unit_norm(weights))[0]
     for D in (0.02, 0.3):
         found = committee_local_entropy(instance, weights, distances=[D])
-        exact = math.log(majority(norm.cdf((1 - 2 * D) * fields / math.sqrt(4 * D * (1 - D)))))
+        exact = math.log(probability_of_majority(norm.cdf((1 - 2 * D) * fields / math.sqrt(4 * D * (1 - D)))))
         assert found.entropy[0] * 30000 == pytest.approx(exact, rel=1e-4)
         assert abs(exact) > 1e-2
 
@@ -163,7 +156,7 @@ def typical_at_distance(alpha, D):
 
     def volume(q):
         Q = (1 - 2 * D) ** 2 + 4 * D * (1 - D) * q
-        right = majority(norm.cdf(math.sqrt(Q / (1 - Q)) * grid))
+        right = probability_of_majority(norm.cdf(math.sqrt(Q / (1 - Q)) * grid))
         return 0.5 * (math.log(1 - q) + q / (1 - q)) + alpha * np.sum(measure * np.log(right))
 
     return float(minimize_scalar(volume, bounds=(1e-6, 0.9), method="bounded", options={"xatol": 1e-9}).fun)
@@ -221,7 +214,7 @@ def test_near_weights_with_room_errors_are_rare_and_independent(small):
     fields = instance.preactivations(weights)
     for D in (0.0015, 0.002, 0.003):
         found = committee_local_entropy(instance, weights, distances=[D])
-        right = majority(norm.cdf((1 - 2 * D) * fields / math.sqrt(4 * D * (1 - D))))
+        right = probability_of_majority(norm.cdf((1 - 2 * D) * fields / math.sqrt(4 * D * (1 - D))))
         assert -1e-4 < found.entropy[0] < -1e-11
         assert found.entropy[0] == pytest.approx(np.log(right).sum() / 63, rel=2e-3)
     nearest = committee_local_entropy(instance, weights, distances=[1e-12])
@@ -301,16 +294,13 @@ def test_message_passing_is_monte_carlo(large, weights, distance, draws):
 @pytest.mark.slow
 def test_five_algorithms_have_the_order_of_the_paper():
     """`shaping`, figure 4: near the solutions focusing BP is the highest, far from them least action is."""
-    slow = Schedule(
-        learning_rate=3e-3, beta=0.5, beta_growth=2e-4, gamma=0.1, gamma_growth=4e-4, epochs=20_000, stop="loss"
-    )
     curves = []
     for seed in (1, 2):
         instance = random_tree_committee(N=999, P=1000, K=9, seed=seed)
         runs = (
             committee_focusing_bp(instance),
             committee_entropic_least_action(instance, seed=seed),
-            committee_sgd(instance, seed=seed, schedule=slow),
+            committee_sgd(instance, seed=seed, schedule=SLOW),
             committee_sgd(instance, seed=seed),
             committee_least_action(instance, seed=seed),
         )

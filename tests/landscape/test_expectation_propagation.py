@@ -1,7 +1,6 @@
 """Expectation propagation on committees: against plain algebra, exact integrals, message passing and Monte Carlo."""
 
 import math
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -24,14 +23,9 @@ from localentropy.solvers.committee.entropic_least_action import committee_entro
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.least_action import committee_least_action
 from localentropy.solvers.committee.sgd import Schedule, committee_sgd
+from tests.enumeration import probability_of_majority
 
 DATA = Path(__file__).parents[2] / "data"
-
-
-def majority(t):
-    """Probability that most of the units are +, by the sum over all votes: t [K]."""
-    votes = [v for v in product((-1, 1), repeat=len(t)) if sum(v) > 0]
-    return float(np.exp(log_ndtr(np.array(votes) * t).sum(1)).sum())
 
 
 def plain(patterns, weights, distance, iterations=120, damping=0.4):
@@ -66,9 +60,9 @@ def plain(patterns, weights, distance, iterations=120, damping=0.4):
         total, first, second = np.empty(P), np.empty((K, P)), np.empty((K, P))
         for mu in range(P):
             t = omega[:, mu] / np.sqrt(V[:, mu])
-            total[mu] = majority(t)
+            total[mu] = probability_of_majority(ndtr(t))
             for k in range(K):
-                up, down = (majority(np.where(np.arange(K) == k, far, t)) for far in (np.inf, -np.inf))
+                up, down = (probability_of_majority(np.where(np.arange(K) == k, sure, ndtr(t))) for sure in (1, 0))
                 bell = math.exp(-(t[k] ** 2) / 2) / math.sqrt(2 * math.pi)
                 first[k, mu] = omega[k, mu] + math.sqrt(V[k, mu]) * bell * (up - down) / total[mu]
                 # E[x²] from ∫ x² φ over a half line, then the variance.

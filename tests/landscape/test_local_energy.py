@@ -9,12 +9,13 @@ from localentropy.errors import DomainError
 from localentropy.landscape.local_energy import local_energy
 from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal
 from localentropy.networks.normalise import normalise
+from tests.generators import generators
 
 SIGMAS = (0.0, 0.3, 1.0)
 
 
 def solutions(models=2, width=12):
-    ensemble = random_orthogonal(Shape(10, width, 5), [np.random.default_rng(seed) for seed in range(models)])
+    ensemble = random_orthogonal(Shape(10, width, 5), generators(models))
     return normalise(ensemble)[0]
 
 
@@ -36,7 +37,7 @@ def energy(ensemble, draws=2):
         units=ensemble.units,
         sigmas=SIGMAS,
         draws=draws,
-        generators=[np.random.default_rng(seed) for seed in range(ensemble.networks)],
+        generators=generators(ensemble.networks),
     )
     return result, ensemble.errors(inputs, labels).numpy()
 

@@ -6,10 +6,7 @@ import torch
 
 from localentropy.errors import DomainError
 from localentropy.landscape.random_flips import random_flips
-
-
-def streams(count=2, first=0):
-    return [np.random.default_rng(first + index) for index in range(count)]
+from tests.generators import generators
 
 
 def test_the_fraction_of_flipped_weights_is_the_distance():
@@ -19,7 +16,7 @@ def test_the_fraction_of_flipped_weights_is_the_distance():
         lambda flipped: (flipped != weights).double().mean(1),
         distances=(0.0, 0.01, 0.3, 1.0),
         draws=50,
-        generators=streams(),
+        generators=generators(2),
     )
     assert found.shape == (4, 2, 50)
     assert (found[0] == 0).all() and (found[3] == 1).all()
@@ -36,7 +33,7 @@ def test_flips_at_one_distance_are_among_those_at_larger_ones():
         seen.append(flipped < 0)
         return torch.zeros(2)
 
-    random_flips(torch.ones(2, 500), errors, distances=(0.1, 0.4), draws=3, generators=streams())
+    random_flips(torch.ones(2, 500), errors, distances=(0.1, 0.4), draws=3, generators=generators(2))
     assert len(seen) == 6
     for near, far in zip(seen[::2], seen[1::2], strict=True):
         assert (far | ~near).all() and far.sum() > near.sum()
@@ -44,8 +41,8 @@ def test_flips_at_one_distance_are_among_those_at_larger_ones():
 
 def test_a_network_meets_the_same_flips_beside_others():
     weights = torch.ones(2, 500)
-    whole = random_flips(weights, lambda w: (w < 0).sum(1), distances=(0.2,), draws=2, generators=streams())
-    alone = random_flips(weights[1:], lambda w: (w < 0).sum(1), distances=(0.2,), draws=2, generators=streams()[1:])
+    whole = random_flips(weights, lambda w: (w < 0).sum(1), distances=(0.2,), draws=2, generators=generators(2))
+    alone = random_flips(weights[1:], lambda w: (w < 0).sum(1), distances=(0.2,), draws=2, generators=generators(2)[1:])
     assert (whole[:, 1:] == alone).all()
 
 
@@ -54,10 +51,10 @@ def test_a_network_meets_the_same_flips_beside_others():
     [
         ({"distances": (1.5,)}, "distance = 1.5"),
         ({"draws": 0}, "draws = 0"),
-        ({"generators": streams(1)}, "generators: 1 given, allowed are 2"),
+        ({"generators": generators(1)}, "generators: 1 given, allowed are 2"),
     ],
 )
 def test_wrong_arguments_are_refused(change, message):
-    arguments = {"distances": (0.1,), "draws": 1, "generators": streams()} | change
+    arguments = {"distances": (0.1,), "draws": 1, "generators": generators(2)} | change
     with pytest.raises(DomainError, match=message):
         random_flips(torch.ones(2, 5), lambda w: torch.zeros(2), **arguments)

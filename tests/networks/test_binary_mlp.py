@@ -15,17 +15,16 @@ from localentropy.networks.binary_mlp.network import BinaryNetworks, Shape, unif
 from localentropy.networks.binary_mlp.training import ERROR_BITS, StraightThrough, train
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.layers import Layers
+from tests.generators import generators
+from tests.networks.interruption import Interrupted, StopsAt
+from tests.networks.same_bits import same_bits
 
 SHAPE = Shape(inputs=31, width=9, hidden_layers=3, classes=4)
 SETTINGS: dict[str, Any] = {"logit_scale": 4.0, "learning_rate": 1.0, "batch": 7}
 
 
-def streams(count=3, first=0):
-    return [np.random.default_rng(first + index) for index in range(count)]
-
-
 def start(shape=SHAPE, count=3):
-    return uniform_initialization(shape, streams(count), 0.3)
+    return uniform_initialization(shape, generators(count), 0.3)
 
 
 def patterns(count=40, shape=SHAPE):
@@ -164,10 +163,6 @@ def test_real_weights_stay_exact_and_within_the_clip():
     assert all(torch.equal(signs, real.sign()) for signs, real in zip(state.signs, state.real, strict=True))
 
 
-def same(first, second):
-    return all(torch.equal(one, two) for one, two in zip(first.weights, second.weights, strict=True))
-
-
 def real_weights(networks, order):
     """The networks with their real weights after 40 mini-batches of 20 patterns, which are met in an order."""
     shape = Shape(301, 63, 3, 10)
@@ -185,37 +180,24 @@ def test_the_order_of_the_terms_of_a_sum_changes_no_bit():
     expected = _permuted(real_weights(networks, torch.arange(20)), units)
     # Sums over the patterns of a mini-batch, and over the units of a layer.
     found = real_weights(_permuted(networks, units), torch.from_numpy(random.permutation(20)))
-    assert same(found, expected)
+    assert same_bits(found, expected)
 
 
 def test_networks_train_alone_as_together_to_the_same_bits():
     networks, order = start(Shape(301, 63, 3, 10)), torch.arange(20)
     together = real_weights(networks, order)
     for network in range(3):
-        assert same(together.select([network]), real_weights(networks.select([network]), order))
-    assert not same(trained().networks, trained(seed=10).networks)
-
-
-class Interrupted(Exception):
-    pass
-
-
-class StopsAt(Checkpoint):
-    """Saves at every epoch; the run is interrupted at the tenth."""
-
-    def save(self, state):
-        super().save(state)
-        if state["epoch"] == 10:
-            raise Interrupted
+        assert same_bits(together.select([network]), real_weights(networks.select([network]), order))
+    assert not same_bits(trained().networks, trained(seed=10).networks)
 
 
 def test_an_interrupted_training_ends_with_the_same_bits(tmp_path):
     whole = trained()
     with pytest.raises(Interrupted):
-        trained(checkpoint=StopsAt(tmp_path / "run", "key", seconds=0))
+        trained(checkpoint=StopsAt(tmp_path / "run", "key", 10))
     lines: list[str] = []
     again = trained(checkpoint=Checkpoint(tmp_path / "run", "key", report=lines.append))
-    assert same(again.networks, whole.networks) and again.epochs == whole.epochs and "going on" in lines[0]
+    assert same_bits(again.networks, whole.networks) and again.epochs == whole.epochs and "going on" in lines[0]
 
 
 def learned(epochs=400):
@@ -237,7 +219,7 @@ def test_it_stops_where_nothing_moves_any_more(monkeypatch):
     monkeypatch.setattr(training, "_LOOK_EVERY", 1000)
     late, _, _ = learned()
     assert early.epochs < 400 == late.epochs
-    assert same(early.networks, late.networks)
+    assert same_bits(early.networks, late.networks)
 
 
 def test_a_tie_is_an_error():
@@ -260,7 +242,7 @@ def test_units_can_be_permuted_and_turned():
     orders = [torch.from_numpy(np.stack([random.permutation(9) for _ in range(3)])) for _ in range(3)]
     signs = [torch.from_numpy(random.choice([-1.0, 1.0], (3, 9))).float() for _ in range(3)]
     assert torch.equal(_turned(_permuted(networks, orders), signs).outputs(inputs), networks.outputs(inputs))
-    assert not same(_turned(_permuted(networks, orders), signs), networks)
+    assert not same_bits(_turned(_permuted(networks, orders), signs), networks)
 
 
 @pytest.mark.parametrize(

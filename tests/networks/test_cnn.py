@@ -17,11 +17,12 @@ from localentropy.networks.cnn.network import (
     statistics,
 )
 from localentropy.networks.normalise import normalise
+from tests.generators import generators
 
 
 def networks(width=3, count=2, dtype=torch.float64):
     """Networks whose batch norms do something, negative factors included."""
-    cnn = he_initialization(width, [np.random.default_rng(seed) for seed in range(count)]).to("cpu", dtype)
+    cnn = he_initialization(width, generators(count)).to("cpu", dtype)
     random = np.random.default_rng(99)
     for scale, shift in zip(cnn.scales, cnn.shifts, strict=True):
         scale.copy_(torch.from_numpy(random.standard_normal(scale.shape)))

@@ -9,11 +9,14 @@ from localentropy.errors import ConvergenceError
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn.network import he_initialization
 from localentropy.networks.cnn.training import train
+from tests.generators import generators
+from tests.networks.interruption import Interrupted, StopsAt
+from tests.networks.same_bits import same_bits
 from tests.networks.test_cnn import reference
 
 
 def networks(count=2, width=2):
-    return he_initialization(width, [np.random.default_rng(seed) for seed in range(count)])
+    return he_initialization(width, generators(count))
 
 
 def pictures(count=70):
@@ -27,13 +30,13 @@ def pictures(count=70):
 
 def run(start=None, optimizer="sgd", epochs=3, first=100, **options):
     start = networks() if start is None else start
-    generators = [np.random.default_rng(first + network) for network in range(start.networks)]
     settings = {"learning_rate": 0.01 if optimizer == "sgd" else 1e-3, "momentum": 0.9, "batch": 32} | options
-    return train(start, *pictures(), optimizer=optimizer, epochs=epochs, generators=generators, **settings)
+    orders = generators(start.networks, first)
+    return train(start, *pictures(), optimizer=optimizer, epochs=epochs, generators=orders, **settings)
 
 
 def assert_same_bits(one, two):
-    assert all(torch.equal(a, b) for a, b in zip(one.cnn.tensors, two.cnn.tensors, strict=True))
+    assert same_bits(one.cnn, two.cnn)
     assert torch.equal(one.loss, two.loss)
     assert torch.equal(one.start_overlaps, two.start_overlaps)
 
@@ -79,23 +82,13 @@ def test_loss_falls_and_overlaps_begin_at_one():
     assert (trained.start_overlaps[-1] < trained.start_overlaps[1]).all()
 
 
-class Interrupted(Exception):
-    pass
-
-
 @pytest.mark.parametrize("name", ["sgd", "adam"])
 def test_resuming_gives_the_same_bits_also_after_a_corrupt_checkpoint(name, tmp_path):
     whole = run(optimizer=name, epochs=5)
 
-    class Interrupting(Checkpoint):
-        def save(self, state):
-            super().save(state)
-            if state["epoch"] == 3:
-                raise Interrupted
-
     def begin():
         with pytest.raises(Interrupted):
-            run(optimizer=name, epochs=5, checkpoint=Interrupting(tmp_path / "run", "key", seconds=0))
+            run(optimizer=name, epochs=5, checkpoint=StopsAt(tmp_path / "run", "key", 3))
 
     begin()
     lines: list[str] = []

@@ -22,6 +22,7 @@ from localentropy.networks.cnn.training import train
 from localentropy.networks.mlp.gradient import SquareHinge
 from localentropy.networks.mlp.network import Shape, random_orthogonal
 from localentropy.networks.mlp.training import train_adam
+from tests.generators import generators
 
 WAITING = {
     *("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero", "bincount", "repeat_interleave"),
@@ -154,7 +155,7 @@ def mlp_run(epochs=60, device="cpu"):
     random = np.random.default_rng(0)
     inputs = torch.from_numpy(random.standard_normal((200, 10)).astype(np.float32))
     labels = torch.sign(inputs[:, 0] * inputs[:, 1] + 0.1)
-    start = random_orthogonal(Shape(10, 8, 3), [np.random.default_rng(seed) for seed in range(2)])
+    start = random_orthogonal(Shape(10, 8, 3), generators(2))
     return partial(
         train_adam,
         start.to(device),
@@ -190,7 +191,7 @@ def binary_run(batch, device="cpu", epochs=25):
     """A training that is ready to be started."""
     random = np.random.default_rng(0)
     inputs = torch.from_numpy(random.choice([-1.0, 1.0], (120, 31)).astype(np.float32)).to(device)
-    start = uniform_initialization(BinaryShape(31, 9, 2, 4), [np.random.default_rng(seed) for seed in range(2)], 0.3)
+    start = uniform_initialization(BinaryShape(31, 9, 2, 4), generators(2), 0.3)
     return partial(
         train_binary,
         start,

@@ -7,11 +7,11 @@ import torch
 from localentropy.errors import DomainError
 from localentropy.networks.mlp.gradient import Packed, Patterns, SquareHinge
 from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal
+from tests.generators import generators
 
 
 def networks(width=7, models=3, layers=5, dtype=torch.float64, biases=True):
-    generators = [np.random.default_rng(seed) for seed in range(models)]
-    ensemble = random_orthogonal(Shape(10, width, layers), generators).to("cpu", dtype)
+    ensemble = random_orthogonal(Shape(10, width, layers), generators(models)).to("cpu", dtype)
     if not biases:
         return ensemble
     noise = np.random.default_rng(99)
@@ -156,7 +156,7 @@ def test_random_orthogonal(width):
 
 def test_random_orthogonal_is_uniform():
     """The first entry of a uniform orthogonal 3 × 3 matrix is uniform on [−1, 1] (Archimedes)."""
-    ensemble = random_orthogonal(Shape(3, 3, 1), [np.random.default_rng(seed) for seed in range(2000)])
+    ensemble = random_orthogonal(Shape(3, 3, 1), generators(2000))
     entry = ensemble.weights[0][:, 0, 0] / np.sqrt(2)
     assert abs(entry.mean()) < 4 / np.sqrt(3 * 2000)
     assert entry.square().mean().item() == pytest.approx(1 / 3, abs=0.03)

@@ -1,5 +1,7 @@
 """Training: batched against one by one and against torch.optim; stopping; resuming to the same bits."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -9,10 +11,9 @@ from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.mlp.gradient import SquareHinge
 from localentropy.networks.mlp.network import Shape, random_orthogonal
 from localentropy.networks.mlp.training import train_adam, train_sgd
-
-
-def generators(models=4, first=0):
-    return [np.random.default_rng(first + seed) for seed in range(models)]
+from tests.generators import generators
+from tests.networks.interruption import Interrupted, StopsAt
+from tests.networks.same_bits import same_bits
 
 
 def networks(width=12, models=4):
@@ -31,10 +32,9 @@ def adam(ensemble, count=600, **options):
     return train_adam(ensemble, *patterns(count), **settings)
 
 
-def sgd(ensemble, epochs=3, streams=None, checkpoint=None):
+def sgd(ensemble, epochs=3, checkpoint=None):
     inputs, _ = patterns(230)
     coins = np.random.default_rng(5).choice([-1.0, 1.0], (ensemble.networks, 230)).astype(np.float32)
-    streams = generators(ensemble.networks, 100) if streams is None else streams
     return train_sgd(
         ensemble,
         inputs,
@@ -43,7 +43,7 @@ def sgd(ensemble, epochs=3, streams=None, checkpoint=None):
         learning_rate=0.01,
         batch=50,
         epochs=epochs,
-        generators=streams,
+        generators=generators(ensemble.networks, 100),
         checkpoint=checkpoint,
     )
 
@@ -51,11 +51,6 @@ def sgd(ensemble, epochs=3, streams=None, checkpoint=None):
 def assert_close(first, second, tolerance):
     for a, b in zip(first.weights + first.biases, second.weights + second.biases, strict=True):
         assert (a - b).abs().max() <= tolerance
-
-
-def assert_same_bits(first, second):
-    for a, b in zip(first.weights + first.biases, second.weights + second.biases, strict=True):
-        assert torch.equal(a, b)
 
 
 @pytest.mark.parametrize("width", [10, 30])
@@ -100,7 +95,7 @@ def test_sgd_batched_equals_sequential():
             learning_rate=0.01,
             batch=50,
             epochs=3,
-            generators=[generators(4, 100)[model]],
+            generators=generators(1, 100 + model),
         )
         assert_close(together.select([model]), alone, 1e-5)
 
@@ -120,7 +115,7 @@ def test_training_reaches_zero_errors_and_stops_there():
     # A network without a gradient stays as it is while others go on.
     first = int(trained.stop_epoch.argmin())
     early = adam(start, count=200, epochs=stopped + 1).ensemble
-    assert_same_bits(early.select([first]), trained.ensemble.select([first]))
+    assert same_bits(early.select([first]), trained.ensemble.select([first]))
 
 
 def test_sgd_stops_where_nothing_is_left_to_learn():
@@ -129,11 +124,11 @@ def test_sgd_stops_where_nothing_is_left_to_learn():
     coins = torch.from_numpy(np.random.default_rng(5).choice([-1.0, 1.0], (2, 40)).astype(np.float32))
 
     def run(epochs):
-        settings = {"margin": 1.0, "learning_rate": 0.05, "batch": 20, "generators": generators(2, 100)}
-        return train_sgd(start, inputs, coins, epochs=epochs, **settings)
+        settings: dict[str, Any] = {"margin": 1.0, "learning_rate": 0.05, "batch": 20}
+        return train_sgd(start, inputs, coins, epochs=epochs, generators=generators(2, 100), **settings)
 
     enough = run(401)
-    assert_same_bits(enough, run(501))
+    assert same_bits(enough, run(501))
     assert not torch.equal(enough.weights[0], run(2).weights[0])
     assert not enough.errors(inputs, coins).any()
     # It stops at the errors: some patterns are still inside the margin.
@@ -160,31 +155,13 @@ def test_divergence_is_an_error():
         adam(networks(), learning_rate=1e30, epochs=200)
 
 
-class Interrupted(Exception):
-    pass
-
-
-class StopsAfter(Checkpoint):
-    """Saves at every epoch; the run is interrupted after some saves."""
-
-    def __init__(self, path, saves):
-        super().__init__(path, "run", seconds=0, report=lambda line: None)
-        self.saves = saves
-
-    def save(self, state):
-        if self.saves == 0:
-            raise Interrupted
-        self.saves -= 1
-        super().save(state)
-
-
 def test_resumed_adam_has_the_same_bits(tmp_path):
     start, path = networks(), tmp_path / "adam"
     whole = adam(start, epochs=40)
     with pytest.raises(Interrupted):
-        adam(start, epochs=40, checkpoint=StopsAfter(path, 17))
+        adam(start, epochs=40, checkpoint=StopsAt(path, "run", 17))
     resumed = adam(start, epochs=40, checkpoint=Checkpoint(path, "run"))
-    assert_same_bits(whole.ensemble, resumed.ensemble)
+    assert same_bits(whole.ensemble, resumed.ensemble)
     assert torch.equal(whole.loss, resumed.loss)
     assert torch.equal(whole.stop_epoch, resumed.stop_epoch)
 
@@ -193,16 +170,16 @@ def test_resumed_sgd_has_the_same_bits(tmp_path):
     start, path = networks(), tmp_path / "sgd"
     whole = sgd(start, epochs=6)
     with pytest.raises(Interrupted):
-        sgd(start, epochs=6, checkpoint=StopsAfter(path, 4))
+        sgd(start, epochs=6, checkpoint=StopsAt(path, "run", 4))
     # The streams of the new process are in their initial state: the checkpoint puts them where they were.
-    assert_same_bits(whole, sgd(start, epochs=6, checkpoint=Checkpoint(path, "run")))
+    assert same_bits(whole, sgd(start, epochs=6, checkpoint=Checkpoint(path, "run")))
 
 
 def test_finished_sgd_is_not_made_again(tmp_path, monkeypatch):
     start, path = networks(), tmp_path / "sgd"
     whole = sgd(start, checkpoint=Checkpoint(path, "run"))
     monkeypatch.delattr(SquareHinge, "__call__")
-    assert_same_bits(whole, sgd(start, checkpoint=Checkpoint(path, "run")))
+    assert same_bits(whole, sgd(start, checkpoint=Checkpoint(path, "run")))
 
 
 def test_outputs_that_are_no_numbers_are_errors():
@@ -216,13 +193,13 @@ def test_a_corrupt_checkpoint_gives_way_to_the_one_before(tmp_path):
     start, path = networks(), tmp_path / "adam"
     whole = adam(start, epochs=40)
     with pytest.raises(Interrupted):
-        adam(start, epochs=40, checkpoint=StopsAfter(path, 17))
+        adam(start, epochs=40, checkpoint=StopsAt(path, "run", 17))
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     lines: list[str] = []
     resumed = adam(start, epochs=40, checkpoint=Checkpoint(path, "run", report=lines.append))
-    assert_same_bits(whole.ensemble, resumed.ensemble)
+    assert same_bits(whole.ensemble, resumed.ensemble)
     assert len(lines) == 2
     assert "corrupt" in lines[0]
     assert lines[1].endswith(".previous")

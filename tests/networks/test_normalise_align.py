@@ -7,6 +7,7 @@ import torch
 from localentropy.networks.align import _permuted, align, layer_overlaps, overlap
 from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal
 from localentropy.networks.normalise import normalise
+from tests.generators import generators
 
 INPUTS = torch.from_numpy(np.random.default_rng(1).standard_normal((1000, 10))).float()
 
@@ -14,7 +15,7 @@ INPUTS = torch.from_numpy(np.random.default_rng(1).standard_normal((1000, 10))).
 def networks(models=3, width=16, first=0):
     """Networks with rows of different norms and with biases."""
     random = np.random.default_rng(50 + first)
-    ensemble = random_orthogonal(Shape(10, width, 5), [np.random.default_rng(first + s) for s in range(models)])
+    ensemble = random_orthogonal(Shape(10, width, 5), generators(models, first))
     scale = [torch.from_numpy(np.exp(random.standard_normal(b.shape))).float() for b in ensemble.biases]
     return Ensemble(
         tuple(w * s[:, :, None] for w, s in zip(ensemble.weights, scale, strict=True)),

@@ -8,12 +8,11 @@ import torch
 
 from localentropy.networks.align import _permuted, _turned, align_with_signs, layer_overlaps, overlap
 from localentropy.networks.binary_mlp.network import BinaryNetworks, Shape, uniform_initialization
+from tests.generators import generators
 
 
 def networks(shape, count=3, first=0):
-    return BinaryNetworks.of(
-        uniform_initialization(shape, [np.random.default_rng(first + index) for index in range(count)], 1.0)
-    )
+    return BinaryNetworks.of(uniform_initialization(shape, generators(count, first), 1.0))
 
 
 @pytest.mark.parametrize("shape", [Shape(101, 15, 2, 10), Shape(301, 33, 3, 2)], ids=["2 layers", "3 layers"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -23,10 +22,10 @@ from localentropy.commands.site import LOOK, build
 from localentropy.errors import LocalEntropyError
 from localentropy.pipeline.config import ROOT, find_papers
 from localentropy.replica import bayes, perceptron, random_features, tree_committee
+from tests.chromium import launched, needs_chromium
 
 GALLERY = ROOT / "figures/gallery"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium to look at the site with (Debian: chromium)")
+pytestmark = needs_chromium
 
 EVERYTHING = """async () => {
     if (window.MathJax) await MathJax.startup.promise;
@@ -156,7 +155,7 @@ def test_a_link_to_an_earlier_site_is_refused(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched(playwright)
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from localentropy.solvers.binary.anneal import anneal, counter_planes, mct0, swe
 from localentropy.solvers.binary.annealing_kernels import lattice_sweeps
 from tests.enumeration import all_signs
 from tests.random_streams import random_word, start
+from tests.solvers.chains import assert_detailed_balance, sampled_states
 
 
 def twin_sweeps(instance, margin, weights, key, betas, stop):
@@ -112,24 +113,16 @@ def boltzmann_states(instance, beta, margin):
     return weight / weight.sum()
 
 
-def sampled_states(instance, beta, margin, samples, sweeps_between, key=11):
-    weights, stream = start(instance.N, key)
-    powers = 2 ** np.arange(instance.N)[::-1]
-    run = sweeper(instance, margin, weights, stream)
-    betas = np.full(sweeps_between, beta)
-    errors = np.zeros(sweeps_between, np.int64)
-    states = np.empty(samples, np.int64)
-    for t in range(samples):
-        run(betas, False, errors)
-        states[t] = ((weights > 0) * powers).sum()
-    return states[10:]
+def chain(instance, beta, margin, samples, sweeps_between):
+    weights, stream = start(instance.N, 11)
+    return sampled_states(sweeper(instance, margin, weights, stream), weights, beta, samples, sweeps_between)
 
 
 @pytest.mark.parametrize("beta, margin", [(0.3, 0.0), (1.0, 0.0), (0.7, 0.9)])
 def test_states_are_drawn_from_the_gibbs_distribution(beta, margin):
     instance = random_patterns(N=7, P=9, seed=2)
     expected = boltzmann_states(instance, beta, margin)
-    states = sampled_states(instance, beta, margin, samples=60_000, sweeps_between=20)
+    states = chain(instance, beta, margin, samples=60_000, sweeps_between=20)
     counts = np.bincount(states, minlength=128)
     # Twenty sweeps apart the states are independent, and every state is expected often enough for χ².
     assert expected.min() * len(states) > 5
@@ -139,13 +132,7 @@ def test_states_are_drawn_from_the_gibbs_distribution(beta, margin):
 
 def test_moves_are_in_detailed_balance():
     instance = random_patterns(N=5, P=7, seed=4)
-    states = sampled_states(instance, 0.8, 0.0, samples=100_000, sweeps_between=1)
-    moves = np.zeros((32, 32))
-    np.add.at(moves, (states[:-1], states[1:]), 1)
-    pairs = [(a, b) for a in range(32) for b in range(a) if moves[a, b] + moves[b, a] >= 10]
-    z = [(moves[a, b] - moves[b, a]) / math.sqrt(moves[a, b] + moves[b, a]) for a, b in pairs]
-    assert len(pairs) > 300
-    assert abs(np.square(z).sum() - len(z)) < 4 * math.sqrt(2 * len(z))
+    assert_detailed_balance(chain(instance, 0.8, 0.0, samples=100_000, sweeps_between=1))
 
 
 def test_solutions_have_no_errors_and_failures_say_so():

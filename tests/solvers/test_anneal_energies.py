@@ -15,6 +15,7 @@ from localentropy.solvers.binary.energies import energy_table
 from localentropy.solvers.binary.energy_kernels import energy_sweeps
 from tests.enumeration import all_signs
 from tests.random_streams import random_word, start
+from tests.solvers.chains import assert_detailed_balance, sampled_states
 
 CASES = [("linear", 1.0), ("cross_entropy", 0.5), ("cross_entropy", 20.0)]
 
@@ -148,11 +149,7 @@ def test_states_are_drawn_from_the_gibbs_distribution(energy, gamma, beta, margi
     expected /= expected.sum()
     weights, stream = start(7, 11)
     run = energy_sweeper(instance, margin, weights, stream, energy, gamma)
-    betas, errors, powers = np.full(20, beta), np.zeros(20, np.int64), 2 ** np.arange(7)[::-1]
-    states = np.empty(40_000, np.int64)
-    for t in range(len(states)):
-        run(betas, False, errors)
-        states[t] = ((weights > 0) * powers).sum()
+    states = sampled_states(run, weights, beta, samples=40_000, sweeps_between=20)
     counts = np.bincount(states, minlength=128)
     # Twenty sweeps apart the states are independent; χ² over those that are expected often enough.
     often = len(states) * expected > 5
@@ -168,16 +165,7 @@ def test_moves_are_in_detailed_balance():
     instance = random_patterns(N=5, P=7, seed=4)
     weights, stream = start(5, 11)
     run = energy_sweeper(instance, 0.0, weights, stream, "cross_entropy", 1.0)
-    betas, errors, states = np.full(1, 1.5), np.zeros(1, np.int64), np.empty(100_000, np.int64)
-    for t in range(len(states)):
-        run(betas, False, errors)
-        states[t] = ((weights > 0) * 2 ** np.arange(5)).sum()
-    moves = np.zeros((32, 32))
-    np.add.at(moves, (states[10:-1], states[11:]), 1)
-    pairs = [(a, b) for a in range(32) for b in range(a) if moves[a, b] + moves[b, a] >= 10]
-    z = [(moves[a, b] - moves[b, a]) / math.sqrt(moves[a, b] + moves[b, a]) for a, b in pairs]
-    assert len(pairs) > 300
-    assert abs(np.square(z).sum() - len(z)) < 4 * math.sqrt(2 * len(z))
+    assert_detailed_balance(sampled_states(run, weights, 1.5, samples=100_000, sweeps_between=1))
 
 
 def test_cross_entropy_leads_where_the_number_of_errors_does_not():

@@ -1,6 +1,5 @@
 """Focusing belief propagation on committee machines: its kernels against slow twins, and what it finds."""
 
-import itertools
 import math
 import sys
 
@@ -19,20 +18,14 @@ from localentropy.solvers.committee.focusing_kernels import (
     update_weights,
 )
 from localentropy.solvers.committee.messages import Messages
+from tests.enumeration import all_signs, probability_of_majority
+from tests.finite_differences import FIVE_POINTS, five_point_curvature, five_point_slope
 
 
-def enumerated(plus):
-    """P(most units +) and, for each unit, P(exactly half of the others +), over all 2^K states."""
-    K = len(plus)
-    total, decisive = 0.0, np.zeros(K)
-    for state in itertools.product([0, 1], repeat=K):
-        weights = np.where(state, plus, 1 - plus)
-        if sum(state) > K // 2:
-            total += weights.prod()
-        for unit in range(K):
-            if state[unit] and sum(state) == (K + 1) // 2:
-                decisive[unit] += np.delete(weights, unit).prod()
-    return total, decisive
+def probability_of_a_tie(plus):
+    """P(exactly half of the units +), over all their votes."""
+    votes = all_signs(len(plus))
+    return np.where(votes[votes.sum(1) == 0] > 0, plus, 1 - plus).prod(1).sum()
 
 
 @pytest.mark.parametrize("K", [1, 3, 5, 9])
@@ -45,13 +38,13 @@ def test_majority_node_is_the_enumeration(K):
     decisive, total = np.empty((K, 4)), np.empty(4)
     majority(plus, 1 - plus, *work, decisive, total)
     for pattern in range(4):
-        expected, expected_decisive = enumerated(plus[:, pattern])
-        assert total[pattern] == pytest.approx(expected, rel=1e-13)
-        np.testing.assert_allclose(decisive[:, pattern], expected_decisive, rtol=1e-13)
+        assert total[pattern] == pytest.approx(probability_of_majority(plus[:, pattern]), rel=1e-13)
+        ties = [probability_of_a_tie(np.delete(plus[:, pattern], unit)) for unit in range(K)]
+        np.testing.assert_allclose(decisive[:, pattern], ties, rtol=1e-13)
 
 
 def log_z(omega, variances):
-    return math.log(enumerated(norm.cdf(omega / np.sqrt(variances)))[0])
+    return math.log(probability_of_majority(norm.cdf(omega / np.sqrt(variances))))
 
 
 def twin(patterns, means, variances, damping, slopes, curvatures):
@@ -63,14 +56,8 @@ def twin(patterns, means, variances, damping, slopes, curvatures):
     for block, g, gamma in zip(blocks, slopes, curvatures, strict=True):
         omega = (block * means).sum(1) - variances * g
         for unit in range(K):
-            values = []
-            for shift in (-2, -1, 0, 1, 2):
-                moved = omega.copy()
-                moved[unit] += shift * step
-                values.append(log_z(moved, variances))
-            left2, left, here, right, right2 = values
-            first = (left2 - 8 * left + 8 * right - right2) / (12 * step)
-            second = (-left2 + 16 * left - 30 * here + 16 * right - right2) / (12 * step**2)
+            beside = [log_z(omega + n * step * np.eye(K)[unit], variances) for n in FIVE_POINTS]
+            first, second = five_point_slope(beside, step), five_point_curvature(beside, log_z(omega, variances), step)
             g[unit] = damping * g[unit] + (1 - damping) * first
             gamma[unit] = damping * gamma[unit] - (1 - damping) * second
     precisions = curvatures.sum(0) / size

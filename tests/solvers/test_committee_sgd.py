@@ -16,6 +16,11 @@ from localentropy.solvers.committee.sgd import CommitteeBatch, Schedule, committ
 from localentropy.solvers.committee.sgd_kernels import epoch
 from tests.finite_differences import FIVE_POINTS, five_point_slope
 
+SLOW = Schedule(
+    learning_rate=3e-3, beta=0.5, beta_growth=2e-4, gamma=0.1, gamma_growth=4e-4, epochs=20_000, stop="loss"
+)
+"""ceSGD-slow on random patterns (`shaping`, Methods). β₁ is chosen here."""
+
 
 def loss(weights, patterns, beta, gamma):
     """Summed over patterns, in the words of the text: −Δ/2 + ln(2 cosh γΔ)/(2γ)."""
@@ -142,12 +147,9 @@ def test_epochs_to_a_solution_are_those_of_the_paper():
 
 @pytest.mark.slow
 def test_epochs_to_a_small_loss_are_those_of_the_paper():
-    """ceSGD-slow on random patterns: (1.298 ± 0.007)·10⁴ epochs (`shaping`, Methods). β₁ is chosen here."""
-    schedule = Schedule(
-        learning_rate=3e-3, beta=0.5, beta_growth=2e-4, gamma=0.1, gamma_growth=4e-4, epochs=20_000, stop="loss"
-    )
+    """ceSGD-slow on random patterns: (1.298 ± 0.007)·10⁴ epochs (`shaping`, Methods)."""
     for seed in (1, 2, 3):
-        run = committee_sgd(random_tree_committee(N=999, P=1000, K=9, seed=seed), seed=seed, schedule=schedule)
+        run = committee_sgd(random_tree_committee(N=999, P=1000, K=9, seed=seed), seed=seed, schedule=SLOW)
         assert run.solved and run.converged
         assert abs(run.iterations - 12980) < 3 * 70
 
