@@ -326,7 +326,8 @@ def franz_parisi(
 
     Raises:
         DomainError: an argument out of range, or margins that have no solutions.
-        ConvergenceError: the solve failed at the reference, or, if `unsolved` is "raise", at a distance.
+        ConvergenceError: the solve failed at the reference or at the curve's maximum, or, if `unsolved` is
+            "raise", at a distance.
     """
     student = _seeing_teacher(_ensemble(alpha_T, inv_alpha, margin, activation))
     labels = {"alpha_T": float(alpha_T), "inv_alpha": float(inv_alpha)}
