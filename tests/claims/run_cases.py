@@ -41,7 +41,7 @@ def features(solver: str, kind: str) -> Case:
 
 
 RUNS["O23"] = features("sbpi", "binary")
-RUNS["O24"] = features("anneal", "gaussian covariate")
+RUNS["O24"] = features("anneal", "gaussian_covariate")
 
 
 def solves(name: str, D: int, inv_alpha: float, value: float = 1.0, samples: int = 20) -> Spoiling:
