@@ -147,11 +147,20 @@ MARGINS["M10"] = Case(
     small={"no ReLU": only("dense_regions", ensemble=other_than("relu"))},
     missing={"one threshold": put("dense_regions", "alpha", np.nan, ensemble="relu", **end)},
 )
+
+
+def _fewer_in_turn(rows):
+    """Far fewer at one distance of each solution: each distance scatters, the mean over them does not."""
+    turn = rows["distance"].rank(method="dense") % 5
+    return rows["entropy"] - 0.06 * (turn == rows["sample"] % 5)
+
+
 MARGINS["M09"] = Case(
     wrong={
         "fewer solutions": add("local_entropy", "entropy", -0.02, distance=above(0.03)),
         "far more solutions": add("local_entropy", "entropy", 0.03, distance=above(0.1)),
         "more next to them": add("local_entropy", "entropy", 0.004, distance=below(0.021)),
+        "fewer on average": put("local_entropy", "entropy", _fewer_in_turn, distance=lambda d: d.between(0.04, 0.2)),
         "fewer at one distance": add("local_entropy", "entropy", -0.02, distance=0.092),
     },
     small={

@@ -61,8 +61,12 @@ def franz_parisi_text() -> pd.DataFrame:
         curve("isolated", 0.0, [0, 7e-4, 0.3], [-1e-3, 0, 0.4], x=x, alpha=0.2),
         curve("isolated", 0.0, [0, 7e-3, 0.3], [-0.01, 0, 0.3], missing_below=1e-4, x=x, alpha=0.5),
         curve("isolated", 0.0, [0, 0.03, 0.3], [-0.05, 0, 0.15], missing_below=2e-3, x=x, alpha=0.7),
-        curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x, alpha=0.5),
-        curve("same_margin", 0.38, [0, 0.02, 0.3], [-0.08, 0, 0.1], missing_below=1e-3, x=x, alpha=0.5),
+        curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x, alpha=0.5).assign(
+            reference="0.5 max"
+        ),
+        curve("same_margin", 0.38, [0, 0.02, 0.3], [-0.08, 0, 0.1], missing_below=1e-3, x=x, alpha=0.5).assign(
+            reference="0.9 max"
+        ),
         curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.055, 0.1], x=x, alpha=0.7254),
         curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.045, 0.1], x=x, alpha=0.7327),
     ]

@@ -58,6 +58,7 @@ NETWORKS["O44"] = Case(
         "both equal": add(SGD, "value", -0.006, **error),
         "much worse": add(SGD, "value", 0.2, inv_alpha=lambda x: x > 0.45, **error),
         "a rise": add(FBP, "value", 0.2, inv_alpha=2.0, **error),
+        "a rise in between": every(*(add(name, "value", 0.06, inv_alpha=1.0, **error) for name in (FBP, SGD))),
         "no fall": every(put(FBP, "value", _flat, **error), put(SGD, "value", _flat, **error)),
     },
     small={"four sets": few(FBP, SGD, samples=4), "one N/P": only(FBP, inv_alpha=below(0.6))},
@@ -67,6 +68,7 @@ NETWORKS["O45"] = Case(
     wrong={
         "errors at short distance": put(SGD, "value", 0.003, sigma=0.01, inv_alpha=0.5, **energy),
         "sharper far away": times(FBP, "value", 4, inv_alpha=2.0, **energy),
+        "both sharper far away": every(*(times(name, "value", 3, inv_alpha=2.0, **energy) for name in (FBP, SGD))),
         "fBP sharper": times(FBP, "value", 3, **energy),
     },
     small={
@@ -269,6 +271,12 @@ NETWORKS["O57"] = Case(
     missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
 )
 start = {"quantity": "overlap_start"}
+
+
+def _one_leaves(rows):
+    return 1.0 - 0.01 * (rows["sample"] == 0)
+
+
 NETWORKS["O54"] = Case(
     wrong={
         "back to the start": add("cnn", "value", 0.3, epoch=40, layer=4, **start),
@@ -279,6 +287,7 @@ NETWORKS["O54"] = Case(
         "no order": put("cnn", "value", lambda rows: 0.9 + 0.001 * rows["sample"] - 0.01 * rows["epoch"], **start),
         "no layer moves": put("cnn", "value", 1.0, **start),
         "the first layer rests": put("cnn", "value", 1.0, layer=0, **start),
+        "the first layer rests in all but one": put("cnn", "value", _one_leaves, layer=0, **start),
     },
     small={
         "one network": few("cnn", samples=1),

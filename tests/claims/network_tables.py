@@ -20,14 +20,17 @@ def pairs(stream: np.random.Generator, samples: int, mean: float) -> list[dict[s
     ]
 
 
-def _noise(stream: np.random.Generator, curvature: float, name: str = "noise") -> list[dict[str, Any]]:
-    """A profile that starts flat: distance and train error at every level of noise."""
+def _noise(
+    stream: np.random.Generator, curvature: float, name: str = "noise", raw: bool = True
+) -> list[dict[str, Any]]:
+    """A profile that starts flat: distance, if `raw` not per unit too, and train error at every level of noise."""
     rows = []
     for sigma in SIGMAS:
         error = min(0.5, curvature * sigma**2) + (stream.normal(0.0, 2e-5) if sigma > 0.005 else 0.0)
         error *= error > 1.2e-4
         rows.append({"quantity": f"{name}_distance", "sigma": sigma, "value": sigma})
-        rows.append({"quantity": f"{name}_distance_raw", "sigma": sigma, "value": 7 * sigma})
+        if raw:
+            rows.append({"quantity": f"{name}_distance_raw", "sigma": sigma, "value": 7 * sigma})
         rows.append({"quantity": f"{name}_train_error", "sigma": sigma, "value": error})
     return rows
 
@@ -77,7 +80,7 @@ def _committee(algorithm: int, starts: int) -> pd.DataFrame:
                 rows.append(one | {"quantity": "test_error", "value": stream.normal(error, 0.001)})
                 if solved:
                     curvature = (0.5 + 0.3 * algorithm) * (0.5 / inv_alpha) ** 0.5
-                    rows += [one | row for row in _noise(stream, curvature)]
+                    rows += [one | row for row in _noise(stream, curvature, raw=False)]
             if solved and starts == 2:
                 overlap = stream.normal(0.6 - 0.1 * np.log(inv_alpha / 0.4), 0.01)
                 rows.append(here | {"start": 0, "other": 1, "quantity": "overlap", "value": overlap})

@@ -41,7 +41,7 @@ def features(solver: str, kind: str) -> Case:
 
 
 RUNS["O23"] = features("sbpi", "binary")
-RUNS["O24"] = features("anneal", "gaussian covariate")
+RUNS["O24"] = features("anneal", "gaussian_covariate")
 
 
 def solves(name: str, D: int, inv_alpha: float, value: float = 1.0, samples: int = 20) -> Spoiling:
@@ -54,6 +54,7 @@ RUNS["O25"] = Case(
         "fBP solves there": solves("solve_focusing_bp", 467, 0.947),
         "BinaryNet solves there": solves("solve_binarynet", 201, 0.947),
         "half solved too early": solves("solve_sbpi", 467, 1.0),
+        "fBP solves there, though never half": solves("solve_focusing_bp", 467, 0.947, samples=8),
     },
     small={
         "SBPI solves there once": solves("solve_sbpi", 467, 0.947, samples=1),
@@ -172,6 +173,15 @@ RUNS["O34"] = Case(
         "off at one margin": add("solve_mct0", "value", 0.03, margin=0.25, **error),
         "all off": add("solve_mct0", "value", -0.05, **error),
         "all off by less than one can tell at one point": add("solve_mct0", "value", 0.009, D=134, **error),
+        "two points of one margin off, in opposite ways": every(
+            add("solve_mct0", "value", 0.02, margin=0.0, D=134, inv_alpha=near(5.0), **error),
+            add("solve_mct0", "value", -0.02, margin=0.0, D=134, inv_alpha=near(10.0), **error),
+        ),
+        "two margins off, in opposite ways": every(
+            add("solve_mct0", "value", 0.004, margin=0.0, D=134, **error),
+            add("solve_mct0", "value", -0.004, margin=0.25, D=134, **error),
+        ),
+        "off on average only": add("solve_mct0", "value", 0.009, margin=0.5, D=134, **error),
     },
     small={
         "three runs": few("solve_mct0"),
@@ -217,6 +227,7 @@ def _scattered(rows):
 RUNS["O39"] = Case(
     wrong={
         "sharper in the end": times("solve_sbpi", "value", 10, inv_alpha=above(12), **energy),
+        "sharper in between": times("solve_sbpi", "value", 4, inv_alpha=near(5.0), **energy),
         "SBPI equally sharp": put("solve_sbpi", "value", _no_flatter, **energy),
         "BP equally sharp": put("solve_belief_propagation", "value", _no_flatter, **energy),
     },

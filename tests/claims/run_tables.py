@@ -163,12 +163,12 @@ def typical_lattice() -> pd.DataFrame:
             ("mean_stability", [np.nan], [stabilities @ probabilities]),
         ):
             tables.append(pd.DataFrame({"quantity": quantity, "x": places, "value": values}).assign(**size))
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True).drop(columns="P")
 
 
 def equivalent_features() -> pd.DataFrame:
     stream, rows = np.random.default_rng(8), []
-    kinds = {"sbpi": (201, 2.0, ("gaussian", "binary")), "anneal": (67, 10.0, ("sign", "gaussian covariate"))}
+    kinds = {"sbpi": (201, 2.0, ("gaussian", "binary")), "anneal": (67, 10.0, ("gaussian", "gaussian_covariate"))}
     for solver, (D, x, features) in kinds.items():
         for kind in features:
             for sample in range(20):

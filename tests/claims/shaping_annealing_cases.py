@@ -29,6 +29,9 @@ entropy = {"quantity": "local_entropy"}
 SHAPING_ANNEALING["S17"] = Case(
     wrong={
         "the theory only rises": put("optimal_gamma", "entropy", lambda rows: np.log(10 * rows["gamma"]), alpha=0.6),
+        "the theory only falls": put(
+            "optimal_gamma", "entropy", lambda rows: 0.05 - 1e-4 * rows["gamma"], alpha=0.6, gamma=below(np.inf)
+        ),
         "a narrow good range": put("optimal_gamma", "entropy", 0.02, gamma=other_than(3.0), distance=0.01),
         "annealing only falls": put(
             "optimal_gamma_annealing", "value", lambda rows: 1.0 / rows["gamma"] + 1e-3 * rows["sample"], **entropy

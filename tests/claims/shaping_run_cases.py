@@ -31,13 +31,13 @@ SHAPING_RUNS["S09"] = Case(
             put("capacities", "solved", 1.0, algorithm="lal"),
             put("capacities", "solved", 0.0, algorithm="fbp", alpha=above(2.0)),
         ),
-        "SGD solves more than LAL": put("capacities", "solved", 1.0, algorithm="ce_slow", alpha=below(2.7)),
+        "SGD solves more than LAL": put("capacities", "solved", 1.0, algorithm="ce_fast", alpha=below(2.7)),
     },
     small={
         "three samples": few("capacities"),
         "no LAL": only("capacities", algorithm=other_than("lal")),
         "all solved": put("capacities", "solved", 1.0),
-        "as many as LAL": put("capacities", "solved", lambda rows: (rows["alpha"] < 2.25) * 1.0, algorithm="ce_slow"),
+        "as many as LAL": put("capacities", "solved", lambda rows: (rows["alpha"] < 2.25) * 1.0, algorithm="ce_fast"),
     },
     missing={"an outcome": put("capacities", "solved", np.nan, algorithm="fbp", alpha=near(2.0), sample=1)},
 )

@@ -117,7 +117,7 @@ def typical_volume() -> pd.DataFrame:
 
 def capacities() -> pd.DataFrame:
     """Solved up to an α of each algorithm's own."""
-    ends = {"fbp": 2.6, "lal": 2.3, "ce_fast": 1.7, "ce_slow": 1.9}
+    ends = {"fbp": 2.6, "lal": 2.3, "ce_fast": 1.9}
     rows = [
         {"algorithm": name, "alpha": alpha, "sample": sample, "solved": float(alpha < end - 0.02 * sample)}
         for name, end in ends.items()

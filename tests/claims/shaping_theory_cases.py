@@ -27,6 +27,8 @@ SHAPING_THEORY["S03"] = Case(
     wrong={
         "much is left": put("wide_minima", "entropy", -0.2, alpha=2.0, overlap=0.999),
         "much is left of many units": put("wide_minima_many_units", "entropy", -0.3, alpha=4.0, overlap=0.999),
+        "more is left everywhere": times("wide_minima_many_units", "entropy", 20.0),
+        "a larger load has more": times("wide_minima", "entropy", 0.2, alpha=2.0),
         "a fall": add("wide_minima", "entropy", -0.3, alpha=2.0, overlap=0.95),
         "no order of the loads": put("wide_minima", "entropy", -1e-3, alpha=2.0, overlap=0.95),
         "flat": put("wide_minima_many_units", "entropy", -1e-3, alpha=1.0, overlap=above(0.85)),

@@ -13,7 +13,7 @@ from localentropy.claims.overparam.solvers import half_point
 from localentropy.errors import ArtifactError
 from localentropy.pipeline.config import read_claims
 from localentropy.pipeline.scorecard import assess
-from tests.claims.cases import Case, Tables, only, tables
+from tests.claims.cases import Case, Tables, few, tables
 from tests.claims.glm_cases import GLM
 from tests.claims.margins_cases import MARGINS
 from tests.claims.network_cases import NETWORKS
@@ -54,6 +54,9 @@ ABSCISSAE = {
 ONLY_TOLD = {("O01", "inv_alpha_le")}
 """Claim and column of a number that its detail tells and its verdict does not need."""
 
+SINGLE = {"O51", "O59"}
+"""Claims about every single network, which one sample can decide."""
+
 pytestmark = pytest.mark.filterwarnings("ignore:.*(Degrees of freedom|invalid value|divide by zero):RuntimeWarning")
 
 
@@ -70,6 +73,26 @@ def good(key: str) -> Tables:
 
 def spoilings(kind: str) -> list[tuple[str, str]]:
     return [(key, name) for key, case in CASES.items() for name in getattr(case, kind)]
+
+
+SAMPLED = [key for key in CASES if key not in SINGLE and any("sample" in table for table in good(key).values())]
+"""Claims that more than one sample must decide."""
+NUMBERS = [
+    (key, short, quantity)
+    for key in CASES
+    for short, table in good(key).items()
+    if "value" in table
+    for quantity in sorted(set(table["quantity"]) - set(MAY_BE_MISSING))
+]
+"""Claim, its argument and a quantity of that table, of which no run may lack the number."""
+
+
+def test_claims_without_samples_are_of_theory_and_every_value_is_needed() -> None:
+    others = set(CASES) - set(SAMPLED) - SINGLE
+    # A finding of theory has no error, that of runs has one or none to tell (NaN).
+    assert [key for key in others if verdict(key, good(key)).error != 0.0] == []
+    valued = {(key, short) for key in CASES for short, table in good(key).items() if "value" in table}
+    assert {(key, short) for key, short, _ in NUMBERS} == valued
 
 
 def test_every_claim_has_right_and_wrong_tables() -> None:
@@ -110,13 +133,12 @@ def test_a_missing_number_never_counts_as_reproduced(key: str, name: str) -> Non
     assert verdict(key, made).verdict is not Verdict.REPRODUCED
 
 
-@pytest.mark.parametrize("key", CASES)
-def test_one_missing_number_of_a_run_is_enough(key: str) -> None:
-    for short, table in good(key).items():
-        for quantity in set(table.get("quantity", []) if "value" in table else []) - set(MAY_BE_MISSING):
-            made = good(key)
-            made[short].loc[table.index[table["quantity"] == quantity][-1], "value"] = np.nan
-            assert verdict(key, made).verdict is Verdict.NOT_TESTABLE, (short, quantity)
+@pytest.mark.parametrize(("key", "short", "quantity"), NUMBERS)
+def test_one_missing_number_of_a_run_is_enough(key: str, short: str, quantity: str) -> None:
+    made = good(key)
+    table = made[short]
+    table.loc[table.index[table["quantity"] == quantity][-1], "value"] = np.nan
+    assert verdict(key, made).verdict is Verdict.NOT_TESTABLE
 
 
 @pytest.mark.parametrize("key", CLAIMS)
@@ -149,15 +171,11 @@ def test_without_any_number_of_a_column_that_it_needs_nothing_is_reproduced(key:
     assert needed or key in ("O05", "O15", "O20", "M06", "M10", "S01")
 
 
-@pytest.mark.parametrize("key", [key for key in CASES if key not in ("O51", "O59")])
+@pytest.mark.parametrize("key", SAMPLED)
 def test_one_sample_never_counts_as_reproduced(key: str) -> None:
-    """But for O51 and O59, which are about every single network."""
     made = good(key)
-    sampled = [short for short, table in made.items() if "sample" in table]
-    for short in sampled:
-        only(short, sample=0)(made)
-    if sampled:
-        assert verdict(key, made).verdict is not Verdict.REPRODUCED
+    few(*(short for short, table in made.items() if "sample" in table), samples=1)(made)
+    assert verdict(key, made).verdict is not Verdict.REPRODUCED
 
 
 def test_runs_that_did_not_converge_are_told() -> None:

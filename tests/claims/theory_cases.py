@@ -133,6 +133,7 @@ THEORY["O11"] = Case(
         "always better": add("typical", "error_barycenter", -0.02, **half),
         "the other way": put("typical", "error_barycenter", _mirrored, **half),
         "back again": add("typical", "error_barycenter", 0.02, inv_alpha=above(15), **half),
+        "back and forth": add("typical", "error_barycenter", 0.02, inv_alpha=lambda x: x.between(8, 12), **half),
     },
     small={"no fixed margin": only("typical", reference=lambda names: names.isin(["0.0", "max"]))},
     missing={"one value": put("typical", "error_barycenter", np.nan, inv_alpha=above(19), **half)},
@@ -140,6 +141,7 @@ THEORY["O11"] = Case(
 THEORY["O12"] = Case(
     wrong={
         "still correlated": put("large_overparameterization", "q", 0.3),
+        "correlated at 10³ only": put("large_overparameterization", "q", 0.01, margin=0.0, inv_alpha=1e3),
         "correlated again": put("large_overparameterization", "q", 1e-3, margin=0.5, inv_alpha=1e6),
         "no teacher": put("large_overparameterization", "r", 0.0, margin=0.5),
     },
@@ -311,6 +313,10 @@ THEORY["O38"] = Case(
     wrong={
         "flat": times("solve_mct0", "value", 0.3, **energy),
         "flat at one 1/α": times("solve_mct0", "value", 0.6, inv_alpha=near(30.0), **energy),
+        "off the theory at two 1/α, in opposite ways": every(
+            times("typical_lattice", "value", 1 / 1.18, inv_alpha=near(15.0), **energy),
+            times("typical_lattice", "value", 1 / 0.82, inv_alpha=near(20.0), **energy),
+        ),
         "small deviations of all instances": times("solve_mct0", "value", 1.1, **energy),
         "flatter and flatter, as in the theory": every(
             times("solve_mct0", "value", 0.7, inv_alpha=near(30.0), **energy),

@@ -153,7 +153,9 @@ def franz_parisi_text() -> pd.DataFrame:
             *(curve("monotonic", margin, places, heights, x=x) for margin, heights in monotonic.items()),
             curve("isolated", 0.0, [0, 2e-3, 0.3], [-5e-3, 0, 0.15], missing_below=2e-4, x=x, inv_alpha=2.0),
             curve("isolated", 0.0, [0, 3e-4, 0.3], [-3e-4, 0, 0.15], x=x, inv_alpha=5.0),
-            curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x),
+            curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x).assign(
+                reference="0.9 max"
+            ),
             curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.045, 0.15], x=x, inv_alpha=1.011),
             curve("threshold", "max", [0, 0.1, 0.15, 0.3], [1e-3, 0.05, 0.055, 0.15], x=x, inv_alpha=1.021),
         ],

@@ -10,8 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from localentropy.pipeline.artifacts import read_table
 from localentropy.pipeline.config import name_target, read_claims, read_figures, split_target
 from localentropy.plots.interactive import chart
+from tests.claims.test_verdicts import CASES, CLAIMS, good
 from tests.pipeline.conftest import ROOT, Checkout, Run, make_once
 from tests.pipeline.golden import difference, verdict_differences
 from tests.plots.charts import faults
@@ -324,6 +326,19 @@ def test_verdicts_are_the_golden_ones(smoke: Checkout, file: Path) -> None:
     fresh = pd.read_csv(smoke.folder / "figures/smoke" / paper / "scorecard.csv")
     claims = {key: claim for key, claim in read_claims().items() if claim.paper == paper}
     assert verdict_differences(pd.read_csv(file), fresh, claims) == []
+
+
+@pytest.mark.parametrize(("key", "short"), [(key, short) for key in CASES for short in CLAIMS[key].arguments])
+def test_tables_made_by_hand_are_like_those_that_programs_write(smoke: Checkout, key: str, short: str) -> None:
+    made = good(key)[short]
+    real = read_table(smoke.folder / "results/smoke" / f"{CLAIMS[key].arguments[short]}.parquet").rows
+    assert set(made) <= set(real)
+    assert set(made.attrs.get("parameters", {})) <= set(real.attrs["parameters"])
+    # Some tests of verdicts are for tables with these columns only.
+    assert {"sample", "value"} & set(real) <= set(made)
+    labels = [column for column in made if not pd.api.types.is_numeric_dtype(made[column])]
+    unknown = {column: set(made[column].dropna()) - set(real[column]) for column in labels}
+    assert not any(unknown.values()), unknown
 
 
 def test_every_figure_has_golden_numbers() -> None:

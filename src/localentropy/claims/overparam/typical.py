@@ -72,22 +72,20 @@ def barycentre_is_best(typical: pd.DataFrame, optimal_margin: pd.DataFrame) -> F
 
 def optimal_margin_has_an_onset(optimal_margin: pd.DataFrame, optimal_margin_onsets: pd.DataFrame) -> Finding:
     """The margin that minimises the barycentre's error is zero below some 1/α and positive above."""
-    rows = optimal_margin.sort_values("inv_alpha")
-    positive = rows["kappa_opt"].to_numpy() > 0
-    first = int(positive.argmax())
-    once = not positive[:first].any() and positive[first:].all() and first > 0
     alpha_T = optimal_margin.attrs["parameters"]["alpha_T"]
     if optimal_margin_onsets.attrs["parameters"]["ensemble"] != optimal_margin.attrs["parameters"]["ensemble"]:
         raise Untestable("the line and its onsets are of different ensembles")
     onsets = optimal_margin_onsets.set_index("alpha_T")["onset"]
-    if alpha_T not in onsets.index or rows["inv_alpha"].max() < onsets[alpha_T]:
+    if alpha_T not in onsets.index or optimal_margin["inv_alpha"].max() < onsets[alpha_T]:
         raise Untestable(f"the line at α_T = {alpha_T:g} ends before its onset, or the onset is not computed")
-    low, high = rows["inv_alpha"].iloc[first - 1], rows["inv_alpha"].iloc[first]
-    between = bool(low <= onsets[alpha_T] <= high)
+    # If it is zero again, low is above high. If it is always or never positive, one of them is missing.
+    positive = optimal_margin["kappa_opt"] > 0
+    low, high = optimal_margin.loc[~positive, "inv_alpha"].max(), optimal_margin.loc[positive, "inv_alpha"].min()
+    once = low <= onsets[alpha_T] <= high
     detail = f"κ_opt turns positive between 1/α = {low:.3f} and {high:.3f}; onsets " + ", ".join(
         f"{onset:.4f} at α_T = {at:g}" for at, onset in onsets.items()
     )
-    holds = bool(once and between and np.isfinite(onsets).all() and np.isfinite(rows["kappa_opt"]).all())
+    holds = bool(once and np.isfinite(onsets).all() and np.isfinite(optimal_margin["kappa_opt"]).all())
     return Finding.of_theory(
         "onset of a positive optimal margin, 1/α, once and at every α_T", onsets[alpha_T], holds, detail
     )
