@@ -32,8 +32,9 @@ from localentropy.instances.committee import Committee
 from localentropy.instances.perceptron import Instance
 from localentropy.landscape.committee_local_entropy import committee_solution_fraction
 from localentropy.landscape.hessian import smallest_valid_beta
+from localentropy.landscape.local_entropy import local_entropy
 from localentropy.pipeline.config import ROOT
-from localentropy.replica import bayes, gibbs
+from localentropy.replica import bayes, cross_entropy, gibbs
 from localentropy.solvers.amp import amp_in_fields
 from localentropy.solvers.solution import Solution
 from tests.robustness.public_calls import CALLS
@@ -67,15 +68,17 @@ HUGE_IS_FINE = {"batch", "block", "group", "threads"}
 """Arguments that no size is too large for."""
 MAY_BE_MISSING = {("pair_mean", "values"), ("spearman", "x"), ("spearman", "y"), ("radius", "energy")}
 """Arguments in which numbers may be missing (NaN)."""
-NO_NUMBER = {
+NO_NUMBER: dict[tuple[Any, str], str] = {
     (bayes.committee, "units"): "a committee of infinitely many units",
     (amp_in_fields, "result[1]"): "the entropy of a run that has not converged",
     (committee_solution_fraction, "entropy"): "no draw is a solution",
     (committee_solution_fraction, "error"): "no draw is a solution, or all are",
     (smallest_valid_beta, "result"): "there are errors at the largest β",
+    (local_entropy, "residual"): "a single update",
     (radius, "result"): "an error is missing, or none is large",
     (bayes.phase_retrieval, "free_entropy"): "the teacher is recovered",
     (gibbs.zero_entropy, "result"): "the entropy is positive at any load",
+    **{(cross_entropy.minimizers, name): "a loss that counts errors" for name in ("gamma", "beta", "log_beta")},
 }
 """Functions and the numbers of their results that may be missing or infinite, and where, as their docstrings say."""
 SOLVED = 1e-6
