@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 
 from localentropy.commands.diff import MEASURED, compare, compare_sources, lines, read_figures
 from localentropy.errors import DataError
+from tests.terminal import on_terminal
 
 
 def rows(**changes: object) -> pd.DataFrame:
@@ -202,14 +201,8 @@ def test_revisions_and_directories_are_compared(repository: Path):
 
 
 def test_a_table_on_a_terminal(repository: Path):
-    screen, terminal = pty.openpty()
-    command = [sys.executable, "-m", "localentropy", "diff", "first", "HEAD"]
-    environment = os.environ | {"COLUMNS": "160", "TERM": "xterm"}
-    process = subprocess.run(command, cwd=repository, stdout=terminal, env=environment, timeout=60, check=False)
-    os.close(terminal)
-    shown = os.read(screen, 65536).decode()
-    os.close(screen)
-    assert process.returncode == 1
+    status, shown = on_terminal(repository, "diff", "first", "HEAD")
+    assert status == 1
     assert "largest move" in shown and "14.1 σ" in shown and "\x1b[" in shown
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from localentropy.errors import DomainError
 from localentropy.instances.committee import random_tree_committee
 from localentropy.landscape.committee import committee_local_energy, committee_overlap
 from localentropy.solvers.committee.sgd import start
@@ -26,6 +27,23 @@ def test_overlap_is_the_mean_cosine_of_the_units():
     assert committee_overlap(first, 3 * first) == pytest.approx(1.0)
     assert committee_overlap(first, first * [[1], [1], [-2]]) == pytest.approx(1 / 3)
     assert committee_overlap(WEIGHTS, WEIGHTS[0]).shape == (3,)
+
+
+@pytest.mark.parametrize("size", [2.0**-600, 2.0**-530, 2.0**700])
+def test_no_size_is_too_small_or_too_large_for_an_overlap(size):
+    first, second = np.random.default_rng(0).standard_normal((2, 3, 7))
+    expected = committee_overlap(first, second)
+    assert committee_overlap(size * first, second) == committee_overlap(size * first, size * second) == expected
+
+
+def test_units_without_a_direction_or_of_another_norm_are_refused():
+    zeros = WEIGHTS * (np.arange(9) > 0)[:, None]
+    with pytest.raises(DomainError, match="a unit is all zeros"):
+        committee_overlap(zeros, WEIGHTS)
+    with pytest.raises(DomainError, match=r"a unit has the norm 0\.9, allowed is 1"):
+        energy(0.9 * WEIGHTS)
+    with pytest.raises(DomainError, match=r"1e\+200 is among them, allowed are units with the norm 1"):
+        energy(np.full_like(WEIGHTS, 1e200))
 
 
 def test_no_noise_gives_the_train_error():

@@ -480,20 +480,62 @@ CALLS: dict[str, Call] = {
     ),
     "perceptron.kappa_min": Call(perceptron.kappa_min, {"alpha": 0.5}),
     "perceptron.kappa_u": Call(perceptron.kappa_u, {"alpha": 0.5}),
+    "perceptron.franz_parisi_one_step": Call(
+        perceptron.franz_parisi_one_step,
+        {"distances": [0.1], "alpha": 0.5, "margin_ref": 0.1, "margin": 0.0, "block": 0.5, "unsolved": "nan"},
+    ),
+    "perceptron.alpha_le": Call(perceptron.alpha_le, {}),
+    "perceptron.alpha_min": Call(perceptron.alpha_min, {}),
+    "perceptron.thresholds": Call(perceptron.thresholds, {}),
     "tree_theory.typical": Call(committee_theory.typical, {"alpha": 0.5, "margin": 0.1, "activation": "relu"}),
     "tree_theory.franz_parisi": Call(
         committee_theory.franz_parisi,
         {"distances": [0.1], "alpha": 0.5, "margin_ref": "max", "margin": 0.0, "activation": "relu"},
     ),
+    "tree_theory.franz_parisi_one_step": Call(
+        committee_theory.franz_parisi_one_step,
+        {
+            "distances": [0.1], "alpha": 0.5, "margin_ref": 0.1, "margin": 0.0, "block": 0.5, "activation": "relu",
+            "unsolved": "nan",
+        },
+    ),
+    "tree_theory.alpha_c": Call(committee_theory.alpha_c, {"margin": 0.1, "activation": "relu"}),
+    "tree_theory.kappa_max": Call(committee_theory.kappa_max, {"alpha": 0.5, "activation": "relu"}),
+    "tree_theory.kappa_min": Call(committee_theory.kappa_min, {"alpha": 0.5, "activation": "relu"}),
+    "tree_theory.kappa_u": Call(committee_theory.kappa_u, {"alpha": 0.5, "activation": "relu"}),
+    "tree_theory.alpha_le": Call(committee_theory.alpha_le, {"activation": "relu"}),
+    "tree_theory.alpha_min": Call(committee_theory.alpha_min, {"activation": "relu"}),
+    "tree_theory.thresholds": Call(committee_theory.thresholds, {"activation": "relu"}),
     "teacher_student.typical": Call(teacher_student.typical, {"alpha": 0.5, "margin": 0.1}),
     "teacher_student.franz_parisi": Call(
         teacher_student.franz_parisi, {"distances": [0.1], "alpha": 0.5, "margin_ref": 0.1, "margin": 0.0}
     ),
+    "teacher_student.alpha_c": Call(teacher_student.alpha_c, {"margin": 0.1}),
+    "teacher_student.kappa_max": Call(teacher_student.kappa_max, {"alpha": 0.5}),
+    "teacher_student.kappa_min": Call(teacher_student.kappa_min, {"alpha": 0.5}),
+    "teacher_student.kappa_u": Call(teacher_student.kappa_u, {"alpha": 0.5}),
+    "teacher_student.alpha_le": Call(teacher_student.alpha_le, {}),
+    "teacher_student.alpha_min": Call(teacher_student.alpha_min, {}),
+    "teacher_student.thresholds": Call(teacher_student.thresholds, {}),
     "rf.typical": Call(
         random_features.typical, {"alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.1, "activation": "sign"}
     ),
     "rf.alpha_c": Call(random_features.alpha_c, {"alpha_T": 3.0, "margin": 0.1, "activation": "sign"}),
     "rf.kappa_max": Call(random_features.kappa_max, {"alpha_T": 3.0, "inv_alpha": 2.0, "activation": "sign"}),
+    "rf.kappa_opt": Call(random_features.kappa_opt, {"alpha_T": 3.0, "inv_alpha": 6.0, "activation": "sign"}),
+    "rf.kappa_u": Call(
+        random_features.kappa_u, {"alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.1, "activation": "sign"}
+    ),
+    "rf.kappa_min": Call(
+        random_features.kappa_min, {"alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.1, "activation": "sign"}
+    ),
+    "rf.optimal_margin_onset": Call(random_features.optimal_margin_onset, {"alpha_T": 3.0, "activation": "sign"}),
+    "rf.inv_alpha_le": Call(random_features.inv_alpha_le, {"alpha_T": 3.0, "activation": "sign"}),
+    "rf.inv_alpha_min": Call(random_features.inv_alpha_min, {"alpha_T": 3.0, "activation": "sign"}),
+    "rf.typical_distance": Call(
+        random_features.typical_distance,
+        {"alpha_T": 3.0, "inv_alpha": 2.0, "margin_ref": 0.1, "margin": 0.0, "activation": "sign"},
+    ),
     "rf.franz_parisi": Call(
         random_features.franz_parisi,
         {
@@ -517,6 +559,7 @@ CALLS: dict[str, Call] = {
     ),
     "spherical_tree.typical": Call(spherical_tree.typical, {"alpha": 1.0, "units": 3}),
     "spherical_tree.alpha_rs": Call(spherical_tree.alpha_rs, {"units": 3}),
+    "spherical_tree.alpha_clustering": Call(spherical_tree.alpha_clustering, {"units": 3}),
     "bayes.perceptron": Call(bayes.perceptron, {"alpha": 1.0, "prior": "binary", "start": "informed"}),
     "bayes.phase_retrieval": Call(bayes.phase_retrieval, {"alpha": 0.8, "start": "informed"}),
     "bayes.state_evolution": Call(
@@ -533,6 +576,7 @@ CALLS: dict[str, Call] = {
     "gibbs.spinodal": Call(gibbs.spinodal, {"temperature": 0.5}),
     "gibbs.zero_entropy": Call(gibbs.zero_entropy, {"temperature": 0.5}),
     "gibbs.equilibrium": Call(gibbs.equilibrium, {"temperature": 0.5}),
+    "gibbs.glass_ends": Call(gibbs.glass_ends, {}),
     "erm.fit": Call(erm.fit, {"alpha": 1.0, "loss": "hinge", "regularization": 0.1}),
     "erm.optimal_regularization": Call(erm.optimal_regularization, {"alpha": 1.0, "loss": "square"}),
     "manifold_theory.fit": Call(

@@ -38,9 +38,10 @@ def committee_overlap(first: np.ndarray, second: np.ndarray) -> Any:
     """
     first = require_reals("first", first, ("K", "inputs_per_unit"), ("students", "K", "inputs_per_unit"))
     second = require_reals("second", second, first.shape, first.shape[-2:])
+    if not (first.any(-1).all() and second.any(-1).all()):
+        raise DomainError("first, second: a unit is all zeros, which has no direction")
+    first, second = _of_order_one(first), _of_order_one(second)
     norms = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
-    if not (norms.all() and np.isfinite(norms).all()):
-        raise DomainError("first, second: a unit is all zeros, or its norm is no number")
     overlap = ((first * second).sum(-1) / norms).mean(-1)
     return overlap if np.ndim(overlap) else float(overlap)
 
@@ -70,6 +71,9 @@ def committee_local_energy(
     """
     check_committee(instance)
     weights = require_reals("weights", weights, ("solutions", instance.units, instance.inputs_per_unit))
+    largest = np.abs(weights).max()
+    if largest > 1.0 + ROUNDING:
+        raise DomainError(f"weights: {largest:.6g} is among them, allowed are units with the norm 1")
     norms = np.linalg.norm(weights, axis=-1)
     if np.abs(norms - 1.0).max() > ROUNDING:
         farthest = norms.flat[np.abs(norms - 1.0).argmax()]
@@ -89,3 +93,8 @@ def committee_local_energy(
         draws=draws,
         generators=generators,
     )
+
+
+def _of_order_one(weights: np.ndarray) -> np.ndarray:
+    """The weights of each unit in units of a power of two, which rounds nothing: no square overflows or vanishes."""
+    return np.ldexp(weights, -np.frexp(np.abs(weights).max(-1, keepdims=True))[1])

@@ -31,7 +31,8 @@ class LocalEntropy:
         entropy: nats per weight; NaN where the messages did not converge.
         field: γ; half the slope of the entropy in d.
         converged: whether the messages reached the tolerance, at means that satisfy every pattern.
-        residual: largest change of a magnetization in the last update.
+        residual: largest change of a magnetization in the last update; infinite after a single one, which only puts the
+            field on the messages of the point before.
         iterations: updates of all messages.
     """
 
