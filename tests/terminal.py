@@ -13,7 +13,7 @@ def on_terminal(folder: Path, *arguments: str, stream: str = "stdout") -> tuple[
     """The exit status of `python -m localentropy`, and what a terminal gets that is its standard output or error."""
     screen, terminal = pty.openpty()
     command = [sys.executable, "-m", "localentropy", *arguments]
-    environment = os.environ | {"COLUMNS": "160", "TERM": "xterm"}
+    environment = os.environ | {"COLUMNS": "160", "TERM": "xterm", "PYTHONPATH": str(folder / "src")}
     process = subprocess.Popen(command, cwd=folder, env=environment, **{stream: terminal})  # type: ignore[call-overload]
     os.close(terminal)
     shown = b""

@@ -164,7 +164,7 @@ def test_figure5_has_one_threshold_for_both_solvers_and_flat_solutions_above_it(
     overlaps = data[data["panel"] == "c"].sort_values("x")
     assert (overlaps["y"] + 3 * overlaps["y_err"] < 0.9).all() and overlaps["y"].iloc[0] > overlaps["y"].iloc[-1] + 0.1
     profiles = data[data["panel"] == "d"]
-    np.testing.assert_allclose(profiles["distance"], 3 * profiles["x"])  # of the nine units together
+    np.testing.assert_allclose(profiles["distance_raw"], 3 * profiles["x"])  # of the nine units together
     energies = profiles.pivot_table(index="sigma", columns=["series", "solver"], values="y")
     assert (energies.loc[0.0] == 0).all() and (energies.loc[0.01] < 5e-3).all()
     near, far = energies["near threshold"].loc[0.3], energies["far above"].loc[0.3]
