@@ -90,3 +90,16 @@ def test_matching_keeps_the_function_and_random_networks_reach_the_chance_level(
         assert 0.6 * chance < first < chance
     assert layer_overlaps(reference, matched)[:, 2].abs().max() < 4 / np.sqrt(330)
     assert (overlap(reference, matched) > overlap(reference, other)).all()
+
+
+def test_equally_good_matchings_are_chosen_alike_in_any_order_of_the_inputs():
+    # In another order sums are rounded otherwise, as on another processor. Cosines of signs are often equal.
+    reference, other = networks(Shape(51, 33, 1, 2)), networks(Shape(51, 33, 1, 2), first=50)
+    order = np.random.default_rng(3).permutation(51)
+
+    def reordered(networks):
+        return BinaryNetworks((networks.weights[0][:, :, order].contiguous(), networks.weights[1]), ())
+
+    found = align_with_signs(reference, other)[1:]
+    again = align_with_signs(reordered(reference), reordered(other))[1:]
+    assert all(torch.equal(a, b) for one, two in zip(found, again, strict=True) for a, b in zip(one, two, strict=True))

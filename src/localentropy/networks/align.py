@@ -14,7 +14,6 @@ from dataclasses import replace
 import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from localentropy.errors import DomainError
 from localentropy.networks.layers import Layers, Networks, require_alike, require_networks
@@ -136,8 +135,10 @@ def _cosine(product: Tensor, square: Tensor, other_square: Tensor) -> Tensor:
 
 def _cosines(first: Layers, second: Layers, layer: int) -> Tensor:
     """Cosines between the incoming weights of the units of a layer, float64 [networks, units, units of the other]."""
-    one, other = (normalize(n.weights[layer].double().flatten(2), dim=2) for n in (first, second))
-    return one @ other.mT
+    one, other = (n.weights[layer].double().flatten(2) for n in (first, second))
+    norms = one.norm(dim=2)[:, :, None] * other.norm(dim=2)[:, None]
+    # Products first: those of binary weights are exact. Many are equal, and rounding would decide what is matched.
+    return one @ other.mT / norms.clamp_min(torch.finfo(norms.dtype).tiny)
 
 
 def _matched(scores: Tensor) -> Tensor:
