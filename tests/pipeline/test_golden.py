@@ -111,6 +111,8 @@ def test_the_golden_command_copies_numbers_and_verdicts(toys: Checkout) -> None:
 
 def test_the_gallery_command_copies_all_or_what_is_named(made: Checkout) -> None:
     page = made.folder / "docs/overparam/gallery.md"
+    absent = made.python("gallery", "figure91")
+    assert absent.status == 1 and "docs/overparam/gallery.md: no such page" in absent.output
     page.parent.mkdir()
     page.write_text("<!-- figure91 -->old<!-- /figure91 --> <!-- figure92 -->old<!-- /figure92 -->")
     for drawn in made.folder.glob("figures/default/overparam/figure92.*"):

@@ -37,4 +37,4 @@ def in_words(sizes: pd.DataFrame, what: str, drift: bool = True) -> str:
 
 def _p_value(p: float) -> str:
     """A probability without an exponent."""
-    return f"p = {p:.2g}" if p >= 1e-4 else "p < 0.0001"
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"

@@ -67,19 +67,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     K = runs["committee_sgd"].attrs["parameters"]["units"]
     marks = pd.DataFrame({"panel": "a", "series": "threshold", "solver": list(halves), "x": list(halves.values())})
     data = pd.concat([data.assign(distance_raw=data["x"].where(data["panel"] == "d") * math.sqrt(K)), marks])
-    columns = [
-        "panel",
-        "series",
-        "x",
-        "y",
-        "y_err",
-        "solver",
-        "inv_alpha",
-        "sigma",
-        "distance_raw",
-        "solved",
-        "samples",
-    ]
+    columns = ["panel", "series", "x", "y", "y_err", "solver"]
+    columns += ["inv_alpha", "sigma", "distance_raw", "solved", "samples"]
     return Drawing(figure, data[columns].fillna({"y_err": 0.0}), _caption(runs, halves, near, far, scale))
 
 
