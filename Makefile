@@ -1,23 +1,49 @@
 # Each target creates what it needs. `make figure3`, `make all SCALE=smoke`, `make test`.
 
-# The first Python from 3.11 to 3.13 that runs.
-PYTHON ?= $(shell for name in python3.11 python3.12 python3.13 python3 python; do \
-	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$name && break; done)
-SCALE ?= default
+# Variables for other Pythons are not for that of .venv (src/localentropy/environment.py names the other variables).
+unexport $(filter-out PYTHON,$(filter PYTHON%,$(.VARIABLES)))
+
+# A Python from 3.11 to 3.13 to make .venv with. Without one, .venv keeps its own, and a new .venv takes the first found.
+PYTHON ?=
+
+# What may be set behind a target. The last three are Snakemake's: `scale` and `run` of its --config, and its other words.
+VARIABLES := PYTHON SCALE RUN SET
+WITHOUT_VALUES := notebooks site test test-slow test-slurm test-container lint docs gallery golden dist clean
+IN_ENVIRONMENT := $(strip $(foreach name,SCALE RUN SET,$(if $(filter environment,$(origin $(name))),$(name))))
+SCALE = default
+
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed-from-lock
-# Programs in .venv name the place where it was made: empty, or that place if this checkout was moved or copied since.
-MADE_AT := $(shell made=$$(sed -n 's/^command = .* -m venv \(--clear \)\{0,1\}//p' $(VENV)/pyvenv.cfg 2>/dev/null); \
-	[ -z "$$made" ] || [ "$$(realpath -m "$$made")" = "$$(realpath $(VENV))" ] || echo "$$made")
 SNAKEMAKE := $(BIN)/snakemake
 
+quoted = '$(subst ','\'',$(1))'
+
+# A variable that would be ignored is refused, so that nobody waits for figures of other values than those asked for.
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+UNKNOWN := $(firstword $(filter-out $(VARIABLES),$(GIVEN)))
+ifneq ($(UNKNOWN),)
+NEAREST := $(shell PYTHONPATH=src $(or $(PYTHON),python3) -c 'import sys; from localentropy.arguments import nearest_choice; \
+	print(nearest_choice(sys.argv[1], sys.argv[2:]) or "")' $(call quoted,$(UNKNOWN)) $(VARIABLES) 2>/dev/null)
+$(error $(UNKNOWN)=$(value $(UNKNOWN)): no such variable; $(if $(NEAREST),did you mean $(NEAREST)=$(value $(UNKNOWN))? )allowed: \
+	$(VARIABLES); SET holds parameters, such as SET='franz_parisi.inv_alpha=1.5')
+endif
+UNUSED := $(and $(filter $(WITHOUT_VALUES),$(MAKECMDGOALS)),$(firstword $(filter SCALE RUN SET,$(GIVEN))))
+ifneq ($(UNUSED),)
+$(error $(UNUSED)=$(value $(UNUSED)): $(firstword $(filter $(WITHOUT_VALUES),$(MAKECMDGOALS))) has one size and the shipped \
+	values; ask for it without $(UNUSED))
+endif
+
 .DEFAULT_GOAL := help
-.PHONY: help setup all scorecard report dag notebooks site test test-slow test-slurm test-container lint docs gallery golden dist clean
+OWN := help setup all scorecard report dag $(WITHOUT_VALUES)
+# A file or folder of such a name, which make would take for what was asked for: `make tests` would be up to date.
+FILES := $(filter-out $(OWN),$(wildcard $(MAKECMDGOALS)))
+.PHONY: $(OWN) $(FILES)
 .NOTPARALLEL:
 
 help:
 	@echo "make figure3 | figure6     one figure, into figures/$(SCALE)/  (SCALE=smoke|default|paper)"
+	@echo "make figure3 SET='franz_parisi.inv_alpha=1.5' RUN=wide"
+	@echo "                           with another value, into figures/$(SCALE)-wide/ (docs/configuration.md has the keys)"
 	@echo "make all                   every figure of every paper"
 	@echo "make scorecard | report    every claim of every paper with its verdict | Snakemake's HTML report of everything"
 	@echo "make dag                   a picture of what is made from what"
@@ -32,43 +58,42 @@ help:
 	@echo "make dist                  the library as a source distribution and a wheel, into dist/"
 	@echo "make clean                 remove results, figures, logs, prepared data, rendered notebooks, site (not the gallery, not .venv)"
 
-setup: $(STAMP)
+setup:
+	@$(if $(PYTHON),,$(BIN)/python -I -S make_environment.py --check 2>/dev/null && exit;) \
+	for python in $(if $(PYTHON),"$(PYTHON:~/%=$(HOME)/%)",$(BIN)/python python3.11 python3.12 python3.13 python3 python); do \
+		version=$$("$$python" -I -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null </dev/null); \
+		case $$version in 3.11|3.12|3.13) exec "$$python" -I make_environment.py;; esac; \
+	done; \
+	echo "error: $(if $(PYTHON),PYTHON=$(PYTHON) is not a Python from 3.11 to 3.13$${version:+ (it says $$version)},there \
+	is no Python from 3.11 to 3.13); say where one is: make setup PYTHON=PATH" >&2; exit 1
 
-ifneq ($(MADE_AT),)
-.PHONY: $(STAMP)
-endif
+# SCALE, RUN and SET are taken from the command line only: out of the environment they would change figures unseen.
+WITH_VALUES = $(if $(IN_ENVIRONMENT),$(error $(firstword $(IN_ENVIRONMENT)) is set in the environment, which is not \
+	taken; write it behind the target, or unset it))$(SNAKEMAKE) $@ --config $(call quoted,scale=$(value SCALE)) \
+	$(if $(value RUN),$(call quoted,run=$(value RUN))) $(if $(value SET),$(call quoted,set=$(value SET)))
 
-$(STAMP): requirements.lock pyproject.toml
-	@test -n "$(PYTHON)" || { echo "error: no Python from 3.11 to 3.13 found; say where one is: make setup PYTHON=PATH" >&2; exit 1; }
-	$(if $(MADE_AT),@echo "this checkout was moved or copied: its $(VENV) was made at $(MADE_AT) and is made anew")
-	$(PYTHON) -m venv $(if $(MADE_AT),--clear )$(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	@touch $@
-
-all scorecard report dag: setup
-	$(SNAKEMAKE) $@ --config scale=$(SCALE)
+all scorecard report dag $(FILES): setup
+	$(WITH_VALUES)
 
 notebooks site: setup
-	@test "$(origin SCALE)" = file || { echo "error: SCALE=$(SCALE): $@ has one size; ask for it without SCALE" >&2; exit 1; }
 	$(SNAKEMAKE) $@
 
 # Any other word is a target of Snakemake's, such as a figure of any paper: figure3, margins_figure2, ...
 .DEFAULT:
 	@$(MAKE) --no-print-directory setup
-	$(SNAKEMAKE) $@ --config scale=$(SCALE)
+	$(WITH_VALUES)
 
 test: setup
-	$(BIN)/python -m pytest -m "not slow and not slurm and not container" -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m "not slow and not slurm and not container" -n 2 --dist loadfile --max-worker-restart 0
 
 test-slow: setup
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -o faulthandler_timeout=0
 
 test-slurm: setup
-	$(BIN)/python -m pytest -m slurm
+	$(BIN)/python -m pytest -m slurm -o faulthandler_timeout=0
 
 test-container: setup
-	$(BIN)/python -m pytest -m container
+	$(BIN)/python -m pytest -m container -o faulthandler_timeout=0
 
 lint: setup
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

@@ -1,6 +1,5 @@
-"""Every figure from one command: `snakemake figure3`, `snakemake all --config scale=smoke`."""
+"""Every figure from one command: `snakemake figure3`, `snakemake all --config scale=smoke`. `snakemake` alone says more."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -10,17 +9,12 @@ min_version("9.0")
 
 sys.path.insert(0, str(Path(workflow.basedir, "src")))
 
+from localentropy import environment
+
+environment.adopt_for_jobs()
+
 from localentropy.pipeline import workflow as steps
 from localentropy.errors import LocalEntropyError
-
-# Jobs run the Python that runs Snakemake, and this checkout's package.
-for variable, folder in (
-    ("PATH", str(Path(sys.executable).parent)),
-    ("PYTHONPATH", sys.path[0]),
-):
-    os.environ[variable] = os.pathsep.join(
-        filter(None, [folder, os.environ.get(variable)])
-    )
 
 try:
     pipeline = steps.Pipeline(workflow)
@@ -28,6 +22,11 @@ except LocalEntropyError as error:
     steps.stop(error)
 
 FOLDER = pipeline.configuration.folder
+
+# The packages of every job. In a path, Snakemake takes a word in braces for a wildcard.
+ENVIRONMENT = (
+    str(Path(workflow.basedir, "environment.yml")).replace("{", "{{").replace("}", "}}")
+)
 
 # What the templates of the report show.
 config["captions"] = pipeline.captions()
@@ -58,8 +57,14 @@ onsuccess:
 TARGETS = pipeline.target_files()
 
 
-# The first rule is what `snakemake` without a target makes. Rules of included files do not count.
+# The first rule is what `snakemake` without a target makes: it says what can be made. Rules of included files do not count.
+rule help:
+    input:
+        pipeline.tell_targets,
+
+
 rule all:
+    "every figure of every paper"
     input:
         [TARGETS[target] for target in pipeline.configuration.figures],
 
@@ -67,3 +72,9 @@ rule all:
 include: "rules/outputs.smk"
 include: "rules/data.smk"
 include: "rules/pipeline.smk"
+
+
+try:
+    pipeline.require_targets()
+except LocalEntropyError as error:
+    steps.stop(error)

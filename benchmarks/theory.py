@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
 
 import numpy as np
 from scipy.optimize import root
@@ -16,30 +15,46 @@ from scipy.special import log_ndtr, ndtr
 from timing import fastest
 
 from localentropy.numerics.saddle_point import solve
-from localentropy.replica import (
+from localentropy.theory import (
+    Model,
+    Perceptron,
+    RandomFeatures,
+    Spherical,
+    TeacherStudent,
+    TreeCommittee,
+    alpha_c,
+    alpha_le,
+    alpha_min,
+    barycenter,
     bayes,
+    committee,
     cross_entropy,
     franz_parisi,
+    franz_parisi_entropy,
+    franz_parisi_one_step,
+    group_entropy,
     hidden_manifold,
+    kappa_max,
+    kappa_opt,
+    kappa_u,
     monotonicity,
+    optimal_margin_onset,
     patterns,
-    perceptron,
     spherical_tree,
-    teacher_student,
-    tree_committee,
     typical,
+    typical_solutions,
 )
-from localentropy.replica import random_features as rf
-from localentropy.replica.ensemble import Typical
+from localentropy.theory.model import Typical
 
 ALPHA_T, INV_ALPHA = 3.0, 1.2
 DISTANCES = np.geomspace(1e-3, 0.5, 14)
 FIGURE_3 = ((0.0, 0.0), (0.03, 0.0), (0.05, 0.0), (0.1, 0.0), ("max", 0.0), (0.1, 0.1))
-CACHED = (
-    typical.typical_point, typical.largest_alpha, typical._largest_margin,
-    monotonicity.threshold_margin, monotonicity.threshold_load, rf._optimal_margin, rf._onset,
-    cross_entropy._frozen_point,
-)  # fmt: skip
+CACHED = [
+    function
+    for module in (typical_solutions, monotonicity, barycenter, cross_entropy)
+    for function in vars(module).values()
+    if hasattr(function, "cache_clear")
+]
 
 
 def seconds(function: Callable[[], object], calls: int = 1) -> float:
@@ -76,7 +91,7 @@ def energetic_term() -> None:
     )
 
 
-def by_hand(ensemble: rf.RandomFeatures, start: np.ndarray) -> np.ndarray:
+def by_hand(ensemble: RandomFeatures, start: np.ndarray) -> np.ndarray:
     """The peer: scipy.optimize.root on docs/overparam/theory.md eq. 8, for logit q, ln(p_d - p), ln(p - r^2) and r."""
     alpha_T, alpha_D = ensemble.alpha_T, ensemble.alpha / ensemble.alpha_T
     mu_1, noise = ensemble.moments.mu_1, ensemble.moments.mu_star_squared
@@ -109,13 +124,13 @@ def by_hand(ensemble: rf.RandomFeatures, start: np.ndarray) -> np.ndarray:
     return answer
 
 
-def typical_solutions() -> None:
-    ensemble, neighbour = (rf._ensemble(ALPHA_T, inv_alpha, 0.0, "sign") for inv_alpha in (2.0, 2.02))
+def saddle_points() -> None:
+    ensemble, neighbour = (RandomFeatures(ALPHA_T, inv_alpha, 0.0, "sign") for inv_alpha in (2.0, 2.02))
     fixed = np.array([0.0, -1.0, 0.0, 1.0])
     peer = by_hand(ensemble, fixed)
-    point = typical.typical_point(ensemble)
-    assert abs(1.0 / (1.0 + math.exp(-peer[0])) - rf.typical(ALPHA_T, 2.0).q) < 1e-8
-    cold = seconds(lambda: typical.typical_point(ensemble), 20)
+    point = typical_solutions.typical_point(ensemble)
+    assert abs(1.0 / (1.0 + math.exp(-peer[0])) - typical(RandomFeatures(ALPHA_T, 2.0)).q) < 1e-8
+    cold = seconds(lambda: typical_solutions.typical_point(ensemble), 20)
     warm = seconds(lambda: solve(Typical(neighbour), point.coordinates), 50)
     report("typical solution, cold", cold, "target", 2e-3)
     report(
@@ -131,21 +146,23 @@ def typical_solutions() -> None:
 
 
 def thresholds() -> None:
-    report("kappa_max", seconds(lambda: rf.kappa_max(ALPHA_T, INV_ALPHA), 5), "target", 0.02)
-    report("alpha_c", seconds(lambda: rf.alpha_c(ALPHA_T), 5), "target", 0.02)
-    report("kappa_opt", seconds(lambda: rf.kappa_opt(ALPHA_T, 6.0), 5), "target", 0.02)
-    report("onset of the optimal margin", seconds(lambda: rf.optimal_margin_onset(ALPHA_T), 5), "target", 0.02)
-    report("1/alpha_LE", seconds(lambda: rf.inv_alpha_le(ALPHA_T)), "target", 1.0)
-    report("kappa_u", seconds(lambda: rf.kappa_u(ALPHA_T, INV_ALPHA)), "target", 1.0)
+    report("kappa_max", seconds(lambda: kappa_max(RandomFeatures(ALPHA_T, INV_ALPHA)), 5), "target", 0.02)
+    report("alpha_c", seconds(lambda: alpha_c(RandomFeatures(ALPHA_T)), 5), "target", 0.02)
+    report("kappa_opt", seconds(lambda: kappa_opt(RandomFeatures(ALPHA_T, 6.0)), 5), "target", 0.02)
+    report(
+        "onset of the optimal margin", seconds(lambda: optimal_margin_onset(RandomFeatures(ALPHA_T)), 5), "target", 0.02
+    )
+    report("1/alpha_LE", seconds(lambda: 1 / alpha_le(RandomFeatures(ALPHA_T))), "target", 1.0)
+    report("kappa_u", seconds(lambda: kappa_u(RandomFeatures(ALPHA_T, INV_ALPHA))), "target", 1.0)
 
 
 def curves() -> None:
-    whole = seconds(lambda: rf.franz_parisi(DISTANCES, ALPHA_T, INV_ALPHA, "max"))
+    whole = seconds(lambda: franz_parisi(RandomFeatures(ALPHA_T, INV_ALPHA), DISTANCES, "max"))
     report("Franz-Parisi curve, 14 points", whole, "target", 0.2)
-    student = rf._ensemble(ALPHA_T, INV_ALPHA, 0.0, "sign")
+    student = RandomFeatures(ALPHA_T, INV_ALPHA, 0.0, "sign")
 
     def start() -> None:
-        curve = franz_parisi.curve_around(student, "max")
+        curve = franz_parisi_entropy.curve_around(student, "max")
         curve.at(curve.start_distance)
 
     report("  of which its start", seconds(start), "the curve", whole)
@@ -153,28 +170,27 @@ def curves() -> None:
 
     def figure() -> None:
         for margin_ref, margin in FIGURE_3:
-            rf.franz_parisi(fine, ALPHA_T, INV_ALPHA, margin_ref, margin, unsolved="nan")
+            franz_parisi(RandomFeatures(ALPHA_T, INV_ALPHA, margin), fine, margin_ref, unsolved="nan")
 
     report("figure 3, six curves of 60 points", seconds(figure), "six curves of 14 points", 6.0 * whole)
 
 
 def random_patterns() -> None:
     """Models without features: thresholds and curves of 14 points."""
-    models: dict[str, tuple[ModuleType, dict[str, str]]] = {
-        "perceptron": (perceptron, {}), "planted perceptron": (teacher_student, {}),
-        "committee, relu": (tree_committee, {"activation": "relu"}),
-        "committee, tanh": (tree_committee, {"activation": "tanh"}),
+    models: dict[str, Callable[..., Model]] = {
+        "perceptron": Perceptron, "planted perceptron": TeacherStudent,
+        "committee, relu": partial(TreeCommittee, activation="relu"),
+        "committee, tanh": partial(TreeCommittee, activation="tanh"),
     }  # fmt: skip
-    for name, (model, options) in models.items():
-        alpha = 0.6 * model.alpha_c(**options)
+    for name, model in models.items():
+        loaded = model(0.6 * alpha_c(model()))
         for function, arguments, target in (
-            ("alpha_c", (), 0.02), ("alpha_le", (), 1.0), ("alpha_min", (), 1.0),
-            ("kappa_u", (alpha,), 1.0), ("franz_parisi", (DISTANCES, alpha), 0.25),
+            (alpha_c, (), 0.02), (alpha_le, (), 1.0), (alpha_min, (), 1.0), (kappa_u, (), 1.0),
+            (franz_parisi, (DISTANCES,), 0.25),
         ):  # fmt: skip
-            called = partial(getattr(model, function), *arguments, **options)
-            report(f"{name}: {function}", seconds(called), "target", target)
+            report(f"{name}: {function.__name__}", seconds(partial(function, loaded, *arguments)), "target", target)
     for distance, alpha in ((0.05, 0.6), (0.005, 0.8)):
-        called = partial(perceptron.franz_parisi_one_step, distance, alpha)
+        called = partial(franz_parisi_one_step, Perceptron(alpha), distance)
         report(f"perceptron: franz_parisi_one_step, alpha = {alpha:g}", seconds(called), "target", 1.0)
 
 
@@ -185,24 +201,24 @@ def groups() -> None:
     def grid(units: float) -> None:
         spherical_tree._averages.cache_clear()
         for alpha in loads:
-            spherical_tree.local_entropy(overlaps, alpha, units)
+            group_entropy(Spherical(alpha, units), overlaps)
 
     for units in (3, math.inf):
-        spherical_tree.local_entropy(0.5, 1.0, units)  # compiles
+        group_entropy(Spherical(1.0, units), 0.5)  # compiles
         report(f"local entropy of groups, K = {units}, 12 x 8", fastest(partial(grid, units), 1, 1), "target", 60.0)
 
 
 def exactly_solvable_models() -> None:
     """Bayes curves of 60 points, and a phase diagram of the hidden manifold."""
     curves: dict[str, tuple[Callable[[float], object], np.ndarray]] = {
-        "Gaussian perceptron": (bayes.perceptron, np.linspace(0.1, 6.0, 60)),
-        "binary perceptron": (partial(bayes.perceptron, prior="binary"), np.linspace(0.1, 1.48, 60)),
-        "phase retrieval": (bayes.phase_retrieval, np.linspace(0.51, 1.12, 60)),
-        "committee of two units": (bayes.committee, np.linspace(0.1, 6.0, 60)),
+        "Gaussian perceptron": (bayes.learning, np.linspace(0.1, 6.0, 60)),
+        "binary perceptron": (partial(bayes.learning, prior="binary"), np.linspace(0.1, 1.48, 60)),
+        "phase retrieval": (partial(bayes.learning, channel="absolute"), np.linspace(0.51, 1.12, 60)),
+        "committee of two units": (committee.learning, np.linspace(0.1, 6.0, 60)),
     }
 
     def draw(point: Callable[[float], object], loads: np.ndarray) -> None:
-        bayes._specialized_branch.cache_clear()
+        committee._specialized_branch.cache_clear()
         for alpha in loads.tolist():
             point(alpha)
 
@@ -234,7 +250,7 @@ def minimizers() -> None:
 
 def main() -> None:
     for part in (
-        energetic_term, typical_solutions, thresholds, curves, random_patterns, groups, minimizers,
+        energetic_term, saddle_points, thresholds, curves, random_patterns, groups, minimizers,
         exactly_solvable_models,
     ):  # fmt: skip
         part()

@@ -26,7 +26,7 @@ import pandas as pd
 from IPython.display import display
 
 from localentropy.pipeline.config import resolve
-from localentropy.replica import random_features as rf
+from localentropy.theory import RandomFeatures, alpha_c, franz_parisi, kappa_max, typical
 
 configuration = resolve("smoke")
 
@@ -39,8 +39,8 @@ configuration = resolve("smoke")
 
 # %%
 alpha_T = 3.0
-threshold = 1.0 / rf.alpha_c(alpha_T)
-table = pd.DataFrame([vars(rf.typical(alpha_T, inv_alpha)) for inv_alpha in np.geomspace(threshold * 1.001, 10.0, 12)])
+threshold = 1.0 / alpha_c(RandomFeatures(alpha_T))
+table = typical([RandomFeatures(alpha_T, inv_alpha) for inv_alpha in np.geomspace(threshold * 1.001, 10.0, 12)])
 print(f"interpolation threshold 1/alpha_c = {threshold:.6f}")
 table[["inv_alpha", "entropy", "q", "error_typical", "error_barycenter"]].round(4)
 
@@ -63,10 +63,10 @@ plt.show()
 # distance. Such a solution lies in a wide flat minimum.
 
 # %% alt="Entropy against distance around three margins: negative at first for margin 0, rising for the largest."
-largest = rf.kappa_max(alpha_T, inv_alpha=1.2)
+largest = kappa_max(RandomFeatures(alpha_T, inv_alpha=1.2))
 distances = np.geomspace(2e-3, 0.3, 20)
 for margin in (0.0, 0.05, "max"):
-    curve = rf.franz_parisi(distances, alpha_T=alpha_T, inv_alpha=1.2, margin_ref=margin)
+    curve = franz_parisi(RandomFeatures(alpha_T=alpha_T, inv_alpha=1.2), distances, margin_ref=margin)
     name = largest if margin == "max" else margin
     plt.semilogx(curve["distance"], curve["entropy"], label=rf"$\tilde\kappa$ = {name:.3f}")
 plt.axhline(0.0, color="black", linewidth=0.6)

@@ -29,10 +29,10 @@ from localentropy.data.registry import DATA_DIR
 from localentropy.instances.generalized_linear import generalized_linear
 from localentropy.instances.image_features import image_features
 from localentropy.instances.linear_features import linear_problem
-from localentropy.replica import bayes, erm, gaussian_covariate, gibbs, hidden_manifold
 from localentropy.solvers.descent import Descent, descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp
 from localentropy.solvers.linear_student import train_linear_student
+from localentropy.theory import bayes, committee, erm, gaussian_covariate, gibbs, hidden_manifold
 
 # %% [markdown]
 # ## A perceptron learns from a perceptron
@@ -44,7 +44,7 @@ from localentropy.solvers.linear_student import train_linear_student
 
 # %% alt="Error against load: the lines of three losses fall close above that of Bayes, and AMP's points lie on it."
 loads = np.linspace(0.1, 6.0, 40)
-plt.plot(loads, [bayes.perceptron(alpha).bayes_error for alpha in loads], "k", label="Bayes")
+plt.plot(loads, [bayes.learning(alpha).bayes_error for alpha in loads], "k", label="Bayes")
 for loss, line in {"logistic": "--", "square": ":", "hinge": "-."}.items():
     best = [erm.optimal_regularization(alpha, loss) for alpha in loads]
     errors = [erm.fit(alpha, loss, strength).generalization_error for alpha, strength in zip(loads, best, strict=True)]
@@ -65,7 +65,7 @@ plt.show()
 rows = []
 for alpha in (0.5, 1.0, 3.0, 10.0):
     strength = erm.optimal_regularization(alpha, "logistic")
-    logistic, best = erm.fit(alpha, "logistic", strength).generalization_error, bayes.perceptron(alpha).bayes_error
+    logistic, best = erm.fit(alpha, "logistic", strength).generalization_error, bayes.learning(alpha).bayes_error
     rows.append(
         {"alpha": alpha, "best λ": strength, "Bayes": best, "excess of logistic, %": 100 * (logistic / best - 1)}
     )
@@ -81,14 +81,14 @@ pd.DataFrame(rows).set_index("alpha").round(4)
 # teacher, but AMP does not find it.
 
 # %% alt="Free entropy against overlap at five loads: two maxima, of which the one on the left sinks and disappears."
-change = bayes.transitions("binary_perceptron")
+change = bayes.transitions("binary", "sign")
 print(f"alpha_IT = {change.information_theoretic:.6f}, alpha_AMP = {change.algorithmic:.6f}")
 overlaps = np.append(np.linspace(0.0, 0.99, 199), 1.0 - np.geomspace(1e-2, 1e-9, 40))
 for number, alpha in enumerate((1.1, change.information_theoretic, 1.38, change.algorithmic, 1.6)):
     curve = bayes.free_entropy(overlaps, alpha, prior="binary") + math.log(2)
     plt.plot(overlaps, curve, color=f"C{number}", label=rf"$\alpha$ = {alpha:.4g}")
     for start, mark in (("uninformed", "o"), ("informed", "*")):
-        state = bayes.perceptron(alpha, "binary", start)
+        state = bayes.learning(alpha, "binary", start=start)
         plt.plot(state.overlap, state.free_entropy + math.log(2), mark, color=f"C{number}", clip_on=False)
 plt.gca().set(xlabel="$m$", ylabel=r"$f(m)+\ln2$", xlim=(0.4, 1.0), ylim=(-0.14, 0.09))
 plt.legend()
@@ -102,7 +102,7 @@ plt.show()
 # %% alt="Error against load for binary weights: the informed line falls to 0 at α_IT, the uninformed one at α_AMP."
 loads = np.linspace(0.02, 2.0, 100)
 for start, line in (("uninformed", "C0-"), ("informed", "C1--")):
-    states = [bayes.perceptron(alpha, "binary", start) for alpha in loads]
+    states = [bayes.learning(alpha, "binary", start=start) for alpha in loads]
     plt.plot(loads, [state.bayes_error for state in states], line, label=f"theory, {start} start")
 for alpha in (0.4, 0.8, 1.1, 1.3, 1.6, 1.8):
     for seed in range(3):
@@ -120,22 +120,21 @@ plt.show()
 # ## Learning at a temperature
 #
 # A binary student may also be drawn at a temperature $T$: with a probability proportional to $e^{-E/T}$, where $E$ is
-# its number of training errors. Up to the spinodal it can be in a state other than the teacher. Above the dashed line
-# the entropy of this state is negative, and the student is frozen in a glass. There are two ways to define where the
-# glass ends. The circle is where the dashed line meets the spinodal. The square is the highest point of the dashed
-# line, which belongs to unstable states beyond the circle. Neither is the 1.63 that the talk quotes.
+# its number of training errors. Up to the blue line it can be in a state other than the teacher. Where the dashed line
+# is below this line, the student is frozen in a glass above the dashed line: it keeps the state of entropy 0. The glass
+# ends at the circle. The talk quotes 1.63 for it.
 
-# %% alt="Load against temperature: three lines, of equal free entropies, of the spinodal, and of entropy 0."
+# %% alt="Load against temperature: lines of equal free entropies, of the end of the other state, and of entropy 0."
 temperatures = np.linspace(0.0, 0.5, 21)
 plt.plot(
     temperatures, [gibbs.equilibrium(T) for T in temperatures], "k", label="the teacher has the larger free entropy"
 )
-plt.plot(temperatures, [gibbs.spinodal(T) for T in temperatures], "C0", label="spinodal")
-glass = gibbs.glass_ends()
-frozen = np.append(np.linspace(0.0, glass.on_line_temperature, 15), np.linspace(0.37, 0.4, 4))
+glass_end = gibbs.glass_ends()
+ends = [max(gibbs.spinodal(T), glass_end) for T in temperatures]
+plt.plot(temperatures, ends, "C0", label="the other state ends")
+frozen = np.linspace(0.0, gibbs.freezing_temperature(glass_end), 15)
 plt.plot(frozen, [gibbs.zero_entropy(T) for T in frozen], "C3--", label="entropy 0")
-plt.plot(glass.on_spinodal_temperature, glass.on_spinodal, "C0o", label=f"{glass.on_spinodal:.4f}")
-plt.plot(glass.on_line_temperature, glass.on_line, "C3s", label=f"{glass.on_line:.4f}")
+plt.plot(frozen[-1], glass_end, "C3o", label=f"{glass_end:.4f}")
 plt.gca().set(xlabel="$T$", ylabel=r"$\alpha$")
 plt.legend()
 plt.show()
@@ -149,11 +148,16 @@ plt.show()
 # scatter widely.
 
 # %% alt="Error of phase retrieval against load: informed and uninformed lines fall to 0 at different loads."
-change = bayes.transitions("phase_retrieval")
+change = bayes.transitions("gaussian", "absolute")
 print(f"weak {change.weak}, information-theoretic {change.information_theoretic}, AMP {change.algorithmic:.6f}")
 loads = np.linspace(0.3, 1.5, 241)
 for start, line in (("uninformed", "C0-"), ("informed", "C1--")):
-    plt.plot(loads, [bayes.phase_retrieval(alpha, start).mse for alpha in loads], line, label=f"theory, {start} start")
+    plt.plot(
+        loads,
+        [bayes.learning(alpha, "gaussian", "absolute", start).mse for alpha in loads],
+        line,
+        label=f"theory, {start} start",
+    )
 for alpha in (0.4, 0.7, 0.9, 1.05, 1.2, 1.4):
     for seed in range(3):
         problem = generalized_linear(n=int(1000 * alpha), d=1000, seed=seed, channel="absolute")
@@ -192,9 +196,9 @@ plt.show()
 # continuously from zero.
 
 # %% alt="Overlaps of two units against load: the mean grows from 0 on, the specialization from a grey line on."
-two = bayes.transitions("committee_2")
+two = committee.transitions(units=2)
 loads = np.linspace(0.1, 6.0, 60)
-states = [bayes.committee(alpha) for alpha in loads]
+states = [committee.learning(alpha) for alpha in loads]
 plt.plot(loads, [state.mean_overlap for state in states], "k", label="overlap of the mean of the units")
 plt.plot(loads, [state.specialization for state in states], "C0", label="specialization")
 plt.axvline(two.algorithmic, color="grey", linewidth=0.8)
@@ -208,10 +212,10 @@ plt.show()
 # such load.
 
 # %% alt="Error against load for many units: the informed line leaves the uninformed one and falls below it."
-many = bayes.transitions("committee_large")
+many = committee.transitions(units=math.inf)
 loads = np.linspace(6.0, 12.0, 121)
 for start, line in (("uninformed", "C0-"), ("informed", "C1--")):
-    errors = [bayes.committee(alpha, math.inf, start).bayes_error for alpha in loads]
+    errors = [committee.learning(alpha, math.inf, start).bayes_error for alpha in loads]
     plt.plot(loads, errors, line, label=f"{start} start")
 plt.axvline(many.information_theoretic, color="grey", linewidth=0.8)
 plt.gca().set(xlabel=r"$n/Kd$", ylabel="probability of a wrong sign", ylim=(0, 0.23))

@@ -25,8 +25,19 @@ from IPython.display import display
 from localentropy import solvers
 from localentropy.instances.perceptron import random_patterns
 from localentropy.landscape.local_entropy import local_entropy
-from localentropy.replica import perceptron, tree_committee
-from localentropy.replica.franz_parisi import binary_entropy
+from localentropy.theory import (
+    Perceptron,
+    TreeCommittee,
+    alpha_c,
+    alpha_le,
+    binary_entropy,
+    franz_parisi,
+    kappa_max,
+    kappa_min,
+    kappa_u,
+    thresholds,
+    typical,
+)
 
 alpha = 0.5
 
@@ -39,11 +50,11 @@ alpha = 0.5
 # $\kappa_{\max}(\alpha)$.
 
 # %% alt="Entropy against margin at three loads: each line falls to 0, the sooner the larger the load."
-print(f"capacity alpha_c = {perceptron.alpha_c():.6f} patterns per weight")
-print(f"largest margin at alpha = {alpha}: {perceptron.kappa_max(alpha):.6f}")
+print(f"capacity alpha_c = {alpha_c(Perceptron()):.6f} patterns per weight")
+print(f"largest margin at alpha = {alpha}: {kappa_max(Perceptron(alpha)):.6f}")
 for load in (0.3, 0.5, 0.7):
-    margins = np.linspace(0.0, perceptron.kappa_max(load), 30)
-    plt.plot(margins, [perceptron.typical(load, margin).entropy for margin in margins], label=rf"$\alpha$ = {load}")
+    margins = np.linspace(0.0, kappa_max(Perceptron(load)), 30)
+    plt.plot(margins, [typical(Perceptron(load, margin)).entropy for margin in margins], label=rf"$\alpha$ = {load}")
 plt.gca().set(xlabel=r"margin $\kappa$", ylabel=r"entropy $\phi$, nats per weight")
 plt.legend()
 plt.show()
@@ -53,8 +64,8 @@ plt.show()
 
 # %%
 rows = []
-for margin in np.linspace(0.0, perceptron.kappa_max(alpha), 5):
-    solution = perceptron.typical(alpha, margin)
+for margin in np.linspace(0.0, kappa_max(Perceptron(alpha)), 5):
+    solution = typical(Perceptron(alpha, margin))
     rows.append((margin, solution.entropy, 0.5 * (1.0 - solution.q)))
 pd.DataFrame(rows, columns=["margin", "entropy", "distance of two solutions"]).round(4) + 0.0
 
@@ -67,13 +78,13 @@ pd.DataFrame(rows, columns=["margin", "entropy", "distance of two solutions"]).r
 # them behind a first maximum. From $\kappa_u$ on, their number grows with the distance.
 
 # %% alt="Entropy against distance around four margins: a gap, a barrier, and two lines that rise everywhere."
-smallest, monotonic, largest = perceptron.kappa_min(alpha), perceptron.kappa_u(alpha), perceptron.kappa_max(alpha)
+smallest, monotonic, largest = kappa_min(Perceptron(alpha)), kappa_u(Perceptron(alpha)), kappa_max(Perceptron(alpha))
 print(f"kappa_min = {smallest:.6f}, kappa_u = {monotonic:.6f}, kappa_max = {largest:.6f}")
 distances = np.geomspace(1e-5, 1e-2, 60)
 between = 0.5 * (smallest + monotonic)
 phases = {0.02: "with a gap", between: "with a barrier", 0.05: "monotonic", largest: "largest margin"}
 for margin, phase in phases.items():
-    curve = perceptron.franz_parisi(distances, alpha, margin_ref=margin)
+    curve = franz_parisi(Perceptron(alpha), distances, margin_ref=margin)
     plt.semilogx(curve["distance"], curve["entropy"], label=rf"$\tilde\kappa$ = {margin:.3f}, {phase}")
 plt.semilogx(distances, binary_entropy(distances), "k:", label="all configurations")
 plt.axhline(0.0, color="black", linewidth=0.6)
@@ -87,7 +98,7 @@ plt.show()
 
 # %%
 for margin in (0.0, 0.1):
-    curve = perceptron.franz_parisi([1e-4, 2e-3, 5e-3, 0.1], alpha, margin_ref=margin, margin=margin, unsolved="nan")
+    curve = franz_parisi(Perceptron(alpha, margin=margin), [1e-4, 2e-3, 5e-3, 0.1], margin_ref=margin, unsolved="nan")
     print(f"solutions of margin {margin} around one of margin {margin}")
     display(curve[["distance", "entropy"]].round(5))
 
@@ -98,12 +109,12 @@ for margin in (0.0, 0.1):
 # has a monotonic entropy around it. $\kappa_{\min}$ meets $\kappa_{\max}$ at a slightly larger load.
 
 # %% alt="Margins against load: κ_max falls, κ_u and κ_min rise and meet it near the threshold."
-threshold = perceptron.alpha_le()
+threshold = alpha_le(Perceptron())
 print(f"alpha'_LE = {threshold:.6f}")
 loads = np.append(np.linspace(0.3, 0.7, 5), threshold - 1e-5)
-plt.plot(loads, [perceptron.kappa_max(load) for load in loads], "k-", label=r"$\kappa_{\max}$")
-plt.plot(loads, [perceptron.kappa_u(load) for load in loads], "--", label=r"$\kappa_u$")
-plt.plot(loads, [perceptron.kappa_min(load) for load in loads], ":", label=r"$\kappa_{\min}$")
+plt.plot(loads, [kappa_max(Perceptron(load)) for load in loads], "k-", label=r"$\kappa_{\max}$")
+plt.plot(loads, [kappa_u(Perceptron(load)) for load in loads], "--", label=r"$\kappa_u$")
+plt.plot(loads, [kappa_min(Perceptron(load)) for load in loads], ":", label=r"$\kappa_{\min}$")
 plt.gca().set(xlabel=r"$\alpha$", ylabel="margin", ylim=(0.0, 0.5))
 plt.legend()
 plt.show()
@@ -115,7 +126,7 @@ plt.show()
 # %% alt="Slope of the entropy against distance at three loads: positive below the threshold, partly negative above."
 distances = np.geomspace(5e-4, 0.2, 50)
 for load in (0.70, threshold, 0.74):
-    curve = perceptron.franz_parisi(distances, load)
+    curve = franz_parisi(Perceptron(load), distances)
     plt.semilogx(curve["distance"], curve["slope"], label=rf"$\alpha$ = {load:.4f}")
 plt.axhline(0.0, color="black", linewidth=0.6)
 plt.gca().set(xlabel="$d$", ylabel=r"$d\phi_{\mathrm{FP}}/dd$", ylim=(-1, 4))
@@ -136,8 +147,7 @@ def softsign(x):
 
 
 activations = ("sign", "relu", "tanh", softsign)
-thresholds = pd.DataFrame([vars(tree_committee.thresholds(activation)) for activation in activations])
-thresholds.assign(activation=["sign", "relu", "tanh", "softsign"]).set_index("activation").round(6)
+thresholds([TreeCommittee(activation=activation) for activation in activations]).set_index("activation").round(6)
 
 # %% [markdown]
 # ## What an algorithm finds
@@ -153,10 +163,10 @@ found = solvers.focusing_bp(instance, seed=0)
 stability = instance.stabilities(found.weights).min()
 print(f"solved: {found.solved}, smallest stability {stability:.3f}, largest possible margin (N → ∞) {largest:.3f}")
 entropy = solvers.belief_propagation(instance, seed=0).entropy
-print(f"entropy of all solutions: of this instance {entropy:.4f}, theory {perceptron.typical(alpha).entropy:.4f}")
+print(f"entropy of all solutions: of this instance {entropy:.4f}, theory {typical(Perceptron(alpha)).entropy:.4f}")
 distances = np.geomspace(0.01, 0.25, 12)
 around = local_entropy(instance, found.weights, distances=distances)
-curve = perceptron.franz_parisi(distances, alpha)
+curve = franz_parisi(Perceptron(alpha), distances)
 plt.plot(distances, binary_entropy(distances), "k:", label="all configurations")
 plt.plot(curve["distance"], curve["entropy"], label=r"around $\kappa_{\max}$, theory")
 plt.plot(around.distance, around.entropy, "o", label="around a solution of fBP")

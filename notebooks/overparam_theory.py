@@ -22,7 +22,16 @@ import numpy as np
 import pandas as pd
 from IPython.display import display
 
-from localentropy.replica import random_features as rf
+from localentropy.theory import (
+    RandomFeatures,
+    alpha_c,
+    alpha_le,
+    franz_parisi,
+    kappa_opt,
+    optimal_margin_onset,
+    overparameterized_limit,
+    typical,
+)
 
 alpha_T = 3.0
 
@@ -41,7 +50,7 @@ alpha_T = 3.0
 # equations come from automatic differentiation.
 
 # %%
-solution = rf.typical(alpha_T=alpha_T, inv_alpha=2.0, margin=0.0)
+solution = typical(RandomFeatures(alpha_T=alpha_T, inv_alpha=2.0, margin=0.0))
 pd.Series(vars(solution))
 
 # %% [markdown]
@@ -50,9 +59,9 @@ pd.Series(vars(solution))
 
 # %%
 for activation in ("sign", "tanh", "erf"):
-    print(f"storage capacity, {activation}: {rf.alpha_c(1e-4, activation=activation):.5f}")
-limit = rf.overparameterized_limit(alpha_T, margin=0.0)
-far = rf.typical(alpha_T, inv_alpha=1e4)
+    print(f"storage capacity, {activation}: {alpha_c(RandomFeatures(1e-4, activation=activation)):.5f}")
+limit = overparameterized_limit(RandomFeatures(alpha_T, margin=0.0))
+far = typical(RandomFeatures(alpha_T, inv_alpha=1e4))
 print(f"plateau of the error: {limit.error_typical:.6f}, at 1/alpha = 10^4: {far.error_typical:.6f}")
 
 # %% [markdown]
@@ -81,7 +90,7 @@ def enumerate_students(N: int, instances: int) -> tuple[float, float]:
     return float(np.mean(logarithms)), float(np.mean(errors))
 
 
-theory = rf.typical(alpha_T=1.0, inv_alpha=3.0)
+theory = typical(RandomFeatures(alpha_T=1.0, inv_alpha=3.0))
 print(f"theory: ln Z / N = {theory.entropy:.4f}, error {theory.error_typical:.3f}")
 for N in (9, 15):
     entropy, error = enumerate_students(N, instances=60)
@@ -96,7 +105,8 @@ for N in (9, 15):
 # %%
 loads = [1e-3, 1.0, 3.0, 10.0]
 diagram = pd.DataFrame(
-    [(a, 1.0 / rf.alpha_c(a), rf.inv_alpha_le(a)) for a in loads], columns=["alpha_T", "1/alpha_c", "1/alpha_LE"]
+    [(a, 1.0 / alpha_c(RandomFeatures(a)), (1 / alpha_le(RandomFeatures(a)))) for a in loads],
+    columns=["alpha_T", "1/alpha_c", "1/alpha_LE"],
 )
 display(diagram)
 
@@ -117,7 +127,9 @@ plt.show()
 # %% alt="Slope of the entropy against distance: positive at 1/α = 1.2, below 0 at some distances at 0.95."
 distances = np.geomspace(2e-3, 0.25, 12)
 for inv_alpha in (0.95, 1.016, 1.2):
-    curve = rf.franz_parisi(distances, alpha_T=alpha_T, inv_alpha=inv_alpha, margin_ref="max", unsolved="nan")
+    curve = franz_parisi(
+        RandomFeatures(alpha_T=alpha_T, inv_alpha=inv_alpha), distances, margin_ref="max", unsolved="nan"
+    )
     plt.semilogx(curve["distance"], curve["slope"], label=rf"$1/\alpha$ = {inv_alpha}")
 plt.axhline(0.0, color="black", linewidth=0.6)
 plt.gca().set(xlabel="$d$", ylabel=r"$d\phi_{FP}/dd$", ylim=(-2, 8))
@@ -131,6 +143,6 @@ plt.show()
 # margin is positive.
 
 # %%
-print(f"the optimal margin leaves zero at 1/alpha = {rf.optimal_margin_onset(alpha_T):.4f}")
+print(f"the optimal margin leaves zero at 1/alpha = {optimal_margin_onset(RandomFeatures(alpha_T)):.4f}")
 for inv_alpha in (3.0, 3.5, 5.0, 10.0):
-    print(f"1/alpha = {inv_alpha}: optimal margin {rf.kappa_opt(alpha_T, inv_alpha):.4f}")
+    print(f"1/alpha = {inv_alpha}: optimal margin {kappa_opt(RandomFeatures(alpha_T, inv_alpha)):.4f}")

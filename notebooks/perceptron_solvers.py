@@ -24,7 +24,7 @@ from localentropy import solvers
 from localentropy.instances import hidden_manifold
 from localentropy.landscape.binary_local_energy import expected_flip_energy
 from localentropy.landscape.binary_overlaps import overlaps
-from localentropy.replica import random_features as rf
+from localentropy.theory import RandomFeatures, local_energy, stability_density, typical
 
 torch.set_num_threads(1)  # many small operations: a second thread slows them down
 instance = hidden_manifold(D=67, P=201, N=2011, seed=0, activation="sign")
@@ -37,8 +37,8 @@ runs = {
     "fBP": solvers.focusing_bp(instance, seed=0),
     "BinaryNet": solvers.binarynet(instance, seed=0),
 }
-typical = rf.typical(alpha_T=3.0, inv_alpha=inv_alpha)
-print(f"theory: typical solutions {typical.error_typical:.3f}, barycentre {typical.error_barycenter:.3f}")
+solutions = typical(RandomFeatures(alpha_T=3.0, inv_alpha=inv_alpha))
+print(f"theory: typical solutions {solutions.error_typical:.3f}, barycentre {solutions.error_barycenter:.3f}")
 for name, run in runs.items():
     error = instance.test_error(run.weights)
     print(f"{name:10} solved {run.solved!s:5} in {run.iterations:5} iterations, test error {error:.3f}")
@@ -67,7 +67,7 @@ plt.show()
 distances = np.linspace(0.0, 0.1, 21)
 for name, run in runs.items():
     plt.plot(distances, expected_flip_energy(instance, run.weights, distances=distances), label=name)
-plt.plot(distances, rf.local_energy(distances, 3.0, inv_alpha), "k--", label="typical, theory")
+plt.plot(distances, local_energy(RandomFeatures(3.0, inv_alpha), distances), "k--", label="typical, theory")
 plt.gca().set(xlabel="fraction of flipped weights $d$", ylabel="train error")
 plt.legend()
 plt.show()
@@ -81,13 +81,13 @@ for name, solver in (("SA", solvers.anneal), ("SBPI", solvers.sbpi)):
     found = np.stack([solver(instance, seed=seed).weights for seed in range(1, 6)])
     values = overlaps(found)[2]
     print(f"{name:5} overlap of two solutions {values.mean():.3f} ± {values.std():.3f} over the pairs")
-print(f"theory, typical solutions: {typical.q:.3f}")
+print(f"theory, typical solutions: {solutions.q:.3f}")
 
 # %% alt="Histograms of stabilities: MCT0 piles up near 0 along the theory's line, SBPI lies at larger values."
 for name in ("MCT0", "SBPI"):
     plt.hist(instance.stabilities(runs[name].weights), bins=40, histtype="step", density=True, label=name)
 stabilities = np.linspace(0.0, 4.0, 100)
-plt.plot(stabilities, rf.stability_density(stabilities, 3.0, inv_alpha), "k--", label="typical, theory")
+plt.plot(stabilities, stability_density(RandomFeatures(3.0, inv_alpha), stabilities), "k--", label="typical, theory")
 plt.gca().set(xlabel=r"stability $\Delta$", ylabel=r"$P(\Delta)$")
 plt.legend()
 plt.show()

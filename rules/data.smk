@@ -15,7 +15,7 @@ rule dataset:
     benchmark:
         f"logs/data/{pipeline.configuration.data.source}/{{name}}.benchmark.tsv"
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=4000,

@@ -12,20 +12,11 @@ for target, files in TARGETS.items():
             f"{target} is up to date"
 
 
-# A bare word that is none of the targets comes here, and is refused.
-rule mistaken:
-    input:
-        pipeline.refuse_target,
-    output:
-        "{target}",
-    wildcard_constraints:
-        target="[^/]+",
-
-
 NOTEBOOKS = glob_wildcards("notebooks/{name}.py").name
 
 
 rule notebooks:
+    "the notebooks, run, as pages"
     input:
         expand("notebooks/{name}.html", name=NOTEBOOKS),
 
@@ -41,7 +32,7 @@ rule notebook:
     benchmark:
         "logs/notebooks/{name}.benchmark.tsv"
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=4000,
@@ -56,6 +47,7 @@ rule notebook:
 
 
 rule scorecard:
+    "every claim of every paper with its verdict; overparam_scorecard: those of one paper"
     input:
         pipeline.scorecard_files(),
     message:
@@ -65,31 +57,33 @@ rule scorecard:
 # These three are made anew each time they are asked for.
 
 
-# What is made from what, as a picture.
 rule dag:
+    "what is made from what, as a picture"
     log:
         "logs/dag.log",
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
+    params:
+        configuration=pipeline.configuration_arguments(),
     message:
         "drawing what is made from what"
     shell:
-        "python -m localentropy dag figures/dag.svg > {log:q} 2>&1"
+        "python -m localentropy dag figures/dag.svg {params.configuration} > {log:q} 2>&1"
 
 
-# Snakemake's own report, of the figures and the scorecard.
 rule report:
+    "Snakemake's report: figures, scorecards, numbers, run times on one page"
     input:
         rules.all.input,
         rules.scorecard.input,
     log:
         f"logs/{FOLDER}/report.log",
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=2000,
@@ -103,14 +97,14 @@ rule report:
         "snakemake all scorecard --report {params.file:q} {params.configuration} > {log:q} 2>&1"
 
 
-# The pages of this repository, its gallery and its notebooks.
 rule site:
+    "the pages of this repository, its gallery and its notebooks, as a site"
     input:
         rules.notebooks.input,
     log:
         "logs/site.log",
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: 2
     resources:
         mem_mb=4000,

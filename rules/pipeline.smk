@@ -16,7 +16,7 @@ rule experiment:
     benchmark:
         f"logs/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.benchmark.tsv"
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: lambda wildcards: pipeline.job("experiment", wildcards).parameters.threads
     resources:
         mem_mb=2000,
@@ -41,7 +41,7 @@ rule merge:
     benchmark:
         f"logs/{FOLDER}/{{paper}}/{{name}}.benchmark.tsv"
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=2000,
@@ -81,7 +81,7 @@ rule plot:
     benchmark:
         f"logs/{FOLDER}/{{paper}}/plot-{{module}}.benchmark.tsv"
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=2000,
@@ -114,7 +114,7 @@ rule claims:
     benchmark:
         f"logs/{FOLDER}/{{paper}}/scorecard.benchmark.tsv"
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=2000,
@@ -140,7 +140,7 @@ rule summary:
     benchmark:
         f"logs/{FOLDER}/scorecard.benchmark.tsv"
     conda:
-        "../environment.yml"
+        ENVIRONMENT
     threads: 1
     resources:
         mem_mb=1000,

@@ -11,6 +11,11 @@ import sys
 import pytest
 from hypothesis import settings
 
+from localentropy import environment
+
+# The tests, and the programs that they start, do not see what the user has set for other programs.
+environment.adopt()
+
 # Before any test module imports numpy or PyTorch. Snakemake sets it for its jobs anew, from their `threads`.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests import progress
+
 
 def on_terminal(folder: Path, *arguments: str, stream: str = "stdout") -> tuple[int, str]:
     """The exit status of `python -m localentropy`, and what a terminal gets that is its standard output or error."""
@@ -23,4 +25,4 @@ def on_terminal(folder: Path, *arguments: str, stream: str = "stdout") -> tuple[
     except OSError:  # nobody writes to it any more
         pass
     os.close(screen)
-    return process.wait(60), shown.decode()
+    return progress.ended(process), shown.decode()

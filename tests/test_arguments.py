@@ -6,18 +6,20 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from localentropy.arguments import (
+    bound,
+    frozen,
+    listed,
     nearest_choice,
     require_array,
-    require_between,
     require_choice,
     require_flag,
-    require_fraction,
     require_function,
     require_generators,
     require_integer,
@@ -25,7 +27,7 @@ from localentropy.arguments import (
     require_list,
     require_memory,
     require_number,
-    require_positive,
+    require_patterns,
     require_reals,
     require_shape,
     require_signs,
@@ -33,6 +35,7 @@ from localentropy.arguments import (
     shown,
 )
 from localentropy.errors import DomainError
+from localentropy.quantities import DAMPING, SIZE
 
 
 class Unprintable:
@@ -49,10 +52,9 @@ CHECKS: dict[str, Callable[[str, Any], object]] = {
     "integer": require_integer,
     "small integer": lambda name, value: require_integer(name, value, 1, 9),
     "choice": lambda name, value: require_choice(name, value, ("sign", "absolute")),
-    "positive": lambda name, value: require_positive(**{name: value}),
-    "fraction": lambda name, value: require_fraction(**{name: value}),
-    "between": lambda name, value: require_between(name, value, 0.0, 1.0),
-    "array": lambda name, value: require_array(name, [0.5, value], 0.0, 1.0),
+    "quantity": lambda name, value: DAMPING.called(name).require(value),
+    "count": lambda name, value: SIZE.called(name).require(value),
+    "array": lambda name, value: require_array(name, [0.5, value]),
 }
 
 
@@ -71,6 +73,16 @@ def test_a_refusal_is_one_short_line(check, number):
     assert len(message) < 200
 
 
+def test_at_most_five_choices_are_listed_and_those_with_the_same_words_come_first():
+    names = ["overparam/typical", "overparam/typical_points", "margins/typical", "glm/risk", "glm/amp", "glm/gibbs"]
+    assert listed("typcal", names[:5]) == ", ".join(names[:5])
+    assert listed("points of typical", names).startswith("overparam/typical_points, overparam/typical, margins/typical")
+    assert listed("xyz", names) == f"{', '.join(names[:5])}, … (6 in all)"
+    assert nearest_choice("typical", reversed(names)) == "margins/typical"
+    assert nearest_choice("typcal", names) == "overparam/typical"
+    assert nearest_choice("xyz", names) is None
+
+
 @given(st.sampled_from(["smoke", "default", "paper"]), st.data())
 def test_capital_and_small_letters_are_alike_for_the_nearest_choice(choice, data):
     written = "".join(data.draw(st.sampled_from([letter.lower(), letter.upper()])) for letter in choice)
@@ -82,25 +94,25 @@ def test_capital_and_small_letters_are_alike_for_the_nearest_choice(choice, data
 def test_numbers_of_all_kinds(value):
     assert require_number("argument", value) == 1.0
     assert type(require_number("argument", value)) is float
-    array = require_array("argument", value, 0.0, 1.0)
+    array = require_array("argument", value)
     assert (array.shape, array.dtype) == ((), np.float64)
 
 
 @pytest.mark.parametrize("values", [(0.1, 0.2), np.array([0.1, 0.2]), torch.tensor([0.1, 0.2], dtype=torch.float64)])
 def test_arrays_of_all_kinds(values):
-    assert require_array("argument", values, 0.0, 1.0).tolist() == [0.1, 0.2]
-    assert require_array("argument", [values, values], 0.0, 1.0).shape == (2, 2)
+    assert require_array("argument", values).tolist() == [0.1, 0.2]
+    assert require_array("argument", [values, values]).shape == (2, 2)
 
 
 @pytest.mark.parametrize("values", [{0.1, 0.2}, frozenset({0.1}), {0.1: 1.0}])
 def test_what_has_no_order_is_no_array(values):
     with pytest.raises(DomainError, match="allowed is a sequence of numbers"):
-        require_array("argument", values, 0.0, 1.0)
+        require_array("argument", values)
 
 
 def test_bytes_are_no_numbers():
     with pytest.raises(DomainError, match="is not a number"):
-        require_array("argument", b"12", 0.0, 100.0)
+        require_array("argument", b"12")
 
 
 def test_values_are_shown_as_python_writes_them():
@@ -112,9 +124,10 @@ def test_values_are_shown_as_python_writes_them():
 
 NO_ARRAYS: list[Any] = [
     None, "1", b"1", 1 + 2j, {1.0}, {0: 1.0}, object, Unprintable(), True, [True, False], ["1"], [[1.0], [1.0, 2.0]],
-    [None], [1j], np.ma.masked_array([1.0, 2.0], mask=[True, False]), torch.ones(2, requires_grad=True),
-    np.zeros(2, "datetime64[s]"), np.array([1.0, 2.0], dtype=object), [math.nan, 1.0],
-    [1.0, -math.inf], [1e251, 1.0], [],
+    [None], [1j], np.ma.masked_array([1.0, 2.0], mask=[True, False]), torch.ones(2).to_sparse(),
+    torch.ones(2, device="meta"), np.zeros(2, "datetime64[s]"), np.array([1.0, None]), np.array([1, True], object),
+    [math.nan, 1.0], [1.0, -math.inf], [1e251, 1.0], [], iter([1.0, -1.0]), (one for one in (1, -1)), {1: 1}.values(),
+    np.zeros(2, "i4,i4"), pd.Series([1, None], dtype="Int8"), pd.DataFrame({"a": [1, -1], "b": ["1", "x"]}),
 ]  # fmt: skip
 
 
@@ -129,11 +142,91 @@ def test_what_is_no_array_of_numbers_is_refused_in_one_short_line(check, number)
     assert len(message) < 200
 
 
-@pytest.mark.parametrize("values", [(1, -1), [1.0, -1.0], np.array([1, -1], np.int8), torch.tensor([1.0, -1.0])])
-def test_arrays_of_numbers_of_all_kinds(values):
-    for check, kind in ((require_reals, np.float64), (require_signs, np.int8)):
-        found = check("weights", values, (2,))
-        assert (found.tolist(), found.dtype) == ([1, -1], kind)
+SIGNS = np.array([[1, -1, -1], [-1, 1, 1]])
+HELD: dict[str, Any] = {
+    "lists": SIGNS.tolist(),
+    "tuples": tuple(map(tuple, SIGNS)),
+    "list of arrays": list(SIGNS),
+    "objects": SIGNS.astype(object),
+    "objects of all kinds": [[1, -1.0, Fraction(-1)], [np.int8(-1), np.float32(1.0), np.array(1)]],
+    "transposed": np.asfortranarray(SIGNS),
+    "reversed": SIGNS[::-1, ::-1].copy()[::-1, ::-1],
+    "strided": np.repeat(SIGNS, 3, axis=1)[:, ::3],
+    "read-only": np.frombuffer(SIGNS.astype(np.int16).tobytes(), np.int16).reshape(2, 3),
+    "matrix": SIGNS.view(np.matrix),
+    "without a masked number": np.ma.masked_array(SIGNS, mask=False),
+    "table": pd.DataFrame(SIGNS, columns=["a", "b", "c"]),
+    "table of nullable integers": pd.DataFrame(SIGNS).astype("Int8"),
+    **{dtype: SIGNS.astype(dtype) for dtype in ("i1", ">i2", "i8", "f2", "f4", ">f8", "longdouble")},
+    **{str(dtype): torch.tensor(SIGNS, dtype=dtype) for dtype in (torch.int8, torch.int64, torch.half, torch.bfloat16)},
+    "tensor with a gradient": torch.tensor(SIGNS, dtype=torch.float64, requires_grad=True),
+    "tensor, transposed": torch.tensor(SIGNS.T.copy()).T,
+}
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_signs_are_taken_from_whatever_holds_them(held):
+    for check, kind in ((require_reals, np.float64), (require_signs, np.int8), (require_patterns, np.int8)):
+        found = check("weights", HELD[held], (2, "N"))
+        assert (found.tolist(), found.dtype, type(found)) == (SIGNS.tolist(), kind, np.ndarray)
+    assert require_labels("labels", HELD[held], (-1, 1), (2, 3)).tolist() == SIGNS.tolist()
+    one = require_labels("labels", HELD[held], (-1, 1), (2, 3), like=torch.ones(1))
+    assert (one.tolist(), one.dtype) == (SIGNS.tolist(), torch.float32)
+
+
+def test_signs_in_a_file_and_in_a_column(tmp_path):
+    np.save(tmp_path / "signs.npy", SIGNS.astype(np.int8))
+    assert require_signs("labels", np.load(tmp_path / "signs.npy", mmap_mode="r"), (2, 3)).tolist() == SIGNS.tolist()
+    assert require_signs("labels", pd.Series(SIGNS[0]), (3,)).tolist() == SIGNS[0].tolist()
+
+
+def test_signs_that_are_right_already_are_not_copied():
+    given = SIGNS.astype(np.int8)
+    assert require_signs("labels", given, (2, 3)) is given
+    assert frozen(given) is not given and given.flags.writeable
+    given.setflags(write=False)
+    assert frozen(require_patterns("patterns", given, (2, 3))) is given
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (SIGNS > 0, "labels: array of type bool given, allowed are real numbers, such as 2 * labels - 1 of ±1"),
+        ((SIGNS + 1) // 2, "labels[0, 1] = 0: allowed are 1 and -1; 2 * labels - 1 makes them of 0 and 1"),
+        (np.uint8(SIGNS > 0), "labels[0, 1] = 0: allowed are 1 and -1; 2.0 * labels - 1 makes them of 0 and 1"),
+        (SIGNS.astype(np.uint8), "labels[0, 1] = 255: allowed are 1 and -1"),
+        (SIGNS * [[1, 1, 1], [1, 1, 2]], "labels[1, 2] = 2: allowed are 1 and -1"),
+        (SIGNS * (1 + 1e-15), "labels[0, 0] = 1.000000000000001: allowed are 1 and -1"),
+        (np.where(SIGNS > 0, 1.0, math.nan), "labels[0, 1] = nan: allowed are 1 and -1"),
+        (np.ma.masked_equal(SIGNS, 1), "labels: a masked array with nothing at [0, 0], allowed are numbers everywhere"),
+        (np.array([[1, "1", 1]], object), "labels[0, 1] = '1' is not a number"),
+        (iter(SIGNS), "labels: iterator given, allowed is an array: list(…) makes one of it"),
+        (
+            torch.ones(2, 3, device="meta"),
+            "labels: a tensor on meta, torch.strided, allowed is one on cpu, torch.strided",
+        ),
+    ],
+)
+def test_other_numbers_than_signs_are_named_with_their_place(values, message):
+    with pytest.raises(DomainError) as refused:
+        require_signs("labels", values, ("P", "N"))
+    assert str(refused.value) == message
+
+
+def test_patterns_are_signs_or_real_numbers_of_single_precision():
+    real = np.float32(SIGNS * 0.5)
+    assert require_patterns("patterns", real, (2, 3)) is real
+    assert require_patterns("patterns", real.astype(">f4"), (2, 3)).dtype == np.dtype("=f4")
+    for values, message in (
+        (
+            SIGNS * 0.5,
+            r"patterns\[0, 0\] = 0.5: .*, and real numbers of type float32, such as patterns.astype\(np.float32\)$",
+        ),
+        (SIGNS * 2, r"patterns\[0, 0\] = 2: allowed are 1 and -1$"),
+        (real * 1e7, r"patterns\[0, 0\] = 5000000.0: allowed are finite numbers, at most 1e\+06$"),
+    ):
+        with pytest.raises(DomainError, match=message):
+            require_patterns("patterns", values, (2, 3))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +311,7 @@ def test_labels(wrong):
     assert require_labels("labels", good, range(1, 3), (2,)) is good
     bytes_ = torch.ones(2, dtype=torch.uint8)
     assert require_labels("labels", bytes_, (-1, 1), (2,)) is bytes_
-    with pytest.raises(DomainError, match=r"^labels: .* is among them, allowed are 1 and 2$"):
+    with pytest.raises(DomainError, match=r"^labels\[1\] = .*: allowed are 1 and 2$"):
         require_labels("labels", torch.tensor([1.0, wrong]), range(1, 3), (2,))
     with pytest.raises(DomainError, match=r"allowed are 0 to 9$"):
         require_labels("labels", torch.tensor([-1, 300]), range(10), (2,))
@@ -230,7 +323,17 @@ def test_what_does_not_fit_the_memory():
         require_memory(1e18, N=5, P=6)
 
 
-def test_positive_numbers_with_a_bound():
-    require_positive(most=1.0, tolerance=1.0)
-    with pytest.raises(DomainError, match=r"^tolerance = 1.5 is out of range: it must be positive and at most 1$"):
-        require_positive(most=1.0, tolerance=1.5)
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (1e-9, "1e-09"),
+        (0.5, "0.5"),
+        (1e9, "1e+09"),
+        (10**6, "1000000"),
+        (2.0**31 - 1, "2147483647.0"),
+        (0.1 + 0.2, "0.30000000000000004"),
+    ],
+)
+def test_an_end_of_a_range_is_written_exactly(end, words):
+    assert bound(end) == words
+    assert float(words) == end

@@ -124,9 +124,17 @@ def test_the_build_warns_of_nothing(distributions: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_library_alone_runs_the_snippets_of_the_readme(alone: Path) -> None:
-    done = outside(alone, "python", "-c", "\n".join(python_blocks(ROOT / "README.md")))
+@pytest.mark.parametrize("page", ["README.md", "docs/library.md", "docs/own_model.md"])
+def test_the_library_alone_runs_the_snippets_of_a_page(alone: Path, page: str) -> None:
+    done = outside(alone, "python", "-c", "\n".join(python_blocks(ROOT / page)))
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_library_alone_has_no_torch_and_says_so_where_it_is_needed(alone: Path) -> None:
+    done = outside(alone, "python", "-c", "import localentropy.networks.align")
+    said = "localentropy.networks.align needs PyTorch: pip install 'localentropy[networks]'"
+    assert done.stderr.splitlines()[-1] == f"localentropy.errors.MissingPackageError: {said}"
 
 
 @pytest.mark.slow

@@ -14,10 +14,12 @@ include_patterns = [
     "CONTRIBUTING.md",
     "data/README.md",
     "notebooks/README.md",
+    "notebooks/*.py",
     "docs/**.md",
     "docs/api/*.rst",
     "figures/gallery/**.md",
 ]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext", ".py": "markdown"}  # .py: only notebooks
 # Folders that need not be searched for pages.
 exclude_patterns = [".*", "build", "logs", "results", "site", "src", "tests", "figures/[!g]*"]
 extensions = [
@@ -25,6 +27,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx.ext.mathjax",
+    "sphinx.ext.linkcode",
     "localentropy.commands.site",
 ]
 
@@ -40,6 +43,13 @@ def package_file(package: str, file: str) -> str:
     spec = find_spec(package)
     assert spec is not None and spec.origin is not None
     return str(Path(spec.origin).parent / file)
+
+
+def linkcode_resolve(_: str, about: dict[str, str]) -> str | None:
+    """Where the site shows the code of a function or class."""
+    from localentropy.commands.site import source_of
+
+    return source_of(about["module"], about["fullname"])
 
 
 # This MathJax makes pictures, for which it needs no font and no other file.
@@ -61,6 +71,7 @@ suppress_warnings = ["ref.python"]
 
 html_theme = "furo"
 html_title = "localentropy"
+html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
 html_js_files = ["charts.js"]
 html_show_sphinx = False

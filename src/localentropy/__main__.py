@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 
-from localentropy import __version__
+from localentropy import __version__, environment
+from localentropy.pipeline.machine import MachineError, open_closed_streams, output, refusals
 
 
 def main() -> None:
     """Run the command line."""
     if sys.argv[1:] == ["--version"]:
-        print(f"localentropy {__version__}")
+        _tell_version()
         return
+    environment.restart()
     try:
         from localentropy.commands.cli import main as run
 
@@ -26,6 +28,15 @@ def main() -> None:
             f"error: no package {package}: the commands work in a checkout of the repository after `make setup`; "
             "an installed library alone has none"
         )
+
+
+def _tell_version() -> None:
+    open_closed_streams()
+    try:
+        with refusals(), output():
+            print(f"localentropy {__version__}")
+    except MachineError as error:
+        sys.exit(f"error: {error}")
 
 
 if __name__ == "__main__":

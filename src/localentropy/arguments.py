@@ -6,11 +6,14 @@ import difflib
 import math
 import numbers
 import os
+import re
 import resource
-from collections.abc import Iterable, Mapping, Sequence, Set
+import sys
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from localentropy.errors import DomainError
 
@@ -19,24 +22,21 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+_Value = TypeVar("_Value")
+
 LONGEST_SHOWN = 80
 """Characters of a value in a message."""
+MOST_LISTED = 5
+"""Largest number of choices in a message."""
+LIKE = 0.5
+"""Smallest likeness of two words at which an error suggests one for the other."""
 LARGEST = 1e250
 """The largest size of an element of an array: sums of them do not overflow."""
 LARGEST_PATTERN = 1e6
 """The largest size of an entry of a pattern or input: sums of squares in single precision do not overflow."""
-LARGEST_RATE = 1e100
-"""The largest learning rate, coupling or sharpness in double precision: squares of them do not overflow."""
-
-LARGEST_SIZE = 2**31 - 1
-"""The largest number of weights, patterns or units."""
-MOST_STEPS = 10**8
-"""The largest number of steps of an algorithm, or of patterns drawn."""
-MOST_DRAWS = 10**6
-"""The largest number of random draws that are kept, and of points of a curve."""
 
 _ROOT = Path("/")
-"""Of the file system, where the machine says what a process may have."""
+"""The root of the file system, below which the machine says how much memory a process may have."""
 
 Shape = tuple[int | str, ...]
 """Sizes of an array. A word, such as "students", stands for any number from 1 on."""
@@ -51,14 +51,36 @@ def shown(value: object) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
 
 
-def nearest_choice(value: object, choices: Iterable[str]) -> str | None:
-    """The choice that is written most like a value; None where none is like it by half.
+def bound(end: float) -> str:
+    """An end of a range, in as few digits as say exactly which number it is."""
+    short = f"{end:g}"
+    return short if isinstance(end, float) and float(short) == end else str(end)
 
-    Capital and small letters count as the same.
+
+def nearest_choice(value: object, choices: Iterable[str]) -> str | None:
+    """The choice that is most like a value; None if no choice shares half of its words or half of its spelling."""
+    best = max(choices, key=lambda choice: _likeness(value, choice), default=None)
+    return best if best is not None and max(_likeness(value, best)) >= LIKE else None
+
+
+def listed(value: object, choices: Sequence[str]) -> str:
+    """The choices after a value that is none of them: all, or the five that are most like it and how many there are."""
+    if len(choices) <= MOST_LISTED:
+        return ", ".join(choices)
+    likest = sorted(choices, key=lambda choice: _likeness(value, choice), reverse=True)[:MOST_LISTED]
+    return f"{', '.join(likest)}, … ({len(choices)} in all)"
+
+
+def _likeness(value: object, choice: str) -> tuple[float, float]:
+    """How like a choice is to a value: the part of the value's words that it has, and how alike both are written.
+
+    Capital and small letters count as the same. What stands before a `/` need not be written. Below `LIKE` it is 0.
     """
-    folded = {choice.casefold(): choice for choice in choices}
-    close = difflib.get_close_matches(str(value).casefold(), folded, n=1, cutoff=0.5)
-    return folded[close[0]] if close else None
+    text, folded = str(value)[:LONGEST_SHOWN].casefold(), choice.casefold()
+    words = set(re.findall(r"[^\W_]+", text))
+    same = len(words & set(re.findall(r"[^\W_]+", folded))) / max(len(words), 1)
+    written = difflib.SequenceMatcher(None, folded if "/" in text else folded.rpartition("/")[2], text).ratio()
+    return same, written if written >= LIKE else 0.0
 
 
 def require_number(name: str, value: object) -> float:
@@ -134,51 +156,42 @@ def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
         text = value[:LONGEST_SHOWN] if isinstance(value, str) else shown(value)
         nearest = nearest_choice(text, words)
         hint = f"; nearest is {nearest!r}" if nearest else ""
-        raise DomainError(f"{name} = {shown(value)} is not known: allowed are {', '.join(words)}{hint}")
+        raise DomainError(f"{name} = {shown(value)} is not known: allowed are {listed(text, words)}{hint}")
     return value
 
 
-def require_positive(*, most: float = math.inf, **values: float) -> None:
-    """Refuse values that are not positive and finite, or larger than `most`.
+def require_named(name: str, value: object, named: Mapping[str, _Value], kind: type[_Value], home: str) -> _Value:
+    """The argument, a value of some kind, or the one that has a name.
+
+    Args:
+        name: of the argument.
+        value: the argument.
+        named: the values that have names.
+        kind: their class.
+        home: the module in which further values are.
 
     Raises:
-        DomainError: naming the first.
+        DomainError: no name of a value, and no frozen dataclass of this kind.
     """
-    for name, value in values.items():
-        if not 0.0 < require_number(name, value) <= most:
-            bound = "finite" if math.isinf(most) else f"at most {most:g}"
-            raise DomainError(f"{name} = {value} is out of range: it must be positive and {bound}")
+    if isinstance(value, kind):
+        is_frozen = is_dataclass(type(value)) and isinstance(value, Hashable)
+        if not is_frozen:
+            raise DomainError(f"{name} = {shown(value)}: allowed is a {kind.__name__} that is a frozen dataclass")
+        return value
+    if not isinstance(value, str):
+        raise DomainError(
+            f"{name} = {shown(value)}: allowed are {', '.join(named)}, and a {kind.__name__} as in {home}"
+        )
+    return named[require_choice(name, value, named)]
 
 
-def require_fraction(**values: float) -> None:
-    """Refuse values outside [0, 1).
-
-    Raises:
-        DomainError: naming the first.
-    """
-    for name, value in values.items():
-        if not 0.0 <= require_number(name, value) < 1.0:
-            raise DomainError(f"{name} = {value} is out of range: allowed is 0 <= {name} < 1")
-
-
-def require_between(name: str, value: object, low: float, high: float) -> float:
-    """The argument as a float in [low, high], or DomainError."""
-    number = require_number(name, value)
-    if not low <= number <= high:
-        raise DomainError(f"{name} = {number:.12g} is out of range: allowed are [{low:g}, {high:g}]")
-    return number
-
-
-def require_array(name: str, values: Any, low: float, high: float, *, inclusive: bool = True) -> np.ndarray:
-    """The argument as a float64 array of finite numbers in an interval, or DomainError.
+def require_array(name: str, values: Any) -> np.ndarray:
+    """The argument as a float64 array of finite numbers, or DomainError.
 
     Args:
         name: of one element.
         values: a number or a (nested) sequence of numbers, with at least one element. Sets, mappings and masked
             arrays are refused: sets have no order, mappings have keys and values, and masked numbers are not there.
-        low: lower end of the interval.
-        high: upper end.
-        inclusive: whether the ends are allowed.
     """
     import numpy as np
 
@@ -199,10 +212,6 @@ def require_array(name: str, values: Any, low: float, high: float, *, inclusive:
         numbers = np.array([require_number(name, element) for element in elements.flat]).reshape(elements.shape)
     if numbers.size == 0:
         raise DomainError(f"no {name} given")
-    inside = (low <= numbers) & (numbers <= high) if inclusive else (low < numbers) & (numbers < high)
-    if not inside.all():
-        interval = f"[{low:g}, {high:g}]" if inclusive else f"({low:g}, {high:g})"
-        raise DomainError(f"{name} = {numbers[~inside].flat[0]:.12g} is outside {interval}")
     return numbers
 
 
@@ -265,33 +274,87 @@ def require_reals(name: str, values: Any, *shapes: Shape, most: float = LARGEST,
 
     Args:
         name: of the array.
-        values: an array of integers or floating-point numbers, or a (nested) sequence of them. Arrays of booleans,
-            texts, complex numbers or objects are refused, and masked ones, whose mask would be lost.
-        shapes: the allowed ones.
+        values: what `_numbers` takes.
+        shapes: the allowed ones; none given: any.
         most: largest size of a number.
         missing: whether numbers may be missing (NaN).
     """
     import numpy as np
 
+    array = _numbers(name, values)
+    if shapes:
+        require_shape(name, array.shape, *shapes)
+    numbers = array.astype(np.float64, order="C")  # the order of sums, and so the last bits, follow the order in memory
+    # Comparisons with NaN are false.
+    if numbers.size and not (numbers.min() >= -most and numbers.max() <= most):
+        wrong = ~(np.abs(numbers) <= most) & ~(missing & np.isnan(numbers))
+        if wrong.any():
+            raise DomainError(
+                f"{name}: {numbers[wrong][0]:g} is among them, allowed are finite real numbers, at most {bound(most)}"
+            )
+    return numbers
+
+
+def _numbers(name: str, values: Any) -> np.ndarray:
+    """The argument as an array of integers or floating-point numbers, of any shape; the argument itself if it is one.
+
+    Args:
+        name: of the array.
+        values: what has such numbers: an array of numpy in any layout, a tensor in main memory with or without a
+            gradient, a table or column of pandas, a (nested) sequence, also of Python objects that are numbers.
+
+    Raises:
+        DomainError: booleans, text, complex numbers, numbers that are masked or missing; what has no order or is used
+            up by reading it; rows of several lengths; a tensor in another memory.
+    """
+    import numpy as np
+
     if isinstance(values, np.ma.MaskedArray):
-        raise DomainError(f"{name}: a masked array given, allowed is an array without a mask")
+        if np.ma.is_masked(values):
+            place = np.argwhere(np.ma.getmaskarray(values))[0]
+            raise DomainError(f"{name}: a masked array with nothing at {_place(place)}, allowed are numbers everywhere")
+        values = values.data
+    if isinstance(values, Iterator):
+        raise DomainError(f"{name}: {type(values).__name__} given, allowed is an array: list(…) makes one of it")
+    values = _of_torch(name, values)
     try:
         array = np.asarray(values)
     except Exception:  # a sequence of the user's may raise anything
         raise DomainError(f"{name} must be an array of real numbers, with rows of one length") from None
+    if array.dtype == object and array.ndim:
+        array = _of_objects(name, array)
+    if array.dtype == bool:
+        raise DomainError(f"{name}: array of type bool given, allowed are real numbers, such as 2 * {name} - 1 of ±1")
     if array.dtype.kind not in "iuf":
         what = type(values).__name__ if array.dtype.kind == "O" else f"array of type {array.dtype}"
         raise DomainError(f"{name}: {what} given, allowed is an array of real numbers")
-    require_shape(name, array.shape, *shapes)
-    numbers = array.astype(np.float64, order="C")  # the order of sums, and so the last bits, follow the order in memory
-    # Comparisons with NaN are false.
-    if not (numbers.min() >= -most and numbers.max() <= most):
-        wrong = ~(np.abs(numbers) <= most) & ~(missing & np.isnan(numbers))
-        if wrong.any():
-            raise DomainError(
-                f"{name}: {numbers[wrong][0]:g} is among them, allowed are finite real numbers, at most {most:g}"
-            )
+    return array
+
+
+def _of_torch(name: str, values: Any) -> Any:
+    """A tensor of torch without its gradient, in a type that numpy has; any other value as it is."""
+    torch = sys.modules.get("torch")  # who has a tensor has imported it
+    if torch is None or not isinstance(values, torch.Tensor):
+        return values
+    if values.device.type != "cpu" or values.layout != torch.strided:
+        raise DomainError(f"{name}: a tensor on {values.device}, {values.layout}, allowed is one on cpu, torch.strided")
+    tensor = values.detach().resolve_conj().resolve_neg()
+    return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
+
+
+def _of_objects(name: str, array: np.ndarray) -> np.ndarray:
+    """An array of Python objects that are numbers, in float64."""
+    import numpy as np
+
+    numbers = np.empty(array.shape)
+    for place in np.ndindex(array.shape):
+        numbers[place] = require_number(f"{name}{_place(place)}", array[place])
     return numbers
+
+
+def _place(index: Iterable[Any]) -> str:
+    """An index as it is written in Python."""
+    return f"[{', '.join(str(int(one)) for one in index)}]"
 
 
 def locked(array: np.ndarray) -> np.ndarray:
@@ -300,47 +363,108 @@ def locked(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def require_frozen(name: str, array: object, shape: Shape, *kinds: type[np.generic]) -> np.ndarray:
-    """An array of a problem that nobody can write to, contiguous: the argument itself, or a copy.
-
-    Args:
-        name: of the array.
-        array: the argument.
-        shape: the allowed one.
-        kinds: the allowed types; int8 is for ±1.
-
-    Raises:
-        DomainError: no array; another type or shape; int8 other than ±1; a real number not finite, or too large.
-    """
+def frozen(array: np.ndarray) -> np.ndarray:
+    """An array of a problem that nobody can write to, contiguous: the argument itself, or a copy."""
     import numpy as np
 
-    allowed = " and ".join(f"{kind.__name__}{' of ±1' * (kind is np.int8)}" for kind in kinds)
-    if type(array) is not np.ndarray:
-        raise DomainError(f"{name}: a {type(array).__name__} given, allowed is an array of numpy, {allowed}")
-    if array.dtype.type not in kinds:
-        raise DomainError(f"{name} of type {array.dtype}: allowed is {allowed}")
-    require_shape(name, array.shape, shape)
-    least, most = array.min(), array.max()
-    # Comparisons with NaN are false.
-    if array.dtype == np.int8:
-        if not (least >= -1 and most <= 1 and np.count_nonzero(array) == array.size):
-            wrong = array[(array != 1) & (array != -1)][0]
-            raise DomainError(f"{name}: {wrong} is among them, allowed are 1 and -1")
-    elif not (least >= -LARGEST_PATTERN and most <= LARGEST_PATTERN):
-        wrong = array[~(np.abs(array) <= LARGEST_PATTERN)][0]
-        raise DomainError(f"{name}: {wrong:g} is among them, allowed are finite numbers, at most {LARGEST_PATTERN:g}")
     owned = array.base is None and array.flags.c_contiguous and not array.flags.writeable
     return array if owned else locked(np.array(array, order="C"))
 
 
 def require_signs(name: str, values: Any, *shapes: Shape) -> np.ndarray:
-    """The argument as an int8 array of ±1, or DomainError; see `require_reals`."""
+    """The argument as an int8 array of ±1: the argument itself, if it is one.
+
+    Args:
+        name: of the array.
+        values: what `_numbers` takes, of any type, where every number is exactly 1 or -1.
+        shapes: the allowed ones.
+
+    Raises:
+        DomainError: no such array; names the first other number and its place.
+    """
     import numpy as np
 
-    numbers = require_reals(name, values, *shapes)
-    if not (np.abs(numbers) == 1.0).all():
-        raise DomainError(f"{name}: {numbers[np.abs(numbers) != 1.0].flat[0]:g} is among them, allowed are 1 and -1")
-    return numbers.astype(np.int8)
+    array = _numbers(name, values)
+    require_shape(name, array.shape, *shapes)
+    if not _all_signs(array):
+        _refuse_other_signs(name, array, "1 and -1")
+    return array.astype(np.int8, copy=False)
+
+
+def require_patterns(name: str, values: Any, shape: Shape) -> np.ndarray:
+    """The argument as patterns: int8 where every number is exactly 1 or -1, else float32, at most `LARGEST_PATTERN`.
+
+    Args:
+        name: of the array.
+        values: what `_numbers` takes; real numbers in float32 only, because others would be rounded.
+        shape: the allowed one.
+
+    Raises:
+        DomainError: no such array; names the first other number and its place.
+    """
+    import numpy as np
+
+    array = _numbers(name, values)
+    require_shape(name, array.shape, shape)
+    if _all_signs(array):
+        return array.astype(np.int8, copy=False)
+    if array.dtype.type is np.float32:
+        _refuse_large(name, array)
+        return array.astype(np.float32, copy=False)
+    real = f", and real numbers of type float32, such as {name}.astype(np.float32)" if array.dtype.kind == "f" else ""
+    return _refuse_other_signs(name, array, f"1 and -1{real}")
+
+
+def require_frozen(name: str, values: Any, shape: Shape) -> np.ndarray:
+    """The argument as a float64 array of finite numbers, at most `LARGEST_PATTERN`, as `frozen` makes it.
+
+    Raises:
+        DomainError: no array of numbers; another shape; a number that is not finite, or too large.
+    """
+    import numpy as np
+
+    array = _numbers(name, values)
+    require_shape(name, array.shape, shape)
+    _refuse_large(name, array)
+    return frozen(array.astype(np.float64, copy=False))
+
+
+def _all_signs(array: np.ndarray) -> bool:
+    """Whether every number is 1 or -1, for integers without a second array of the same size."""
+    import numpy as np
+
+    # Comparisons with NaN are false.
+    if not (array.min() >= -1 and array.max() <= 1):
+        return False
+    if array.dtype.kind != "f":
+        return np.count_nonzero(array) == array.size
+    return bool((np.abs(array) == 1).all())
+
+
+def _refuse_large(name: str, array: np.ndarray) -> None:
+    import numpy as np
+
+    # Comparisons with NaN are false.
+    if not (array.min() >= -LARGEST_PATTERN and array.max() <= LARGEST_PATTERN):
+        wrong = ~(np.abs(array) <= LARGEST_PATTERN)
+        _refuse_first(name, array, wrong, f"finite numbers, at most {bound(LARGEST_PATTERN)}")
+
+
+def _refuse_other_signs(name: str, array: np.ndarray, allowed: str) -> NoReturn:
+    """Refuse an array for its first number that is not 1 or -1, and say how labels of 0 and 1 become signs."""
+    import numpy as np
+
+    two = "2.0" if array.dtype.kind == "u" else "2"  # unsigned integers have no −1
+    hint = f"; {two} * {name} - 1 makes them of 0 and 1" if np.isin(array, (0, 1)).all() else ""
+    _refuse_first(name, array, np.abs(array) != 1, allowed + hint)
+
+
+def _refuse_first(name: str, array: np.ndarray, wrong: np.ndarray, allowed: str) -> NoReturn:
+    """Refuse an array for the first of its wrong numbers."""
+    import numpy as np
+
+    place = np.unravel_index(int(np.argmax(wrong)), array.shape)
+    raise DomainError(f"{name}{_place(place)} = {array[place]}: allowed are {allowed}")
 
 
 def require_generators(values: Any, count: int | None = None) -> list[np.random.Generator]:
@@ -388,20 +512,25 @@ def require_tensor(name: str, value: object, *shapes: Shape, like: Tensor | None
 def require_labels(
     name: str, value: object, allowed: Iterable[int], *shapes: Shape, like: Tensor | None = None
 ) -> Tensor:
-    """The argument, a tensor of labels.
+    """The argument as a tensor of labels.
 
     Args:
         name: of the tensor.
-        value: the argument.
+        value: a tensor, or what `_numbers` takes.
         allowed: the labels that may be in it: whole numbers in a row, or -1 and 1.
         shapes: the allowed ones.
-        like: a tensor whose device it must have, if any.
+        like: a tensor whose type the labels get, and on whose device a tensor must be; None: they stay as they are.
 
     Raises:
-        DomainError: no tensor, or one of another shape or device, or with another label in it.
+        DomainError: no array or tensor of numbers, one of another shape or on another device; names the first other
+            label and its place.
     """
+    import numpy as np
     import torch
 
+    if not isinstance(value, torch.Tensor):
+        value = torch.from_numpy(_numbers(name, value).astype(np.float64))
+        value = value if like is None else value.to(like.device)
     tensor, choices = _plain_tensor(name, value), list(allowed)
     require_shape(name, tensor.shape, *shapes)
     if like is not None and tensor.device != like.device:
@@ -410,8 +539,11 @@ def require_labels(
     wrong = ~torch.isin(tensor.double(), torch.tensor(choices, dtype=torch.float64, device=tensor.device))
     if bool(wrong.any()):
         listed = f"{choices[0]} to {choices[-1]}" if len(choices) > 2 else " and ".join(map(str, choices))
-        raise DomainError(f"{name}: {tensor[wrong][0].item():g} is among them, allowed are {listed}")
-    return tensor
+        found = tensor.detach().double().cpu().numpy()
+        if choices == [-1, 1]:
+            _refuse_other_signs(name, found, listed)
+        _refuse_first(name, found, wrong.cpu().numpy(), listed)
+    return tensor if like is None else tensor.to(like.dtype)
 
 
 def _plain_tensor(name: str, value: object) -> Tensor:

@@ -25,6 +25,10 @@ class DomainError(LocalEntropyError, ValueError):
     """An argument outside the range in which the quantity is defined."""
 
 
+class MissingPackageError(LocalEntropyError, ImportError):
+    """A module that needs a package of an extra, which is not installed."""
+
+
 class ConvergenceError(LocalEntropyError, ArithmeticError):
     """A solve that did not reach its tolerance.
 

@@ -11,8 +11,9 @@ import json
 import numbers
 from typing import TYPE_CHECKING
 
-from localentropy.arguments import require_integer, require_number, shown
+from localentropy.arguments import require_number, shown
 from localentropy.errors import DomainError
+from localentropy.quantities import SEED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +25,7 @@ def require_seed(seed: object) -> int:
     Raises:
         DomainError: not an integer, or one of more than 64 bits.
     """
-    return require_integer("seed", seed, -(2**63), 2**64 - 1)
+    return SEED.require(seed)
 
 
 def entropy(root: int, stream: str, **values: float | int | str | bool) -> int:

@@ -201,3 +201,22 @@ def test_points_of_one_size_are_not_extrapolated_and_incomplete_samples_are_left
     assert agreement_at_infinite_size(table[(table["D"] == 67) | (table["x"] == 0.1)], ["x"]).points == 1
     without = table[(table["D"] != 201) | (table["sample"] > 0)]
     assert agreement_at_infinite_size(without, ["x"]) == agreement_at_infinite_size(table[table["sample"] > 0], ["x"])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: normal_score([1.0, 2.0], [3, 4, 5]), r"samples of shape \(3,\): allowed is one that fits z, \(2,\)"),
+        (lambda: normal_score(1.0, -2), "samples: -2 is among them"),
+        (lambda: normal_score("one", 3), "z: array of type"),
+        (lambda: normal_score([np.inf], 3), "z: inf is among them"),
+        (lambda: agreement([np.ones(5)]), r"groups\[0\] of shape \(5,\): allowed is \(samples, points\)"),
+        (lambda: agreement([np.full((5, 2), np.nan)]), r"groups\[0\]: nan is among them"),
+        (lambda: agreement([*np.ones((5, 2))]), r"groups\[0\] of shape \(2,\)"),
+    ],
+)
+def test_what_are_no_deviations_is_refused_in_one_line(call, message):
+    with pytest.raises(DomainError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)
+    assert np.isnan(normal_score([np.nan, 1.0], 1)).all() and normal_score([], 3).shape == (0,)

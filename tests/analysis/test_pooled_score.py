@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from localentropy.analysis.pooled_score import pooled_score
+from localentropy.errors import DomainError
 
 
 def score(n: list[int], solved: list[int], n_fewer: list[int], solved_fewer: list[int]) -> float:
@@ -49,3 +50,18 @@ def test_where_the_groups_are_alike_it_has_mean_0_and_variance_1() -> None:
     assert abs(z.mean()) < 4 / math.sqrt(tables)
     assert abs(z.var() - 1) < 4 * math.sqrt(2 / tables)
     assert (np.abs(z) > 1.96).mean() == pytest.approx(0.05, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (([6], [7], [4], [1]), "solved: allowed are at most n runs of each size"),
+        (([6], [5], [4], [5]), "solved_fewer: allowed are at most n_fewer runs"),
+        (([6], [-1], [4], [1]), r"solved = \[-1.0\]: allowed are numbers of runs"),
+        (([6.5], [5], [4], [1]), r"n = \[6.5\]: allowed are numbers of runs"),
+        (([6, 3], [5, 3], [4], [1]), "n_fewer: allowed are the sizes of n, in the same order"),
+    ],
+)
+def test_what_are_no_counts_have_no_score(columns, message) -> None:
+    with pytest.raises(DomainError, match=message):
+        score(*columns)

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from localentropy.analysis.thresholds import first_solved, last_half_point, last_solved, success_fractions
+from localentropy.errors import DomainError
 
 
 @pytest.mark.parametrize(
@@ -64,5 +65,35 @@ def test_the_last_half_point_has_the_error_of_binomial_fractions() -> None:
     drawn = np.random.default_rng(1).binomial(400, shares, (2000, 4)) / 400
     places = [last_half_point(points.assign(y=row))[0] for row in drawn]
     assert np.std(places) == pytest.approx(error, rel=0.06)
-    assert last_half_point(points.assign(y=shares - 0.5))[0] == np.inf
-    assert last_half_point(points.assign(y=shares + 0.5))[0] == -np.inf
+    assert last_half_point(points.assign(y=0.5 * shares))[0] == np.inf
+    assert last_half_point(points.assign(y=0.5 + 0.5 * shares))[0] == -np.inf
+
+
+LOADS = pd.DataFrame({"alpha": [1.0, 2.0], "y": [0.2, 0.9], "y_err": [0.1, 0.1]})
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: first_solved(pd.Series([1.0, 1.5])),
+            "fractions: 1.5 is among them, allowed are fractions from 0 to 1",
+        ),
+        (lambda: last_solved(pd.Series([1.0, -0.5])), "fractions: -0.5 is among them"),
+        (
+            lambda: first_solved(pd.Series([1.0, 0.5], index=[2.0, 2.0])),
+            r"abscissa: \[2.0, 2.0\], allowed are different",
+        ),
+        (lambda: first_solved(pd.Series([1.0], index=[np.nan])), "abscissa: nan is among them"),
+        (lambda: last_solved(pd.Series([1.0], index=["one"])), "abscissa\\[0\\] = 'one' is not a number"),
+        (lambda: first_solved(pd.Series([1.0]), 1.5), "least = 1.5 is out of range"),
+        (lambda: last_half_point(LOADS.assign(alpha=2.0)), r"alpha: \[2.0, 2.0\], allowed are different numbers"),
+        (lambda: last_half_point(LOADS.assign(y=[0.1, np.nan])), "y: nan is among them"),
+        (lambda: last_half_point(LOADS.assign(y_err=-0.1)), "y_err = -0.1 is outside"),
+        (lambda: last_half_point(LOADS[["alpha", "y"]]), "points: the column y_err is missing"),
+    ],
+)
+def test_impossible_fractions_have_no_threshold(call, message) -> None:
+    with pytest.raises(DomainError, match=message) as refused:
+        call()
+    assert "\n" not in str(refused.value)

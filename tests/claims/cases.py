@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from localentropy.claims.conditions import Verdict
 from tests.claims import (
     glm_tables,
     margins_tables,
@@ -33,6 +34,8 @@ MODULES = {
 
 Tables = dict[str, pd.DataFrame]
 Spoiling = Callable[[Tables], None]
+HandMade = dict[str, dict[str, tuple[Verdict, Spoiling]]]
+"""Claim → name → the verdict on its good tables after a change."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +47,18 @@ class Case:
         small: name → spoiling that must turn it to "not testable at this scale".
         missing: name → spoiling that removes a number, after which it must not be "reproduced".
         replaced: tables of its own, by experiment.
+        off: name → spoiling that moves only the printed number, and the verdict to "reproduced, printed number off";
+            beside any of `wrong` it must change nothing.
     """
 
     wrong: dict[str, Spoiling]
     small: dict[str, Spoiling] = field(default_factory=dict)
     missing: dict[str, Spoiling] = field(default_factory=dict)
     replaced: dict[str, Callable[[], pd.DataFrame]] = field(default_factory=dict)
+    off: dict[str, Spoiling] = field(default_factory=dict)
 
 
-def tables(names: Mapping[str, str], case: Case) -> Tables:
+def tables(names: Mapping[str, str], case: Case = Case({})) -> Tables:
     """The good tables of a claim: the test's argument → rows, to be changed at will; `names` are its experiments."""
     return {name: _built(case.replaced.get(name) or _builder(of)).copy() for name, of in names.items()}
 

@@ -22,9 +22,10 @@ def transitions() -> pd.DataFrame:
 
 
 def glass() -> pd.DataFrame:
-    lines = {"temperature": [0.1, 0.2, 0.3], "spinodal": [1.5, 1.55, 1.6], "zero_entropy": [1.5, 1.6, 1.62]}
-    ends = {"on_spinodal": 1.631, "on_spinodal_temperature": 0.33, "on_line": 1.66, "on_line_temperature": 0.36}
-    return pd.DataFrame(lines | {"equilibrium": 1.3}).assign(**ends)
+    """Above the temperature 0.36 there is no glass."""
+    lines = {"temperature": [0.0, 0.1, 0.2, 0.3, 0.4], "zero_entropy": [1.3, 1.5, 1.6, 1.62, np.nan]}
+    lines |= {"glass_energy": [0.0, 0.001, 0.01, 0.02, np.nan], "metastable_end": [1.631] * 5}
+    return pd.DataFrame(lines | {"equilibrium": 1.3}).assign(glass_end=1.631, glass_end_temperature=0.36)
 
 
 def bayes_committee_2() -> pd.DataFrame:
@@ -153,6 +154,18 @@ def equivalence_runs() -> pd.DataFrame:
         for alpha in (0.5, 1.0, 3.0)
         for d in (20, 40, 80)
         for sample in range(10)
+    ]
+    return pd.DataFrame(rows)
+
+
+def uniqueness() -> pd.DataFrame:
+    """None is unique below α = 2, four of five are above, at every size."""
+    rows = [
+        {"d": d, "n": round(alpha * d), "alpha": alpha, "sample": sample, "bound": 0.1, "steps": 10}
+        | {"unique": float(alpha > 2 and sample % 5 > 0)}
+        for d in (20, 50, 100)
+        for alpha in (1.5, 1.8, 2.0, 2.2, 2.5, 2.8, 3.0)
+        for sample in range(20)
     ]
     return pd.DataFrame(rows)
 

@@ -19,13 +19,16 @@ def typical(points: int = 12) -> pd.DataFrame:
     lines = []
     for alpha, largest in ((0.2, 1.33), (0.5, 0.418), (0.8, 0.03)):
         x = np.linspace(0.0, largest, points)
-        line = {"line": "margin", "alpha": alpha, "margin": x, "entropy": 0.6 * (1 - x / largest), "q": 0.3 + 0.3 * x}
+        line = {"alpha": alpha, "margin": x, "entropy": 0.6 * (1 - x / largest), "q": 0.3 + 0.3 * x}
         lines.append(pd.DataFrame(line))
-    loads = np.linspace(0.05, 0.8330786, points)
-    lines.append(
-        pd.DataFrame({"line": "alpha", "alpha": loads, "margin": 3 - 3 * loads / loads[-1], "entropy": 0.0, "q": 0.6})
-    )
     table = pd.concat(lines, ignore_index=True)
+    table.attrs["parameters"] = {"ensemble": PERCEPTRON}
+    return table
+
+
+def largest_margin(points: int = 12) -> pd.DataFrame:
+    loads = np.linspace(0.05, 0.8330786, points)
+    table = pd.DataFrame({"alpha": loads, "margin": 3 - 3 * loads / loads[-1], "entropy": 0.0, "q": 0.6})
     table.attrs["parameters"] = {"ensemble": PERCEPTRON}
     return table
 
@@ -120,6 +123,27 @@ def dense_regions() -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table.attrs["parameters"] = {"ensembles": models}
     return table
+
+
+def large_deviations() -> pd.DataFrame:
+    """Thresholds slightly above those of `dense_regions`, and a curve above that of `franz_parisi` by a little."""
+    models = {"perceptron": PERCEPTRON, "planted": {"model": "teacher_student"}}
+    rows = [
+        {"ensemble": name, "line": "alpha_u", "load": "U", "alpha": alpha, "distance": 0.02, "entropy": 0.04}
+        for name, alpha in (("perceptron", 0.755), ("planted", 1.086))
+    ]
+    rows.append(rows[0] | {"line": "alpha_u_typical", "load": "", "alpha": 0.7665})
+    x = np.geomspace(1e-4, 0.5, 40)
+    curves = []
+    for load, alpha in (("0.5", 0.5), ("U", 0.755)):
+        values = np.interp(x, [0.01, 0.02, 0.3, 0.5], [0.1, 0.14, 0.34, 0.34])
+        rising = {"distance": x, "entropy": np.where(x < 0.01, np.sqrt(x), values), "slope": 1.0}
+        curves.append(pd.DataFrame({"ensemble": "perceptron", "line": "curve", "load": load, "alpha": alpha} | rising))
+    table = pd.concat([pd.DataFrame(rows), *curves], ignore_index=True)
+    table["slope"] = table["slope"].fillna(0.0)
+    table.attrs["parameters"] = {"ensembles": models}
+    # From the distance of typical solutions on there are many best references, and the curve is flat.
+    return table.assign(external_entropy=np.where(table["distance"] > 0.3, 0.1, -0.1), residual=1e-11)
 
 
 def local_entropy(samples: int = 10) -> pd.DataFrame:

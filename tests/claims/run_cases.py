@@ -140,7 +140,7 @@ RUNS["O31"] = Case(
     },
     small={
         "four runs": few("solve_binarynet", samples=4),
-        "theory at another α_T": elsewhere("optimal_margin", alpha_T=6.0),
+        "theory at another α_T": elsewhere("optimal_margin", at={"alpha_T": 6.0}),
     },
     missing={"barycentre": put("optimal_margin", "error_barycenter", np.nan, inv_alpha=above(4))},
 )

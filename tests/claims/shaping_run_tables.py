@@ -109,10 +109,13 @@ def belief_volume() -> pd.DataFrame:
 
 def typical_volume() -> pd.DataFrame:
     alpha = np.linspace(0.1, 3.0, 30)
-    line = {"quantity": "volume", "alpha": alpha, "units": 3.0, "entropy": -0.3 * alpha - 0.05 * alpha**2}
-    ends = {"quantity": ["clustering", "capacity"], "alpha": [1.76, 4.0], "units": 3.0, "entropy": [-0.7, np.nan]}
+    entropy = -0.3 * alpha - 0.05 * alpha**2
+    line = {"quantity": "volume", "alpha": alpha, "units": 3.0, "entropy": entropy, "replicon": alpha / 1.76}
+    other = line | {"units": np.inf, "replicon": alpha / 2.95}
+    kinds = ["clustering", "capacity", "capacity_one_step"]
+    ends = {"quantity": kinds, "alpha": [1.76, 4.0, 3.02], "units": 3.0, "entropy": [-0.7, np.nan, np.nan]}
     many = {"quantity": ["clustering"], "alpha": 2.95, "units": np.inf, "entropy": -1.1}
-    return pd.concat([pd.DataFrame(rows) for rows in (line, ends, many)], ignore_index=True)
+    return pd.concat([pd.DataFrame(rows) for rows in (line, other, ends, many)], ignore_index=True)
 
 
 def capacities() -> pd.DataFrame:

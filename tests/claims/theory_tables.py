@@ -72,7 +72,7 @@ def optimal_margin() -> pd.DataFrame:
     table = pd.DataFrame(
         {"inv_alpha": x, "kappa_opt": margin, "error_barycenter": error_barycenter(x) - 0.001 * margin}
     )
-    table.attrs["parameters"] = {"alpha_T": ALPHA_T, "ensemble": ENSEMBLE}
+    table.attrs["parameters"] = {"at": {"alpha_T": ALPHA_T}, "ensemble": ENSEMBLE}
     return table
 
 
@@ -88,7 +88,7 @@ def large_overparameterization() -> pd.DataFrame:
         for x in (10.0, 100.0, 1000.0, 1e6):
             typical, barycenter = 0.29 - 0.05 * margin, 0.2
             errors = {"error_typical": typical + 0.1 / x, "error_barycenter": barycenter + 0.1 / x}
-            limits = {"limit_typical": typical, "limit_barycenter": barycenter}
+            limits = {"limit_error_typical": typical, "limit_error_barycenter": barycenter}
             rows.append({"margin": margin, "inv_alpha": x, "q": 0.46 / x, "r": 0.82} | errors | limits)
     return pd.DataFrame(rows)
 

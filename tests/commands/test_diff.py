@@ -12,6 +12,7 @@ import pytest
 
 from localentropy.commands.diff import MEASURED, compare, compare_sources, lines, read_figures
 from localentropy.errors import DataError
+from tests import progress
 from tests.terminal import on_terminal
 
 
@@ -159,7 +160,7 @@ def write(folder: Path, figures: dict[str, pd.DataFrame]) -> Path:
 
 def diff(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "localentropy", "diff", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    return progress.run(command, cwd=folder)
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -1,4 +1,4 @@
-"""The pages name what there is to use: every command, every option, every public function of random features."""
+"""The pages name what there is to use: every command, every option, every question to the theory."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import re
 
 import typer.main
 
+from localentropy import theory
 from localentropy.commands.cli import app
 from localentropy.pipeline.config import ROOT
-from localentropy.replica import random_features
+from localentropy.theory.model import Asked
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 
@@ -28,10 +29,10 @@ def test_every_command_and_option_is_on_the_page() -> None:
     assert options and all(f"`{option}" in page for option in options), options
 
 
-def test_the_readme_names_every_function_of_random_features() -> None:
-    text = (ROOT / "README.md").read_text()
-    functions = [name for name in random_features.__all__ if name[0].islower()]
-    assert [name for name in functions if not re.search(rf"(rf\.|`){name}\b", text)] == []
+def test_the_page_of_the_library_names_every_question_and_model_of_the_theory() -> None:
+    text = (ROOT / "docs/library.md").read_text()
+    named = [name for name in theory.__all__ if name[0].islower() or issubclass(getattr(theory, name), Asked)]
+    assert [name for name in named if not re.search(rf"`{name}\b|\b{name}\(", text)] == []
 
 
 def test_formulas_have_no_command_that_github_refuses() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import jupytext
 import pytest
 
-from localentropy.commands.notebook import render, with_pictures
+from localentropy.commands.notebook import in_site, render, with_pictures
 from localentropy.errors import DataError
 from localentropy.pipeline.config import ROOT
 
@@ -49,6 +50,34 @@ def test_a_page_loads_nothing_and_says_what_its_pictures_show(tmp_path: Path) ->
     page.feed((tmp_path / "small.html").read_text())
     assert page.alternatives == ["q_1 < 1", r"\phi = \frac{1}{2}\ln 2.", 'A line that "rises" <from> 0.']
     assert len(page.loaded) == 3 and all(address.startswith("data:image/") for address in page.loaded)
+
+
+def test_the_site_shows_the_text_and_the_outputs_of_the_last_run(tmp_path: Path) -> None:
+    source = tmp_path / "small.py"
+    source.write_text("# %% [markdown]\n# # A title\n# The overlap $q$.\n\n# %%\nx = 2\n\nprint(x + 1)\n")
+    assert "It was not run" in in_site(source)
+    render(source, source.with_suffix(".html"))
+    page = in_site(source)
+    assert page.startswith("# A title\n") and "The overlap $q$." in page and "It was not run" not in page
+    assert "```python\nx = 2\n\nprint(x + 1)\n```" in page and "<pre>3\n</pre>" in page
+    source.write_text(source.read_text().replace("x = 2", "x = 4"))
+    assert "It was not run" in in_site(source) and "<pre>" not in in_site(source)
+
+
+def test_no_kernel_and_no_start_up_file_of_the_user_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in {
+        "jupyter/kernels/python3/kernel.json": '{"argv": ["false"], "display_name": "another", "language": "python"}',
+        "ipython/profile_default/startup/first.py": "leaked = True",
+        "small.py": "# %%\nimport sys\nprint(sys.executable, 'leaked' in dir())\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "jupyter"))
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", "/proc")
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    render(tmp_path / "small.py", tmp_path / "small.html")
+    assert f"{sys.executable} False\n" in (tmp_path / "small.html").read_text()
 
 
 def test_a_missing_notebook_is_one_line(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import os
+import pickle
 import resource
 import struct
 import tarfile
@@ -16,6 +17,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -42,6 +44,39 @@ def _tar(members: dict[str, bytes], mode: str = "w:gz") -> bytes:
     return buffer.getvalue()
 
 
+_WRITTEN_IN_PYTHON: Any = vars(pickle)["_Pickler"]  # its methods can be changed
+
+
+class _PicklerOfPython2(_WRITTEN_IN_PYTHON):
+    """Bytes and text as Python 2 writes them: the pickles of the official python version are its work."""
+
+    dispatch: ClassVar[dict[Any, Any]] = dict(_WRITTEN_IN_PYTHON.dispatch)
+
+    def save_string(self, text: str | bytes) -> None:
+        content = text.encode() if isinstance(text, str) else text
+        short = len(content) < 256
+        self.write(b"U" + bytes([len(content)]) if short else b"T" + struct.pack("<i", len(content)))
+        self.write(content)
+        self.memoize(text)
+
+    dispatch[str] = dispatch[bytes] = save_string
+
+
+def _python_batch(records: bytes, numpy: str = "numpy.core", python: int = 2) -> bytes:
+    """A batch of the python version with the labels and images of one of the binary version."""
+    rows = np.frombuffer(records, np.uint8).reshape(-1, 3073)
+    batch = {
+        b"batch_label": b"training batch 1 of 5",
+        b"labels": rows[:, 0].tolist(),
+        b"data": np.ascontiguousarray(rows[:, 1:]),
+        b"filenames": [b"image_%d.png" % row for row in range(len(rows))],
+    }
+    buffer = io.BytesIO()
+    (_PicklerOfPython2 if python == 2 else pickle.Pickler)(buffer, 2).dump(batch)
+    name = "numpy._core" if b"numpy._core" in buffer.getvalue() else "numpy.core"
+    return buffer.getvalue().replace(f"c{name}.multiarray".encode(), f"c{numpy}.multiarray".encode())
+
+
 @dataclass
 class Tiny:
     """Small datasets in the official formats: a data folder with their table, a mirror, and their bytes."""
@@ -57,11 +92,19 @@ class Tiny:
             for (dataset, name), content in self.files.items()
         ]
         rows += [
+            (dataset, name.removesuffix(".gz"), name, "", _sha(content), len(content), "free", "nobody")
+            for (dataset, name), content in self.unpacked().items()
+        ]
+        rows += [
             ("cifar10", name, ARCHIVE, "", _sha(content), len(content), "free", "nobody")
             for name, content in self.members.items()
         ]
         with (self.data_dir / "datasets.csv").open("w", newline="") as stream:
             csv.writer(stream).writerows([COLUMNS, *rows])
+
+    def unpacked(self) -> dict[tuple[str, str], bytes]:
+        """The contents of the gzipped files, under the same names."""
+        return {key: gzip.decompress(content) for key, content in self.files.items() if key[1].endswith("ubyte.gz")}
 
     def path(self, dataset: str, name: str) -> Path:
         return self.mirror / dataset / name
@@ -97,6 +140,11 @@ def tiny(tmp_path: Path) -> Tiny:
 @pytest.fixture
 def make_tar() -> Callable[..., bytes]:
     return _tar
+
+
+@pytest.fixture
+def python_batch() -> Callable[..., bytes]:
+    return _python_batch
 
 
 @pytest.fixture

@@ -115,6 +115,11 @@ def test_not_an_archive(tmp_path, members, refused):
     path.write_bytes(np.random.default_rng(0).bytes(5000))
     with refused("not a readable tar archive"):
         cifar.read_archive(path, members)
-    path.write_bytes(b"")
-    with refused("not a readable tar archive"):
-        cifar.read_archive(path, members)
+    for content, text in (
+        (b"", "is empty"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:12\nsize 170052171\n", "a pointer of Git LFS"),
+        (b"Too many requests", "a text that begins with 'Too many requests'"),
+    ):
+        path.write_bytes(content)
+        with refused(str(path), text, "expected a tar archive"):
+            cifar.read_archive(path, members)

@@ -123,6 +123,32 @@ def test_rebuilt_from_the_raw_files(real_mirror, tmp_path, raw_name):
 
 
 @pytest.mark.mirror
+@pytest.mark.parametrize("numpy", ["numpy.core", "numpy._core"])
+def test_python_version_of_cifar_has_the_official_contents(real_mirror, tmp_path, python_batch, numpy):
+    raw = read_raw("cifar10", "mirror", real_mirror, DATA_DIR)
+    images = np.concatenate([raw.train_images, raw.test_images]).reshape(6, 10_000, -1)
+    labels = np.concatenate([raw.train_labels, raw.test_labels]).reshape(6, 10_000, 1)
+    names = [f"data_batch_{i}" for i in range(1, 6)] + ["test_batch"]
+    (tmp_path / "cifar-10-batches-py").mkdir()
+    for name, records in zip(names, np.concatenate([labels, images], axis=2), strict=True):
+        (tmp_path / "cifar-10-batches-py" / name).write_bytes(python_batch(records.tobytes(), numpy))
+    same = read_raw("cifar10", "mirror", tmp_path, DATA_DIR)
+    for one, other in zip(vars(raw).values(), vars(same).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("dataset", ["mnist", "fashion_mnist"])
+def test_unpacked_files_and_npz_have_the_official_contents(real_mirror, tmp_path, dataset):
+    raw = read_raw(dataset, "mirror", real_mirror, DATA_DIR)
+    arrays = dict(zip(("x_train", "y_train", "x_test", "y_test"), vars(raw).values(), strict=True))
+    np.savez_compressed(tmp_path / f"{dataset}.npz", **arrays)
+    same = read_raw(dataset, "mirror", tmp_path, DATA_DIR)
+    for one, other in zip(vars(raw).values(), vars(same).values(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.mirror
 def test_prepared_from_mirror_has_the_bytes_of_the_embedded_one(real_mirror, tmp_path):
     for name in ("mnist_parity", "dress_coat", "dress_coat_shuffled"):
         prepare(name, tmp_path / "a.npz", source="mirror", mirror=real_mirror)

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 
+from localentropy.data.idx import parse_idx
 from localentropy.data.prepare import prepare
 from localentropy.data.registry import read_registry
 
@@ -29,10 +31,125 @@ def test_files_directly_in_the_mirror(run, tiny):
     assert len(run(mirror=tiny.mirror / "mnist").train) == 200
 
 
-def test_torchvision_folders(run, tiny):
-    (tiny.mirror / "MNIST").mkdir()
-    (tiny.mirror / "mnist").rename(tiny.mirror / "MNIST" / "raw")
-    assert len(run().test) == 80
+def _keras(tiny, dataset):
+    """The npz file that Keras makes of MNIST."""
+    names = {"x_train": "train-images-idx3", "y_train": "train-labels-idx1"}
+    names |= {"x_test": "t10k-images-idx3", "y_test": "t10k-labels-idx1"}
+    contents = tiny.unpacked()
+    arrays = {}
+    for key, name in names.items():
+        content = contents[dataset, f"{name}-ubyte.gz"]
+        shape = (28, 28) if key.startswith("x") else ()
+        arrays[key] = parse_idx(content, name, shape)
+    return arrays
+
+
+IDX_LAYOUTS = {
+    "torchvision": "{torch}/raw/{name}.gz",
+    "torchvision, unpacked": "{torch}/raw/{name}",
+    "torchvision, one folder down": "data/{torch}/raw/{name}",
+    "unpacked": "{dataset}/{name}",
+    "capital letters": "{dataset}/{upper}.GZ",
+    "Kaggle": "{dataset}/{dotted}",
+    "Kaggle, in folders": "{dataset}/{name}/{name}",
+    "Keras": "datasets/{dashed}/{name}.gz",
+}
+
+
+@pytest.mark.parametrize("layout", IDX_LAYOUTS)
+@pytest.mark.parametrize(("dataset", "torch"), [("mnist", "MNIST"), ("fashion_mnist", "FashionMNIST")])
+def test_idx_layouts(run, tiny, tmp_path, layout, dataset, torch):
+    official, mirror = run(dataset), tmp_path / "another"
+    for (one, file), content in tiny.files.items():
+        if not file.endswith("ubyte.gz"):
+            continue
+        name = file.removesuffix(".gz")
+        path = mirror / IDX_LAYOUTS[layout].format(
+            torch=torch if one == dataset else f"{'Fashion' * (dataset == 'mnist')}MNIST", dataset=one, name=name,
+            upper=name.upper(), dotted=name.replace("-idx", ".idx"), dashed=one.replace("_", "-"),
+        )  # fmt: skip
+        path.parent.mkdir(parents=True, exist_ok=True)
+        gzipped = path.suffix.lower() == ".gz"
+        path.write_bytes(content if gzipped else tiny.unpacked()[one, file])
+    assert run(dataset, mirror=mirror).content_sha256() == official.content_sha256()
+
+
+def test_files_of_another_set_are_not_looked_into(run, tiny, refused):
+    (tiny.mirror / "mnist").rename(tiny.mirror.parent / "gone")
+    with refused(f"lacks {TRAIN}"):
+        run()
+
+
+@pytest.mark.parametrize("place", ["mnist.npz", "datasets/mnist.npz", "MNIST/mnist.npz"])
+def test_npz_file_of_keras(run, tiny, refused, place):
+    official, arrays = run(), _keras(tiny, "mnist")
+    (tiny.mirror / "mnist").rename(tiny.mirror.parent / "gone")
+    path = tiny.mirror / place
+    path.parent.mkdir(exist_ok=True)
+    np.savez_compressed(path, **arrays)
+    assert run().content_sha256() == official.content_sha256()
+    for wrong, text in (
+        ({"y_test": arrays["y_test"][::-1]}, "its array for t10k-labels-idx1-ubyte, uint8 (80,), has another content"),
+        ({"x_train": arrays["x_train"].astype(np.int16)}, "int16"),
+        ({"x_train": np.array([None])}, "truncated, or no npz file with x_train"),
+    ):
+        np.savez(path, **{**arrays, **wrong})
+        with refused(str(path), text):
+            run()
+    np.savez(path, x_train=arrays["x_train"])
+    with refused(str(path), "no npz file with x_train, y_train, x_test, y_test"):
+        run()
+    path.write_bytes(path.read_bytes()[:5000])
+    with refused(str(path), "truncated"):
+        run()
+
+
+CIFAR_PYTHON = {
+    "archive": "cifar-10-python.tar.gz",
+    "archive in a folder": "CIFAR10/cifar-10-python.tar.gz",
+    "archive of Keras": "datasets/cifar-10-batches-py.tar.gz",
+    "unpacked": "cifar-10-batches-py/{name}",
+    "unpacked one folder down": "torch/cifar-10-batches-py/{name}",
+    "unpacked by Keras": "cifar-10-batches-py-target/cifar-10-batches-py/{name}",
+    "unpacked in its folder": "cifar-10/{name}",
+}
+
+
+@pytest.mark.parametrize("layout", CIFAR_PYTHON)
+def test_cifar_of_the_python_version(run, tiny, tmp_path, make_tar, python_batch, layout):
+    official, mirror = run("cifar10"), tmp_path / "another"
+    batches = {name.split("/")[1].removesuffix(".bin"): python_batch(one) for name, one in tiny.members.items()}
+    place = CIFAR_PYTHON[layout]
+    contents = {place.format(name=name): batch for name, batch in batches.items()}
+    if place.endswith(".gz"):
+        extra = {"cifar-10-batches-py/batches.meta": b"", "cifar-10-batches-py/readme.html": b"<html>"}
+        contents = {place: make_tar({f"cifar-10-batches-py/{name}": one for name, one in batches.items()} | extra)}
+    for name, content in contents.items():
+        (mirror / name).parent.mkdir(parents=True, exist_ok=True)
+        (mirror / name).write_bytes(content)
+    assert run("cifar10", mirror=mirror).content_sha256() == official.content_sha256()
+
+
+def test_wrong_batches_of_the_python_version(run, tiny, tmp_path, python_batch, refused):
+    folder = tmp_path / "another" / "cifar-10-batches-py"
+    folder.mkdir(parents=True)
+    for name, one in tiny.members.items():
+        (folder / name.split("/")[1].removesuffix(".bin")).write_bytes(python_batch(one))
+    path, records = folder / "data_batch_2", tiny.members["cifar-10-batches-bin/data_batch_2.bin"]
+    for content, text in (
+        (python_batch(bytes([(records[0] + 1) % 10]) + records[1:]), "wrong checksum"),
+        (python_batch(records)[:-300], "not a batch of the python version"),
+        (python_batch(records)[:1000], "truncated: found 1000 bytes"),
+        (python_batch(records * 4), "too long"),
+        (b"", "is empty"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"),
+    ):
+        path.write_bytes(content)
+        with refused(str(path), text):
+            run("cifar10", mirror=folder.parent)
+    path.unlink()
+    with refused("data_batch_2.bin", "No such file"):
+        run("cifar10", mirror=folder.parent)
 
 
 @pytest.mark.parametrize("layout", ["official", "repack", "unpacked", "unpacked in its folder", "flat"])
@@ -116,11 +233,11 @@ def test_a_link_to_nothing_is_named(run, tiny, refused):
 
 
 def test_missing_file(run, tiny, refused):
-    tiny.path("mnist", TRAIN).rename(tiny.mirror / "mnist" / "train-images.idx3-ubyte.gz")
-    with refused(f"lacks {TRAIN}", "nearest name found: train-images.idx3-ubyte.gz"):
+    tiny.path("mnist", TRAIN).rename(tiny.mirror / "mnist" / "train-images3-ubyte.gz")
+    with refused(f"lacks {TRAIN}", "nearest name found: train-images3-ubyte.gz"):
         run()
-    tiny.path("cifar10", "cifar-10-binary.tar.gz").rename(tiny.mirror / "cifar10" / "cifar-10-python.tar.gz")
-    with refused("lacks cifar-10-binary.tar.gz", "nearest name found: cifar-10-python.tar.gz"):
+    tiny.path("cifar10", "cifar-10-binary.tar.gz").rename(tiny.mirror / "cifar10" / "cifar-10-matlab.tar.gz")
+    with refused("lacks cifar-10-binary.tar.gz", "nearest name found: cifar-10-matlab.tar.gz"):
         run("cifar10")
 
 
@@ -131,7 +248,7 @@ def test_missing_file(run, tiny, refused):
         (lambda content: content + b"x", ("too long",)),
         (lambda content: content[:-9] + b"x" + content[-8:], ("wrong checksum",)),
         (lambda content: b"<html><body>503</body></html>", ("HTML page", TRAIN)),
-        (lambda content: b"", ("truncated: found 0 bytes",)),
+        (lambda content: b"", ("is empty, expected",)),
     ],
 )
 def test_damaged_file(run, tiny, refused, damage, texts):
@@ -142,8 +259,6 @@ def test_damaged_file(run, tiny, refused, damage, texts):
 
 
 def test_labels_of_another_set(run, tiny, refused, make_idx):
-    import numpy as np
-
     name = "t10k-labels-idx1-ubyte.gz"
     tiny.files["mnist", name] = make_idx(np.zeros(79))
     tiny.path("mnist", name).write_bytes(tiny.files["mnist", name])

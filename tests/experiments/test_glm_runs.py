@@ -11,8 +11,9 @@ from pydantic import ValidationError
 
 from localentropy import seeds
 from localentropy.errors import ConfigError
-from localentropy.experiments import generalized_amp, phase_retrieval_descent
+from localentropy.experiments import generalized_amp, phase_retrieval_descent, phase_retrieval_uniqueness
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
+from localentropy.landscape.unique_minimum import unique_minimum
 from localentropy.pipeline.config import resolve
 from localentropy.solvers.descent import Descent, descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp as solve
@@ -67,6 +68,19 @@ def test_rows_of_descent_are_those_of_the_solver() -> None:
     assert (many["loss"] < many["loss_midway"]).all() and (many["loss"] < 1e-4).all() and not many["success"].any()
 
 
+def test_rows_of_uniqueness_are_those_of_the_function() -> None:
+    grids = [{"d": 8, "alphas": [1.0, 4.0], "samples": 3}, {"d": 10, "alphas": [2.0], "samples": 2}]
+    found = table(phase_retrieval_uniqueness, grids=grids)
+    assert found.groupby(["d", "n", "alpha"]).size().to_dict() == {(8, 8, 1.0): 3, (8, 32, 4.0): 3, (10, 20, 2.0): 2}
+    for row in found.itertuples():
+        expected = unique_minimum(problem(row.n, row.d, row.sample, "gaussian", "absolute"))
+        assert (row.unique, row.steps) == (expected.unique, expected.steps)
+        assert row.bound == pytest.approx(expected.margin)
+    assert found.groupby("n")["unique"].sum()[[8, 32]].tolist() == [0.0, 3.0]
+    with pytest.raises(ValidationError, match="are the same sets, n = 8"):
+        table(phase_retrieval_uniqueness, grids=[{"d": 8, "alphas": [1.0, 1.01], "samples": 1}])
+
+
 @pytest.mark.parametrize(("program", "values"), [(generalized_amp, AMP), (phase_retrieval_descent, DESCENT)])
 def test_more_samples_change_no_run(program: Any, values: dict[str, Any]) -> None:
     grids = [{"grids": [PLAIN | {"samples": samples}]} for samples in (2, 4)]
@@ -118,5 +132,5 @@ def test_two_loads_with_the_same_training_sets_are_refused() -> None:
 
 def test_a_wrong_number_in_the_configuration_is_told_in_one_line() -> None:
     with pytest.raises(ConfigError, match=r"amp_binary.*epsilon") as refused:
-        resolve("smoke", overrides={"glm": {"amp_binary": {"epsilon": 2.0}}})
+        resolve("smoke", overrides={"glm": {"amp_binary": {"epsilon": -1.0}}})
     assert "\n" not in str(refused.value)

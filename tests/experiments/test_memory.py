@@ -19,11 +19,11 @@ from localentropy.pipeline.jobs import table_jobs
 from localentropy.pipeline.machine import MachineError, refusals
 
 HUGE: dict[str, dict[str, Any]] = {
-    "overparam/solve_sbpi": {"grids": [{"D": 9999, "inv_alphas": [1e5], "samples": 1, "margins": [0.0]}]},
-    "overparam/two_level_amp": {"grids": [{"D": 9999, "inv_alphas": [1e5], "samples": 1, "margins": [0.0]}]},
-    "overparam/equivalent_features": {"sbpi": [{"D": 9999, "inv_alphas": [1e5], "samples": 1}]},
+    "overparam/solve_sbpi": {"grids": [{"D": 9999, "inv_alphas": [1e4], "samples": 1, "margins": [0.0]}]},
+    "overparam/two_level_amp": {"grids": [{"D": 9999, "inv_alphas": [1e4], "samples": 1, "margins": [0.0]}]},
+    "overparam/equivalent_features": {"sbpi": [{"D": 9999, "inv_alphas": [1e4], "samples": 1}]},
     "overparam/solution_overlaps": {
-        "grids": [{"D": 9999, "inv_alphas": [1e5], "samples": 2, "solver": "sbpi", "runs": 2}]
+        "grids": [{"D": 9999, "inv_alphas": [1e4], "samples": 2, "solver": "sbpi", "runs": 2}]
     },
     "overparam/committee_focusing_bp": {"D": 9999, "inv_alphas": [1e5]},
     "overparam/committee_sgd": {"D": 9999, "inv_alphas": [1e5]},
@@ -34,14 +34,21 @@ HUGE: dict[str, dict[str, Any]] = {
     "shaping/annealing": {"N": 10**8 + 1},
     "shaping/tree_solutions": {"N": 999_999},
     "shaping/belief_volume": {"N": 999_999},
+    "shaping/tree_spectra": {},
+    "shaping/fashion_noise": {"solutions": "shaping/tree_solutions", "algorithms": ["lal"]},
     "glm/amp_perceptron": {"d": 100_000, "alphas": [900.0]},
     "glm/risk_runs": {"sizes": [{"d": 10_000, "samples": 2}], "alphas": [999.0]},
     "glm/descent": {
         "grids": [{"student": "plain", "d": 9999, "alphas": [999.0], "samples": 10_000, "step": 0.1, "iterations": 10}]
     },
+    "glm/uniqueness": {"grids": [{"d": 1000, "alphas": [999.0], "samples": 1}]},
 }
 
-THEORY: dict[str, dict[str, Any]] = {"glm/risk_runs": {"risk": {"alphas": [0.1, 999.0]}}}
+BESIDE: dict[str, dict[str, Any]] = {
+    "glm/risk_runs": {"risk": {"alphas": [0.1, 999.0]}},
+    "shaping/tree_spectra": {"tree_solutions": {"N": 999_999}},
+    "shaping/fashion_noise": {"tree_solutions": {"N": 999_999}},
+}
 """What sections beside them must have."""
 
 
@@ -56,7 +63,7 @@ def test_every_program_that_states_its_memory_is_tried() -> None:
 def test_sizes_beyond_the_machine_are_refused_in_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path("/"))  # where nothing could be written either
     paper, _, section = name.partition("/")
-    configuration = resolve("smoke", overrides={paper: {section: HUGE[name], **THEORY.get(name, {})}})
+    configuration = resolve("smoke", overrides={paper: {section: HUGE[name], **BESIDE.get(name, {})}})
     job = ExperimentJob.from_configuration(configuration, name)
     with pytest.raises(MachineError) as caught:
         for number in job.numbers:

@@ -10,18 +10,13 @@ import pytest
 from scipy.integrate import quad
 
 from localentropy import seeds
-from localentropy.experiments.overparam import (
-    equivalent_features,
-    large_overparameterization,
-    storage_limit,
-    two_level_amp,
-)
+from localentropy.experiments import sweep
+from localentropy.experiments.overparam import equivalent_features, two_level_amp
 from localentropy.instances.perceptron import hidden_manifold
-from localentropy.replica import perceptron
-from localentropy.replica import random_features as rf
 from localentropy.solvers import amp
 from localentropy.solvers.binary.anneal import anneal
 from localentropy.solvers.binary.sbpi import sbpi
+from localentropy.theory import Perceptron, RandomFeatures, alpha_c, overparameterized_limit, typical
 from tests.experiments.programs import CONTEXT, table
 
 RANDOM_PATTERNS = 0.833
@@ -42,15 +37,18 @@ def linear_share(activation):
 
 def test_the_storage_limit_is_that_of_random_patterns_with_a_correction_by_the_activation():
     activations = ("sign", "tanh", "erf", "identity")
-    rows = table(storage_limit, alpha_T=1e-3, activations=activations)
+    ensemble = {"model": "random_features", "activation": "sign"}
+    rows = table(sweep, ask="alpha_c", ensemble=ensemble, at={"alpha_T": 1e-3}, over={"activation": activations})
     assert rows["activation"].tolist() == list(activations) and set(rows["alpha_T"]) == {1e-3}
-    assert rows["alpha_c"].tolist() == [rf.alpha_c(1e-3, activation=activation) for activation in activations]
+    assert rows["alpha_c"].tolist() == [
+        alpha_c(RandomFeatures(1e-3, activation=activation)) for activation in activations
+    ]
     assert np.abs(rows["alpha_c"] - RANDOM_PATTERNS).max() < 5e-4
     # Teacher and features enter by the share s of the linear part of the features. To first order in α_T the mean of a
     # pattern times its label gives a term in s, and the covariance of the patterns one in s². Two activations fix both
     # terms, and so say what the other two have.
     share = np.array([linear_share(activation) for activation in activations])
-    excess = rows["alpha_c"].to_numpy() - perceptron.alpha_c()
+    excess = rows["alpha_c"].to_numpy() - alpha_c(Perceptron())
     terms = np.linalg.solve(np.stack([share, share**2], axis=1)[[0, 3]], excess[[0, 3]])
     expected = terms @ [share, share**2]
     np.testing.assert_allclose(excess, expected, rtol=1e-3)
@@ -163,7 +161,7 @@ def test_two_level_amp_knows_what_one_pattern_tells():
 
 def test_two_level_amp_obeys_the_replica_theory_of_typical_solutions():
     rows = amp_table(D=67, inv_alpha=2.0, samples=16)
-    theory = rf.typical(3.0, rows["inv_alpha"].iloc[0])
+    theory = typical(RandomFeatures(3.0, rows["inv_alpha"].iloc[0]))
     for column, value in (("overlap", theory.q), ("test_error_barycenter", theory.error_barycenter)):
         error = rows[column].std(ddof=1) / 4
         assert abs(rows[column].mean() - value) < 3.5 * error + 0.3 / 67
@@ -173,24 +171,23 @@ def test_two_level_amp_obeys_the_replica_theory_of_typical_solutions():
 def test_typical_solutions_at_large_overparameterization_tend_to_the_limit():
     points = (10.0, 1e3, 1e4)
     ensemble = {"model": "random_features", "activation": "tanh"}
-    rows = table(
-        large_overparameterization, ensemble=ensemble, alpha_T=2.0, inv_alphas=list(points), margins=[0.0, 0.5]
-    )
+    ask, over = {"": "typical", "limit": "overparameterized_limit"}, {"inv_alpha": points, "margin": (0.0, 0.5)}
+    rows = table(sweep, ask=ask, ensemble=ensemble, at={"alpha_T": 2.0}, over=over)
     assert rows[["margin", "inv_alpha"]].to_numpy().tolist() == [[m, x] for m in (0.0, 0.5) for x in points]
     for row in rows.itertuples():
-        s = rf.typical(2.0, row.inv_alpha, row.margin, "tanh")
-        limit = rf.overparameterized_limit(2.0, row.margin, "tanh")
+        s = typical(RandomFeatures(2.0, row.inv_alpha, row.margin, "tanh"))
+        limit = overparameterized_limit(RandomFeatures(2.0, margin=row.margin, activation="tanh"))
         assert (row.q, row.r, row.error_typical, row.error_barycenter) == (
             s.q,
             s.r,
             s.error_typical,
             s.error_barycenter,
         )
-        assert (row.limit_typical, row.limit_barycenter) == (limit.error_typical, limit.error_barycenter)
+        assert (row.limit_error_typical, row.limit_error_barycenter) == (limit.error_typical, limit.error_barycenter)
     # The difference to the limit, and the overlap of two solutions, are of first order in α.
     for _, line in rows.groupby("margin"):
         for kind in ("typical", "barycenter"):
-            scaled = (line[f"error_{kind}"] - line[f"limit_{kind}"]) * line["inv_alpha"]
+            scaled = (line[f"error_{kind}"] - line[f"limit_error_{kind}"]) * line["inv_alpha"]
             assert scaled.iloc[2] == pytest.approx(scaled.iloc[1], rel=0.02)
             assert abs(scaled.iloc[2]) > 1e-3
         scaled = line["q"] * line["inv_alpha"]

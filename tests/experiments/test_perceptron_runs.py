@@ -41,15 +41,29 @@ def test_a_task_is_one_run():
         {"D": 9, "inv_alpha": 3.0, "margin": 0.25, "sample": 0},
     ]
     assert len(grid_tasks([grid])) == 8
-    parameters = _runs("mct0", grids=(grid,), sweeps=20)
+    parameters = _runs("mct0", grids=(grid,), sweeps=20, sweeps_after=0)
     table = solve.compute(parameters, solve.tasks(parameters)[1], CONTEXT)
     assert set(table["sample"]) == {1} and set(table["N"]) == {81} and set(table["margin"]) == {0.0}
     assert "converged" not in set(table["quantity"])
 
 
+def test_runs_that_go_on_have_the_numbers_of_the_first_solution_too():
+    grid = Grid(D=9, inv_alphas=(20.0,), margins=(0.0,), samples=1)
+    first, later = (
+        solve.compute(parameters, solve.tasks(parameters)[0], CONTEXT).set_index("quantity")
+        for parameters in (_runs("mct0", grids=(grid,), sweeps=20, sweeps_after=after) for after in (0, 30))
+    )
+    twice = sorted({name.removesuffix("_first") for name in later.index if name.endswith("_first")})
+    assert set(twice) >= {"local_energy", "test_error"} and not any(name.endswith("_first") for name in first.index)
+    for name in twice:
+        now, then = (later.loc[[each], "value"].to_numpy() for each in (name, f"{name}_first"))
+        assert then.tolist() == first.loc[[name], "value"].tolist() != now.tolist()
+    assert later.loc["iterations", "value"] == first.loc["iterations", "value"]
+
+
 def test_only_solutions_have_a_test_error():
     grid = Grid(D=9, inv_alphas=(0.5, 20.0), margins=(0.0,), samples=1)
-    parameters = _runs("mct0", grids=(grid,), sweeps=20)
+    parameters = _runs("mct0", grids=(grid,), sweeps=20, sweeps_after=0)
     for task, solved in zip(solve.tasks(parameters), (0.0, 1.0), strict=True):
         values = solve.compute(parameters, task, CONTEXT).set_index("quantity")["value"]
         assert values["solved"] == solved and ("test_error" in values) == bool(solved)

@@ -4,33 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
-from localentropy.errors import ConfigError, DomainError
-from localentropy.experiments import dense_regions, franz_parisi, one_step, typical
+from localentropy.errors import ConfigError
+from localentropy.experiments import dense_regions, franz_parisi, large_deviations, one_step
 from localentropy.pipeline.config import resolve
-from localentropy.replica import perceptron, tree_committee
+from localentropy.theory import Perceptron, TreeCommittee, alpha_le, alpha_u, kappa_max
 from tests.experiments.programs import table
 
 PERCEPTRON = {"model": "perceptron"}
 SIGN = {"model": "tree_committee", "activation": "sign"}
-
-
-@pytest.mark.parametrize(("ensemble", "model"), [(PERCEPTRON, perceptron), (SIGN, tree_committee)])
-def test_lines_in_the_margin_end_where_the_entropy_vanishes(ensemble: dict[str, str], model: Any) -> None:
-    values = {"at": "margins", "ensemble": ensemble, "alphas": [0.3, 0.5], "smallest_alpha": 0.1, "points": 5}
-    found = table(typical, **values)
-    for alpha, line in found[found["line"] == "margin"].groupby("alpha"):
-        assert line["margin"].iloc[[0, -1]].tolist() == [0.0, model.kappa_max(alpha)]
-        assert abs(line["entropy"].iloc[-1]) < 1e-9 and (np.diff(line["entropy"]) < 0).all()
-        one = model.typical(alpha, line["margin"].iloc[2])
-        assert (line["q"].iloc[2], line["entropy"].iloc[2]) == (one.q, one.entropy)
-    largest = found[found["line"] == "alpha"]
-    assert largest["alpha"].iloc[-1] == pytest.approx(model.alpha_c(), rel=1e-8)
-    assert (np.diff(largest["margin"]) < 0).all() and largest["margin"].iloc[-1] < 1e-6
-    with pytest.raises(DomainError, match=r"smallest_alpha = 0\.99 leaves no line: solutions exist up to α = 0\.\d+$"):
-        table(typical, **(values | {"smallest_alpha": 0.99}))
 
 
 def test_curves_at_multiples_of_the_threshold_and_of_the_largest_margin() -> None:
@@ -43,17 +26,17 @@ def test_curves_at_multiples_of_the_threshold_and_of_the_largest_margin() -> Non
         },
     }  # fmt: skip
     found = table(franz_parisi, **values)
-    threshold = tree_committee.alpha_le(activation="sign")
+    threshold = alpha_le(TreeCommittee(activation="sign"))
     curves = dict(list(found[found["curve"] == "at"].groupby("alpha")))
     assert list(curves) == [0.9 * threshold, threshold]
     for alpha, curve in curves.items():
-        assert set(curve["margin_ref"]) == {tree_committee.kappa_max(alpha, activation="sign")}
+        assert set(curve["margin_ref"]) == {kappa_max(TreeCommittee(alpha, activation="sign"))}
         # The last distance is the typical one, where the curve is highest.
         assert curve["distance"].iloc[-1] == pytest.approx(curve["distance_typical"].iloc[0], rel=1e-12)
         assert curve["entropy"].iloc[-1] == pytest.approx(curve["entropy_typical"].iloc[0], abs=1e-9)
     part = found[found["curve"] == "part"]
     assert set(part["alpha"]) == {0.5} and set(part["reference"]) == {"0.5 max"}
-    half = 0.5 * tree_committee.kappa_max(0.5, activation="sign")
+    half = 0.5 * kappa_max(TreeCommittee(0.5, activation="sign"))
     assert set(part["margin"]) == set(part["margin_ref"]) == {half}
 
 
@@ -65,7 +48,7 @@ def test_search_for_one_step_says_at_which_blocks() -> None:
     }  # fmt: skip
     found = table(one_step, **values)
     assert found.groupby(["curve", "alpha", "reference", "blocks"]).size().tolist() == [3] * 4
-    assert set(found.loc[found["curve"] == "one", "margin_ref"]) == {perceptron.kappa_max(0.8)}
+    assert set(found.loc[found["curve"] == "one", "margin_ref"]) == {kappa_max(Perceptron(0.8))}
     split = found[found["q1"] > found["q0"]]
     assert split[["curve", "blocks", "distance"]].to_numpy().tolist() == [["one", "0.2", 0.002]]
     with pytest.raises(ValueError, match=r"smallest_distance = 0\.3 must lie below largest_distance = 0\.2"):
@@ -96,7 +79,54 @@ def test_lines_of_dense_regions_end_on_the_largest_margin() -> None:
     for line, rows in lines.items():
         assert rows.index[0] == 0.6 and rows.index.is_monotonic_increasing, line
         end = rows.index[-1]
-        assert rows.iloc[-1] == pytest.approx(perceptron.kappa_max(end) if line != "kappa_max" else 0.0, abs=1e-9)
+        assert rows.iloc[-1] == pytest.approx(kappa_max(Perceptron(end)) if line != "kappa_max" else 0.0, abs=1e-9)
+
+
+LARGE_DEVIATIONS: dict[str, Any] = {
+    "ensembles": {"perceptron": PERCEPTRON, "planted": {"model": "teacher_student"}},
+    "zero_external_entropy": ["perceptron"], "curves": {"perceptron": [0.76, 0.75, "U"]},
+    "smallest_distance": 0.015, "largest_distance": 0.03, "points": 21,
+}  # fmt: skip
+
+
+def test_the_largest_local_entropy_grows_with_distance_up_to_its_threshold_only() -> None:
+    found = table(large_deviations, **LARGE_DEVIATIONS)
+    typical_sets = found[found["line"] == "alpha_u_typical"]
+    assert typical_sets[["ensemble", "external_entropy"]].to_numpy().tolist() == [["perceptron", 0.0]]
+    # The curve of a solver of its own could be followed up to 0.765, and not up to 0.77.
+    assert 0.765 < typical_sets["alpha"].iloc[0] < 0.77
+    thresholds = found[found["line"] == "alpha_u"].set_index("ensemble")
+    assert list(thresholds.index) == ["perceptron", "planted"]
+    tangent = alpha_u(Perceptron())
+    assert thresholds.loc[
+        "perceptron", ["alpha", "distance", "entropy", "external_entropy", "replicas", "residual"]
+    ].to_list() == [*tangent]
+    # The numbers are those of an independent solver.
+    assert thresholds["alpha"].tolist() == pytest.approx([0.7553, 1.087], abs=1e-3)
+    curves = dict(list(found[found["line"] == "curve"].groupby("load")))
+    assert {load: set(curve["alpha"]) for load, curve in curves.items()} == {
+        "0.75": {0.75}, "0.76": {0.76}, "U": {tangent.alpha}
+    }  # fmt: skip
+    assert curves["0.75"]["slope"].min() > 0.05 and curves["0.76"]["slope"].min() < -0.05
+    lowest = curves["U"].loc[curves["U"]["slope"].idxmin()]
+    assert 0.0 <= lowest["slope"] < 1e-3 and lowest["distance"] == pytest.approx(tangent.distance, rel=0.03)
+    assert lowest["entropy"] == pytest.approx(tangent.entropy, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"zero_external_entropy": ["sign"]}, "zero_external_entropy: sign is not one of the ensembles: perceptron"),
+        ({"curves": {"sign": [0.5]}}, "curves: sign is not one of the ensembles: perceptron, planted"),
+        ({"curves": {"perceptron": [0.5, 0.5]}}, "curves: perceptron: one load or more, which differ"),
+        ({"curves": {"perceptron": []}}, "curves: perceptron: one load or more, which differ"),
+        ({"smallest_distance": 0.03}, "smallest_distance = 0.03 must lie below largest_distance = 0.03"),
+        ({"smallest_distance": 1e-5}, "greater than or equal to 0.0001"),
+    ],
+)
+def test_curves_of_large_deviations_that_cannot_be_are_refused(values: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        large_deviations.Parameters.of({}).model_validate(LARGE_DEVIATIONS | {"chunks": 1, "threads": 1} | values)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +141,7 @@ def test_lines_of_dense_regions_end_on_the_largest_margin() -> None:
         (
             "franz_parisi",
             {"curves": {"reference": {"alphas": ["LE2"]}}},
-            ["curves.reference.alphas[0] = LE2: allowed: a number > 0 and ≤ 1000 or text such as LE, 0.995 LE"],
+            ["curves.reference.alphas[0] = LE2: allowed: a number ≥ 1e-09 and ≤ 1e+09 or text such as LE, 0.995 LE"],
         ),
         ("dense_regions", {"lines": []}, ["dense_regions.lines = []: allowed: a non-empty list, each entry text"]),
         ("dense_regions", {"lines": ["relu", "relu"]}, ["dense_regions: lines: the names must differ from each other"]),

@@ -10,10 +10,10 @@ from localentropy.experiments import solution_overlaps, stabilities
 from localentropy.experiments.perceptron_sizes import sizes
 from localentropy.instances.perceptron import hidden_manifold, smallest_allowed
 from localentropy.landscape.binary_overlaps import overlaps
-from localentropy.replica import random_features as rf
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.anneal import anneal, mct0
 from localentropy.solvers.binary.sbpi import sbpi
+from localentropy.theory import RandomFeatures, local_energy, stability_density, typical
 from tests.experiments.programs import CONTEXT
 
 DISTANCES = (0.0, 0.01, 0.02, 0.05, 0.1)
@@ -41,7 +41,7 @@ def test_probabilities_are_integrals_of_the_density_over_the_cells(margin):
     np.testing.assert_allclose(np.diff(cells["x"]) * root, 2.0)
 
     def density(x):
-        return float(rf.stability_density(x, 3.0, N / 201, effective))
+        return float(stability_density(RandomFeatures(3.0, N / 201, effective), x))
 
     for row in cells.iloc[[0, 3, 20]].itertuples():
         exact = quad(density, row.x - 1 / root + 1e-12, row.x + 1 / root, epsabs=1e-12)[0]
@@ -58,8 +58,8 @@ def test_the_local_energy_tends_to_that_of_the_continuum(margin):
         table = lattice(D, 10.0, margin)
         energies = table[table["quantity"] == "local_energy"]["value"].to_numpy()
         assert energies[0] == 0
-        model = 3.0, table["inv_alpha"].iloc[0], table["margin_effective"].iloc[0]
-        gaps.append(np.abs(energies - rf.local_energy(np.array(DISTANCES), *model))[1:].max())
+        model = RandomFeatures(3.0, table["inv_alpha"].iloc[0], table["margin_effective"].iloc[0])
+        gaps.append(np.abs(energies - local_energy(model, DISTANCES))[1:].max())
     assert gaps[0] > 2 * gaps[1] > 4 * gaps[2] and gaps[2] < 0.003
 
 
@@ -105,7 +105,7 @@ def test_overlaps_of_typical_solutions_are_those_of_the_theory():
     grid = {"D": 67, "inv_alphas": [10.0], "samples": 20, "runs": 4}
     annealed, wide = overlap_rows([grid | {"solver": "anneal"}, grid | {"solver": "sbpi", "samples": 3}])
     assert (annealed["solved"] == 4).mean() > 0.8
-    theory = rf.typical(3.0, annealed["inv_alpha"].iloc[0]).q
+    theory = typical(RandomFeatures(3.0, annealed["inv_alpha"].iloc[0])).q
     error = annealed["overlap"].std(ddof=1) / np.sqrt(len(annealed))
     assert abs(annealed["overlap"].mean() - theory) < 3 * error + 0.5 / 67
     assert 3 * error + 0.5 / 67 < theory  # so it could fail

@@ -14,7 +14,8 @@ import pytest
 from localentropy.commands import cli
 from localentropy.explore.catalogue import EXPLORERS
 from localentropy.pipeline.config import ROOT
-from tests.chromium import launched, needs_chromium
+from tests import progress
+from tests.chromium import come_true, launched, needs_chromium, new_page
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int | str | None:
@@ -74,12 +75,12 @@ def server() -> Iterator[tuple[subprocess.Popen[str], int]]:
 
 def test_only_this_machine_is_answered_and_ctrl_c_ends_it(server) -> None:
     process, port = server
-    socket.create_connection(("127.0.0.1", port), timeout=10).close()
+    socket.create_connection(("127.0.0.1", port)).close()
     # An address of this machine too, that a server for all addresses would answer.
     with pytest.raises(OSError, match="refused"):
-        socket.create_connection(("127.0.0.2", port), timeout=10)
+        socket.create_connection(("127.0.0.2", port))
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
+    out, err = progress.output(process)
     assert out.endswith("stopped\n") and err == "" and process.returncode == 0
 
 
@@ -90,7 +91,7 @@ def test_a_slider_moves_the_curve_in_a_browser(server) -> None:
     curve = """() => [...(window.Bokeh?.documents[0]?.get_model_by_name("student, panel 0")?.data["y"] ?? [])]"""
     with api.sync_playwright() as playwright:
         browser = launched(playwright)
-        page, wrong = browser.new_page(viewport={"width": 1000, "height": 600}), []
+        page, wrong = new_page(browser, viewport={"width": 1000, "height": 600}), []
         page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on(
@@ -99,13 +100,13 @@ def test_a_slider_moves_the_curve_in_a_browser(server) -> None:
                 None if f"localhost:{port}" in sent.url or sent.url.startswith("data:") else wrong.append(sent.url)
             ),
         )
-        page.goto(f"http://localhost:{port}/", timeout=120_000)
-        page.wait_for_function(f"({curve})().length === 61", timeout=120_000)
+        page.goto(f"http://localhost:{port}/")
+        come_true(page, f"({curve})().length === 61")
         before = page.evaluate(curve)
         page.locator(".noUi-handle").first.focus()
         for _ in range(3):
             page.keyboard.press("PageUp")
-        page.wait_for_function(f"({curve})()[30] !== {before[30]!r}", timeout=120_000)
+        come_true(page, f"({curve})()[30] !== {before[30]!r}")
         assert len(page.evaluate(curve)) == 61 and "hidden_manifold.fit(" in page.locator("pre").inner_text()
         browser.close()
     assert wrong == []

@@ -151,8 +151,11 @@ def own(patterns, labels) -> FullCommittee:
         (lambda: own(ONES, np.ones(4, np.int8)), r"labels of shape \(4,\): allowed is \(5,\)"),
         (lambda: own(ONES, np.ones((5, 1), np.int8)), r"labels of shape \(5, 1\): allowed is \(5,\)"),
         (lambda: own(ONES[:0], np.ones(0, np.int8)), r"patterns of shape \(0, 9\): allowed is \(P, N\)"),
-        (lambda: own(ONES.tolist(), [1] * 5), "patterns: a list given, allowed is an array of numpy"),
-        (lambda: own(ONES, np.array([1, 0, 1, 1, 1], np.int8)), "labels: 0 is among them, allowed are 1 and -1"),
+        (lambda: own(ONES[0], [1] * 5), r"patterns of shape \(9,\): allowed is \(P, N\)"),
+        (
+            lambda: own(ONES, np.array([1, 0, 1, 1, 1], np.int8)),
+            r"labels\[1\] = 0: allowed are 1 and -1; 2 \* labels - 1",
+        ),
         (lambda: FullCommittee(ONES, 3), r"data = ndarray object: allowed is Instance\("),  # type: ignore[arg-type]
         (lambda: FullCommittee(random_patterns(9, 5, 0), 3, random_patterns(6, 5, 0)), "test patterns of N = 6 inputs"),
     ],

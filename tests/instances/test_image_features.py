@@ -13,7 +13,7 @@ from localentropy.data.prepared import Dataset, Split, load
 from localentropy.data.registry import DATA_DIR
 from localentropy.errors import DomainError
 from localentropy.instances.image_features import ImageFeatures, Moments, image_features
-from localentropy.replica.gaussian_covariate import ridge
+from localentropy.theory.gaussian_covariate import ridge
 
 
 def tiny(train: int = 30, test: int = 10, name: str = "mnist") -> Dataset:

@@ -12,7 +12,7 @@ from scipy.special import erf
 from localentropy.errors import DomainError
 from localentropy.instances.linear_features import FEATURES, linear_problem
 from localentropy.numerics.activations import activation_moments
-from localentropy.replica import hidden_manifold
+from localentropy.theory import hidden_manifold
 
 MAKE: Any = linear_problem  # wrong types on purpose
 

@@ -17,6 +17,7 @@ from localentropy.instances.perceptron import (
     smallest_allowed,
 )
 from localentropy.numerics.bits import pack_signs, unpack_signs
+from localentropy.solvers import focusing_bp, sbpi
 
 
 def random_weights(N, students=None, seed=0):
@@ -56,7 +57,7 @@ def test_patterns_and_labels_follow_their_definitions():
     np.testing.assert_allclose(instance.patterns, np.tanh(fields), atol=1e-6)
     np.testing.assert_array_equal(instance.labels, np.sign(instance.latent @ instance.teacher))
     binary = hidden_manifold(D=21, P=63, N=125, seed=3)
-    assert binary.patterns.dtype == np.int8
+    assert binary.compact_patterns.dtype == np.int8
     np.testing.assert_array_equal(binary.patterns, np.sign(fields))
 
 
@@ -224,3 +225,42 @@ def test_wrong_arguments_are_refused_in_one_line(call, message):
     with pytest.raises(DomainError, match=message) as refused:
         call()
     assert "\n" not in str(refused.value)
+
+
+def test_no_product_of_what_a_user_gets_wraps():
+    instance, other = random_patterns(N=301, P=200, seed=0), random_patterns(N=301, P=200, seed=1)
+    exact = instance.compact_patterns.astype(int)
+    labels = instance.labels.astype(int)
+    np.testing.assert_array_equal(instance.labels @ instance.patterns, labels @ exact)
+    np.testing.assert_array_equal(instance.patterns @ instance.patterns.T, exact @ exact.T)
+    np.testing.assert_array_equal(instance.patterns.T @ other.labels, exact.T @ other.labels.astype(int))
+    assert instance.labels @ instance.labels == 200
+    dense, again = (focusing_bp(instance, seed=seed, steps=5) for seed in (0, 1))
+    assert dense.weights @ dense.weights == 301
+    assert dense.weights @ again.weights == dense.weights.astype(int) @ again.weights.astype(int)
+    fields = (instance.patterns @ dense.weights) * instance.labels
+    np.testing.assert_array_equal(fields, instance.sums(dense.weights))
+    taught = hidden_manifold(D=201, P=3, N=5, seed=0)
+    assert taught.teacher is not None and taught.teacher @ taught.teacher == 201
+    for patterns, answers in taught.test_patterns(2):
+        assert (patterns.dtype, answers.dtype) == (np.float32, np.float64)
+
+
+def test_signs_take_one_byte_until_the_patterns_are_asked_for():
+    given = random_weights(50, 40, 3)
+    given.setflags(write=False)
+    instance = Instance(given, np.ones(40), 0)
+    instance.train_error(np.ones(50))
+    arrays = [one for one in vars(instance).values() if isinstance(one, np.ndarray)]
+    assert instance.compact_patterns is given
+    assert sum(one.nbytes for one in arrays) == 2 * given.nbytes + 8 * 40  # also times the labels
+    assert instance.patterns is instance.patterns and instance.patterns.dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32, np.float64, ">i2", object])
+def test_an_instance_of_signs_is_the_same_whatever_holds_them(dtype):
+    patterns, labels = random_weights(31, 20), random_weights(20, seed=1)
+    expected = sbpi(Instance(patterns, labels, 0), seed=0)
+    found = sbpi(Instance(patterns.astype(dtype), labels.astype(dtype), 0), seed=0)
+    np.testing.assert_array_equal(found.weights, expected.weights)
+    np.testing.assert_array_equal(found.train_errors, expected.train_errors)

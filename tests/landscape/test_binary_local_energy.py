@@ -68,7 +68,7 @@ def test_sbpi_solutions_are_flat_and_typical_ones_sharp():
     "change, message",
     [
         ({"weights": np.ones(10)}, r"shape \(10,\)"),
-        ({"weights": np.full(11, 0.5)}, "weights: 0.5 is among them, allowed are 1 and -1"),
+        ({"weights": np.full(11, 0.5)}, r"weights\[0\] = 0.5: allowed are 1 and -1"),
         ({"distances": [0.1, 1.2]}, "distance = 1.2"),
         ({"distances": []}, "no distance"),
         ({"distances": [math.nan]}, "distance = nan"),

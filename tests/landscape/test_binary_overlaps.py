@@ -21,7 +21,7 @@ def test_overlaps_of_all_pairs():
     [
         (np.ones((1, 5)), "one solution given"),
         (np.ones(5), r"weights of shape \(5,\): allowed is \(solutions, N\)"),
-        (np.zeros((3, 5)), "weights: 0 is among them, allowed are 1 and -1"),
+        (np.zeros((3, 5)), r"weights\[0, 0\] = 0.0: allowed are 1 and -1"),
         (np.ones((3, 0)), r"weights of shape \(3, 0\)"),
     ],
 )

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 import torch
 
-from localentropy.arguments import LARGEST_RATE
 from localentropy.errors import DomainError
 from localentropy.instances.committee import (
     FullCommittee,
@@ -19,6 +18,7 @@ from localentropy.instances.committee import (
 from localentropy.instances.perceptron import Instance
 from localentropy.landscape import hessian as module
 from localentropy.landscape.hessian import hessian_eigenvalues, largest_eigenvalue, smallest_valid_beta
+from localentropy.quantities import BETA
 
 
 def automatic(instance, weights, beta):
@@ -142,20 +142,20 @@ def test_an_error_at_a_larger_beta_counts():
 
 def test_nothing_overflows_at_the_largest_beta():
     instance = random_tree_committee(N=30, P=5, K=3, seed=0)
-    assert not hessian_eigenvalues(instance, np.ones((3, 10)) + np.arange(10) / 7, LARGEST_RATE).any()
+    assert not hessian_eigenvalues(instance, np.ones((3, 10)) + np.arange(10) / 7, BETA.high).any()
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda one, w: hessian_eigenvalues(one, w, 0.0), "beta = 0.0 is out of range"),
+        (lambda one, w: hessian_eigenvalues(one, w, 0.0), "beta = 0 is out of range"),
         (lambda one, w: largest_eigenvalue(one, w, math.inf), "beta = inf must be finite"),
         (lambda one, w: largest_eigenvalue(one, w[:, :2], 1.0), "weights of shape (3, 2): allowed is (3, 4)"),
         (lambda one, w: hessian_eigenvalues(one, 0 * w, 1.0), "weights: a unit is all zeros"),
         (lambda one, w: hessian_eigenvalues(w, w, 1.0), "instance = ndarray object: allowed is a TreeCommittee"),
         (lambda one, w: largest_eigenvalue(one.data, w, 1.0), "instance = Instance object: allowed is a TreeCommittee"),
         (lambda one, w: smallest_valid_beta(one, w, []), "no beta given"),
-        (lambda one, w: smallest_valid_beta(one, w, [1.0, -2.0]), "beta = -2 is outside (0, 1e+100)"),
+        (lambda one, w: smallest_valid_beta(one, w, [1.0, -2.0]), "beta = -2 is outside (0, 1e+100]"),
     ],
 )
 def test_wrong_arguments(call, message):

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import random_patterns
 from localentropy.landscape.local_entropy import field_for_overlap, local_entropy
-from localentropy.replica.franz_parisi import binary_entropy
 from localentropy.solvers.binary.belief_propagation import belief_propagation
 from localentropy.solvers.binary.focusing_bp import focusing_bp
+from localentropy.theory import binary_entropy
 from tests.enumeration import all_signs
 
 

@@ -126,7 +126,7 @@ def test_inputs_are_pixels_above_the_median_and_parts_are_nested():
         ({"patterns": (25,)}, "multiple of 10"),
         ({"patterns": (60, 20)}, "increase"),
         ({"width": 16}, "must be odd"),
-        ({"distances": (0.1, 1.5)}, "less than 1"),
+        ({"distances": (0.1, 1.5)}, "less than or equal to 0.99"),
         ({"labels": "digits"}, "parity"),
     ],
 )

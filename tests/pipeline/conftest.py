@@ -6,7 +6,6 @@ import fcntl
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from tests import progress
+
 ROOT = Path(__file__).resolve().parents[2]
-HANGS = 1800.0
-"""Seconds after which a command counts as one that hangs; the smoke scale takes two minutes of an idle machine."""
 
 KERNEL = '''
 """A kernel."""
@@ -57,6 +56,7 @@ def memory(parameters, task):
 
 
 def compute(parameters, task, context):
+    context.report("sleeps")
     time.sleep(parameters.seconds)
     noise = seeds.generator(context.seed, "noise", point=task["point"]).normal()
     return pd.DataFrame({{"x": [task["point"]], "y": square([parameters.offset + task["point"]]), "noise": [noise]}})
@@ -65,17 +65,14 @@ def compute(parameters, task, context):
 PLOT = '''
 """A figure of squares."""
 
-import pandas as pd
-
 from localentropy.plots.drawing import Drawing, panels
 
 
 def draw(tables, scale):
     figure, (axis,) = panels(1, 3.0, 2.0)
     for table in tables.values():
-        axis.plot(table["x"], table["y"])
-    data = pd.concat(tables.values())
-    return Drawing(figure, data.assign(panel="a", series="s", y_err=0.0), f"squares at scale {scale}")
+        axis.points(table.assign(y_err=0.0), "s")
+    return Drawing(figure, f"squares at scale {scale}")
 '''
 
 FIGURES = """
@@ -101,6 +98,14 @@ class Run:
         }
 
     @property
+    def outdated(self) -> set[str]:
+        """Files that `verify` did not find current, or that Snakemake set aside."""
+        lines = [line.partition(": ") for line in self.output.splitlines()]
+        return {
+            file for file, _, said in lines if file.startswith(("results/", "figures/", "data/")) and said != "current"
+        }
+
+    @property
     def own_lines(self) -> list[str]:
         """What it printed, less its word on the profile."""
         return [line for line in self.output.splitlines() if not line.startswith("Using workflow specific profile")]
@@ -116,25 +121,14 @@ class Checkout:
         return [sys.executable, "-m", "snakemake", *arguments]
 
     def snakemake(self, *arguments: str) -> Run:
-        done = subprocess.run(
-            self.command(*arguments),
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=HANGS,
-            check=False,
-        )
+        done = progress.run(self.command(*arguments), cwd=self.folder)
         return Run(done.returncode, done.stdout + done.stderr)
 
     def python(self, *arguments: str) -> Run:
-        done = subprocess.run(
+        done = progress.run(
             [sys.executable, "-m", "localentropy", *arguments],
             cwd=self.folder,
             env={"PYTHONPATH": str(self.folder / "src"), "PATH": "/usr/bin:/bin"},
-            capture_output=True,
-            text=True,
-            timeout=HANGS,
-            check=False,
         )
         return Run(done.returncode, done.stdout + done.stderr)
 
@@ -180,9 +174,8 @@ def write_toys(checkout: Path, seconds: float = 0.0) -> None:
         f"toy_{name}: {{offset: {offset}, seconds: {seconds}}}\n" for name, offset in (("a", 1), ("b", 2))
     )
     (checkout / "config/overparam/physics.yaml").write_text(physics)
-    for scale, points in (("smoke", 3), ("default", 5), ("paper", 7)):
-        sizes = f"{{points: {points}, chunks: 2, threads: 1}}"
-        (checkout / f"config/overparam/{scale}.yaml").write_text(f"toy_a: {sizes}\ntoy_b: {sizes}\n")
+    sizes = "{points: [3, 5, 7], chunks: 2, threads: 1}"
+    (checkout / "config/overparam/sizes.yaml").write_text(f"toy_a: {sizes}\ntoy_b: {sizes}\n")
 
 
 @pytest.fixture

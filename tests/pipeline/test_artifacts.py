@@ -19,6 +19,8 @@ from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
 from tests.pipeline.test_config_mutations import many, mutated_trees
 
+MADE = (datetime.now(UTC), ["snakemake", "x"])
+
 
 def stamp(**changes: object) -> artifacts.Stamp:
     values = {"name": "overparam/x", "parameters": {"a": 1.5}, "code": "c", "inputs": {"d": "e"}} | changes
@@ -28,7 +30,7 @@ def stamp(**changes: object) -> artifacts.Stamp:
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     rows = pd.DataFrame({"x": np.arange(4.0), "n": [1, 2, 3, 4], "name": ["a", None, "c", "d"], "b": [True] * 4})
-    artifacts.write_table(tmp_path / "table.parquet", rows, stamp(), datetime.now(UTC))
+    artifacts.write_table(tmp_path / "table.parquet", rows, stamp(), *MADE)
     return tmp_path / "table.parquet"
 
 
@@ -41,7 +43,9 @@ def test_a_table_comes_back_with_its_stamp(table: Path) -> None:
 
 def test_a_column_of_vectors_comes_back(tmp_path: Path) -> None:
     file, vectors = tmp_path / "table.parquet", [np.arange(3, dtype=np.float32), np.ones(2, np.float32)]
-    artifacts.write_table(file, pd.DataFrame({"x": [1, 2], "weights": vectors}), stamp(), datetime.now(UTC))
+    artifacts.write_table(
+        file, pd.DataFrame({"x": [1, 2], "weights": vectors}), stamp(), datetime.now(UTC), ["snakemake", "x"]
+    )
     for found, vector in zip(artifacts.read_table(file).rows["weights"], vectors, strict=True):
         assert found.dtype == np.float32
         np.testing.assert_array_equal(found, vector)
@@ -49,7 +53,7 @@ def test_a_column_of_vectors_comes_back(tmp_path: Path) -> None:
 
 def test_the_same_table_has_the_same_bytes(table: Path, tmp_path: Path) -> None:
     rows = artifacts.read_table(table).rows
-    artifacts.write_table(tmp_path / "again.parquet", rows, stamp(), datetime.now(UTC))
+    artifacts.write_table(tmp_path / "again.parquet", rows, stamp(), *MADE)
     assert (tmp_path / "again.parquet").read_bytes() == table.read_bytes()
 
 
@@ -119,7 +123,9 @@ def test_writers_of_one_file_never_share_a_temporary_name(tmp_path: Path) -> Non
 
 @pytest.fixture
 def figure(tmp_path: Path) -> Path:
-    artifacts.write_output(tmp_path / "figure", {".png": b"picture"}, stamp(), "A caption.", datetime.now(UTC))
+    artifacts.write_output(
+        tmp_path / "figure", {".png": b"picture"}, stamp(), "A caption.", datetime.now(UTC), ["snakemake", "x"]
+    )
     return tmp_path / "figure.png"
 
 
@@ -176,7 +182,23 @@ def test_what_is_no_file_is_refused_and_not_waited_for(
 
 def test_the_record_of_another_table_is_refused(table: Path) -> None:
     rows = artifacts.read_table(table).rows
-    artifacts.write_table(table.with_name("other.parquet"), rows + rows, stamp(), datetime.now(UTC))
+    artifacts.write_table(table.with_name("other.parquet"), rows + rows, stamp(), *MADE)
     table.with_suffix(".json").write_text(table.with_name("other.json").read_text())
     with pytest.raises(ArtifactError, match=r"does not match the checksum in table\.json"):
         artifacts.read_table(table)
+
+
+def test_a_figure_alone_means_that_of_the_default_scale_and_one_in_a_folder_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`figures/smoke/margins/figure2` without a suffix is not overparam's figure2."""
+    monkeypatch.chdir(tmp_path)  # figures may be there in a checkout
+    for asked in ("figures/smoke/overparam/figure3", "figures/smoke/margins/figure2"):
+        with pytest.raises(ArtifactError, match=f"{asked}: nothing to show"):
+            describe(Path(asked))
+
+
+def test_the_command_of_an_earlier_version_is_shown(tmp_path: Path) -> None:
+    command = ["localentropy", "run", "x", "--config", "mine.yaml"]
+    artifacts.write_table(tmp_path / "table.parquet", pd.DataFrame({"x": [1]}), stamp(), MADE[0], command)
+    assert "localentropy run x --config mine.yaml" in describe(tmp_path / "table.parquet")

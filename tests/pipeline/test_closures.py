@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from localentropy.pipeline.config import read_figures, resolve
 from localentropy.pipeline.jobs import output_jobs, table_jobs
 
 JOBS = {job.name: job for job in table_jobs(resolve("smoke"))}
+MODELS = {"perceptron", "random_features", "teacher_student", "tree_committee"}
 SOLVERS = {"anneal", "sbpi", "belief_propagation", "focusing_bp", "binarynet"}
 
 
@@ -36,7 +36,7 @@ def below(found: dict[str, list[str]], *packages: str) -> set[str]:
 
 def test_the_closure_follows_imports_inside_functions() -> None:
     files = experiment("overparam/franz_parisi")
-    assert {"experiments.parameters", "replica.random_features", "numerics.quadrature"} <= set(files)
+    assert {"experiments.parameters", "theory.random_features", "numerics.quadrature"} <= set(files)
 
 
 def test_no_program_depends_on_the_pipeline_on_plots_or_on_another_program() -> None:
@@ -47,17 +47,13 @@ def test_no_program_depends_on_the_pipeline_on_plots_or_on_another_program() -> 
         assert set(found) & programs == {job.experiment.__name__.removeprefix("localentropy.")}
 
 
-def test_a_program_names_every_function_of_the_theory_that_it_calls_by_name() -> None:
-    named: dict[str, set[str]] = {}
-    for job in JOBS.values():
-        functions = {entry.partition(":")[2] for entry in job.modules if ".replica." in entry}
-        named.setdefault(str(job.experiment.__file__), set()).update(functions)
-    for file, functions in named.items():
-        source = re.sub(r"FUNCTIONS = .*", "", Path(file).read_text())
-        called = set(re.findall(r'theory\(\s*"(\w+)"', source))
-        # A name may also be called as the value of a variable; then it is written elsewhere in the program.
-        written = {name for name in functions if f'"{name}"' in source}
-        assert called <= functions == written, file
+def test_a_program_depends_on_the_model_that_its_parameters_choose_and_on_no_other() -> None:
+    ensembles = {name: getattr(job.parameters, "ensemble", None) for name, job in JOBS.items()}
+    chosen = {name: ensemble.model for name, ensemble in ensembles.items() if ensemble is not None}
+    assert set(chosen.values()) <= MODELS and len(set(chosen.values())) > 2
+    for name, model in chosen.items():
+        used = {module for module, names in experiment(name).items() if names} & {f"theory.{one}" for one in MODELS}
+        assert used == {f"theory.{model}"}, name
 
 
 def test_a_solver_depends_on_no_other_solver() -> None:
@@ -72,12 +68,12 @@ def test_no_solver_and_no_network_runs_again_after_an_edit_of_the_theory() -> No
     runs = [name for name in JOBS if below(experiment(name), "solvers", "networks")]
     assert len(runs) > 10
     for name in runs:
-        assert not below(experiment(name), "replica"), name
+        assert not below(experiment(name), "theory"), name
 
 
 def test_figure3_does_not_depend_on_the_overparameterized_limit() -> None:
     for name in read_figures()["figure3"].experiments:
-        assert not any("limit" in module for module in below(experiment(name), "replica") if experiment(name)[module])
+        assert not any("limit" in module for module in below(experiment(name), "theory") if experiment(name)[module])
     assert any("limit" in module for module in experiment("overparam/overparameterized_limit"))
 
 
@@ -140,7 +136,7 @@ def test_other_words_and_a_new_type_of_parameter_change_nothing(changed: Changed
 
 
 def test_an_edit_of_the_theory_changes_theory_only(changed: Changed) -> None:
-    edited = changed("replica/**/*.py", edit_functions)
+    edited = changed("theory/**/*.py", edit_functions)
     simulations = {name for name in JOBS if below(experiment(name), "solvers", "networks")}
     assert edited and not edited & simulations
     assert {"overparam/franz_parisi", "overparam/thresholds", "overparam/typical"} <= edited
@@ -153,6 +149,6 @@ def test_an_edit_of_sbpi_changes_what_runs_sbpi(changed: Changed) -> None:
 
 
 def test_an_edit_of_the_overparameterized_limit_leaves_the_tables_of_figure3(changed: Changed) -> None:
-    edited = changed("replica/**/*limit*.py", edit_functions)
+    edited = changed("theory/**/*limit*.py", edit_functions)
     assert "overparam/overparameterized_limit" in edited
     assert not edited & {"figure3", *read_figures()["figure3"].experiments}

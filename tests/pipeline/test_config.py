@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,13 +13,18 @@ from pydantic import BaseModel, ValidationError
 
 from localentropy.commands import docs as reference
 from localentropy.errors import ConfigError
-from localentropy.experiments.parameters import IncreasingSizes, OddSize
+from localentropy.experiments.parameters import Increasing, OddSize, Size
 from localentropy.pipeline.config import (
+    LONGEST_NAME,
     ROOT,
     find_papers,
     load_program,
+    name_changes,
     name_target,
+    override_words,
     read_figures,
+    read_overrides,
+    read_text,
     resolve,
     split_target,
 )
@@ -44,6 +50,14 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
     }
 
 
+def test_a_source_is_a_paper_unless_its_folder_says_otherwise(root: Path) -> None:
+    (file := root / "config/margins/source.yaml").write_text("text: talk\n")
+    assert (read_text("overparam", root), read_text("margins", root)) == ("paper", "talk")
+    file.write_text("text: tlk\n")
+    with pytest.raises(ConfigError, match=r"config/margins/source.yaml: text = tlk: .*'?talk"):
+        read_text("margins", root)
+
+
 @pytest.mark.parametrize(
     ("overrides", "parts"),
     [
@@ -51,8 +65,8 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
         ({"scale": "smok"}, ["did you mean 'smoke'"]),
         ({"franz_pairsi": {}}, ["franz_pairsi", "did you mean 'franz_parisi'"]),
         ({"franz_parisi": {"inv_alpa": 1}}, ["franz_parisi.inv_alpa = 1", "did you mean 'inv_alpha'"]),
-        ({"franz_parisi": {"inv_alpha": -1}}, ["franz_parisi.inv_alpha = -1", "> 0"]),
-        ({"franz_parisi": {"alpha_T": 0}}, ["franz_parisi.alpha_T = 0", "> 0"]),
+        ({"franz_parisi": {"inv_alpha": -1}}, ["franz_parisi.inv_alpha = -1", "≥ 1e-09"]),
+        ({"franz_parisi": {"alpha_T": 0}}, ["franz_parisi.alpha_T = 0", "≥ 1e-09"]),
         (
             {"franz_parisi": {"ensemble": {"activation": "tanhh"}}},
             ["activation = tanhh", "sign, tanh, erf", "nearest: tanh"],
@@ -63,7 +77,7 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
         ),
         (
             {"franz_parisi": {"curves": {"reference": {"margins_ref": [0.1, -1]}}}},
-            ["franz_parisi.curves.reference.margins_ref[1] = -1", "≥ 0 and ≤ 10 or text such as max", "nearest: 0"],
+            ["franz_parisi.curves.reference.margins_ref[1] = -1", "≥ 0 and ≤ 1000 or text such as max", "nearest: 0"],
         ),
         (
             {"franz_parisi": {"curves": {"reference": {"margins_rf": [0.1]}}}},
@@ -73,7 +87,7 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
         ({"typical": {"alphas_T": [0.2, 0.1]}}, ["alphas_T", "increase", "0.1 follows 0.2"]),
         (
             {"typical": {"at": "line"}},
-            ["typical.at = line: allowed: one of lines, sizes, margins; nearest: lines"],
+            ["typical.at = line: allowed: one of lines, sizes; nearest: lines"],
         ),
         (
             {"typical": {"ensemble": {"model": "perceptron"}}},
@@ -81,7 +95,10 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
         ),
         (
             {"margins": {"typical": {"ensemble": {"model": "perceptorn"}}}},
-            ["margins.typical.ensemble.model = perceptorn: allowed: one of perceptron, tree", "nearest: perceptron"],
+            [
+                "margins.typical.ensemble.model = perceptorn: allowed: one of random_features, perceptron, tree",
+                "nearest: perceptron",
+            ],
         ),
         (
             {"margins": {"typical": {"ensemble": {"activation": "sign"}}}},
@@ -97,39 +114,76 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
         ),
         (
             {"margins": {"typical": {"ensemble": 3}}},
-            ["typical.ensemble = 3: allowed: a mapping with keys model or a mapping with keys model, activation"],
+            ["typical.ensemble = 3: allowed: a mapping with keys model, activation or a mapping with keys model or"],
         ),
         ({"solve_sbpi": {"solver": "spbi"}}, ["solve_sbpi.solver = spbi: allowed: one of anneal", "nearest: sbpi"]),
         (
             {"solve_sbpi": {"sweeps": 3}},
-            ["solve_sbpi.sweeps = 3: unknown key; allowed: ", "theta, reinforcement, passes"],
+            ["solve_sbpi.sweeps = 3: unknown key; allowed: solver, alpha_T, ", "… (13 in all)"],
         ),
         ({"solve_sbpi": {"passes": 0}}, ["solve_sbpi.passes = 0: allowed: an integer ≥ 1", "nearest: 1"]),
-        ({"thresholds": {"ensemble": {"model": "tree"}}}, ["thresholds.ensemble.model = tree: allowed: random_feat"]),
+        (
+            {"thresholds": {"ensemble": {"model": "tree"}}},
+            [
+                "thresholds.ensemble.model = tree: allowed: one of random_features, perceptron",
+                "nearest: tree_committee",
+            ],
+        ),
+        ({"typical": {"ensemble": {"model": "tree"}}}, ["typical.ensemble.model = tree: allowed: random_feat"]),
         ({"franz_parisi": {"smallest_distance": 0.6}}, ["smallest_distance = 0.6 must lie below"]),
         ({"franz_parisi": {"points": 0}}, ["points = 0", "nearest: 2"]),
         ({"franz_parisi": 3}, ["franz_parisi = 3", "mapping"]),
-        ({"franz_parisi": {"curves": {"max_margin": {"inv_alphas": [0, 1]}}}}, ["max_margin.inv_alphas[0] = 0", "> 0"]),
-        ({"thresholds": {"alphas_T": [0, 10]}}, ["thresholds.alphas_T[0] = 0", "> 0"]),
-        ({"thresholds": {"alphas_T_marked": [0]}}, ["alphas_T_marked[0] = 0", "> 0"]),
-        ({"typical": {"alphas_T": [0, 10]}}, ["typical.alphas_T[0] = 0", "> 0"]),
+        (
+            {"franz_parisi": {"curves": {"max_margin": {"inv_alphas": [0, 1]}}}},
+            ["max_margin.inv_alphas[0] = 0", "≥ 1e-09"],
+        ),
+        ({"thresholds": {"over": {"alpha_T": {"from": 0}}}}, ["thresholds.over.alpha_T.from = 0", "nearest: 1e-09"]),
+        (
+            {"thresholds": {"over": {"alpha_T": {"from": 1e-5}}}},
+            ["alpha_T = 1e-05: alpha_le is computed in [0.0001, 100]"],
+        ),
+        ({"thresholds": {"over": {"alpha_T": {"also": [0]}}}}, ["over.alpha_T.also[0] = 0", "≥ 1e-09"]),
+        ({"typical": {"alphas_T": [0, 10]}}, ["typical.alphas_T[0] = 0", "≥ 1e-09"]),
         ({"seed": 2**63}, ["nearest: 9223372036854775807"]),
         ({"solve_sbpi": {"grids": [{}]}}, ["solve_sbpi.grids[0].D: missing"]),
         ({"solve_sbpi": {"grids": []}}, ["solve_sbpi.grids = []: allowed: a non-empty list, each entry a mapping"]),
         ({"typical": {"alphas_T": [0.1]}}, ["typical.alphas_T = [0.1]", "2 entries"]),
-        ({"thresholds": {"alphas_T": [0.1, 1, 2]}}, ["thresholds.alphas_T = [0.1, 1, 2]", "2 entries"]),
         ({"typical_points": {"alpha_T": 0.001}}, ["typical_points", "no patterns at D = 33"]),
         ({"solve_sbpi": {"alpha_T": 0.001}}, ["solve_sbpi", "no patterns at D = 67"]),
         ({"committee_sgd": {"inv_alphas": [1e300]}}, ["committee_sgd.inv_alphas[0]", "≤ 1e+06"]),
-        ({"storage_limit": {"activations": ["sign", "sign"]}}, ["storage_limit.activations", "named once"]),
-        ({"overparameterized_limit": {"alphas_T": [0, 10]}}, ["alphas_T[0] = 0", "> 0"]),
-        ({"large_overparameterization": {"inv_alphas": [0]}}, ["inv_alphas[0] = 0", "> 0"]),
-        ({"stability_density": {"inv_alphas": [0]}}, ["inv_alphas[0] = 0", "> 0"]),
-        ({"optimal_margin_onsets": {"alphas_T": [0]}}, ["alphas_T[0] = 0", "> 0"]),
-        ({"committee_sgd": {"inv_alphas": [0]}}, ["inv_alphas[0] = 0", "> 0"]),
+        (
+            {"storage_limit": {"over": {"activation": ["sign", "sign"]}}},
+            ["storage_limit.over.activation = ['sign', 'sign']: must differ from each other, got sign, sign"],
+        ),
+        ({"storage_limit": {"over": {"activation": ["tan"]}}}, ["over.activation[0] = tan", "nearest: tanh"]),
+        (
+            {"overparameterized_limit": {"over": {"margin": [0.5, 0.2]}}},
+            ["overparameterized_limit.over.margin = [0.5, 0.2]: must increase strictly, but 0.2 follows 0.5"],
+        ),
+        (
+            {"overparameterized_limit": {"over": {"alpha_T": {"from": 30}}}},
+            ["over.alpha_T = {", "from = 30 must lie below to = 20", "allowed: a mapping with keys from, to, spacing"],
+        ),
+        (
+            {"overparameterized_limit": {"over": {"alpha_T": {"to": "alpha_c"}}}},
+            ["overparameterized_limit: alpha_T: alpha_c, overparameterized_limit needs its value"],
+        ),
+        ({"large_overparameterization": {"over": {"inv_alpha": [0]}}}, ["inv_alpha[0] = 0", "≥ 1e-09"]),
+        ({"thresholds": {"ask": "alphac"}}, ["thresholds.ask = alphac: allowed: one of alpha_c", "nearest: alpha_c"]),
+        ({"thresholds": {"over": {"alpha": [0.3]}}}, ["thresholds: alpha: no argument of alpha_c", "allowed: alpha_T"]),
+        ({"thresholds": {"at": {"alpha_T": 3.0}}}, ["thresholds: alpha_T: is in over and in at; drop one"]),
+        ({"thresholds": {"points": None}}, ["thresholds: points: missing; alpha_T varies along a line"]),
+        ({"thresholds": {"at": {"inv_alpha": "1/alpha_lu"}}}, ["at.inv_alpha = 1/alpha_lu", "nearest: 1/alpha_le"]),
+        (
+            {"glm": {"transitions": {"ask": "alpha_c"}}},
+            ["glm.transitions: ensemble: missing; alpha_c has a model"],
+        ),
+        ({"stability_density": {"inv_alphas": [0]}}, ["inv_alphas[0] = 0", "≥ 1e-09"]),
+        ({"optimal_margin_onsets": {"over": {"alpha_T": [0]}}}, ["alpha_T[0] = 0", "≥ 1e-09"]),
+        ({"committee_sgd": {"inv_alphas": [0]}}, ["inv_alphas[0] = 0", "≥ 1e-09"]),
         (
             {"solve_mct0": {"grids": [{"D": 9, "inv_alphas": [0], "margins": [0], "samples": 1}]}},
-            ["solve_mct0.grids[0].inv_alphas[0] = 0", "> 0"],
+            ["solve_mct0.grids[0].inv_alphas[0] = 0", "≥ 1e-09"],
         ),
         (
             {"shaping": {"tree_solutions": {"algorithms": {"lal": {"batch": 0}}}}},
@@ -220,18 +274,37 @@ def test_errors_name_the_file_that_set_the_value(tmp_path: Path) -> None:
 
 
 def test_a_scale_may_not_set_physics(root: Path) -> None:
-    file = root / "config/overparam/smoke.yaml"
+    file = root / "config/overparam/sizes.yaml"
     file.write_text(file.read_text().replace("points:", "inv_alpha: 3\n  points:", 1))
     with pytest.raises(
-        ConfigError, match=r"smoke\.yaml: franz_parisi\.inv_alpha: a scale changes sizes, never physics"
+        ConfigError, match=r"sizes\.yaml \(smoke\): franz_parisi\.inv_alpha: a scale changes sizes, never physics"
     ):
         resolve("smoke", root=root)
+
+
+@pytest.mark.parametrize("points", ["[24, 108]", "[24, 108, 108, 108]", "{smoke: 24, papr: 108}"])
+def test_a_size_has_a_value_for_each_scale(root: Path, points: str) -> None:
+    file = root / "config/overparam/sizes.yaml"
+    file.write_text(file.read_text().replace("points: [24, 108, 108]", f"points: {points}", 1))
+    said = (
+        r"^config/overparam/sizes\.yaml: franz_parisi\.points = .*: allowed: a value for each of smoke, default, paper"
+    )
+    with pytest.raises(ConfigError, match=said):
+        resolve("smoke", root=root)
+
+
+@pytest.mark.parametrize("points", ["[24, 108, 60]", "{paper: 60, smoke: 24, default: 108}"])
+def test_a_scale_has_its_column_of_the_sizes(root: Path, points: str) -> None:
+    file = root / "config/overparam/sizes.yaml"
+    file.write_text(file.read_text().replace("points: [24, 108, 108]", f"points: {points}", 1))
+    found = [resolve(scale, root=root).experiments["overparam/franz_parisi"] for scale in ("smoke", "default", "paper")]
+    assert [parameters.points for parameters in found] == [24, 108, 60]  # type: ignore[attr-defined]
 
 
 def test_a_missing_key_is_named(root: Path) -> None:
     file = root / "config/overparam/physics.yaml"
     file.write_text(file.read_text().replace("  inv_alpha:", "  # inv_alpha:", 1))
-    with pytest.raises(ConfigError, match=r"franz_parisi\.inv_alpha: missing; allowed: a number > 0"):
+    with pytest.raises(ConfigError, match=r"franz_parisi\.inv_alpha: missing; allowed: a number ≥ 1e-09"):
         resolve(root=root)
 
 
@@ -254,6 +327,70 @@ def test_overrides_come_last_and_named_runs_have_their_own_folder(tmp_path: Path
     assert (dumped["inv_alpha"], dumped["points"]) == (1.9, 10)
 
 
+@pytest.mark.parametrize(
+    ("overrides", "folder"),
+    [
+        ({"franz_parisi": {"inv_alpha": 1.5}}, "smoke-franz_parisi.inv_alpha=1.5"),
+        ({"franz_parisi": {"ensemble": {"activation": "tanh"}}}, "smoke-franz_parisi.ensemble.activation=tanh"),
+        ({"seed": 3, "margins": {"typical": {"points": 9}}}, "smoke-seed=3,margins.typical.points=9"),
+        ({"margins": {"typical": {"points": 9}}, "seed": 3}, "smoke-seed=3,margins.typical.points=9"),
+        ({"mlp": {"device": "cuda"}}, "smoke-mlp.device=cuda"),
+        ({"data": {"source": "mirror", "mirror": "a"}}, "smoke-data.source=mirror"),
+        # These change no result.
+        ({"franz_parisi": {"inv_alpha": 1.2, "chunks": 7}}, "smoke"),
+        ({"data": {"source": "embedded", "mirror": "b"}}, "smoke"),
+        ({"run": "wide", "franz_parisi": {"inv_alpha": 1.5}}, "smoke-wide"),
+    ],
+)
+def test_a_run_without_a_name_is_called_after_the_values_that_differ(overrides: dict[str, Any], folder: str) -> None:
+    assert resolve("smoke", overrides=overrides).folder == folder
+
+
+def test_other_values_have_other_names_that_any_file_system_takes() -> None:
+    values: list[Any] = [
+        1,
+        1.0,
+        -0.0,
+        0.0,
+        1e-300,
+        True,
+        None,
+        "1",
+        "1.0",
+        "true",
+        "null",
+        "None",
+        "a",
+        "A",
+        "a b",
+        "a_b",
+        "a/b",
+    ]
+    values += ["", ".", "..", "é", "è", "x" * 80, "x" * 81, [1, 2], [12], [[1], 2], {"a": 1}, {"a": "1"}]
+    changes: list[dict[str, Any]] = [{"key": value} for value in values]
+    changes += [{"a.key": 1}, {"a": {"key": 1}}, {"a": 1, "key": 1}, {"a": "1,key=1"}]
+    names = [name_changes(each) for each in changes]
+    assert len({name.casefold() for name in names}) == len(names)
+    for name in names:
+        assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.=,+~-]*[A-Za-z0-9]", name) and len(name) <= LONGEST_NAME, name
+        assert "=" in name or "~" in name  # no run of a user is called so
+
+
+@pytest.mark.parametrize("scale", ["smoke", "paper"])
+def test_the_words_of_a_configuration_make_it_again(scale: str) -> None:
+    curves = {"one": {"margins_ref": [0.1, "max"], "margin": None, "inv_alphas": []}}
+    overrides = {"franz_parisi": {"curves": curves, "inv_alpha": 1.5}, "margins": {"typical": {"points": 9}}, "seed": 7}
+    made = resolve(scale, overrides=overrides)
+    assert resolve(overrides=read_overrides(override_words(made))) == made
+    named = resolve(scale, overrides=overrides, run="010")
+    assert resolve(overrides=read_overrides(override_words(named))) == named
+
+
+def test_no_two_keys_differ_by_capital_letters_alone() -> None:
+    keys = [f"{name}.{key}" for name, values in resolve("smoke").experiments.items() for key in values.model_dump()]
+    assert len({key.casefold() for key in keys}) == len(keys)
+
+
 def test_names_of_the_main_paper_are_bare() -> None:
     assert name_target("overparam", "figure3") == "figure3" and split_target("figure3") == ("overparam", "figure3")
     assert name_target("margins", "figure2") == "margins_figure2"
@@ -264,7 +401,7 @@ def test_a_papers_sections_lie_below_its_name(root: Path) -> None:
     (root / "config/sketch/claims.yaml").unlink()
     figures = root / "config/sketch/figures.yaml"
     figures.write_text("figure2: {shows: nothing, experiments: [sketch/typical, overparam/typical]}\n")
-    for file in ("physics", "smoke"):
+    for file in ("physics", "sizes"):
         path = root / f"config/sketch/{file}.yaml"
         path.write_text(yaml.safe_dump({"typical": yaml.safe_load(path.read_text())["typical"]}))
     assert find_papers(root) == [*find_papers(), "sketch"]
@@ -313,7 +450,7 @@ def test_a_wrong_program_is_named(root: Path) -> None:
 def test_sizes_of_plus_minus_one_sums_are_odd_and_grids_increase() -> None:
     class Sizes(BaseModel):
         N: OddSize
-        widths: Annotated[IncreasingSizes, "grid"]
+        widths: Annotated[Increasing[Size], "grid"]
 
     assert Sizes(N=11, widths=(1, 2)).N == 11
     with pytest.raises(ValidationError, match=r"must be odd.*nearest: 13"):
@@ -324,9 +461,10 @@ def test_sizes_of_plus_minus_one_sums_are_odd_and_grids_increase() -> None:
 
 def test_generated_files_are_current() -> None:
     assert (ROOT / reference.TABLE).read_text() == reference.table_text(), "run `make docs`"
+    assert (ROOT / reference.QUANTITIES).read_text() == reference.quantities_text(), "run `make docs`"
 
 
-def test_the_readme_lists_every_figure() -> None:
-    text = (ROOT / "README.md").read_text()
+def test_the_page_of_figures_lists_every_figure() -> None:
+    text = (ROOT / "docs/figures.md").read_text()
     for target in read_figures():
         assert f"| `{target}` |" in text

@@ -24,7 +24,7 @@ SHIPPED = {
     name: (ROOT / name).read_text()
     for name in (
         "config/general.yaml",
-        *(f"config/overparam/{part}.yaml" for part in ("physics", "smoke", "figures", "claims")),
+        *(f"config/overparam/{part}.yaml" for part in ("physics", "sizes", "figures", "claims")),
     )
 }
 LONGEST_LINE = 4000
@@ -189,7 +189,8 @@ def test_mutated_sections_of_every_paper(root: Path, tree: dict[str, Any]) -> No
 COMMANDS = ["run", "prepare", "merge", "plot", "scorecard", "show", "verify", "gallery", "shwo", ""]
 WORDS = st.sampled_from(
     [
-        *("--scale", "smoke", "hug", "--set", "typical.points=3", "seed=x", "=", "a.b.c=1", "seed.a=1", "--config"),
+        *("--scale", "smoke", "hug", "--config", "typical.points=3", "seed=x", "=", "a.b.c=1", "seed.a=1"),
+        "--configfile",
         *("/dev/null", "absent.yaml", "..", ".", "--run", "a/b", "--job", "{}", "[", '{"parameters": 3}', "--part"),
         *("figure3", "figure99", "overparam/typical", "overparam/absent", "absent.parquet", "mnist", "-x", "--", "\n"),
     ]

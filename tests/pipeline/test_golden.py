@@ -139,7 +139,7 @@ def test_the_gallery_command_copies_the_scorecards_and_their_counts(toys: Checko
     # The committed card of another paper, which is not renewed.
     card = toys.folder / "figures/gallery/margins/scorecard.csv"
     card.parent.mkdir(parents=True, exist_ok=True)
-    card.write_text("id,kind,paper,verdict\nM01,paper,margins,reproduced\n")
+    card.write_text("id,kind,paper,text,verdict\nM01,paper,margins,paper,reproduced\n")
     copied = toys.python("gallery", "overparam_scorecard")
     names = [f"figures/gallery/overparam/scorecard.{kind}" for kind in ("csv", "md")]
     whole = "figures/gallery/scorecard.md"
@@ -147,8 +147,8 @@ def test_the_gallery_command_copies_the_scorecards_and_their_counts(toys: Checko
     for name in names:
         assert (toys.folder / name).read_bytes() == (toys.folder / name.replace("gallery", "default")).read_bytes()
     assert (toys.folder / whole).read_text().splitlines()[-2:] == [
-        "| [overparam](overparam/scorecard.md) | 1 | 1 | 0 | 0 | 1 | 0 | 1 | 0 |",
-        "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 |",
+        "| [overparam](overparam/scorecard.md) | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 | 0 |",
+        "| [margins](margins/scorecard.md) | 1 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 |",
     ]
     assert page.read_text() == f"<!-- scorecard -->{COUNTS}.<!-- /scorecard -->"
     assert "<!-- scorecard -->2 sentences of the papers: 2 reproduced, 0 not" in (toys.folder / "README.md").read_text()

@@ -17,18 +17,14 @@ figure1:
 """,
     "config/sketch/physics.yaml": """
 limit:
-  program: overparameterized_limit
+  program: sweep
+  ask: overparameterized_limit
   ensemble: {model: random_features, activation: sign}
-  alphas_T: [1.0, 3.0]
-  margins: [0.0]
+  over: {margin: [0.0], alpha_T: {from: 1.0, to: 3.0}}
 """,
-    "config/sketch/smoke.yaml": "limit: {points: 2, chunks: 1, threads: 1}\n",
-    "config/sketch/default.yaml": "limit: {points: 3, chunks: 1, threads: 1}\n",
-    "config/sketch/paper.yaml": "limit: {points: 4, chunks: 1, threads: 1}\n",
+    "config/sketch/sizes.yaml": "limit: {points: [2, 3, 4]}\n",
     "src/localentropy/plots/sketch/figure1.py": '''
 """A figure of two papers' tables."""
-
-import pandas as pd
 
 from localentropy.plots.drawing import Drawing, panels
 
@@ -36,17 +32,14 @@ from localentropy.plots.drawing import Drawing, panels
 def draw(tables, scale):
     figure, (axis,) = panels(1, 3.0, 2.0)
     limit, squares = tables["sketch/limit"], tables["overparam/toy_a"]
-    axis.plot(limit["alpha_T"], limit["error_typical"])
-    lines = [
-        pd.DataFrame({"panel": "a", "series": "limit", "x": limit["alpha_T"], "y": limit["error_typical"]}),
-        pd.DataFrame({"panel": "a", "series": "squares", "x": squares["x"], "y": squares["y"]}),
-    ]
-    return Drawing(figure, pd.concat(lines).assign(y_err=0.0), f"a sketch at scale {scale}")
+    axis.line(limit["alpha_T"], limit["error_typical"], "limit")
+    axis.line(squares["x"], squares["y"], "squares")
+    return Drawing(figure, f"a sketch at scale {scale}")
 ''',
 }
 """All of a small paper: its configuration, and the drawing of its figure."""
 
-MADE = ("results/", "figures/smoke/", "logs/", ".snakemake/")
+MADE = ("results/", "figures/smoke", "logs/", ".snakemake/")
 
 
 def sources(checkout: Checkout) -> dict[str, bytes]:
@@ -61,10 +54,10 @@ def test_a_paper_is_added_and_removed_without_touching_any_other_file(toys: Chec
         file = toys.folder / name
         file.parent.mkdir(exist_ok=True)
         file.write_text(text)
-    run = toys.snakemake("sketch_figure1", "--config", "scale=smoke", "sketch={limit: {alphas_T: [2.0, 3.0]}}")
+    run = toys.snakemake("sketch_figure1", "--config", "scale=smoke", "run=two", "sketch.limit.over.alpha_T.from=2.0")
     assert run.status == 0, run.output
     assert {"computing sketch/limit, part 1 of 1", "drawing sketch_figure1"} <= run.did
-    data = pd.read_csv(toys.folder / "figures/smoke/sketch/figure1.csv")
+    data = pd.read_csv(toys.folder / "figures/smoke-two/sketch/figure1.csv")
     assert data.loc[data["series"] == "limit", "x"].tolist() == [2.0, 3.0]
     assert data.loc[data["series"] == "squares", "y"].tolist() == [1.0, 4.0, 9.0]
     assert toys.snakemake("all", "--config", "scale=smoke").did > {"drawing sketch_figure1", "drawing figure91"}

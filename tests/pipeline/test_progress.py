@@ -85,7 +85,7 @@ def test_a_log_begins_anew_and_ends_with_what_ended_the_job(tmp_path: Path) -> N
 def run_on_terminal(toys: Checkout, experiment: str, *options: str) -> str:
     """What a terminal gets that is the standard error of a job of three tasks in two parts."""
     sleep = f"{experiment}.seconds=0.3"  # longer than the bar takes to move
-    command = ("run", f"overparam/{experiment}", "--scale", "smoke", "--set", sleep, *options)
+    command = ("run", f"overparam/{experiment}", "--scale", "smoke", "--config", sleep, *options)
     status, shown = on_terminal(toys.folder, *command, stream="stderr")
     assert status == 0, shown
     return shown

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from localentropy.pipeline import artifacts
+from tests import progress
 from tests.pipeline.conftest import ROOT, Checkout, Run, write_toys
 
 
@@ -98,11 +99,15 @@ def test_other_data_rerun_what_reads_them_and_missing_prepared_data_nothing(toys
         lambda text: text.replace(_CLASS, f'{_CLASS}\n    DATASETS = ("cifar10",)'),
     )
     assert toys.snakemake("all").did == EVERYTHING | {"preparing the dataset cifar10"}
+    # A damaged file that nothing needs is set aside, and nobody says that it is made again.
+    (toys.folder / "data/prepared/embedded/cifar10.json").write_text("{}")
+    assert_as_verify_says(toys, {"data/prepared/embedded/cifar10.npz"}, set())
     shutil.rmtree(toys.folder / "data/prepared")
     assert toys.snakemake("all").did == set()
     # The plan is enough: the raw files of another source need not be there.
     mirror = toys.snakemake("-n", "all", "--config", "data={source: mirror, mirror: elsewhere}")
-    assert mirror.did == ALL_A | {"preparing the dataset cifar10"}, mirror.output
+    assert mirror.did == EVERYTHING | {"preparing the dataset cifar10"}, mirror.output
+    assert "figures/default-data.source=mirror/overparam/figure91.png" in mirror.output
     edit = lambda text: text.replace("save(dataset, output)", "save(dataset, Path(output))")  # noqa: E731
     toys.edit("src/localentropy/data/prepare.py", edit)
     assert toys.snakemake("-n", "all").did == ALL_A | {"preparing the dataset cifar10"}
@@ -115,6 +120,35 @@ def test_other_data_rerun_what_reads_them_and_missing_prepared_data_nothing(toys
     with (toys.folder / "data/embedded/cifar10.npz").open("ab") as embedded:
         embedded.write(b"another")
     assert toys.snakemake("-n", "figure91").did == jobs("a") | drawing(91) | {"preparing the dataset cifar10"}
+
+
+def assert_as_verify_says(checkout: Checkout, outdated: set[str], did: set[str]) -> None:
+    """Check that a run sets aside what `verify` names, speaks of nothing else, and leaves nothing outdated."""
+    verified = checkout.python("verify")
+    assert verified.status == 1 and verified.outdated == outdated, verified.output
+    for dry, words in ((["-n"], "a real run sets it aside"), ([], "set aside")):
+        run = checkout.snakemake("all", *dry)
+        assert run.status == 0 and run.did == did and run.outdated == outdated, run.output
+        assert run.output.count(f"; {words}\n") == len(outdated), run.output
+    verified = checkout.python("verify")
+    assert verified.status == 0 and verified.outdated == set(), verified.output
+
+
+def test_parts_that_nothing_needs_are_set_aside_and_not_said_to_be_remade(made: Checkout) -> None:
+    folder = made.folder / "results/default/overparam"
+    for file in ("toy_a/1-of-2.json", "toy_a.json"):
+        (folder / file).unlink()
+    run, verified = made.snakemake("all"), made.python("verify")
+    assert run.did == run.outdated == verified.outdated == set() and verified.status == 0, run.output + verified.output
+    cut = folder / "toy_a/1-of-2.parquet"
+    cut.write_bytes(cut.read_bytes()[:-9])
+    (folder / "toy_b/2-of-2.json").write_text("altered")
+    outdated = {f"results/default/overparam/{part}.parquet" for part in ("toy_a/1-of-2", "toy_b/2-of-2")}
+    assert_as_verify_says(made, outdated, set())
+    # A part that is asked for is needed.
+    (folder / "toy_a/2-of-2.json").write_text("altered")
+    asked = made.snakemake("results/default/overparam/toy_a/2-of-2.parquet")
+    assert asked.did == {"computing overparam/toy_a, part 2 of 2"}, asked.output
 
 
 def test_a_part_has_the_threads_of_its_parameters_also_without_snakemake(toys: Checkout) -> None:
@@ -130,7 +164,7 @@ def square(values):
     toys.edit("src/localentropy/numerics/toy_kernel_a.py", lambda _: counting)
     for threads in (1, 2):
         if threads > 1:
-            toys.edit("config/overparam/smoke.yaml", lambda text: text.replace("threads: 1", "threads: 2"))
+            toys.edit("config/overparam/sizes.yaml", lambda text: text.replace("threads: 1", "threads: 2"))
         run = toys.python("run", "overparam/toy_a", "--scale", "smoke", "--part", "1")
         assert run.status == 0, run.output
         (part,) = toys.folder.glob("results/smoke/overparam/toy_a/1-of-2.parquet")
@@ -142,6 +176,12 @@ def test_scales_do_not_disturb_each_other(made: Checkout) -> None:
     assert made.snakemake("figure91", "--config", "scale=smoke").status == 0
     assert made.snakemake("figure91", "--config", "run=wide", "toy_a={offset: 9}").status == 0
     assert (made.folder / "figures/default-wide/overparam/figure91.png").exists()
+    (made.folder / "mine.yaml").write_text("toy_a: {offset: 9, points: 5}\n")
+    for given, did in ((["--config", "toy_a.offset=9.0"], ALL_A - drawing(93)), (["--configfile", "mine.yaml"], set())):
+        run = made.snakemake("figure91", *given)
+        assert run.status == 0 and run.did == did, run.output
+        assert run.output.endswith("look at figures/default-toy_a.offset=9.0/overparam/figure91.png in any browser\n")
+    assert made.snakemake("figure91", "--config", "toy_a.offset=1").did == set()
     assert made.contents("figures/default/**/*") | made.contents("results/default/**/*.parquet") == before
     assert made.snakemake("figure91").did == set()
     assert made.snakemake("figure91", "--config", "scale=smoke").did == set()
@@ -189,7 +229,8 @@ def test_altered_records_are_reported_and_remade(made: Checkout) -> None:
     for file in files:
         made.edit(file, lambda text: text.replace('"host": "', '"host": "not-'))
     verified = made.python("verify")
-    assert verified.status == 1 and "error: 2 files are not current" in verified.output, verified.output
+    assert verified.status == 1 and "error: 4 files are not current" in verified.output, verified.output
+    assert verified.output.count("made from the table of overparam/toy_a, which is not current") == 2
     for file in files:
         assert f"{Path(file).name} is altered" in verified.output
     run = made.snakemake("all", "results/default/overparam/toy_a.parquet")
@@ -213,15 +254,13 @@ def test_a_killed_run_completes_and_a_second_pipeline_is_refused(made: Checkout)
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    while not log.exists():
-        assert process.poll() is None
-        time.sleep(0.05)
+    progress.until(log.exists, process)
     second = made.snakemake("all")
     assert second.status == 1
     assert "another pipeline" in second.output and "Traceback" not in second.output
     dry = made.snakemake("-n", "all")
     assert dry.status == 0
-    time.sleep(0.7)
+    progress.until(lambda: "1 of 3 tasks done" in log.read_text(), process)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     write_toys(made.folder, seconds=0.0)
@@ -237,11 +276,9 @@ def test_code_edited_while_a_job_runs_never_signs_its_result(made: Checkout) -> 
     process = subprocess.Popen(
         made.command("figure91"), cwd=made.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    while not (log.exists() and "1 of 3 tasks done" in log.read_text()):
-        assert process.poll() is None
-        time.sleep(0.05)
+    progress.until(lambda: log.exists() and "1 of 3 tasks done" in log.read_text(), process)
     made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
-    output, _ = process.communicate()
+    output, _ = progress.output(process)
     assert process.returncode != 0
     assert "1-of-2.parquet: not written: the code was edited while it was computed; run again" in output
     again = made.snakemake("figure91")
@@ -278,7 +315,7 @@ def test_tables_without_what_a_figure_draws_are_refused_in_one_line(made: Checko
     module = "src/localentropy/plots/overparam/figure91.py"
     made.edit(module, lambda text: text.replace("for table in", "tables['a'].iloc[0]\n    for table in"))
     refused = made.python("plot", "figure91")
-    place = "localentropy/plots/overparam/figure91.py, line 11: KeyError: 'a'"
+    place = "localentropy/plots/overparam/figure91.py, line 9: KeyError: 'a'"
     assert refused.status == 1 and refused.output == (
         f"error: figure91: cannot be drawn from these tables ({place}); "
         "they may lack rows that the shipped parameters give\n"
@@ -289,7 +326,14 @@ def test_show_and_verify(made: Checkout) -> None:
     for file in ("results/default/overparam/toy_a.parquet", "figures/default/overparam/figure91.png"):
         shown = made.python("show", file)
         assert shown.status == 0, shown.output
-        assert "code hash" in shown.output and "versions" in shown.output
+        assert "code hash" in shown.output and "versions" in shown.output and "changed values  none" in shown.output
+    command = "snakemake figure91 --config scale=smoke run=wide toy_a.offset=9.0 toy_b.points=2"
+    assert made.snakemake(*command.split()[1:]).status == 0
+    shown = made.python("show", "figures/smoke-wide/overparam/figure91.csv")
+    changed = "toy_a.offset = 9.0 (shipped: 1.0), toy_b.points = 2 (shipped: 3)"
+    values = {"run": "wide", "changed values": changed, "command": command}
+    for name, value in values.items():
+        assert f"\n  {name:<14}  {value}\n" in shown.output, shown.output
     verified = made.python("verify")
     assert verified.status == 0, verified.output
     assert verified.output.count("current") == len(EVERYTHING)

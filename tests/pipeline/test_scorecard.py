@@ -10,17 +10,16 @@ from tests.pipeline.conftest import Checkout
 CLAIMS = '''
 """Claims about squares."""
 
-from localentropy.claims.finding import Finding, smallest
+from localentropy.claims.conditions import all_of, below, rises
 
 
 def grow(toy_a):
-    step = smallest(toy_a["y"].diff().dropna())
-    return Finding("smallest step, > 0", step, step > 0, f"{len(toy_a)} squares")
+    return all_of(rises("squares", toy_a["y"], along="x"), detail=f"{len(toy_a)} squares")
 
 
 def differ(toy_a, toy_b):
     difference = float((toy_b["y"] - toy_a["y"]).max())
-    return Finding("largest difference, < 1", difference, difference < 1, "of two tables")
+    return all_of(below("largest difference", difference, 1.0))
 '''
 
 ENTRIES = """
@@ -70,7 +69,7 @@ def test_the_scorecard_is_made_once_and_again_only_for_what_it_depends_on(claims
     text = (claims.folder / "figures/default/overparam/scorecard.md").read_text()
     assert f"{COUNTS}." in text
     page = (claims.folder / "figures/default/scorecard.md").read_text()
-    assert f"{COUNTS}." in page and "| [overparam](overparam/scorecard.md) | 1 | 1 | 0 | 0 | 1 | 0 |" in page
+    assert f"{COUNTS}." in page and "| [overparam](overparam/scorecard.md) | 1 | 1 | 0 | 0 | 0 | 1 | 0 | 1 |" in page
     before = claims.contents("figures/**/*")
     card_files = {f"figures/default/overparam/scorecard.{suffix}" for suffix in ("csv", "md", "html", "json")}
     assert set(before) == card_files | {f"figures/default/scorecard.{suffix}" for suffix in ("md", "html", "json")}
@@ -81,7 +80,7 @@ def test_the_scorecard_is_made_once_and_again_only_for_what_it_depends_on(claims
     assert claims.python("verify").status == 0
 
     claims.edit(
-        "src/localentropy/claims/overparam/toy.py", lambda text: text.replace('< 1"', '< 2"').replace("< 1,", "< 2,")
+        "src/localentropy/claims/overparam/toy.py", lambda text: text.replace("difference, 1.0", "difference, 2.0")
     )
     stale = claims.python("verify")
     assert stale.status == 1 and "figures/default/overparam/scorecard.csv: made from other code" in stale.output

@@ -51,8 +51,7 @@ def write_sums(toys: Checkout) -> None:
     sections = "toy_total: {squares: overparam/toy_sum}\ntoy_sum: {squares: overparam/toy_a}\n"
     toys.edit("config/overparam/physics.yaml", lambda text: text + sections)
     sizes = "".join(f"toy_{name}: {{points: 2, chunks: 2, threads: 1}}\n" for name in ("total", "sum"))
-    for scale in ("smoke", "default", "paper"):
-        toys.edit(f"config/overparam/{scale}.yaml", lambda text: text + sizes)
+    toys.edit("config/overparam/sizes.yaml", lambda text: text + sizes)
 
 
 @pytest.fixture
@@ -136,9 +135,12 @@ def test_a_table_of_other_content_is_noticed(summed: Checkout) -> None:
     content = bytearray(table.read_bytes())
     content[len(content) // 3] ^= 4
     table.write_bytes(bytes(content))
-    (summed.folder / "figures/default/overparam/figure94.png").unlink()
+    for file in summed.folder.glob("figures/default/overparam/figure94.*"):
+        file.unlink()
+    verified = summed.python("verify")
     run = summed.snakemake("figure94")
     assert run.status == 0, run.output
+    assert run.outdated == verified.outdated != set(), run.output + verified.output
     assert run.did == {"joining the parts of overparam/toy_sum"} | jobs("total") | drawing(94), run.output
     assert numbers(summed, "toy_total") == [111.0, 112.0]
 
@@ -174,7 +176,8 @@ def test_the_steps_run_without_snakemake_and_refuse_missing_and_stale_tables(sum
     assert sums.python("plot", "figure94", "--scale", "smoke").status == 0
     assert numbers(sums, "toy_total", "smoke") == [29.0, 30.0]
     assert sums.snakemake("figure94", "--config", "scale=smoke").did == set()
-    stale = sums.python("run", "overparam/toy_sum", "--scale", "smoke", "--set", "toy_a.offset=5")
+    sums.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 5"))
+    stale = sums.python("run", "overparam/toy_sum", "--scale", "smoke")
     other = "results/smoke/overparam/toy_a.parquet: made from other parameters or code; run overparam/toy_a again"
     assert stale.status == 1 and stale.output.endswith(f"error: {other}\n"), stale.output
 
@@ -217,8 +220,8 @@ UNKNOWN = "no experiment of the program toy_a; did you mean 'overparam/toy_a'? a
     [("overparam/toy_aa", UNKNOWN), ("overparam/toy_b", UNKNOWN), ("toy_a", UNKNOWN), ("3", "allowed: text")],
 )
 def test_a_wrong_name_is_refused_in_one_line(sums: Checkout, value: str, message: str) -> None:
-    refused = sums.python("run", "overparam/toy_sum", "--set", f"toy_sum.squares={value}")
-    assert refused.status == 1 and refused.output == f"error: --set: toy_sum.squares = {value}: {message}\n"
+    refused = sums.python("run", "overparam/toy_sum", "--config", f"toy_sum.squares={value}")
+    assert refused.status == 1 and refused.output == f"error: --config: toy_sum.squares = {value}: {message}\n"
 
 
 def test_a_circle_is_refused_in_one_line(sums: Checkout) -> None:

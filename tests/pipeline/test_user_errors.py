@@ -7,11 +7,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from tests import progress
 from tests.pipeline.conftest import Checkout, copy_checkout, write_toys
 
 
@@ -21,6 +21,8 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     folder = copy_checkout(tmp_path_factory.mktemp("untouched") / "checkout")
     write_toys(folder)
     (folder / "mine.yaml").write_text("toy_b: {points: 0}\n")
+    (folder / "no-text.yaml").write_bytes(b"\xff\xfe")
+    (folder / "open.yaml").write_text("toy_b: {points: 0\n")
     os.mkfifo(folder / "pipe.yaml")
     return Checkout(folder)
 
@@ -38,6 +40,22 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
         (["--config", "scale=smoke", "scale=paper"], "scale=paper: scale was set to smoke by an earlier --config"),
         (["--config", "scale=smoke", "--config", "run=x"], "--config is given 2 times; allowed: once"),
         (["--config", "run=../up"], "run = ../up: allowed"),
+        (["--config", "toy_a.offset=-2"], "--config: toy_a.offset = -2: allowed: a number > 0"),
+        (["--config", "toy_a.offset=2", "toy_a={offset: 3}"], "toy_a.offset was set to 2 by an earlier --config"),
+        (["--config", "toy_a"], "--config toy_a: allowed: key=value or key.key=value"),
+        (["--config=toy_a"], "--config toy_a: allowed: key=value or key.key=value"),
+        (["-Ctoy_a"], "--config toy_a: allowed: key=value or key.key=value"),
+        (["--config", "scale=smoke", "figure92"], "--config figure92: allowed: key=value"),
+        (["--config", "=3"], "--config =3: allowed: key=value"),
+        (["--config", "-3"], "--config -3: allowed: key=value"),
+        (["--config", "q={"], "--config: q: unknown key; allowed: seed, data, scale, run, overparam, … (7 in all)"),
+        (["--config", "seed= "], "--config: seed = null: allowed: an integer"),
+        (["--config", "seed=#"], "--config: seed = null: allowed: an integer"),
+        (["--config", "set=toy_a.offset='2"], "SET = toy_a.offset='2: No closing quotation"),
+        (["--configfile", "absent.yaml"], "error: absent.yaml: no such configuration file"),
+        (["--configfile", "mine.yaml", "src"], "error: src: a folder, a pipe or a device; write the configuration to"),
+        (["--configfiles", "no-text.yaml", "-n"], "error: no-text.yaml: cannot be read ('utf-8' codec can't decode"),
+        (["--configfile=open.yaml"], "error: open.yaml: line 2 not valid YAML ("),
         (["--configfile", "mine.yaml"], "error: mine.yaml: toy_b.points = 0: allowed: an integer ≥ 1; nearest: 1"),
     ],
 )
@@ -54,7 +72,16 @@ def test_snakemake_refuses_a_wrong_configuration_in_one_line(
     ("target", "message"),
     [
         ("figrue91", "error: figrue91: no such target; did you mean 'figure91'? allowed: "),
+        ("overparam_figrue91", "error: overparam_figrue91: no such target; did you mean 'figure91'? allowed: "),
         ("scorecards", "error: scorecards: no such target; did you mean 'scorecard'? allowed: "),
+        ("figure91/", "error: figure91/: no such target; did you mean 'figure91'? allowed: "),
+        ("", "error: '': no such target; allowed: "),
+        ("plot", "error: plot: no such target; did you mean 'report'? allowed: "),
+        ("README.md", "error: README.md: no such target; allowed: "),
+        ("figures/default/overparam/figure91.png", "did you mean 'figures/smoke/overparam/figure91.png'? allowed: "),
+        ("figures/smoke/overparam/figure91.jpg", "did you mean 'figures/smoke/overparam/figure91.png'? allowed: "),
+        ("/figures/smoke/overparam/figure91.png", "did you mean 'figures/smoke/overparam/figure91.png'? allowed: "),
+        ("results/default/overparam/toy_a.parquet", "did you mean 'results/smoke/overparam/toy_a.parquet'? allowed: "),
         ("figures/smoke/overparam/figure99.png", "error: figure99: no such figure; did you mean 'figure9"),
         ("figures/smoke/margins/figure91.png", "error: margins_figure91: no such figure; did you mean 'figure91'?"),
         ("notebooks/frist_look.html", "error: frist_look: no such notebook; did you mean 'first_look'? allowed: "),
@@ -63,10 +90,17 @@ def test_snakemake_refuses_a_wrong_configuration_in_one_line(
 )
 def test_snakemake_refuses_a_wrong_target_in_one_line(untouched: Checkout, target: str, message: str) -> None:
     run = untouched.snakemake(target, "--config", "scale=smoke")
-    assert run.status == 1
-    # After Snakemake's own header, which ends so.
-    after = run.output.partition("Building DAG of jobs...\n")[2]
-    assert after.startswith(message) and after.count("\n") == 1, run.output
+    # Where a file's own job refuses it, Snakemake's header stands before the line.
+    said = "\n".join(run.own_lines).rpartition("Building DAG of jobs...\n")[2]
+    assert run.status == 1 and said.startswith("error: ") and message in said and "\n" not in said, run.output
+
+
+@pytest.mark.parametrize("option", ["--until", "--omit-from", "--forcerun", "--prioritize"])
+def test_a_word_for_rules_is_one_of_them(untouched: Checkout, option: str) -> None:
+    run = untouched.snakemake("-n", "figure91", option, "plto")
+    assert run.status == 1 and len(run.own_lines) == 1, run.output
+    assert run.own_lines[0].startswith("error: plto: no such target; did you mean 'plot'? allowed: "), run.output
+    assert untouched.snakemake("-n", "figure91", option, "plot").status == 0
 
 
 def test_a_job_without_the_memory_is_refused_before_any_job_runs(untouched: Checkout, made: Checkout) -> None:
@@ -76,7 +110,7 @@ def test_a_job_without_the_memory_is_refused_before_any_job_runs(untouched: Chec
         "error: overparam/toy_b: point=0: needs at least 931,322,574.6 GiB of memory"
     )
     assert after.endswith("; choose smaller sizes\n") and after.count("\n") == 1, run.output
-    direct = untouched.python("run", "overparam/toy_b", "--set", "toy_b.offset=1.0e+18")
+    direct = untouched.python("run", "overparam/toy_b", "--config", "toy_b.offset=1.0e+18")
     assert direct.status == 1 and "error: overparam/toy_b: point=0: needs at least" in direct.output
     # What was made on a larger machine is taken.
     made.edit("src/localentropy/arguments.py", lambda text: text.replace("return min(limits)", "return 0"))
@@ -96,13 +130,23 @@ def test_a_part_that_is_none_is_refused(untouched: Checkout) -> None:
         (["run", "overparam/toy_c"], "overparam/toy_c: no such experiment; did you mean 'overparam/toy_"),
         (["plot", "figure99"], "figure99: no such figure; did you mean"),
         (["run", "overparam/toy_a", "--part", "7"], "--part = 7: allowed: 1 to 2"),
-        (["run", "overparam/toy_a", "--set", "toy_a.points"], "--set toy_a.points: allowed: key=value"),
-        (["run", "overparam/toy_a", "--set", "toy_a.points=-1"], "--set: toy_a.points = -1: allowed"),
+        (["run", "toy_a"], "toy_a: no such experiment; did you mean 'overparam/toy_a'? allowed: overparam/toy_a, "),
+        (["run", "overparam/toy_a", "--config", "toy_a.points"], "--config toy_a.points: allowed: key=value"),
+        (["run", "overparam/toy_a", "--config", "toy_a.points=-1"], "--config: toy_a.points = -1: allowed"),
+        (["run", "overparam/toy_a", "--config", "toy_b.points=1", "toy_a.points=0"], "toy_a.points = 0: allowed"),
         (["plot", "figure91"], "results/default/overparam/toy_a.parquet: no such table"),
         (["show", "absent.parquet"], "absent.parquet: no such table"),
+        (["shwo", "figure91"], "shwo: no such command; did you mean 'show'? allowed: show, "),
+        (["figure91"], "figure91: no such command; allowed: run, "),
+        (["show", "Figure91"], "Figure91: nothing to show; did you mean 'figure91'? allowed: a table"),
+        (
+            ["show", "overparam_figrue91"],
+            "overparam_figrue91: nothing to show; did you mean 'figure91'? allowed: a table",
+        ),
+        (["show", "overparam_figure91"], "figures/default/overparam/figure91.png: not there; `make figure91` makes it"),
         (["show", "two\nlines.parquet"], "two\\nlines.parquet: no such table"),
         (
-            ["prepare", "mnist", "--set", "data.source=mirror", "--set", 'data.mirror="two\\nlines"'],
+            ["prepare", "mnist", "--config", "data.source=mirror", 'data.mirror="two\\nlines"'],
             "two\\nlines does not exist, expected a directory with the raw files",
         ),
         (["prepare", "mnits"], "(did you mean mnist?)"),
@@ -113,7 +157,7 @@ def test_a_part_that_is_none_is_refused(untouched: Checkout) -> None:
         (["plot", "figure91", "--log", "mine.yaml/log"], "mine.yaml/log: cannot be written"),
         (["run", "overparam/toy_a", "--log", "pipe.yaml"], "pipe.yaml: a pipe, which would wait for a reader"),
         (["dag", "/proc/none/dag.svg"], "/proc/none/dag.svg: cannot be written"),
-        (["run", "overparam/toy_a", "--config", "pipe.yaml"], "pipe.yaml: a folder, a pipe or a device; write"),
+        (["run", "overparam/toy_a", "--configfile", "pipe.yaml"], "pipe.yaml: a folder, a pipe or a device; write"),
         (["gallery"], "missing; run `make all scorecard SCALE=default`"),
         (["golden"], "missing; run `make all scorecard SCALE=smoke`"),
         (
@@ -137,13 +181,61 @@ def test_a_run_is_called_as_it_is_written(untouched: Checkout, name: str) -> Non
     assert f"figures/smoke-{name}/overparam/figure91.png" in run.output
 
 
-def test_without_a_target_all_figures_are_made_and_the_last_line_says_where(made: Checkout) -> None:
-    assert {"drawing figure91", "drawing figure92", "drawing figure93"} <= made.snakemake("-n", "--forceall").did
+@pytest.mark.parametrize("arguments", [[], ["--config", "scale=smoke"], ["--forceall"]])
+def test_without_a_target_it_is_said_what_there_is_and_nothing_is_made(toys: Checkout, arguments: list[str]) -> None:
+    before = toys.contents("[!.]*/**/*")
+    run = toys.snakemake(*arguments)
+    assert run.status == 0 and run.did == set(), run.output
+    assert "\noverparam  figure91 figure92 figure93\n" in f"\n{run.output}"
+    assert "\nall        every figure of every paper\n" in run.output and "\nscorecard  " in run.output
+    assert {name for name in toys.contents("[!.]*/**/*") if "__pycache__" not in name} == set(before)
+
+
+@pytest.mark.parametrize(
+    ("stream", "message"),
+    [
+        (">&-", ""),
+        ("> /dev/full", "error: No space left on device; fix that and run again: what is complete is kept\n"),
+        ("| true", ""),
+    ],
+)
+@pytest.mark.parametrize(
+    "arguments", ["snakemake", "localentropy --help", "localentropy --version", "localentropy dag"]
+)
+def test_a_reader_that_is_gone_is_met_in_silence(
+    untouched: Checkout, arguments: str, stream: str, message: str
+) -> None:
+    words = f"{arguments} {untouched.folder / 'dag.svg'}" if arguments.endswith("dag") else arguments
+    line = f"{sys.executable} -m {words} {stream}"
+    done = subprocess.run(
+        ["sh", "-c", line],
+        cwd=untouched.folder,
+        env=os.environ | {"PYTHONPATH": str(untouched.folder / "src")},
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    said = done.stderr.rpartition("Building DAG of jobs...\n")[2]
+    assert said == message, done.stderr
+
+
+def test_a_figure_of_the_main_paper_may_have_the_papers_key_before_its_name(made: Checkout) -> None:
+    file = "figures/default/overparam/figure92.png"
+    assert made.snakemake("overparam_figure92", file).did == set()
+    (made.folder / file).unlink()
+    run = made.snakemake("overparam_figure92")
+    assert run.did == {"drawing figure92"} and run.output.endswith(f"look at {file} in any browser\n"), run.output
+    for command in ("plot", "show"):
+        done = made.python(command, "overparam_figure92")
+        assert done.status == 0 and file in done.output, done.output
+
+
+def test_the_last_line_says_where_the_figures_are(made: Checkout) -> None:
     shutil.rmtree(made.folder / "figures")
     for arguments, did, last in (
         (["figure92"], {"drawing figure92"}, "look at figures/default/overparam/figure92.png in any browser"),
         (
-            [],
+            ["all"],
             {"drawing figure91", "drawing figure93"},
             "look at the 3 pictures and pages below figures/default, such as",
         ),
@@ -177,7 +269,7 @@ def test_commands_refuse_another_checkout(made: Checkout, untouched: Checkout, t
 
 
 def test_ctrl_c_ends_with_one_line_that_says_how_to_go_on(toys: Checkout) -> None:
-    write_toys(toys.folder, seconds=60.0)
+    write_toys(toys.folder, seconds=1e6)
     # A shell's background jobs ignore Ctrl-C, and so would the commands that this process starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     log = toys.folder / "logs/smoke/overparam/toy_a/1-of-2.log"
@@ -194,12 +286,9 @@ def test_ctrl_c_ends_with_one_line_that_says_how_to_go_on(toys: Checkout) -> Non
             text=True,
             start_new_session=True,
         )
-        while not log.exists():
-            assert process.poll() is None
-            time.sleep(0.05)
-        time.sleep(0.5)
+        progress.until(lambda: log.exists() and "sleeps" in log.read_text(), process)
         os.killpg(process.pid, signal.SIGINT)
-        output = process.communicate(timeout=50)[0]
+        output = progress.output(process)[0]
         assert process.returncode in (1, 130)
         # On a busy machine Snakemake may first say that a job, which Ctrl-C reaches too, has ended.
         assert output.endswith("interrupted: what is complete is kept; the same command goes on from there\n"), output

@@ -105,9 +105,9 @@ NUMBERS = [
 @given(key=st.sampled_from(NUMBERS), word=st.sampled_from([*WORDS_OF_YAML_11, "true", "null", '"3"', "'1.5'"]))
 def test_nothing_but_a_number_is_taken_for_a_number(key: str, word: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        resolve("smoke", overrides=read_overrides([f"{key}={word}"], "--set"), option="--set")
+        resolve("smoke", overrides=read_overrides([f"{key}={word}"]))
     said, field = str(caught.value), key.removeprefix(f"{MAIN_PAPER}.")
-    assert said.startswith(f"--set: {key} = ") or said.startswith(f"--set: {field} = "), said
+    assert said.startswith(f"--config: {key} = ") or said.startswith(f"--config: {field} = "), said
     assert word.strip("\"'") in said and "allowed" in said, said
 
 
@@ -116,32 +116,32 @@ SETTINGS = ["typical.points=9", "typical={alphas_T: [1, 2]}", "typical.margins=[
 
 @pytest.mark.parametrize("items", [*permutations(SETTINGS, 2)])
 def test_no_override_loses_another(items: tuple[str, ...]) -> None:
-    values = [read_overrides([item], "--set") for item in items]
+    values = [read_overrides([item]) for item in items]
     clash = "typical=3" in items or sum("points" in item for item in items) == 2
     if clash:
-        with pytest.raises(ConfigError, match=r"--set typical.*=.*: typical.* was set to .* by an earlier --set"):
-            read_overrides(items, "--set")
+        with pytest.raises(ConfigError, match=r"--config typical.*=.*: typical.* was set to .* by an earlier --config"):
+            read_overrides(items)
     else:
-        assert read_overrides(items, "--set") == {"typical": values[0]["typical"] | values[1]["typical"]}
+        assert read_overrides(items) == {"typical": values[0]["typical"] | values[1]["typical"]}
 
 
 def test_an_option_does_not_lose_a_setting_of_the_same_thing() -> None:
     for name, other in (("scale", "paper"), ("run", "b")):
-        with pytest.raises(ConfigError, match=f"--set: {name} = {other}: --{name} says "):
-            resolve("smoke", overrides={name: other}, run="a", option="--set")
+        with pytest.raises(ConfigError, match=f"--config: {name} = {other}: --{name} says "):
+            resolve("smoke", overrides={name: other}, run="a")
     assert resolve("smoke", overrides={"scale": "smoke", "run": "a"}, run="a").folder == "smoke-a"
 
 
 def test_a_value_is_not_set_below_the_papers_name_and_without_it() -> None:
-    with pytest.raises(ConfigError, match=r"--set: overparam: typical\.points was set to 9 by an earlier"):
-        resolve(overrides=read_overrides(["typical.points=9", "overparam.typical.points=8"], "--set"), option="--set")
+    with pytest.raises(ConfigError, match=r"--config: overparam: typical\.points was set to 9 by an earlier"):
+        resolve(overrides=read_overrides(["typical.points=9", "overparam.typical.points=8"]))
     with pytest.raises(ConfigError, match="the key points is written twice"):
-        read_overrides(["typical={points: 8, points: 9}"], "--set")
+        read_overrides(["typical={points: 8, points: 9}"])
 
 
 @pytest.mark.parametrize("name", ["on", "010", "true", "1e3", "null", "2026-01-01", "1_0"])
 def test_a_run_is_called_as_it_is_written(name: str, tmp_path: Any) -> None:
-    assert resolve("smoke", overrides=read_overrides([f"run={name}"], "--config")).folder == f"smoke-{name}"
+    assert resolve("smoke", overrides=read_overrides([f"run={name}"])).folder == f"smoke-{name}"
     file = tmp_path / "mine.yaml"
     file.write_text(f"run: '{name}'\n")
     assert resolve("smoke", files=[file]).folder == f"smoke-{name}"

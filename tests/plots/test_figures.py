@@ -22,7 +22,7 @@ from localentropy.plots.overparam import (
 )
 from tests.claims import margins_tables, network_tables, run_tables, theory_tables
 
-THEORY = {"alpha_T": 3.0, "alpha_T_storage": 1e-3, "ensemble": theory_tables.ENSEMBLE}
+THEORY = {"alpha_T": 3.0, "ensemble": theory_tables.ENSEMBLE}
 
 
 def thresholds(**parameters) -> pd.DataFrame:
@@ -170,7 +170,7 @@ def test_figure9_without_margin_zero_has_no_differences_and_without_its_alpha_T_
         "overparam/typical": chosen(theory_tables.typical()),
         "overparam/overparameterized_limit": limits[limits["margin"] > 0],
     }
-    assert set(figure9.draw(tables, "smoke").data["panel"]) == {"a", "c"}
+    assert set(figure9.draw(tables, "smoke").data["panel"]) == {"a", "c", "data"}
     tables["overparam/overparameterized_limit"] = limits
     plateaus = figure9.draw(tables, "smoke").data.query("series == 'plateau'").set_index("margin")["y"]
     assert plateaus[0.5] == pytest.approx(0.45 - 0.05 * np.log(3.0 / 0.05) - 0.05 * 0.5 - 0.05, abs=1e-9)

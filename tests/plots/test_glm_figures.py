@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.container import ErrorbarContainer
 
 from localentropy.analysis.thresholds import last_half_point
-from localentropy.plots.drawing import Drawing
+from localentropy.plots.drawing import Drawing, panels
 from localentropy.plots.glm import (
     binary,
     committee,
@@ -74,13 +73,13 @@ def test_means_have_their_standard_errors_and_bars_of_fractions_end_at_one() -> 
     runs = rows(keys={"d": 10}, alpha=[1.0, 1.0, 2.0, 2.0], value=[0.1, 0.3, 0.5, 0.5])
     found = points.means(runs, ["alpha", "d"], "value").set_index("alpha")
     assert found.loc[1.0, ["y", "y_err", "runs"]].tolist() == pytest.approx([0.2, 0.1, 2])
-    figure, axis = plt.subplots()
-    points.draw_shares(axis, rows(keys={"d": 10}, alpha=[1.0, 2.0], y=[0.5, 1.0], y_err=[0.2, 0.1]), points.AMP_SIZES)
+    _, (axis,) = panels(1, 3.0, 2.0)
+    shares = rows(keys={"d": 10}, alpha=[1.0, 2.0], y=[0.5, 1.0], y_err=[0.2, 0.1])
+    points.draw_shares(axis, shares, "shares", points.AMP_SIZES)
     (drawn,) = axis.containers
     assert isinstance(drawn, ErrorbarContainer)
     (bars,) = drawn.lines[2]
     assert [segment[:, 1].tolist() for segment in bars.get_segments()] == [[0.3, 0.7], [0.9, 1.0]]
-    plt.close(figure)
 
 
 def test_the_equilibrium_changes_its_branch_at_the_transition() -> None:
@@ -125,8 +124,8 @@ def binary_tables() -> dict[str, pd.DataFrame]:
     alphas = [0.5, 1.2 - 1e-9, 1.2 + 1e-9, 1.5 - 1e-9, 1.5 + 1e-9, 2.0]
     low = branch("uninformed", alphas, [0.3, 0.7, 0.7, 0.9, 1.0, 1.0])
     glass = rows(
-        keys={"on_spinodal": 1.64, "on_spinodal_temperature": 0.33, "on_line": 1.66, "on_line_temperature": 0.36},
-        temperature=[0.0, 0.36, 0.6], spinodal=[1.5, 1.67, 2.0], equilibrium=[1.2, 1.4, 1.7],
+        keys={"glass_end": 1.66, "glass_end_temperature": 0.36},
+        temperature=[0.0, 0.36, 0.6], metastable_end=[1.66, 1.67, 2.0], equilibrium=[1.2, 1.4, 1.7],
         zero_entropy=[1.2, 1.66, math.nan],
     )  # fmt: skip
     return {
@@ -146,11 +145,11 @@ def test_figure_binary_separates_runs_that_recover_and_marks_the_slides_loads() 
     assert series(drawing, "b", "AMP, fraction recovered")["y"].tolist() == [0.0, 0.75]
     assert len(series(drawing, "c", "zero_entropy")) == 2
     for part in (
-        "α_IT = 1.20000 on (slide: 1.245)", "α = 1.6400 at T = 0.3300", "1.6600 at T = 0.3600", "1.63",
+        "α_IT = 1.20000 on (slide: 1.245)", "α = 1.6600 at T = 0.3600", "1.63",
         "Converged: 50 % of the runs below α_AMP and 75 % of the runs above α_AMP.",
     ):  # fmt: skip
         assert part in drawing.caption
-    assert all(part in words(drawing) for part in ("1.2000", "1.5000", "slide: 1.63", "1.640", "1.660"))
+    assert all(part in words(drawing) for part in ("1.2000", "1.5000", "slide: 1.63", "1.660"))
 
 
 def descent() -> pd.DataFrame:
@@ -179,6 +178,7 @@ def phase_tables() -> dict[str, pd.DataFrame]:
         "glm/transitions": TRANSITIONS,
         "glm/amp_phase_retrieval": amp({0.9: [0.7, 0.6], 1.3: [1.0, 1.0]}),
         "glm/descent": descent(),
+        "glm/uniqueness": rows(keys={"d": 20}, alpha=[1.0, 3.0], unique=[0.0, 1.0]),
     }
 
 
@@ -201,6 +201,12 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
 
 
+def test_figure_phase_retrieval_has_the_fraction_of_unique_minima() -> None:
+    drawing = phase_retrieval.draw(phase_tables(), "smoke")
+    assert series(drawing, "c", "fraction unique")["y"].to_dict() == {1.0: 0.0, 3.0: 1.0}
+    assert "no zero but the teacher" in drawing.caption and "above 2.00 ±" in drawing.caption
+
+
 def test_figure_phase_retrieval_has_one_look_for_a_number_of_inputs_in_all_panels() -> None:
     tables = phase_tables()
     table = tables["glm/descent"]
@@ -209,6 +215,8 @@ def test_figure_phase_retrieval_has_one_look_for_a_number_of_inputs_in_all_panel
     looks: dict[str, set[Any]] = {}
     for axis in drawing.figure.axes[1:3]:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
+            if label == "unique minimum":
+                continue
             assert isinstance(handle, ErrorbarContainer) and handle.lines[0] is not None
             looks.setdefault(label, set()).add((handle.lines[0].get_color(), handle.lines[0].get_marker()))
     assert sorted(looks) == ["$d = 100$", "$d = 20$", "$d = 50$"]

@@ -5,18 +5,22 @@ from __future__ import annotations
 import io
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.plots.drawing import COLORS, curve_rows, draw_signed, letter, panels, threshold_line
+from localentropy.pipeline.config import ROOT
+from localentropy.plots.description import look
+from localentropy.plots.drawing import COLORS, letter, panels
 from localentropy.plots.interactive import chart, symlog
-from localentropy.plots.look import look
 from localentropy.plots.mathtext import SYMBOLS, html_of
+from localentropy.plots.series import DOT, Series
 from tests.plots.charts import faults
 
+GALLERY = ROOT / "figures/gallery"
 X = np.array([0.0, 1.0, 2.0, 3.0, 4.0])
 
 
@@ -25,24 +29,23 @@ def drawn() -> tuple[pd.DataFrame, dict[str, Any]]:
     figure, axes = panels(2, 6.0, 3.0)
     y = np.array([-0.2, -0.1, 0.01, 0.5, 30.0])
     inset = axes[0].inset_axes((0.6, 0.1, 0.3, 0.3))
+    series: Series = "curve"
     for axis in (axes[0], inset):
-        draw_signed(axis, X, y, {"color": COLORS[0], "label": r"$\tilde\kappa = \kappa_{\max}$"})
+        look_of = {"color": COLORS[0], "label": r"$\tilde\kappa = \kappa_{\max}$"}
+        series = axis.signed(X, y, series, look_of, inv_alpha=0.5)
     axes[0].set_yscale("symlog", linthresh=0.1)
     axes[0].set(xlabel=r"distance $d$", ylabel=r"$\phi_{\mathrm{FP}}(d)$", title="curves")
-    axes[1].errorbar(X, X + 1.0, 0.5 * X, color=COLORS[1], marker="o", linestyle="none", markerfacecolor="white")
+    points = pd.DataFrame({"x": X, "y": X + 1.0, "y_err": 0.5 * X, "n": 8})
+    axes[1].points(points, "runs", DOT | {"color": COLORS[1], "markerfacecolor": "white"})
     axes[1].axhline(2.0, color="black")
     axes[1].set(xscale="log", xlim=(0.5, 5.0))
-    axes[1].pcolormesh(X[1:3], X[2:4], [[0.1, 0.2], [0.3, 0.4]], shading="gouraud")
-    threshold_line(axes[0], 2.5, "")
-    threshold_line(axes[1], 2.5, r"$\alpha_c$ = 2.5")
+    axes[1].threshold(2.5, r"$\alpha_c$ = 2.5", axes[0].threshold(2.5, "", "threshold"))
+    plane = {"x": [1.0, 2.0, 1.0, 2.0], "height": [2.0, 2.0, 3.0, 3.0], "y": [0.1, 0.2, 0.3, 0.4], "y_err": 0.0}
+    axes[1].colors(pd.DataFrame(plane), "x", "height", "map")
+    figure.add(points, series="other")
     letter(axes)
-    points = pd.DataFrame({"panel": "b", "series": "runs", "x": X, "y": X + 1.0, "y_err": 0.5 * X, "n": 8})
-    threshold = pd.DataFrame({"panel": ["a, b"], "series": ["threshold"], "x": [2.5]})
-    colors = curve_rows("b", "map", [1.0, 2.0, 1.0, 2.0], [0.1, 0.2, 0.3, 0.4])
-    undrawn = curve_rows("not drawn", "other", X, X)
-    data = pd.concat([curve_rows("a", "curve", X, y, inv_alpha=0.5), points, threshold, colors, undrawn])
     figure.savefig(io.BytesIO(), format="png")
-    return data.reset_index(drop=True), look(figure, data)
+    return figure.data, look(figure)
 
 
 def test_every_drawn_row_has_one_point_at_its_place() -> None:
@@ -85,6 +88,27 @@ def test_points_say_what_their_rows_have() -> None:
     assert solid["text"][-1] == (
         f"<b>{name}</b><br>curve<br>distance <i>d</i>: 4<br>ϕ<sub>FP</sub>(<i>d</i>): 30<br>1/α: 0.5"
     )
+
+
+def test_legends_have_the_words_of_the_figure() -> None:
+    figure, (axis,) = panels(1, 4.0, 3.0)
+    runs = {"committee_sgd": ("SGD", 1.0), "committee_bp": ("BP", 3.0)}
+    axis.line(X, X**2 + 7.0, "train_error", {"color": "black"})
+    for number, (solver, (label, threshold)) in enumerate(runs.items()):
+        axis.line(X, threshold * X + number, "error", {"color": COLORS[number], "label": label}, solver=solver)
+        axis.threshold(threshold, "", "threshold", color=COLORS[number], solver=solver)
+    figure.savefig(io.BytesIO(), format="png")
+    names = {trace["name"] for trace in chart(figure.data, look(figure))["data"]}
+    assert names == {"train error", "SGD", "BP", "threshold, SGD", "threshold, BP"}
+
+
+@pytest.mark.parametrize(
+    "file", sorted(GALLERY.glob("*/*.look.json")), ids=lambda file: f"{file.parent.name}-{file.name}"
+)
+def test_no_legend_of_the_gallery_shows_a_key(file: Path) -> None:
+    data = pd.read_csv(file.with_name(file.name.replace(".look.json", ".csv")))
+    shown = [one["name"] for one in chart(data, json.loads(file.read_text()))["data"] if one.get("showlegend")]
+    assert [name for name in shown if re.search(r"[a-z]{2}_[a-z]{2}", name)] == []
 
 
 def test_axes_are_those_of_the_picture_and_what_they_cannot_show_is_told() -> None:

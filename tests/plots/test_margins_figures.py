@@ -43,17 +43,23 @@ def curves(ensemble: dict[str, str]) -> pd.DataFrame:
     ],
 )
 def test_figures_4_6_and_7_tell_their_model_and_threshold(module, name, ensemble, words) -> None:
-    drawing = module.draw({f"margins/{name}": curves(ensemble)}, "smoke")
+    tables = {f"margins/{name}": curves(ensemble), "margins/large_deviations": margins_tables.large_deviations()}
+    drawing = module.draw(tables, "smoke")
     for part in [*words, "α'_LE = 0.729033", "κ_max = 0.100000", "down to -5.0 at α = 0.75)"]:
         assert part in drawing.caption
     colors = {line.get_label(): line.get_color() for line in drawing.figure.axes[0].lines}
     assert colors["0.729"] == "black" and "black" not in (colors["0.7"], colors["0.75"])
     # Nothing is drawn beyond the typical distance.
-    assert drawing.data["x"].max() <= 0.2 and set(drawing.data["panel"]) == {"a", "b"}
+    best = drawing.data["series"].str.contains("largest local entropy")
+    assert drawing.data.loc[~best, "x"].max() <= 0.2 and set(drawing.data["panel"]) == {"a", "b"}
+    assert ("at α_U = 0.755000, above" in drawing.caption) == best.any() == (module is figure4)
 
 
 def test_figures_2_and_5_mark_where_the_lines_end() -> None:
-    tables = {"margins/typical": margins_tables.typical()}
+    tables = {
+        "margins/typical": margins_tables.typical(),
+        "margins/largest_margin": margins_tables.largest_margin(),
+    }
     distances = figure2.draw(tables, "smoke").data
     assert distances.groupby("alpha")["x"].max().to_dict() == {0.2: 1.33, 0.5: 0.418, 0.8: 0.03}
     assert distances["y"].iloc[0] == pytest.approx(0.35)
@@ -67,13 +73,19 @@ def test_figure_s2_has_a_panel_for_each_model_with_lines_and_the_thresholds_of_a
     models = table.attrs["parameters"]["ensembles"]
     table = table[table["end"] | (table["ensemble"] != "sign")]
     table.attrs["parameters"] = {"ensembles": models, "lines": ["perceptron", "relu"], "smallest_alpha": 0.5}
-    drawing = figures2.draw({"margins/dense_regions": table}, "smoke")
+    drawing = figures2.draw(
+        {"margins/dense_regions": table, "margins/large_deviations": margins_tables.large_deviations()}, "smoke"
+    )
     assert len(drawing.figure.axes) == 2
     thresholds = drawing.data[drawing.data["panel"] == "thresholds"]
     assert thresholds.loc[thresholds["series"] == "α'_LE", "y"].tolist() == [0.729, 0.7725, 0.5578, 1.0466]
     assert thresholds.loc[thresholds["series"] == "d", "y"].tolist() == [0.005] * 4
     for part in ("sign: α_c = 0.9470000, α'_LE = 0.5578000, α_min = 0.5731000", "tangent at d = 0.0050"):
         assert part in drawing.caption
+    # α_U is marked where it is known, and only there.
+    assert "α_U = 0.7550000, tangent at d = 0.0200; relu" in drawing.caption and drawing.caption.count("α_U = ") == 2
+    marks = drawing.data[drawing.data["series"].str.endswith(", α_U")]
+    assert marks[["panel", "series", "x"]].to_numpy().tolist() == [["a", "perceptron, α_U", 0.755]]
 
 
 def test_figure3_draws_means_over_solutions_and_tells_what_is_missing() -> None:
@@ -87,12 +99,16 @@ def test_figure3_draws_means_over_solutions_and_tells_what_is_missing() -> None:
     runs.attrs["parameters"] = {"replicas": 20.0, "steps": 30, "damping": 0.5}
     # Curves at another load belong to other figures.
     theory = pd.concat([theory, theory[theory["curve"] == "reference"].assign(alpha=0.4, entropy=9.0)])
-    drawing = figure3.draw({"margins/franz_parisi": theory, "margins/local_entropy": runs}, "smoke")
+    tables = {"margins/franz_parisi": theory, "margins/local_entropy": runs}
+    drawing = figure3.draw(tables | {"margins/large_deviations": margins_tables.large_deviations()}, "smoke")
     assert drawing.data["y"].max() < 1.0
     points = drawing.data[drawing.data["series"] == "focusing BP"].set_index("distance")
     excess = drawing.data[drawing.data["series"] == "focusing BP - curve of the largest margin"]
     assert points["n"].to_dict() == {distance: 5 if distance == 0.02 else 6 for distance in points.index}
     assert points["y"].max() < 0.4 and (excess["y"].abs() < 0.02).all() and set(excess["panel"]) == {"c"}
+    best = drawing.data[drawing.data["series"].str.startswith("largest local entropy")]
+    assert set(best["panel"]) == {"c"} and best["y"].iloc[-1] == pytest.approx(0.03, abs=3e-3)
+    assert 0.2 < best["x"].max() <= 0.3  # not where the best references are around typical solutions
     for part in ("6 solved instances of 7 (fewer than the paper's 10), N = 1001", "Not converged: 1 of 77 entropies."):
         assert part in drawing.caption
     assert "α = 0.5 (α and the margins are chosen here" in drawing.caption and "(κ̃ = 0)" in drawing.caption
@@ -100,12 +116,13 @@ def test_figure3_draws_means_over_solutions_and_tells_what_is_missing() -> None:
 
 def test_figure3_refuses_local_entropies_without_their_curve() -> None:
     theory, runs = margins_tables.franz_parisi(), margins_tables.local_entropy()
+    tables = {"margins/large_deviations": margins_tables.large_deviations()}
     without = theory[theory["reference"] != "max"]
     for table, measured in ((theory, runs.assign(alpha=0.4)), (theory, runs.assign(margin=0.1)), (without, runs)):
         with pytest.raises(
             DomainError, match=r"^the local entropies at alpha = 0\.[45].*, margin = 0.* need a curve of"
         ):
-            figure3.draw({"margins/franz_parisi": table, "margins/local_entropy": measured}, "smoke")
+            figure3.draw(tables | {"margins/franz_parisi": table, "margins/local_entropy": measured}, "smoke")
 
 
 def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_there() -> None:
@@ -144,12 +161,18 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
 
 
 def test_figure_s1_draws_the_search_the_four_transitions_and_the_planted_model() -> None:
-    names = ("one_step", "franz_parisi", "franz_parisi_text", "dense_regions", "planted")
+    names = ("one_step", "franz_parisi", "franz_parisi_text", "dense_regions", "large_deviations", "planted")
     tables = {f"margins/{name}": getattr(margins_tables, name)() for name in names}
     drawing = figures1.draw(tables, "smoke")
     data = drawing.data
     assert set(data["panel"]) == set("abcdef")
-    for part in ("is 0.3", "α'_LE = 0.729000 and α_min = 0.748000", "black: α'_LE = 1.046600"):
+    for part in (
+        "is 0.3",
+        "α'_LE = 0.729000 and α_min = 0.748000",
+        "black: α'_LE = 1.046600. α_U = 1.086000",
+        "α_U = 0.755000 (dotted)",
+        "somewhere; at zero external entropy 0.766500. (e)",
+    ):
         assert part in drawing.caption
     told = (
         "At α = 0.8 students split in blocks of m = 0.1 for d from 0.0045 to 0.077. The entropy is negative there. (c)"

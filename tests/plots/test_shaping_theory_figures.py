@@ -45,13 +45,23 @@ def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_consta
     tables = {
         "shaping/wide_minima_many_units": groups("wide_minima_many_units"),
         "shaping/wide_minima_parity": parity,
+        "shaping/parity_solutions": shaping_theory_tables.parity_solutions(),
         "shaping/typical_volume": shaping_run_tables.typical_volume(),
     }
     drawing = s1.draw(tables, "smoke")
+    points = drawing.data[drawing.data["series"] == "N = 99"]
+    assert points[["x", "N", "n"]].values.tolist() == [[0.95, 99, 6], [0.98, 99, 6]]
+    assert points["y"].to_numpy() == pytest.approx(-30 / 99 * math.log(2.0)) and points["y_err"].gt(0).all()
     data = drawing.data.set_index("series")
     assert data.loc["paper, α = 1", "y"].to_numpy() == pytest.approx(-math.log(2.0))
     assert data.loc[["α = 1"]].query("panel == 'b'")["y"].max() > -0.01
-    for part in ("infinitely many units", "the replicon is 1 at 2.9500", "At q₁ = 0.9 it is", "0.1 (α = 0.3)"):
+    for part in (
+        "infinitely many units",
+        "the replicon is 1 at 2.9500",
+        "At q₁ = 0.9 it is",
+        "0.1 (α = 0.3)",
+        "N = 99 (6)",
+    ):
         assert part in drawing.caption
 
 

@@ -10,16 +10,18 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests import progress
 from tests.pipeline.conftest import Checkout, Run, copy_checkout
 
 TARGETS = os.environ.get("LOCALENTROPY_ROBUSTNESS_TARGETS", "all scorecard").split()
 SCALE = ("--config", "scale=smoke")
-LONGEST = 7200.0
 
 
 @dataclass
@@ -32,8 +34,15 @@ class Running:
     def alive(self) -> bool:
         return self.process.poll() is None
 
+    def wait_for(self, event: Callable[[], Any], patience: progress.Patience | None = None) -> None:
+        """Wait for something that the pipeline brings about."""
+        try:
+            progress.until(event, self.process, patience)
+        except AssertionError as error:
+            raise AssertionError(self.log.read_text()) from error
+
     def finish(self) -> Run:
-        return Run(self.process.wait(LONGEST), self.log.read_text())
+        return Run(progress.ended(self.process), self.log.read_text())
 
     def kill(self, group: bool) -> None:
         """SIGKILL to the whole group, or to the main process alone: its jobs live on as orphans."""
@@ -83,6 +92,10 @@ class Pipeline:
     def parts(self) -> dict[str, bytes]:
         """The parts of the tables: one that is gone is not remade while its table is there."""
         return self.checkout.contents("results/smoke/*/*/*.parquet")
+
+    def patience(self) -> progress.Patience:
+        """Patience with the processes that work in the checkout, whoever started them."""
+        return progress.Patience(lambda: [each for pid in self.processes() for each in progress.family(pid)[:1]])
 
     def processes(self) -> list[int]:
         """Processes that work in the checkout."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from functools import partial
@@ -9,12 +10,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import torch
 
+from localentropy import theory
+from localentropy.analysis.agreement import agreement
 from localentropy.analysis.extrapolation import to_infinite_size
 from localentropy.analysis.flatness import radius
 from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.rank_correlation import spearman
+from localentropy.analysis.thresholds import first_solved, last_half_point, last_solved
 from localentropy.data.embedded import read_embedded
 from localentropy.data.prepared import Dataset, Split
 from localentropy.data.registry import DATA_DIR
@@ -44,7 +50,9 @@ from localentropy.landscape.hessian import hessian_eigenvalues, largest_eigenval
 from localentropy.landscape.input_noise import input_noise_error
 from localentropy.landscape.local_energy import local_energy
 from localentropy.landscape.local_entropy import local_entropy
+from localentropy.landscape.parity import parity_solution, parity_solves
 from localentropy.landscape.random_flips import random_flips
+from localentropy.landscape.unique_minimum import unique_minimum
 from localentropy.networks.align import align, align_with_signs, layer_overlaps, overlap
 from localentropy.networks.binary_mlp.network import BinaryNetworks, uniform_initialization
 from localentropy.networks.binary_mlp.network import Shape as BinaryShape
@@ -58,21 +66,9 @@ from localentropy.networks.mlp.network import Shape, random_orthogonal
 from localentropy.networks.mlp.training import train_adam, train_sgd
 from localentropy.networks.normalise import normalise
 from localentropy.numerics.activations import activation_moments
+from localentropy.numerics.channels import Door, Linear
 from localentropy.numerics.gaussian_covariance import gaussian_covariance
-from localentropy.replica import (
-    bayes,
-    cross_entropy,
-    erm,
-    gaussian_covariate,
-    gibbs,
-    perceptron,
-    random_features,
-    spherical_tree,
-    teacher_student,
-)
-from localentropy.replica import hidden_manifold as manifold_theory
-from localentropy.replica import tree_committee as committee_theory
-from localentropy.replica.franz_parisi import binary_entropy
+from localentropy.numerics.priors import GaussBernoulli, TwoGaussians
 from localentropy.solvers import anneal, belief_propagation, binarynet, focusing_bp, mct0, sbpi
 from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
 from localentropy.solvers.batch import solve_many
@@ -85,6 +81,44 @@ from localentropy.solvers.committee.sgd import Schedule, committee_sgd, committe
 from localentropy.solvers.descent import Descent, descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp
 from localentropy.solvers.linear_student import train_linear_student
+from localentropy.theory import (
+    Model,
+    Perceptron,
+    RandomFeatures,
+    Spherical,
+    TeacherStudent,
+    alpha_c,
+    alpha_clustering,
+    alpha_le,
+    alpha_min,
+    alpha_u,
+    bayes,
+    binary_entropy,
+    capacity_one_step,
+    capacity_rs,
+    cross_entropy,
+    de_almeida_thouless,
+    erm,
+    franz_parisi,
+    franz_parisi_one_step,
+    gaussian_covariate,
+    generalization_errors,
+    gibbs,
+    group_entropy,
+    kappa_max,
+    kappa_min,
+    kappa_opt,
+    kappa_u,
+    optimal_margin_onset,
+    overparameterized_limit,
+    replicon,
+    stability_density,
+    thresholds,
+    typical,
+    typical_distance,
+)
+from localentropy.theory import committee as committee_theory
+from localentropy.theory import hidden_manifold as manifold_theory
 
 
 class Call(NamedTuple):
@@ -93,6 +127,41 @@ class Call(NamedTuple):
     function: Callable[..., Any]
     arguments: dict[str, Any]
 
+
+def of(question: Callable[..., Any], kind: Callable[..., Any]) -> Callable[..., Any]:
+    """A question as one function of a model's arguments and its own."""
+    own = inspect.signature(question).parameters
+
+    def ask(**given: Any) -> Any:
+        others = {name: value for name, value in given.items() if name in own}
+        return question(kind(**{name: value for name, value in given.items() if name not in own}), **others)
+
+    parameters = {**inspect.signature(kind).parameters, **own}
+    ask.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [parameter.replace(kind=parameter.KEYWORD_ONLY) for parameter in parameters.values()]
+    )
+    ask.func = question  # type: ignore[attr-defined]
+    return ask
+
+
+MODELS: dict[type[Model], dict[str, Any]] = {
+    Perceptron: {"alpha": 0.5, "margin": 0.05},
+    TeacherStudent: {"alpha": 0.5, "margin": 0.05},
+    theory.TreeCommittee: {"alpha": 0.5, "margin": 0.05, "activation": "relu"},
+    RandomFeatures: {"alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.05, "activation": "sign"},
+}
+NEAR = {"distances": [0.1, 0.2], "margin_ref": 0.1, "unsolved": "nan"}
+QUESTIONS: dict[Callable[..., Any], dict[str, Any]] = {
+    typical: {}, generalization_errors: {}, alpha_c: {}, kappa_max: {}, kappa_opt: {}, optimal_margin_onset: {},
+    overparameterized_limit: {}, stability_density: {"stabilities": [0.1, 1.0]},
+    theory.local_energy: {"distances": [0.1, 0.2]},
+    franz_parisi: NEAR, franz_parisi_one_step: NEAR | {"block": 0.5}, typical_distance: {"margin_ref": 0.1},
+    kappa_min: {}, kappa_u: {}, alpha_le: {}, alpha_min: {}, thresholds: {}, alpha_u: {"replicas": math.inf},
+    replicon: {},
+    theory.local_entropy: {"distances": [0.1, 0.2], "replicas": math.inf, "unsolved": "nan"},
+    group_entropy: {"overlaps": [0.7, 0.9], "replicas": 2.0},
+}  # fmt: skip
+OF_RANDOM_FEATURES = (kappa_opt, optimal_margin_onset, overparameterized_limit)
 
 LATTICE = hidden_manifold(D=5, P=12, N=61, seed=0)
 REAL = hidden_manifold(D=5, P=12, N=61, seed=0, activation="tanh")
@@ -223,7 +292,7 @@ CALLS: dict[str, Call] = {
     "anneal_cross_entropy": Call(
         anneal, {"instance": LATTICE, "seed": 0, "sweeps": 3, "energy": "cross_entropy", "gamma": 1.0}
     ),
-    "mct0": Call(mct0, {"instance": LATTICE, "margin": 0.1, "seed": 0, "sweeps": 3}),
+    "mct0": Call(mct0, {"instance": LATTICE, "margin": 0.1, "seed": 0, "sweeps": 3, "sweeps_after": 2}),
     "sbpi": Call(
         sbpi, {"instance": LATTICE, "margin": 0.1, "seed": 0, "theta": 1, "reinforcement": 0.25, "passes": 3}
     ),
@@ -359,7 +428,12 @@ CALLS: dict[str, Call] = {
     ),
     "committee_solution_fraction": Call(
         committee_solution_fraction,
-        {"instance": TREE, "weights": TREE_WEIGHTS, "distance": 0.1, "draws": 9, "seed": 0},
+        {"instance": TREE, "weights": TREE_WEIGHTS, "distance": 0.1, "draws": 9, "seed": 0, "machine": "committee"},
+    ),
+    "parity_solves": Call(parity_solves, {"instance": TREE, "weights": TREE_WEIGHTS}),
+    "parity_solution": Call(parity_solution, {"instance": TREE, "seed": 0}),
+    "unique_minimum": Call(
+        unique_minimum, {"instance": INTENSITIES}
     ),
     "hessian_eigenvalues": Call(hessian_eigenvalues, {"instance": TREE, "weights": TREE_WEIGHTS, "beta": 2.0}),
     "largest_eigenvalue": Call(largest_eigenvalue, {"instance": TREE, "weights": TREE_WEIGHTS, "beta": 2.0}),
@@ -455,6 +529,21 @@ CALLS: dict[str, Call] = {
     "networks.overlap": Call(overlap, {"first": MLP, "second": MLP}),
     "layer_overlaps": Call(layer_overlaps, {"first": MLP, "second": MLP}),
     # analysis
+    "agreement": Call(agreement, {"groups": [np.random.default_rng(9).standard_normal((6, 2))]}),
+    "pooled_score": Call(
+        pooled_score,
+        {
+            "n": pd.Series([6, 3]), "solved": pd.Series([5, 3]), "n_fewer": pd.Series([4, 6]),
+            "solved_fewer": pd.Series([1, 3]),
+        },
+    ),
+    "first_solved": Call(
+        first_solved, {"fractions": pd.Series([0.0, 0.5, 1.0], index=[1.0, 2.0, 4.0]), "least": 0.5}
+    ),
+    "last_solved": Call(last_solved, {"fractions": pd.Series([1.0, 0.0], index=[1.0, 2.0]), "least": 0.5}),
+    "last_half_point": Call(
+        last_half_point, {"points": pd.DataFrame({"alpha": [1.0, 2.0], "y": [0.2, 0.9], "y_err": [0.1, 0.1]})}
+    ),
     "to_infinite_size": Call(
         to_infinite_size, {"sizes": [25.0, 50.0], "means": [0.1, 0.2], "errors": [0.1, 0.1]}
     ),
@@ -471,97 +560,32 @@ CALLS: dict[str, Call] = {
     "activation_moments": Call(activation_moments, {"activation": "sign"}),
     "activation_moments_function": Call(activation_moments, {"activation": odd_function}),
     "gaussian_covariance": Call(gaussian_covariance, {"activation": "relu"}),
-    "perceptron.typical": Call(perceptron.typical, {"alpha": 0.5, "margin": 0.1}),
-    "perceptron.alpha_c": Call(perceptron.alpha_c, {"margin": 0.1}),
-    "perceptron.kappa_max": Call(perceptron.kappa_max, {"alpha": 0.5}),
-    "perceptron.franz_parisi": Call(
-        perceptron.franz_parisi,
-        {"distances": [0.1, 0.2], "alpha": 0.5, "margin_ref": 0.1, "margin": 0.0, "unsolved": "nan"},
+    **{
+        f"{question.__name__} of {kind.__name__}": Call(of(question, kind), given | own)
+        for question, own in QUESTIONS.items()
+        for kind, given in MODELS.items()
+        if (kind is RandomFeatures or question not in OF_RANDOM_FEATURES)
+        and (kind.teacher or question is not generalization_errors)
+        and not (kind.teacher and question is franz_parisi_one_step)
+        and not (kind is theory.TreeCommittee and question is theory.local_energy)
+    },
+    "group_entropy of Spherical": Call(
+        of(group_entropy, Spherical), {"overlaps": [0.7, 0.9], "alpha": 1.0, "units": 3, "machine": "committee"}
     ),
-    "perceptron.kappa_min": Call(perceptron.kappa_min, {"alpha": 0.5}),
-    "perceptron.kappa_u": Call(perceptron.kappa_u, {"alpha": 0.5}),
-    "perceptron.franz_parisi_one_step": Call(
-        perceptron.franz_parisi_one_step,
-        {"distances": [0.1], "alpha": 0.5, "margin_ref": 0.1, "margin": 0.0, "block": 0.5, "unsolved": "nan"},
+    "typical of Spherical": Call(of(typical, Spherical), {"alpha": 1.0, "units": 3}),
+    "alpha_clustering": Call(of(alpha_clustering, Spherical), {"units": 3}),
+    **{
+        question.__name__: Call(of(question, Spherical), {"units": 1, "machine": "committee", "margin": -1.0})
+        for question in (capacity_rs, capacity_one_step, de_almeida_thouless)
+    },
+    "alpha_c of Spherical": Call(of(alpha_c, Spherical), {"units": 1, "margin": 0.1}),
+    "GaussBernoulli": Call(GaussBernoulli, {"density": 0.1}),
+    "TwoGaussians": Call(TwoGaussians, {"centre": 0.5}),
+    "Linear": Call(Linear, {"noise": 0.1}),
+    "Door": Call(Door, {"width": 0.7}),
+    "bayes.learning": Call(
+        bayes.learning, {"alpha": 1.0, "prior": "binary", "channel": "relu", "start": "informed"}
     ),
-    "perceptron.alpha_le": Call(perceptron.alpha_le, {}),
-    "perceptron.alpha_min": Call(perceptron.alpha_min, {}),
-    "perceptron.thresholds": Call(perceptron.thresholds, {}),
-    "tree_theory.typical": Call(committee_theory.typical, {"alpha": 0.5, "margin": 0.1, "activation": "relu"}),
-    "tree_theory.franz_parisi": Call(
-        committee_theory.franz_parisi,
-        {"distances": [0.1], "alpha": 0.5, "margin_ref": "max", "margin": 0.0, "activation": "relu"},
-    ),
-    "tree_theory.franz_parisi_one_step": Call(
-        committee_theory.franz_parisi_one_step,
-        {
-            "distances": [0.1], "alpha": 0.5, "margin_ref": 0.1, "margin": 0.0, "block": 0.5, "activation": "relu",
-            "unsolved": "nan",
-        },
-    ),
-    "tree_theory.alpha_c": Call(committee_theory.alpha_c, {"margin": 0.1, "activation": "relu"}),
-    "tree_theory.kappa_max": Call(committee_theory.kappa_max, {"alpha": 0.5, "activation": "relu"}),
-    "tree_theory.kappa_min": Call(committee_theory.kappa_min, {"alpha": 0.5, "activation": "relu"}),
-    "tree_theory.kappa_u": Call(committee_theory.kappa_u, {"alpha": 0.5, "activation": "relu"}),
-    "tree_theory.alpha_le": Call(committee_theory.alpha_le, {"activation": "relu"}),
-    "tree_theory.alpha_min": Call(committee_theory.alpha_min, {"activation": "relu"}),
-    "tree_theory.thresholds": Call(committee_theory.thresholds, {"activation": "relu"}),
-    "teacher_student.typical": Call(teacher_student.typical, {"alpha": 0.5, "margin": 0.1}),
-    "teacher_student.franz_parisi": Call(
-        teacher_student.franz_parisi, {"distances": [0.1], "alpha": 0.5, "margin_ref": 0.1, "margin": 0.0}
-    ),
-    "teacher_student.alpha_c": Call(teacher_student.alpha_c, {"margin": 0.1}),
-    "teacher_student.kappa_max": Call(teacher_student.kappa_max, {"alpha": 0.5}),
-    "teacher_student.kappa_min": Call(teacher_student.kappa_min, {"alpha": 0.5}),
-    "teacher_student.kappa_u": Call(teacher_student.kappa_u, {"alpha": 0.5}),
-    "teacher_student.alpha_le": Call(teacher_student.alpha_le, {}),
-    "teacher_student.alpha_min": Call(teacher_student.alpha_min, {}),
-    "teacher_student.thresholds": Call(teacher_student.thresholds, {}),
-    "rf.typical": Call(
-        random_features.typical, {"alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.1, "activation": "sign"}
-    ),
-    "rf.alpha_c": Call(random_features.alpha_c, {"alpha_T": 3.0, "margin": 0.1, "activation": "sign"}),
-    "rf.kappa_max": Call(random_features.kappa_max, {"alpha_T": 3.0, "inv_alpha": 2.0, "activation": "sign"}),
-    "rf.kappa_opt": Call(random_features.kappa_opt, {"alpha_T": 3.0, "inv_alpha": 6.0, "activation": "sign"}),
-    "rf.kappa_u": Call(
-        random_features.kappa_u, {"alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.1, "activation": "sign"}
-    ),
-    "rf.kappa_min": Call(
-        random_features.kappa_min, {"alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.1, "activation": "sign"}
-    ),
-    "rf.optimal_margin_onset": Call(random_features.optimal_margin_onset, {"alpha_T": 3.0, "activation": "sign"}),
-    "rf.inv_alpha_le": Call(random_features.inv_alpha_le, {"alpha_T": 3.0, "activation": "sign"}),
-    "rf.inv_alpha_min": Call(random_features.inv_alpha_min, {"alpha_T": 3.0, "activation": "sign"}),
-    "rf.typical_distance": Call(
-        random_features.typical_distance,
-        {"alpha_T": 3.0, "inv_alpha": 2.0, "margin_ref": 0.1, "margin": 0.0, "activation": "sign"},
-    ),
-    "rf.franz_parisi": Call(
-        random_features.franz_parisi,
-        {
-            "distances": [0.1], "alpha_T": 3.0, "inv_alpha": 2.0, "margin_ref": 0.1, "margin": 0.0,
-            "activation": "sign", "unsolved": "nan",
-        },
-    ),
-    "rf.stability_density": Call(
-        random_features.stability_density,
-        {"stabilities": [0.1, 1.0], "alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.0, "activation": "sign"},
-    ),
-    "rf.local_energy": Call(
-        random_features.local_energy,
-        {"distances": [0.1, 0.2], "alpha_T": 3.0, "inv_alpha": 2.0, "margin": 0.0, "activation": "sign"},
-    ),
-    "rf.overparameterized_limit": Call(
-        random_features.overparameterized_limit, {"alpha_T": 3.0, "margin": 0.1, "activation": "sign"}
-    ),
-    "spherical_tree.local_entropy": Call(
-        spherical_tree.local_entropy, {"overlaps": [0.7, 0.9], "alpha": 1.0, "units": 3, "machine": "committee"}
-    ),
-    "spherical_tree.typical": Call(spherical_tree.typical, {"alpha": 1.0, "units": 3}),
-    "spherical_tree.alpha_rs": Call(spherical_tree.alpha_rs, {"units": 3}),
-    "spherical_tree.alpha_clustering": Call(spherical_tree.alpha_clustering, {"units": 3}),
-    "bayes.perceptron": Call(bayes.perceptron, {"alpha": 1.0, "prior": "binary", "start": "informed"}),
-    "bayes.phase_retrieval": Call(bayes.phase_retrieval, {"alpha": 0.8, "start": "informed"}),
     "bayes.state_evolution": Call(
         bayes.state_evolution,
         {"alpha": 0.8, "updates": 3, "overlap": 0.1, "prior": "gaussian", "channel": "absolute"},
@@ -569,13 +593,20 @@ CALLS: dict[str, Call] = {
     "bayes.free_entropy": Call(
         bayes.free_entropy, {"overlap": [0.1, 0.2], "alpha": 0.8, "prior": "binary", "channel": "sign"}
     ),
-    "bayes.committee": Call(bayes.committee, {"alpha": 1.0, "units": 2, "start": "informed"}),
-    "bayes.committee_large": Call(partial(bayes.committee, units=math.inf), {"alpha": 1.0, "start": "informed"}),
-    "bayes.transitions": Call(bayes.transitions, {"model": "phase_retrieval"}),
+    "bayes.transitions": Call(bayes.transitions, {"prior": "gaussian", "channel": "absolute"}),
+    "committee.learning": Call(committee_theory.learning, {"alpha": 1.0, "units": 2, "start": "informed"}),
+    "committee.learning_large": Call(
+        partial(committee_theory.learning, units=math.inf), {"alpha": 1.0, "start": "informed"}
+    ),
+    "committee.transitions": Call(committee_theory.transitions, {"units": 2}),
+    "committee.state_evolution": Call(
+        committee_theory.state_evolution, {"alpha": 1.0, "updates": 3, "specialization": 0.1}
+    ),
     "gibbs.learning": Call(gibbs.learning, {"alpha": 1.0, "temperature": 0.5}),
     "gibbs.spinodal": Call(gibbs.spinodal, {"temperature": 0.5}),
     "gibbs.zero_entropy": Call(gibbs.zero_entropy, {"temperature": 0.5}),
     "gibbs.equilibrium": Call(gibbs.equilibrium, {"temperature": 0.5}),
+    "gibbs.freezing_temperature": Call(gibbs.freezing_temperature, {"alpha": 1.5}),
     "gibbs.glass_ends": Call(gibbs.glass_ends, {}),
     "erm.fit": Call(erm.fit, {"alpha": 1.0, "loss": "hinge", "regularization": 0.1}),
     "erm.optimal_regularization": Call(erm.optimal_regularization, {"alpha": 1.0, "loss": "square"}),
@@ -589,6 +620,13 @@ CALLS: dict[str, Call] = {
     "manifold_theory.optimal_regularization": Call(
         manifold_theory.optimal_regularization,
         {"samples_per_feature": 1.0, "inputs_per_feature": 0.1, "loss": "square", "activation": "erf"},
+    ),
+    "gaussian_covariate.fit": Call(
+        gaussian_covariate.fit,
+        {
+            "Omega": np.eye(2), "Phi": 0.5 * np.eye(3)[:, :2], "Psi": np.eye(3), "loss": "huber", "regularization": 0.1,
+            "alpha": 1.5, "teacher": np.array([1.0, 0.5, 2.0]),
+        },
     ),
     "ridge": Call(
         gaussian_covariate.ridge,

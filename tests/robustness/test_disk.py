@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -74,9 +73,7 @@ def test_a_full_disk_below_everything(reference: Reference, tmp_path: Path) -> N
         forget(pipeline, "typical", "figure8", "figure9")
         running = pipeline.start("figure8", "figure9")
         log = folder / "logs/smoke/overparam/typical/1-of-2.log"
-        while not log.exists():
-            assert running.alive(), running.finish().output
-            time.sleep(0.05)
+        running.wait_for(log.exists)
         ballast = fill(folder)
         full = running.finish()
         assert full.status != 0

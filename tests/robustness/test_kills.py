@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.robustness.conftest import LONGEST, Pipeline, Reference, Running, forget
+from tests.robustness.conftest import Pipeline, Reference, Running, forget
 
 pytestmark = pytest.mark.slow
 KILLS = 20
@@ -24,9 +24,9 @@ START_SECONDS = 8.0
 def wait_for_orphans(pipeline: Pipeline) -> int:
     """Wait until no process works in the checkout; the number of those that did."""
     orphans = len(pipeline.processes())
-    end = time.monotonic() + LONGEST
+    patience = pipeline.patience()
     while pipeline.processes():
-        assert time.monotonic() < end, f"still running: {pipeline.processes()}"
+        patience.look()
         time.sleep(0.2)
     return orphans
 
@@ -103,12 +103,14 @@ def test_an_orphaned_job_and_its_successor_write_the_same_file(reference: Refere
 
 def wait_for_job(pipeline: Pipeline, running: Running, but: Collection[int] = ()) -> list[int]:
     """Wait for a job that computes part of an experiment: its processes, without those given."""
-    while True:
-        assert running.alive(), running.finish().output
-        found = [pid for pid in pipeline.processes() if pid not in but and "--part" in command_line(pid)]
-        if found:
-            return found
-        time.sleep(0.05)
+    found: list[int] = []
+
+    def begun() -> bool:
+        found[:] = [pid for pid in pipeline.processes() if pid not in but and "--part" in command_line(pid)]
+        return bool(found)
+
+    running.wait_for(begun, pipeline.patience())
+    return found
 
 
 def command_line(pid: int) -> str:

@@ -14,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from localentropy import theory
 from localentropy.errors import DomainError
 from localentropy.instances.committee import FullCommittee, TreeCommittee, random_tree_committee
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
@@ -30,15 +31,13 @@ from localentropy.networks.layers import Layers
 from localentropy.networks.mlp.network import Shape, random_orthogonal
 from localentropy.networks.mlp.training import train_adam
 from localentropy.numerics.activations import activation_moments
-from localentropy.replica import random_features as rf
-from localentropy.replica import tree_committee
-from localentropy.replica.franz_parisi import binary_entropy
 from localentropy.solvers import anneal, belief_propagation, binarynet, focusing_bp, mct0, sbpi
 from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
 from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
 from localentropy.solvers.committee.least_action import committee_least_action
 from localentropy.solvers.committee.sgd import committee_sgd
 from localentropy.solvers.descent import descend_phase_retrieval
+from localentropy.theory import RandomFeatures, alpha_c, binary_entropy
 from tests.robustness.public_calls import CNN, IMAGES, INPUTS, LABELS, MLP, TEN, TREE_WEIGHTS, streams
 
 SOLVERS: list[Callable[..., Any]] = [anneal, mct0, sbpi, belief_propagation, focusing_bp, binarynet]
@@ -68,14 +67,16 @@ def refuses(message: str, call: Callable[..., Any], *arguments: Any, **named: An
 def test_activations_without_numbers_or_with_a_mean_make_no_instance(activation, message, gaussian_covariate):
     size: dict[str, Any] = {"D": 21, "P": 40, "N": 201, "seed": 0}
     refuses(message, hidden_manifold, **size, activation=activation, gaussian_covariate=gaussian_covariate)
-    refuses(message, rf.typical, 3.0, 2.0, activation=activation)
+    refuses(message, RandomFeatures, 3.0, 2.0, activation=activation)
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf, 1e7])
 def test_an_instance_holds_numbers_only(wrong):
     patterns = np.ones((3, 5), np.float32)
     patterns[1, 2] = wrong
-    refuses("patterns: .*allowed are finite numbers, at most 1e.06", Instance, patterns, np.ones(3, np.int8), 0)
+    refuses(
+        r"patterns\[1, 2\] = .*: allowed are finite numbers, at most 1e.06", Instance, patterns, np.ones(3, np.int8), 0
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,13 +156,13 @@ class Stretched:
 
 def test_moments_follow_the_state_of_an_activation():
     activation = Stretched()
-    before, committee = activation_moments(activation), tree_committee.alpha_c(activation=activation)
+    before, committee = activation_moments(activation), alpha_c(theory.TreeCommittee(activation=activation))
     instance = hidden_manifold(D=5, P=4, N=7, seed=0, activation=activation)
     activation.slope = 3.0
     after = activation_moments(activation)
     assert after.mu_1 == pytest.approx(3.0 * before.mu_1, rel=1e-12)
     assert after.mu_star_squared == pytest.approx(9.0 * before.mu_star_squared, rel=1e-9)
-    assert tree_committee.alpha_c(activation=activation) == pytest.approx(committee, rel=1e-9)  # has no unit
+    assert alpha_c(theory.TreeCommittee(activation=activation)) == pytest.approx(committee, rel=1e-9)  # has no unit
     refuses("gives other numbers now than it gave for the training patterns", instance.test_error, np.ones(7), n=5)
     activation.slope = 1.0
     assert activation_moments(activation) == before
@@ -174,11 +175,11 @@ def test_covariances_follow_the_state_of_an_activation():
             return np.tanh(self.slope * z)
 
     bent = Bent()
-    soft = tree_committee.alpha_c(activation=bent)
+    soft = alpha_c(theory.TreeCommittee(activation=bent))
     bent.slope = 20.0
-    assert abs(tree_committee.alpha_c(activation=bent) - tree_committee.alpha_c(activation="sign")) < 0.01
+    assert abs(alpha_c(theory.TreeCommittee(activation=bent)) - alpha_c(theory.TreeCommittee(activation="sign"))) < 0.01
     bent.slope = 1.0
-    assert tree_committee.alpha_c(activation=bent) == soft < 0.9
+    assert alpha_c(theory.TreeCommittee(activation=bent)) == soft < 0.9
 
 
 def test_functions_that_mix_the_elements_of_an_array_are_taken_one_by_one():
@@ -220,8 +221,15 @@ def test_a_start_without_magnetization_may_be_written_with_a_sign(solver):
 @pytest.mark.parametrize("tolerance", [1.5, 1e300])
 def test_tolerances_that_everything_meets_are_refused(tolerance):
     instance = random_patterns(21, 5, 0)
-    refuses("tolerance = .* at most 1", belief_propagation, instance, seed=0, tolerance=tolerance)
-    refuses("tolerance = .* at most 1", local_entropy, instance, np.ones(21), distances=[0.1], tolerance=tolerance)
+    refuses(r"tolerance = .*: allowed are \(0, 1\]", belief_propagation, instance, seed=0, tolerance=tolerance)
+    refuses(
+        r"tolerance = .*: allowed are \(0, 1\]",
+        local_entropy,
+        instance,
+        np.ones(21),
+        distances=[0.1],
+        tolerance=tolerance,
+    )
 
 
 def test_overlaps_of_committees_do_not_broadcast():
@@ -268,9 +276,9 @@ def test_unknown_precisions_train_nothing(precision):
         ({"inputs": INPUTS.double()}, "inputs of type torch.float64 on cpu: allowed is torch.float32"),
         ({"inputs": INPUTS * math.nan}, "inputs: infinity or NaN"),
         ({"labels": LABELS[:, None]}, r"labels of shape \(7, 1\): allowed is \(7,\)"),
-        ({"labels": (LABELS > 0).float()}, "labels: 0 is among them, allowed are -1 and 1"),
+        ({"labels": (LABELS > 0).float()}, r"labels\[\d\] = 0.0: allowed are -1 and 1; 2 \* labels - 1"),
         ({"labels": LABELS > 0}, "labels is a tensor of type torch.bool"),
-        ({"labels": LABELS * math.nan}, "labels: nan is among them"),
+        ({"labels": LABELS * math.nan}, r"labels\[0\] = nan"),
         ({"epochs": 0}, "epochs = 0"),
         ({"epochs": 2.5}, "epochs = 2.5 is not an integer"),
         ({"learning_rate": -1}, "learning_rate = -1"),
@@ -335,7 +343,7 @@ def test_sizes_of_the_talk_beyond_the_memory_are_refused_too():
 @pytest.mark.parametrize("array", ["inputs", "labels", "teacher"])
 def test_what_is_written_to_an_array_does_not_reach_a_generalized_linear_problem(array):
     arrays = {name: getattr(generalized_linear(8, 4, 0), name).copy() for name in ("inputs", "labels", "teacher")}
-    problem = GeneralizedLinear(**arrays, prior="gaussian", channel="sign", seed=0)
+    problem = GeneralizedLinear(**arrays, prior="gaussian", channel="sign", seed=0)  # type: ignore[arg-type]
     before = getattr(problem, array).copy()
     arrays[array][:] = 7.0
     np.testing.assert_array_equal(getattr(problem, array), before)

@@ -9,14 +9,16 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import functools
 import importlib
 import inspect
 import math
 import pkgutil
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from localentropy import quantities, theory
 from localentropy.analysis.flatness import radius
 from localentropy.errors import LocalEntropyError
 from localentropy.instances.committee import Committee
@@ -34,10 +37,12 @@ from localentropy.landscape.committee_local_entropy import committee_solution_fr
 from localentropy.landscape.hessian import smallest_valid_beta
 from localentropy.landscape.local_entropy import local_entropy
 from localentropy.pipeline.config import ROOT
-from localentropy.replica import bayes, cross_entropy, gibbs
+from localentropy.quantities import Count, Quantity
 from localentropy.solvers.amp import amp_in_fields
 from localentropy.solvers.solution import Solution
+from localentropy.theory import bayes, committee, cross_entropy, gibbs
 from tests.robustness.public_calls import CALLS
+from tests.test_quantities import beyond
 from tests.test_snippets import python_blocks
 
 
@@ -58,35 +63,56 @@ NO_FLAGS: list[Any] = ["no", 0, 1, 0.5, math.nan, [], np.array([True, False])]
 NO_FUNCTIONS: list[Any] = [1, "function", [abs]]
 ALSO_CALLED = {
     "K": ("units",),
+    "distance": ("energy",),
     "first": ("second",),
     "inputs": ("labels", "train_inputs"),
     "labels": ("train_labels",),
+    "values": ("labels",),
+    "x": ("y",),
     "source_indices": ("train_source_indices",),
 }
 """How a message may name an argument besides by its name."""
-HUGE_IS_FINE = {"batch", "block", "group", "threads"}
-"""Arguments that no size is too large for."""
+OTHERWISE_BOUNDED = {
+    "units": "odd, or one of a few numbers, or no more than there are",
+    "K": "odd",
+    "theta": "odd",
+    "passes": "the hidden integers do not overflow",
+    "networks": "indices",
+    "stabilities": "any number",
+}
+"""Numbers that no quantity bounds, and what does."""
+SIGNS_OR_CLASSES = {
+    ("mlp.errors", "labels"), ("train_adam", "labels"), ("train_sgd", "labels"), ("binary.outputs", "inputs"),
+    ("binary.errors", "inputs"), ("binary.errors", "labels"), ("train_binary", "inputs"), ("train_binary", "labels"),
+    ("folded.errors", "labels"), ("train_cnn", "labels"), ("random_flips", "weights"),
+}  # fmt: skip
+"""Tensors of the networks that arrays and lists may stand for."""
 MAY_BE_MISSING = {("pair_mean", "values"), ("spearman", "x"), ("spearman", "y"), ("radius", "energy")}
 """Arguments in which numbers may be missing (NaN)."""
 NO_NUMBER: dict[tuple[Any, str], str] = {
-    (bayes.committee, "units"): "a committee of infinitely many units",
+    (committee.learning, "units"): "a committee of infinitely many units",
     (amp_in_fields, "result[1]"): "the entropy of a run that has not converged",
     (committee_solution_fraction, "entropy"): "no draw is a solution",
     (committee_solution_fraction, "error"): "no draw is a solution, or all are",
     (smallest_valid_beta, "result"): "there are errors at the largest β",
     (local_entropy, "residual"): "a single update",
     (radius, "result"): "an error is missing, or none is large",
-    (bayes.phase_retrieval, "free_entropy"): "the teacher is recovered",
+    (bayes.learning, "free_entropy"): "the teacher is recovered",
+    **{(bayes.learning, name): "labels of a continuum" for name in ("bayes_error", "gibbs_error")},
     (gibbs.zero_entropy, "result"): "the entropy is positive at any load",
+    ("alpha_c of TeacherStudent", "result"): "the teacher solves any number of patterns",
+    (theory.local_entropy, "replicas"): "the largest local entropy is asked for, that of y = infinity",
+    (theory.alpha_u, "result[4]"): "the largest local entropy is asked for, that of y = infinity",
+    ("thresholds of TeacherStudent", "alpha_c"): "the teacher solves any number of patterns",
     **{(cross_entropy.minimizers, name): "a loss that counts errors" for name in ("gamma", "beta", "log_beta")},
 }
-"""Functions and the numbers of their results that may be missing or infinite, and where, as their docstrings say."""
+"""Functions or calls, and the numbers of their results that may be missing or infinite, and where: see docstrings."""
 SOLVED = 1e-6
 """A larger residual is that of a point that was not solved."""
 LONGEST = 300
 """Characters of a message."""
 INTERNAL = {
-    "at_distance", "energy_of_sums", "expectation_propagation", "field_for_overlap", "numbers_of_flips",
+    "at_distance", "bytes_of", "energy_of_sums", "expectation_propagation", "field_for_overlap", "numbers_of_flips",
     "resampled",
     "counter_planes", "energy_sweeper", "energy_table", "protocol_values", "raised_damping", "satisfies", "sweeper",
     "threshold_of", "word_stream", "random_start", "solution", "start",
@@ -153,7 +179,6 @@ def odd_arrays(good: np.ndarray) -> Iterator[Any]:
         yield spoiled
     yield good[None, None, None]
     yield numbers * (1 + 1j)
-    yield numbers.astype(object)
     yield good.astype(str)
     yield good > 0
     yield np.ma.masked_array(good, mask=good > 0)
@@ -166,12 +191,17 @@ def odd_tensors(good: torch.Tensor) -> Iterator[Any]:
         spoiled = good.clone() if good.is_floating_point() else good.double()
         spoiled.flatten()[-1] = wrong
         yield spoiled
-    yield from (good[None, None, None], good * (1 + 1j), good > 0, good.to_sparse(), good.to("meta"), good.numpy())
-    yield from (good[..., :0], torch.empty(0), torch.tensor(1.0), good.tolist())
+    yield from (good[None, None, None], good * (1 + 1j), good > 0, good.to_sparse(), good.to("meta"))
+    yield from (good[..., :0], torch.empty(0), torch.tensor(1.0))
 
 
-def equal_values(good: Any) -> list[Any]:
-    """Other ways to write a value."""
+def equal_values(call: str, argument: str) -> list[Any]:
+    """Other ways to write an argument."""
+    good = arguments(call)[argument]
+    if isinstance(good, np.ndarray):
+        return [np.asfortranarray(good)] if call == "Dataset_arrays" else equal_arrays(good)
+    if isinstance(good, torch.Tensor):
+        return [good.double(), good.numpy(), good.tolist()] if (call, argument) in SIGNS_OR_CLASSES else []
     if isinstance(good, bool):
         return [np.bool_(good)]
     if isinstance(good, int):
@@ -183,11 +213,20 @@ def equal_values(good: Any) -> list[Any]:
         return others + [kind(good) for kind in (np.float32, np.float16) if float(kind(good)) == good]
     if isinstance(good, list) and isinstance(good[0], (int, float)):
         return [tuple(good), np.array(good), iter(good)]
-    if isinstance(good, np.ndarray):
-        return [np.asfortranarray(good)]
     if isinstance(good, (list, tuple)):
         return [tuple(copy.deepcopy(good)), list(copy.deepcopy(good)), iter(copy.deepcopy(good))]
     return []
+
+
+def equal_arrays(good: np.ndarray) -> list[Any]:
+    """The same numbers in other layouts, types and containers. Real numbers of single precision keep their type."""
+    others: list[Any] = [np.asfortranarray(good), good[::-1].copy()[::-1], torch.tensor(good)]
+    others.append(good.astype(good.dtype.newbyteorder()))
+    if good.dtype != np.float32:
+        others += [good.astype(object), good.tolist(), torch.tensor(good, dtype=torch.float64, requires_grad=True)]
+    if good.ndim <= 2:
+        others.append((pd.Series if good.ndim == 1 else pd.DataFrame)(good))
+    return others
 
 
 def outcome(call: str, changes: dict[str, Any]) -> Any:
@@ -200,10 +239,14 @@ def outcome(call: str, changes: dict[str, Any]) -> Any:
             return refused
 
 
+def own_names(argument: str) -> tuple[str, str]:
+    """The name of an argument, and that of its elements."""
+    return argument, argument[:-3] + "y" if argument.endswith("ies") else argument.removesuffix("s")
+
+
 def named(message: str, argument: str) -> bool:
     """Whether a message has an argument's name as a word, one of its elements' name, or another name that it has."""
-    element = argument[:-3] + "y" if argument.endswith("ies") else argument.removesuffix("s")
-    names = (argument, element, *ALSO_CALLED.get(argument, ()))
+    names = (*own_names(argument), *ALSO_CALLED.get(argument, ()))
     return any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message) for name in names)
 
 
@@ -218,6 +261,8 @@ def flat(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value) if field.name != "cpu_seconds"]
         return [(name, flat(getattr(value, name))) for name in names]
+    if isinstance(value, dict):
+        return [(name, flat(one)) for name, one in value.items()]
     if isinstance(value, (list, tuple)):
         return [flat(one) for one in value]
     if isinstance(value, (int, float, np.number, np.bool_)):
@@ -257,6 +302,9 @@ def numbers(value: Any, name: str = "result") -> Iterator[tuple[str, np.ndarray]
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for one in dataclasses.fields(value):
             yield from numbers(getattr(value, one.name), one.name)
+    elif isinstance(value, dict):
+        for key, one in value.items():
+            yield from numbers(one, key)
     elif isinstance(value, (list, tuple)):
         for place, one in enumerate(value):
             yield from numbers(one, f"{name}[{place}]" if isinstance(value, tuple) else name)
@@ -278,7 +326,7 @@ def without_a_number(call: str, result: Any) -> list[str]:
             wrong &= np.asarray(result.converged)
         if isinstance(result, pd.DataFrame) and name not in ("distance", "residual"):
             wrong &= result["residual"].to_numpy() < SOLVED
-        if wrong.any() and (function, name) not in NO_NUMBER:
+        if wrong.any() and (function, name) not in NO_NUMBER and (call, name) not in NO_NUMBER:
             found.append(name)
     return found
 
@@ -304,6 +352,8 @@ EVERY_ARGUMENT = [(call, argument) for call in CALLS for argument in CALLS[call]
 def test_the_valid_calls_are_valid_and_repeat(call):
     first = outcome(call, {})
     assert not isinstance(first, LocalEntropyError), first
+    if isinstance(first, pd.DataFrame) and "residual" in first:
+        assert (first["residual"] < SOLVED).all()
     assert flat(first) == flat(outcome(call, {}))
     require_right(call, {}, first)
 
@@ -311,10 +361,9 @@ def test_the_valid_calls_are_valid_and_repeat(call):
 @pytest.mark.parametrize(("call", "argument"), EVERY_ARGUMENT)
 def test_what_means_nothing_is_refused_in_one_line(call, argument):
     good, wrong = arguments(call)[argument], []
-    for value in odd_values(good):
+    arrays = isinstance(good, torch.Tensor) and (call, argument) not in SIGNS_OR_CLASSES
+    for value in [*odd_values(good), *([good.numpy(), good.tolist()] if arrays else [])]:
         if value is None and may_be_none(call, argument):
-            continue
-        if value is HUGE and argument in HUGE_IS_FINE:
             continue
         if (call, argument) in MAY_BE_MISSING and is_missing_one(value):
             continue
@@ -330,12 +379,52 @@ def test_what_means_nothing_is_refused_in_one_line(call, argument):
     assert wrong == []
 
 
+@functools.cache
+def quantities_of(call: str) -> set[Quantity]:
+    """The quantities that a valid call asks about its arguments."""
+    asked: set[Quantity] = set()
+
+    def recorded(check: Callable[[Quantity, Any], Any]) -> Callable[[Quantity, Any], Any]:
+        def checked(quantity: Quantity, value: Any) -> Any:
+            asked.add(quantity)
+            return check(quantity, value)
+
+        return checked
+
+    with pytest.MonkeyPatch.context() as patch:
+        for kind, method in ((Quantity, "require"), (Quantity, "require_all"), (Count, "require")):
+            patch.setattr(kind, method, recorded(getattr(kind, method)))
+        outcome(call, {})
+    return asked
+
+
+def is_a_number(value: Any) -> bool:
+    """Whether it is a finite number, or a list of them."""
+    first = value[0] if isinstance(value, list) else value
+    return isinstance(first, (int, float)) and not isinstance(first, bool) and math.isfinite(first)
+
+
 @pytest.mark.parametrize(
-    ("call", "argument"), [(call, name) for call, name in EVERY_ARGUMENT if equal_values(arguments(call)[name])]
+    ("call", "argument"),
+    [(call, name) for call, name in EVERY_ARGUMENT if is_a_number(CALLS[call].arguments[name])],
+)
+def test_every_number_has_a_quantity_and_is_refused_beyond_its_range(call, argument):
+    good = arguments(call)[argument]
+    found = [one for one in quantities_of(call) if one.name in own_names(argument)]
+    of_runs = argument == "margin" and {"instance", "N", "weights"} & CALLS[call].arguments.keys()  # at most √N
+    assert found or of_runs or argument in OTHERWISE_BOUNDED
+    for number in (number for quantity in found for number in beyond(quantity)):
+        refused = outcome(call, {argument: [*good, number] if isinstance(good, list) else number})
+        assert isinstance(refused, LocalEntropyError), number
+        assert named(str(refused), argument)
+
+
+@pytest.mark.parametrize(
+    ("call", "argument"), [(call, name) for call, name in EVERY_ARGUMENT if equal_values(call, name)]
 )
 def test_the_same_value_in_another_way_gives_the_same(call, argument):
     expected = flat(outcome(call, {}))
-    for other in equal_values(arguments(call)[argument]):
+    for other in equal_values(call, argument):
         assert flat(outcome(call, {argument: other})) == expected, other
 
 
@@ -381,13 +470,46 @@ def test_what_is_drawn_is_refused_or_answered_rightly(call, argument, data):
     require_right(call, {argument: value}, outcome(call, {argument: value}))
 
 
+def described(function: Callable[..., Any]) -> dict[str, str]:
+    """The arguments of a docstring, and what it says of each."""
+    entry = re.compile(r"^    (\w+): (.*(?:\n {8}.*)*)", re.M)
+    return dict(entry.findall(inspect.getdoc(function) or ""))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_ranges_in_docstrings_are_those_of_the_quantities(call):
+    function = getattr(CALLS[call].function, "func", CALLS[call].function)
+    declared = [one for one in vars(quantities).values() if isinstance(one, Quantity)]
+    wrong = []
+    for argument, text in described(function).items():
+        # Of several intervals the first is that of the argument. Of a model it is that of one of its arguments.
+        first = re.search(r"\bin ([\[(])([-.\de]+), ([-.\de]+)([\])])", text)
+        words = {*own_names(argument), *re.findall(r"\w+", text)}
+        ranges = [(one.low, one.high, one.ends) for one in declared if one.name in words]
+        if first and (float(first[2]), float(first[3]), first[1] + first[4]) not in ranges:
+            wrong.append(f"{argument}: {first[0]}")
+    assert wrong == []
+
+
+def named_by(package: ModuleType) -> set[str]:
+    """Dotted names of what a package names itself."""
+    return {f"{package.__name__}.{name}" for name in package.__all__}
+
+
+def test_no_question_is_forgotten():
+    called = {getattr(CALLS[call].function, "func", CALLS[call].function) for call in CALLS}
+    questions = [name for name in theory.__all__ if inspect.isroutine(getattr(theory, name))]
+    assert len(questions) > 20
+    assert [name for name in questions if getattr(theory, name) not in called] == []
+
+
 def modules_of(package: str) -> list[str]:
-    """Modules of a package with public functions. Of the theory, those that the README imports: its models."""
+    """Modules of a package with public functions. Of the theory, those that docs/library.md imports."""
     path = f"localentropy.{package}"
-    if package == "replica":
-        lines = [node for block in python_blocks(ROOT / "README.md") for node in ast.parse(block).body]
+    if package == "theory":
+        lines = [node for block in python_blocks(ROOT / "docs/library.md") for node in ast.parse(block).body]
         imports = [node for node in lines if isinstance(node, ast.ImportFrom) and node.module == path]
-        return [f"{path}.{model.name}" for node in imports for model in node.names]
+        return sorted({f"{path}.{one.name}" for node in imports for one in node.names} - named_by(theory))
     found = pkgutil.iter_modules(importlib.import_module(path).__path__, f"{path}.")
     return [module.name for module in found if not module.ispkg and not module.name.endswith("kernels")]
 
@@ -395,14 +517,14 @@ def modules_of(package: str) -> list[str]:
 @pytest.mark.parametrize(
     "package",
     [
-        "instances", "landscape", "networks", "networks.mlp", "networks.binary_mlp", "networks.cnn", "replica",
+        "instances", "landscape", "networks", "networks.mlp", "networks.binary_mlp", "networks.cnn", "theory",
         "solvers", "solvers.binary", "solvers.committee",
     ],
 )  # fmt: skip
 def test_no_public_function_is_forgotten(package):
-    called = {CALLS[call].function for call in CALLS}
+    called = {getattr(CALLS[call].function, "func", CALLS[call].function) for call in CALLS}
     modules = modules_of(package)
-    assert len(modules) > (10 if package == "replica" else 0)
+    assert len(modules) > (5 if package == "theory" else 0)
     missing = [
         f"{module}.{name}"
         for module in modules

@@ -18,11 +18,13 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from localentropy.commands.site import LOOK, build
+from localentropy.commands.behind import TAG, claims_of, configured, figures_of, judged_in, theory_of
+from localentropy.commands.site import LIBRARY, LOOK, build
 from localentropy.errors import LocalEntropyError
-from localentropy.pipeline.config import ROOT, find_papers
-from localentropy.replica import bayes, perceptron, random_features, tree_committee
-from tests.chromium import launched, needs_chromium
+from localentropy.explore.catalogue import EXPLORERS
+from localentropy.pipeline.config import ROOT, find_papers, split_target
+from localentropy.theory import barycenter, bayes, monotonicity, typical_solutions
+from tests.chromium import appears, launched, needs_chromium, new_page
 
 GALLERY = ROOT / "figures/gallery"
 pytestmark = needs_chromium
@@ -39,6 +41,11 @@ EVERYTHING = """async () => {
     shown?.querySelectorAll("code, pre, mjx-container").forEach((node) => node.remove());
     return {
         links: all("a[href]").map((link) => link.href),
+        behind: all("ul.behind").map((list) => [...list.querySelectorAll("a[href]")].map((link) => link.href)),
+        commands: all("ul.behind code").map((node) => node.textContent),
+        rows: Object.fromEntries(
+            all("tr[id]").map((row) => [row.id, [...row.querySelectorAll("a[href]")].map((link) => link.href)])
+        ),
         anchors: all("[id]").map((node) => node.id),
         pictures: await Promise.all(all("article img").map(async (image) => [image.src, await drawn(image)])),
         formulas: all(".math").length,
@@ -54,6 +61,9 @@ class Visit:
     """What a page showed, and what went wrong on it."""
 
     links: list[str] = field(default_factory=list)
+    behind: list[list[str]] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)
+    rows: dict[str, list[str]] = field(default_factory=dict)
     anchors: list[str] = field(default_factory=list)
     pictures: list[tuple[str, bool]] = field(default_factory=list)
     formulas: int = 0
@@ -90,7 +100,7 @@ def visited(browser: Browser, address: str, pages: list[str]) -> dict[str, Visit
 
 def visit(browser: Browser, address: str, name: str) -> Visit:
     """Open a page, and each chart on it."""
-    page = browser.new_page()
+    page = new_page(browser)
     errors: list[str] = []
 
     def tell(what: str, wrong: bool = True) -> None:
@@ -116,7 +126,7 @@ def charts(page: Page) -> dict[str, int]:
     shown = {}
     for details in page.locator("details.chart").all():
         details.locator("summary").click()
-        details.locator(".main-svg").first.wait_for(timeout=60_000)
+        appears(details.locator(".main-svg").first)
         shown[details.get_attribute("data-chart") or ""] = details.locator(marks).count()
     return shown
 
@@ -206,6 +216,41 @@ def test_the_gallery_has_every_figure(visits: dict[str, Visit]) -> None:
         assert len(shown) == len([*(GALLERY / paper).glob("*.png")])
 
 
+def test_every_figure_leads_to_what_is_behind_it(visits: dict[str, Visit], address: str, folder: Path) -> None:
+    configuration = configured()
+    for target, figure in configuration.figures.items():
+        paper, name = split_target(target)
+        page = visits[f"docs/{paper}/gallery.html"]
+        assert target in page.anchors
+        lists = {tuple(link.removeprefix(f"{address}/") for link in links) for links in page.behind}
+        (links,) = [one for one in lists if f"src/localentropy/plots/{paper}/{name}.py.html" in one]
+        (csv,) = [link for link in links if link.endswith(f"/{name}.csv")]
+        assert (folder / csv).read_bytes() == (GALLERY / paper / f"{name}.csv").read_bytes()
+        assert len([link for link in links if "/physics.yaml.html#line-" in link]) == len(figure.experiments)
+        cited = [place for *_, equations in theory_of(target, configuration) for place in ("section", *equations)]
+        assert len([link for link in links if "/theory.html#" in link]) == len(cited)
+        claims = claims_of(target, configuration)
+        assert [link.partition("#")[2] for link in links if "/scorecard.html#" in link] == [
+            key for key in claims if key in judged_in(GALLERY / configuration.claims[key].paper / "scorecard")
+        ]
+        assert (f"python -m localentropy explore {target}" in page.commands) == (target in EXPLORERS)
+
+
+def test_every_claim_has_an_anchor_and_leads_to_its_test_and_figures(visits: dict[str, Visit], address: str) -> None:
+    judged = {key for paper in find_papers() for key in judged_in(GALLERY / paper / "scorecard")}
+    assert len(judged) > 100
+    for key, claim in configured().claims.items():
+        if key not in judged:  # a new claim, which waits for the next scorecard
+            continue
+        page = visits[f"figures/gallery/{claim.paper}/scorecard.html"]
+        assert key in page.anchors
+        links = {link.removeprefix(f"{address}/") for link in page.rows[key]}
+        module = claim.test.rpartition(".")[0].replace(".", "/")
+        assert any(link.startswith(f"src/localentropy/claims/{module}.py.html#line-") for link in links)
+        for target in figures_of(claim, configured()):
+            assert f"docs/{split_target(target)[0]}/gallery.html#{target}" in links
+
+
 def test_every_chart_shows_something(visits: dict[str, Visit]) -> None:
     drawn = {name: marks for found in visits.values() for name, marks in found.charts.items()}
     if not drawn and not [*GALLERY.glob(f"*/*{LOOK}")]:
@@ -214,20 +259,99 @@ def test_every_chart_shows_something(visits: dict[str, Visit]) -> None:
     assert [name for name, marks in drawn.items() if marks == 0] == []
 
 
+OVERLAPS = """(details) => {
+    const titles = [...details.querySelectorAll(".xtitle, .ytitle")].filter((node) => node.textContent);
+    const places = titles.map((node) => [node.textContent, node.getBoundingClientRect()]);
+    const shown = details.getBoundingClientRect();
+    const wrong = places.filter(([, at]) => at.left < shown.left - 1 || at.right > shown.right + 1);
+    const over = ([, one], [, other]) =>
+        one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+    const pairs = places.flatMap((one, number) => places.slice(0, number).filter((other) => over(one, other)));
+    return [...wrong, ...pairs].map(([text]) => text);
+}"""
+COLUMNS = """(details) => {
+    const { _fullLayout: layout } = details.querySelector("div");
+    const lefts = Object.keys(layout).filter((key) => /^xaxis[0-9]*$/.test(key)).map((key) => layout[key].domain);
+    const widest = Math.max(...lefts.map(([low, high]) => high - low));
+    return new Set(lefts.filter(([low, high]) => high - low > 0.9 * widest).map(([low]) => low.toFixed(3))).size;
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("paper", find_papers())
+def test_charts_have_no_labels_over_each_other_and_one_column_on_a_phone(
+    browser: Browser, address: str, paper: str, width: int
+) -> None:
+    page = new_page(browser, viewport={"width": width, "height": 900})
+    page.goto(f"{address}/docs/{paper}/gallery.html")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    for details in page.locator("details.chart").all():
+        details.locator("summary").click()
+        appears(details.locator(".main-svg").first)
+        name = details.get_attribute("data-chart")
+        assert (name, details.evaluate(OVERLAPS)) == (name, [])
+        assert width > 400 or (name, details.evaluate(COLUMNS)) == (name, 1)
+    page.close()
+
+
+NUMBERS = """() => {
+    const numbers = [...document.querySelectorAll(".eqno")];
+    const shown = numbers.map((node) => [node.textContent, node.getBoundingClientRect()]);
+    return shown.filter(([, at]) => at.width > 0 && at.left >= 0 && at.right <= innerWidth).map(([text]) => text);
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("paper", find_papers())
+def test_every_equation_has_its_number_on_the_screen(browser: Browser, address: str, paper: str, width: int) -> None:
+    page = new_page(browser, viewport={"width": width, "height": 900})
+    page.goto(f"{address}/docs/{paper}/theory.html")
+    page.evaluate("MathJax.startup.promise")
+    written = TAG.findall((ROOT / f"docs/{paper}/theory.md").read_text())
+    assert len(written) > 30 and page.evaluate(NUMBERS) == [f"({number})" for number in written]
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("name", sorted(file.stem for file in ROOT.glob("notebooks/*.py")))
+def test_a_notebook_has_the_navigation_of_the_site(browser: Browser, address: str, name: str, width: int) -> None:
+    page = new_page(browser, viewport={"width": width, "height": 900})
+    page.goto(f"{address}/notebooks/{name}.html")
+    assert page.locator(".sidebar-tree a").count() > 20
+    assert page.locator("article .highlight-python").count() > 3
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.close()
+
+
+def test_every_page_has_the_icon(visits: dict[str, Visit], folder: Path) -> None:
+    (icon,) = folder.rglob("favicon.svg")
+    for paper in find_papers():
+        assert icon.name in (folder / f"docs/{paper}/gallery.html").read_text()
+
+
+def test_the_reference_has_no_constants_and_shows_the_source_of_functions(folder: Path) -> None:
+    for package in LIBRARY:
+        page = (folder / f"docs/api/{package}.html").read_text()
+        assert 'class="py data"' not in page and "<blockquote>" not in page
+        functions = re.findall(r'<dl class="py function">.*?</dt>', page, re.DOTALL)
+        assert functions and [one for one in functions if "viewcode-link" not in one] == []
+
+
 def test_the_reference_has_every_public_function_of_the_theory(visits: dict[str, Visit]) -> None:
-    for module in (bayes, perceptron, random_features, tree_committee):
+    for module in (bayes, barycenter, monotonicity, typical_solutions):
         functions = [name for name, _ in inspect.getmembers(module, inspect.isfunction) if not name.startswith("_")]
         own = {f"{module.__name__}.{name}" for name in functions if vars(module)[name].__module__ == module.__name__}
-        assert own and own <= set(visits["docs/api/replica.html"].anchors)
+        assert own and own <= set(visits["docs/api/theory.html"].anchors)
 
 
 def test_the_search_finds_a_page(browser: Browser, address: str) -> None:
-    page = browser.new_page()
+    page = new_page(browser)
     page.goto(f"{address}/search.html?q=kappa_max")
-    page.locator("#search-results li a").first.wait_for(timeout=60_000)
+    appears(page.locator("#search-results li a").first)
     links = [link.get_attribute("href") or "" for link in page.locator("#search-results a").all()]
     page.close()
-    assert any("docs/api/replica.html" in link for link in links)
+    assert any("docs/api/theory.html" in link for link in links)
 
 
 def test_what_is_broken_is_found(browser: Browser, tmp_path: Path) -> None:

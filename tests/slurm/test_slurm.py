@@ -23,7 +23,6 @@ from tests.robustness.conftest import Pipeline
 from tests.robustness.test_kills import wait_for_job
 
 pytestmark = pytest.mark.slurm
-LONGEST = 600.0  # s, for the queue to move
 # An experiment of each paper that needs no GPU: of its paper scale the first part.
 PAPER_PARTS = (
     *("overparam/solve_belief_propagation", "margins/local_entropy"),
@@ -95,20 +94,16 @@ def test_the_bytes_are_those_of_a_local_run(local: Pipeline, tmp_path: Path) -> 
 def test_a_killed_submitter_leaves_its_jobs_to_the_next_one(local: Pipeline, tmp_path: Path) -> None:
     pipeline = fresh(local, tmp_path / "checkout")
     running = pipeline.start("figure8", *SLURM)
-    end = time.monotonic() + LONGEST
-    while " R " not in queue():
-        assert running.alive(), running.finish().output
-        assert time.monotonic() < end, queue()
-        time.sleep(0.2)
+    running.wait_for(lambda: " R " in queue(), pipeline.patience())
     second = pipeline.run("figure8")
     assert second.status == 1 and "another pipeline" in second.output, second.output
     running.kill(group=True)
     assert queue(), "the jobs went with their submitter: nothing to meet"
     run = pipeline.run("figure8", *SLURM)
     assert run.status == 0, run.output
-    end = time.monotonic() + LONGEST
+    patience = pipeline.patience()
     while queue():
-        assert time.monotonic() < end, queue()
+        patience.look()
         time.sleep(0.5)
     assert pipeline.products() == only_figure8(local)
     assert pipeline.run("figure8").did == set()

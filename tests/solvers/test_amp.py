@@ -9,9 +9,9 @@ import pytest
 
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import hidden_manifold, random_patterns
-from localentropy.replica import random_features
 from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
 from localentropy.solvers.binary.belief_propagation import belief_propagation
+from localentropy.theory import RandomFeatures, typical
 
 
 def test_is_the_limit_of_belief_propagation():
@@ -40,7 +40,7 @@ def test_two_levels_obey_the_replica_theory(inverse_alpha, activation, margin):
     D, P = 134, 402
     N = int(P * inverse_alpha) | 1
     runs = [two_level_amp(hidden_manifold(D, P, N, seed, activation), margin=margin, seed=0) for seed in range(16)]
-    theory = random_features.typical(alpha_T=P / D, inv_alpha=N / P, margin=margin, activation=activation)
+    theory = typical(RandomFeatures(alpha_T=P / D, inv_alpha=N / P, margin=margin, activation=activation))
     assert all(run.converged for run in runs)
     for values, value in (
         ([run.entropy for run in runs], theory.entropy),
@@ -56,7 +56,7 @@ def test_two_levels_obey_the_replica_theory_at_large_size(inverse_alpha):
     N = int(1203 * inverse_alpha) | 1
     instances = [hidden_manifold(401, 1203, N, seed) for seed in range(16)]
     runs = [two_level_amp(instance, seed=0) for instance in instances]
-    theory = random_features.typical(alpha_T=3.0, inv_alpha=N / 1203, margin=0.0, activation="sign")
+    theory = typical(RandomFeatures(alpha_T=3.0, inv_alpha=N / 1203, margin=0.0, activation="sign"))
     errors = [i.test_error(r.magnetizations) for i, r in zip(instances, runs, strict=True)]
     for values, value in (
         ([run.entropy for run in runs], theory.entropy),
@@ -68,7 +68,7 @@ def test_two_levels_obey_the_replica_theory_at_large_size(inverse_alpha):
 
 def test_independent_patterns_are_a_wrong_assumption_on_random_features():
     """The overlap of both naive algorithms is the same, and too large by far more than its fluctuations."""
-    theory = random_features.typical(alpha_T=3.0, inv_alpha=2.0, margin=0.0, activation="sign")
+    theory = typical(RandomFeatures(alpha_T=3.0, inv_alpha=2.0, margin=0.0, activation="sign"))
     instances = [hidden_manifold(134, 402, 805, seed) for seed in range(5)]
     naive = [amp(instance, seed=0) for instance in instances]
     full = [belief_propagation(instance, seed=0) for instance in instances]
@@ -150,10 +150,10 @@ def test_wrong_arguments_are_refused_in_one_line():
         ({"seed": "x"}, "seed = 'x' is not an integer"),
         ({"seed": 1.5}, "seed = 1.5 is not an integer"),
         ({"damping": "a"}, "damping = 'a' is not a number"),
-        ({"damping": 1.0}, "damping = 1.0 is out of range: allowed is 0 <= damping < 1"),
+        ({"damping": 1.0}, "damping = 1 is out of range: allowed are \\[0, 1\\)"),
         ({"epsilon": -0.1}, "epsilon = -0.1 is out of range"),
         ({"max_iterations": 2.5}, "max_iterations = 2.5 is not an integer"),
-        ({"tolerance": 0}, "tolerance = 0 is out of range: it must be positive"),
+        ({"tolerance": 0}, "tolerance = 0 is out of range: allowed are \\(0, 1\\]"),
     ],
 )
 def test_arguments_are_checked_by_type_and_range(solver, wrong, message):

@@ -83,10 +83,10 @@ def test_kernels_make_the_moves_of_the_plain_chain(instance, margin, beta, stop)
 def test_both_kernels_make_the_same_moves(margin):
     lattice = hidden_manifold(D=67, P=201, N=603, seed=0)
     least = smallest_allowed(margin, 603)
-    real = Instance(patterns=lattice.patterns.astype(np.float32), labels=lattice.labels, seed=0)
+    real = Instance(patterns=2.0 * lattice.patterns, labels=lattice.labels, seed=0)  # ±2 are not ±1
     betas = [0.5 + 0.1 * t for t in range(30)]
     one = run_kernel(lattice, margin, 5, betas, True)
-    two = run_kernel(real, (least - 0.5) / math.sqrt(603), 5, betas, True)
+    two = run_kernel(real, (2.0 * least - 1.0) / math.sqrt(603), 5, betas, True)
     np.testing.assert_array_equal(one[0], two[0])
     assert one[1:] == two[1:]
 
@@ -141,10 +141,25 @@ def test_solutions_have_no_errors_and_failures_say_so():
         for solver in (anneal, mct0):
             solution = solver(instance, margin=margin, seed=0)
             assert solution.solved is works
-            assert solution.weights.dtype == np.int8 and len(solution.train_errors) == solution.iterations + 1
+            assert solution.weights.dtype == np.float64 and len(solution.train_errors) == solution.iterations + 1
             assert instance.train_error(solution.weights, margin) == solution.train_errors[-1]
             assert (instance.stabilities(solution.weights).min() >= margin) == works
             assert solution.best_train_error == solution.train_errors.min() and solution.cpu_seconds > 0
+
+
+@pytest.mark.parametrize("after", [1, 30])
+def test_zero_temperature_goes_from_solution_to_solution_after_the_first(after):
+    instance = hidden_manifold(D=67, P=201, N=2011, seed=0)
+    first, later = mct0(instance, seed=0), mct0(instance, seed=0, sweeps_after=after)
+    assert first.first_weights is None and later.solved
+    np.testing.assert_array_equal(later.first_weights, first.weights)
+    made = first.iterations
+    assert later.iterations == made + after and later.train_errors[:made].min() > 0
+    np.testing.assert_array_equal(later.train_errors[made:], np.zeros(after + 1))
+    overlap = later.weights @ first.weights / instance.N
+    assert (0.7 < overlap < 1.0) if after == 1 else overlap < 0.6
+    failed = mct0(hidden_manifold(D=67, P=201, N=203, seed=0), seed=0, sweeps=20, sweeps_after=after)
+    assert not failed.solved and failed.iterations == 20 and failed.first_weights is None
 
 
 def test_real_patterns_are_annealed_to_solutions_with_any_number_of_weights():

@@ -7,9 +7,9 @@ import pytest
 
 from localentropy.errors import DomainError
 from localentropy.instances.committee import random_full_committee, random_tree_committee, tree_committee, unit_norm
-from localentropy.replica import spherical_tree
 from localentropy.solvers.committee.belief_propagation import committee_belief_propagation
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
+from localentropy.theory import Spherical, typical
 
 
 def test_one_pattern_is_solved_by_half_of_all_weights():
@@ -33,7 +33,7 @@ def test_fraction_of_random_weights_that_solve_a_few_patterns():
 
 @pytest.mark.parametrize("alpha", [0.25, 0.5, 1.0])
 def test_volume_and_overlap_of_typical_solutions(alpha):
-    theory = spherical_tree.typical(alpha, units=3)
+    theory = typical(Spherical(alpha, 3))
     runs = [committee_belief_propagation(random_tree_committee(999, round(alpha * 999), 3, s)) for s in range(8)]
     assert all(run.converged for run in runs)
     for values, expected in (

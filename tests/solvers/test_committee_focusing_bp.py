@@ -228,11 +228,11 @@ def test_overflow_is_noticed():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"replicas": 1.0}, "replicas = 1.0"),
-        ({"damping": 1.0}, "damping = 1.0"),
+        ({"replicas": 1.0}, "replicas = 1 is out of range"),
+        ({"damping": 1.0}, "damping = 1 is out of range"),
         ({"steps": 0}, "steps = 0"),
         ({"max_iterations": 2.5}, "max_iterations = 2.5"),
-        ({"tolerance": 0.0}, "tolerance = 0.0"),
+        ({"tolerance": 0.0}, "tolerance = 0 is out of range"),
         ({"coupling_start": 3.0, "coupling_end": 1.0}, "couplings from 3.0 to 1.0"),
         ({"stop": "never"}, "stop = 'never'"),
         ({"seed": 0.5}, "seed = 0.5"),

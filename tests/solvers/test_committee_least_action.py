@@ -188,15 +188,15 @@ def test_dress_against_coat():
 @pytest.mark.parametrize(
     ("solver", "wrong", "message"),
     [
-        (committee_least_action, {"learning_rate": 0.0}, "learning_rate = 0.0"),
+        (committee_least_action, {"learning_rate": 0.0}, "learning_rate = 0 is out of range"),
         (committee_least_action, {"batch": 0}, "batch = 0"),
         (committee_least_action, {"epochs": 1.5}, "epochs = 1.5"),
         (committee_least_action, {"seed": 0.5}, "seed = 0.5"),
         (committee_entropic_least_action, {"seed": "0"}, "seed = '0'"),
         (committee_entropic_least_action, {"replicas": 1}, "replicas = 1 is out of range"),
-        (committee_entropic_least_action, {"coupling": -1.0}, "coupling = -1.0"),
+        (committee_entropic_least_action, {"coupling": -1.0}, "coupling = -1 is out of range"),
         (committee_entropic_least_action, {"coupling_growth": -0.1}, "coupling_growth = -0.1"),
-        (committee_entropic_least_action, {"tolerance": 0.0}, "tolerance = 0.0"),
+        (committee_entropic_least_action, {"tolerance": 0.0}, "tolerance = 0 is out of range"),
         (committee_entropic_least_action, {"batch": 0}, "batch = 0"),
         (committee_entropic_least_action, {"epochs": 0}, "epochs = 0"),
     ],

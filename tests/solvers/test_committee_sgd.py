@@ -242,14 +242,14 @@ def test_an_accelerator_finds_solutions_too():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"learning_rate": 0.0}, "learning_rate = 0.0"),
+        ({"learning_rate": 0.0}, "learning_rate = 0 is out of range"),
         ({"beta": math.nan}, "beta = nan"),
-        ({"gamma": -1.0}, "gamma = -1.0"),
+        ({"gamma": -1.0}, "gamma = -1 is out of range"),
         ({"beta_growth": -0.1}, "beta_growth = -0.1"),
         ({"batch": 0}, "batch = 0"),
         ({"epochs": 1.5}, "epochs = 1.5"),
         ({"stop": "lost"}, "stop = 'lost' .* nearest is 'loss'"),
-        ({"loss_tolerance": 0.0}, "loss_tolerance = 0.0"),
+        ({"loss_tolerance": 0.0}, "loss_tolerance = 0 is out of range"),
     ],
 )
 def test_wrong_schedules_are_refused_in_one_line(wrong, message):

@@ -13,10 +13,12 @@ from scipy.stats import norm
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
 from localentropy.instances.perceptron import Instance, random_patterns
-from localentropy.replica import bayes
+from localentropy.numerics.channels import Door, Linear, Relu, Sign
+from localentropy.numerics.priors import PRIORS, GaussBernoulli, TwoGaussians
 from localentropy.solvers import amp_kernels
 from localentropy.solvers.amp import amp
-from localentropy.solvers.generalized_amp import PRIORS, IndependentInputs, MessagePassing, generalized_amp
+from localentropy.solvers.generalized_amp import ChannelInputs, IndependentInputs, MessagePassing, generalized_amp
+from localentropy.theory import bayes
 from tests.enumeration import all_signs
 
 MAKE: Any = generalized_linear  # wrong types on purpose
@@ -91,15 +93,15 @@ def plain(instance, field, updates):
     X, y = instance.inputs.astype(np.float32).astype(np.float64), instance.labels
     n, d = X.shape
     a, v, g = field, 1.0, np.zeros(n)
-    if instance.prior == "binary":
+    if instance.prior == PRIORS["binary"]:
         a = np.tanh(field)
         v = 1 - np.mean(a**2)
     for _ in range(updates):
         omega = X @ a - v * g
-        g, slope = (sign_step if instance.channel == "sign" else absolute_step)(y, omega, v)
+        g, slope = (sign_step if instance.channel == Sign() else absolute_step)(y, omega, v)
         sigma = 1 / (n / d * -slope.mean())
         R = a + sigma * (X.T @ g)
-        if instance.prior == "gaussian":
+        if instance.prior == PRIORS["gaussian"]:
             a, v = R / (1 + sigma), sigma / (1 + sigma)
         else:
             a = np.tanh(R / sigma)
@@ -126,14 +128,61 @@ def test_updates_against_the_plain_form(prior, channel, updates, monkeypatch):
     assert run.iterations == len(run.overlaps) == updates
 
 
+@pytest.mark.parametrize(("prior", "channel"), CASES)
+def test_compiled_channels_against_matrix_products(prior, channel):
+    """The same run through `ChannelInputs`, whose inputs are not rounded to single precision."""
+    instance = generalized_linear(400, 200, 1, prior=prior, channel=channel)
+    problem = (instance.inputs.astype(np.float32).astype(float), instance.labels, 1.0 / 200)
+    runs = []
+    for inputs in (IndependentInputs(instance.channel, *problem), ChannelInputs(instance.channel, *problem)):  # type: ignore[arg-type]
+        field = 0.3 * np.random.default_rng(5).normal(size=200)
+        passing = MessagePassing(inputs, instance.prior, field, damping=0.0, adaptive=False)
+        assert len(list(passing.updates(6, 1e-300))) == 6
+        runs.append(passing)
+    compiled, products = runs
+    np.testing.assert_allclose(products.means, compiled.means, rtol=1e-7, atol=1e-9)
+    assert products.free_entropy() == pytest.approx(compiled.free_entropy(), rel=1e-8)
+
+
+@pytest.mark.parametrize("channel", [Linear(0.1), Relu(), Door(0.67)], ids=str)
+@pytest.mark.parametrize("prior", [GaussBernoulli(0.3), TwoGaussians(0.9)], ids=str)
+def test_updates_of_other_pairs_one_number_at_a_time(prior, channel):
+    """Sums over inputs and labels in plain loops, with derivatives of the log of the probability by differences."""
+    n, d, step = 30, 20, 1e-5
+    instance = generalized_linear(n, d, 3, prior=prior, channel=channel)
+    field = 0.3 * np.random.default_rng(5).normal(size=d)
+    passing = MessagePassing(ChannelInputs(channel, instance.inputs, instance.labels, 1 / d), prior, field, 0.0, False)
+
+    def weight(b, precision):
+        """Mean and variance of a weight on a grid of its values in noise: the prior's density is not used."""
+        logs = [float(prior.log_normalization(np.array(b + k * 1e-3), np.array(precision))) for k in (-1, 0, 1)]
+        return (logs[2] - logs[0]) / 2e-3, (logs[2] - 2 * logs[1] + logs[0]) / 1e-6
+
+    def label(y, omega, V):
+        logs = [float(channel.log_probability(np.array([y]), np.array([omega + k * step]), V)[0]) for k in (-1, 0, 1)]
+        return (logs[2] - logs[0]) / (2 * step), -(logs[2] - 2 * logs[1] + logs[0]) / step**2
+
+    a, V = zip(*(weight(b, 0.0) for b in field), strict=True)
+    g: tuple[float, ...] = (0.0,) * n
+    for _ in passing.updates(3, 1e-300):
+        spread = sum(V) / d
+        omega = [sum(instance.inputs[mu, i] * a[i] for i in range(d)) - spread * g[mu] for mu in range(n)]
+        g, slopes = zip(*(label(y, o, spread) for y, o in zip(instance.labels, omega, strict=True)), strict=True)
+        precision = max(sum(slopes) / d, 0.0)
+        fields = [sum(instance.inputs[mu, i] * g[mu] for mu in range(n)) + precision * a[i] for i in range(d)]
+        a, V = zip(*(weight(b, precision) for b in fields), strict=True)
+        np.testing.assert_allclose(passing.means, a, rtol=2e-3, atol=2e-4)
+        assert passing.variance[0] == pytest.approx(sum(V) / d, rel=2e-3)
+
+
 def test_the_binary_perceptron_is_a_case():
-    """Inputs ±1 of a ±1 teacher, as patterns of the main paper and as inputs of mean square 1/d."""
+    """Inputs of a ±1 teacher, as patterns ±2 (an even number of ±1 is refused) and as inputs of mean square 1/d."""
     d, n = 256, 200
     rng = np.random.default_rng(3)
     patterns, teacher = rng.choice(np.array([-1, 1], np.float32), (n, d)), rng.choice([-1.0, 1.0], d)
     labels = np.where(patterns @ teacher >= 0, 1, -1)
-    stored = amp(Instance(patterns, labels.astype(np.int8), 0), seed=0, tolerance=1e-12)
-    problem = GeneralizedLinear(patterns.astype(float) / 16.0, labels.astype(float), teacher, "binary", "sign", 0)
+    stored = amp(Instance(2 * patterns, labels.astype(np.int8), 0), seed=0, tolerance=1e-12)
+    problem = GeneralizedLinear(patterns.astype(float) / 16.0, labels.astype(float), teacher, "binary", "sign", 0)  # type: ignore[arg-type]
     learned = generalized_amp(problem, seed=1, tolerance=1e-12)
     assert stored.converged
     assert learned.converged
@@ -148,7 +197,7 @@ def test_the_binary_perceptron_is_a_case():
 def test_damping_does_not_move_the_fixed_point(prior, adaptive):
     instance = generalized_linear(240, 300, 2, prior=prior)
     free = generalized_amp(instance, seed=0, tolerance=1e-12)
-    inputs = IndependentInputs("sign", instance.inputs, instance.labels, 1.0 / 300)
+    inputs = IndependentInputs(Sign(), instance.inputs, instance.labels, 1.0 / 300)
     damped = MessagePassing(inputs, PRIORS[prior], np.full(300, 0.1), 0.4, adaptive)
     updates = len(list(damped.updates(1000, 1e-12)))
     assert free.converged
@@ -184,7 +233,7 @@ def agree(d, runs, prior, channel, alpha):
         m, direction = instance.overlap(run.weights), instance.cosine(run.weights) ** 2
         measured.append((m, run.overlaps[-1], direction, run.free_entropy))
     m, q, direction, free_entropy = np.array(measured).T
-    theory = bayes.perceptron(alpha, prior) if channel == "sign" else bayes.phase_retrieval(alpha)
+    theory = bayes.learning(alpha, prior, channel)
     for values, expected in ((m, theory.overlap), (direction, theory.overlap), (q - m, 0.0)):
         error = np.std(values, ddof=1) / math.sqrt(runs)
         assert abs(np.mean(values) - expected) < 3 * error + 0.02 * theory.overlap
@@ -203,6 +252,26 @@ def agree(d, runs, prior, channel, alpha):
 )
 def test_overlap_against_theory(prior, channel, alpha):
     agree(400, 10, prior, channel, alpha)
+
+
+@pytest.mark.parametrize(
+    ("prior", "channel", "alpha"),
+    [
+        (GaussBernoulli(0.3), "sign", 2.0),
+        (GaussBernoulli(0.3), Linear(0.05), 0.8),
+        (GaussBernoulli(0.3), "relu", 1.2),
+        (TwoGaussians(0.9), "sign", 1.5),
+        (TwoGaussians(0.9), "relu", 1.0),
+        ("gaussian", Linear(0.2), 1.0),
+        ("gaussian", "relu", 1.0),
+        ("gaussian", Door(0.67), 3.0),
+        ("binary", Linear(0.2), 0.6),
+        ("binary", "relu", 0.4),
+    ],
+    ids=str,
+)
+def test_other_pairs_against_theory(prior, channel, alpha):
+    agree(500, 12, prior, channel, alpha)
 
 
 @pytest.mark.slow

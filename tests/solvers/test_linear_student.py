@@ -151,10 +151,10 @@ def test_the_order_of_patterns_does_not_matter(loss):
     [
         ({"loss": "hing"}, "nearest is 'hinge'"),
         ({"regularization": 0.0}, "regularization = 0 is out of range"),
-        ({"tolerance": -1.0}, "tolerance = -1.0 is out of range"),
+        ({"tolerance": -1.0}, "tolerance = -1 is out of range"),
         ({"max_iterations": 0}, "max_iterations = 0 is out of range"),
         ({"labels": np.ones(3)}, r"labels of shape \(3,\): allowed is \(4,\)"),
-        ({"labels": np.zeros(4)}, "labels: 0 is among them, allowed are 1 and -1"),
+        ({"labels": np.zeros(4)}, r"labels\[0\] = 0.0: allowed are 1 and -1"),
         ({"inputs": np.full((4, 2), math.nan)}, "inputs: nan is among them"),
     ],
 )

@@ -10,6 +10,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import linalg, stats
 
+from localentropy.arguments import require_list, require_reals
+from localentropy.errors import DomainError
+
 
 @dataclass(frozen=True)
 class Agreement:
@@ -38,11 +41,21 @@ def normal_score(z: ArrayLike, samples: ArrayLike) -> np.ndarray:
         samples: number of them, of a shape that broadcasts with z; z has samples − 1 degrees of freedom.
 
     Returns:
-        The numbers, in the broadcast shape; missing where there are fewer than 2 samples.
+        The numbers, in the broadcast shape; missing where there are fewer than 2 samples, or z is.
+
+    Raises:
+        DomainError: no arrays of numbers, shapes that do not broadcast, a number of samples below 0.
     """
-    z = np.asarray(z, np.float64)
+    scores = require_reals("z", z, missing=True)
+    counts = require_reals("samples", samples, missing=True)
+    if (counts < 0.0).any():
+        raise DomainError(f"samples: {counts.min():g} is among them, allowed are numbers of samples")
+    try:
+        scores, counts = np.broadcast_arrays(scores, counts)
+    except ValueError:
+        raise DomainError(f"samples of shape {counts.shape}: allowed is one that fits z, {scores.shape}") from None
     # On the negative side, where probabilities do not round to 1.
-    return -np.sign(z) * stats.norm.ppf(stats.t.cdf(-np.abs(z), np.asarray(samples, np.float64) - 1.0))
+    return -np.sign(scores) * stats.norm.ppf(stats.t.cdf(-np.abs(scores), counts - 1.0))
 
 
 def agreement(groups: Sequence[np.ndarray]) -> Agreement:
@@ -60,10 +73,16 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
 
     Args:
         groups: simulation less theory, [samples, points] each.
+
+    Raises:
+        DomainError: no list of arrays, one without two dimensions, or with numbers that are missing.
     """
     chi_squared, points = 0.0, 0
     drifts, variances = [], []
-    for group in groups:
+    for number, group in enumerate(require_list("groups", groups, np.ndarray)):
+        if group.ndim == 2 and 0 in group.shape:
+            continue
+        require_reals(f"groups[{number}]", group, ("samples", "points"))
         if len(group) < 3:
             continue
         varying = group[:, np.ptp(group, axis=0) > 0]
@@ -101,7 +120,7 @@ def agreement_by_size(deviations: pd.DataFrame, by: Sequence[str]) -> pd.DataFra
 
     Returns:
         Columns D, p_value, chi_squared, points, drift, drift_err; D increases, sizes are left out of which
-            no point is used.
+        no point is used.
     """
     rows = []
     for D, here in deviations.groupby("D"):

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localentropy.arguments import require_array, require_shape, shown
+from localentropy.arguments import require_shape, shown
 from localentropy.errors import DomainError
-
-POSITIVE = (1e-60, 1e60)
-"""Range of sizes and errors: squares of them do not overflow."""
+from localentropy.quantities import FITTED_ERROR, FITTED_MEAN, FITTED_SIZE
 
 
 @dataclass(frozen=True)
@@ -45,9 +43,9 @@ def to_infinite_size(sizes: ArrayLike, means: ArrayLike, errors: ArrayLike) -> E
         DomainError: arrays of other shapes, a number out of range, fewer than two different sizes, errors so unlike
             that in double precision one point outweighs all others.
     """
-    size = require_array("size", sizes, *POSITIVE)
-    mean = require_array("mean", means, -POSITIVE[1], POSITIVE[1])
-    error = require_array("error", errors, *POSITIVE)
+    size = FITTED_SIZE.require_all(sizes)
+    mean = FITTED_MEAN.require_all(means)
+    error = FITTED_ERROR.require_all(errors)
     require_shape("sizes", size.shape, ("points",))
     require_shape("means", mean.shape, size.shape)
     require_shape("errors", error.shape, size.shape)

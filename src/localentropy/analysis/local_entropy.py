@@ -59,6 +59,17 @@ def with_excess(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
     return table.assign(excess=table["entropy"] - theory(np.log(table["distance"])))
 
 
+def around_parity_solutions(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean entropy of each size and overlap of the program `parity_solutions`, where every solution has a number.
+
+    Returns:
+        Columns N, alpha, overlap, y, y_err (standard error), n.
+    """
+    measured = table.groupby(["N", "alpha", "overlap"], dropna=False)["entropy"]
+    points = measured.agg(y="mean", y_err="sem", n="count").reset_index()
+    return points[points["n"] == measured.size().to_numpy()]
+
+
 def over_samples(table: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> pd.DataFrame:
     """Mean over samples at each distance, and value of `by`.
 

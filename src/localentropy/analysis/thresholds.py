@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from localentropy.arguments import require_reals, shown
+from localentropy.errors import DomainError
+from localentropy.quantities import ERROR, SHARE
 
 
 def first_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
@@ -14,14 +19,23 @@ def first_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
     Args:
         fractions: solved at each abscissa, the index, in any order; a missing value counts as unsolved.
         least: the fraction asked for.
+
+    Raises:
+        DomainError: no series, a fraction outside [0, 1], an abscissa that is not finite or occurs twice.
     """
+    least = _checked(fractions, least)
     downwards = fractions.sort_index(ascending=False)
     above = downwards[(downwards >= least).cummin()]
     return float(above.index[-1]) if len(above) else None
 
 
 def last_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
-    """The largest abscissa up to which at least a given fraction is solved, as `first_solved`."""
+    """The largest abscissa up to which at least a given fraction is solved, as `first_solved`.
+
+    Raises:
+        DomainError: see `first_solved`.
+    """
+    least = _checked(fractions, least)
     first = first_solved(fractions.set_axis(-fractions.index), least)
     return None if first is None else -first
 
@@ -51,6 +65,21 @@ def storage_thresholds(regions: pd.DataFrame) -> dict[str, float]:
     return {
         name: float(ends[line]) for name, line in (("alpha_c", "kappa_max"), ("alpha_le", "kappa_u")) if line in ends
     }
+
+
+def large_deviations_threshold(
+    table: pd.DataFrame, ensemble: Mapping[str, Any], line: str = "alpha_u"
+) -> pd.Series | None:
+    """The row of alpha_U of a model, with the distance and the entropy of the tangent there; None if there is none.
+
+    Args:
+        table: of the program `large_deviations`.
+        ensemble: the model, as in the configuration.
+        line: `alpha_u` at y = infinity, `alpha_u_typical` at zero external entropy.
+    """
+    names = [name for name, other in table.attrs["parameters"]["ensembles"].items() if other == ensemble]
+    rows = table[(table["line"] == line) & table["ensemble"].isin(names)]
+    return None if rows.empty else rows.iloc[0]
 
 
 def success_fractions(runs: pd.DataFrame, keys: Sequence[str], success: pd.Series) -> pd.DataFrame:
@@ -83,7 +112,15 @@ def last_half_point(points: pd.DataFrame) -> tuple[float, float]:
 
     Returns:
         The load and its error. −∞ if half succeed at every load, ∞ if fewer do at the last one; then the error is NaN.
+
+    Raises:
+        DomainError: a column is missing, a load is not finite or occurs twice, a fraction is outside [0, 1], an error
+            is negative.
     """
+    _require_columns("points", points, ("alpha", "y", "y_err"))
+    _require_places("alpha", points["alpha"])
+    _require_shares("y", points["y"])
+    ERROR.require_all(points["y_err"])
     x, y, spread = points.sort_values("alpha")[["alpha", "y", "y_err"]].to_numpy().T
     under = np.flatnonzero(y < 0.5)
     if not under.size:
@@ -95,3 +132,36 @@ def last_half_point(points: pd.DataFrame) -> tuple[float, float]:
     part = (0.5 - y[at]) / rise
     error = step / rise * np.hypot((1.0 - part) * spread[at], part * spread[at + 1])
     return float(x[at] + part * step), float(error)
+
+
+def _checked(fractions: object, least: float) -> float:
+    """The given fraction. Refuse values that are not fractions at different abscissae."""
+    if not isinstance(fractions, pd.Series):
+        raise DomainError(f"fractions: {type(fractions).__name__} given, allowed is a Series of pandas")
+    if len(fractions):
+        _require_shares("fractions", fractions, missing=True)
+        _require_places("fractions: abscissa", fractions.index)
+    return SHARE.require(least)
+
+
+def _require_columns(name: str, table: object, columns: Sequence[str]) -> None:
+    if not isinstance(table, pd.DataFrame):
+        raise DomainError(f"{name}: {type(table).__name__} given, allowed is a DataFrame of pandas")
+    missing = [column for column in columns if column not in table]
+    if missing:
+        raise DomainError(f"{name}: the column {missing[0]} is missing, needed are {', '.join(columns)}")
+
+
+def _require_places(name: str, values: Any) -> None:
+    """Refuse abscissae that are not finite, or not all different."""
+    places = require_reals(name, values, ("points",))
+    if len(np.unique(places)) < len(places):
+        raise DomainError(f"{name}: {shown(places.tolist())}, allowed are different numbers")
+
+
+def _require_shares(name: str, values: Any, missing: bool = False) -> None:
+    """Refuse fractions outside [0, 1]."""
+    shares = require_reals(name, values, ("points",), missing=missing)
+    wrong = (shares < 0.0) | (shares > 1.0)
+    if wrong.any():
+        raise DomainError(f"{name}: {shares[wrong][0]:g} is among them, allowed are fractions from 0 to 1")

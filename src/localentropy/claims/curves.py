@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from localentropy.claims.finding import Bounds, Finding, largest, smallest
+from localentropy.claims.conditions import Finding, all_of, below, largest, smallest
 
 NEAR = 0.02
 """Distances below this are next to the reference."""
@@ -25,10 +25,9 @@ def isolation(curves: pd.DataFrame, by: str, symbol: str) -> Finding:
     """
     solved = curves[curves["distance"] < NEAR].sort_values("distance")
     nearest = solved.groupby(by)["entropy"].first().reindex(sorted(curves[by].unique()))
-    value = largest(nearest)
-    detail = ", ".join(f"{entropy:.2g} at {symbol} = {at:.4g}" for at, entropy in nearest.items())
-    return Finding.of_theory(
-        f"largest φ_FP next to d = 0 over {symbol}, < 0", value, value < 0, detail, Bounds(upper=0.0)
+    return all_of(
+        below(f"largest φ_FP next to d = 0 over {symbol}", largest(nearest), 0.0),
+        detail=", ".join(f"{entropy:.2g} at {symbol} = {at:.4g}" for at, entropy in nearest.items()),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from localentropy.analysis.pairs import pair_mean
-from localentropy.claims.finding import Untestable
+from localentropy.claims.conditions import Untestable
 from localentropy.errors import DomainError
 
 

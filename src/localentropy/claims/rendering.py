@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from localentropy.claims.claim import Kind
-from localentropy.claims.finding import Finding, Verdict
+from localentropy.claims.conditions import Finding, Verdict
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler
 
     from localentropy.claims.claim import Claim
 
-SYMBOLS = {Verdict.REPRODUCED: "✓", Verdict.NOT_REPRODUCED: "✗", Verdict.NOT_TESTABLE: "–"}
-COLOURS = {Verdict.REPRODUCED: "#0072b2", Verdict.NOT_REPRODUCED: "#d55e00", Verdict.NOT_TESTABLE: "#767676"}
+SYMBOLS = {Verdict.REPRODUCED: "✓", Verdict.OFF: "≈", Verdict.NOT_REPRODUCED: "✗", Verdict.NOT_TESTABLE: "–"}
+COLOURS = {
+    Verdict.REPRODUCED: "#0072b2",
+    Verdict.OFF: "#00795c",
+    Verdict.NOT_REPRODUCED: "#d55e00",
+    Verdict.NOT_TESTABLE: "#767676",
+}
 _STYLES: list[Any] = [
     {"selector": "", "props": "border-collapse: collapse; font: 13px/1.4 sans-serif; max-width: 110em"},
     {"selector": "caption", "props": "font-size: 16px; text-align: left; padding: 1em 0"},
@@ -31,79 +36,116 @@ SHOWN = {
     "kind": "kind",
     "claim": "claim",
     "source": "source",
-    "printed": "in the paper",
+    "printed": "printed there",
+    "condition": "condition",
     "ours": "ours",
-    "bound": "its bound",
-    "quantity": "held to",
+    "held": "held to",
     "detail": "numbers",
 }
 """Column of the table → its heading, on the page as in Markdown, where the verdict is a symbol without a heading."""
 
+LEGEND = {
+    "printed": "the number that the source prints",
+    "condition": "what our number is; a claim holds if all of its conditions do, and the worst one stands first",
+    "ours": "our number, with its standard error if it has one",
+    "held": "the verdict on this condition, what it asks for, and how far our number is from its nearer limit",
+    "detail": "further numbers",
+}
+"""Column of the table → what it tells, below the table."""
 
-_SUMMARY = ["paper", "sentences", *Verdict, "our own checks", "hold", "fail", Verdict.NOT_TESTABLE]
+_SUMMARY = [
+    "text",
+    "sentences",
+    Verdict.REPRODUCED,
+    "of these with a printed number that is off",
+    Verdict.NOT_REPRODUCED,
+    Verdict.NOT_TESTABLE,
+    "our own checks",
+    "hold",
+    "fail",
+    Verdict.NOT_TESTABLE,
+]
 
 
-def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: str) -> pd.DataFrame:
-    """One row per claim.
+def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: str, text: str) -> pd.DataFrame:
+    """One row per condition of each claim, the worst first; `text` is what the claims are from, a paper or a talk.
 
     Returns:
-        Columns id, kind, paper, claim, source, printed, quantity, value, error, lower, upper, verdict, detail,
-        experiments, scale. `lower` and `upper` are the bounds of the value, both missing if it has none.
+        Columns id, kind, paper, text, claim, source, printed, verdict, off, detail, condition, value, error, bound,
+        lower, upper, judged, experiments, scale. `verdict` is that on the claim, and `off` says by how much a printed
+        number is off. `judged` is the verdict on the condition, whose value must lie between `lower` and `upper`.
     """
-    rows = []
-    for key, claim in claims.items():
-        finding = findings[key]
-        lower, upper = finding.bounds or (math.nan, math.nan)
-        rows.append(
-            {
-                "id": key,
-                "kind": claim.kind.value,
-                "paper": claim.paper,
-                "claim": claim.claim,
-                "source": claim.source,
-                "printed": claim.printed or "",
-                "quantity": finding.quantity,
-                "value": finding.value,
-                "error": finding.error,
-                "lower": lower,
-                "upper": upper,
-                "verdict": finding.verdict.value,
-                "detail": finding.detail,
-                "experiments": " ".join(claim.arguments.values()),
-                "scale": scale,
-            }
-        )
+    rows = [
+        {
+            "id": key,
+            "kind": claim.kind.value,
+            "paper": claim.paper,
+            "text": text,
+            "claim": claim.claim,
+            "source": claim.source,
+            "printed": claim.printed or "",
+            "verdict": findings[key].verdict.value,
+            "off": findings[key].off,
+            "detail": findings[key].detail,
+            "condition": condition.words,
+            "value": condition.value,
+            "error": condition.error,
+            "bound": condition.bound,
+            "lower": condition.lower,
+            "upper": condition.upper,
+            "judged": condition.verdict.value,
+            "experiments": " ".join(claim.arguments.values()),
+            "scale": scale,
+        }
+        for key, claim in claims.items()
+        for condition in findings[key].worst_first
+    ]
     return pd.DataFrame(rows)
 
 
 def counts(card: pd.DataFrame) -> str:
-    """How many sentences of the papers have each verdict, then how many of our own checks, in words."""
-    sentences, ours = _numbers(card)
-    papers = "paper" if card["paper"].nunique() == 1 else "papers"
-    verdicts = ", ".join(f"{number} {verdict}" for number, verdict in zip(sentences, Verdict, strict=True))
+    """How many sentences of the papers and talks have each verdict, then how many of our own checks, in words."""
+    (reproduced, off, *others), ours = _numbers(card)
+    numbers = card.groupby("text")["paper"].nunique()
+    texts = " and the ".join(text + "s" * (number > 1) for text, number in numbers.items())
+    apart = f" (of these {off} with a printed number that is off)" if off else ""
+    failed, open_ = others
+    verdicts = (
+        f"{reproduced} {Verdict.REPRODUCED}{apart}, {failed} {Verdict.NOT_REPRODUCED}, {open_} {Verdict.NOT_TESTABLE}"
+    )
     words = ("hold", "fail", Verdict.NOT_TESTABLE)
     told = ", ".join(f"{number} {word}" for number, word in zip(ours, words, strict=True) if number)
     beside = f"; our own checks: {told}" if told else ""
-    return f"{sum(sentences)} sentences of the {papers}: {verdicts}{beside}"
+    return f"{reproduced + failed + open_} sentences of the {texts}: {verdicts}{beside}"
 
 
 def _numbers(card: pd.DataFrame) -> tuple[list[int], list[int]]:
-    """Sentences of the papers with each verdict, and checks of ours."""
-    found = [card.loc[card["kind"] == kind, "verdict"] for kind in (Kind.PAPER, Kind.OURS)]
-    sentences, ours = ([int((verdicts == verdict).sum()) for verdict in Verdict] for verdicts in found)
-    return sentences, ours
+    """Sentences that are reproduced, those of them with a number that is off, those not reproduced, and not testable.
+
+    Then the checks of ours that hold, that fail, and that are not testable.
+    """
+    claims = card.drop_duplicates(["paper", "id"])
+    found = [claims.loc[claims["kind"] == kind, "verdict"] for kind in (Kind.PAPER, Kind.OURS)]
+    sentences, ours = ({verdict: int((verdicts == verdict).sum()) for verdict in Verdict} for verdicts in found)
+    for number in (sentences, ours):
+        number[Verdict.REPRODUCED] += number[Verdict.OFF]
+    del ours[Verdict.OFF]
+    return list(sentences.values()), list(ours.values())
 
 
 def markdown(card: pd.DataFrame, paper: str, scale: str) -> str:
-    """The counts, then the claims as a table."""
+    """The counts, then the claims as a table: a row for each condition, the claim itself in the first one."""
     lines = [f"# Scorecard of {paper} at scale {scale}", "", f"{counts(card)}.", ""]
-    lines += [f"A claim's test, quantity and bounds: `config/{paper}/claims.yaml` and `src/localentropy/claims/`.", ""]
+    lines += [f"A claim's test and its conditions: `config/{paper}/claims.yaml` and `src/localentropy/claims/`.", ""]
     lines += ["| | " + " | ".join(list(SHOWN.values())[1:]) + " |", "|---" * len(SHOWN) + "|"]
     for row in _shown(card).to_dict("records"):
-        symbol = SYMBOLS[Verdict(row.pop("verdict"))]
+        verdict, off = row.pop("verdict"), row.pop("off")
+        symbol = f"{SYMBOLS[Verdict(verdict)]} {off}".strip() if verdict else ""
         lines.append("| " + " | ".join([symbol, *map(_cell, row.values())]) + " |")
-    legend = "; ".join(f"{symbol} {verdict.value}" for verdict, symbol in SYMBOLS.items())
-    return "\n".join([*lines, "", f"{legend}."]) + "\n"
+    words = {verdict: verdict.value for verdict in Verdict} | {Verdict.OFF: _off_by("the part that is given")}
+    legend = "; ".join(f"{symbol} {words[verdict]}" for verdict, symbol in SYMBOLS.items())
+    columns = [f"- *{SHOWN[column]}*: {told}." for column, told in LEGEND.items()]
+    return "\n".join([*lines, "", f"{legend}.", "", *columns]) + "\n"
 
 
 def summary_markdown(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
@@ -127,16 +169,21 @@ def summary_html(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
 def _summed(card: pd.DataFrame) -> list[int]:
     """The cells of one paper on the page over all."""
     sentences, ours = _numbers(card)
-    return [sum(sentences), *sentences, sum(ours), *ours]
+    reproduced, _, failed, open_ = sentences
+    return [reproduced + failed + open_, *sentences, sum(ours), *ours]
 
 
 def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
     """A complete page."""
 
     def coloured(verdict: str) -> str:
-        return f"color: white; background: {COLOURS[Verdict(verdict)]}"
+        return f"color: white; background: {COLOURS[words[verdict]]}" if verdict else ""
 
-    style = _shown(card).rename(columns=SHOWN).style.map(coloured, subset=["verdict"]).format(escape="html")
+    shown = _shown(card)
+    told = [_off_by(off) if off else verdict for verdict, off in zip(shown["verdict"], shown["off"], strict=True)]
+    words = {said: Verdict(verdict) for said, verdict in zip(told, shown["verdict"], strict=True) if verdict}
+    shown = shown.assign(verdict=told).drop(columns="off")
+    style = shown.rename(columns=SHOWN).style.map(coloured, subset=["verdict"]).format(escape="html")
     caption = f"Scorecard of {paper} at scale {scale}. {counts(card)}. Code {code[:12]}."
     return _page(style, "scorecard", caption)
 
@@ -147,10 +194,15 @@ def _page(style: Styler, name: str, caption: str) -> str:
 
 
 def _shown(card: pd.DataFrame) -> pd.DataFrame:
+    """The cells. What is said of a claim stands in the first of its rows only."""
     rows = list(card.itertuples())
     ours = [_number(row.value, row.error) for row in rows]
-    bound = [_bound(row.value, row.error, row.lower, row.upper, Verdict(row.verdict)) for row in rows]
-    return card.assign(ours=ours, bound=bound)[list(SHOWN)]
+    held = [_held(row.value, row.error, row.bound, row.lower, row.upper, Verdict(row.judged)) for row in rows]
+    kind = card["kind"].where(card["kind"] != Kind.PAPER, card["text"])
+    shown = card.assign(ours=ours, held=held, kind=kind)[[*SHOWN, "off"]]
+    of_claim = shown.columns.difference(["condition", "ours", "held"])
+    shown.loc[shown["id"].duplicated(), of_claim] = ""
+    return shown
 
 
 def _cell(value: object) -> str:
@@ -168,17 +220,14 @@ def _number(value: float, error: float) -> str:
     return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
-def _bound(value: float, error: float, lower: float, upper: float, verdict: Verdict) -> str:
-    """The bounds of a value, and by how much it lies inside or outside of the nearer one; nothing if it has none.
-
-    A claim may fail although its value lies inside: then this says that another of its conditions decides.
-    """
-    if math.isnan(value) or math.isnan(lower):
-        return ""
+def _held(value: float, error: float, bound: str, lower: float, upper: float, verdict: Verdict) -> str:
+    """The verdict on a condition, its bound, and by how much the value lies inside or outside of its limits."""
     inside = min(value - lower, upper - value)
-    limits = f"≥ {lower:.5g}" if math.isinf(upper) else f"≤ {upper:.5g}"
-    if math.isfinite(lower) and math.isfinite(upper):
-        limits = f"{lower:.5g} to {upper:.5g}"
     errors = f" ({abs(inside) / error:.1f} SE)" if error > 0 else ""
-    other = "; another condition fails" if inside >= 0 and verdict is Verdict.NOT_REPRODUCED else ""
-    return f"{limits}, {'inside' if inside >= 0 else 'outside'} by {abs(inside):.2g}{errors}{other}"
+    side = f"{'inside' if inside >= 0 else 'outside'} by {abs(inside):.2g}{errors}" if math.isfinite(inside) else ""
+    return " ".join([SYMBOLS[verdict], ", ".join(filter(None, (bound, side)))]).strip()
+
+
+def _off_by(far: str) -> str:
+    """The verdict on a claim whose statement holds and whose printed number does not, with how far it is off."""
+    return f"{Verdict.OFF} by {far}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from localentropy.errors import ConfigError, LocalEntropyError
-from localentropy.pipeline.machine import refusals
+from localentropy.pipeline.machine import open_closed_streams, output, refusals
 
 if TYPE_CHECKING:
     from localentropy.pipeline.config import Configuration
@@ -18,7 +20,20 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 """Exit status after Ctrl-C, by Typer and by custom."""
 
+
+class _Commands(TyperGroup):
+    """The commands. A word that is none is refused with the nearest one."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args[0] not in self.commands:
+            from localentropy.pipeline.config import require_known
+
+            require_known(args[0], list(self.commands), "command")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
+    cls=_Commands,
     help="Wide flat minima: compute experiments, draw figures, see how a file was made. "
     "localentropy --version prints the version.",
     add_completion=False,
@@ -35,8 +50,12 @@ def _in_its_root(context: typer.Context) -> None:
 
 
 Scale = Annotated[str | None, typer.Option("--scale", help="smoke, default or paper")]
-Files = Annotated[list[Path] | None, typer.Option("--config", help="YAML file laid over the shipped configuration")]
-Overrides = Annotated[list[str] | None, typer.Option("--set", help="one value, e.g. franz_parisi.inv_alpha=1.5")]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--config", help="values, e.g. franz_parisi.inv_alpha=1.5 margins.typical.points=9")
+]
+Files = Annotated[
+    list[Path] | None, typer.Option("--configfile", help="YAML files laid over the shipped configuration")
+]
 Run = Annotated[str | None, typer.Option("--run", help="name of the run: its results go to <scale>-<name>")]
 Log = Annotated[Path | None, typer.Option("--log", help="write the lines of progress there")]
 Job = Annotated[str | None, typer.Option("--job", help="the resolved job as JSON, from the pipeline", hidden=True)]
@@ -47,8 +66,8 @@ def run(
     experiment: Annotated[str, typer.Argument(help="<paper>/<name>, e.g. overparam/franz_parisi")],
     part: Annotated[int | None, typer.Option(help="compute only this part, counted from 1")] = None,
     scale: Scale = None,
-    config: Files = None,
-    set_: Overrides = None,
+    config: Overrides = None,
+    configfile: Files = None,
     run_name: Run = None,
     log: Log = None,
     job: Job = None,
@@ -56,7 +75,7 @@ def run(
     """Compute an experiment's table; parts that are there and current are kept."""
     from localentropy.pipeline.computations import ExperimentJob
 
-    request = _request(ExperimentJob, experiment, job, scale, config, set_, run_name)
+    request = _request(ExperimentJob, experiment, job, scale, config, configfile, run_name)
     if part is not None:
         if part not in request.numbers:
             raise ConfigError(f"--part = {part}: allowed: 1 to {request.parts}")
@@ -71,23 +90,23 @@ def run(
 @app.command()
 def prepare(
     dataset: Annotated[str, typer.Argument(help="e.g. mnist_parity")],
-    config: Files = None,
-    set_: Overrides = None,
+    config: Overrides = None,
+    configfile: Files = None,
     log: Log = None,
     job: Job = None,
 ) -> None:
     """Prepare a dataset from the configured source (data.source, data.mirror)."""
     from localentropy.pipeline.computations import DatasetJob
 
-    _request(DatasetJob, dataset, job, None, config, set_, None).prepare(log)
+    _request(DatasetJob, dataset, job, None, config, configfile, None).prepare(log)
 
 
 @app.command()
 def merge(
     experiment: Annotated[str, typer.Argument(help="<paper>/<name>")],
     scale: Scale = None,
-    config: Files = None,
-    set_: Overrides = None,
+    config: Overrides = None,
+    configfile: Files = None,
     run_name: Run = None,
     log: Log = None,
     job: Job = None,
@@ -95,15 +114,15 @@ def merge(
     """Join the parts of an experiment's table."""
     from localentropy.pipeline.computations import ExperimentJob
 
-    _request(ExperimentJob, experiment, job, scale, config, set_, run_name).merge(log)
+    _request(ExperimentJob, experiment, job, scale, config, configfile, run_name).merge(log)
 
 
 @app.command()
 def plot(
     figure: Annotated[str, typer.Argument(help="a figure's target, e.g. figure3")],
     scale: Scale = None,
-    config: Files = None,
-    set_: Overrides = None,
+    config: Overrides = None,
+    configfile: Files = None,
     run_name: Run = None,
     log: Log = None,
     job: Job = None,
@@ -111,15 +130,15 @@ def plot(
     """Draw a figure from the tables of its experiments."""
     from localentropy.pipeline.outputs import FigureJob
 
-    _request(FigureJob, figure, job, scale, config, set_, run_name).make(log)
+    _request(FigureJob, figure, job, scale, config, configfile, run_name).make(log)
 
 
 @app.command()
 def scorecard(
     paper: Annotated[str | None, typer.Argument(help="only this paper's; else all, and the page over them")] = None,
     scale: Scale = None,
-    config: Files = None,
-    set_: Overrides = None,
+    config: Overrides = None,
+    configfile: Files = None,
     run_name: Run = None,
     log: Log = None,
     job: Job = None,
@@ -130,7 +149,7 @@ def scorecard(
     if job is not None:
         (_decoded(ScorecardJob, job) if paper else _decoded(SummaryJob, job)).make(log)
         return
-    configuration = _configuration(scale, config, set_, run_name)
+    configuration = _configuration(scale, config, configfile, run_name)
     for each in [paper] if paper else tested_papers(configuration):
         ScorecardJob.from_configuration(configuration, each).make(log)
     if not paper:
@@ -138,7 +157,9 @@ def scorecard(
 
 
 @app.command()
-def show(file: Annotated[Path, typer.Argument(help="a table, or any file of a figure or scorecard")]) -> None:
+def show(
+    file: Annotated[Path, typer.Argument(help="a table, any file of a figure or scorecard, or a figure's target")],
+) -> None:
     """Print how a file was made."""
     from localentropy.commands.show import describe
 
@@ -148,18 +169,18 @@ def show(file: Annotated[Path, typer.Argument(help="a table, or any file of a fi
 @app.command()
 def verify(
     scale: Scale = None,
-    config: Files = None,
-    set_: Overrides = None,
+    config: Overrides = None,
+    configfile: Files = None,
     run_name: Run = None,
 ) -> None:
-    """Check every result and figure against its own checksums, today's code and the configuration."""
+    """Check every result and figure against its own checksums, the present code and the configuration."""
     from localentropy.commands.show import findings
 
-    found = findings(_configuration(scale, config, set_, run_name))
+    found = findings(_configuration(scale, config, configfile, run_name))
     for file, finding in found:
         print(f"{file}: {finding or 'current'}")
     if bad := sum(finding is not None for _, finding in found):
-        raise LocalEntropyError(f"{bad} files are not current; the next run sets them aside and remakes them")
+        raise LocalEntropyError(f"{bad} files are not current; the next run sets them aside, and remakes what it needs")
 
 
 @app.command()
@@ -178,8 +199,8 @@ def gallery(
 @app.command()
 def dag(
     file: Annotated[Path, typer.Argument(help="the picture to write: .png, .svg or .pdf")],
-    config: Files = None,
-    set_: Overrides = None,
+    config: Overrides = None,
+    configfile: Files = None,
 ) -> None:
     """Draw what is made from what: datasets, experiments, figures."""
     from localentropy.commands.dag import draw
@@ -188,7 +209,7 @@ def dag(
 
     require_known(file.suffix, [".png", ".svg", ".pdf"], "kind of picture")
     require_writable(file)
-    draw(_configuration(None, config, set_, None), file)
+    draw(_configuration(None, config, configfile, None), file)
     print(file)
 
 
@@ -248,6 +269,9 @@ def explore(
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="where the page is; 0 takes any that is free")] = 5006,
     browser: Annotated[bool, typer.Option(help="open the page")] = True,
+    allow: Annotated[
+        list[str] | None, typer.Option(help="also answer under this name, e.g. localhost:8000, a tunnel's other end")
+    ] = None,
 ) -> None:
     """Open a local page with a figure's parameters as sliders: the theory is solved anew on each change."""
     from localentropy.commands.explore import explore, names
@@ -256,15 +280,15 @@ def explore(
         for name, shows in names().items():
             print(f"{name:20} {shows}")
         return
-    explore(figure, port, browser)
+    explore(figure, port, browser, allow or [])
 
 
 @app.command()
 def docs() -> None:
-    """Rewrite the page that is generated from the code, docs/configuration.md."""
+    """Rewrite the pages that are generated from the code, docs/configuration.md and docs/quantities.md."""
     from localentropy.commands.docs import write
 
-    print(write())
+    print(*write(), sep="\n")
 
 
 def main() -> None:
@@ -272,9 +296,10 @@ def main() -> None:
 
     The exit status is 1 after an error, 2 after a wrong option, 130 after Ctrl-C.
     """
+    open_closed_streams()
     try:
-        with refusals():
-            status = app(sys.argv[1:] or ["--help"], standalone_mode=False)
+        with refusals(), output():
+            status = app(list(_one_each(sys.argv[1:])) or ["--help"], standalone_mode=False)
         if status == INTERRUPTED and "--job" not in sys.argv:  # Snakemake says it once for all its jobs
             print("interrupted: what is complete is kept; the same command goes on from there", file=sys.stderr)
         sys.exit(status)
@@ -286,6 +311,22 @@ def main() -> None:
     except TyperException as error:
         print(f"error: {' '.join(error.format_message().split()).rstrip('.')}; see --help", file=sys.stderr)
         sys.exit(2)
+
+
+def _one_each(words: Iterable[str]) -> Iterator[str]:
+    """The command line with an option before each value of `--config` and `--configfile`.
+
+    All words behind such an option belong to it, up to the next option, as in Snakemake.
+    """
+    option, alone = "", False
+    for word in words:
+        if word.startswith("--"):
+            option, alone = word if word in ("--config", "--configfile") else "", True
+        elif option and not alone:
+            yield option
+        else:
+            alone = False
+        yield word
 
 
 AnyJob = TypeVar("AnyJob", bound=Any)
@@ -306,8 +347,8 @@ def _request(model: type[AnyJob], name: str, job: str | None, *options: Any) -> 
 
 
 def _configuration(
-    scale: str | None, files: list[Path] | None, overrides: list[str] | None, run_name: str | None
+    scale: str | None, overrides: list[str] | None, files: list[Path] | None, run_name: str | None
 ) -> Configuration:
     from localentropy.pipeline.config import read_overrides, resolve
 
-    return resolve(scale, files or [], read_overrides(overrides or [], "--set"), run_name, option="--set")
+    return resolve(scale, files or [], read_overrides(overrides or []), run_name)

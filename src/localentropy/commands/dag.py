@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from localentropy.pipeline.config import Configuration
 from localentropy.pipeline.jobs import output_jobs, table_jobs
+from localentropy.plots.defaults import defaults
 from localentropy.plots.drawing import COLORS, GREY, STYLE
 
 ROW, COLUMN = 0.21, 3.2
@@ -38,7 +39,7 @@ def draw(configuration: Configuration, file: Path) -> None:
         for at, column in enumerate(columns)
         for row, name in enumerate(column)
     }
-    with mpl.rc_context(STYLE):  # type: ignore[arg-type]
+    with defaults(), mpl.rc_context(STYLE):  # type: ignore[arg-type]
         figure = Figure(figsize=(COLUMN * (last + 0.8), 0.5 + ROW * max(map(len, columns))), layout="constrained")
         axis = figure.add_subplot()
         experiments = [node for column in columns[1:-1] for node in column]
@@ -55,7 +56,7 @@ def draw(configuration: Configuration, file: Path) -> None:
             axis.text(float(at), 1.02, title, ha="center", va="bottom", fontweight="bold")
         axis.set(xlim=(-0.4, last + 0.4), ylim=(0.0, 1.05))
         axis.axis("off")
-    figure.savefig(file)
+        figure.savefig(file)
 
 
 def _edges(configuration: Configuration) -> list[tuple[tuple[str, str], tuple[str, str]]]:

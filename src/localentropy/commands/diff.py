@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -180,11 +181,10 @@ def show(comparisons: list[Comparison]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    if not console.is_terminal:
+    if not sys.stdout.isatty():
         print("\n".join(lines(comparisons)))
         return
-    table = Table()
+    console, table = Console(), Table()
     for heading in ("figure", "rows", "only in A", "only in B", "moved", "beyond", "largest move"):
         table.add_column(heading, justify="left" if heading in ("figure", "largest move") else "right")
     for c in comparisons:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from localentropy.errors import LocalEntropyError
-from localentropy.pipeline.config import read_figures, require_known
+from localentropy.pipeline.config import find_target, read_figures
 
 
 def names() -> dict[str, str]:
@@ -14,14 +16,14 @@ def names() -> dict[str, str]:
     return {target: figures[target].shows for target in EXPLORERS}
 
 
-def explore(figure: str, port: int, browser: bool) -> None:
+def explore(figure: str, port: int, browser: bool, allow: Sequence[str]) -> None:
     """Show the page of a figure until Ctrl-C.
 
     Raises:
         ConfigError: the figure has no page.
-        LocalEntropyError: Bokeh is missing, or the port is taken.
+        LocalEntropyError: Bokeh is missing, the port is taken, or a word of `allow` is no name.
     """
-    require_known(figure, list(names()), "figure to explore")
+    figure = find_target(figure, names(), "figure to explore")
     try:
         from localentropy.explore.server import serve
     except ModuleNotFoundError as error:
@@ -30,4 +32,4 @@ def explore(figure: str, port: int, browser: bool) -> None:
         raise LocalEntropyError(
             "no package bokeh: explore needs it; run `make setup`, or pip install -e '.[pipeline,explore]'"
         ) from None
-    serve(figure, port, browser)
+    serve(figure, port, browser, allow)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from localentropy.errors import ArtifactError
 from localentropy.pipeline.artifacts import read_output
-from localentropy.pipeline.config import MAIN_PAPER, require_known, resolve
+from localentropy.pipeline.config import MAIN_PAPER, find_target, resolve
 from localentropy.pipeline.jobs import Job, output_jobs, table_jobs
 from localentropy.pipeline.outputs import FigureJob, OutputJob
 from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
@@ -32,7 +32,7 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
 
     Raises:
         ConfigError: there is no such figure.
-        ArtifactError: a file is missing, or was made from other parameters (an override), code or inputs, or a page has
+        ArtifactError: a file is missing, or was made from other parameters, code or inputs, or a page has
             no place for a caption; then nothing is copied.
     """
     copies: list[tuple[Path, Path]] = []
@@ -97,7 +97,7 @@ def collect_golden() -> list[Path]:
     written = _copied(copies)
     for card in cards:
         verdicts = GOLDEN / card.parent.name / "verdicts.csv"
-        pd.read_csv(card)[["id", "verdict"]].to_csv(verdicts, index=False)
+        pd.read_csv(card)[["id", "verdict"]].drop_duplicates().to_csv(verdicts, index=False)
         written.append(verdicts)
     return written
 
@@ -106,8 +106,7 @@ def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJo
     """Figures and papers' scorecards of a scale, or those named, all there and current."""
     configuration = resolve(scale)
     outputs = {output.target: output for output in output_jobs(configuration) if not isinstance(output, SummaryJob)}
-    for target in targets:
-        require_known(target, outputs, "figure or scorecard")
+    targets = [find_target(target, outputs, "figure or scorecard") for target in targets]
     chosen = [output for target, output in outputs.items() if not targets or target in targets]
     tables = {name for output in chosen for name in output.tables}
     made = [job for job in table_jobs(configuration) if job.name in tables and job.committed is None]

@@ -1,6 +1,7 @@
-"""`notebook`: a notebook, run and rendered as a page that needs no network.
+"""`notebook`: a notebook, run and rendered as a page that needs no network; and the same as a page of the site.
 
 A browser shows formulas of a notebook by a script that it loads from the network. Here they are pictures in the page.
+The site has this script, so its page has the text and the code of the notebook, and the outputs of the rendered page.
 """
 
 from __future__ import annotations
@@ -10,8 +11,13 @@ import html
 import io
 import re
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from localentropy.errors import DataError
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 _FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$]+)\$", re.DOTALL)
 _POINTS = 11.0
@@ -34,8 +40,8 @@ def render(source: Path, page: Path) -> None:
     """
     import jupytext
     from jinja2 import DictLoader
+    from nbclient.exceptions import CellExecutionError
     from nbconvert.exporters import HTMLExporter
-    from nbconvert.preprocessors import CellExecutionError, ExecutePreprocessor
 
     if not source.is_file():
         raise DataError(f"{source}: no such file")
@@ -43,7 +49,7 @@ def render(source: Path, page: Path) -> None:
         raise DataError(f"{source}: allowed is a py:percent file, <name>.py")
     try:
         notebook = jupytext.read(source)
-        ExecutePreprocessor(timeout=None).preprocess(notebook, {"metadata": {"path": "."}})
+        _run(notebook)
     except UnicodeDecodeError as error:
         raise DataError(f"{source}: not readable as UTF-8 ({error.reason} at byte {error.start})") from None
     except CellExecutionError as error:
@@ -60,6 +66,54 @@ def render(source: Path, page: Path) -> None:
     page.write_text(text, encoding="utf-8")
 
 
+def in_site(source: Path) -> str:
+    """A py:percent file as Markdown, with the outputs of its rendered page, which lies beside it.
+
+    Without a rendered page, or if its cells are not those of the file, the text says so and has no outputs.
+    """
+    import jupytext
+    from bs4 import BeautifulSoup
+
+    cells = jupytext.read(source).cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    page = source.with_suffix(".html")
+    ran = BeautifulSoup(page.read_bytes() if page.exists() else "", "html.parser").select(".jp-CodeCell")
+    typed = [area.get_text().strip() for cell in ran for area in cell.select(".jp-InputArea pre")]
+    current = typed == [cell.source.strip() for cell in code]
+    about = f"The file: {{download}}`{source.name}`."
+    text = [about if current else f"{about} It was not run, so there are no outputs: `make notebooks` runs it."]
+    outputs = iter(ran)
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            text.append(cell.source)
+        else:
+            text.append(f"```python\n{cell.source}\n```")
+            shown = next(outputs).select(".jp-OutputArea-output") if current else []
+            text += [f"```{{raw}} html\n<div class='output'>{one.decode_contents()}</div>\n```" for one in shown]
+    heading = next(number for number, part in enumerate(text) if part.startswith("# "))
+    first, _, rest = text.pop(heading).partition("\n")
+    return "\n\n".join([first, text.pop(0), rest, *text]) + "\n"
+
+
+def _run(notebook: NotebookNode) -> None:
+    """Run the cells in a kernel of this Python.
+
+    Descriptions of kernels, which other environments may have left, and the user's start-up files are not read.
+    """
+    from jupyter_client.kernelspec import NATIVE_KERNEL_NAME, KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+
+    with TemporaryDirectory() as folder:
+        kernel = AsyncKernelManager(
+            kernel_name=NATIVE_KERNEL_NAME,
+            kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
+            connection_file=str(Path(folder, "kernel.json")),
+        )
+        client = NotebookClient(notebook, kernel, timeout=None, extra_arguments=[f"--ipython-dir={folder}"])
+        client.execute(cleanup_kc=True)
+
+
 def with_pictures(text: str) -> str:
     """Markdown with a picture in place of each formula; its alternative text is the formula as it was written."""
     return _FORMULA.sub(lambda found: _picture(found["display"] or found["inline"], bool(found["display"])), text)
@@ -70,8 +124,10 @@ def _picture(formula: str, display: bool) -> str:
     from matplotlib.font_manager import FontProperties
     from matplotlib.mathtext import math_to_image
 
+    from localentropy.plots.defaults import defaults
+
     formula, stream = " ".join(formula.split()), io.BytesIO()
-    with rc_context({"mathtext.fontset": "cm", "svg.fonttype": "path"}):
+    with defaults(), rc_context({"mathtext.fontset": "cm", "svg.fonttype": "path"}):
         depth = math_to_image(f"${formula}$", stream, FontProperties(size=_POINTS), format="svg")
     style = (
         "display: block; margin: 1em auto; max-width: 100%"

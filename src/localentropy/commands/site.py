@@ -6,6 +6,8 @@ pages that are written for GitHub lack: a table of contents, copies of the files
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
 import os
 import re
@@ -24,7 +26,9 @@ from sphinx.application import Sphinx
 from sphinx.cmd.build import build_main
 from sphinx.transforms import SphinxTransform
 
+from localentropy.commands.behind import TAG, BehindClaims, BehindFigures, with_links
 from localentropy.commands.gallery import GALLERY
+from localentropy.commands.notebook import in_site
 from localentropy.errors import LocalEntropyError
 from localentropy.pipeline.config import find_papers
 
@@ -32,7 +36,7 @@ CONFIGURATION = Path("docs/site")
 PACKAGE = Path("src/localentropy")
 REFERENCE = Path("docs/api")
 LIBRARY = {
-    "replica": "the theory",
+    "theory": "the theory",
     "instances": "problems to solve",
     "solvers": "algorithms that solve them",
     "landscape": "what surrounds a solution",
@@ -48,6 +52,10 @@ LOOK = ".look.json"
 """The ending of the file that says how the numbers of a figure are drawn."""
 FULL_WIDTH = 1400
 """Pixels of a picture from which on it is as wide as the page."""
+WITHOUT_LINKS = nodes.literal | nodes.reference | nodes.title | nodes.math | nodes.math_block
+"""In these, the number of an equation is no link."""
+BLOCK = r"^(\S.*)\n\n((?: {2,}(?!>>>)\S.*(?:\n(?= ))?)+)"
+"""A line of a docstring, and below an empty one lines that are indented: formulas, or a table."""
 
 MARK = ".localentropy-site"
 """A file in the folder of a site, complete or not: the folder may be deleted."""
@@ -93,22 +101,43 @@ def _reference(package: str) -> str:
     return text
 
 
+def source_of(module: str, name: str) -> str | None:
+    """The address of a function or class in the page that shows its file, from the reference; None of anything else."""
+    about: object = importlib.import_module(module)
+    for part in name.split("."):
+        about = getattr(about, part, None)
+    try:
+        _, line = inspect.getsourcelines(code := inspect.unwrap(about))  # type: ignore[arg-type]
+        file = Path(inspect.getsourcefile(code) or "").relative_to(Path.cwd())
+    except (TypeError, OSError, ValueError):
+        return None
+    return f"{'../' * len(REFERENCE.parts)}{file}.html#line-{line}"
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Tell Sphinx what this extension does."""
+    app.connect("source-read", _read_notebook)
     app.connect("source-read", _add_contents)
-    for transform in (FileLinks, Formulas, Pictures):
+    for transform in (FileLinks, Formulas, Equations, Pictures, BehindFigures, BehindClaims):
         app.add_transform(transform)
     app.connect("autodoc-process-docstring", _translate, priority=400)  # before Napoleon
-    app.connect("autodoc-skip-member", _is_a_field)
+    app.connect("autodoc-skip-member", _is_internal)
     app.connect("build-finished", _copy_files)
     app.connect("build-finished", _write_charts)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _read_notebook(_: Sphinx, page: str, source: list[str]) -> None:
+    """A notebook is a page of Markdown with the outputs of its last run."""
+    if (file := Path(f"{page}.py")).exists():
+        source[0] = in_site(file)
 
 
 def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
     """Add to a page the list of the pages below it, which is the navigation of the site."""
     papers = find_papers()
     chapters = {
+        "Start": ["docs/first_steps", "docs/figures", "docs/library", "docs/own_model"],
         "Gallery": [f"docs/{paper}/gallery" for paper in papers],
         "Scorecards": ["figures/gallery/scorecard", *(f"figures/gallery/{paper}/scorecard" for paper in papers)],
         "Theory": [f"docs/{paper}/theory" for paper in papers],
@@ -116,6 +145,7 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
         "How to": [
             "docs/commands",
             "docs/configuration",
+            "docs/quantities",
             "docs/container",
             "docs/cluster",
             "docs/robustness",
@@ -125,7 +155,9 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
         "Reference of the library": [f"docs/api/{package}" for package in LIBRARY],
     }
     solvers = {"Solvers": [f"/{file.with_suffix('')}" for file in sorted(Path("docs/solvers").glob("[a-z]*.md"))]}
-    for caption, pages in {"README": chapters, "docs/solvers/README": solvers}.get(page, {}).items():
+    tours = {"Notebooks": [f"/{file.with_suffix('')}" for file in sorted(Path("notebooks").glob("*.py"))]}
+    below = {"README": chapters, "docs/solvers/README": solvers, "notebooks/README": tours}
+    for caption, pages in below.get(page, {}).items():
         source[0] += "\n".join(["\n```{toctree}", ":hidden:", f":caption: {caption}", *pages, "```\n"])
 
 
@@ -136,12 +168,12 @@ class FileLinks(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         """Replace the links of one page."""
-        for link in [*self.document.findall(_is_open)]:
-            target = _path(self.env.docname, link["reftarget"])
+        for link in [*self.document.findall(self._is_open)]:
+            target = self._target(link)
             if target.is_dir():
                 page = target / "README" if (target / "README.md").exists() else target / "index"
             elif target.suffix in SHOWN and target.is_file():
-                page = _shown_at(target)
+                page = target
             else:
                 continue
             uri = self.app.builder.get_relative_uri(self.env.docname, str(page))
@@ -149,10 +181,20 @@ class FileLinks(SphinxTransform):
             if page.name != "README":
                 self.env.metadata[self.env.docname].setdefault("linked", []).append(str(target))
 
+    def _is_open(self, node: nodes.Node) -> bool:
+        """Whether a node is a link that the parser did not recognize as one to a page that there is."""
+        if not isinstance(node, addnodes.download_reference | addnodes.pending_xref):
+            return False
+        return not node.get("refdomain") or self._to_code(node)
 
-def _is_open(node: nodes.Node) -> bool:
-    """Whether a node is a link that the parser did not recognize as one to a page."""
-    return isinstance(node, addnodes.download_reference | addnodes.pending_xref) and not node.get("refdomain")
+    def _to_code(self, link: nodes.Element) -> bool:
+        """Whether a link is to a Python file: the parser takes it for a notebook, which is a page."""
+        return link.get("refdomain") == "doc" and link["reftarget"] not in self.env.found_docs
+
+    def _target(self, link: nodes.Element) -> Path:
+        if self._to_code(link):
+            return Path(f"{link['reftarget']}.py")
+        return _path(self.env.docname, link["reftarget"])
 
 
 def _path(page: str, link: str) -> Path:
@@ -160,21 +202,46 @@ def _path(page: str, link: str) -> Path:
     return Path(os.path.normpath(Path(page).parent / link))
 
 
-def _shown_at(file: Path) -> Path:
-    """The page that shows a file, without its ending: of a notebook that was run, what came out."""
-    return file.with_suffix("") if file.with_suffix(".html").exists() else file
-
-
 class Formulas(SphinxTransform):
-    """Formulas on lines of their own reach MathJax as they are: they have their own numbers and environments."""
+    """Formulas on lines of their own reach MathJax as they are, with their environments.
+
+    The number of an equation stands beside it. In the formula it would be off the screen if the formula is wide.
+    """
 
     default_priority = 200
 
     def apply(self, **_: Any) -> None:
         """Mark the formulas of one page."""
-        for formula in self.document.findall(nodes.math_block):
+        for formula in [*self.document.findall(nodes.math_block)]:
+            numbers = TAG.findall(text := formula.astext())
             formula["no-wrap"] = True
-            formula[:] = [nodes.Text(rf"\[{formula.astext()}\]")]
+            formula[:] = [nodes.Text(rf"\[{TAG.sub('', text)}\]")]
+            if numbers:
+                (number,) = numbers
+                mark = f'<a class="eqno" href="#eq-{number}">({number})</a>'
+                equation = nodes.container("", classes=["equation"], ids=[f"eq-{number}"])
+                formula.replace_self(equation)
+                equation += [formula, nodes.raw("", mark, format="html")]
+
+
+class Equations(SphinxTransform):
+    """The numbers of equations in the text of a page are links to the equations."""
+
+    default_priority = 205  # after the formulas
+
+    def apply(self, **_: Any) -> None:
+        """Link the numbers of one page."""
+        numbers = [id for node in self.document.findall(nodes.container) for id in node["ids"] if id.startswith("eq-")]
+        known = "|".join(re.escape(id.removeprefix("eq-")) for id in numbers)
+        for text in [*self.document.findall(nodes.Text)] if numbers else []:
+            parts = re.split(rf"\(({known})\)", text)
+            if len(parts) == 1 or isinstance(text.parent, WITHOUT_LINKS):
+                continue
+            links = [nodes.reference("", f"({part})", refuri=f"#eq-{part}", internal=True) for part in parts[1::2]]
+            words = [nodes.Text(part) for part in parts[::2]]
+            text.parent.replace(
+                text, [node for pair in zip(words, [*links, None], strict=True) for node in pair if node]
+            )
 
 
 class Pictures(SphinxTransform):
@@ -199,24 +266,41 @@ class Pictures(SphinxTransform):
 
 
 def _translate(_: Sphinx, what: str, name: str, about: object, options: object, lines: list[str]) -> None:
-    """Docstrings are plain text: `|x|` and `w*` are formulas, and what is between backquotes is code."""
-    parts = re.split("`+", "\n".join(lines))
+    """Docstrings are plain text: `|x|` and `w*` are formulas, what is between backquotes is code, and indented
+    paragraphs keep their lines.
+    """
+    text = "\n".join(lines)
+    blocks = re.findall(BLOCK, text, flags=re.MULTILINE)
+    text = re.sub(BLOCK, "\\g<1>\n\n::\n\n\0", text, flags=re.MULTILINE)
+    parts = re.split("`+", text)
     parts[::2] = [re.sub(r"^(?!.*>>>).*", _escaped, part, flags=re.MULTILINE) for part in parts[::2]]
+    parts[::2] = [_with_pages(with_links(part, "..")) for part in parts[::2]]
     text = "``".join(parts)
     # Napoleon would take what stands before a colon for a type.
     text = re.sub(r"^Returns:\n +", r"\g<0>: ", text, flags=re.MULTILINE)
+    for block in blocks:
+        text = text.replace("\0", block[1], 1)
     lines[:] = [""] * (what in ("data", "attribute", "property")) + text.split("\n")
 
 
 def _escaped(line: re.Match[str]) -> str:
-    """A line without the marks of Sphinx's language, and with links to the pages that it names."""
-    plain = re.sub(r"([|*]|_\b)", r"\\\1", line[0])
-    return re.sub(r"\b(docs/[\w/]+)\.md\b", r":doc:`\1.md </\1>`", plain)
+    """A line without the marks of Sphinx's language."""
+    return re.sub(r"([|*]|_\b)", r"\\\1", line[0])
 
 
-def _is_a_field(_: Sphinx, what: str, name: str, about: object, skip: bool, options: object) -> bool | None:
-    """Leave out the fields of a NamedTuple as members: there they have Python's words, not those of the docstring."""
-    return True if type(about).__name__ == "_tuplegetter" else None
+def _with_pages(text: str) -> str:
+    """A docstring with links to the pages that it names."""
+    return re.sub(r"\b(docs/[\w/]+)\.md\b", r":doc:`\1.md </\1>`", text)
+
+
+def _is_internal(_: Sphinx, what: str, name: str, about: object, skip: bool, options: object) -> bool | None:
+    """Leave out what is not for users.
+
+    These are the constants of modules, and the fields of a NamedTuple as members: there they have Python's words, not
+    those of the docstring.
+    """
+    constant = what == "module" and not (inspect.isclass(about) or inspect.isroutine(about))
+    return True if constant or type(about).__name__ == "_tuplegetter" else None
 
 
 def _copy_files(app: Sphinx, failure: Exception | None) -> None:
@@ -225,6 +309,7 @@ def _copy_files(app: Sphinx, failure: Exception | None) -> None:
         return
     shutil.copyfile(app.outdir / "README.html", app.outdir / "index.html")  # what a server shows first
     linked = {Path(path) for page in app.env.metadata.values() for path in page.get("linked", [])}
+    linked.update(file for package in LIBRARY for file in (PACKAGE / package).rglob("*.py"))
     for folder in [path for path in linked if path.is_dir()]:
         files = [file for file in sorted(folder.rglob("*")) if file.suffix in SHOWN]
         links = "".join(f'<li><a href="{(name := file.relative_to(folder))}.html">{name}</a></li>' for file in files)
@@ -232,8 +317,7 @@ def _copy_files(app: Sphinx, failure: Exception | None) -> None:
         _write(app.outdir / folder / "index.html", text)
         linked.update(files)
     for file in filter(Path.is_file, linked):
-        page = _shown_at(file).with_name(f"{_shown_at(file).name}.html")
-        _write(app.outdir / page, page.read_text(encoding="utf-8") if page.exists() else _highlighted(file))
+        _write(app.outdir / f"{file}.html", _highlighted(file))
 
 
 def _highlighted(file: Path) -> str:
@@ -241,7 +325,9 @@ def _highlighted(file: Path) -> str:
         lexer = get_lexer_for_filename(file.name)
     except ClassNotFound:
         lexer = TextLexer()
-    return highlight(file.read_text(encoding="utf-8"), lexer, HtmlFormatter(full=True, title=str(file)))
+    return highlight(
+        file.read_text(encoding="utf-8"), lexer, HtmlFormatter(full=True, title=str(file), lineanchors="line")
+    )
 
 
 def _write_charts(app: Sphinx, failure: Exception | None) -> None:

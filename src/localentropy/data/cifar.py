@@ -1,4 +1,8 @@
-"""Reader of the binary version of CIFAR-10 (Krizhevsky 2009), from its archive or its unpacked members."""
+"""Reader of CIFAR-10 (Krizhevsky 2009), from the archive of its binary or python version, or their unpacked batches.
+
+A batch of the python version is a pickle with the same labels and images. It is turned into the records of the binary
+version, whose checksum it must have.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,14 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from localentropy.data.registry import RawFile, is_special, looks_like_html, verify
+from localentropy.data.cifar_pickle import records_of_pickle
+from localentropy.data.registry import RawFile, no_data, verify
 from localentropy.errors import DataError
 
 RECORD = 1 + 3 * 32 * 32  # one label byte, then 1024 red, 1024 green, 1024 blue, row-major
 CLASSES = 10
-EXTRAS = ("batches.meta.txt", "readme.html")  # these are in the official archive, small, and are not read
+PYTHON_FOLDER = "cifar-10-batches-py"
+EXTRAS = ("batches.meta.txt", "batches.meta", "readme.html")  # in the official archives, small, and not read
 LARGEST_EXTRA = 100_000
 ADVICE = "fetch the official archive again"
 
@@ -43,53 +49,64 @@ def read_archive(path: Path, members: Sequence[RawFile]) -> dict[str, bytes]:
     """Read the batch files out of a tar archive (any compression), as streams: nothing is unpacked to disk.
 
     Args:
-        path: the official archive or a repack of its members.
-        members: rows of the table whose `file` is the path inside the archive.
+        path: the official archive of the binary or python version, or a repack of its members.
+        members: rows of the table whose `file` is the path inside the archive of the binary version.
 
     Returns:
-        The bytes of each member, under its `file`.
+        The records of each member, under its `file`.
 
     Raises:
         DataError: not an archive, truncated, a member outside its folder, a link or device, an unexpected or
             repeated member, one missing, or one with a wrong size or checksum.
     """
     wanted = {raw.file: raw for raw in members}
+    wanted |= {f"{PYTHON_FOLDER}/{PurePosixPath(raw.file).stem}": raw for raw in members}
     folders = {str(parent) for name in wanted for parent in PurePosixPath(name).parents}
     extras = {str(PurePosixPath(folder, name)) for folder in folders - {"."} for name in EXTRAS}
     found: dict[str, bytes] = {}
-    if is_special(path):
-        raise DataError(f"{path}: is a folder, a pipe or a device, expected a tar archive; {ADVICE}")
+    other = no_data(path)
+    if other:
+        raise DataError(f"{path}: {other}, expected a tar archive; {ADVICE}")
     try:
-        with path.open("rb") as stream:
-            if looks_like_html(stream.read(512)):
-                raise DataError(f"{path}: found an HTML page, expected a tar archive; {ADVICE}")
         with tarfile.open(path, "r|*") as archive:
             for member in archive:
                 name = _checked_name(path, member, folders)
                 if member.isdir() or (name in extras and member.size <= LARGEST_EXTRA):
                     continue
-                if name not in wanted or name in found:
-                    what = "repeated" if name in found else "too large a" if name in extras else "unexpected"
+                if name not in wanted or wanted[name].file in found:
+                    what = "repeated" if name in wanted else "too large a" if name in extras else "unexpected"
                     raise DataError(f"{path}: {what} member {member.name!r}; {ADVICE}")
-                found[name] = _checked_content(path, archive, member, wanted[name])
+                found[wanted[name].file] = _checked_content(path, archive, member, wanted[name])
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(f"{path}: not a readable tar archive, or truncated ({reason}); {ADVICE}") from error
-    missing = [name for name in wanted if name not in found]
+    missing = [raw.file for raw in members if raw.file not in found]
     if missing:
         raise DataError(f"{path}: the archive lacks {', '.join(missing)}; {ADVICE}")
     return found
 
 
 def read_members(paths: Mapping[str, Path], members: Sequence[RawFile]) -> dict[str, bytes]:
-    """Read unpacked batch files, each checked against its checksum.
+    """Read unpacked batch files of the binary or python version, each checked against its checksum.
+
+    Returns:
+        The records of each member, under its `file`.
 
     Raises:
         DataError: a file is missing, truncated or altered.
     """
-    for raw in members:
-        verify(paths[raw.file], raw)
-    return {raw.file: paths[raw.file].read_bytes() for raw in members}
+    return {raw.file: _read_batch(paths[raw.file], raw) for raw in members}
+
+
+def _read_batch(path: Path, raw: RawFile) -> bytes:
+    if path.name.lower().endswith(".bin"):
+        verify(path, raw)
+        return path.read_bytes()
+    other = no_data(path)
+    if other:
+        raise DataError(f"{path}: {other}, expected a batch of {raw.bytes} bytes at least; {ADVICE}")
+    _check_python_size(path.stat().st_size, raw, str(path))
+    return _official_records(records_of_pickle(path.read_bytes(), str(path)), raw, str(path))
 
 
 def _checked_name(path: Path, member: tarfile.TarInfo, folders: set[str]) -> str:
@@ -105,10 +122,24 @@ def _checked_name(path: Path, member: tarfile.TarInfo, folders: set[str]) -> str
 
 def _checked_content(path: Path, archive: tarfile.TarFile, member: tarfile.TarInfo, raw: RawFile) -> bytes:
     where = f"{path}: member {member.name}"
-    if member.size != raw.bytes:
+    binary = member.name.endswith(".bin")
+    if not binary:
+        _check_python_size(member.size, raw, where)
+    elif member.size != raw.bytes:
         raise DataError(f"{where}: found {member.size} bytes, expected {raw.bytes}; {ADVICE}")
     stream = archive.extractfile(member)
     content = stream.read() if stream else b""
+    return _official_records(content if binary else records_of_pickle(content, where), raw, where)
+
+
+def _check_python_size(size: int, raw: RawFile, where: str) -> None:
+    """Refuse a pickle that is shorter than its records, or much longer: its file names and labels are short."""
+    if not raw.bytes <= size <= 2 * raw.bytes + LARGEST_EXTRA:
+        what = "truncated" if size < raw.bytes else "too long"
+        raise DataError(f"{where}: {what}: found {size} bytes, expected some more than {raw.bytes}; {ADVICE}")
+
+
+def _official_records(content: bytes, raw: RawFile, where: str) -> bytes:
     digest = hashlib.sha256(content).hexdigest()
     if digest != raw.sha256:
         raise DataError(f"{where}: wrong checksum: found sha256 {digest[:16]}…, expected {raw.sha256[:16]}…; {ADVICE}")

@@ -50,7 +50,7 @@ def embed(mirror: Path, data_dir: Path = DATA_DIR, output_dir: Path | None = Non
     entries = {}
     for raw_name in dict.fromkeys(RAW_DATASETS.values()):
         raw, table = read_raw(raw_name, "mirror", mirror, data_dir), raw_files(raw_name, data_dir)
-        parts = [row for row in table if row.archive] or table
+        parts = [row for row in table if row.archive]
         for name in (name for name in NAMES if RAW_DATASETS[name] == raw_name):
             dataset = embedded_version(build(name, raw))
             path = embedded_path(name, output_dir)

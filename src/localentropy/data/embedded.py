@@ -36,6 +36,13 @@ def embedded_path(name: str, data_dir: Path) -> Path:
 def read_embedded(name: str, data_dir: Path) -> Dataset:
     """Read an embedded set.
 
+    Args:
+        name: a prepared set, such as "mnist_parity" (data/README.md has all).
+        data_dir: the folder `data` of a checkout.
+
+    Returns:
+        Inputs and labels of the training and the test set.
+
     Raises:
         DataError: the file or its entry in the manifest is missing, or they disagree.
     """

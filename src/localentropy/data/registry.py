@@ -13,14 +13,18 @@ DATA_DIR = Path(__file__).resolve().parents[3] / "data"
 COLUMNS = ("dataset", "file", "archive", "urls", "sha256", "bytes", "licence", "citation")
 
 
+_TEXT = bytes([9, 10, 13, *range(32, 127)])  # printable characters
+
+
 @dataclass(frozen=True)
 class RawFile:
     """One file of an official distribution.
 
     Attributes:
         dataset: `mnist`, `fashion_mnist` or `cifar10`.
-        file: its official name; for a member of an archive, its path inside.
-        archive: the archive that holds it, empty for a file of its own.
+        file: its official name; for a member of an archive, its path inside, and for a gzipped file its name without
+            the ending.
+        archive: the archive or gzipped file that holds it, empty for a file of its own.
         urls: where to download it, in this order; empty for a member of an archive.
         sha256: of the file's bytes, in hexadecimal.
         bytes: its length.
@@ -81,16 +85,10 @@ def verify(path: Path, raw: RawFile) -> None:
 
 def mismatch(path: Path, raw: RawFile) -> str:
     """The problem with the file at `path`, in words; empty if it is the official one."""
-    if is_special(path):
-        return "is a folder, a pipe or a device, expected a file"
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as stream:
-            head = stream.read(512)
-    except OSError as error:
-        return f"cannot be read ({error.strerror or error})"
-    if looks_like_html(head):
-        return f"found an HTML page (an error or login page), expected {raw.file} of {raw.bytes} bytes"
+    other = no_data(path)
+    if other:
+        return f"{other}, expected {raw.file} of {raw.bytes} bytes"
+    size = path.stat().st_size
     if size != raw.bytes:
         what = "truncated" if size < raw.bytes else "too long"
         return f"{what}: found {size} bytes, expected {raw.bytes}"
@@ -101,14 +99,39 @@ def mismatch(path: Path, raw: RawFile) -> str:
 
 
 def is_special(path: Path) -> bool:
-    """Whether something else than a file is there. A pipe would be waited for without end."""
+    """Whether something else than a file is there. Reading a pipe could wait without end."""
     return path.exists() and not path.is_file()
 
 
-def looks_like_html(head: bytes) -> bool:
-    """Whether the first bytes of a file are those of a web page."""
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower()
-    return start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<body"))
+def no_data(path: Path) -> str:
+    """Words for what is at a path in place of a file of data; empty if the file may have data.
+
+    Folders and devices; files that are missing or empty; web pages and other texts; what Git LFS and git-annex leave
+    where the content was not fetched.
+    """
+    if path.is_symlink() and not path.exists() and ".git/annex/" in path.readlink().as_posix():
+        return f"found a link of git-annex without its content (git annex get {path.name} fetches it)"
+    if is_special(path):
+        return "is a folder, a pipe or a device"
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(512)
+    except OSError as error:
+        return f"cannot be read ({error.strerror or error})"
+    return _other_content(head, path.name) if head else "is empty"
+
+
+def _other_content(head: bytes, name: str) -> str:
+    """Words for the first bytes of a file that has no data; empty if it may have data."""
+    if head.startswith(b"version https://git-lfs"):
+        return f"found a pointer of Git LFS without its content (git lfs pull --include={name} fetches it)"
+    if head.startswith(b"/annex/objects/"):
+        return f"found a pointer of git-annex without its content (git annex get {name} fetches it)"
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        return "found an HTML page (an error or login page)"
+    if not head.translate(None, _TEXT):
+        return f"found a text that begins with {head[:20].decode('ascii')!r}"
+    return ""
 
 
 def _row(row: dict[str, str], where: str) -> RawFile:

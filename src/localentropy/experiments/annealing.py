@@ -29,16 +29,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from localentropy import seeds
+from localentropy import quantities, seeds
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
     Distance,
     ExperimentParameters,
-    IncreasingLoads,
-    IncreasingValues,
+    Increasing,
+    LoadOfRuns,
     OddSize,
     Task,
+    bounds,
+    given,
     increasing,
     require_distinct_sizes,
 )
@@ -64,7 +66,9 @@ class Energy(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     energy: Literal["errors", "linear", "cross_entropy"] = Field(description="what is annealed (docs/solvers)")
-    gammas: IncreasingValues | None = Field(default=None, description="γ of the cross-entropy, a run each (C)")
+    gammas: Increasing[Annotated[float, bounds(quantities.GAMMA_OF_ENERGY)]] | None = Field(
+        default=None, description="γ of the cross-entropy, a run each (C)"
+    )
 
     @model_validator(mode="after")
     def _gammas_of_cross_entropy(self) -> Energy:
@@ -83,19 +87,19 @@ def _distinct(energies: tuple[Energy, ...]) -> tuple[Energy, ...]:
 class Parameters(ExperimentParameters):
     """Parameters of the runs."""
 
-    alphas: IncreasingLoads = Field(description="patterns per weight, α = P/N (C)")
+    alphas: Increasing[LoadOfRuns] = Field(description="patterns per weight, α = P/N (C)")
     energies: Annotated[tuple[Energy, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
         description="energies, all with the same schedule"
     )
-    beta_start: float = Field(gt=0, le=1000, description="inverse temperature of the first sweep (C)")
-    beta_end: float = Field(gt=0, le=1e6, description="inverse temperature after the last sweep; linear between (C)")
-    traced: int = Field(ge=0, le=1000, description="number of β, even in ln β, at which train errors are kept")
+    beta_start: float = given(quantities.BETA, "inverse temperature of the first sweep (C)")
+    beta_end: float = given(quantities.BETA, "inverse temperature after the last sweep; linear between (C)")
+    traced: int = given(quantities.POINTS.within(low=0), "number of β, even in ln β, at which train errors are kept")
     distances: Annotated[tuple[Distance, ...], AfterValidator(increasing)] = Field(
         description="distances d of the local entropies; none if empty (C)"
     )
-    sweeps: int = Field(ge=1, le=10_000_000, description="sweeps of N attempted flips (C)", json_schema_extra=SIZE)
+    sweeps: int = given(quantities.SWEEPS, "sweeps of N attempted flips (C)", size=True)
     N: OddSize = Field(description="weights (C)", json_schema_extra=SIZE)
-    samples: int = Field(ge=1, le=10_000, description="instances", json_schema_extra=SIZE)
+    samples: int = given(quantities.RUNS, "instances", size=True)
 
     @model_validator(mode="after")
     def _can_run(self) -> Parameters:

@@ -9,14 +9,23 @@ import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field, model_validator
 
-from localentropy.experiments.parameters import SIZE, Context, Distinct, ExperimentParameters, Task, increasing
+from localentropy import quantities
+from localentropy.experiments.parameters import (
+    Context,
+    Distinct,
+    Ends,
+    ExperimentParameters,
+    Increasing,
+    Task,
+    bounds,
+    given,
+)
+from localentropy.experiments.teachers import learning, transitions
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from localentropy.replica import bayes
 
 SIDE = 1e-9
 """Relative distance from a transition to the point on each side of it."""
@@ -25,7 +34,7 @@ COLUMNS = (
     "label_error", "residual",
 )  # fmt: skip
 
-Samples = Annotated[float, Field(gt=0, le=100)]
+Samples = Annotated[float, bounds(quantities.ALPHA)]
 """α, samples per input, or per weight of many units."""
 
 
@@ -38,18 +47,23 @@ class Parameters(ExperimentParameters):
     starts: Distinct[tuple[Literal["uninformed", "informed"], ...]] = Field(
         description="where state evolution starts, a line each"
     )
-    alphas: Annotated[tuple[Samples, Samples], AfterValidator(increasing)] = Field(
+    alphas: Ends[Samples] = Field(
         description="ends of the lines in α, samples per input, or per weight of many units (C)"
     )
-    marked: Annotated[tuple[Samples, ...], Field(min_length=1), AfterValidator(increasing)] = Field(
-        description="further values of α, those of simulations (C)"
+    marked: Increasing[Samples] = Field(description="further values of α, those of simulations (C)")
+    points: int = given(
+        quantities.POINTS,
+        "points of a line between two transitions, denser near them; without transitions, even in log α",
+        size=True,
     )
-    points: int = Field(
-        ge=2,
-        le=1000,
-        description="points of a line between two transitions, denser near them; without transitions, even in log α",
-        json_schema_extra=SIZE,
-    )
+
+    @model_validator(mode="after")
+    def _loads_of_two_units(self) -> Parameters:
+        largest = max(self.alphas[-1], self.marked[-1])
+        most = quantities.ALPHA_OF_TWO_UNITS.high
+        if self.model == "committee_2" and largest > most:
+            raise ValueError(f"alphas, marked: {largest:g}: the committee of two units takes at most {most:g}")
+        return self
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -69,11 +83,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     import numpy as np
     import pandas as pd
 
-    from localentropy.replica import bayes
-
     model, start = parameters.model, task["start"]
     low, high = parameters.alphas
-    at = [] if model == "perceptron" else list(asdict(bayes.transitions(model)).values())
+    at = [] if model == "perceptron" else list(asdict(transitions(model)).values())
     inside = sorted({load for load in at if low < load < high})
     if inside:
         part = 0.5 - 0.5 * np.cos(np.linspace(0.0, math.pi, parameters.points))
@@ -84,19 +96,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     # Rounded, so that a marked load on the grid is one row on every machine.
     alphas = {*grid.round(12).tolist(), *parameters.marked}
     if start == "informed" and model != "perceptron":
-        alphas = {alpha for alpha in alphas if alpha > bayes.transitions(model).spinodal}
-    rows = [asdict(_fixed_point(model, alpha, start)) for alpha in sorted(alphas)]
+        alphas = {alpha for alpha in alphas if alpha > transitions(model).spinodal}
+    rows = [asdict(learning(model, alpha, start)) for alpha in sorted(alphas)]
     table = pd.DataFrame(rows).rename(columns={"mean_overlap": "overlap"})
     return table.assign(model=model, start=start).reindex(columns=list(COLUMNS))
-
-
-def _fixed_point(model: str, alpha: float, start: str) -> bayes.Perceptron | bayes.PhaseRetrieval | bayes.Committee:
-    from localentropy.replica import bayes
-
-    if model == "phase_retrieval":
-        return bayes.phase_retrieval(alpha, start)
-    if model == "committee_2":
-        return bayes.committee(alpha, 2, start)
-    if model == "committee_large":
-        return bayes.committee(alpha, math.inf, start)
-    return bayes.perceptron(alpha, "binary" if model == "binary_perceptron" else "gaussian", start)

@@ -14,27 +14,32 @@ and draw.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from localentropy import seeds
-from localentropy.experiments.committee_problems import OfAlgorithms, check_algorithms, problem_and_weights, runs_of
-from localentropy.experiments.parameters import SIZE, Context, Task, increasing
+from localentropy import quantities, seeds
+from localentropy.experiments.committee_problems import (
+    OfAlgorithms,
+    check_algorithms,
+    problem_and_weights,
+    random_sizes,
+    runs_of,
+)
+from localentropy.experiments.parameters import Context, Increasing, Task, bounds, given
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Probabilities = Annotated[
-    tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(min_length=1), AfterValidator(increasing)
-]
+Probabilities = Increasing[Annotated[float, bounds(quantities.PROBABILITY)]]
 
 
 class Parameters(OfAlgorithms):
     """Parameters of the noise."""
 
     probabilities: Probabilities = Field(description="probabilities of a new value for each input (C)")
-    draws: int = Field(ge=1, le=10_000, description="noises for each training set (C)", json_schema_extra=SIZE)
+    draws: int = given(quantities.DRAWS, "noises for each training set (C)", size=True)
 
 
 check_sources = check_algorithms
@@ -43,6 +48,12 @@ check_sources = check_algorithms
 def tasks(parameters: Parameters) -> list[Task]:
     """All runs of an algorithm."""
     return [{"algorithm": algorithm} for algorithm in parameters.algorithms]
+
+
+def memory(parameters: Parameters, task: Task, sources: Mapping[str, Any]) -> int:
+    """Bytes of the random numbers, two for each entry of random patterns: images are few."""
+    N, P = random_sizes(sources[parameters.solutions])
+    return 16 * N * P
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

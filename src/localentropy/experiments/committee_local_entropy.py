@@ -17,12 +17,7 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from localentropy.experiments.committee_problems import OfAlgorithms, check_algorithms, problem_and_weights, runs_of
-from localentropy.experiments.parameters import (
-    SIZE,
-    Context,
-    IncreasingDistances,
-    Task,
-)
+from localentropy.experiments.parameters import SIZE, Context, Distance, Increasing, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +26,7 @@ if TYPE_CHECKING:
 class Parameters(OfAlgorithms):
     """Parameters of the local entropies."""
 
-    distances: IncreasingDistances = Field(description="distances D from a solution (C)", json_schema_extra=SIZE)
+    distances: Increasing[Distance] = Field(description="distances D from a solution (C)", json_schema_extra=SIZE)
 
 
 check_sources = check_algorithms

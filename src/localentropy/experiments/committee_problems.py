@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from localentropy import seeds
+from localentropy import quantities, seeds
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
     Distinct,
     ExperimentParameters,
-    IncreasingLoads,
-    OddSize,
+    Increasing,
+    LoadOfRuns,
+    OddUnits,
     TableOf,
+    given,
     require_distinct_sizes,
 )
 
@@ -34,7 +36,7 @@ class OfSolutions(ExperimentParameters):
     """Parameters of a program that reads a table of solutions."""
 
     solutions: Solutions = Field(description="the experiment whose solutions are taken")
-    samples: int = Field(ge=1, le=10_000, description="the first samples of the solutions", json_schema_extra=SIZE)
+    samples: int = given(quantities.RUNS, "the first samples of the solutions", size=True)
 
 
 class OfAlgorithms(OfSolutions):
@@ -58,7 +60,7 @@ class Problem(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    units: OddSize = Field(le=99, description="hidden units K")
+    units: OddUnits = Field(description="hidden units K")
 
     def patterns(self) -> list[int]:
         """P, the numbers of patterns."""
@@ -79,9 +81,9 @@ class Problem(BaseModel):
 class StoredPatterns(BaseModel):
     """Sizes of independent random patterns with random labels."""
 
-    units: OddSize = Field(le=99, description="hidden units K")
-    alphas: IncreasingLoads = Field(description="patterns per weight, α = P/N", json_schema_extra=SIZE)
-    N: int = Field(ge=1, le=10**6, description="weights of all units", json_schema_extra=SIZE)
+    units: OddUnits = Field(description="hidden units K")
+    alphas: Increasing[LoadOfRuns] = Field(description="patterns per weight, α = P/N", json_schema_extra=SIZE)
+    N: int = given(quantities.SIZE, "weights of all units", size=True)
 
     def patterns(self) -> list[int]:
         """The integers nearest to αN."""
@@ -112,6 +114,16 @@ class RandomPatterns(StoredPatterns, Problem):
         if self.machine == "tree":
             return committee.random_tree_committee(self.N, P, self.units, seed=root)
         return committee.random_full_committee(self.N // self.units, P, self.units, seed=root)
+
+
+def random_sizes(made: Mapping[str, Any]) -> tuple[int, int]:
+    """N, and the largest P, of a table of solutions of random patterns; 0 for images.
+
+    Args:
+        made: the parameters of the experiment that makes the table.
+    """
+    N = made.get("N", 0)
+    return N, round(max(made.get("alphas", [0.0])) * N)
 
 
 class Images(Problem):

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from localentropy import seeds
+from localentropy import quantities, seeds
 from localentropy.experiments.committee_problems import Images, RandomPatterns
-from localentropy.experiments.committee_solvers import AnySolver
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task
+from localentropy.experiments.committee_solvers import AnySolver, Focusing
+from localentropy.experiments.parameters import Context, ExperimentParameters, Task, given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class Parameters(ExperimentParameters):
     algorithms: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")], AnySolver] = Field(
         min_length=1, description="name in the table → solver and options"
     )
-    samples: int = Field(ge=1, le=10_000, description="training sets; on images, runs", json_schema_extra=SIZE)
+    samples: int = given(quantities.RUNS, "training sets; on images, runs", size=True)
 
     def modules(self) -> list[str]:
         """The solvers of the configuration. A table does not depend on the others."""
@@ -47,6 +47,16 @@ class Storage(Parameters, RandomPatterns):
     """Runs on random patterns."""
 
     data: Literal["random"] = Field(description="the training set")
+
+    @model_validator(mode="after")
+    def _weights_can_move(self) -> Storage:
+        moved = [name for name, at in self.algorithms.items() if not isinstance(at, Focusing)]
+        if moved and self.N // self.units < 2:
+            raise ValueError(
+                f"N = {self.N} leaves a unit one weight, which has norm 1 and cannot move by {moved[0]}; "
+                f"allowed: at least {2 * self.units}"
+            )
+        return self
 
 
 class Dresses(Parameters, Images):

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from localentropy import quantities
+from localentropy.experiments.parameters import given
+
 if TYPE_CHECKING:
     from localentropy.instances.committee import Committee
     from localentropy.solvers.solution import Solution
@@ -15,13 +18,13 @@ if TYPE_CHECKING:
 class FocusingOptions(BaseModel):
     """Options of focusing belief propagation."""
 
-    coupling_start: float = Field(gt=0, le=1e6, description="first coupling λ (T)")
-    coupling_end: float = Field(gt=0, le=1e6, description="last coupling λ; geometric between (T)")
-    steps: int = Field(ge=1, le=10_000, description="values of the coupling (C)")
-    replicas: float = Field(gt=1, le=1000, description="virtual replicas y (C)")
-    damping: float = Field(ge=0, lt=1, description="weight of the old messages in an update (C)")
-    max_iterations: int = Field(ge=1, le=1_000_000, description="most updates at each coupling (C)")
-    tolerance: float = Field(gt=0, lt=1, description="largest change of a mean at convergence (C)")
+    coupling_start: float = given(quantities.COUPLING_START, "first coupling λ (T)")
+    coupling_end: float = given(quantities.COUPLING_END, "last coupling λ; geometric between (T)")
+    steps: int = given(quantities.COUPLINGS, "values of the coupling (C)")
+    replicas: float = given(quantities.REPLICAS_OF_MESSAGES, "virtual replicas y (C)")
+    damping: float = given(quantities.DAMPING, "weight of the old messages in an update (C)")
+    max_iterations: int = given(quantities.STEPS, "most updates at each coupling (C)")
+    tolerance: float = given(quantities.TOLERANCE, "largest change of a mean at convergence (C)")
     stop: Literal["end", "first"] = Field(
         description="end: after all couplings; first: after the first at which there is no train error (C)"
     )
@@ -38,13 +41,13 @@ class FocusingOptions(BaseModel):
 class DescentOptions(BaseModel):
     """Options of stochastic gradient descent."""
 
-    learning_rate: float = Field(gt=0, le=10, description="step size η, of the gradient summed over a mini-batch (C)")
-    batch: int = Field(ge=1, le=1_000_000, description="patterns in a mini-batch (C)")
-    beta: float = Field(gt=0, le=1e3, description="β of the first epoch, the slope of the units tanh(βx) (C)")
-    beta_growth: float = Field(ge=0, le=1, description="β is multiplied by 1 + this after each epoch (C)")
-    gamma: float = Field(gt=0, le=1e3, description="γ of the first epoch, the scale of the cross-entropy (C)")
-    gamma_growth: float = Field(ge=0, le=1, description="γ is multiplied by 1 + this after each epoch (C)")
-    epochs: int = Field(ge=1, le=10_000_000, description="most epochs (C)")
+    learning_rate: float = given(quantities.LEARNING_RATE, "step size η, of the gradient summed over a mini-batch (C)")
+    batch: int = given(quantities.BATCH, "patterns in a mini-batch (C)")
+    beta: float = given(quantities.BETA, "β of the first epoch, the slope of the units tanh(βx) (C)")
+    beta_growth: float = given(quantities.BETA_GROWTH, "β is multiplied by 1 + this after each epoch (C)")
+    gamma: float = given(quantities.GAMMA_OF_LOSS, "γ of the first epoch, the scale of the cross-entropy (C)")
+    gamma_growth: float = given(quantities.GAMMA_GROWTH, "γ is multiplied by 1 + this after each epoch (C)")
+    epochs: int = given(quantities.EPOCHS, "most epochs (C)")
 
 
 class Solver(BaseModel):
@@ -85,19 +88,19 @@ class LeastAction(Solver):
     """The least-action rule."""
 
     solver: Literal["least_action"]
-    learning_rate: float = Field(gt=0, le=10, description="step size η (T)")
-    batch: int = Field(ge=1, le=1_000_000, description="patterns in a mini-batch (T)")
-    epochs: int = Field(ge=1, le=10_000_000, description="most epochs (C)")
+    learning_rate: float = given(quantities.RATE_OF_RULE, "step size η (T)")
+    batch: int = given(quantities.BATCH, "patterns in a mini-batch (T)")
+    epochs: int = given(quantities.EPOCHS, "most epochs (C)")
 
 
 class EntropicLeastAction(LeastAction):
     """The least-action rule on coupled replicas."""
 
     solver: Literal["entropic_least_action"]  # type: ignore[assignment]
-    replicas: int = Field(ge=2, le=1000, description="replicas y (T)")
-    coupling: float = Field(gt=0, le=1e6, description="coupling λ of the first epoch (T)")
-    coupling_growth: float = Field(ge=0, le=1, description="λ is multiplied by 1 + this after each epoch (T)")
-    tolerance: float = Field(gt=0, lt=1, description="the squared distances of the replicas add up to less (T)")
+    replicas: int = given(quantities.REPLICAS_OF_RULE, "replicas y (T)")
+    coupling: float = given(quantities.COUPLING, "coupling λ of the first epoch (T)")
+    coupling_growth: float = given(quantities.COUPLING_GROWTH, "λ is multiplied by 1 + this after each epoch (T)")
+    tolerance: float = given(quantities.SPREAD_OF_REPLICAS, "the squared distances of the replicas add up to less (T)")
 
 
 class Descent(Solver, DescentOptions):
@@ -107,7 +110,7 @@ class Descent(Solver, DescentOptions):
     stop: Literal["errors", "loss"] = Field(
         description="errors: at the first epoch without any; loss: when the loss is below its tolerance (T)"
     )
-    loss_tolerance: float = Field(gt=0, lt=1, description="the loss of a mini-batch at the end, for stop = loss (T)")
+    loss_tolerance: float = given(quantities.LOSS, "the loss of a mini-batch at the end, for stop = loss (T)")
 
     def arguments(self, seed: int) -> dict[str, Any]:
         """Seed and schedule."""

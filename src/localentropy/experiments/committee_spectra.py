@@ -20,15 +20,22 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.committee_problems import OfSolutions, problem_and_weights, require_runs, runs_of
-from localentropy.experiments.parameters import Context, Task
+from localentropy import quantities
+from localentropy.experiments.committee_problems import (
+    OfSolutions,
+    problem_and_weights,
+    random_sizes,
+    require_runs,
+    runs_of,
+)
+from localentropy.experiments.parameters import Context, Task, bounds, given
 
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
 
-Slope = Annotated[float, Field(gt=0, le=1e6)]
+Slope = Annotated[float, bounds(quantities.BETA)]
 
 
 class Parameters(OfSolutions):
@@ -37,9 +44,9 @@ class Parameters(OfSolutions):
     rules: dict[str, Slope | tuple[str, ...]] = Field(
         min_length=1, description="rule → β itself, or the algorithms whose solutions must stay valid"
     )
-    smallest_beta: float = Field(gt=0, le=1e3, description="first β of the grid (C)")
-    largest_beta: float = Field(gt=0, le=1e6, description="last β of the grid (C)")
-    betas: int = Field(ge=2, le=10_000, description="values of β, geometric between (C)")
+    smallest_beta: float = given(quantities.BETA, "first β of the grid (C)")
+    largest_beta: float = given(quantities.BETA, "last β of the grid (C)")
+    betas: int = given(quantities.POINTS, "values of β, geometric between (C)")
     whole: bool = Field(description="whether all eigenvalues are computed, or the largest one only")
 
     def grid(self) -> np.ndarray:
@@ -69,6 +76,12 @@ def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
 def tasks(parameters: Parameters) -> list[Task]:
     """All solutions of one sample at the β of one rule."""
     return [{"rule": rule, "sample": sample} for rule in parameters.rules for sample in range(parameters.samples)]
+
+
+def memory(parameters: Parameters, task: Task, sources: Mapping[str, Any]) -> int:
+    """Bytes of random patterns, and of the Hessian where all its eigenvalues are computed: images are few."""
+    N, P = random_sizes(sources[parameters.solutions])
+    return 8 * N * (P + N if parameters.whole else P)
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:

@@ -16,11 +16,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from localentropy import seeds
+from localentropy import quantities, seeds
 from localentropy.experiments.committee_problems import StoredPatterns
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task
+from localentropy.experiments.parameters import Context, ExperimentParameters, Task, given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,10 +27,10 @@ if TYPE_CHECKING:
 class Parameters(ExperimentParameters, StoredPatterns):
     """Parameters of belief propagation."""
 
-    damping: float = Field(ge=0, lt=1, description="weight of the old messages in an update (C)")
-    max_iterations: int = Field(ge=1, le=1_000_000, description="most updates (C)")
-    tolerance: float = Field(gt=0, lt=1, description="largest residual of converged messages (C)")
-    samples: int = Field(ge=1, le=10_000, description="training sets at each α", json_schema_extra=SIZE)
+    damping: float = given(quantities.DAMPING, "weight of the old messages in an update (C)")
+    max_iterations: int = given(quantities.STEPS, "most updates (C)")
+    tolerance: float = given(quantities.TOLERANCE, "largest residual of converged messages (C)")
+    samples: int = given(quantities.RUNS, "training sets at each α", size=True)
 
 
 def tasks(parameters: Parameters) -> list[Task]:

@@ -6,19 +6,20 @@ slope dφ/dd.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from localentropy import quantities
 from localentropy.experiments.parameters import (
-    SIZE,
     Context,
-    Distance,
+    DistanceOfCurve,
+    Ends,
     ExperimentParameters,
-    Load,
+    LoadOfMinimizers,
     Sharpness,
     Task,
-    increasing,
+    given,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Family(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    alpha: Load = Field(description="patterns per weight, α = P/N (T)")
+    alpha: LoadOfMinimizers = Field(description="patterns per weight, α = P/N (T)")
     gammas: tuple[Sharpness | Literal["inf"], ...] = Field(
         min_length=1,
         description="sharpness γ of the loss; at `inf` typical weights without errors are the minimizers (T)",
@@ -41,10 +42,8 @@ class Parameters(ExperimentParameters):
     """Parameters of the curves."""
 
     curves: tuple[Family, ...] = Field(min_length=1, description="curves, by load")
-    distances: Annotated[tuple[Distance, Distance], AfterValidator(increasing)] = Field(
-        description="ends of the grid of distances d (C)"
-    )
-    points: int = Field(ge=2, le=1000, description="distances of a curve, even in log d", json_schema_extra=SIZE)
+    distances: Ends[DistanceOfCurve] = Field(description="ends of the grid of distances d (C)")
+    points: int = given(quantities.POINTS, "distances of a curve, even in log d", size=True)
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -62,7 +61,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     import numpy as np
     from scipy.special import entr
 
-    from localentropy.replica.cross_entropy import franz_parisi
+    from localentropy.theory.cross_entropy import franz_parisi
 
     alpha, gamma = task["alpha"], float(task["gamma"])
     d = np.geomspace(*parameters.distances, parameters.points)

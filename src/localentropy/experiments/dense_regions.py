@@ -11,47 +11,39 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field, model_validator
 
-from localentropy.experiments.ensembles import RandomPatterns
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingLoads, Load, Task
+from localentropy import quantities
+from localentropy.experiments.ensembles import EnsemblesParameters
+from localentropy.experiments.parameters import Context, Increasing, Load, Task, given
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LINES = ("kappa_max", "kappa_u", "kappa_min")
-"""Functions of the models."""
+"""Questions to the models."""
 FINER = 10
 """A line of κ_max has this many times as many points: they cost a thousandth of the others."""
 
 
-class Parameters(ExperimentParameters):
+class Parameters(EnsemblesParameters):
     """Parameters of the lines."""
 
-    ensembles: dict[str, RandomPatterns] = Field(min_length=1, description="models, by name (C)")
     lines: tuple[str, ...] = Field(
         min_length=1, description="names of the models with whole lines; of the others only the ends"
     )
     smallest_alpha: Load = Field(description="left end of the lines in α (C)")
-    alphas_marked: IncreasingLoads = Field(description="further values of α on the lines, the figures' own (C)")
-    points: int = Field(
-        ge=2,
-        le=1000,
-        description="points of a line of κ_u or κ_min, denser towards its end; one of κ_max has ten times as many",
-        json_schema_extra=SIZE,
+    alphas_marked: Increasing[Load] = Field(description="further values of α on the lines, the figures' own (C)")
+    points: int = given(
+        quantities.POINTS,
+        "points of a line of κ_u or κ_min, denser towards its end; one of κ_max has ten times as many",
+        size=True,
     )
 
     @model_validator(mode="after")
     def _lines_of_models(self) -> Parameters:
-        for name in self.lines:
-            if name not in self.ensembles:
-                raise ValueError(f"lines: {name} is not one of the ensembles: {', '.join(self.ensembles)}")
+        self.require_ensembles("lines", self.lines)
         if len(set(self.lines)) < len(self.lines):
             raise ValueError(f"lines: the names must differ from each other, got {', '.join(self.lines)}")
         return self
-
-    def modules(self) -> list[str]:
-        """Dotted names of the models' functions that the table depends on."""
-        models = {ensemble.model for ensemble in self.ensembles.values()}
-        return [f"localentropy.replica.{model}:{name}" for model in sorted(models) for name in ("thresholds", *LINES)]
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -73,13 +65,16 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     import pandas as pd
 
     from localentropy.errors import DomainError
+    from localentropy.theory.monotonicity import kappa_min, kappa_u, thresholds
+    from localentropy.theory.typical_solutions import kappa_max
 
-    theory, left = parameters.ensembles[task["ensemble"]].theory, parameters.smallest_alpha
-    found = theory("thresholds")
+    model, left = parameters.ensembles[task["ensemble"]].at, parameters.smallest_alpha
+    margin_of = dict(zip(LINES, (kappa_max, kappa_u, kappa_min), strict=True))
+    found = thresholds(model())
     ends = {
         "kappa_max": {"alpha": found.alpha_c, "margin": 0.0},
         "kappa_u": {"alpha": found.alpha_le, "margin": found.kappa_max, "distance": found.distance},
-        "kappa_min": {"alpha": found.alpha_min, "margin": theory("kappa_max", found.alpha_min)},
+        "kappa_min": {"alpha": found.alpha_min, "margin": kappa_max(model(alpha=found.alpha_min))},
     }
     rows = []
     for line in LINES:
@@ -91,6 +86,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
             marked = {alpha for alpha in parameters.alphas_marked if left < alpha < right}
             angles = np.linspace(0.0, 0.5 * np.pi, parameters.points * (FINER if line == "kappa_max" else 1))[:-1]
             alphas = sorted({*(left + (right - left) * np.sin(angles)).tolist(), *marked})
-        rows += [{"line": line, "alpha": alpha, "margin": theory(line, alpha), "end": False} for alpha in alphas]
+        rows += [
+            {"line": line, "alpha": alpha, "margin": margin_of[line](model(alpha=alpha)), "end": False}
+            for alpha in alphas
+        ]
         rows.append({"line": line, "end": True, **ends[line]})
     return pd.DataFrame(rows).assign(**task)

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task, increasing
+from localentropy import quantities
+from localentropy.experiments.parameters import Context, Ends, ExperimentParameters, Increasing, Task, bounds, given
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Strength = Annotated[float, Field(ge=1e-8, le=1e6)]
+Strength = Annotated[float, bounds(quantities.REGULARIZATION)]
 """Regularization λ, of λ |w|² / 2 beside the sum of the losses."""
 
-Samples = Annotated[float, Field(ge=1e-3, le=1e3)]
+Samples = Annotated[float, bounds(quantities.SAMPLES)]
 """α, samples per weight."""
 
 
@@ -35,7 +36,7 @@ class RandomFeatures(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     kind: Literal["random_features"] = Field(description="the teacher's own inputs, or random features of them")
-    inputs_per_feature: float = Field(ge=1e-4, le=1e4, description="inputs of the teacher per feature, d/p (T)")
+    inputs_per_feature: float = given(quantities.INPUTS_PER_FEATURE, "inputs of the teacher per feature, d/p (T)")
     activation: Literal["erf", "sign", "tanh", "identity"] = Field(description="nonlinearity f of the features (T)")
 
 
@@ -44,9 +45,11 @@ class Student(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    loss: Literal["square", "logistic", "hinge"] = Field(description="(y - x)²/2, ln(1 + exp(-yx)) or max(0, 1 - yx)")
-    regularization: Strength | Literal["optimal"] | Annotated[tuple[Strength, Strength], AfterValidator(increasing)] = (
-        Field(description="λ; `optimal` for the smallest generalization error at each α; or both ends of a grid")
+    loss: Literal["square", "logistic", "hinge", "huber"] = Field(
+        description="(y - x)²/2, ln(1 + exp(-yx)), max(0, 1 - yx), or Huber's loss"
+    )
+    regularization: Strength | Literal["optimal"] | Ends[Strength] = Field(
+        description="λ; `optimal` for the smallest generalization error at each α; or both ends of a grid"
     )
 
 
@@ -57,15 +60,9 @@ class Parameters(ExperimentParameters):
         description="what the students see"
     )
     students: dict[str, Student] = Field(min_length=1, description="students, by name, a line or a map each")
-    alphas: Annotated[tuple[Samples, Samples], AfterValidator(increasing)] = Field(
-        description="ends of the lines in α, samples per weight of a student (C)"
-    )
-    marked: Annotated[tuple[Samples, ...], Field(min_length=1), AfterValidator(increasing)] = Field(
-        description="further values of α, those of simulations and around peaks (C)"
-    )
-    points: int = Field(
-        ge=2, le=1000, description="points of a line, even in log α; of a grid, even in log λ", json_schema_extra=SIZE
-    )
+    alphas: Ends[Samples] = Field(description="ends of the lines in α, samples per weight of a student (C)")
+    marked: Increasing[Samples] = Field(description="further values of α, those of simulations and around peaks (C)")
+    points: int = given(quantities.POINTS, "points of a line, even in log α; of a grid, even in log λ", size=True)
 
     def loads(self) -> list[float]:
         """Values of α."""
@@ -93,7 +90,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     import numpy as np
     import pandas as pd
 
-    from localentropy.replica import erm, hidden_manifold
+    from localentropy.theory import erm, hidden_manifold
 
     features, alpha = parameters.features, task["alpha"]
     student = parameters.students[task["student"]]

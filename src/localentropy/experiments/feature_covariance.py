@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task
+from localentropy import quantities
+from localentropy.experiments.parameters import Context, ExperimentParameters, Task, given
 from localentropy.experiments.real_images import DATASETS, features_of_task, image_tasks
 
 if TYPE_CHECKING:
@@ -18,12 +17,11 @@ class Parameters(ExperimentParameters):
 
     DATASETS = DATASETS
 
-    random_features: int = Field(ge=1, le=10_000, description="random features p (C)", json_schema_extra=SIZE)
-    images: int = Field(
-        ge=10,
-        le=60_000,
-        description="training images that a dataset must have at least; all its images are used, the test images too",
-        json_schema_extra=SIZE,
+    random_features: int = given(quantities.SIZE, "random features p (C)", size=True)
+    images: int = given(
+        quantities.SIZE.within(low=10, high=60_000),
+        "training images that a dataset must have at least; all its images are used, the test images too",
+        size=True,
     )
 
 

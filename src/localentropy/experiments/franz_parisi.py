@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from localentropy import quantities
 from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures, RandomPatterns
-from localentropy.experiments.parameters import SIZE, Context, Distance, Load, Margin, Overparameterization, Task
+from localentropy.experiments.parameters import (
+    Context,
+    DistanceOfCurve,
+    Load,
+    Margin,
+    Overparameterization,
+    Task,
+    given,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,22 +81,19 @@ class Parameters(EnsembleParameters):
     """The control parameter that families vary: `inv_alpha` or `alpha`."""
 
     margin: Margin = Field(description="margin κ of the solutions that are counted")
-    smallest_distance: Distance = Field(description="left end of the grid of distances d")
-    largest_distance: Distance | Literal["typical"] = Field(
+    smallest_distance: DistanceOfCurve = Field(description="left end of the grid of distances d")
+    largest_distance: DistanceOfCurve | Literal["typical"] = Field(
         description="right end of the grid of distances d; `typical`: where the curve is highest"
     )
     bound: bool = Field(description="whether the entropy of all configurations, without patterns, is a curve too")
     spacing: Literal["log", "log and linear"] = Field(
         description="grid of distances: evenly spaced in log d, or half of it so and half of it in d"
     )
-    points: int = Field(
-        ge=2, le=1000, description="distances of a curve; with log and linear two fewer", json_schema_extra=SIZE
-    )
+    points: int = given(quantities.POINTS, "distances of a curve; with log and linear two fewer", size=True)
 
-    @property
-    def fixed(self) -> tuple[float, ...]:
-        """The model's control parameters before the one that families vary."""
-        return ()
+    def model(self, **controls: float) -> Any:
+        """The model of the theory at what families vary, and at a margin."""
+        return self.ensemble.at(**controls)
 
     @model_validator(mode="after")
     def _ordered_distances(self) -> Parameters:
@@ -105,27 +111,34 @@ class Parameters(EnsembleParameters):
 class OfRandomFeatures(Parameters):
     """Parameters for random features."""
 
-    FUNCTIONS = ("franz_parisi", "typical", "kappa_max", "kappa_u", "inv_alpha_le")
     CONTROL = "inv_alpha"
     ensemble: RandomFeatures
     alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D (C)")
     inv_alpha: Overparameterization = Field(description="student weights per pattern, 1/α = N/P (C)")
     curves: dict[str, RandomFeaturesFamily] = Field(min_length=1, description="families of curves, by name")
 
-    @property
-    def fixed(self) -> tuple[float, ...]:
-        """α_T."""
-        return (self.alpha_T,)
+    @model_validator(mode="after")
+    def _alpha_T_of_thresholds(self) -> OfRandomFeatures:
+        low, high = quantities.ALPHA_T_OF_THRESHOLDS.low, quantities.ALPHA_T_OF_THRESHOLDS.high
+        at_threshold = any(isinstance(value, str) for family in self.curves.values() for value in family.inv_alphas)
+        if at_threshold and not low <= self.alpha_T <= high:
+            raise ValueError(f"alpha_T = {self.alpha_T:g}: curves at LE are computed from {low:g} to {high:g}")
+        return self
+
+    def model(self, **controls: float) -> Any:
+        """The model at control parameters, a margin and the section's α_T."""
+        return self.ensemble.at(alpha_T=self.alpha_T, **controls)
 
     def threshold(self) -> float:
         """1/α_LE."""
-        return float(self.ensemble.theory("inv_alpha_le", self.alpha_T))
+        from localentropy.theory.monotonicity import alpha_le
+
+        return 1.0 / alpha_le(self.model())
 
 
 class OfRandomPatterns(Parameters):
     """Parameters for independent random patterns."""
 
-    FUNCTIONS = ("franz_parisi", "typical", "kappa_max", "alpha_le")
     CONTROL = "alpha"
     ensemble: RandomPatterns
     alpha: Load = Field(description="patterns per weight, α = P/N (C)")
@@ -133,7 +146,9 @@ class OfRandomPatterns(Parameters):
 
     def threshold(self) -> float:
         """α_LE."""
-        return float(self.ensemble.theory("alpha_le"))
+        from localentropy.theory.monotonicity import alpha_le
+
+        return alpha_le(self.model())
 
 
 Parameters.MODELS = {
@@ -175,20 +190,23 @@ def compute(parameters: OfRandomFeatures | OfRandomPatterns, task: Task, context
     if task["curve"] == "bound":
         d = _grid(parameters, right)
         return pd.DataFrame({"curve": "bound", "reference": "bound", "distance": d, "entropy": entr(d) + entr(1.0 - d)})
-    theory, control, fixed = parameters.ensemble.theory, parameters.CONTROL, parameters.fixed
+    from localentropy.theory.franz_parisi_entropy import franz_parisi, typical_distance
+    from localentropy.theory.monotonicity import kappa_u
+    from localentropy.theory.typical_solutions import kappa_max, typical
+
+    control = parameters.CONTROL
     value, margin_ref, margin = task[control], task["margin_ref"], task["margin"]
     if isinstance(value, str):
         value = _multiple(value) * parameters.threshold()
-    point = (*fixed, value)
     if margin_ref == "kappa_u":
-        margin_ref = theory("kappa_u", *point, margin)
+        margin_ref = kappa_u(parameters.model(**{control: value}, margin=margin))
     elif isinstance(margin_ref, str):
-        margin_ref = _multiple(margin_ref) * theory("kappa_max", *point)
+        margin_ref = _multiple(margin_ref) * kappa_max(parameters.model(**{control: value}))
     margin = margin_ref if margin == "same" else margin
+    model = parameters.model(**{control: value}, margin=margin)
     if right == "typical":
-        left = parameters.smallest_distance
-        right = theory("franz_parisi", left, *point, margin_ref, margin, unsolved="nan").attrs["typical_distance"]
-    table = theory("franz_parisi", _grid(parameters, right), *point, margin_ref, margin, unsolved="nan")
+        right = typical_distance(model, margin_ref)
+    table = franz_parisi(model, _grid(parameters, right), margin_ref, unsolved="nan")
     return table.assign(
         curve=task["curve"],
         **{control: value},
@@ -196,7 +214,7 @@ def compute(parameters: OfRandomFeatures | OfRandomPatterns, task: Task, context
         margin_ref=margin_ref,
         margin=margin,
         distance_typical=table.attrs["typical_distance"],
-        entropy_typical=theory("typical", *point, margin).entropy,
+        entropy_typical=typical(model).entropy,
     )
 
 

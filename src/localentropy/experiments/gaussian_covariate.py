@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
+from localentropy import quantities
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
+    Ends,
     ExperimentParameters,
-    IncreasingSizes,
+    Increasing,
+    Size,
     TableOf,
     Task,
-    increasing,
+    given,
 )
 from localentropy.experiments.real_images import Regularizations
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-Size = Annotated[int, Field(ge=1, le=10**9)]
 
 
 class Parameters(ExperimentParameters):
@@ -31,13 +31,11 @@ class Parameters(ExperimentParameters):
         description="the experiment whose covariances are taken"
     )
     regularizations: Regularizations = Field(description="values of r, a line each (C)")
-    samples: Annotated[tuple[Size, Size], AfterValidator(increasing)] = Field(
-        description="ends of the lines in the number of training images n (C)"
-    )
-    marked: IncreasingSizes = Field(
+    samples: Ends[Size] = Field(description="ends of the lines in the number of training images n (C)")
+    marked: Increasing[Size] = Field(
         description="further values of n, those of simulations and around peaks", json_schema_extra=SIZE
     )
-    points: int = Field(ge=2, le=1000, description="points of a line, even in log n", json_schema_extra=SIZE)
+    points: int = given(quantities.POINTS, "points of a line, even in log n", size=True)
 
     def grid(self) -> list[int]:
         """Values of n."""
@@ -56,11 +54,11 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     Returns:
         Columns dataset, features, regularization, n, square_error (of images that are not in the set), finite_set,
-        training_error, noise, degrees_of_freedom, residual (`replica.gaussian_covariate.Ridge`).
+        training_error, noise, degrees_of_freedom, residual (`localentropy.theory.gaussian_covariate.Ridge`).
     """
     import pandas as pd
 
-    from localentropy.replica.gaussian_covariate import ridge
+    from localentropy.theory.gaussian_covariate import ridge
 
     rows = []
     table = context.tables[parameters.covariances]

@@ -21,13 +21,14 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import Field, model_validator
 
-from localentropy import seeds
+from localentropy import quantities, seeds
 from localentropy.experiments.parameters import (
-    SIZE,
     Context,
     ExperimentParameters,
-    IncreasingLoads,
+    Increasing,
+    LoadOfRuns,
     Task,
+    given,
     require_distinct_sizes,
 )
 
@@ -39,18 +40,17 @@ class Parameters(ExperimentParameters):
     """Parameters of the runs."""
 
     prior: Literal["gaussian", "binary"] = Field(description="of the teacher's weights (T)")
-    channel: Literal["sign", "absolute"] = Field(description="what a label tells of the teacher's sum (T)")
-    alphas: IncreasingLoads = Field(description="labelled inputs per weight, α = n/d (C)")
-    tolerance: float = Field(gt=0, lt=1, description="largest change of a mean at convergence (C)")
-    epsilon: float = Field(gt=0, lt=1, description="standard deviation of the first fields on the weights (C)")
-    max_iterations: int = Field(
-        ge=1,
-        le=1_000_000,
-        description="most updates (C); in a run that does not converge, rounding errors can grow over hundreds of them",
-        json_schema_extra=SIZE,
+    channel: Literal["sign", "absolute", "relu"] = Field(description="what a label tells of the teacher's sum (T)")
+    alphas: Increasing[LoadOfRuns] = Field(description="labelled inputs per weight, α = n/d (C)")
+    tolerance: float = given(quantities.TOLERANCE, "largest change of a mean at convergence (C)")
+    epsilon: float = given(quantities.FIRST_FIELD, "standard deviation of the first fields on the weights (C)")
+    max_iterations: int = given(
+        quantities.STEPS,
+        "most updates (C); in a run that does not converge, rounding errors can grow over hundreds of them",
+        size=True,
     )
-    d: int = Field(ge=2, le=100_000, description="weights (C)", json_schema_extra=SIZE)
-    samples: int = Field(ge=1, le=10_000, description="training sets at each α", json_schema_extra=SIZE)
+    d: int = given(quantities.SIZE.within(low=2), "weights (C)", size=True)
+    samples: int = given(quantities.RUNS, "training sets at each α", size=True)
 
     @model_validator(mode="after")
     def _distinct_sizes(self) -> Self:

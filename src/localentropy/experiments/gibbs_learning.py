@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Task, increasing
+from localentropy import quantities
+from localentropy.experiments.parameters import Context, Ends, ExperimentParameters, Task, bounds, given
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Temperature = Annotated[float, Field(ge=0, le=100)]
-"""In training errors."""
+Temperature = Annotated[float, bounds(quantities.TEMPERATURE)]
+"""Temperature of a student, in training errors."""
 
 
 class Parameters(ExperimentParameters):
     """Parameters of the lines."""
 
-    temperatures: Annotated[tuple[Temperature, Temperature], AfterValidator(increasing)] = Field(
-        description="ends of the lines in the temperature (C)"
-    )
-    points: int = Field(ge=2, le=1000, description="points of a line, even in the temperature", json_schema_extra=SIZE)
+    temperatures: Ends[Temperature] = Field(description="ends of the lines in the temperature (C)")
+    points: int = given(quantities.POINTS, "points of a line, even in the temperature", size=True)
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -35,25 +33,31 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """The lines, in samples per weight.
 
     Returns:
-        Columns temperature, spinodal, zero_entropy (missing above the temperature of its largest load, where it turns
-        back on unstable states), equilibrium; the same in every row: on_spinodal, on_spinodal_temperature, on_line,
-        on_line_temperature (`gibbs.GlassEnds`). These two temperatures have rows too, if they lie in the range.
+        Columns temperature, metastable_end (where the glass ends, or at higher temperatures the spinodal, whichever is
+        larger), zero_entropy and glass_energy (both missing above the temperature where the glass ends), equilibrium;
+        the same in every row: glass_end, glass_end_temperature. This temperature has a row too, if it lies in the
+        range. `glass_energy` is the number of training errors per weight of the glass at the load zero_entropy. It is
+        the same at this temperature and below.
     """
     import numpy as np
     import pandas as pd
 
-    from localentropy.replica import gibbs
+    from localentropy.theory import gibbs
 
-    ends = gibbs.glass_ends()
+    end = gibbs.glass_ends()
+    last = gibbs.freezing_temperature(end)
     low, high = parameters.temperatures
-    ending = {at for at in (ends.on_spinodal_temperature, ends.on_line_temperature) if low < at < high}
-    rows = [
-        {
-            "temperature": temperature,
-            "spinodal": gibbs.spinodal(temperature),
-            "zero_entropy": gibbs.zero_entropy(temperature) if temperature <= ends.on_line_temperature else math.nan,
-            "equilibrium": gibbs.equilibrium(temperature),
-        }
-        for temperature in sorted({*np.linspace(low, high, parameters.points).tolist(), *ending})
-    ]
-    return pd.DataFrame(rows).assign(**asdict(ends))
+    ending = {last} if low < last < high else set()
+    rows = []
+    for temperature in sorted({*np.linspace(low, high, parameters.points).tolist(), *ending}):
+        load = gibbs.zero_entropy(temperature) if temperature <= last else math.nan
+        rows.append(
+            {
+                "temperature": temperature,
+                "metastable_end": max(gibbs.spinodal(temperature), end),
+                "zero_entropy": load,
+                "glass_energy": math.nan if math.isnan(load) else gibbs.learning(min(load, end), 0.0).energy,
+                "equilibrium": gibbs.equilibrium(temperature),
+            }
+        )
+    return pd.DataFrame(rows).assign(glass_end=end, glass_end_temperature=last)

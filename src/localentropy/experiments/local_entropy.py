@@ -22,8 +22,19 @@ from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, model_validator
 
-from localentropy import seeds
-from localentropy.experiments.parameters import SIZE, Context, IncreasingDistances, Load, Margin, OddSize, Task
+from localentropy import quantities, seeds
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    Distance,
+    Increasing,
+    LoadOfRuns,
+    Margin,
+    OddSize,
+    Task,
+    given,
+)
+from localentropy.experiments.perceptron_sizes import require_margin
 from localentropy.experiments.perceptron_solvers import SolverParameters, with_options
 
 if TYPE_CHECKING:
@@ -33,12 +44,12 @@ if TYPE_CHECKING:
 class Parameters(SolverParameters):
     """Parameters of the local entropies."""
 
-    alpha: Load = Field(description="patterns per weight, α = P/N (C)")
+    alpha: LoadOfRuns = Field(description="patterns per weight, α = P/N (C)")
     margin_ref: Margin = Field(description="margin κ̃ asked of the solver")
     margin: Margin = Field(description="margin κ of the solutions that are counted")
-    distances: IncreasingDistances = Field(description="distances d from the solver's solution (C)")
+    distances: Increasing[Distance] = Field(description="distances d from the solver's solution (C)")
     N: OddSize = Field(description="weights (C)", json_schema_extra=SIZE)
-    samples: int = Field(ge=1, le=10_000, description="instances", json_schema_extra=SIZE)
+    samples: int = given(quantities.RUNS, "instances", size=True)
 
     @property
     def P(self) -> int:
@@ -46,9 +57,11 @@ class Parameters(SolverParameters):
         return round(self.alpha * self.N)
 
     @model_validator(mode="after")
-    def _has_patterns(self) -> Self:
+    def _can_be_solved(self) -> Self:
         if self.P < 1:
             raise ValueError(f"alpha = {self.alpha} leaves no patterns at N = {self.N}")
+        for name in ("margin_ref", "margin"):
+            require_margin(name, getattr(self, name), self.N)
         return self
 
 

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Ty
 
 from pydantic import AfterValidator, Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, NoiseLevels, Task
+from localentropy import quantities
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    Increasing,
+    Noise,
+    Task,
+    bounds,
+    given,
+)
 from localentropy.experiments.rows import Rows
 from localentropy.seeds import generator
 
@@ -34,7 +44,7 @@ def _balanced(value: int) -> int:
     return value
 
 
-ClassBalanced = Annotated[int, Field(ge=10), AfterValidator(_balanced)]
+ClassBalanced = Annotated[int, bounds(quantities.SIZE.within(low=10)), AfterValidator(_balanced)]
 """A number of images, as many of each of ten classes."""
 
 
@@ -53,19 +63,17 @@ def columns(kind: str, *more: str) -> dict[str, str]:
 class NetworkParameters(ExperimentParameters):
     """Parameters of every program that trains networks. (T): stated in the paper's text; (C): a choice."""
 
-    samples: int = Field(ge=3, le=1000, description="networks at each point of the grid (C)", json_schema_extra=SIZE)
+    samples: int = given(quantities.RUNS.within(low=3), "networks at each point of the grid (C)", size=True)
     device: Literal["cpu", "cuda"] = Field(description="where the networks are trained", json_schema_extra=SIZE)
 
 
 class NoiseParameters(NetworkParameters):
     """Parameters of the programs whose networks have real weights."""
 
-    noise_levels: NoiseLevels = Field(
+    noise_levels: Increasing[Noise] = Field(
         description="standard deviations of the relative noise on the weights of solutions (C)"
     )
-    noise_draws: int = Field(
-        ge=1, le=10_000, description="perturbations of each solution at each noise level (C)", json_schema_extra=SIZE
-    )
+    noise_draws: int = given(quantities.DRAWS, "perturbations of each solution at each noise level (C)", size=True)
 
 
 Parameters = TypeVar("Parameters", bound=NetworkParameters)

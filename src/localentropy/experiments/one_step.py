@@ -10,8 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from localentropy import quantities
 from localentropy.experiments.ensembles import Perceptron, TreeCommittee
-from localentropy.experiments.parameters import SIZE, Context, Distance, ExperimentParameters, Load, Margin, Task
+from localentropy.experiments.parameters import (
+    Context,
+    DistanceOfCurve,
+    ExperimentParameters,
+    Load,
+    Margin,
+    Task,
+    bounds,
+    given,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,13 +44,13 @@ class Parameters(ExperimentParameters):
     ensemble: Annotated[Perceptron | TreeCommittee, Field(discriminator="model")]
     margin: Margin = Field(description="margin κ of the solutions that are counted")
     curves: dict[str, Family] = Field(min_length=1, description="families of curves, by name")
-    blocks: tuple[Annotated[float, Field(ge=1e-3, le=1)] | Literal["stationary"], ...] = Field(
+    blocks: tuple[Annotated[float, bounds(quantities.REPLICAS_OF_BLOCK)] | Literal["stationary"], ...] = Field(
         min_length=1,
         description="replicas in a block, m; `stationary`: where the entropy does not change with m (C)",
     )
-    smallest_distance: Distance = Field(description="left end of the grid of distances d, even in log d (C)")
-    largest_distance: Distance = Field(description="right end of the grid (C)")
-    points: int = Field(ge=2, le=1000, description="distances of a curve", json_schema_extra=SIZE)
+    smallest_distance: DistanceOfCurve = Field(description="left end of the grid of distances d, even in log d (C)")
+    largest_distance: DistanceOfCurve = Field(description="right end of the grid (C)")
+    points: int = given(quantities.POINTS, "distances of a curve", size=True)
 
     @model_validator(mode="after")
     def _ordered_distances(self) -> Parameters:
@@ -52,8 +62,8 @@ class Parameters(ExperimentParameters):
         return self
 
     def modules(self) -> list[str]:
-        """Dotted name of the model's function that the table depends on."""
-        return [f"localentropy.replica.{self.ensemble.model}:franz_parisi_one_step"]
+        """Dotted name of the model that the table depends on."""
+        return [self.ensemble.module()]
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -76,14 +86,14 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """
     import numpy as np
 
+    from localentropy.theory.one_step import franz_parisi_one_step
+
     distances = np.geomspace(parameters.smallest_distance, parameters.largest_distance, parameters.points)
     reference, blocks = task["reference"], task["blocks"]
-    table = parameters.ensemble.theory(
-        "franz_parisi_one_step",
+    table = franz_parisi_one_step(
+        parameters.ensemble.at(alpha=task["alpha"], margin=parameters.margin),
         distances,
-        task["alpha"],
         "max" if reference == "max" else float(reference),
-        parameters.margin,
         None if blocks == "stationary" else float(blocks),
     )
     return table.assign(**task, margin_ref=table.attrs["margin_ref"], margin=parameters.margin)

@@ -7,7 +7,8 @@ A program is a module of `experiments/`, or of `experiments/<paper>/` where only
     tasks(parameters) -> list of dicts of scalars: the units of work, each small enough to be lost and redone;
     compute(parameters, task, context) -> tidy pandas.DataFrame of that task;
     memory(parameters, task) -> bytes of the arrays that the sizes decide, where these can be many. A task that needs
-        more than the machine has is refused before it runs;
+        more than the machine has is refused before it runs. Where the program reads tables it is
+        memory(parameters, task, sources), with `sources` as below, in JSON;
     check_sources(parameters, sources), where the program reads tables: raises ValueError for what they will not have.
         `sources` are the parameters of the experiments that make them, by name.
 
@@ -16,13 +17,16 @@ A task's rows depend on its arguments only. So the table does not depend on the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from localentropy import quantities
+from localentropy.quantities import Quantity
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +50,28 @@ class TableOf:
     program: str
 
 
+def bounds(quantity: Quantity) -> Any:
+    """The range of a quantity, for `Annotated`: `Load = Annotated[float, bounds(quantities.ALPHA)]`."""
+    return Field(**_limits(quantity))
+
+
+def given(quantity: Quantity, description: str, *, size: bool = False) -> Any:
+    """A field whose values are those of a quantity, `samples: int = given(quantities.RUNS, "instances", size=True)`.
+
+    Args:
+        quantity: what the field is.
+        description: what it is in this program.
+        size: whether files of scales set it; see `SIZE`.
+    """
+    return Field(description=description, json_schema_extra=SIZE if size else None, **_limits(quantity))
+
+
+def _limits(quantity: Quantity) -> dict[str, Any]:
+    lower = "gt" if quantity.ends[0] == "(" else "ge"
+    upper = "lt" if quantity.ends[1] == ")" else "le"
+    return {lower: quantity.low, upper: quantity.high}
+
+
 class ExperimentParameters(BaseModel):
     """Base of every program's parameters: immutable, without unknown keys."""
 
@@ -58,15 +84,11 @@ class ExperimentParameters(BaseModel):
         default="",
         description="the program that computes the table; without it the one that is called as the section",
     )
-    chunks: int = Field(
-        ge=1,
-        le=1000,
-        description="number of jobs the tasks are dealt to (changes no result)",
-        json_schema_extra=SIZE,
+    chunks: Annotated[int, bounds(quantities.CHUNKS)] = Field(
+        default=1, description="number of jobs the tasks are dealt to (changes no result)", json_schema_extra=SIZE
     )
-    threads: int = Field(
-        ge=1,
-        le=64,
+    threads: Annotated[int, bounds(quantities.THREADS)] = Field(
+        default=1,
         description="threads of each job (part of the configuration: sums on several threads round differently)",
         json_schema_extra=SIZE,
     )
@@ -74,11 +96,11 @@ class ExperimentParameters(BaseModel):
     CHOICE: ClassVar[str] = ""
     """The field whose value decides which other fields there are, if there is one; `a.b` is the field b of a."""
     MODELS: ClassVar[Mapping[str, type[ExperimentParameters]]] = {}
-    """Its values, and the model of each."""
+    """Value of the field `CHOICE` → the class of parameters."""
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> type[ExperimentParameters]:
-        """The model of these values."""
+        """The class of parameters for these values."""
         value: Any = values
         for name in cls.CHOICE.split("."):
             value = value.get(name) if isinstance(value, Mapping) else None
@@ -179,59 +201,85 @@ def require_distinct_sizes(name: str, values: Sequence[float], symbol: str, size
             raise ValueError(f"{name}: {one} and {other} are the same size, {symbol} = {size(one)}: drop one")
 
 
+def number_of_samples(alpha: float, weights: int) -> int:
+    """The number n of samples at a load: the integer nearest to alpha times the number of weights, and at least 1."""
+    return max(1, round(alpha * weights))
+
+
+def require_no_repetition(entries: Iterable[tuple[str, Hashable, str]]) -> None:
+    """Refuse two entries of grids for the same runs, which would be counted as others.
+
+    Args:
+        entries: what it is called, what makes it the same as another, and what is then the same, in words.
+
+    Raises:
+        ValueError: naming both entries.
+    """
+    seen: dict[Hashable, str] = {}
+    for entry, identity, same in entries:
+        if identity in seen:
+            raise ValueError(f"{seen[identity]} and {entry} are the same {same}: drop one")
+        seen[identity] = entry
+
+
 Distinct = Annotated[Names, Field(min_length=1), AfterValidator(_distinct)]
 """Several different words."""
 
-OddSize = Annotated[int, Field(ge=1), AfterValidator(_odd)]
-"""A number of ±1 entries whose sum must not vanish."""
+Value = TypeVar("Value")
 
-Load = Annotated[float, Field(gt=0, le=1e3)]
+Increasing = Annotated[tuple[Value, ...], Field(min_length=1), AfterValidator(increasing)]
+"""A grid, strictly increasing."""
+
+Ends = Annotated[tuple[Value, Value], AfterValidator(increasing)]
+"""The two ends of a grid."""
+
+Load = Annotated[float, bounds(quantities.ALPHA)]
 """Constraint density, or load: patterns per degree of freedom, α = P/N or α_T = P/D."""
 
-Overparameterization = Annotated[float, Field(gt=0, le=1e6)]
+LoadOfRuns = Annotated[float, bounds(quantities.ALPHA_OF_RUNS)]
+"""A load of problems that are drawn."""
+
+LoadOfMinimizers = Annotated[float, bounds(quantities.ALPHA_OF_MINIMIZERS)]
+"""A load α of minimizers of the cross-entropy."""
+
+Overlap = Annotated[float, bounds(quantities.OVERLAP)]
+"""Overlap of two members of a group, q₁."""
+
+Overparameterization = Annotated[float, bounds(quantities.INV_ALPHA)]
 """Student weights per pattern, 1/α = N/P."""
 
-Margin = Annotated[float, Field(ge=0, le=10)]
+OverparameterizationOfRuns = Annotated[float, bounds(quantities.INV_ALPHA_OF_RUNS)]
+"""Student weights per pattern of problems that are drawn."""
+
+Margin = Annotated[float, bounds(quantities.MARGIN_OF_RUNS)]
 """Smallest stability asked of every pattern, in the units of stability of the source."""
 
-Distance = Annotated[float, Field(gt=0, lt=1)]
-"""Normalised Hamming distance, d = (1 − overlap)/2."""
+Distance = Annotated[float, bounds(quantities.DISTANCE)]
+"""Normalised Hamming distance of a sphere around a solution, d = (1 − overlap)/2."""
+
+DistanceOfCurve = Annotated[float, bounds(quantities.DISTANCE_OF_CURVE)]
+"""Normalised Hamming distance of a curve of the theory."""
+
+DistanceOfGroups = Annotated[float, bounds(quantities.DISTANCE_OF_GROUPS)]
+"""Distance of a solution from the reference of its group."""
+
+Sharpness = Annotated[float, bounds(quantities.GAMMA)]
+"""γ of the cross-entropy loss ln(1 + exp(−2γx))/(2γ) of a stability x."""
+
+Flips = Annotated[float, bounds(quantities.FLIPS)]
+"""Fraction of weights that are flipped."""
+
+Noise = Annotated[float, bounds(quantities.NOISE)]
+"""Standard deviation of the relative noise on weights."""
+
+Size = Annotated[int, bounds(quantities.SIZE)]
+"""A size of a problem or network."""
+
+OddSize = Annotated[int, bounds(quantities.SIZE), AfterValidator(_odd)]
+"""A number of ±1 entries whose sum must not vanish."""
+
+OddUnits = Annotated[int, bounds(quantities.UNITS), AfterValidator(_odd)]
+"""Hidden units K of a committee machine."""
 
 Units = Literal[1, 3, "inf"]
 """Hidden units K of a tree machine whose theory is known."""
-
-Sharpness = Annotated[float, Field(ge=0.1, le=100)]
-"""γ of the cross-entropy loss ln(1 + exp(−2γx))/(2γ) of a stability x."""
-
-IncreasingSizes = Annotated[tuple[Annotated[int, Field(ge=1)], ...], Field(min_length=1), AfterValidator(increasing)]
-"""A grid of positive sizes, strictly increasing."""
-
-IncreasingLoads = Annotated[tuple[Load, ...], Field(min_length=1), AfterValidator(increasing)]
-"""A grid of loads, strictly increasing."""
-
-Loads = Annotated[tuple[Load, Load], AfterValidator(increasing)]
-"""The two ends of a grid of loads."""
-
-IncreasingOverparameterizations = Annotated[
-    tuple[Overparameterization, ...], Field(min_length=1), AfterValidator(increasing)
-]
-"""A grid of overparameterizations, strictly increasing."""
-
-IncreasingValues = Annotated[tuple[Annotated[float, Field(ge=0)], ...], Field(min_length=1), AfterValidator(increasing)]
-"""A grid of non-negative values, strictly increasing."""
-
-IncreasingMargins = Annotated[tuple[Margin, ...], Field(min_length=1), AfterValidator(increasing)]
-"""A grid of margins, strictly increasing."""
-
-FlipDistances = Annotated[
-    tuple[Annotated[float, Field(ge=0, le=1)], ...], Field(min_length=1), AfterValidator(increasing)
-]
-"""A grid of fractions of weights that are flipped, strictly increasing."""
-
-NoiseLevels = Annotated[
-    tuple[Annotated[float, Field(ge=0, le=1e6)], ...], Field(min_length=1), AfterValidator(increasing)
-]
-"""A grid of standard deviations of the relative noise on weights, strictly increasing."""
-
-IncreasingDistances = Annotated[tuple[Distance, ...], Field(min_length=1), AfterValidator(increasing)]
-"""A grid of distances, strictly increasing."""

@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, create_model
 
-from localentropy.experiments.parameters import ExperimentParameters
+from localentropy import quantities
+from localentropy.experiments.parameters import ExperimentParameters, given
+from localentropy.quantities import Quantity
 from localentropy.solvers import MODULES
 
 if TYPE_CHECKING:
     from localentropy.instances.perceptron import Instance
     from localentropy.solvers.solution import Solution
+
+
+MESSAGES = (quantities.DAMPING, quantities.STEPS, quantities.TOLERANCE, quantities.EPSILON)
 
 
 class SolverParameters(ExperimentParameters):
@@ -29,9 +34,8 @@ class SolverParameters(ExperimentParameters):
         return [f"{MODULES[self.solver]}:{self.solver}"]
 
     def options(self) -> dict[str, Any]:
-        """Arguments of the solver: the fields that its model adds."""
-        names = set(OPTIONS[self.solver].model_fields) - set(SolverParameters.model_fields)
-        return self.model_dump(include=names)
+        """Arguments of the solver."""
+        return {option.name: getattr(self, option.name) for option in OPTIONS[self.solver]}
 
     def solve(self, instance: Instance, *, margin: float, seed: int) -> Solution:
         """One run.
@@ -49,67 +53,25 @@ class SolverParameters(ExperimentParameters):
         return solution
 
 
-class Annealing(SolverParameters):
-    """Simulated annealing on the number of errors."""
-
-    beta_start: float = Field(gt=0, le=1000, description="first inverse temperature: linear schedule (T), value (C)")
-    beta_step: float = Field(ge=0, le=1000, description="increase of the inverse temperature in each sweep (C)")
-    sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps (C)")
-
-
-class ZeroTemperature(SolverParameters):
-    """Monte Carlo at zero temperature."""
-
-    sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps (C)")
-
-
-class StochasticBeliefPropagation(SolverParameters):
-    """Stochastic BP-inspired learning."""
-
-    theta: int = Field(ge=1, le=1001, description="largest sum that is reinforced, a value of the lattice (C)")
-    reinforcement: float = Field(ge=0, le=1, description="probability p_s of a reinforcement (C)")
-    passes: int = Field(ge=1, le=10_000_000, description="most passes over the patterns (C)")
-
-
-class MessagePassing(SolverParameters):
-    """Belief propagation."""
-
-    damping: float = Field(ge=0, lt=1, description="weight of the old fields in an update (C)")
-    max_iterations: int = Field(ge=1, le=1_000_000, description="most updates, at each coupling (C)")
-    tolerance: float = Field(gt=0, lt=1, description="largest change of a magnetization at convergence (C)")
-    epsilon: float = Field(ge=0, lt=1, description="range of the random initial magnetizations (C)")
-
-
-class Focusing(MessagePassing):
-    """Focusing belief propagation."""
-
-    steps: int = Field(ge=1, le=10_000, description="values of the coupling (C)")
-    replicas: float = Field(gt=1, le=1000, description="virtual replicas y (C)")
-
-
-class BinaryNet(SolverParameters):
-    """Gradient descent on real weights whose signs are the student's."""
-
-    logit_scale: float = Field(gt=0, le=1e6, description="c√N, the scale of the pre-activation in the loss (C)")
-    learning_rate: float = Field(gt=0, le=1, description="step size of Adam (C)")
-    epochs: int = Field(ge=1, le=10_000_000, description="full-batch updates (C)")
-    spread: float = Field(gt=0, le=1, description="range of the initial real weights (C)")
-
-
-OPTIONS: dict[str, type[SolverParameters]] = {
-    "anneal": Annealing,
-    "mct0": ZeroTemperature,
-    "sbpi": StochasticBeliefPropagation,
-    "belief_propagation": MessagePassing,
-    "focusing_bp": Focusing,
-    "binarynet": BinaryNet,
+OPTIONS: dict[str, tuple[Quantity, ...]] = {
+    "anneal": (quantities.BETA_START, quantities.BETA_STEP, quantities.SWEEPS),
+    "mct0": (quantities.SWEEPS, quantities.SWEEPS_AFTER),
+    "sbpi": (quantities.THETA, quantities.REINFORCEMENT, quantities.PASSES),
+    "belief_propagation": MESSAGES,
+    "focusing_bp": (*MESSAGES, quantities.COUPLINGS, quantities.REPLICAS_OF_MESSAGES),
+    "binarynet": (quantities.SCALE_OF_SIGNS, quantities.RATE_OF_SIGNS, quantities.EPOCHS, quantities.SPREAD),
 }
-"""Solver → the model of its options."""
+"""Solver → the arguments of its function that a configuration sets. Their values are chosen here."""
 
 
 def with_options(program: type[SolverParameters]) -> dict[str, type[SolverParameters]]:
     """Solver → a program's parameters and the options of that solver."""
     return {
-        solver: create_model(options.__name__, __base__=(options, program), __module__=program.__module__)
+        solver: create_model(
+            f"{program.__name__}_{solver}",
+            __base__=program,
+            __module__=program.__module__,
+            **{one.name: (one.type, given(one, f"{one.words} (C)")) for one in options},  # type: ignore[call-overload]
+        )
         for solver, options in OPTIONS.items()
     }

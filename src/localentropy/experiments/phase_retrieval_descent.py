@@ -21,8 +21,18 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from localentropy import seeds
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingLoads, Task
+from localentropy import quantities, seeds
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    Increasing,
+    LoadOfRuns,
+    Task,
+    given,
+    number_of_samples,
+    require_no_repetition,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,33 +44,34 @@ class Grid(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     student: Literal["plain", "wide"] = Field(description="one unit on a sphere, or d free units (T)")
-    d: int = Field(ge=2, le=10_000, description="inputs (C)")
-    alphas: IncreasingLoads = Field(description="training inputs per weight of the teacher, α = n/d (C)")
-    samples: int = Field(ge=1, le=10_000, description="training sets at each α, with one run each")
-    step: float = Field(gt=0, le=1, description="η of Euler's rule, in the time of the flow (C)")
-    iterations: int = Field(ge=1, le=10_000_000, description="most steps (C)")
+    d: int = given(quantities.SIZE.within(low=2), "inputs (C)")
+    alphas: Increasing[LoadOfRuns] = Field(description="training inputs per weight of the teacher, α = n/d (C)")
+    samples: int = given(quantities.RUNS, "training sets at each α, with one run each")
+    step: float = given(quantities.STEP_OF_FLOW, "η of Euler's rule, in the time of the flow (C)")
+    iterations: int = given(quantities.ITERATIONS, "most steps (C)")
 
 
 class Parameters(ExperimentParameters):
     """Parameters of the runs. No run is in them twice."""
 
-    loss_tolerance: float = Field(gt=0, lt=1, description="loss below which a run ends (C)")
-    speed_tolerance: float = Field(
-        gt=0, lt=1, description="a run ends where the weights move by less, root mean square per unit of time (C)"
+    loss_tolerance: float = given(quantities.LOSS, "loss below which a run ends (C)")
+    speed_tolerance: float = given(
+        quantities.SPEED, "a run ends where the weights move by less, root mean square per unit of time (C)"
     )
-    success_overlap: float = Field(gt=0, lt=1, description="overlap above which a run is a success (C)")
+    success_overlap: float = given(quantities.SUCCESS, "overlap above which a run is a success (C)")
     grids: tuple[Grid, ...] = Field(min_length=1, description="students, sizes and samples", json_schema_extra=SIZE)
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
-        entries: dict[tuple[str, int, int], str] = {}
-        for number, grid in enumerate(self.grids):
-            for alpha in grid.alphas:
-                entry = f"grids[{number}] {grid.student}, d = {grid.d}, α = {alpha}"
-                identity = grid.student, grid.d, _patterns(grid.d, alpha)
-                if identity in entries:
-                    raise ValueError(f"{entries[identity]} and {entry} are the same runs, n = {identity[2]}: drop one")
-                entries[identity] = entry
+        cells = [
+            (k, grid, alpha, number_of_samples(alpha, grid.d))
+            for k, grid in enumerate(self.grids)
+            for alpha in grid.alphas
+        ]
+        require_no_repetition(
+            (f"grids[{k}] {at.student}, d = {at.d}, α = {alpha}", (at.student, at.d, n), f"runs, n = {n}")
+            for k, at, alpha, n in cells
+        )
         return self
 
 
@@ -72,7 +83,7 @@ def tasks(parameters: Parameters) -> list[Task]:
 def memory(parameters: Parameters, task: Task) -> int:
     """Bytes of the inputs of all runs."""
     grid = parameters.grids[task["grid"]]
-    return 8 * grid.samples * _patterns(grid.d, task["alpha"]) * grid.d
+    return 8 * grid.samples * number_of_samples(task["alpha"], grid.d) * grid.d
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
@@ -85,7 +96,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     torch.set_num_threads(parameters.threads)
     grid = parameters.grids[task["grid"]]
-    d, n = grid.d, _patterns(grid.d, task["alpha"])
+    d, n = grid.d, number_of_samples(task["alpha"], grid.d)
     units = 1 if grid.student == "plain" else d
     roots = [seeds.child(context.seed, "instance", sample=sample) for sample in range(grid.samples)]
     runs = descend_phase_retrieval(
@@ -120,8 +131,3 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         }
         for sample, run in enumerate(runs)
     )
-
-
-def _patterns(d: int, alpha: float) -> int:
-    """n, the integer nearest to α d, and at least 1."""
-    return max(1, round(alpha * d))

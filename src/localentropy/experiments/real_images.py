@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AfterValidator, Field
-
-from localentropy.experiments.parameters import Context, Task, increasing
+from localentropy import quantities
+from localentropy.experiments.parameters import Context, Increasing, Task, bounds
 
 if TYPE_CHECKING:
     from localentropy.instances.image_features import ImageFeatures
@@ -14,9 +13,7 @@ if TYPE_CHECKING:
 
 DATASETS = ("mnist", "fashion_mnist")
 
-Regularizations = Annotated[
-    tuple[Annotated[float, Field(ge=1e-6, le=1e6)], ...], Field(min_length=1), AfterValidator(increasing)
-]
+Regularizations = Increasing[Annotated[float, bounds(quantities.RIDGE)]]
 """Values of r in the risk Σ (y − w·v)² + r |w|². The mean of |v|² is 1 for pixels, about 0.4 for random features."""
 
 

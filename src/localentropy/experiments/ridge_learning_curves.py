@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, IncreasingSizes, TableOf, Task
+from localentropy import quantities
+from localentropy.experiments.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    Increasing,
+    Size,
+    TableOf,
+    Task,
+    given,
+)
 from localentropy.experiments.real_images import DATASETS, Regularizations, features_of_task, image_tasks
 
 if TYPE_CHECKING:
@@ -26,10 +36,10 @@ class Parameters(ExperimentParameters):
         description="the experiment whose images and features are taken"
     )
     regularizations: Regularizations = Field(description="values of r (C)")
-    samples: IncreasingSizes = Field(
+    samples: Increasing[Size] = Field(
         description="numbers of training images n, at most half of the images (C)", json_schema_extra=SIZE
     )
-    draws: int = Field(ge=2, le=10_000, description="training sets of each size (C)", json_schema_extra=SIZE)
+    draws: int = given(quantities.RUNS.within(low=2), "training sets of each size (C)", size=True)
 
 
 def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:

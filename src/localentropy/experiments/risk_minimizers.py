@@ -13,15 +13,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from localentropy import quantities
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
     Distinct,
     ExperimentParameters,
-    IncreasingLoads,
+    Increasing,
+    LoadOfRuns,
     TableOf,
     Task,
+    given,
     increasing,
+    number_of_samples,
     require_distinct_sizes,
 )
 
@@ -37,8 +41,8 @@ class Size(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    d: int = Field(ge=2, le=10_000, description="inputs of the teacher")
-    samples: int = Field(ge=2, le=10_000, description="training sets at each load")
+    d: int = given(quantities.SIZE.within(low=2), "inputs of the teacher")
+    samples: int = given(quantities.RUNS.within(low=2), "training sets at each load")
 
 
 def _by_size(sizes: tuple[Size, ...]) -> tuple[Size, ...]:
@@ -56,15 +60,14 @@ class Parameters(ExperimentParameters):
         description="what students see: the teacher's inputs, random features, or Gaussian ones with their covariances",
     )
     students: Distinct[tuple[str, ...]] = Field(description="students of that table")
-    alphas: IncreasingLoads = Field(description="loads of that table, samples per weight")
+    alphas: Increasing[LoadOfRuns] = Field(description="loads of that table, samples per weight")
     sizes: Annotated[tuple[Size, ...], Field(min_length=1), AfterValidator(_by_size)] = Field(
         description="inputs of the teacher and number of training sets, by increasing inputs", json_schema_extra=SIZE
     )
-    test_samples: int = Field(
-        ge=0,
-        le=10**7,
-        description="new inputs that measure the errors on nonlinear features; 0 without these, where errors are exact",
-        json_schema_extra=SIZE,
+    test_samples: int = given(
+        quantities.PATTERNS.within(low=0),
+        "new inputs that measure the errors on nonlinear features; 0 without these, where errors are exact",
+        size=True,
     )
 
     @model_validator(mode="after")
@@ -97,16 +100,11 @@ def check_sources(parameters: Parameters, sources: Mapping[str, Any]) -> None:
             raise ValueError(f"alphas: {alpha}: allowed is a load of {name}; nearest: {nearest:.12g}")
     for size in parameters.sizes:
         p = round(size.d / getattr(theory.features, "inputs_per_feature", 1.0))
-        require_distinct_sizes("alphas", parameters.alphas, "n", partial(_samples, p=p))
+        require_distinct_sizes("alphas", parameters.alphas, "n", partial(number_of_samples, weights=p))
     seen = "independent" if theory.features.kind == "independent" else "nonlinear, gaussian"
     for features in parameters.features:
         if features not in seen.split(", "):
             raise ValueError(f"features: {features}: not what the students of {name} see; allowed: {seen}")
-
-
-def _samples(alpha: float, p: int) -> int:
-    """The number n of samples for p weights."""
-    return max(1, round(alpha * p))
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -120,7 +118,7 @@ def tasks(parameters: Parameters) -> list[Task]:
     ]
 
 
-def memory(parameters: Parameters, task: Task) -> int:
+def memory(parameters: Parameters, task: Task, sources: Mapping[str, Any]) -> int:
     """Bytes of the inputs: at least one sample for each weight and unit of load."""
     return round(8 * task["alpha"] * task["d"] ** 2) if task["features"] == "independent" else 0
 
@@ -148,7 +146,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         p = round(d / rows[0].inputs_per_feature)
         activation = context.tables[parameters.theory].attrs["parameters"]["features"]["activation"]
         made_of = {"p": p, "activation": activation}
-    n = _samples(task["alpha"], p)
+    n = number_of_samples(task["alpha"], p)
     problem = linear_problem(features, n, d, seeds.child(context.seed, "instance", sample=sample), **made_of)
     runs = [
         train_linear_student(problem.inputs, problem.labels, loss=row.loss, regularization=float(row.regularization))

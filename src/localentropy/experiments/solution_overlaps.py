@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy import seeds
-from localentropy.experiments.parameters import SIZE, Context, Task
+from localentropy import quantities, seeds
+from localentropy.experiments.parameters import SIZE, Context, Task, given
 from localentropy.experiments.perceptron_sizes import InstanceParameters, SizeGrid, pattern_bytes, sizes
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class OverlapGrid(SizeGrid):
     """Instances of one latent dimension for one solver."""
 
     solver: Literal["anneal", "mct0", "sbpi"] = Field(description="with its default settings")
-    runs: int = Field(ge=2, le=1000, description="runs on each instance")
+    runs: int = given(quantities.RUNS.within(low=2), "runs on each instance")
 
     def points(self) -> list[Task]:
         """The solver and its sizes."""

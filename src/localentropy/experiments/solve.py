@@ -14,7 +14,7 @@ Table: one row for each number, in column `value`.
 |---|---|
 | solved | 1 if the final weights have no training error, else 0 |
 | train_error_best, train_error_last | smallest over the run, and of the final weights |
-| iterations | in the solver's unit |
+| iterations | in the solver's unit; of MCT0 those to the first solution |
 | test_error | of solutions, on fresh patterns |
 | mean_stability | over the training patterns |
 | p_d, r | squared norm and teacher overlap of the projected weights, per latent dimension |
@@ -22,7 +22,8 @@ Table: one row for each number, in column `value`.
 | stability_count | patterns at a value of the lattice of stabilities, final weights of solved runs |
 | converged | message passing: 1 if the messages reached their tolerance, else 0 |
 | test_error_barycenter, overlap, entropy | belief propagation: of the magnetizations |
-| test_error_first | BinaryNet: of the first weights without training error |
+| test_error_first | BinaryNet, and MCT0 with sweeps after: of the first weights without training error |
+| local_energy_first, stability_count_first | MCT0 with sweeps after: of the same weights |
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from localentropy import seeds
-from localentropy.experiments.parameters import SIZE, Context, FlipDistances, Task
+from localentropy import quantities, seeds
+from localentropy.experiments.parameters import SIZE, Context, Flips, Increasing, Task, given
 from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, pattern_bytes, sizes
 from localentropy.experiments.perceptron_solvers import SolverParameters, with_options
 
@@ -47,9 +48,9 @@ class Parameters(InstanceParameters, SolverParameters):
     """Parameters of the runs of all solvers."""
 
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns")
-    distances: FlipDistances = Field(description="distances d of the local energy (C)")
+    distances: Increasing[Flips] = Field(description="distances d of the local energy (C)")
     stabilities: bool = Field(description="whether the stabilities of solutions are counted")
-    test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
+    test_patterns: int = given(quantities.PATTERNS, "fresh patterns of a test error", size=True)
     grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)
 
 
@@ -121,11 +122,16 @@ def _measurements(
     if students:
         errors = instance.test_error(np.stack([*students.values()]), n)
         numbers |= dict(zip(students, errors.tolist(), strict=True))
+    measured = {"": weights}
+    if parameters.solver == "mct0" and solution.first_weights is not None:
+        measured["_first"] = solution.first_weights
+        numbers["iterations"] = float(np.argmin(solution.train_errors))
     rows = [(quantity, math.nan, value) for quantity, value in numbers.items()]
-    energies = expected_flip_energy(instance, weights, distances=parameters.distances, margin=margin)
-    rows += [("local_energy", d, energy) for d, energy in zip(parameters.distances, energies.tolist(), strict=True)]
-    if parameters.stabilities and solution.solved:
-        values, counts = np.unique(np.rint(instance.sums(weights)), return_counts=True)
-        root = math.sqrt(instance.N)
-        rows += [("stability_count", float(s) / root, float(count)) for s, count in zip(values, counts, strict=True)]
+    for which, each in measured.items():
+        energies = expected_flip_energy(instance, each, distances=parameters.distances, margin=margin)
+        rows += [(f"local_energy{which}", d, e) for d, e in zip(parameters.distances, energies.tolist(), strict=True)]
+        if parameters.stabilities and solution.solved:
+            values, counts = np.unique(np.rint(instance.sums(each)), return_counts=True)
+            at = (values / math.sqrt(instance.N)).tolist()
+            rows += [(f"stability_count{which}", x, float(count)) for x, count in zip(at, counts, strict=True)]
     return rows

@@ -30,17 +30,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
-from localentropy import seeds
+from localentropy import quantities, seeds
 from localentropy.experiments.committee_solvers import DescentOptions, FocusingOptions
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingOverparameterizations,
-    Load,
-    NoiseLevels,
-    OddSize,
+    Increasing,
+    LoadOfRuns,
+    Noise,
+    OddUnits,
+    OverparameterizationOfRuns,
     Task,
+    given,
     require_distinct_sizes,
 )
 from localentropy.experiments.rows import Rows
@@ -70,21 +72,19 @@ class Parameters(ExperimentParameters):
 
     CHOICE = "solver"
     solver: Literal["focusing_bp", "sgd"] = Field(description="the algorithm (docs/solvers/committee.md)")
-    alpha_T: Load = Field(description="patterns per latent dimension, α_T = P/D: large (T), value (C)")
+    alpha_T: LoadOfRuns = Field(description="patterns per latent dimension, α_T = P/D: large (T), value (C)")
     activation: Literal["sign"] = Field(description="nonlinearity σ of the features: ±1 patterns (T)")
-    units: OddSize = Field(le=99, description="hidden units K (C)")
-    noise_levels: NoiseLevels = Field(
+    units: OddUnits = Field(description="hidden units K (C)")
+    noise_levels: Increasing[Noise] = Field(
         description="standard deviations of the relative noise on the weights of solutions (C)"
     )
-    D: int = Field(ge=3, le=10_000, description="latent dimension", json_schema_extra=SIZE)
-    inv_alphas: IncreasingOverparameterizations = Field(
+    D: int = given(quantities.SIZE.within(low=3), "latent dimension", size=True)
+    inv_alphas: Increasing[OverparameterizationOfRuns] = Field(
         description="N/P, with N the nearest multiple of K", json_schema_extra=SIZE
     )
-    samples: int = Field(ge=2, le=10_000, description="training sets of each size", json_schema_extra=SIZE)
-    test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
-    noise_draws: int = Field(
-        ge=1, le=10_000, description="perturbations of each solution at each noise level", json_schema_extra=SIZE
-    )
+    samples: int = given(quantities.RUNS.within(low=2), "training sets of each size", size=True)
+    test_patterns: int = given(quantities.PATTERNS, "fresh patterns of a test error", size=True)
+    noise_draws: int = given(quantities.DRAWS, "perturbations of each solution at each noise level", size=True)
 
     def modules(self) -> list[str]:
         """The solver and the code it uses. A table does not depend on the other solver."""
@@ -134,8 +134,18 @@ class Focusing(FocusingOptions, Parameters):
 class Descent(DescentOptions, Parameters):
     """Stochastic gradient descent, from several starts on each training set."""
 
-    starts: int = Field(ge=2, le=1000, description="runs on each training set", json_schema_extra=SIZE)
+    starts: int = given(quantities.RUNS.within(low=2), "runs on each training set", size=True)
     device: Literal["cpu", "cuda"] = Field(description="where the machines are trained", json_schema_extra=SIZE)
+
+    @model_validator(mode="after")
+    def _weights_can_move(self) -> Descent:
+        smallest = self.inv_alphas[0]
+        if self.weights(smallest) < 2 * self.units:
+            raise ValueError(
+                f"inv_alphas: {smallest} leaves a unit one weight, which has norm 1 and cannot move; allowed: at least "
+                f"{1.5 * self.units / self.P:.3g}"
+            )
+        return self
 
     def at_once(self) -> int:
         """A GPU is filled by the runs on all training sets; a CPU makes one run after the other."""

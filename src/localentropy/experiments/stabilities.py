@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
+from localentropy import quantities
 from localentropy.experiments.ensembles import EnsembleParameters, RandomFeatures
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
-    FlipDistances,
-    IncreasingOverparameterizations,
+    Flips,
+    Increasing,
     Load,
     Margin,
+    Overparameterization,
     Task,
+    given,
 )
 from localentropy.experiments.perceptron_sizes import Grid, distinct_points, sizes
 
@@ -42,21 +45,19 @@ class Parameters(EnsembleParameters):
 class Density(Parameters):
     """Curves at several 1/α."""
 
-    FUNCTIONS = ("stability_density", "local_energy")
-
-    inv_alphas: IncreasingOverparameterizations = Field(description="student weights per pattern, 1/α = N/P (C)")
+    inv_alphas: Increasing[Overparameterization] = Field(description="student weights per pattern, 1/α = N/P (C)")
     margin: Margin = Field(description="margin κ of the solutions")
-    largest_stability: float = Field(gt=0, le=20, description="right end of the grid of stabilities")
-    largest_distance: float = Field(gt=0, lt=1, description="right end of the grid of distances of the local energy")
-    points: int = Field(ge=2, le=10000, description="points of each grid", json_schema_extra=SIZE)
+    largest_stability: float = given(quantities.LARGEST_STABILITY, "right end of the grid of stabilities")
+    largest_distance: float = given(
+        quantities.FLIPS.within(ends="()"), "right end of the grid of distances of the local energy"
+    )
+    points: int = given(quantities.POINTS, "points of each grid", size=True)
 
 
 class Lattice(Parameters):
     """The sizes and margins of simulations."""
 
-    FUNCTIONS = ("stability_density",)
-
-    distances: FlipDistances = Field(description="distances d of the local energy (C)")
+    distances: Increasing[Flips] = Field(description="distances d of the local energy (C)")
     grids: tuple[Grid, ...] = Field(
         min_length=1, description="sizes and margins of the simulations; samples are ignored", json_schema_extra=SIZE
     )
@@ -92,13 +93,14 @@ def _density(parameters: Density, task: Task) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
 
-    theory = parameters.ensemble.theory
-    model = parameters.alpha_T, task["inv_alpha"], parameters.margin
+    from localentropy.theory.stabilities import local_energy, stability_density
+
+    model = parameters.ensemble.at(alpha_T=parameters.alpha_T, inv_alpha=task["inv_alpha"], margin=parameters.margin)
     stabilities = np.linspace(parameters.margin, parameters.largest_stability, parameters.points)
     distances = np.linspace(0.0, parameters.largest_distance, parameters.points)
     common = {"inv_alpha": task["inv_alpha"], "margin": parameters.margin}
-    density = theory("stability_density", stabilities, *model)
-    energy = theory("local_energy", distances, *model)
+    density = stability_density(model, stabilities)
+    energy = local_energy(model, distances)
     return pd.concat(
         [
             pd.DataFrame(common | {"quantity": "density", "x": stabilities, "value": density}),
@@ -139,11 +141,14 @@ def _probabilities(parameters: Lattice, N: int, P: int, least: int) -> tuple[np.
     """The sums h_min, h_min + 2, … and their probabilities: integrals of the density over (s ± 1)/√N."""
     import numpy as np
 
+    from localentropy.theory.stabilities import stability_density
+
     nodes, weights = np.polynomial.legendre.leggauss(4)
     cells = min(int(4.0 * np.sqrt(N)), (N - least) // 2) + 1  # to a stability 8 above the margin; a sum is at most N
     sums = least + 2 * np.arange(cells)
     places = (sums[:, None] + nodes) / np.sqrt(N)
     margin = (least - 1) / np.sqrt(N)
-    density = parameters.ensemble.theory("stability_density", places, parameters.alpha_T, N / P, margin)
+    model = parameters.ensemble.at(alpha_T=parameters.alpha_T, inv_alpha=N / P, margin=margin)
+    density = stability_density(model, places)
     probabilities = density @ weights / np.sqrt(N)
     return sums, probabilities / probabilities.sum()

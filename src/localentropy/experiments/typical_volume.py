@@ -6,12 +6,12 @@ a point.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, Context, ExperimentParameters, Loads, Task, Units
+from localentropy import quantities
+from localentropy.experiments.parameters import Context, Ends, ExperimentParameters, Load, Task, Units, given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +21,8 @@ class Parameters(ExperimentParameters):
     """Parameters of the lines."""
 
     units: tuple[Units, ...] = Field(min_length=1, description="units K, a line each (T)")
-    alphas: Loads = Field(description="ends of the lines in α, patterns per weight (C)")
-    points: int = Field(ge=2, le=1000, description="points of a line, even in α", json_schema_extra=SIZE)
+    alphas: Ends[Load] = Field(description="ends of the lines in α, patterns per weight (C)")
+    points: int = given(quantities.POINTS, "points of a line, even in α", size=True)
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -34,9 +34,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """The line of one number of units, and its thresholds.
 
     Returns:
-        Columns units, quantity (`volume`; `clustering`, where the replicon is 1; `capacity`, replica-symmetric), alpha,
-        entropy (nats per weight), q, replicon, residual. Of the capacity there is only α. A threshold that is infinite
-        or does not exist has no row.
+        Columns units, quantity (`volume`; `clustering`, where the replicon is 1; `capacity`, replica-symmetric;
+        `capacity_one_step`, with one step of symmetry breaking), alpha, entropy (nats per weight), q, replicon,
+        residual. Of the capacities there is only α. A threshold that is infinite or does not exist has no row.
 
     Raises:
         DomainError: a load above the capacity.
@@ -46,16 +46,19 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     import numpy as np
     import pandas as pd
 
-    from localentropy.replica import spherical_tree
+    from localentropy.theory.capacity import capacity_one_step, capacity_rs
+    from localentropy.theory.spherical import Spherical
+    from localentropy.theory.spherical_tree import alpha_clustering
+    from localentropy.theory.typical_solutions import typical
 
     units = float(task["units"])
-    line = [
-        asdict(spherical_tree.typical(alpha, units)) for alpha in np.linspace(*parameters.alphas, parameters.points)
-    ]
-    rows = [{"quantity": "volume", **solution} for solution in line]
+    machine = Spherical(units=units)
+    line = [Spherical(alpha, units) for alpha in np.linspace(*parameters.alphas, parameters.points)]
+    rows: list[dict[str, Any]] = [{"quantity": "volume", **typical(model).row()} for model in line]
     if units != 1:
-        alpha = spherical_tree.alpha_clustering(units)
-        rows.append({"quantity": "clustering", **asdict(spherical_tree.typical(alpha, units))})
-    if math.isfinite(capacity := spherical_tree.alpha_rs(units)):
+        rows.append({"quantity": "clustering", **typical(Spherical(alpha_clustering(machine), units)).row()})
+    if math.isfinite(capacity := capacity_rs(machine)):
         rows.append({"quantity": "capacity", "units": units, "alpha": capacity})
-    return pd.DataFrame(rows)
+        broken = capacity_one_step(machine).alpha
+        rows.append({"quantity": "capacity_one_step", "units": units, "alpha": broken})
+    return pd.DataFrame(rows).drop(columns="margin")

@@ -6,25 +6,23 @@ middle of the best group. The entropy, in nats per weight, is the log of the fra
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy.experiments.parameters import (
     SIZE,
     Context,
     ExperimentParameters,
-    IncreasingLoads,
+    Increasing,
+    Load,
+    Overlap,
     Task,
     Units,
-    increasing,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Overlap = Annotated[float, Field(ge=1e-3, le=0.9999)]
-"""Of two members of a group, q₁."""
 
 
 class Parameters(ExperimentParameters):
@@ -34,10 +32,8 @@ class Parameters(ExperimentParameters):
         description="the output: majority of the units, or their product (T)"
     )
     units: Units = Field(description="hidden units K (T); the parity machine has 3")
-    alphas: IncreasingLoads = Field(description="patterns per weight, α = P/N, a curve each (C)")
-    overlaps: Annotated[tuple[Overlap, ...], Field(min_length=1), AfterValidator(increasing)] = Field(
-        description="overlaps q₁ of a curve", json_schema_extra=SIZE
-    )
+    alphas: Increasing[Load] = Field(description="patterns per weight, α = P/N, a curve each (C)")
+    overlaps: Increasing[Overlap] = Field(description="overlaps q₁ of a curve", json_schema_extra=SIZE)
 
     @model_validator(mode="after")
     def _three_units(self) -> Parameters:
@@ -63,8 +59,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     """
     import pandas as pd
 
-    from localentropy.replica.spherical_tree import local_entropy
+    from localentropy.theory import Spherical, group_entropy
 
     machine, units = parameters.machine, float(parameters.units)
-    rows = [local_entropy(task["overlap"], alpha, units, machine).assign(alpha=alpha) for alpha in parameters.alphas]
+    models = [Spherical(alpha, units, machine) for alpha in parameters.alphas]
+    rows = [group_entropy(model, task["overlap"]).assign(alpha=model.alpha) for model in models]
     return pd.concat(rows).assign(machine=machine, units=units)

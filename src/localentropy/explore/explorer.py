@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -12,17 +12,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from localentropy.experiments.franz_parisi import log_and_linear
+from localentropy.experiments.sweep import NUMBERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AT_ONCE = ("distances", "overlaps")
+AT_ONCE = ("distances", "overlaps", "stabilities")
 """Arguments that take all points of a curve. Any other takes one."""
+ARRAYS = ("binary_entropy", "local_energy", "stability_density")
+"""Functions of these whose results are arrays and no tables."""
+DASHES = {"solid": "-", "dashed": "--", "dotted": ":", "dotdash": "-."}
+"""Names of line styles → those of Matplotlib."""
+TABLES = ("cross_entropy.franz_parisi",)
+"""Functions, and no questions, whose results are tables."""
+SCALARS = ("committee.state_evolution", "gibbs.equilibrium", "gibbs.spinodal")
+"""Functions of one point, and no questions, whose results are numbers."""
 
 
 @dataclass(frozen=True)
 class Slider:
-    """A number.
+    """A control with a number.
 
     Attributes:
         name: the argument of `Explorer.curves`.
@@ -43,7 +52,7 @@ class Slider:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of a few words.
+    """A control with a few words to choose from.
 
     Attributes:
         name: the argument of `Explorer.curves`.
@@ -60,7 +69,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Grid:
-    """The points of a curve: `log`, `linear`, or half of them so and half so."""
+    """The points of a curve. Their spacing is `log`, `linear`, or each of the two for one half of the points."""
 
     ends: tuple[float, float]
     points: int
@@ -84,28 +93,59 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Call:
-    """A function of `localentropy.replica` over a grid; see `call`.
+class Of:
+    """A model of `localentropy.theory`; see `of`.
 
     Attributes:
-        function: `<module>.<function>`.
-        arguments: names and values. One value is a `Grid`.
+        kind: its class.
+        arguments: names and values. One value may be a `Grid`.
+    """
+
+    kind: str
+    arguments: tuple[tuple[str, Any], ...]
+
+    @property
+    def along(self) -> str | None:
+        """The argument whose value is a grid, if there is one."""
+        return next((name for name, value in self.arguments if isinstance(value, Grid)), None)
+
+    def at(self, x: float) -> Any:
+        """The model, with a number in the place of the grid."""
+        arguments = {name: x if name == self.along else value for name, value in self.arguments}
+        return getattr(import_module("localentropy.theory"), self.kind)(**arguments)
+
+    def __str__(self) -> str:
+        written = [f"{name}={'x' if name == self.along else _written(value)}" for name, value in self.arguments]
+        return f"{self.kind}({', '.join(written)})"
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function of `localentropy.theory` over a grid; see `call`.
+
+    Attributes:
+        function: its name, or `<module>.<function>`.
+        model: the model that is asked, if the function is a question.
+        arguments: names and values. One value in them or in the model is a `Grid`.
         pieces: how many parts of the grid are solved one after the other, the right one first.
     """
 
     function: str
+    model: Of | None
     arguments: tuple[tuple[str, Any], ...]
     pieces: int = 1
 
     @property
     def along(self) -> str:
         """The argument whose value is the grid."""
-        return next(name for name, value in self.arguments if isinstance(value, Grid))
+        own = next((name for name, value in self.arguments if isinstance(value, Grid)), None)
+        return own or self.model.along  # type: ignore[union-attr, return-value]
 
     @property
     def grid(self) -> Grid:
         """The points."""
-        return next(value for _, value in self.arguments if isinstance(value, Grid))
+        values = [value for _, value in (*self.arguments, *(self.model.arguments if self.model else ()))]
+        return next(value for value in values if isinstance(value, Grid))
 
     def solve(self, piece: int) -> pd.DataFrame:
         """The results at the points of one piece, 0 being the right one; remembered.
@@ -120,26 +160,55 @@ class Call:
         return _solve(self, piece)
 
     def at(self, points: Sequence[float] | np.ndarray) -> pd.DataFrame:
-        """The same at any points."""
+        """The results at any points, with the columns of `solve`."""
         import pandas as pd
 
-        module, name = self.function.split(".")
-        function = getattr(import_module(f"localentropy.replica.{module}"), name)
+        from localentropy.theory.question import numbers
+
+        *module, name = self.function.split(".")
+        function = getattr(import_module(".".join(["localentropy.theory", *module])), name)
         others = {key: value for key, value in self.arguments if key != self.along}
+        if self.model is not None and self.model.along is not None:
+            found = function([self.model.at(float(x)) for x in points], **others)
+            return found.rename(columns={name: "value"}).assign(x=points)
+        asked = [] if self.model is None else [self.model.at(math.nan)]
         if self.along in AT_ONCE:
-            found = function(np.asarray(points), **others)
+            found = function(*asked, np.asarray(points), **others)
             if isinstance(found, pd.DataFrame):
                 return found.assign(x=points, **{key: found.attrs[key] for key in found.attrs if key not in others})
             return pd.DataFrame({"x": points, "value": found})
-        results = [function(**{self.along: float(x)}, **others) for x in points]
-        rows = [{"value": result} if isinstance(result, float) else asdict(result) for result in results]
+        answers = [numbers(function(*asked, **{self.along: float(x)}, **others)) for x in points]
+        if self.function in TABLES:
+            return pd.concat(answers, ignore_index=True).assign(x=points)
+        rows = [each if isinstance(each, dict) else {"value": np.asarray(each).item()} for each in answers]
         return pd.DataFrame(rows).assign(x=points)
 
-    def __str__(self) -> str:
-        written = [f"{name}={_written(value)}" for name, value in self.arguments if name != self.along]
-        if self.along in AT_ONCE:
-            return f"{self.function}({', '.join([str(self.grid), *written])})"
-        return f"[{self.function}({', '.join([f'{self.along}=x', *written])}) for x in {self.grid}]"
+    def python(self, rows: str) -> str:
+        """Lines of Python that make the results, a table of this name with the columns of `solve`."""
+        own = [f"{name}={_written(value)}" for name, value in self.arguments if name != self.along]
+        name = self.function.rpartition(".")[2]
+        if self.model is not None and self.model.along is not None:
+            made = f"{self.function}({', '.join([f'[{self.model} for x in points]', *own])})"
+            made += f'.rename(columns={{"{name}": "value"}})' if name in NUMBERS else ""
+        else:
+            asked = [] if self.model is None else [str(self.model)]
+            at_once = self.along in AT_ONCE
+            points = "points" if at_once else f"{self.along}=x"
+            made = f"{self.function}({', '.join([*asked, points, *own])})"
+            made = made if at_once else f"[{made} for x in points]"
+            if self.function in SCALARS:
+                made = f"np.ravel({made})"
+            if self.function in (*ARRAYS, *SCALARS):
+                made = f'pd.DataFrame({{"value": {made}}})'
+            elif self.function in TABLES and not at_once:
+                made = f"pd.concat({made}, ignore_index=True)"
+            elif not at_once:
+                made = f"pd.DataFrame({made})"
+        return f"points = {self.grid}\n{rows} = {made}\n{rows} = {rows}.assign(x=points, **{rows}.attrs)"
+
+    def names(self) -> set[str]:
+        """The names that the call needs of `localentropy.theory`."""
+        return {self.function.split(".")[0], *([self.model.kind] if self.model else [])}
 
 
 @lru_cache(maxsize=4096)
@@ -147,19 +216,14 @@ def _solve(call: Call, piece: int) -> pd.DataFrame:
     return call.at(np.array_split(call.grid.values(), call.pieces)[::-1][piece])
 
 
-def call(function: str, pieces: int = 1, **arguments: Any) -> Call:
-    """A function of `localentropy.replica` over the grid that is one of its arguments."""
-    return Call(function, tuple(arguments.items()), pieces)
+def of(kind: str, **arguments: Any) -> Of:
+    """A model of `localentropy.theory`, by its class. One of its arguments may be a grid."""
+    return Of(kind, tuple(arguments.items()))
 
 
-def python(calls: Sequence[Call]) -> str:
-    """The calls as lines of Python."""
-    lines = [str(each) for each in dict.fromkeys(calls)]
-    modules = sorted({each.function.split(".")[0] for each in calls})
-    math_first = ["import math", ""] if any("math." in line for line in lines) else []
-    return "\n".join(
-        [*math_first, "import numpy as np", "", f"from localentropy.replica import {', '.join(modules)}", "", *lines]
-    )
+def call(function: str, model: Of | None = None, pieces: int = 1, **arguments: Any) -> Call:
+    """A function of `localentropy.theory` over a grid, which is one argument of the function or of its model."""
+    return Call(function, model, tuple(arguments.items()), pieces)
 
 
 def _written(value: Any) -> str:
@@ -173,11 +237,12 @@ class Curve:
     Attributes:
         name: in the legend.
         call: what is solved for it.
-        y: the column that is drawn, or a function of the rows.
+        y: the column that is drawn, or a function of the rows, which the printed Python imports.
         panel: the panel's place among `Explorer.panels`.
         color: of the line.
-        dash: `solid`, `dashed`, `dotted` or `dotdash`.
+        dash: one of `DASHES`.
         signed: whether negative values are dashed.
+        across: whether the points lie on the axis of y, and the values on that of x.
     """
 
     name: str
@@ -187,6 +252,7 @@ class Curve:
     color: str = "black"
     dash: str = "solid"
     signed: bool = False
+    across: bool = False
 
     def values(self, rows: pd.DataFrame) -> np.ndarray:
         """What is drawn at the rows of the call's results."""
@@ -230,3 +296,33 @@ class Explorer:
     controls: tuple[Slider | Choice, ...]
     panels: tuple[Panel, ...]
     curves: Callable[..., list[Curve]]
+
+
+def python(explorer: Explorer, curves: Sequence[Curve]) -> str:
+    """A script that draws the curves in the explorer's panels."""
+    rows = {each: f"rows_{number}" for number, each in enumerate(dict.fromkeys(curve.call for curve in curves), 1)}
+    lines = [each.python(name) for each, name in rows.items()]
+    lines += ["", f"figure, axes = plt.subplots(1, {len(explorer.panels)}, squeeze=False)"]
+    lines += [_plotted(curve, rows[curve.call]) for curve in curves]
+    for number, panel in enumerate(explorer.panels):
+        lines += [f"axes[0, {number}].set({', '.join(_axes(panel))})", f"axes[0, {number}].legend()"]
+    names = sorted(set().union(*(each.names() for each in rows)))
+    own = sorted({f"from {curve.y.__module__} import {curve.y.__name__}" for curve in curves if callable(curve.y)})
+    head = ["import matplotlib.pyplot as plt", "import numpy as np", "import pandas as pd", ""]
+    head = ["import math", "", *head] if any("math." in line for line in lines) else head
+    return "\n".join([*head, *own, f"from localentropy.theory import {', '.join(names)}", "", *lines, "plt.show()"])
+
+
+def _plotted(curve: Curve, rows: str) -> str:
+    values = f"{curve.y.__name__}({rows})" if callable(curve.y) else f'{rows}["{curve.y}"]'
+    x, y = f'{rows}["x"]', values
+    x, y = (y, x) if curve.across else (x, y)
+    look = f"color={curve.color!r}, linestyle={DASHES[curve.dash]!r}, label={curve.name!r}"
+    return f"axes[0, {curve.panel}].plot({x}, {y}, {look})"
+
+
+def _axes(panel: Panel) -> list[str]:
+    scales = [f'{axis}scale="log"' for axis, log in (("x", panel.x_log), ("y", panel.y_log)) if log]
+    labels = [f"{axis}label={text.replace('$$', '$')!r}" for axis, text in (("x", panel.x), ("y", panel.y))]
+    ranges = [f"{axis}lim={ends!r}" for axis, ends in (("x", panel.x_range), ("y", panel.y_range)) if ends]
+    return [*scales, *labels, *ranges]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pandas as pd
 
 from localentropy.experiments.ensembles import Ensemble
-from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call
+from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call, of
 from localentropy.plots.drawing import COLORS, GREY
 from localentropy.plots.frozen_ends import without_frozen_ends
 
@@ -29,12 +29,12 @@ def any_margin(configuration: Configuration, experiment: str) -> Explorer:
     margin_ref = max(margin for margin in p.curves["reference"].margins_ref if isinstance(margin, float))
 
     def curves(**values: Any) -> list[Curve]:
-        found = _curve(p.ensemble.model, grid, **values)
-        bound = call("random_features.binary_entropy", distances=grid)
+        found = _curve(p.ensemble, grid, **values)
+        bound = call("binary_entropy", distances=grid)
         name = "around margin κ̃"
         return [
             *(Curve("α = 0", bound, "value", panel, GREY, "dotted") for panel in (0, 1)),
-            *(Curve(name, found, _entropy, panel, COLORS[0], signed=True) for panel in (0, 1)),
+            *(Curve(name, found, until_frozen, panel, COLORS[0], signed=True) for panel in (0, 1)),
         ]
 
     return Explorer(
@@ -72,11 +72,11 @@ def largest_margin(configuration: Configuration, experiment: str, panels: str = 
     grid = Grid((p.smallest_distance, right), POINTS)
 
     def curves(**values: Any) -> list[Curve]:
-        found = _curve(p.ensemble.model, grid, margin_ref="max", **values)
+        found = _curve(p.ensemble, grid, "max", **values)
         name = "around the largest margin"
         return [
-            Curve(name, found, lambda rows: _rising(rows, "entropy"), 0, COLORS[0], signed=True),
-            Curve(name, found, lambda rows: _rising(rows, "slope"), 1, COLORS[0], signed=True),
+            Curve(name, found, rising_entropy, 0, COLORS[0], signed=True),
+            Curve(name, found, rising_slope, 1, COLORS[0], signed=True),
         ]
 
     return Explorer(
@@ -98,18 +98,13 @@ def minimizers(configuration: Configuration) -> Explorer:
     p: Any = configuration.experiments["shaping/cross_entropy_franz_parisi"]
     grid, first = Grid(p.distances, POINTS), p.curves[0]
 
-    def part(rows: pd.DataFrame) -> pd.Series:
-        from localentropy.replica.franz_parisi import binary_entropy
-
-        return rows["entropy"] / binary_entropy(rows["distance"])
-
     def curves(alpha: float, gamma: float) -> list[Curve]:
-        found = call("cross_entropy.franz_parisi", 2, distances=grid, alpha=alpha, gamma=gamma, unsolved="nan")
-        bound, name = call("random_features.binary_entropy", distances=grid), "around the minimizer"
+        found = call("cross_entropy.franz_parisi", pieces=2, distances=grid, alpha=alpha, gamma=gamma, unsolved="nan")
+        bound, name = call("binary_entropy", distances=grid), "around the minimizer"
         return [
             Curve("α = 0", bound, "value", 0, GREY),
             Curve(name, found, "entropy", 0, COLORS[0], signed=True),
-            Curve(name, found, part, 1, COLORS[0], signed=True),
+            Curve(name, found, normalised, 1, COLORS[0], signed=True),
         ]
 
     return Explorer(
@@ -128,9 +123,10 @@ def minimizers(configuration: Configuration) -> Explorer:
     )
 
 
-def _curve(model: str, grid: Grid, **values: Any) -> Call:
+def _curve(ensemble: Ensemble, grid: Grid, margin_ref: float | str, **values: Any) -> Call:
     """The call of the curve. Small distances come last: there the solve may take long to find that none is there."""
-    return call(f"{model}.franz_parisi", 2, distances=grid, **values, unsolved="nan")
+    model = of(type(ensemble).__name__, **values)
+    return call("franz_parisi", model, 2, distances=grid, margin_ref=margin_ref, unsolved="nan")
 
 
 def _loads(p: Any, family: str = "") -> list[Slider]:
@@ -155,12 +151,58 @@ def _activation(ensemble: Ensemble) -> list[Choice]:
     return [Choice("activation", "activation", ensemble.activation, get_args(field.annotation))]  # type: ignore[attr-defined]
 
 
-def _entropy(rows: pd.DataFrame) -> pd.Series:
-    """Without the end that the figures cut."""
+def optimal_sharpness(configuration: Configuration) -> Explorer:
+    """Local entropy around minimizers against γ, at a distance (shaping, s4)."""
+    p: Any = configuration.experiments["shaping/optimal_gamma"]
+    gammas = [gamma for gamma in p.curves[0].gammas if isinstance(gamma, float)]
+
+    def curves(alpha: float, distance: float) -> list[Curve]:
+        grid = Grid((gammas[0], gammas[-1]), 12)
+        found = call(
+            "cross_entropy.franz_parisi", None, 12, gamma=grid, alpha=alpha, distances=distance, unsolved="nan"
+        )
+        return [Curve("around the minimizer", found, normalised, 0, COLORS[0], signed=True)]
+
+    return Explorer(
+        (
+            Slider("alpha", "α", p.curves[0].alpha, 0.05, 0.9, 0.01),
+            Slider("distance", "d", p.distances[0], 1e-3, 0.3),
+        ),
+        (
+            Panel(
+                r"sharpness $$\gamma$$",
+                r"local entropy / bound $$H_b(d)$$",
+                x_log=True,
+                x_range=(gammas[0], gammas[-1]),
+                shipped=("a", "theory, .*"),
+            ),
+        ),
+        curves,
+    )
+
+
+def until_frozen(rows: pd.DataFrame) -> pd.Series:
+    """The entropy without the end that the figures cut."""
     return without_frozen_ends(rows.assign(curve=""), ["curve"])["entropy"]
 
 
+def normalised(rows: pd.DataFrame) -> pd.Series:
+    """The entropy over that of all weights at the distance."""
+    from localentropy.theory.franz_parisi_entropy import binary_entropy
+
+    return rows["entropy"] / binary_entropy(rows["distance"])
+
+
+def rising_entropy(rows: pd.DataFrame) -> pd.Series:
+    """The entropy up to its maximum."""
+    return _rising(rows, "entropy")
+
+
+def rising_slope(rows: pd.DataFrame) -> pd.Series:
+    """The slope up to the maximum of the entropy."""
+    return _rising(rows, "slope")
+
+
 def _rising(rows: pd.DataFrame, column: str) -> pd.Series:
-    """Up to the maximum of the entropy."""
     cut = without_frozen_ends(rows.assign(curve=""), ["curve"])
     return cut[column].where(cut["distance"] <= cut["typical_distance"])

@@ -18,9 +18,15 @@ LOSSES = get_args(Student.model_fields["loss"].annotation)
 STRENGTHS = (1e-6, 100.0)
 
 
-def hidden_manifold(configuration: Configuration) -> Explorer:
-    """Against samples per feature (figure hidden_manifold)."""
-    p: Any = configuration.experiments["glm/manifold"]
+def hidden_manifold(configuration: Configuration, experiment: str, shipped: tuple[str, str] | None = None) -> Explorer:
+    """Against samples per feature (figure hidden_manifold; that beside which gaussian_equivalence sets simulations).
+
+    Args:
+        configuration: of the page's start.
+        experiment: `<paper>/<name>` of the program `empirical_risk`.
+        shipped: panel of the figure's CSV, and pattern for its series, that are drawn in grey.
+    """
+    p: Any = configuration.experiments[experiment]
     student = next(each for each in p.students.values() if isinstance(each.regularization, float))
 
     def curves(**values: Any) -> list[Curve]:
@@ -39,7 +45,7 @@ def hidden_manifold(configuration: Configuration) -> Explorer:
                 get_args(RandomFeatures.model_fields["activation"].annotation),
             ),
         ),
-        (Panel("samples per feature $$n/p$$", ERROR, x_log=True, y_range=(0.0, 0.55), shipped=("a", ".*theory")),),
+        (Panel("samples per feature $$n/p$$", ERROR, x_log=True, y_range=(0.0, 0.55), shipped=shipped),),
         curves,
     )
 
@@ -53,7 +59,7 @@ def perceptron(configuration: Configuration) -> Explorer:
     grid = Grid(p.alphas, POINTS)
 
     def curves(**values: Any) -> list[Curve]:
-        bayes = call("bayes.perceptron", alpha=grid, prior="gaussian")
+        bayes = call("bayes.learning", alpha=grid, prior="gaussian", channel="sign")
         return [
             Curve("Bayes", bayes, "bayes_error", dash="dashed"),
             Curve("student", call("erm.fit", alpha=grid, **values), "generalization_error", color=COLORS[0]),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from bokeh.document import Document, without_document_lock
+from bokeh.events import ClientReconnected, ConnectionLost
 from bokeh.layouts import column, row
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter, Div, HoverTool, PreText, Range1d, Select
 from bokeh.models import Slider as SliderWidget
@@ -25,15 +26,19 @@ from localentropy.plots.drawing import GREY
 if TYPE_CHECKING:
     from bokeh.models import GlyphRenderer
 
+CONTROLS: dict[str, int] = {"min_width": 260, "max_width": 320}
+"""Width of the column of controls, in pixels."""
+MOST_NAMES, ROW = 8, 20
+"""So many grey lines have a name of their own in the legend, which is a row of these pixels higher for two of them."""
 FAINT = 0.4
 """Opacity of lines that are not complete, or not those of the controls' values."""
 
 _SOLVER = ThreadPoolExecutor(max_workers=1)
-"""One solve at a time, of all pages, beside the thread that answers the browser."""
+"""The thread that solves for all pages, one piece at a time. Another thread answers the browser."""
 
 
 class Page:
-    """Controls, panels, a message, and the Python that makes the curves.
+    """Controls, panels, a message, and the Python that draws the curves.
 
     Args:
         document: where the page is put.
@@ -46,7 +51,7 @@ class Page:
         self._document, self._explorer = document, explorer
         self._widgets = {control.name: _widget(control) for control in explorer.controls}
         self._message = Div(name="message")
-        self._python = PreText(name="python")
+        self._python = PreText(name="python", sizing_mode="stretch_width", styles={"overflow-x": "auto"})
         start = explorer.curves(**self._values())
         self._sources = [ColumnDataSource({"x": [], "y": [], "solid": [], "dashed": []}) for _ in start]
         self._lines: list[tuple[GlyphRenderer, str]] = []
@@ -55,16 +60,22 @@ class Page:
             source.name = f"{curve.name}, panel {curve.panel}"
             self._lines += [(line, curve.color) for line in _lines(panels[curve.panel], curve, source)]
         for each in panels:
-            each.legend.click_policy = "hide"
-            each.legend.orientation = "horizontal"
+            each.legend.update(click_policy="hide", label_text_font_size="9pt", spacing=0, padding=4, ncols=2)
             each.add_layout(each.legend[0], "below")
         for widget in self._widgets.values():
             widget.on_change("value", self._changed)
-        controls = column(*self._widgets.values(), self._message, width=320)
+        controls = column(*self._widgets.values(), self._message, sizing_mode="stretch_width", **CONTROLS)
         document.title = title
-        document.add_root(column(Div(text=f"<b>{html.escape(title)}</b>"), row(controls, *panels), self._python))
+        # On a narrow screen the panels stand below each other.
+        parts = row(controls, *panels, sizing_mode="stretch_width", styles={"flex-wrap": "wrap"})
+        name = Div(text=f"<b>{html.escape(title)}</b>", sizing_mode="stretch_width")
+        document.add_root(column(name, parts, self._python, sizing_mode="stretch_width"))
         self._wanted: dict[str, Any] | None = None
         self._busy = False
+        self._work_task: asyncio.Task[Any] | None = None
+        document.on_event(ConnectionLost, self._give_up)
+        document.on_event(ClientReconnected, self._resume)
+        document.on_session_destroyed(self._give_up)
         self._change: Callable[[], None]
         self._changed("value", None, None)
 
@@ -77,9 +88,20 @@ class Page:
             self._busy = True
             self._document.add_next_tick_callback(self._work)
 
+    def _give_up(self, closed: object) -> None:
+        """End the work of a page that nobody looks at. A piece that is being solved is the last one."""
+        self._wanted = None
+        if self._work_task is not None:
+            self._work_task.cancel()
+
+    def _resume(self, event: object) -> None:
+        """Solve again for a page whose connection was lost for a while."""
+        self._changed("value", None, None)
+
     @without_document_lock
     async def _work(self) -> None:
         """Solve until nothing newer is wanted."""
+        self._work_task = asyncio.current_task()
         try:
             while self._wanted is not None:
                 values, self._wanted = self._wanted, None
@@ -88,7 +110,7 @@ class Page:
                 except LocalEntropyError as error:
                     self._later(partial(self._refuse, str(error)))
         finally:
-            self._busy = False
+            self._busy, self._work_task = False, None
 
     async def _solve(self, values: dict[str, Any]) -> None:
         loop = asyncio.get_running_loop()
@@ -127,18 +149,18 @@ class Page:
         self._message.text = (
             html.escape(f"no solution was found at {', '.join(ends)}" if ends else "") if complete else "solving …"
         )
-        self._python.text = python([curve.call for curve in curves])
+        self._python.text = python(self._explorer, curves)
 
     def _refuse(self, message: str) -> None:
-        """Say why there is no curve. The last one stays, in grey."""
-        for line, _ in self._lines:
-            line.glyph.update(line_color=GREY, line_alpha=FAINT)
+        """Say why there is no curve. That of the last values is not of these, and goes."""
+        for source in self._sources:
+            source.data = {name: [] for name in source.data}
         self._message.text = f'<span style="color: #b00020">{html.escape(message)}</span>'
         self._python.text = ""
 
 
 def _unsolved(table: pd.DataFrame) -> str:
-    """Where a Franz–Parisi curve has no solution, in words; empty if it has them everywhere."""
+    """The distances at which a Franz–Parisi curve has no solution, in words; empty if there are none."""
     missing = table["entropy"].isna() if "entropy" in table else pd.Series(False, table.index)
     if missing.all():
         return "any distance"
@@ -151,6 +173,8 @@ def _columns(curve: Curve, rows: pd.DataFrame) -> dict[str, np.ndarray]:
     solid = np.where(y >= 0.0, y, np.nan) if curve.signed else y
     negative = np.pad(y < 0.0, 1)
     near = negative[1:-1] | negative[2:] | negative[:-2]
+    if curve.across:
+        return {"x": y, "y": x, "solid": x, "dashed": np.full(len(x), np.nan)}
     return {"x": x, "y": y, "solid": solid, "dashed": np.where(near & curve.signed, y, np.nan)}
 
 
@@ -163,8 +187,10 @@ def _lines(axes: Any, curve: Curve, source: ColumnDataSource) -> list[GlyphRende
 def _axes(panel: Panel, shipped: pd.DataFrame) -> Any:
     """Empty axes, and behind them the lines of the committed figure."""
     axes = figure(
-        width=520,
         height=420,
+        sizing_mode="stretch_width",
+        min_width=300,
+        max_width=520,
         x_axis_label=panel.x,
         y_axis_label=panel.y,
         x_axis_type="log" if panel.x_log else "linear",
@@ -179,11 +205,14 @@ def _axes(panel: Panel, shipped: pd.DataFrame) -> Any:
     if panel.shipped:
         letters, pattern = panel.shipped
         rows = shipped[(shipped["panel"] == letters) & shipped["series"].str.fullmatch(pattern)]
+        series = rows["series"].unique()
+        axes.height += ROW * min(len(series), MOST_NAMES) // 2
         # A series may hold several curves: each begins where x goes back.
         begins = (rows["series"] != rows["series"].shift()) | (rows["x"].diff() <= 0.0)
         for _, line in rows.groupby(begins.cumsum()):
-            look = {"line_color": GREY, "line_alpha": FAINT, "line_width": 1.5, "level": "underlay"}
-            axes.line(line["x"], line["y"], legend_label="figure of the gallery", **look)
+            name = f"figure: {line['series'].iloc[0]}" if len(series) <= MOST_NAMES else "figure of the gallery"
+            look = {"line_color": GREY, "line_alpha": FAINT, "line_width": 1.5, "level": "underlay", "name": name}
+            axes.line("x", "y", source=ColumnDataSource(line[["x", "y"]]), legend_label=name, **look)
     hover = HoverTool(
         tooltips=[("", "$name"), ("x", "@x{%.6g}"), ("y", "@y{%.6g}")], formatters={"@x": "printf", "@y": "printf"}
     )

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, get_args
 
 from localentropy.experiments.parameters import Units
-from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call
+from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call, of
 from localentropy.plots.drawing import COLORS
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ def groups(configuration: Configuration, experiment: str) -> Explorer:
         # With three units a point takes half a second.
         few, pieces = (12, 12) if units == "3" else (40, 1)
         grid = Grid((p.overlaps[0], p.overlaps[-1]), few, "linear")
-        found = call("spherical_tree.local_entropy", pieces, overlaps=grid, alpha=alpha, units=many, machine=p.machine)
+        model = of("Spherical", alpha=alpha, units=many, machine=p.machine)
+        found = call("group_entropy", model, pieces, overlaps=grid)
         return [Curve("best group", found, "entropy", color=COLORS[0])]
 
     return Explorer(

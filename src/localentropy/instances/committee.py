@@ -18,8 +18,8 @@ from localentropy.data.prepared import LAYOUTS, Dataset, Split
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns
 from localentropy.numerics.activations import Activation
+from localentropy.quantities import PATTERNS, UNITS
 
-MOST_UNITS = 9999
 _BLOCK = 2**21  # entries of a block of patterns in float64
 
 
@@ -42,8 +42,8 @@ class Committee:
 
     def __post_init__(self) -> None:
         K = require_integer("units", self.units)
-        if K > MOST_UNITS or K < 1 or K % 2 == 0:
-            nearest = min(max(1, K + 1), MOST_UNITS)
+        if not UNITS.has(K) or K % 2 == 0:
+            nearest = min(max(1, K + 1), int(UNITS.high))
             raise DomainError(f"units = {shown(K)}: must be odd, or votes can tie; nearest allowed is {nearest}")
         object.__setattr__(self, "units", K)
         for name, data in (("data", self.data), ("test", self.test)):
@@ -69,7 +69,10 @@ class Committee:
 
     @property
     def unit_inputs(self) -> np.ndarray:
-        """What each unit sees of each training pattern, times the label: a view, [K, P, inputs_per_unit]."""
+        """What each unit sees of each training pattern, times the label: a view, [K, P, inputs_per_unit].
+
+        It is for kernels: int8 of ±1, or float32.
+        """
         raise NotImplementedError
 
     def preactivations(self, weights: np.ndarray) -> np.ndarray:
@@ -139,13 +142,13 @@ class Committee:
     def _test_patterns(self, n: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Blocks of (patterns [rows, N], labels [rows])."""
         if self.test is None:
-            yield from self.data.test_patterns(require_integer("n", 10_000 if n is None else n, 1))
+            yield from self.data.test_patterns(10_000 if n is None else n)
             return
-        n = require_integer("n", self.test.P if n is None else n, 1, self.test.P)
+        n = PATTERNS.within(high=self.test.P).require(self.test.P if n is None else n)
         rows = max(1, _BLOCK // self.test.N)
         for start in range(0, n, rows):
             part = slice(start, min(start + rows, n))
-            yield self.test.patterns[part], self.test.labels[part]
+            yield self.test.compact_patterns[part], self.test.labels[part]
 
     def _students(self, weights: np.ndarray) -> np.ndarray:
         """The weights in float64, [students, K, inputs_per_unit]."""
@@ -223,8 +226,17 @@ def tree_committee(D: int, P: int, N: int, K: int, seed: int, activation: Activa
         seed: root seed.
         activation: nonlinearity of the features, see `hidden_manifold`.
 
+    Returns:
+        The training set of the machine.
+
     Raises:
         DomainError: K even, N not divisible by K, or see `hidden_manifold`.
+
+    Example:
+        >>> from localentropy.instances.committee import tree_committee
+        >>> machine = tree_committee(D=21, P=63, N=99, K=3, seed=0)
+        >>> machine.units, machine.inputs_per_unit
+        (3, 33)
     """
     return TreeCommittee(hidden_manifold(D=D, P=P, N=N, seed=seed, activation=activation), K)
 
@@ -257,8 +269,18 @@ def dress_coat_committee(dataset: Dataset, units: int) -> FullCommittee:
         dataset: prepared data set dress_coat or dress_coat_shuffled (`localentropy.data.prepared.load`).
         units: K.
 
+    Returns:
+        The training set of the machine, and the test set if the data set has one.
+
     Raises:
         DomainError: another data set, K even.
+
+    Example:
+        >>> from localentropy.data.embedded import read_embedded
+        >>> from localentropy.data.registry import DATA_DIR
+        >>> from localentropy.instances.committee import dress_coat_committee
+        >>> dress_coat_committee(read_embedded("dress_coat", DATA_DIR), units=9).inputs_per_unit
+        784
     """
     allowed = [name for name, layout in LAYOUTS.items() if layout.packed]
     if not isinstance(dataset, Dataset):
@@ -293,8 +315,7 @@ def check_committee(instance: object) -> None:
         )
     if not instance.data.binary:
         raise DomainError(
-            f"patterns of type {instance.data.patterns.dtype}: allowed are ±1 patterns of type int8, such as those of "
-            "activation 'sign'"
+            "instance: its patterns are real numbers, allowed are patterns of ±1, such as those of activation 'sign'"
         )
 
 

@@ -1,4 +1,4 @@
-"""Generalized linear problems: a teacher labels Gaussian inputs, by the sign or the absolute value of a sum.
+"""Generalized linear problems: a teacher labels Gaussian inputs, through any channel of a sum.
 
 Conventions (`glm`; docs/glm/theory.md eq. 1): the inputs X are n × d, independent Gaussians of variance 1/d. The
 pre-activations are z = X w* with a teacher w* of independent weights of mean square 1. The load is α = n/d.
@@ -6,32 +6,24 @@ pre-activations are z = X w* with a teacher w* of independent weights of mean sq
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from localentropy import seeds
 from localentropy.arguments import (
-    LARGEST_SIZE,
     locked,
-    require_choice,
     require_frozen,
-    require_integer,
     require_memory,
     require_reals,
 )
 from localentropy.errors import DomainError
+from localentropy.numerics.channels import Channel, as_channel
+from localentropy.numerics.priors import PRIORS, Prior, as_prior
+from localentropy.quantities import SIZE
 
-PRIORS = ("gaussian", "binary")
-CHANNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "sign": lambda z: np.where(z >= 0.0, 1.0, -1.0),
-    "absolute": np.abs,
-}
-"""Labels of the teacher's pre-activations."""
 ROUNDING = 1e-9
-"""Of a teacher's pre-activation, in units of the largest one."""
-_LABELS = {"sign": "1 and -1", "absolute": "numbers that are not negative"}
+"""Rounding of a teacher's pre-activation, in units of the largest one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +34,10 @@ class GeneralizedLinear:
 
     Attributes:
         inputs: X, float64, [n, d], at most 10⁶, as all numbers here.
-        labels: y, float64, [n]: ±1 for signs, not negative for absolute values.
+        labels: y, float64, [n], those that the channel gives to the teacher's sums.
         teacher: w*, float64, [d].
-        prior: of the teacher's weights, "gaussian" or "binary" (±1).
-        channel: "sign" or "absolute".
+        prior: of the teacher's weights, `Prior`; its name if it has one.
+        channel: what a label tells of the sum, `Channel`; its name if it has one.
         seed: root seed of its random stream.
 
     Raises:
@@ -56,30 +48,25 @@ class GeneralizedLinear:
     inputs: np.ndarray
     labels: np.ndarray
     teacher: np.ndarray
-    prior: str
-    channel: str
+    prior: Prior
+    channel: Channel
     seed: int
 
     def __post_init__(self) -> None:
-        require_choice("prior", self.prior, PRIORS)
-        require_choice("channel", self.channel, CHANNELS)
+        object.__setattr__(self, "prior", as_prior(self.prior))
+        object.__setattr__(self, "channel", as_channel(self.channel))
         seeds.require_seed(self.seed)
-        inputs = require_frozen("inputs", self.inputs, ("n", "d"), np.float64)
-        labels = require_frozen("labels", self.labels, inputs.shape[:1], np.float64)
-        teacher = require_frozen("teacher", self.teacher, inputs.shape[1:], np.float64)
+        inputs = require_frozen("inputs", self.inputs, ("n", "d"))
+        labels = require_frozen("labels", self.labels, inputs.shape[:1])
+        teacher = require_frozen("teacher", self.teacher, inputs.shape[1:])
         for name, array in (("inputs", inputs), ("labels", labels), ("teacher", teacher)):
             object.__setattr__(self, name, array)
-        # A channel gives its own labels back: sign(±1) = ±1, and |y| = y.
-        if not np.array_equal(CHANNELS[self.channel](self.labels), self.labels):
-            raise DomainError(
-                f"labels: allowed are {_LABELS[self.channel]}, as the channel {self.channel!r} gives them"
-            )
+        if not np.all(self.channel.possible(self.labels)):
+            raise DomainError(f"labels: allowed are {self.channel.allowed}, as the channel {self.channel} gives them")
         if not self.teacher.any():
             raise DomainError("teacher: all its weights are zero")
         z = self.inputs @ self.teacher
-        # Signs times labels are the sizes too, but where rounding chose the sign.
-        sizes = z * self.labels if self.channel == "sign" else self.labels
-        if not np.allclose(sizes, np.abs(z), rtol=0.0, atol=ROUNDING * np.abs(z).max()):
+        if not np.all(self.channel.gives(self.labels, z, ROUNDING * float(np.abs(z).max()))):
             raise DomainError("labels: some are not those that the teacher gives to the inputs")
 
     @property
@@ -93,7 +80,7 @@ class GeneralizedLinear:
         return self.inputs.shape[1]
 
     def overlap(self, weights: np.ndarray) -> float:
-        """m = w·w*/d; its absolute value for the channel "absolute", whose labels do not tell the teacher's sign.
+        """m = w·w*/d; its absolute value for an even channel, whose labels do not tell the teacher's sign.
 
         Args:
             weights: w, [d].
@@ -102,7 +89,7 @@ class GeneralizedLinear:
             DomainError: weights of another shape or not finite.
         """
         m = float(self._weights(weights) @ self.teacher) / self.d
-        return abs(m) if self.channel == "absolute" else m
+        return abs(m) if self.channel.even else m
 
     def cosine(self, weights: np.ndarray) -> float:
         """Overlap of the directions, m / (|w| |w*| / d); 0 for weights that are all zero.
@@ -127,7 +114,7 @@ class GeneralizedLinear:
 
 
 def generalized_linear(
-    n: int, d: int, seed: int, *, prior: str = "gaussian", channel: str = "sign"
+    n: int, d: int, seed: int, *, prior: str | Prior = "gaussian", channel: str | Channel = "sign"
 ) -> GeneralizedLinear:
     """Gaussian inputs with the labels of a random teacher.
 
@@ -137,16 +124,32 @@ def generalized_linear(
         n: number of labelled inputs.
         d: number of weights.
         seed: root seed.
-        prior: of the teacher's weights: "gaussian" of variance 1, or "binary", +1 or −1.
-        channel: what a label tells of the pre-activation: "sign" or "absolute" value.
+        prior: of the teacher's weights: "gaussian" of variance 1, "binary", +1 or −1, or a value of
+            `localentropy.numerics.priors`.
+        channel: what a label tells of the pre-activation: "sign", "absolute" value, "relu", or a value of
+            `localentropy.numerics.channels`.
+
+    Returns:
+        Inputs, labels and the teacher.
 
     Raises:
         DomainError: a size below 1 or too large for the memory, an unknown prior or channel, a seed that is no integer.
+
+    Example:
+        >>> from localentropy.instances.generalized_linear import generalized_linear
+        >>> problem = generalized_linear(n=300, d=200, seed=0, channel="absolute")
+        >>> problem.inputs.shape
+        (300, 200)
     """
-    n, d = require_integer("n", n, 1, LARGEST_SIZE), require_integer("d", d, 1, LARGEST_SIZE)
-    prior, channel = require_choice("prior", prior, PRIORS), require_choice("channel", channel, CHANNELS)
+    n, d = SIZE.called("n").require(n), SIZE.called("d").require(d)
+    weights, labels = as_prior(prior), as_channel(channel)
     require_memory(2 * 8 * n * d, n=n, d=d)  # the inputs, and the random numbers that they are made from
-    stream = seeds.generator(seed, "instance/generalized_linear", n=n, d=d, prior=prior)
-    teacher = stream.standard_normal(d) if prior == "gaussian" else stream.choice(np.array([-1.0, 1.0]), d)
+    stream = seeds.generator(seed, "instance/generalized_linear", n=n, d=d, prior=_name(weights))
+    teacher = weights.sample(stream, d)
     inputs = locked(stream.standard_normal((n, d)) / np.sqrt(d))
-    return GeneralizedLinear(inputs, CHANNELS[channel](inputs @ teacher), teacher, prior, channel, seed)
+    return GeneralizedLinear(inputs, labels.labels(inputs @ teacher, stream), teacher, weights, labels, seed)
+
+
+def _name(prior: Prior) -> str:
+    """A prior in the name of a random stream."""
+    return next((name for name, value in PRIORS.items() if value == prior), repr(prior))

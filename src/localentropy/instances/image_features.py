@@ -19,17 +19,17 @@ import numpy as np
 
 from localentropy import seeds
 from localentropy.arguments import (
-    LARGEST_SIZE,
+    frozen,
     locked,
     require_choice,
-    require_fraction,
     require_frozen,
-    require_integer,
     require_memory,
+    require_signs,
 )
 from localentropy.data.mnist_parity import parity_labels
 from localentropy.data.prepared import DIGITS, LAYOUTS, Dataset
 from localentropy.errors import DomainError
+from localentropy.quantities import SIZE, SMALLEST_SHARE
 
 KINDS = ("random_features", "pixels")
 SMALLEST = 1e-9
@@ -60,7 +60,7 @@ class ImageFeatures:
 
     Attributes:
         values: v, float64, [images, p], at most 10⁶; each column has the mean 0.
-        labels: y, int8 of ±1, [images].
+        labels: y, ±1 in float64, [images].
 
     Raises:
         DomainError: arrays of other shapes or types, or with other numbers.
@@ -70,9 +70,10 @@ class ImageFeatures:
     labels: np.ndarray
 
     def __post_init__(self) -> None:
-        values = require_frozen("values", self.values, ("images", "p"), np.float64)
+        values = require_frozen("values", self.values, ("images", "p"))
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "labels", require_frozen("labels", self.labels, values.shape[:1], np.int8))
+        labels = require_signs("labels", self.labels, values.shape[:1])
+        object.__setattr__(self, "labels", frozen(labels.astype(np.float64)))
 
     def moments(self, smallest: float = SMALLEST) -> Moments:
         """Means over all images.
@@ -83,12 +84,12 @@ class ImageFeatures:
         Raises:
             DomainError: smallest out of range, features that do not vary.
         """
-        require_fraction(smallest=smallest)
+        smallest = SMALLEST_SHARE.require(smallest)
         images = len(self.labels)
         eigenvalues, vectors = np.linalg.eigh(self.values.T @ self.values / images)
         if not eigenvalues[-1] > 0.0:
             raise DomainError(f"values: the features of the {images} images do not vary")
-        there = eigenvalues > float(smallest) * eigenvalues[-1]
+        there = eigenvalues > smallest * eigenvalues[-1]
         eigenvalues, vectors = eigenvalues[there][::-1], vectors[:, there][:, ::-1]
         coefficients = np.abs(self.labels @ self.values @ vectors) / images
         fourth, norms = np.zeros(len(eigenvalues)), np.empty(images)
@@ -123,7 +124,7 @@ def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> Ima
     if dataset.name not in allowed:
         raise DomainError(f"dataset = {dataset.name}: allowed are those of ten classes: {', '.join(allowed)}")
     require_choice("kind", kind, KINDS)
-    features, seed = require_integer("features", features, 1, LARGEST_SIZE), seeds.require_seed(seed)
+    features, seed = SIZE.called("features").require(features), seeds.require_seed(seed)
     images = np.concatenate([dataset.train.inputs, dataset.test.inputs])
     labels = parity_labels(np.concatenate([dataset.train.labels, dataset.test.labels]))
     if not (images != images[:1]).any():

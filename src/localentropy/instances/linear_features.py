@@ -7,8 +7,8 @@ labels them by the sign of a sum. The student sees p numbers:
     "nonlinear"    f(F c/√d)/√p, random features of the components c, with F Gaussian, p × d
     "gaussian"     (μ₁ F c/√d + μ⋆ ζ)/√p with ζ Gaussian: features with the same covariances
 
-The output of a student w is its sum Σ_i w_i x_i. So λ means the same as in `localentropy.replica.erm` and
-`localentropy.replica.hidden_manifold`.
+The output of a student w is its sum Σ_i w_i x_i. So λ means the same as in `localentropy.theory.erm` and
+`localentropy.theory.hidden_manifold`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from localentropy.arguments import (
-    LARGEST_SIZE,
-    MOST_STEPS,
     locked,
     require_choice,
-    require_integer,
     require_memory,
     require_reals,
 )
@@ -32,6 +29,8 @@ from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
 from localentropy.instances.perceptron import Instance, hidden_manifold
 from localentropy.numerics.activations import Activation, activation_moments
+from localentropy.numerics.channels import Sign
+from localentropy.quantities import PATTERNS, SIZE
 
 LARGEST_WEIGHT = 1e60
 """Beyond it errors overflow."""
@@ -55,7 +54,7 @@ class LinearProblem:
     """A labelled training set for a linear student.
 
     Attributes:
-        source: the teacher and what it sees: a GeneralizedLinear of channel "sign", or an Instance of the hidden
+        source: the teacher and what it sees: a GeneralizedLinear of channel `Sign`, or an Instance of the hidden
             manifold.
         inputs: what the student sees, float64, [n, p].
         labels: ±1, float64, [n].
@@ -70,16 +69,16 @@ class LinearProblem:
 
     def __post_init__(self) -> None:
         source = self.source
-        if isinstance(source, GeneralizedLinear) and source.channel == "sign":
+        if isinstance(source, GeneralizedLinear) and source.channel == Sign():
             inputs, labels = source.inputs, source.labels
         elif isinstance(source, Instance) and not (
             source.features is None or source.teacher is None or source.activation is None
         ):
-            inputs = locked(source.patterns.astype(np.float64) / math.sqrt(source.N))
-            labels = locked(source.labels.astype(np.float64))
+            inputs = locked(source.compact_patterns.astype(np.float64) / math.sqrt(source.N))
+            labels = source.labels
         else:
             raise DomainError(
-                f"source = {type(source).__name__} object: allowed is a GeneralizedLinear of channel 'sign' or an "
+                f"source = {type(source).__name__} object: allowed is a GeneralizedLinear of channel Sign() or an "
                 "Instance as hidden_manifold makes it"
             )
         object.__setattr__(self, "inputs", inputs)
@@ -100,7 +99,7 @@ class LinearProblem:
         """
         weights = require_reals("weights", weights, ("students", self.inputs.shape[1]), most=LARGEST_WEIGHT)
         if isinstance(self.source, Instance) and not self.source.gaussian_covariate:
-            return self._measured(self.source, weights, require_integer("test_samples", test_samples, 1, MOST_STEPS))
+            return self._measured(self.source, weights, PATTERNS.called("test_samples").require(test_samples))
         # In units of a power of two, which rounds nothing: squares of very small weights vanish.
         unit = np.frexp(np.abs(weights).max(1))[1]
         latent, own_noise = self._gaussian_outputs(np.ldexp(weights, -unit[:, None]))
@@ -145,13 +144,21 @@ def linear_problem(
         p: weights of the student; None for d, as independent inputs have it.
         activation: f of the features, as in `localentropy.instances.perceptron.hidden_manifold`.
 
+    Returns:
+        Inputs and labels, and what is needed to test a student on new ones.
+
     Raises:
         DomainError: unknown features, a size below 1 or too large for the memory, p unlike d for independent inputs, an
             unknown activation.
+
+    Example:
+        >>> from localentropy.instances.linear_features import linear_problem
+        >>> linear_problem("nonlinear", n=100, d=20, seed=0, p=50).inputs.shape
+        (100, 50)
     """
     require_choice("features", features, FEATURES)
-    n, d = require_integer("n", n, 1, LARGEST_SIZE), require_integer("d", d, 1, LARGEST_SIZE)
-    p = d if p is None else require_integer("p", p, 1, LARGEST_SIZE)
+    n, d = SIZE.called("n").require(n), SIZE.called("d").require(d)
+    p = d if p is None else SIZE.called("p").require(p)
     if features == "independent":
         if p != d:
             raise DomainError(f"p = {p}: independent inputs are what the teacher sees, so allowed is d = {d}")

@@ -6,6 +6,9 @@ Conventions (`overparam`, eqs. 1–3): the output of a student w in {±1}^N on t
 
 Memory: an entry of a ±1 pattern takes one byte, of a real one four; the feature matrix takes 8 N D bytes. At D = 1000,
 P = 3000, N = 20000: 60 MB of patterns and 160 MB of features. Test patterns are made in blocks of 32 MB.
+
+Arrays for users are of floating-point type, because products and sums of int8 overflow at 127 without an error. Only
+the arrays `compact_patterns` and `signed_patterns`, which the compiled kernels read, may be of int8.
 """
 
 from __future__ import annotations
@@ -14,26 +17,27 @@ import functools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from localentropy import seeds
 from localentropy.arguments import (
-    LARGEST_SIZE,
-    MOST_STEPS,
+    frozen,
     locked,
     require_choice,
     require_flag,
     require_frozen,
-    require_integer,
     require_memory,
     require_number,
+    require_patterns,
     require_reals,
+    require_signs,
     shown,
 )
 from localentropy.errors import DomainError
 from localentropy.numerics.activations import Activation, AsItIs, activation_function, activation_moments
+from localentropy.quantities import PATTERNS, SIZE
 
 _BLOCK = 2**22  # entries of a block of patterns
 
@@ -42,25 +46,31 @@ _BLOCK = 2**22  # entries of a block of patterns
 class Instance:
     """A labelled training set. One of the hidden manifold also has the features, latent patterns and teacher.
 
-    Arrays are checked once, here, and cannot be written to afterwards: what has been computed from them stays right. A
+    Arrays are checked once, here, and cannot be written to afterwards, so results computed from them stay right. A
     writable array is copied.
 
+    Arrays may have any type and layout, and may be of numpy, pandas or torch, or nested lists. Patterns are ±1 if every
+    number is exactly 1 or -1. Patterns of other real numbers must be float32.
+
     Attributes:
-        patterns: [P, N], int8 of ±1 or float32, at most 10⁶.
-        labels: int8 of ±1, [P].
+        patterns: [P, N], ±1, or real and at most 10⁶; float32. For ±1 patterns this array, with four bytes for each
+            number, is made when it is first asked for, and kept. In it, sums of up to 2²⁴ products of ±1 are exact.
+        labels: ±1 in float64, [P].
         seed: root seed of its random streams.
-        activation: of the features; None where there are none.
+        activation: the activation of the features; None if there are no features.
         features: F, float64, [N, D], or None.
         latent: latent patterns x, float64, [P, D], or None.
-        teacher: int8 of ±1, [D], or None.
+        teacher: ±1 in float64, [D], or None.
         gaussian_covariate: whether the patterns are μ₁ F x/√D + μ⋆ z instead of the activation of F x/√D.
+        compact_patterns: the patterns as they are kept, for kernels: int8 of ±1, whose products overflow, or float32.
 
     Raises:
-        DomainError: an array of another type or shape, labels or int8 patterns that are not ±1, a number that is not
-            finite, a seed that is no integer, an unknown activation or one whose mean is not 0.
+        DomainError: an array of another shape, labels that are not ±1, patterns that are neither ±1 nor real numbers in
+            float32, a number that is not finite, a seed that is no integer, an unknown activation or one whose mean is
+            not 0.
     """
 
-    patterns: np.ndarray
+    patterns: np.ndarray = field(repr=False)
     labels: np.ndarray
     seed: int
     activation: Activation | None = None
@@ -68,6 +78,7 @@ class Instance:
     latent: np.ndarray | None = None
     teacher: np.ndarray | None = None
     gaussian_covariate: bool = False
+    compact_patterns: np.ndarray = field(init=False, repr=False)
     _activation: AsItIs | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -75,45 +86,60 @@ class Instance:
         if self.activation is not None:
             activation_moments(self.activation)
         flag = require_flag("gaussian_covariate", self.gaussian_covariate)
-        kept = {"patterns": require_frozen("patterns", self.patterns, ("P", "N"), np.int8, np.float32)}
-        P, N = kept["patterns"].shape
-        kept["labels"] = require_frozen("labels", self.labels, (P,), np.int8)
+        kept = {"compact_patterns": frozen(require_patterns("patterns", self.patterns, ("P", "N")))}
+        P, N = kept["compact_patterns"].shape
+        kept["labels"] = _kept_signs("labels", self.labels, P)
         D: int | str = "D"
         if self.features is not None:
-            kept["features"] = require_frozen("features", self.features, (N, D), np.float64)
+            kept["features"] = require_frozen("features", self.features, (N, D))
             D = kept["features"].shape[1]
         if self.latent is not None:
-            kept["latent"] = require_frozen("latent", self.latent, (P, D), np.float64)
+            kept["latent"] = require_frozen("latent", self.latent, (P, D))
             D = kept["latent"].shape[1]
         if self.teacher is not None:
-            kept["teacher"] = require_frozen("teacher", self.teacher, (D,), np.int8)
+            kept["teacher"] = _kept_signs("teacher", self.teacher, D)
         for name, value in (*kept.items(), ("gaussian_covariate", flag)):
             object.__setattr__(self, name, value)
         object.__setattr__(self, "_activation", _as_it_is(self.activation))
+        object.__delattr__(self, "patterns")
+
+    if not TYPE_CHECKING:  # which takes `patterns` for an array like the others
+
+        def __getattr__(self, name: str) -> np.ndarray:
+            # Python asks here for what is not there: the patterns, until they are first wanted.
+            if name != "patterns" or "compact_patterns" not in vars(self):
+                raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            object.__setattr__(self, name, locked(self.compact_patterns.astype(np.float32, copy=False)))
+            return vars(self)[name]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A copy, or one of another process, is made anew: arrays that are copied can be written to.
-        return type(self), tuple(getattr(self, one.name) for one in fields(self) if one.init)
+        given = (getattr(self, one.name) for one in fields(self)[1:] if one.init)
+        return type(self), (self.compact_patterns, *given)
 
     @property
     def P(self) -> int:
         """Number of patterns."""
-        return self.patterns.shape[0]
+        return self.compact_patterns.shape[0]
 
     @property
     def N(self) -> int:
         """Number of weights."""
-        return self.patterns.shape[1]
+        return self.compact_patterns.shape[1]
 
     @property
     def binary(self) -> bool:
         """Whether the patterns are ±1, so that the fields of ±1 weights live on a lattice."""
-        return self.patterns.dtype == np.int8
+        return self.compact_patterns.dtype == np.int8
 
     @functools.cached_property
     def signed_patterns(self) -> np.ndarray:
-        """y ξ, the patterns times their labels, [P, N], of the patterns' type; it cannot be written to."""
-        return locked(self.patterns * self.labels[:, None])
+        """y ξ, for kernels: the patterns times their labels, [P, N], of the type of `compact_patterns`.
+
+        It cannot be written to.
+        """
+        patterns = self.compact_patterns
+        return locked(patterns * self.labels.astype(patterns.dtype)[:, None])
 
     def stabilities(self, weights: np.ndarray) -> np.ndarray:
         """Stabilities Δ = y w·ξ / √N of the training patterns.
@@ -176,7 +202,7 @@ class Instance:
         students = students.astype(np.float32 if exact else np.float64)
         wrong = np.zeros(len(students))
         for patterns, labels in self.test_patterns(n):
-            answers = np.sign(patterns.astype(students.dtype) @ students.T)
+            answers = np.sign(patterns.astype(students.dtype, copy=False) @ students.T)
             wrong += 0.5 * (1.0 - answers * labels[:, None]).sum(0)
         error = wrong / n
         return error if weights.ndim > 1 else float(error[0])
@@ -184,10 +210,12 @@ class Instance:
     def test_patterns(self, n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Fresh patterns of the same teacher and features: blocks of (patterns [rows, N], labels [rows]).
 
+        Patterns are float32 and labels float64, as those of the instance.
+
         Raises:
             DomainError: random patterns, which have no teacher; n < 1.
         """
-        require_integer("n", n, 1, MOST_STEPS)
+        n = PATTERNS.require(n)
         if self.features is None or self.teacher is None or self.activation is None:
             raise DomainError("these patterns have no teacher: there is no test error, only a train error")
         if _as_it_is(self.activation) != self._activation:
@@ -201,7 +229,8 @@ class Instance:
         for start in range(0, n, rows):
             latent = latent_stream.standard_normal((min(rows, n - start), len(self.teacher)))
             noise = noise_stream if self.gaussian_covariate else None
-            yield _project(latent, self.features, self.activation, noise), _answers(latent, self.teacher)
+            patterns = _project(latent, self.features, self.activation, noise)
+            yield locked(patterns.astype(np.float32, copy=False)), _answers(latent, self.teacher)
 
     def sums(self, weights: np.ndarray) -> np.ndarray:
         """Σ_i w_i y ξ_i = Δ √N, float64, [P] or [students, P]; exact for ±1 weights on ±1 patterns.
@@ -226,8 +255,21 @@ class Instance:
 def random_patterns(N: int, P: int, seed: int) -> Instance:
     """P independent random ±1 patterns with random labels: the storage problem.
 
+    Args:
+        N: number of weights.
+        P: number of patterns.
+        seed: root seed.
+
+    Returns:
+        The training set; it has no teacher.
+
     Raises:
         DomainError: N or P not an integer, below 1 or too large for the memory; a seed that is no integer.
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> random_patterns(N=101, P=51, seed=0).patterns.shape
+        (51, 101)
     """
     sizes = _sizes(N=N, P=P)
     N, P = sizes["N"], sizes["P"]
@@ -263,9 +305,18 @@ def hidden_manifold(
         gaussian_covariate: replace the features by μ₁ F x/√D + μ⋆ z with z standard normal and the Gaussian moments of
             the activation (`overparam`, eq. 97).
 
+    Returns:
+        The training set, with its teacher, which gives labels to new patterns (`test_error`).
+
     Raises:
         DomainError: a size that is no integer, below 1 or too large for the memory; a seed that is no integer; an
             unknown activation or kind of features; an activation that fails, gives no number, or has another mean.
+
+    Example:
+        >>> from localentropy.instances import hidden_manifold
+        >>> instance = hidden_manifold(D=21, P=63, N=127, seed=0)
+        >>> instance.patterns.shape, instance.labels.shape
+        ((63, 127), (63,))
     """
     sizes = _sizes(D=D, P=P, N=N)
     D, P, N = sizes["D"], sizes["P"], sizes["N"]
@@ -301,7 +352,7 @@ def smallest_allowed(margin: float, N: int) -> int:
     Raises:
         DomainError: a margin outside [0, √N], N no integer or below 1.
     """
-    N, margin = require_integer("N", N, 1, LARGEST_SIZE), require_number("margin", margin)
+    N, margin = SIZE.require(N), require_number("margin", margin)
     if not 0.0 <= margin <= math.sqrt(N) * (1.0 + 1e-12):
         raise DomainError(f"margin = {margin} is out of range: allowed is 0 to √N = {math.sqrt(N):.6g}")
     least = 1 if N % 2 else 2
@@ -328,7 +379,7 @@ def require_odd(N: int) -> None:
     Raises:
         DomainError: N even, no integer or below 1.
     """
-    if require_integer("N", N, 1, LARGEST_SIZE) % 2 == 0:
+    if SIZE.require(N) % 2 == 0:
         raise DomainError(f"N = {N} is even: a sum of N terms ±1 can be 0, a tie; nearest allowed are {N - 1}, {N + 1}")
 
 
@@ -380,7 +431,13 @@ def _covariates(z: np.ndarray, activation: Activation, noise: np.random.Generato
 
 
 def _answers(latent: np.ndarray, teacher: np.ndarray) -> np.ndarray:
-    return locked(activation_function("sign")(latent @ teacher.astype(np.float64)))
+    """Labels that a teacher gives, ±1 in float64."""
+    return locked(activation_function("sign")(latent @ teacher.astype(np.float64)).astype(np.float64, copy=False))
+
+
+def _kept_signs(name: str, values: Any, length: int | str) -> np.ndarray:
+    """Labels or a teacher, ±1 in float64, that nobody can write to."""
+    return frozen(require_signs(name, values, (length,)).astype(np.float64))
 
 
 def _random_signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> np.ndarray:
@@ -389,4 +446,4 @@ def _random_signs(stream: np.random.Generator, shape: int | tuple[int, ...]) -> 
 
 def _sizes(**sizes: int) -> dict[str, int]:
     """The sizes as Python's integers, for the names of random streams."""
-    return {name: require_integer(name, size, 1, LARGEST_SIZE) for name, size in sizes.items()}
+    return {name: SIZE.called(name).require(size) for name, size in sizes.items()}

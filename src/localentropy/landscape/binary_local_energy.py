@@ -13,9 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localentropy.arguments import require_array, require_signs
+from localentropy.arguments import require_signs
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, smallest_allowed
+from localentropy.quantities import FLIPS
 from localentropy.solvers.solution import check_instance
 
 
@@ -70,4 +71,4 @@ def numbers_of_flips(distances: ArrayLike, N: int) -> np.ndarray:
     Raises:
         DomainError: a distance outside [0, 1], or none.
     """
-    return np.rint(require_array("distance", distances, 0.0, 1.0).ravel() * N).astype(np.int64)
+    return np.rint(FLIPS.require_all(distances).ravel() * N).astype(np.int64)

@@ -7,17 +7,18 @@ and weights are compared without alignment.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from localentropy.arguments import require_reals
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, check_committee
-from localentropy.landscape.local_energy import LocalEnergy, local_energy
 from localentropy.solvers.committee.kernels import count_errors
+
+if TYPE_CHECKING:
+    from localentropy.device import Tensor
+    from localentropy.landscape.local_energy import LocalEnergy
 
 ROUNDING = 1e-5
 """How far a norm may be from 1: weights may come from single precision."""
@@ -35,6 +36,16 @@ def committee_overlap(first: np.ndarray, second: np.ndarray) -> Any:
 
     Raises:
         DomainError: weights of two shapes, of one dimension, not finite or with a unit of zeros.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> weights = committee_least_action(machine, seed=0).weights
+        >>> from localentropy.landscape.committee import committee_overlap
+        >>> round(committee_overlap(weights, weights), 6)
+        1.0
     """
     first = require_reals("first", first, ("K", "inputs_per_unit"), ("students", "K", "inputs_per_unit"))
     second = require_reals("second", second, first.shape, first.shape[-2:])
@@ -68,7 +79,11 @@ def committee_local_energy(
     Raises:
         DomainError: not a committee with ±1 patterns, weights of another machine or with units of another norm than 1,
             or see `local_energy`.
+        MissingPackageError: PyTorch is not installed.
     """
+    from localentropy.device import functional, torch
+    from localentropy.landscape.local_energy import local_energy
+
     check_committee(instance)
     weights = require_reals("weights", weights, ("solutions", instance.units, instance.inputs_per_unit))
     largest = np.abs(weights).max()
@@ -81,7 +96,7 @@ def committee_local_energy(
     shape = weights.shape
 
     def evaluate(perturbed: Tensor) -> tuple[Tensor, Tensor]:
-        units = torch.nn.functional.normalize(perturbed.view(shape), dim=2)
+        units = functional.normalize(perturbed.view(shape), dim=2)
         errors = [count_errors(instance.data.signed_patterns, one) / instance.P for one in units.numpy()]
         return units.view(len(units), -1), torch.tensor(errors, dtype=torch.float64)
 

@@ -15,19 +15,14 @@ import numpy as np
 
 from localentropy import seeds
 from localentropy.arguments import (
-    MOST_STEPS,
-    require_array,
-    require_between,
     require_choice,
-    require_fraction,
-    require_integer,
-    require_positive,
 )
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, TreeCommittee, normalised_units, unit_norm
 from localentropy.instances.perceptron import Instance
 from localentropy.landscape.expectation_propagation import expectation_propagation
-from localentropy.landscape.local_entropy import DISTANCES
+from localentropy.landscape.parity import parity_solves
+from localentropy.quantities import DAMPING, DISTANCE, MACHINES, PATTERNS, STEPS, TOLERANCE
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
 from localentropy.solvers.committee.messages import Messages
 
@@ -108,20 +103,31 @@ def committee_local_entropy(
         tolerance: largest residual of a converged point. For expectation propagation 1e-4 does: the error of its
             entropy is about the square.
 
+    Returns:
+        For each distance the entropy: the logarithm of the fraction of weights that are solutions, per weight.
+
     Raises:
         DomainError: not a committee with ±1 patterns, units with one input, weights of another shape, not finite or
             with a unit of zeros, an argument out of range.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> weights = committee_least_action(machine, seed=0).weights
+        >>> from localentropy.landscape.committee_local_entropy import committee_local_entropy
+        >>> committee_local_entropy(machine, weights, distances=[0.01, 0.1]).entropy.round(4)
+        array([-0.1862, -0.3292])
     """
     reference = _reference(instance, weights)
-    wanted = require_array("distance", distances, *DISTANCES).ravel()
+    wanted = DISTANCE.require_all(distances).ravel()
     if method is None:
         independent = isinstance(instance, TreeCommittee) and instance.data.features is None
         method = "message_passing" if independent else "expectation_propagation"
     require_choice("method", method, METHODS)
-    require_fraction(damping=damping)
-    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance, most=1.0)
-    damping, tolerance = float(damping), float(tolerance)
+    damping, tolerance = DAMPING.require(damping), TOLERANCE.require(tolerance)
+    max_iterations = STEPS.require(max_iterations)
     if method == "expectation_propagation":
         columns = expectation_propagation(instance.unit_inputs, reference, wanted, damping, max_iterations, tolerance)
         return CommitteeLocalEntropy(wanted, *columns)
@@ -132,9 +138,9 @@ def committee_local_entropy(
 
 
 def committee_solution_fraction(
-    instance: Committee, weights: np.ndarray, *, distance: float, draws: int, seed: int
+    instance: Committee, weights: np.ndarray, *, distance: float, draws: int, seed: int, machine: str = "committee"
 ) -> SolutionFraction:
-    """The same by direct Monte Carlo: random weights at the distance, and how many are solutions.
+    """The fraction of solutions among random weights at a distance, by direct Monte Carlo.
 
     It is exact within its error, on any data, where the fraction is not too small: draws × fraction ≳ 100. The time
     is that of the matrix products of solutions; most other draws are seen to fail on the few patterns that the
@@ -146,21 +152,37 @@ def committee_solution_fraction(
         distance: D, in [1e-15, 1 − 1e-15].
         draws: number of random weights.
         seed: root seed.
+        machine: "committee", whose output is the majority of the units, or "parity", whose output is their product.
+
+    Returns:
+        The fraction and its standard error.
 
     Raises:
-        DomainError: see `committee_local_entropy`.
+        DomainError: another machine, or see `committee_local_entropy`.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> weights = committee_least_action(machine, seed=0).weights
+        >>> from localentropy.landscape.committee_local_entropy import committee_solution_fraction
+        >>> committee_solution_fraction(machine, weights, distance=0.001, draws=1000, seed=0).fraction > 0
+        True
     """
     reference = _reference(instance, weights)
-    D = require_between("distance", distance, *DISTANCES)
-    draws = require_integer("draws", draws, 1, MOST_STEPS)
+    D = DISTANCE.require(distance)
+    draws = PATTERNS.called("draws").require(draws)
+    require_choice("machine", machine, MACHINES)
     K, size = reference.shape
     stream = seeds.generator(seed, "solution_fraction", N=K * size, P=instance.P, distance=D)
-    parts = list(_by_difficulty(instance, reference))
+    parts = list(_by_difficulty(instance, reference, machine))
+    solved = parity_solves if machine == "parity" else _solves
     most, solutions = max(1, _BATCH // reference.size), 0
     for start in range(0, draws, most):
         drawn = at_distance(reference, D, stream.standard_normal((min(most, draws - start), K, size)))
         for part in parts:
-            drawn = drawn[part.train_error(drawn) == 0.0]
+            drawn = drawn[solved(part, drawn)]
             if not len(drawn):
                 break
         solutions += len(drawn)
@@ -214,12 +236,19 @@ def _message_passing(
     return messages.log_volume(), residual, iterations
 
 
-def _by_difficulty(instance: Committee, reference: np.ndarray) -> Iterator[Committee]:
-    """The machine on parts of its patterns, first those on which the reference has the smallest majority."""
-    room = np.sort(instance.preactivations(reference), axis=1)[:, instance.units // 2]
+def _solves(instance: Committee, weights: np.ndarray) -> np.ndarray:
+    """Which weights [draws, K, inputs] have no training error."""
+    found: np.ndarray = instance.train_error(weights) == 0.0
+    return found
+
+
+def _by_difficulty(instance: Committee, reference: np.ndarray, machine: str) -> Iterator[Committee]:
+    """The machine on parts of its patterns, first those on which the reference's output changes soonest."""
+    fields = instance.preactivations(reference)
+    room = np.abs(fields).min(axis=1) if machine == "parity" else np.sort(fields, axis=1)[:, instance.units // 2]
     order, start, size = np.argsort(room, kind="stable"), 0, _FIRST_PATTERNS
     while start < instance.P:
         rows = order[start : start + size]
-        data = Instance(instance.data.patterns[rows], instance.data.labels[rows], instance.data.seed)
+        data = Instance(instance.data.compact_patterns[rows], instance.data.labels[rows], instance.data.seed)
         yield type(instance)(data, instance.units)
         start, size = start + size, 2 * size

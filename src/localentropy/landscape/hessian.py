@@ -13,8 +13,8 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 from scipy.special import expit
 
-from localentropy.arguments import LARGEST_RATE, require_array, require_positive
 from localentropy.instances.committee import Committee, normalised_units
+from localentropy.quantities import BETA
 
 _SMALL = 20  # weights; Lanczos' method would keep as many vectors
 
@@ -36,6 +36,16 @@ def hessian_eigenvalues(instance: Committee, weights: np.ndarray, beta: float) -
     Raises:
         DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros, or
             β not positive.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> weights = committee_least_action(machine, seed=0).weights
+        >>> from localentropy.landscape.hessian import hessian_eigenvalues
+        >>> hessian_eigenvalues(machine, weights, beta=5.0).shape
+        (99,)
     """
     terms = _Terms(instance, weights, beta)
     P, size = terms.inputs.shape[1:]
@@ -56,8 +66,21 @@ def largest_eigenvalue(instance: Committee, weights: np.ndarray, beta: float) ->
         weights: see `hessian_eigenvalues`.
         beta: see `hessian_eigenvalues`.
 
+    Returns:
+        The largest eigenvalue.
+
     Raises:
         DomainError: see `hessian_eigenvalues`.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> weights = committee_least_action(machine, seed=0).weights
+        >>> from localentropy.landscape.hessian import largest_eigenvalue
+        >>> round(largest_eigenvalue(machine, weights, beta=5.0), 4)
+        47.1457
     """
     terms = _Terms(instance, weights, beta)
     size = instance.weights_count
@@ -87,8 +110,18 @@ def smallest_valid_beta(instance: Committee, weights: np.ndarray, betas: Sequenc
 
     Raises:
         DomainError: see `hessian_eigenvalues`; no β given.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> weights = committee_least_action(machine, seed=0).weights
+        >>> from localentropy.landscape.hessian import smallest_valid_beta
+        >>> smallest_valid_beta(machine, weights, betas=[0.1, 1.0, 10.0, 1000.0])
+        1000.0
     """
-    grid = np.sort(require_array("beta", betas, 0.0, LARGEST_RATE, inclusive=False).ravel())
+    grid = np.sort(BETA.require_all(betas).ravel())
     unit_weights = normalised_units(instance, weights)
     fields = instance.preactivations(unit_weights)
     least = math.nan
@@ -110,8 +143,7 @@ class _Terms:
     """
 
     def __init__(self, instance: Committee, weights: np.ndarray, beta: float) -> None:
-        require_positive(beta=beta, most=LARGEST_RATE)
-        beta = float(beta)
+        beta = BETA.require(beta)
         unit_weights = normalised_units(instance, weights)
         fields = beta * instance.preactivations(unit_weights)
         P, K = fields.shape

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import MOST_DRAWS, require_array, require_integer
 from localentropy.instances.committee import Committee, normalised_units
 from localentropy.instances.perceptron import Instance
+from localentropy.quantities import DRAWS, PROBABILITY
 
 
 def input_noise_error(
@@ -40,15 +40,25 @@ def input_noise_error(
     Raises:
         DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros, an
             argument out of range.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> weights = committee_least_action(machine, seed=0).weights
+        >>> from localentropy.landscape.input_noise import input_noise_error
+        >>> input_noise_error(machine, weights, probabilities=[0.0, 0.1], draws=100, seed=0).mean(axis=1).round(2)
+        array([0.  , 0.29])
     """
     unit_weights = normalised_units(instance, weights)
-    levels = require_array("probability", probabilities, 0.0, 1.0).ravel()
-    draws = require_integer("draws", draws, 1, MOST_DRAWS)
+    levels = PROBABILITY.require_all(probabilities).ravel()
+    draws = DRAWS.require(draws)
     data = instance.data
     errors = np.empty((len(levels), draws))
     for draw in range(draws):
         stream = seeds.generator(seed, "input_noise", P=instance.P, N=data.N, draw=draw)
-        for level, patterns in enumerate(resampled(data.patterns, levels, stream)):
+        for level, patterns in enumerate(resampled(data.compact_patterns, levels, stream)):
             noisy = type(instance)(Instance(patterns, data.labels, data.seed), instance.units)
             errors[level, draw] = noisy.train_error(unit_weights)
     return errors

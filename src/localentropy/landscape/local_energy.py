@@ -10,21 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from localentropy.arguments import (
-    MOST_DRAWS,
-    require_array,
     require_function,
     require_generators,
     require_integer,
     require_shape,
     require_tensor,
 )
+from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
-
-LARGEST_NOISE = 1e6
+from localentropy.quantities import DRAWS, NOISE
 
 
 @dataclass(frozen=True)
@@ -85,8 +81,8 @@ def local_energy(
     weights = require_tensor("weights", weights, ("solutions", "weights")).detach()
     require_function("evaluate", evaluate)
     units = require_integer("units", units, 1, weights.shape[1])
-    noises = require_array("sigma", sigmas, 0.0, LARGEST_NOISE).ravel()
-    draws = require_integer("draws", draws, 1, MOST_DRAWS)
+    noises = NOISE.require_all(sigmas).ravel()
+    draws = DRAWS.require(draws)
     generators = require_generators(generators, len(weights))
     sigmas = noises.tolist()
     distance = np.empty((len(sigmas), len(weights), draws))
@@ -96,8 +92,8 @@ def local_energy(
         noise = torch.from_numpy(normal).to(weights)
         for level, sigma in enumerate(sigmas):
             perturbed, wrong = _shaped(weights, evaluate(weights * (1 + sigma * noise)))
-            distance[level, :, draw] = (perturbed - weights).double().norm(dim=1).cpu()
-            error[level, :, draw] = wrong.cpu()
+            distance[level, :, draw] = (perturbed - weights).double().norm(dim=1).cpu().numpy()
+            error[level, :, draw] = wrong.cpu().numpy()
     return LocalEnergy(noises, distance, distance / np.sqrt(units), error)
 
 

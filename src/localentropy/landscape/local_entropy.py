@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localentropy.arguments import MOST_STEPS, require_array, require_integer, require_positive, require_signs
+from localentropy.arguments import (
+    require_signs,
+)
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
-from localentropy.solvers.binary.messages import LARGEST_FIELD, Messages, Update, satisfies
+from localentropy.quantities import DISTANCE, FIELD, STEPS, TOLERANCE
+from localentropy.solvers.binary.messages import Messages, Update, satisfies
 from localentropy.solvers.solution import check_instance
-
-DISTANCES = (1e-15, 1.0 - 1e-15)
-"""Closer to an end the overlap 1 − 2d is ±1 in double precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,21 +75,29 @@ def local_entropy(
         tolerance: converged when no magnetization changes by more in one update.
         update: "exact" or "expanded", see `localentropy.solvers.binary.messages.Update`.
 
+    Returns:
+        For each point the distance, the field, the entropy in nats per weight (NaN if it did not converge), and
+        `converged`.
+
     Raises:
         DomainError: an argument out of range, a reference of another length than N or not of ±1.
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.landscape.local_entropy import local_entropy
+        >>> instance = random_patterns(N=501, P=250, seed=0)
+        >>> near = local_entropy(instance, solvers.focusing_bp(instance, seed=0).weights, distances=[0.01, 0.1])
+        >>> near.entropy.round(3), near.converged
+        (array([0.055, 0.238]), array([ True,  True]))
     """
     check_instance(instance)
-    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance, most=1.0)
-    tolerance = float(tolerance)
+    max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
     reference = require_signs("reference", reference, (instance.N,)).astype(np.float64)
     if (distances is None) == (fields is None):
         raise DomainError("local_entropy needs distances or fields, and not both")
     at_distance = distances is not None
-    if at_distance:
-        wanted = require_array("distance", distances, *DISTANCES).ravel()
-    else:
-        wanted = require_array("field", fields, -LARGEST_FIELD, LARGEST_FIELD).ravel()
+    wanted = (DISTANCE.require_all(distances) if at_distance else FIELD.require_all(fields)).ravel()
 
     how = Update(update, "parallel", damping)
     messages = Messages(instance, margin, how, np.random.default_rng(0), epsilon=0.0)

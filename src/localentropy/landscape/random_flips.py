@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from localentropy.arguments import (
-    MOST_DRAWS,
-    require_array,
     require_function,
     require_generators,
-    require_integer,
     require_labels,
     require_shape,
 )
+from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
+from localentropy.quantities import DRAWS, FLIPS
 
 
 def random_flips(
@@ -52,8 +49,8 @@ def random_flips(
     """
     weights = require_labels("weights", weights, (-1, 1), ("networks", "weights"))
     require_function("errors", errors)
-    distances = require_array("distance", distances, 0.0, 1.0).ravel().tolist()
-    draws = require_integer("draws", draws, 1, MOST_DRAWS)
+    distances = FLIPS.require_all(distances).ravel().tolist()
+    draws = DRAWS.require(draws)
     generators = require_generators(generators, len(weights))
     found = np.empty((len(distances), len(weights), draws))
     for draw in range(draws):
@@ -64,5 +61,5 @@ def random_flips(
             if not isinstance(wrong, Tensor):
                 raise DomainError(f"errors returned a {type(wrong).__name__}, allowed is a tensor")
             require_shape("errors: what it returned", wrong.shape, (len(weights),))
-            found[place, :, draw] = wrong.cpu()
+            found[place, :, draw] = wrong.cpu().numpy()
     return found

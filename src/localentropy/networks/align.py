@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import torch
 from scipy.optimize import linear_sum_assignment
-from torch import Tensor
 
+from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
 from localentropy.networks.layers import Layers, Networks, require_alike, require_networks
 

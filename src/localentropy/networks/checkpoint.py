@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import io
-import math
 import pickle
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
-
-from localentropy.arguments import require_between, require_function, shown
+from localentropy.arguments import require_function, shown
 from localentropy.atomic import replacing
 from localentropy.data.registry import is_special
+from localentropy.device import torch
 from localentropy.errors import ArtifactError, DomainError
+from localentropy.quantities import SECONDS
 
 State = dict[str, Any]
 _DIGEST_LENGTH = hashlib.sha256().digest_size
@@ -42,12 +41,11 @@ class Checkpoint:
         for name, value, kind in (("path", path, Path), ("key", key, str)):
             if not isinstance(value, kind):
                 raise DomainError(f"{name} = {shown(value)}: allowed is a {kind.__name__}")
-        require_between("seconds", seconds, 0.0, math.inf)
         require_function("report", report)
         self.path = path
         self.previous = path.with_name(path.name + ".previous")
         self.key = key
-        self.seconds = seconds
+        self.seconds = SECONDS.require(seconds)
         self.report = report
         self._last = time.monotonic()
 

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self, TypeVar
 
-import torch
-from torch import Tensor
-
 from localentropy.arguments import require_integer, require_list, require_shape, require_tensor
+from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
 
 

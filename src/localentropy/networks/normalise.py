@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import torch
-from torch import Tensor
-
+from localentropy.device import Tensor, torch
 from localentropy.networks.layers import Networks, require_networks
 
 

@@ -6,15 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from localentropy.device import Tensor, torch
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.networks.checkpoint import Checkpoint
-
-LARGEST_SINGLE_RATE = 1e30
-"""The largest learning rate, margin and scale of logits in single precision: larger ones are hardly numbers."""
-LARGEST_BATCH = 10**6
 
 
 def require_finite(what: str, loss: Tensor, epoch: int) -> None:

@@ -1,8 +1,7 @@
 """The decorators of everything compiled: `kernel` is called from Python, `subroutine` from kernels only.
 
-Kernels have a disk cache that notices an edited subroutine. numba looks only at the file of the function itself, and
-would go on using the old one. So the folder of the cache is named by a hash of the code that the kernel's module
-uses.
+Kernels are kept on disk (`kernel_cache.py`) under the code that they use, so an edited subroutine is noticed. A long
+compilation is announced (`waiting.py`). With NUMBA_DISABLE_JIT=1 the interpreter runs everything, slowly.
 
 Subroutines are always inlined and never on disk. A call that is left in the machine code of a kernel is bound, when
 that is loaded, to whichever copy of the callee the process has already, and copies round differently: which product
@@ -12,21 +11,17 @@ kernels come from the disk, and so on which files an earlier run, perhaps a kill
 
 from __future__ import annotations
 
-import atexit
-import hashlib
-import os
-import shutil
-import sys
-import tempfile
 from collections.abc import Callable
-from functools import lru_cache
-from pathlib import Path
+from functools import wraps
 from typing import Any
 
 import numba
-from llvmlite import binding  # type: ignore[import-untyped]
+import numpy as np
+from numba.core.event import register
+from numba.extending import intrinsic
 
-from localentropy.closure import PACKAGE, code_hash
+from localentropy.numerics.kernel_cache import KernelCache
+from localentropy.numerics.waiting import Announcer
 
 _config: Any = numba.config
 
@@ -34,15 +29,14 @@ FUSED = {"contract", "nsz"}
 """Floating-point option: a multiplication and an addition may become one instruction."""
 
 REORDERED = {"contract", "nsz", "reassoc"}
-"""The same, and sums may be taken in any (fixed) order. NaN and infinity keep their meaning."""
+"""Floating-point option: as `FUSED`, and sums are taken in any (fixed) order. NaN and infinity keep their meaning."""
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function at its first call and keep the machine code on disk.
 
     It runs without the interpreter's lock, so threads may run several; divisions follow IEEE instead of raising. It
-    must be called with one signature only: then two processes that compile it at the same time write the same. It calls
-    subroutines, no kernel.
+    calls subroutines, no kernel.
 
     Args:
         function: takes arrays and numbers, uses no global state.
@@ -50,13 +44,11 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if function is None:
         return lambda decorated: kernel(decorated, **options)
-    # numba reads this setting when a function is decorated.
-    before = _config.CACHE_DIR
-    _config.CACHE_DIR = str(_cache_root() / _code_name(function.__module__))
-    try:
-        return subroutine(function, cache=True, forceinline=False, **options)
-    finally:
-        _config.CACHE_DIR = before
+    if _config.DISABLE_JIT:
+        return _interpreted(function)
+    compiled = subroutine(function, forceinline=False, **options)
+    compiled._cache = KernelCache(compiled)
+    return compiled
 
 
 def subroutine(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -73,30 +65,36 @@ def subroutine(function: Callable[..., Any] | None = None, **options: Any) -> An
     return numba.njit(function, **(settings | options))
 
 
-def _code_name(module: str) -> str:
-    """Hash of the sources behind a module, of numba, and of the processor that the code is made for."""
-    return hashlib.sha256(f"{_machine()}\0{code_hash(module)}".encode()).hexdigest()[:20]
+def instruction(build: Callable[..., Any], plain: Callable[..., Any]) -> Any:
+    """Function of one instruction of the processor, for subroutines and kernels.
+
+    Args:
+        build: writes the instruction, as for `numba.extending.intrinsic`.
+        plain: does the same with NumPy, for the interpreter.
+    """
+    return plain if _config.DISABLE_JIT else intrinsic(build)
 
 
-@lru_cache(maxsize=1)
-def _machine() -> str:
-    return (
-        f"{sys.version} {numba.__version__} {binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
-    )
+def _interpreted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with the arithmetic of compiled code: integers overflow and divisions follow IEEE without errors."""
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return _python_numbers(function(*map(_machine_number, arguments)))
+
+    return run
 
 
-@lru_cache(maxsize=1)
-def _cache_root() -> Path:
-    """NUMBA_CACHE_DIR, or a folder of the user's cache, or, where that cannot be written, one for this process."""
-    if _config.CACHE_DIR:
-        return Path(_config.CACHE_DIR)
-    try:
-        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", PACKAGE, "kernels")
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK | os.X_OK):
-            return folder
-    except (OSError, RuntimeError):
-        pass
-    own = Path(tempfile.mkdtemp(prefix=f"{PACKAGE}-kernels-"))
-    atexit.register(shutil.rmtree, own, ignore_errors=True)
-    return own
+def _machine_number(value: Any) -> Any:
+    kind = {float: np.float64, int: np.int64}.get(type(value))
+    return kind(value) if kind else value
+
+
+def _python_numbers(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_python_numbers, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+register("numba:compile", Announcer())

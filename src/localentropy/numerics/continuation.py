@@ -136,8 +136,8 @@ class Branch:
         return -solve_equilibrated(self.point.hessian[:n, :n], beside.gradient[:n] - here.gradient[:n]) / change
 
 
-def zero_of_value(branch: Branch, ahead: float) -> float:
-    """Control parameter at which the free entropy first vanishes. It is positive where the branch stands.
+def point_of_zero(branch: Branch, ahead: float) -> StationaryPoint:
+    """The point at which the free entropy first vanishes. It is positive where the branch stands.
 
     Newton's method finds the point and the control parameter together. Where it does not get there at once, the branch
     is followed half of the way that the tangent shows, and it is tried again from there.
@@ -145,6 +145,9 @@ def zero_of_value(branch: Branch, ahead: float) -> float:
     Args:
         branch: moved towards the root.
         ahead: +1 or -1, the direction in which the free entropy falls.
+
+    Returns:
+        The point. Its last coordinate is the control parameter.
 
     Raises:
         ConvergenceError: the branch was lost before the root.
@@ -157,10 +160,15 @@ def zero_of_value(branch: Branch, ahead: float) -> float:
             pass
         else:
             if (root.coordinates[-1] - branch.position) * ahead >= 0.0:
-                return float(root.coordinates[-1])
+                return root
         way = -branch.point.value / branch.point.slope(branch.index)
         branch.advance(branch.position + (0.5 * way if way * ahead > 0.0 else ahead * math.inf))
     raise ConvergenceError("root", {branch.name: branch.position}, branch.point.value)
+
+
+def zero_of_value(branch: Branch, ahead: float) -> float:
+    """Control parameter at which the free entropy first vanishes. Arguments and errors are those of `point_of_zero`."""
+    return float(point_of_zero(branch, ahead).coordinates[-1])
 
 
 def zero_of_observable(branch: Branch, observable: Observable, end: float, tolerance: float = 1e-11) -> float | None:

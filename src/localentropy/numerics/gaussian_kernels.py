@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-from localentropy.numerics.compiled import FUSED, subroutine
+from localentropy.numerics.compiled import FUSED, instruction, subroutine
 
 SQRT_HALF = math.sqrt(0.5)
 SQRT_TWO_OVER_PI = math.sqrt(2.0 / math.pi)
@@ -41,8 +41,8 @@ def _bits_of_float(typing: Any, value: Any) -> Any:
     return types.int64(types.float64), generate
 
 
-_as_float: Any = intrinsic(_float_of_bits)
-_as_bits: Any = intrinsic(_bits_of_float)
+_as_float: Any = instruction(_float_of_bits, lambda bits: np.int64(bits).view(np.float64))
+_as_bits: Any = instruction(_bits_of_float, lambda value: np.float64(value).view(np.int64))
 
 
 @subroutine(fastmath=FUSED)

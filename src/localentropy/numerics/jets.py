@@ -96,13 +96,22 @@ def variables(point: Sequence[float] | Array) -> list[Jet]:
     return [Jet(float(value), unit[index]) for index, value in enumerate(point)]
 
 
-def compose(value: float, gradient: Array, hessian: Array, arguments: Sequence[Jet]) -> Jet:
-    """A function of several jets, from its value, gradient (k,) and Hessian (k, k) at their values."""
-    slopes = np.array([argument.gradient for argument in arguments])
+def plain(argument: Number) -> float:
+    """The value of a jet; a number itself."""
+    return argument.value if isinstance(argument, Jet) else float(argument)
+
+
+def compose(value: float, gradient: Array, hessian: Array, arguments: Sequence[Number]) -> Jet:
+    """A function of several jets and numbers, from its value, gradient (k,) and Hessian (k, k) at their values."""
+    places = [index for index, argument in enumerate(arguments) if isinstance(argument, Jet)]
+    jets: list[Jet] = [arguments[index] for index in places]  # type: ignore[misc]
+    if len(jets) < len(arguments):
+        gradient, hessian = gradient[places], hessian[np.ix_(places, places)]
+    slopes = np.array([jet.gradient for jet in jets])
     total = slopes.T @ hessian @ slopes
-    for slope, argument in zip(gradient.tolist(), arguments, strict=True):
-        if argument.bend is not None:
-            total += slope * argument.bend
+    for slope, jet in zip(gradient.tolist(), jets, strict=True):
+        if jet.bend is not None:
+            total += slope * jet.bend
     return Jet(value, gradient @ slopes, total)
 
 

@@ -17,11 +17,13 @@ Array = np.ndarray
 TOLERANCE = 1e-9
 """Newton's last step, relative to the scales of the coordinates. The step is taken: its square remains as the error."""
 EVALUATIONS = 60
-"""Of the free entropy, in one solve."""
+"""Largest number of evaluations of the free entropy in one solve."""
 COORDINATES_OF_ZERO = 1e-6
 """Newton's last step in the coordinates where a zero of the free entropy is sought."""
+ROUNDING, AT_REST = 1e-6, 0.7
+"""Newton's last step where rounding ends the convergence; ratio to the step before from which the method is at rest."""
 HALVINGS = 5
-"""Of a step that leads out of the domain."""
+"""Largest number of halvings of a step that leads out of the domain."""
 LONG_STEPS = 20
 """A solve gives up after so many steps in a row that had to be shortened."""
 
@@ -32,7 +34,7 @@ class FreeEntropy(ABC):
     Coordinates are functions of the order parameters in which no digits cancel, such as the logarithm of a variance.
 
     Attributes:
-        names: of the coordinates.
+        names: the names of the coordinates.
     """
 
     names: tuple[str, ...]
@@ -98,7 +100,8 @@ def solve(
 ) -> StationaryPoint:
     """The stationary point that Newton's method reaches from `start`.
 
-    No step is longer than `scales`, and a step out of the domain is halved.
+    No step is longer than `scales`, and a step out of the domain is halved. Where rounding keeps the steps above the
+    tolerance, the first one that is not shorter than the one before it is the last; the residual says its size.
 
     Args:
         problem: the free entropy.
@@ -130,7 +133,8 @@ def solve(
         size = float(np.max(np.abs(step) / scales))
         if not math.isfinite(size):
             break
-        if size < tolerance:
+        rounded = size < ROUNDING and size > AT_REST * last and not exact and not problem.refresh()
+        if size < tolerance or rounded:
             value = free.value + float(free.gradient @ step)
             gradient = free.gradient + free.hessian @ step
             return StationaryPoint((here + step)[unknown], value, size, gradient, free.hessian)

@@ -27,3 +27,9 @@ def maximum(function: Callable[[float], float], low: float, high: float) -> tupl
     if not found.success:
         raise ConvergenceError("maximum", {"place": float(found.x)}, math.nan)
     return float(found.x), -float(found.fun)
+
+
+def extremum(function: Callable[[float], float], low: float, high: float, sign: float) -> tuple[float, float]:
+    """Place and value of the maximum (sign 1) or minimum (sign -1) of a function of a positive variable."""
+    place, value = maximum(lambda y: sign * function(math.exp(y)), math.log(low), math.log(high))
+    return math.exp(place), sign * value

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from localentropy.arguments import nearest_choice
+from localentropy.arguments import bound, nearest_choice
 
 Schema = dict[str, Any]
 
@@ -70,7 +70,14 @@ def has(value: Any, part: str | int) -> bool:
 
 
 def _chosen(schema: Schema, value: Any) -> Schema:
-    """The branch of a choice of models that a mapping's tag chooses; the tag alone where it chooses none."""
+    """The branch of a choice that a value chooses by its shape or tag; the tag alone where that chooses none."""
+    if "discriminator" not in schema and isinstance(value, Mapping | list):
+        shape = "array" if isinstance(value, list) else "object"
+        for branch in schema.get("anyOf") or schema.get("oneOf") or ():
+            if branch.get("type") == shape or (shape == "object" and "discriminator" in branch):
+                return _chosen(branch, value)
+            if (nested := _chosen(branch, value)) is not branch:
+                return nested
     if "discriminator" not in schema or not isinstance(value, Mapping):
         return schema
     tag = schema["discriminator"]["propertyName"]
@@ -102,7 +109,7 @@ def allowed(schema: Schema) -> str:
         return f"text such as {', '.join(map(str, schema['examples']))}"
     noun = "a path" if schema.get("format") == "path" else _NOUNS.get(schema.get("type", ""), "any value")
     noun = f"non-empty {noun}" if schema.get("minLength", 0) > 0 else noun
-    bounds = [f"{sign} {schema[key]:g}" for key, sign in _BOUNDS.items() if key in schema]
+    bounds = [f"{sign} {bound(schema[key])}" for key, sign in _BOUNDS.items() if key in schema]
     return f"{noun} {' and '.join(bounds)}".strip()
 
 
@@ -116,20 +123,16 @@ def nearest(value: Any, schema: Schema) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     if "minimum" in schema and value < schema["minimum"]:
-        return _exact(schema["minimum"])
+        return bound(schema["minimum"])
     if "exclusiveMinimum" in schema and value <= schema["exclusiveMinimum"]:
-        return f"anything above {schema['exclusiveMinimum']:g}"
+        return f"anything above {bound(schema['exclusiveMinimum'])}"
     if "maximum" in schema and value > schema["maximum"]:
-        return _exact(schema["maximum"])
+        return bound(schema["maximum"])
     if "exclusiveMaximum" in schema and value >= schema["exclusiveMaximum"]:
-        return f"anything below {schema['exclusiveMaximum']:g}"
+        return f"anything below {bound(schema['exclusiveMaximum'])}"
     if schema.get("type") == "integer":
         return str(round(value)) if math.isfinite(value) else None
     return None
-
-
-def _exact(bound: float) -> str:
-    return str(bound) if isinstance(bound, int) else f"{bound:g}"
 
 
 def _inlined(schema: Any, definitions: Schema) -> Any:

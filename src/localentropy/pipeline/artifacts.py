@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -83,8 +83,8 @@ class Table:
     versions: dict[str, str]
 
 
-def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime) -> None:
-    """Write a table, and its checksum and circumstances into `<name>.json` beside it."""
+def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime, command: Sequence[str]) -> None:
+    """Write a table, and its checksum and circumstances (`provenance.circumstances`) into `<name>.json` beside it."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -105,7 +105,7 @@ def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime)
             write_page_checksum=True,
             use_compliant_nested_type=False,
         )
-    _write_json(file, {"sha256": file_hash(file), "circumstances": provenance.circumstances(started)})
+    _write_json(file, {"sha256": file_hash(file), "circumstances": provenance.circumstances(started, command)})
 
 
 def read_circumstances(file: Path) -> dict[str, Any]:
@@ -150,7 +150,14 @@ def read_table(file: Path) -> Table:
     return Table(rows, stamp, versions)
 
 
-def write_output(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, caption: str, started: datetime) -> None:
+def write_output(
+    stem: Path,
+    contents: Mapping[str, bytes],
+    stamp: Stamp,
+    caption: str,
+    started: datetime,
+    command: Sequence[str],
+) -> None:
     """Write the files of a figure or scorecard, then their record.
 
     Args:
@@ -159,15 +166,23 @@ def write_output(stem: Path, contents: Mapping[str, bytes], stamp: Stamp, captio
         stamp: what they were made from.
         caption: one paragraph.
         started: when the job began.
+        command: the words of the command that makes them again.
     """
     for suffix, content in contents.items():
         with atomic(stem.with_suffix(suffix)) as temporary:
             temporary.write_bytes(content)
     hashes = {suffix: hashlib.sha256(content).hexdigest() for suffix, content in contents.items()}
-    write_record(stem, hashes, stamp, caption, started)
+    write_record(stem, hashes, stamp, caption, started, command)
 
 
-def write_record(stem: Path, hashes: Mapping[str, str], stamp: Stamp, caption: str, started: datetime) -> None:
+def write_record(
+    stem: Path,
+    hashes: Mapping[str, str],
+    stamp: Stamp,
+    caption: str,
+    started: datetime,
+    command: Sequence[str],
+) -> None:
     """Write the record of files: a JSON file with their checksums and stamp.
 
     Args:
@@ -176,13 +191,14 @@ def write_record(stem: Path, hashes: Mapping[str, str], stamp: Stamp, caption: s
         stamp: what they were made from.
         caption: one paragraph.
         started: when the job began.
+        command: the words of the command that makes them again.
     """
     record = {
         "caption": caption,
         "stamp": asdict(stamp),
         "files": dict(hashes),
         "versions": provenance.versions(),
-        "circumstances": provenance.circumstances(started),
+        "circumstances": provenance.circumstances(started, command),
     }
     _write_json(stem, record)
 
@@ -254,7 +270,7 @@ def set_aside(*files: Path) -> None:
 
 @contextmanager
 def atomic(file: Path) -> Iterator[Path]:
-    """As `localentropy.atomic.replacing`, with an error message for the user.
+    """A temporary file that replaces a file, as in `localentropy.atomic.replacing`, with an error for the user.
 
     Raises:
         ArtifactError: the folder cannot be made or written, or the disk is full.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from localentropy.errors import LocalEntropyError
@@ -15,13 +16,16 @@ def require_root(only_looks: bool = False) -> None:
         only_looks: the command writes nothing, and reads only what it is told to: it may run outside of a checkout.
 
     Raises:
-        LocalEntropyError: it is another checkout, or no root of one; or the code that runs lies in no checkout.
+        LocalEntropyError: it is another checkout, or no root of one; or the code that runs lies in no checkout, or in
+            one whose path Python cannot take.
     """
     if not (ROOT / "config").is_dir():
         raise LocalEntropyError(
             f"no {ROOT / 'config'}: the commands work in a checkout of the repository after `make setup`; "
             "an installed library alone has none"
         )
+    if os.pathsep in str(ROOT):
+        raise LocalEntropyError(f"{ROOT}: a folder whose name has a {os.pathsep} cannot be on Python's path; rename it")
     here = Path.cwd()
     if here == ROOT:
         return

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -24,7 +25,7 @@ from localentropy.data.registry import DATA_DIR
 from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
 from localentropy.pipeline import artifacts, provenance
-from localentropy.pipeline.config import Configuration, load_program, require_known
+from localentropy.pipeline.config import OPTION, Configuration, load_program, override_words, require_known
 from localentropy.pipeline.machine import MachineError
 from localentropy.pipeline.progress import reporting
 
@@ -35,7 +36,7 @@ RESULTS, PREPARED, COMMITTED = Path("results"), Path("data/prepared"), Path("dat
 
 
 class DatasetJob(BaseModel):
-    """One dataset to prepare.
+    """A dataset to prepare.
 
     Attributes:
         name: one of `localentropy.data.prepare.NAMES`.
@@ -59,7 +60,7 @@ class DatasetJob(BaseModel):
 
     @property
     def file(self) -> Path:
-        """Where the prepared dataset lies."""
+        """Path of the prepared dataset."""
         return PREPARED / self.source / f"{self.name}.npz"
 
     @property
@@ -71,6 +72,12 @@ class DatasetJob(BaseModel):
     def origin(self) -> str:
         """SHA-256 of what decides its content: name, source, code, embedded file. It is known before it is prepared."""
         return _origin(self)
+
+    @property
+    def command(self) -> list[str]:
+        """The words of the command that makes its file."""
+        mirror = [f"data.mirror={self.mirror}"] if self.mirror else []
+        return ["snakemake", str(self.file), OPTION, f"data.source={self.source}", *mirror]
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
@@ -109,7 +116,7 @@ class DatasetJob(BaseModel):
             dataset = prepare(self.name, self.file, source=self.source, mirror=self.mirror)
             caption = f"{dataset.summary()} from {self.source}"
             hashes = {self.file.suffix: file_hash(self.file)}
-            artifacts.write_record(self.file.with_suffix(""), hashes, stamp, caption, started)
+            artifacts.write_record(self.file.with_suffix(""), hashes, stamp, caption, started, self.command)
             reporter.summary(f"{caption} → {self.file}")
 
 
@@ -119,11 +126,12 @@ def _origin(job: DatasetJob) -> str:
     return hashlib.sha256(provenance.canonical_json({"origin": stamp.origin, **stamp.inputs}).encode()).hexdigest()
 
 
-class TableReader(BaseModel):
+class TableReader(BaseModel, ABC):
     """A job that reads tables of experiments.
 
     Attributes:
-        folder: path component of the scale or named run.
+        folder: path component of the scale or run.
+        overrides: the words behind `--config` that make its configuration (`config.override_words`).
         tables: experiment `<paper>/<name>` → its table.
         origins: experiment → the origin that its table must have (`Stamp.origin`). It is known before the table exists.
             A table that comes with the repository (`ExperimentJob.committed`) is used first. Also dataset → origin of
@@ -134,9 +142,24 @@ class TableReader(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     folder: str
+    overrides: tuple[str, ...]
     tables: dict[str, Path]
     origins: dict[str, str]
     datasets: dict[str, Path]
+
+    @property
+    def goal(self) -> str:
+        """What Snakemake is asked for to make it."""
+        return str(self.files()[0])
+
+    @property
+    def command(self) -> list[str]:
+        """The words of the command that makes its files."""
+        return ["snakemake", self.goal, *([OPTION, *self.overrides] if self.overrides else [])]
+
+    @abstractmethod
+    def files(self, part: int | None = None) -> list[Path]:
+        """The files that the job writes."""
 
     @property
     def inputs(self) -> dict[str, Path]:
@@ -172,7 +195,7 @@ class TableReader(BaseModel):
 
 
 class ExperimentJob(TableReader):
-    """One experiment at resolved parameters.
+    """An experiment at resolved parameters.
 
     Attributes:
         name: `<paper>/<name>`.
@@ -201,6 +224,7 @@ class ExperimentJob(TableReader):
         return cls(
             name=name,
             folder=configuration.folder,
+            overrides=override_words(configuration),
             seed=configuration.seed,
             parameters=parameters,
             sources={table: stamp.parameters for table, (_, stamp) in tables.items()},
@@ -242,14 +266,14 @@ class ExperimentJob(TableReader):
 
     @property
     def table(self) -> Path:
-        """Where its whole table lies."""
+        """Path of the whole table."""
         return RESULTS / self.folder / f"{self.name}.parquet"
 
     @property
     def committed(self) -> tuple[Path, artifacts.Stamp] | None:
         """The table of these parameters that comes with the repository, and its stamp; None if there is none.
 
-        Its code may be older than today's. It is committed because it is expensive to compute.
+        It may be made by older code. It is committed because it is expensive to compute.
         """
         file = COMMITTED / f"{self.name}.parquet"
         stamp, wanted = _committed_stamp(file), self.ahead
@@ -268,11 +292,11 @@ class ExperimentJob(TableReader):
         return range(1, self.parts + 1)
 
     def part(self, number: int) -> Path:
-        """Where the table of one part lies."""
+        """Path of the table of one part."""
         return RESULTS / self.folder / self.name / f"{number}-of-{self.parts}.parquet"
 
     def files(self, part: int | None = None) -> list[Path]:
-        """What it, or one part of it, writes."""
+        """The files that the experiment, or one part of it, writes."""
         return [self.table if part is None else self.part(part)]
 
     def reads(self, part: int | None = None) -> list[Path]:
@@ -318,9 +342,9 @@ class ExperimentJob(TableReader):
         memory = getattr(self.experiment, "memory", None)
         if memory is None:
             return
-        limit = memory_limit()
+        limit, sources = memory_limit(), [self.sources] if self.sources else []
         for task in self.experiment.tasks(self.parameters)[number - 1 :: self.parts]:
-            needed = memory(self.parameters, task)
+            needed = memory(self.parameters, task, *sources)
             if needed > limit:
                 where = ", ".join(f"{key}={value}" for key, value in task.items())
                 raise MachineError(
@@ -365,7 +389,7 @@ class ExperimentJob(TableReader):
             file = self.part(number)
             if closure.edited(*self.modules):
                 raise ArtifactError(f"{file}: not written: the code was edited while it was computed; run again")
-            artifacts.write_table(file, table, stamp, started)
+            artifacts.write_table(file, table, stamp, started, self.command)
             seconds = (datetime.now(UTC) - started).total_seconds()
             reporter.summary(f"{len(tasks)} tasks, {len(table)} rows, {seconds:.1f} s → {file}")
 
@@ -386,7 +410,7 @@ class ExperimentJob(TableReader):
                     raise ArtifactError(f"{self.part(number)}: {difference}; run {self.name} again")
             rows = pd.concat([part.rows for part in parts], ignore_index=True)
             rows = rows.sort_values("task", kind="stable", ignore_index=True).drop(columns="task")
-            artifacts.write_table(self.table, rows, replace(self.stamp(), inputs=inputs), started)
+            artifacts.write_table(self.table, rows, replace(self.stamp(), inputs=inputs), started, self.command)
             reporter.summary(f"{len(rows)} rows from {self.parts} parts → {self.table}")
 
 

@@ -1,16 +1,18 @@
 """The configuration: files are merged in a fixed order and checked. An error is one line.
 
-A paper is a folder of `config/`. Nothing else lists the papers. Later layers win: `config/<paper>/physics.yaml`,
-`config/<paper>/<scale>.yaml` (sizes only), the user's YAML files, `key=value` overrides. An error names the layer that
-set the value, the key, the value, what is allowed and the nearest valid choice.
+A paper is a folder of `config/`. Nothing else lists the papers. Later layers win: `config/<paper>/physics.yaml`, the
+scale's column of `config/<paper>/sizes.yaml`, the user's YAML files, `key=value` overrides. An error names the layer
+that set the value, the key, the value, what is allowed and the nearest valid choice.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib
 import json
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,18 +20,24 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from localentropy.arguments import nearest_choice
+from localentropy import quantities
+from localentropy.arguments import listed, nearest_choice
 from localentropy.claims.claim import Claim
 from localentropy.data.registry import is_special
 from localentropy.errors import ConfigError
-from localentropy.experiments.parameters import Experiment, ExperimentParameters
-from localentropy.pipeline import yaml12
+from localentropy.experiments.parameters import Experiment, ExperimentParameters, given
+from localentropy.pipeline import provenance, yaml12
 from localentropy.pipeline.allowed import allowed, field_schema, has, nearest, shown
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = ("smoke", "default", "paper")
 MAIN_PAPER = "overparam"
-"""Its figures and sections have bare names. Those of others are `<paper>_<figure>` and `<paper>: {<section>: …}`."""
+"""The paper with bare names of figures and sections. Others have `<paper>_<figure>` and `<paper>: {<section>: …}`."""
+
+OPTION = "--config"
+"""The option of overrides, of Snakemake and of our commands."""
+LONGEST_NAME = 64
+"""Largest number of characters of a run's name, chosen by the user or made of values."""
 
 Tree = Mapping[str, Any]
 Model = TypeVar("Model", bound=BaseModel)
@@ -57,7 +65,7 @@ def _nameable(path: Path) -> Path:
 
 
 class DataSettings(BaseModel):
-    """Where real datasets come from."""
+    """The source of real datasets."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -78,7 +86,7 @@ class General(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    seed: int = Field(ge=0, le=2**63 - 1, description="root of every random stream")
+    seed: int = given(quantities.ROOT_SEED, "root of every random stream")
     data: DataSettings
 
 
@@ -93,13 +101,22 @@ class Figure(BaseModel):
     )
 
 
+class Source(BaseModel):
+    """`config/<paper>/source.yaml`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: Literal["paper", "talk"] = Field(description="what the sentences of the claims are from")
+
+
 @dataclass(frozen=True)
 class Configuration:
     """A resolved configuration.
 
     Attributes:
         scale: smoke, default or paper.
-        folder: the path component of everything computed with it: the scale, or `<scale>-<run>` of a named run.
+        run: name of the run; None if the user gave none.
+        changes: dotted key → value, of the values that results depend on and that are not those of the scale.
         seed: root seed.
         data: where real datasets come from.
         figures: target name → figure.
@@ -108,12 +125,19 @@ class Configuration:
     """
 
     scale: str
-    folder: str
+    run: str | None
+    changes: dict[str, Any]
     seed: int
     data: DataSettings
     figures: dict[str, Figure]
     claims: dict[str, Claim]
     experiments: dict[str, ExperimentParameters]
+
+    @property
+    def folder(self) -> str:
+        """The folder name of all results of this configuration: the scale, and the run's name or the changed values."""
+        name = self.run or name_changes(self.changes)
+        return f"{self.scale}-{name}" if name else self.scale
 
 
 def resolve(
@@ -122,7 +146,6 @@ def resolve(
     overrides: Tree | None = None,
     run: str | None = None,
     root: Path = ROOT,
-    option: str = "--config",
 ) -> Configuration:
     """Merge all layers and validate the result.
 
@@ -132,16 +155,15 @@ def resolve(
         overrides: values of the command line (`read_overrides`).
         run: name of the run; None takes `run` from `files` or `overrides`.
         root: the repository's root.
-        option: name of the overrides in error messages.
 
     Raises:
         ConfigError: one line that names layer, key, value, what is allowed and the nearest valid choice.
     """
     for name, value in (("scale", scale), ("run", run)):
         if value is not None and (overrides or {}).get(name, value) != value:
-            raise ConfigError(f"{option}: {name} = {shown((overrides or {})[name])}: --{name} says {shown(value)}")
+            raise ConfigError(f"{OPTION}: {name} = {shown((overrides or {})[name])}: --{name} says {shown(value)}")
     user = [Layer(str(file), read_yaml(file)) for file in files]
-    user.append(Layer(option, overrides or {}))
+    user.append(Layer(OPTION, overrides or {}))
     scale = _take_scale(scale, user)
     run = _take_run([*user, Layer("--run", {"run": run})])
     figures, claims = read_figures(root), read_claims(root)
@@ -153,28 +175,86 @@ def resolve(
         if paper in [*own_keys, *_read(root, f"config/{MAIN_PAPER}/physics.yaml").values]:
             raise ConfigError(f"config/{paper}: a key or section of {MAIN_PAPER} has this name too; rename the paper")
     asked = experiment_names(figures, claims)
-    layers = {paper: [_read(root, f"config/{paper}/{part}.yaml") for part in ("physics", scale)] for paper in papers}
+    layers = {paper: [_read(root, f"config/{paper}/physics.yaml"), _sizes(root, paper, scale)] for paper in papers}
     sections = {paper: list(dict.fromkeys([*_sections(asked, paper), *layers[paper][0].values])) for paper in papers}
     for layer in user:
         _check_keys(layer, [*own_keys, *papers], sections[MAIN_PAPER])
-    general = _validate(
-        General, "", [Layer(layer.name, _only(layer.values, general_keys)) for layer in (shipped, *user)]
-    )
+    of_user = [Layer(layer.name, _only(layer.values, general_keys)) for layer in user]
+    general = _validate(General, "", [shipped, *of_user])
     for paper, names in sections.items():
         _check_keys(layers[paper][1], names)
-        layers[paper] += [part for layer in user for part in _of_paper(layer, paper, names)]
-    experiments = _experiments(asked, layers)
+    changed = {
+        paper: [part for layer in user for part in _of_paper(layer, paper, names)] for paper, names in sections.items()
+    }
+    experiments = _experiments(asked, {paper: [*layers[paper], *changed[paper]] for paper in papers})
     for paper, (physics, *_) in layers.items():
         _check_keys(physics, _sections(experiments, paper))
+    changes = {}
+    if any(layer.values for layer in [*of_user, *(part for parts in changed.values() for part in parts)]):
+        whole = values_of_results(_validate(General, "", [shipped]), _experiments(asked, layers))
+        changes = _differences(values_of_results(general, experiments), whole)
     return Configuration(
         scale=scale,
-        folder=f"{scale}-{run}" if run else scale,
+        run=run,
+        changes=changes,
         seed=general.seed,
         data=general.data,
         figures=figures,
         claims=claims,
         experiments=experiments,
     )
+
+
+def values_of_results(general: General | Configuration, experiments: Mapping[str, ExperimentParameters]) -> Tree:
+    """Section → all values that results depend on. The stamps have these values."""
+    sections = {
+        name_section(*name.split("/")): parameters.model_dump(mode="json", exclude={"chunks"})
+        for name, parameters in experiments.items()
+    }
+    return {"seed": general.seed, "data": {"source": general.data.source}} | sections
+
+
+def _differences(values: Tree, shipped: Tree, prefix: str = "") -> dict[str, Any]:
+    """Dotted key → value, for the values that are not the shipped ones. A mapping that lacks keys is one value."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        old: Any = shipped.get(key)
+        where = f"{prefix}{key}"
+        if key in shipped and provenance.canonical_json({"": value}) == provenance.canonical_json({"": old}):
+            continue
+        both = isinstance(value, Mapping) and isinstance(old, Mapping) and value.keys() >= old.keys()
+        if both and all(re.fullmatch(r"\w+", str(inner)) for inner in value):
+            found |= _differences(value, old, f"{where}.")
+        else:
+            found[where] = value
+    return found
+
+
+def name_changes(changes: Tree) -> str:
+    """A name for changed values. It has at most 64 characters, any file system takes it, and no other values have it.
+
+    It is the values themselves, such as `franz_parisi.inv_alpha=1.5`. If they are long, or have other characters than
+    a name may have, it is their beginning and a hash. It has `=` or `~`, so no name of a user's run is equal to it.
+    """
+    text = ",".join(f"{key}={_spelled(value)}" for key, value in changes.items())
+    plain = re.sub(r"[^A-Za-z0-9_.=,+-]+", "_", text)
+    if plain == text and len(text) <= LONGEST_NAME:
+        return text
+    mark = "~" + hashlib.sha256(provenance.canonical_json(changes).encode()).hexdigest()[:12]
+    return plain[: LONGEST_NAME - len(mark)] + mark
+
+
+def _spelled(value: Any) -> str:
+    """A value as YAML. Text that is a plain word in small letters needs no quotes."""
+    word = isinstance(value, str) and re.fullmatch(r"[a-z][a-z0-9_]*", value) and value not in ("true", "false", "null")
+    return value if word else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def override_words(configuration: Configuration) -> tuple[str, ...]:
+    """The words behind `--config` that make this configuration from the shipped one."""
+    scale = [f"scale={configuration.scale}"] if configuration.scale != "default" else []
+    run = [f"run={configuration.run}"] if configuration.run else []
+    return (*scale, *run, *(f"{key}={_spelled(value)}" for key, value in configuration.changes.items()))
 
 
 def find_papers(root: Path = ROOT) -> list[str]:
@@ -243,6 +323,16 @@ def read_claims(root: Path = ROOT) -> dict[str, Claim]:
     return claims
 
 
+def read_text(paper: str, root: Path = ROOT) -> str:
+    """What the claims of a paper's folder are from, in one word: `paper`, or what its `source.yaml` says.
+
+    Raises:
+        ConfigError: the file is malformed.
+    """
+    name = f"config/{paper}/source.yaml"
+    return _validate(Source, "", [_read(root, name)]).text if (root / name).exists() else "paper"
+
+
 def experiment_names(figures: Mapping[str, Figure], claims: Mapping[str, Claim]) -> list[str]:
     """Every experiment, `<paper>/<name>`: the figures' in their order, then those that only claims ask for."""
     drawn = [name for figure in figures.values() for name in figure.experiments]
@@ -281,6 +371,28 @@ def name_target(paper: str, name: str) -> str:
     return name if paper == MAIN_PAPER else f"{paper}_{name}"
 
 
+def name_section(paper: str, name: str) -> str:
+    """Section of an experiment in a user's configuration: bare name for the main paper, else `<paper>.<name>`."""
+    return name if paper == MAIN_PAPER else f"{paper}.{name}"
+
+
+def bare_target(name: str) -> str:
+    """The target of a name that may stand behind the main paper's key: `figure3` of `overparam_figure3`."""
+    return name.removeprefix(f"{MAIN_PAPER}_")
+
+
+def find_target(name: str, targets: Collection[str], what: str) -> str:
+    """The target that a user names (`bare_target`).
+
+    Raises:
+        ConfigError: there is none; with the nearest ones.
+    """
+    bare = bare_target(name)
+    target = bare if bare in targets and name not in targets else name
+    require_known(target, targets, what)
+    return target
+
+
 def split_target(target: str) -> tuple[str, str]:
     """Paper and module of a figure's target: figure3 → (overparam, figure3), margins_figure2 → (margins, figure2)."""
     paper, _, module = target.partition("_")
@@ -314,12 +426,22 @@ def read_yaml(file: Path) -> Tree:
     return values
 
 
-def read_overrides(items: Iterable[str], option: str) -> Tree:
-    """The values of a command line: `key=value` or `key.key=value`, each value as YAML.
+def split_overrides(text: str) -> list[str]:
+    """The overrides in one text, such as make's SET: words between spaces, in quotes if they have spaces themselves.
 
-    Args:
-        items: one text for each value.
-        option: what error messages call them.
+    Raises:
+        ConfigError: a quote is not closed.
+    """
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ConfigError(
+            f"SET = {shown(text)}: {error}; allowed: key=value words, in quotes if they have spaces"
+        ) from None
+
+
+def read_overrides(items: Iterable[str]) -> Tree:
+    """The values of a command line: `key=value` or `key.key=value`, each value as YAML.
 
     Raises:
         ConfigError: an item has another form, or says what an earlier one has said.
@@ -327,17 +449,19 @@ def read_overrides(items: Iterable[str], option: str) -> Tree:
     tree: Tree = {}
     for item in items:
         if any("\ud800" <= character <= "\udfff" for character in item):  # bytes of a shell that are no UTF-8
-            raise ConfigError(f"{option} {shown(item)}: not UTF-8 text")
+            raise ConfigError(f"{OPTION} {shown(item)}: not UTF-8 text")
         path, equals, text = item.partition("=")
         keys = path.split(".")
         if not equals or not all(keys):
-            raise ConfigError(f"{option} {shown(item)}: allowed: key=value or key.key=value")
-        value = _override(text, f"{option} {shown(item)}")
+            raise ConfigError(
+                f"{OPTION} {shown(item)}: allowed: key=value or key.key=value, in quotes if there are spaces in it"
+            )
+        value = _override(text, f"{OPTION} {shown(item)}")
         if keys == ["run"]:  # a name, such as 010
             value = text or None
         for key in reversed(keys):
             value = {key: value}
-        tree = _join(tree, value, f"{option} {shown(item)}", option)
+        tree = _join(tree, value, f"{OPTION} {shown(item)}", OPTION)
     return tree
 
 
@@ -373,7 +497,7 @@ def did_you_mean(key: object, choices: Sequence[str]) -> str:
     """`did you mean 'x'? allowed: …` for a key or value that is not one of the choices."""
     close = nearest_choice(key, choices)
     hint = f"did you mean {close!r}? " if close else ""
-    return f"{hint}allowed: {', '.join(choices)}"
+    return f"{hint}allowed: {listed(key, choices)}"
 
 
 def require_known(name: str, choices: Collection[str], what: str) -> None:
@@ -383,7 +507,7 @@ def require_known(name: str, choices: Collection[str], what: str) -> None:
         ConfigError: with the nearest choice.
     """
     if name not in choices:
-        raise ConfigError(f"{shown(name)}: no such {what}; {did_you_mean(name, list(choices))}")
+        raise ConfigError(f"{shown(name)}: no such {what}; {did_you_mean(bare_target(name), list(choices))}")
 
 
 def _take_scale(scale: str | None, user: Sequence[Layer]) -> str:
@@ -403,10 +527,11 @@ def _take_run(user: Sequence[Layer]) -> str | None:
     value = layer.values["run"]
     if not isinstance(value, str):
         raise ConfigError(f"{layer.name}: run = {shown(value)}: allowed: text; write a number or true in quotes")
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", value):
-        valid = re.sub(r"[^A-Za-z0-9_.-]+", "-", value).strip("-.")[:64] or "my-run"
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", value) or len(value) > LONGEST_NAME:
+        valid = re.sub(r"[^A-Za-z0-9_.-]+", "-", value).strip("-.")[:LONGEST_NAME] or "my-run"
         raise ConfigError(
-            f"{layer.name}: run = {shown(value)}: allowed: up to 64 letters, digits, '_', '-', '.'; nearest: {valid}"
+            f"{layer.name}: run = {shown(value)}: allowed: up to {LONGEST_NAME} letters, digits, '_', '-', '.'; "
+            f"nearest: {valid}"
         )
     return value
 
@@ -414,6 +539,33 @@ def _take_run(user: Sequence[Layer]) -> str | None:
 def _read(root: Path, name: str) -> Layer:
     """A file of the repository. Error messages call it by its path there."""
     return Layer(name, read_yaml(root / name))
+
+
+def _sizes(root: Path, paper: str, scale: str) -> Layer:
+    """The sizes of a scale, from the file that has those of all.
+
+    Raises:
+        ConfigError: a key has values for other than the three scales.
+    """
+    file = _read(root, f"config/{paper}/sizes.yaml")
+    sections = {
+        section: {key: _of_scale(scale, value, f"{file.name}: {section}.{key}") for key, value in values.items()}
+        if isinstance(values, Mapping)
+        else values
+        for section, values in file.values.items()
+    }
+    return Layer(f"{file.name} ({scale})", sections)
+
+
+def _of_scale(scale: str, value: Any, where: str) -> Any:
+    """The value at a scale: an entry of a list of three, one of three named values, or the one value for all scales."""
+    if isinstance(value, Mapping) and value.keys() == set(SCALES):
+        return value[scale]
+    if isinstance(value, list) and len(value) == len(SCALES):
+        return value[SCALES.index(scale)]
+    if isinstance(value, (Mapping, list)):
+        raise ConfigError(f"{where} = {shown(value)}: allowed: a value for each of {', '.join(SCALES)}, or one for all")
+    return value
 
 
 def _only(tree: Tree, keys: Collection[str]) -> Tree:
@@ -431,7 +583,9 @@ def _of_paper(layer: Layer, paper: str, sections: Collection[str]) -> list[Layer
     if values is None:
         return bare
     if not isinstance(values, Mapping):
-        raise ConfigError(f"{layer.name}: {paper} = {shown(values)}: must be a mapping with keys {', '.join(sections)}")
+        raise ConfigError(
+            f"{layer.name}: {paper} = {shown(values)}: must be a mapping with keys {listed('', [*sections])}"
+        )
     below = Layer(layer.name, values, prefix=f"{paper}.")
     _check_keys(below, sections)
     for other in bare:
@@ -443,9 +597,7 @@ def _check_keys(layer: Layer, keys: Collection[str], more: Collection[str] = ())
     choices = [*keys, *more]
     for key in layer.values:
         if key not in choices:
-            raise ConfigError(
-                f"{layer.name}: {layer.prefix}{shown(key)}: unknown key; {did_you_mean(key, sorted(choices))}"
-            )
+            raise ConfigError(f"{layer.name}: {layer.prefix}{shown(key)}: unknown key; {did_you_mean(key, choices)}")
 
 
 def _check_experiment_names(layer: Layer, entries: Mapping[str, Sequence[str]], papers: Sequence[str]) -> None:
@@ -543,7 +695,7 @@ def _merged(key: str, layers: Sequence[Layer], keys: Collection[str]) -> dict[st
         if not isinstance(values, Mapping):
             raise ConfigError(
                 f"{layer.name}: {layer.prefix}{shown(key)} = {shown(values)}: "
-                f"must be a mapping with keys {', '.join(keys)}"
+                f"must be a mapping with keys {listed('', [*keys])}"
             )
         merged = _merge(merged, values)
     return merged
@@ -590,7 +742,8 @@ def _one_line(model: type[BaseModel], key: str, layers: Sequence[Layer], merged:
         return f"{_key(layers, ([key] if key else []) + location)}: {name}: allowed are names of the form {form}"
     if kind == "extra_forbidden":
         siblings = field_schema(model, location[:-1], merged).get("properties", {})
-        return f"{refused}: unknown key; {did_you_mean(location[-1], list(siblings))}"
+        own_first = sorted(siblings, key=lambda name: name in ExperimentParameters.model_fields)
+        return f"{refused}: unknown key; {did_you_mean(location[-1], own_first)}"
     if kind == "missing" and not isinstance(path[-1], int):  # otherwise the list is too short
         return f"{where}: missing; allowed: {allowed(schema)}"
     if kind == "value_error" and not location:

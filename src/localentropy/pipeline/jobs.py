@@ -1,11 +1,11 @@
-"""Every job of a configuration."""
+"""Every job of a configuration, and how the jobs depend on each other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
-from localentropy.pipeline.computations import DatasetJob, ExperimentJob
+from localentropy.pipeline.computations import DatasetJob, ExperimentJob, TableReader
 from localentropy.pipeline.config import Configuration
 from localentropy.pipeline.outputs import FigureJob, OutputJob
 from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob, tested_papers
@@ -39,3 +39,23 @@ def table_jobs(configuration: Configuration) -> Iterator[ExperimentJob]:
     """Experiments in the order of the configuration."""
     for name in configuration.experiments:
         yield ExperimentJob.from_configuration(configuration, name)
+
+
+def dataset_jobs(configuration: Configuration) -> Iterator[DatasetJob]:
+    """Datasets that experiments read, by name."""
+    for name in sorted({name for at in configuration.experiments.values() for name in at.DATASETS}):
+        yield DatasetJob.from_configuration(configuration, name)
+
+
+def computed_tables(configuration: Configuration, job: object) -> list[ExperimentJob]:
+    """The experiments whose tables a job reads, without those whose tables come with the repository."""
+    if not isinstance(job, TableReader):
+        return []
+    found = [ExperimentJob.from_configuration(configuration, name) for name in job.tables]
+    return [source for source in found if source.committed is None]
+
+
+def source_problem(tables: Sequence[ExperimentJob], outdated: Container[Path]) -> str | None:
+    """Why a file that is made from these tables is not current, where some of them are outdated."""
+    first = next((source.name for source in tables if source.table in outdated), None)
+    return f"made from the table of {first}, which is not current" if first else None

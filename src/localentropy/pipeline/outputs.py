@@ -6,7 +6,7 @@ import importlib
 import io
 import json
 import traceback
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ from localentropy.closure import SOURCE
 from localentropy.errors import ArtifactError, LocalEntropyError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import COMMITTED, ExperimentJob, TableReader
-from localentropy.pipeline.config import Configuration, require_known, split_target
+from localentropy.pipeline.config import Configuration, find_target, override_words, split_target
 from localentropy.pipeline.progress import reporting
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 FIGURES = Path("figures")
 
 
-class OutputJob(TableReader, ABC):
+class OutputJob(TableReader):
     """One set of files made from the tables of experiments.
 
     Attributes:
@@ -41,9 +41,7 @@ class OutputJob(TableReader, ABC):
     SUFFIXES: ClassVar[tuple[str, ...]]
 
     @classmethod
-    def from_experiments(
-        cls, configuration: Configuration, target: str, names: Iterable[str], **own: dict[str, Any]
-    ) -> Self:
+    def from_experiments(cls, configuration: Configuration, target: str, names: Iterable[str], **own: Any) -> Self:
         """The job on the tables of the named experiments of a resolved configuration; `own` are a subclass's fields."""
         jobs = {name: ExperimentJob.from_configuration(configuration, name) for name in names}
         sources = {name: job.source for name, job in jobs.items()}
@@ -52,6 +50,7 @@ class OutputJob(TableReader, ABC):
             target=target,
             scale=configuration.scale,
             folder=configuration.folder,
+            overrides=override_words(configuration),
             tables={name: file for name, (file, _) in sources.items()},
             origins={name: stamp.origin for name, (_, stamp) in sources.items()},
             datasets={dataset: file for job in computed for dataset, file in job.datasets.items()},
@@ -61,7 +60,7 @@ class OutputJob(TableReader, ABC):
     @classmethod
     @abstractmethod
     def place(cls, folder: str, target: str) -> Path:
-        """Where the files of a target lie, without suffix."""
+        """Path of the files of a target, without suffix."""
 
     @classmethod
     def paths(cls, folder: str, target: str) -> list[Path]:
@@ -71,8 +70,13 @@ class OutputJob(TableReader, ABC):
 
     @property
     def stem(self) -> Path:
-        """Where its files lie, without suffix."""
+        """Path of the files, without suffix."""
         return self.place(self.folder, self.target)
+
+    @property
+    def goal(self) -> str:
+        """The target that Snakemake is asked for."""
+        return self.target
 
     @property
     @abstractmethod
@@ -121,7 +125,8 @@ class OutputJob(TableReader, ABC):
         stamp = self.stamp()
         with reporting(self.target, 1, log) as reporter:
             contents, caption, summary = self.render({name: self.read(name) for name in self.tables})
-            artifacts.write_output(self.stem, contents, stamp, caption + self.committed_note(), started)
+            caption += self.committed_note()
+            artifacts.write_output(self.stem, contents, stamp, caption, started, self.command)
             reporter.summary(f"{summary} → {self.files()[0]}")
 
     def committed_note(self) -> str:
@@ -152,41 +157,43 @@ class FigureJob(OutputJob):
         Raises:
             ConfigError: there is no such figure.
         """
-        require_known(target, configuration.figures, "figure")
+        target = find_target(target, configuration.figures, "figure")
         return cls.from_experiments(configuration, target, configuration.figures[target].experiments)
 
     @classmethod
     def place(cls, folder: str, target: str) -> Path:
-        """Where a figure lies, without suffix."""
+        """Path of a figure, without suffix."""
         paper, module = split_target(target)
         return FIGURES / folder / paper / module
 
     @property
     def modules(self) -> list[str]:
         """The module that draws it, and the one that reads its look."""
-        return ["localentropy.plots." + ".".join(split_target(self.target)), "localentropy.plots.look"]
+        return ["localentropy.plots." + ".".join(split_target(self.target)), "localentropy.plots.description"]
 
     def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
         """PNG, PDF, the plotted numbers, and how they are drawn."""
-        from localentropy.plots.look import look
+        from localentropy.plots.defaults import defaults
+        from localentropy.plots.description import look
 
-        with lacking(f"{self.target}: cannot be drawn from these tables"):
-            drawing = importlib.import_module(self.modules[0]).draw(tables, self.scale)
         source = f"localentropy {closure.code_hash(self.modules[0])[:12]}"
-        description = drawing.caption + self.committed_note()
-        metadata = {"Title": self.target, "Description": description, "Source": source}
-        contents = {
-            ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
-            ".pdf": _save(drawing.figure, "pdf", {"Title": self.target, "CreationDate": None}),
-            ".csv": _csv(drawing.data),
-            ".look.json": _json(look(drawing.figure, drawing.data)),
-        }
+        with defaults():
+            with lacking(f"{self.target}: cannot be drawn from these tables"):
+                drawing = importlib.import_module(self.modules[0]).draw(tables, self.scale)
+            description = drawing.caption + self.committed_note()
+            metadata = {"Title": self.target, "Description": description, "Source": source}
+            contents = {
+                ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
+                ".pdf": _save(drawing.figure, "pdf", {"Title": self.target, "CreationDate": None}),
+                ".csv": drawing.data.to_csv(index=False, float_format="%.10g").encode(),
+                ".look.json": _json(look(drawing.figure)),
+            }
         return contents, drawing.caption, f"{len(drawing.data)} plotted numbers"
 
 
 @contextmanager
 def lacking(what: str) -> Iterator[None]:
-    """One line where tables of other parameters than the shipped ones lack rows that a figure or claim is about.
+    """A block that ends with one line if tables of changed parameters lack rows that a figure or claim is about.
 
     Raises:
         ArtifactError: saying what failed, and in which line.
@@ -201,13 +208,6 @@ def lacking(what: str) -> Iterator[None]:
         raise ArtifactError(
             f"{what} ({where}: {type(error).__name__}: {error}); they may lack rows that the shipped parameters give"
         ) from error
-
-
-def _csv(data: pd.DataFrame) -> bytes:
-    """The plotted numbers: the columns that all figures share, then the figure's own."""
-    shared = ["panel", "series", "x", "y", "y_err"]
-    own = [column for column in data.columns if column not in shared]
-    return data[shared + own].to_csv(index=False, float_format="%.10g").encode()
 
 
 def _json(value: Mapping[str, Any]) -> bytes:

@@ -7,8 +7,7 @@ import json
 import os
 import platform
 import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,12 +26,17 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: importlib.metadata.version(name) for name in STAMPED_VERSIONS}
 
 
-def circumstances(started: datetime) -> dict[str, Any]:
-    """Command, machine and time of a run. They are recorded beside a file and never compared."""
+def circumstances(started: datetime, command: Sequence[str]) -> dict[str, Any]:
+    """Command, machine and time of a run. They are recorded beside a file and never compared.
+
+    Args:
+        started: when the run began.
+        command: the words of the command that makes the file again.
+    """
     now = datetime.now(UTC)
     return {
         "git": git_describe(),
-        "command": sys.argv,
+        "command": list(command),
         "host": platform.node(),
         "platform": platform.platform(),
         "processors": os.cpu_count(),

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from localentropy import closure
 from localentropy.claims.claim import Claim
 from localentropy.errors import ConfigError
-from localentropy.pipeline.config import Configuration, require_known
+from localentropy.pipeline.config import Configuration, override_words, read_text, require_known
 from localentropy.pipeline.outputs import FIGURES, OutputJob, lacking
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from localentropy.claims.finding import Finding
+    from localentropy.claims.conditions import Finding
 
 SUMMARY = "scorecard"
 """Target of the page over all scorecards; a paper's own is `<paper>_scorecard`."""
@@ -33,9 +33,11 @@ class ScorecardJob(OutputJob):
 
     Attributes:
         claims: identifier → the claim's entry in `config/<paper>/claims.yaml`.
+        text: what their sentences are from, `paper` or `talk`.
     """
 
     claims: dict[str, dict[str, Any]]
+    text: str
 
     SUFFIXES: ClassVar = (".csv", ".md", ".html")
 
@@ -50,7 +52,7 @@ class ScorecardJob(OutputJob):
         claims = {key: claim for key, claim in configuration.claims.items() if claim.paper == paper}
         names = dict.fromkeys(name for claim in claims.values() for name in claim.arguments.values())
         dumped = {key: claim.model_dump(mode="json") for key, claim in claims.items()}
-        return cls.from_experiments(configuration, f"{paper}_{SUMMARY}", names, claims=dumped)
+        return cls.from_experiments(configuration, f"{paper}_{SUMMARY}", names, claims=dumped, text=read_text(paper))
 
     @property
     def paper(self) -> str:
@@ -59,7 +61,7 @@ class ScorecardJob(OutputJob):
 
     @classmethod
     def place(cls, folder: str, target: str) -> Path:
-        """Where it lies, without suffix."""
+        """Path of a scorecard, without suffix."""
         return FIGURES / folder / target.partition("_")[0] / "scorecard"
 
     @property
@@ -70,8 +72,8 @@ class ScorecardJob(OutputJob):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The scale and the claims."""
-        return {"scale": self.scale, "claims": self.claims}
+        """The scale, the claims and what they are from."""
+        return {"scale": self.scale, "claims": self.claims, "text": self.text}
 
     def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
         """The three files."""
@@ -79,7 +81,7 @@ class ScorecardJob(OutputJob):
 
         claims = {key: Claim.model_validate(claim) for key, claim in self.claims.items()}
         findings = {key: assess(key, claim, tables) for key, claim in claims.items()}
-        card = rendering.table(claims, findings, self.scale)
+        card = rendering.table(claims, findings, self.scale, self.text)
         contents = {
             ".csv": card.to_csv(index=False, float_format="%.10g").encode(),
             ".md": rendering.markdown(card, self.paper, self.scale).encode(),
@@ -108,6 +110,7 @@ class SummaryJob(OutputJob):
             target=SUMMARY,
             scale=configuration.scale,
             folder=configuration.folder,
+            overrides=override_words(configuration),
             tables={},
             origins={f"{job.paper} scorecard": job.stamp().origin for job in jobs}
             | {name: origin for job in jobs for name, origin in job.origins.items()},
@@ -117,7 +120,7 @@ class SummaryJob(OutputJob):
 
     @classmethod
     def place(cls, folder: str, target: str) -> Path:
-        """Where it lies, without suffix."""
+        """Path of the page, without suffix."""
         return FIGURES / folder / target
 
     @property
@@ -162,7 +165,7 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
         ConfigError: there is no such test, or it takes other tables than the claim names.
         ArtifactError: the tables lack what it is about.
     """
-    from localentropy.claims.finding import MAY_BE_MISSING, Finding, Untestable
+    from localentropy.claims.conditions import MAY_BE_MISSING, Untestable, all_of, require, undecided
 
     module, _, name = claim.test.rpartition(".")
     where = f"config/{claim.paper}/claims.yaml: {key}"
@@ -178,14 +181,12 @@ def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Findin
     try:
         for experiment in claim.arguments.values():
             table = tables[experiment]
-            if table.empty:
-                raise Untestable(f"no rows of {experiment}")
+            require(not table.empty, f"no rows of {experiment}")
             if {"quantity", "value"} <= set(table):
                 lacks = table.loc[table["value"].isna() & ~table["quantity"].isin(MAY_BE_MISSING), "quantity"]
-                if len(lacks):
-                    raise Untestable(f"a number is missing: {lacks.iloc[0]} of {experiment}")
+                require(lacks.empty, f"a number is missing: {' '.join(lacks[:1])} of {experiment}")
         with lacking(f"{where}: cannot be tested on these tables"):
             finding: Finding = test(**{argument: tables[name] for argument, name in claim.arguments.items()})
     except Untestable as reason:
-        return Finding.untestable(name.replace("_", " "), str(reason))
+        return all_of(undecided(name.replace("_", " "), "not judged"), detail=str(reason))
     return finding

@@ -22,11 +22,14 @@ import re
 import shlex
 import signal
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+from snakemake.cli import get_argument_parser
 
 from localentropy import closure
 from localentropy.atomic import file_hash
@@ -34,11 +37,21 @@ from localentropy.errors import ArtifactError, ConfigError, LocalEntropyError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.allowed import printable
 from localentropy.pipeline.checkout import require_root
-from localentropy.pipeline.computations import DatasetJob, ExperimentJob, TableReader
-from localentropy.pipeline.config import name_target, read_overrides, require_known, resolve
-from localentropy.pipeline.jobs import Job, output_files
+from localentropy.pipeline.computations import DatasetJob, ExperimentJob
+from localentropy.pipeline.config import (
+    OPTION,
+    name_target,
+    read_overrides,
+    require_known,
+    resolve,
+    split_overrides,
+    split_target,
+)
+from localentropy.pipeline.jobs import Job, computed_tables, output_files, source_problem, table_jobs
+from localentropy.pipeline.machine import open_closed_streams, output, refusals
 from localentropy.pipeline.outputs import FIGURES, FigureJob
 from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob
+from snakemake_logger_plugin_localentropy import unwrapped
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -86,19 +99,19 @@ class Pipeline:
         self._workflow = workflow
         self._lock: int | None = None
         self._checked: set[Path] = set()
-        self._remade: set[Path] = set()
+        self._outdated: set[Path] = set()
         self._succeeded = False
         settings = workflow.config_settings
+        open_closed_streams()
         require_root()
         _refuse_repeated(sys.argv)
         if workflow.is_main_process:
             signal.signal(signal.SIGINT, _interrupted)
             atexit.register(self._tell_products)
         # Snakemake has read the overrides by rules of its own: to it 010 is 10. They are taken as they were written.
-        self.configuration = resolve(
-            files=[_shortest(file) for file in settings.configfiles],
-            overrides=read_overrides(settings.config_args or (), "--config"),
-        )
+        self._files = [_shortest(file) for file in settings.configfiles]
+        self._words = list(_words(settings.config_args or ()))
+        self.configuration = resolve(files=self._files, overrides=read_overrides(self._words))
 
     def job(self, kind: str, wildcards: Any) -> Job | NotebookJob:
         """The job of a rule: a dataset, experiment, figure, scorecard, summary or notebook."""
@@ -141,11 +154,13 @@ class Pipeline:
         return lambda wildcards: cast("BaseModel", self.job(kind, wildcards)).model_dump_json()
 
     def target_files(self) -> dict[str, list[str]]:
-        """The target of each figure, and of each paper's scorecard → its files."""
+        """The target of each figure, and of each paper's scorecard → its files.
+
+        The main paper's figures have a second target, with the paper's key before the name.
+        """
         figures, cards = output_files(self.configuration)
-        return {
-            target: [str(file) for file in files] for target, files in (figures | cards).items() if target != SUMMARY
-        }
+        named = figures | {"_".join(split_target(target)): files for target, files in figures.items()} | cards
+        return {target: [str(file) for file in files] for target, files in named.items() if target != SUMMARY}
 
     def scorecard_files(self) -> list[str]:
         """Files of all scorecards and of the page over them. Without claims there are none."""
@@ -170,11 +185,9 @@ class Pipeline:
         return {"figure": wildcards.module, "shows": self.configuration.figures[target].shows}
 
     def configuration_arguments(self) -> str:
-        """The options that make another Snakemake take this configuration."""
-        settings = self._workflow.config_settings
-        files = ["--configfile", *map(str, settings.configfiles)] if settings.configfiles else []
-        overrides = ["--config", *settings.config_args] if settings.config_args else []
-        return shlex.join([*files, *overrides])
+        """The options that make another Snakemake, or a command of ours, take this configuration."""
+        files = ["--configfile", *map(str, self._files)] if self._files else []
+        return shlex.join([*files, *([OPTION, *self._words] if self._words else [])])
 
     def succeed(self) -> None:
         """Hear from Snakemake that the jobs are done."""
@@ -186,7 +199,7 @@ class Pipeline:
         nothing_to_do = workflow.scheduler is not None and not len(workflow.dag)
         if workflow.dryrun or not (self._succeeded or nothing_to_do):
             return
-        targets, asked = self.target_files(), workflow.dag_settings.targets or {"all"}
+        targets, asked = self.target_files(), workflow.dag_settings.targets
         wanted = list(self.configuration.figures) if "all" in asked else [name for name in targets if name in asked]
         files = [file for name in wanted for file in targets[name]]
         files += self.scorecard_files() if "scorecard" in asked else []
@@ -199,10 +212,60 @@ class Pipeline:
             what = f"{len(pages)} pictures and pages below {FIGURES / self.configuration.folder}, such as {pages[0]}"
             print(f"look at the {what}, in any browser; `make report` puts them on one page", file=sys.stderr)
 
-    def refuse_target(self, wildcards: Any) -> None:
-        """End with one line for a word that is no target. Targets are the rules without files of their own."""
-        with _stopping():
-            require_known(wildcards.target, [rule.name for rule in self._workflow.rules if not rule.output], "target")
+    def require_targets(self) -> None:
+        """Refuse a word that is none of the targets, and no file that a rule makes. All rules are known by now.
+
+        Raises:
+            ConfigError: with the nearest target, or the nearest file for a word with a slash.
+        """
+        if not self._workflow.is_main_process:
+            return
+        # Snakemake itself has read them, but keeps them to itself until the Snakefile is read.
+        asked = get_argument_parser().parse_args(sys.argv[1:])
+        rules = {rule.name: rule for rule in self._workflow.rules}
+        cards = [target for target in self.target_files() if target.endswith(SUMMARY)]
+        targets = [*self.configuration.figures, *self._other_targets(), *cards]
+        makers = [name for name, rule in rules.items() if not rule.has_wildcards()]
+        for allowed, choices, words in (
+            (makers, targets, asked.targets),
+            (rules, list(rules), {*asked.until, *asked.omit_from, *asked.forcerun, *asked.prioritize}),
+        ):
+            for word in words:
+                if word not in allowed and not self._makes(word):
+                    require_known(word, self._products() if "/" in word.rstrip("/") else choices, "target")
+
+    def _makes(self, file: str) -> bool:
+        """Whether a rule makes the file. Snakemake takes a word with a slash behind it for a file."""
+        path = file if Path(file).is_absolute() else os.path.normpath(file)
+        return not file.endswith("/") and any(rule.is_producer(path) for rule in self._workflow.rules)
+
+    def _products(self) -> list[str]:
+        """Files of the figures, scorecards and tables of this configuration."""
+        files = [file for files in self.target_files().values() for file in files]
+        return list(dict.fromkeys(files)) + [str(job.table) for job in table_jobs(self.configuration)]
+
+    def tell_targets(self, wildcards: Any) -> NoReturn:
+        """End with a page that says what can be made. Nothing is made."""
+        papers: dict[str, list[str]] = {}
+        for target in self.configuration.figures:
+            papers.setdefault(split_target(target)[0], []).append(target)
+        others = self._other_targets()
+        width = max(map(len, [*papers, *others]))
+        lines = ["`snakemake figure3` makes a figure and all that it needs. The words that may stand there:", ""]
+        lines += [f"{paper:{width}}  {' '.join(targets)}" for paper, targets in papers.items()]
+        lines += ["", *(f"{target:{width}}  {makes}" for target, makes in others.items()), ""]
+        lines += [
+            f"Behind a word, `{OPTION} scale=smoke` asks for small sizes, `{OPTION} KEY.KEY=VALUE` for other values.",
+            "docs/figures.md says what each figure shows and how long it takes, docs/configuration.md has the keys.",
+        ]
+        with _stopping(), refusals(), output():
+            print("\n".join(textwrap.fill(line, 110, subsequent_indent=" " * (width + 2)) for line in lines))
+        sys.exit(0)
+
+    def _other_targets(self) -> dict[str, str]:
+        """Targets that are no figures → what they make: the rules without files that have a docstring."""
+        rules = [rule for rule in self._workflow.rules if rule.docstring and not rule.output]
+        return {rule.name: rule.docstring for rule in rules if rule.name not in self.target_files()}
 
     def _guard(self, job: Job | NotebookJob, part: int | None = None) -> None:
         """Set the job's files aside unless they are current, and first the tables that they are made from.
@@ -217,32 +280,25 @@ class Pipeline:
         self._checked.add(files[0])
         if not self._workflow.dryrun:
             self._acquire_lock()
-        tables = self._computed_tables(job)
+        tables = computed_tables(self.configuration, job)
         for source in tables:
             self._guard(source)
         difference = job.problem(part)
         if difference is None and any(file.exists() for file in files):
-            remade = [source.name for source in tables if source.table in self._remade]
-            difference = f"made from the table of {remade[0]}, which is remade" if remade else None
+            difference = source_problem(tables, self._outdated)
         if difference is None:
             return
-        self._remade.add(files[0])
-        then = "a real run sets it aside and remakes it"
+        self._outdated.add(files[0])
+        # Whether the file is made again is not known here: Snakemake makes again what its targets need.
+        then = "a real run sets it aside"
         if not self._workflow.dryrun:
-            then = "set aside, remaking it"
+            then = "set aside"
             try:
                 artifacts.set_aside(*files)
             except LocalEntropyError as error:
                 stop(LocalEntropyError(f"{files[0]}: {difference}, and cannot be set aside: {error}"))
         self._forget(files)
         print(f"{files[0]}: {difference}; {then}", file=sys.stderr)
-
-    def _computed_tables(self, job: Job | NotebookJob) -> list[ExperimentJob]:
-        """The experiments whose tables a job reads, without those whose tables come with the repository."""
-        if not isinstance(job, TableReader):
-            return []
-        found = [ExperimentJob.from_configuration(self.configuration, name) for name in job.tables]
-        return [source for source in found if source.committed is None]
 
     def _forget(self, files: Sequence[Path]) -> None:
         """Tell Snakemake that these files of one folder are gone.
@@ -297,6 +353,12 @@ def _stopping() -> Iterator[None]:
         yield
     except LocalEntropyError as error:
         stop(error)
+
+
+def _words(given: Sequence[str]) -> Iterator[str]:
+    """The overrides behind Snakemake's `--config`. All overrides of make's SET are one word there, `set=…`."""
+    for word in unwrapped(given):
+        yield from split_overrides(word.removeprefix("set=")) if word.startswith("set=") else [word]
 
 
 def _part(job: ExperimentJob, wildcards: Any) -> int:

@@ -13,8 +13,9 @@ from localentropy.solvers.names import COMMITTEE_NAMES, NAMES
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
     from pandas.core.groupby import SeriesGroupBy
+
+    from localentropy.plots.series import Panel
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "anneal": {"label": NAMES["anneal"], "color": COLORS[3], "marker": "o"},
@@ -45,7 +46,7 @@ def of_committees(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["algorithm"].isin(COMMITTEE)]
 
 
-def legend_entries(axes: Iterable[Axes]) -> tuple[list[Artist], list[str]]:
+def legend_entries(axes: Iterable[Panel]) -> tuple[list[Artist], list[str]]:
     """Handles and labels of the legend that several panels share: each label once, in the order of the panels."""
     entries: dict[str, Artist] = {}
     for axis in axes:

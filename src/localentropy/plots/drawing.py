@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import seaborn as sns
-from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from localentropy.plots.series import Panel, Picture
 
 T = TypeVar("T")
 
@@ -74,19 +72,22 @@ class Drawing:
 
     Attributes:
         figure: to be saved as PNG and PDF.
-        data: every plotted number: columns panel, series, x, y, y_err and the series' parameters.
         caption: one paragraph. It names choices made here, and sizes below the paper's.
     """
 
-    figure: Figure
-    data: pd.DataFrame
+    figure: Picture
     caption: str
 
+    @property
+    def data(self) -> pd.DataFrame:
+        """Every plotted number: columns panel, series, x, y, y_err and the series' parameters."""
+        return self.figure.data
 
-def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Figure, Sequence[Axes]]:
+
+def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Picture, Sequence[Panel]]:
     """A figure of a size in inches, and its rows × columns panels, row by row."""
-    figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+    figure = Picture(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": Panel}).ravel())
 
 
 def colors_of(values: Iterable[T], *, of: Kind) -> dict[T, Any]:
@@ -103,48 +104,13 @@ def colors_of(values: Iterable[T], *, of: Kind) -> dict[T, Any]:
     return {key: tuple(scale(place)[:3]) for key, place in zip(keys, places, strict=True)}
 
 
-def curve_rows(panel: str, series: str, x: Any, y: Any, **more: Any) -> pd.DataFrame:
-    """Rows of a figure's CSV for a curve without errors; `more` are further columns."""
-    return pd.DataFrame({"panel": panel, "series": series, "x": x, "y": y, "y_err": 0.0, **more})
-
-
-def draw_signed(axis: Axes, x: np.ndarray, y: np.ndarray, style: Mapping[str, Any]) -> None:
-    """A line, dashed at negative values. Both parts end at zero, by linear interpolation."""
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    at = np.flatnonzero(y[:-1] * y[1:] < 0.0)
-    zeros = x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at])
-    x, y = np.insert(x, at + 1, zeros), np.insert(y, at + 1, 0.0)
-    axis.plot(x, np.where(y >= 0.0, y, np.nan), **style)
-    negative = np.pad(y < 0.0, 1)
-    dashed = negative[1:-1] | ((y == 0.0) & (negative[2:] | negative[:-2]))
-    axis.plot(x, np.where(dashed, y, np.nan), **{**style, "linestyle": "--", "label": None, "zorder": 1.5})
-
-
 def clipped_bars(points: pd.DataFrame) -> np.ndarray:
     """Error bars of fractions, [2, points], that end at 0 and 1. The points have columns y and y_err."""
     return np.array([np.minimum(points["y_err"], points["y"]), np.minimum(points["y_err"], 1.0 - points["y"])])
 
 
-def threshold_line(
-    axis: Axes, x: float, text: str, *, color: Any = "black", linestyle: Any = ":", side: str = "left", at: float = 0.99
-) -> None:
-    """A thin vertical line at a threshold, up to a fraction of the axis, its value written along its end on one side."""
-    axis.axvline(x, ymax=at, color=color, linestyle=linestyle, linewidth=0.8, zorder=0)
-    axis.annotate(
-        text,
-        (x, at),
-        xycoords=("data", "axes fraction"),
-        xytext=(-1.5 if side == "left" else 1.5, 0),
-        textcoords="offset points",
-        rotation=90,
-        ha="right" if side == "left" else "left",
-        va="top",
-        fontsize=6,
-        color=color,
-    )
-
-
-def letter(axes: Iterable[Axes]) -> None:
+def letter(axes: Iterable[Panel]) -> None:
     """Letter the panels (a), (b), …"""
     for number, axis in enumerate(axes):
-        axis.set_title(f"({chr(ord('a') + number)})", loc="left", fontweight="bold")
+        axis.letter = chr(ord("a") + number)
+        axis.set_title(f"({axis.letter})", loc="left", fontweight="bold")

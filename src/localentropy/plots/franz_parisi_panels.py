@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from localentropy.plots.drawing import GREY, colors_of, draw_signed
+from localentropy.plots.drawing import GREY, colors_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 SMALL = 0.03
 """Right end of the panel of small distances."""
@@ -20,10 +20,18 @@ REFERENCES = ("reference", "monotonic")
 """Names of curves of one κ around references of several margins."""
 
 
-def draw_curves(axes: Sequence[Axes], table: pd.DataFrame) -> None:
-    """The curves named bound, same_margin and those of `REFERENCES`, dashed where the entropy is negative."""
+def draw_curves(axes: Sequence[Panel], table: pd.DataFrame) -> None:
+    """The curves named bound, same_margin and those of `REFERENCES`, dashed where the entropy is negative.
+
+    Both panels draw the same numbers.
+    """
     margins = table.loc[table["curve"].isin(REFERENCES), "margin_ref"].unique()
     colors = colors_of(sorted(margins), of="margin")
+    more = table[["slope", "residual", "margin_ref", "margin", "distance_typical", "entropy_typical"]]
+    names = table["curve"] + " " + table["reference"]
+    table = table.assign(
+        row=axes[0].picture.add(more, series=names, x=table["distance"], y=table["entropy"], y_err=0.0)
+    )
     for axis in axes:
         axis.axhline(0.0, color="black", linewidth=0.6)
         for (kind, _), curve in table.groupby(["curve", "reference"], sort=False):
@@ -41,20 +49,12 @@ def draw_curves(axes: Sequence[Axes], table: pd.DataFrame) -> None:
     axes[1].set(ylim=(-0.05, 0.2), yticks=[-1e-2, -1e-3, -LINEAR, 0.0, LINEAR, 1e-3, 1e-2, 1e-1])
 
 
-def curve_data(table: pd.DataFrame) -> pd.DataFrame:
-    """The drawn numbers; both panels draw the same ones."""
-    more = table[["slope", "residual", "margin_ref", "margin", "distance_typical", "entropy_typical"]]
-    names = table["curve"] + " " + table["reference"]
-    return more.assign(panel="a, b", series=names, x=table["distance"], y=table["entropy"], y_err=0.0)
-
-
 def curve_name(kind: str, margin: float) -> str:
     """A curve in the words of a caption."""
     return f"{'κ̃' if kind in REFERENCES else 'black, κ = κ̃'} = {margin:.3g}"
 
 
-def _curve(axis: Axes, curve: pd.DataFrame, kind: str, colors: Mapping[float, tuple[float, float, float]]) -> None:
-    d, phi = curve["distance"].to_numpy(), curve["entropy"].to_numpy()
+def _curve(axis: Panel, curve: pd.DataFrame, kind: str, colors: Mapping[float, tuple[float, float, float]]) -> None:
     margin = curve["margin_ref"].iloc[0]
     styles: dict[str, dict[str, Any]] = {
         "bound": {"color": GREY, "linestyle": ":", "label": r"$\alpha = 0$"},
@@ -62,7 +62,7 @@ def _curve(axis: Axes, curve: pd.DataFrame, kind: str, colors: Mapping[float, tu
         "reference": {"color": colors.get(margin, GREY), "label": _margin_label(curve)},
         "monotonic": {"color": colors.get(margin, GREY), "linestyle": "-.", "label": _margin_label(curve)},
     }
-    draw_signed(axis, d, phi, styles[kind])
+    axis.signed(curve["distance"], curve["entropy"], curve["row"].to_numpy(), styles[kind])
 
 
 def _margin_label(curve: pd.DataFrame) -> str:

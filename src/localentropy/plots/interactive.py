@@ -1,6 +1,6 @@
 """Interactive charts for plotly.js: the look of a figure, and its numbers on every point.
 
-A chart is made from two files of a figure, its CSV and its look (`look.py`). It has the panels at the places of the
+A chart is made from two files of a figure, its CSV and its look (`description.py`). It has the panels at the places of the
 picture, the same axes, colours and marks. A point says all that its row of the CSV has.
 """
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from localentropy.plots.mathtext import html_of
+from localentropy.plots.series import SHARED
 
 PIXELS = 110.0
 """Of an inch of the picture."""
@@ -64,7 +65,6 @@ NAMES = {
     "x_err": "error of x",
 }
 """Columns of the CSV in readers' words; of others, underscores become spaces."""
-SHARED = ("panel", "series", "x", "y", "y_err")
 
 
 def chart(data: pd.DataFrame, look: Mapping[str, Any]) -> dict[str, Any]:
@@ -201,7 +201,7 @@ def _names(data: pd.DataFrame, panel: Mapping[str, Any], panels: Sequence[Mappin
             continue
         series = _kind(mark, data)[0]
         rivals = [other for other in unnamed if _kind(other, data)[0] == series and _look(other) != _look(mark)]
-        names.append(html.escape(series, quote=False) + _difference(data, mark, [mark, *rivals]))
+        names.append(html.escape(_column(series), quote=False) + _difference(data, mark, [mark, *rivals], panels))
     return names
 
 
@@ -220,12 +220,23 @@ def _rows(mark: Mapping[str, Any]) -> list[int]:
     return [row for row in mark.get("rows", ()) if row is not None]
 
 
-def _difference(data: pd.DataFrame, mark: Mapping[str, Any], rivals: Sequence[Mapping[str, Any]]) -> str:
-    """The parameter in which marks of one series differ, with its value; nothing if there is none."""
+def _difference(
+    data: pd.DataFrame,
+    mark: Mapping[str, Any],
+    rivals: Sequence[Mapping[str, Any]],
+    panels: Sequence[Mapping[str, Any]],
+) -> str:
+    """The parameter in which marks of one series differ, with its value; nothing if there is none.
+
+    If all marks of this value that have a label have the same one, this label says it.
+    """
     for column in data.columns.difference(SHARED, sort=False):
         values = [set(data.loc[_rows(rival), column]) for rival in rivals]
         if all(len(value) == 1 for value in values) and len(set().union(*values)) > 1:
-            return f", {_column(column)} = {_number(data.loc[_rows(mark)[0], column])}"
+            value = data.loc[_rows(mark)[0], column]
+            labelled = [one for panel in panels for one in panel["marks"] if _rows(one) and "label" in one]
+            words = {one["label"] for one in labelled if set(data.loc[_rows(one), column]) == {value}}
+            return f", {html_of(words.pop())}" if len(words) == 1 else f", {_column(column)} = {_number(value)}"
     return ""
 
 

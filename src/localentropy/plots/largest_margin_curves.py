@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import pandas as pd
-from matplotlib.figure import Figure
+from collections.abc import Sequence
 
-from localentropy.plots.drawing import colors_of, curve_rows, draw_signed, letter, panels
+import pandas as pd
+
+from localentropy.plots.drawing import colors_of, letter, panels
+from localentropy.plots.series import Panel, Picture
 
 BOTTOM = -4.0
 """The axis of derivatives goes no further down."""
@@ -13,29 +15,24 @@ TOP = 8.0
 """Its upper end: for d → 0 they grow like log(1/d)."""
 
 
-def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Figure, pd.DataFrame]:
+def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Picture, Sequence[Panel]]:
     """(a) entropy, (b) its derivative by the distance, on a logarithmic axis of distances, up to the typical one.
 
     Args:
         curves: rows of the table of the program `franz_parisi`. Those of its family `threshold` are black.
         control: the column whose values the curves differ in.
         symbol: what the control is called in TeX.
-
-    Returns:
-        the figure, and the plotted numbers.
     """
     colors = colors_of(sorted(curves[control].unique()), of="load")
-    frames = []
     figure, axes = panels(2, 7.0, 2.9)
     for value, curve in curves.groupby(control):
         rising = curve[curve["distance"] <= curve["distance_typical"]]
         at_threshold = rising["curve"].iloc[0] == "threshold"
         style = {"color": "black" if at_threshold else colors[value], "label": f"{value:.4g}"}
-        for panel, axis, column in zip("ab", axes, ("entropy", "slope"), strict=True):
-            x, y = rising["distance"].to_numpy(), rising[column].to_numpy()
-            draw_signed(axis, x, y, style)
+        for axis, column in zip(axes, ("entropy", "slope"), strict=True):
             own = {control: value, "margin_ref": rising["margin_ref"]}
-            frames.append(curve_rows(panel, f"{column}, {written(control)} = {value:g}", x, y, **own))
+            name = f"{column}, {written(control)} = {value:g}"
+            axis.signed(rising["distance"], rising[column], name, style, **own)
     for axis in axes:
         axis.axhline(0.0, color="black", linewidth=0.6)
         axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
@@ -43,7 +40,7 @@ def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Figure
     axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(_bottom(curves), TOP))
     axes[0].legend(title=f"${symbol}$", loc="upper left")
     letter(axes)
-    return figure, pd.concat(frames)
+    return figure, axes
 
 
 def _bottom(curves: pd.DataFrame) -> float:

@@ -9,14 +9,13 @@ from localentropy.plots.drawing import panels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from localentropy.plots.series import Panel, Picture
 
 PAGE_WIDTH = 7.0
 """Inches: both columns of a journal page."""
 
 
-def two_columns(number: int, height: float) -> tuple[Figure, Sequence[Axes]]:
+def two_columns(number: int, height: float) -> tuple[Picture, Sequence[Panel]]:
     """A figure of panels in two columns, row by row. The last of an odd number is as wide as the page.
 
     Args:

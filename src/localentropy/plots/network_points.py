@@ -5,7 +5,7 @@ The column `by` of the table has the kind: one of two initializations, or of two
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from localentropy.analysis.flatness import REACHED
 from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import first_solved
-from localentropy.plots.drawing import GREY, threshold_line
+from localentropy.plots.drawing import GREY
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Look, Panel, Series
 
 OPEN: dict[str, Any] = {"linestyle": "--", "markerfacecolor": "white"}
 SERIES: dict[str, dict[str, Any]] = {
@@ -91,11 +91,6 @@ def thresholds(solved: pd.Series) -> dict[str, float]:
     return {kind: first for kind, first in firsts.items() if first is not None}
 
 
-def threshold_rows(positions: Mapping[str, float], by: str, panel: str) -> pd.DataFrame:
-    """The threshold lines in a figure's CSV."""
-    return pd.DataFrame({"panel": panel, "series": "threshold", by: list(positions), "x": list(positions.values())})
-
-
 def samples_in_words(data: pd.DataFrame) -> str:
     """The sentence on the number of networks of the points of each panel.
 
@@ -110,43 +105,48 @@ def samples_in_words(data: pd.DataFrame) -> str:
 
 
 def draw_points(
-    axes: Sequence[Axes],
+    axes: Sequence[Panel],
     data: pd.DataFrame,
     by: str,
-    looks: Mapping[str, Mapping[str, Any]],
-    series_looks: Mapping[str, Mapping[str, Any]] = SERIES,
+    looks: Mapping[str, Look],
+    series_looks: Mapping[str, Look] = SERIES,
 ) -> None:
-    """Draw all points: a line for each width in the panel of local energies, a line through all widths in the others."""
+    """Draw all points: a line for each width in the panel of local energies, a line through all widths in the others.
+
+    The column `row` of the data has the numbers of their rows.
+    """
     lines = data.assign(width_drawn=data["width"].where(data["panel"] == "c", 0))
     for (panel, series, kind, _), points in lines.groupby(["panel", "series", by, "width_drawn"], sort=False):
         style = {**looks[str(kind)], **series_looks[str(series)]}
-        axes["abc".index(str(panel))].errorbar(points["x"], points["y"], points["y_err"], points["x_err"], **style)
+        axes["abc".index(str(panel))].points(points, points["row"].to_numpy(), style)
 
 
 def draw_thresholds(
-    axes: Iterable[Axes], positions: Mapping[str, float], looks: Mapping[str, Mapping[str, Any]], at: float = 0.99
+    axes: Mapping[Panel, float], positions: Mapping[str, float], by: str, looks: Mapping[str, Look]
 ) -> None:
-    """Draw a line for each kind up to a fraction of the axis. Values are on two sides; two equal ones are one value."""
+    """Draw a line for each kind. Values are on two sides; two equal ones are one value.
+
+    Args:
+        axes: the fraction of each panel that the lines reach up to.
+        positions: the threshold of each kind.
+        by: column of the kinds.
+        looks: of the kinds.
+    """
     shared = len(set(positions.values())) == 1 < len(positions)
-    for axis in axes:
-        for index, (kind, x) in enumerate(positions.items()):
-            # If both kinds have the same threshold, the dots of one line fill the gaps of the other.
-            threshold_line(
-                axis,
-                x,
-                "" if shared and index else f"{x:.0f}",
-                color=looks[kind]["color"],
-                linestyle=(2.5 * index, (1.5, 3.5)),
-                side=("left", "right")[index % 2],
-                at=at,
-            )
+    for index, (kind, x) in enumerate(positions.items()):
+        text, side = "" if shared and index else f"{x:.0f}", ("left", "right")[index % 2]
+        # If both kinds have the same threshold, the dots of one line fill the gaps of the other.
+        look = {"color": looks[kind]["color"], "linestyle": (2.5 * index, (1.5, 3.5)), "side": side}
+        series: Series = "threshold"
+        for axis, at in axes.items():
+            series = axis.threshold(x, text, series, at=at, **look, **{by: kind})
 
 
 def label_panels(
-    axes: Sequence[Axes],
+    axes: Sequence[Panel],
     data: pd.DataFrame,
     by: str,
-    looks: Mapping[str, Mapping[str, Any]],
+    looks: Mapping[str, Look],
     untrained: str,
     width: str,
     places: Sequence[Any],
@@ -190,13 +190,13 @@ def label_panels(
     )
 
 
-def distance_axis(axis: Axes, label: str = "distance per unit") -> None:
+def distance_axis(axis: Panel, label: str = "distance per unit") -> None:
     """The distance √(2 (1 − q)) of weights of norm 1 on the right of an axis of overlaps q."""
     distances = axis.secondary_yaxis("right", functions=(_distance, _overlap))
     distances.set(ylabel=label, yticks=[0.0, 0.4, 0.8, 1.0, 1.2, 1.4])
 
 
-def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Mapping[str, Any]]) -> str:
+def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Look]) -> str:
     """The width that all kinds share, or the width of each kind."""
     each = energies.groupby(by, sort=False)["width"].first()
     if each.nunique() == 1:

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from localentropy.analysis.solver_runs import MOST_SOLVED
 
-
-def series(points: pd.DataFrame, panel: str, name: str, x: str = "inv_alpha") -> pd.DataFrame:
-    """Rows of a figure's CSV."""
-    return points.assign(panel=panel, series=name, x=points[x])
+if TYPE_CHECKING:
+    from localentropy.plots.series import Look, Panel, Series
 
 
-def draw_points(axis: Any, points: pd.DataFrame, style: Mapping[str, Any], x: str = "inv_alpha") -> None:
+def draw_points(
+    panel: Panel, points: pd.DataFrame, series: Series, style: Look, x: str = "inv_alpha", at: pd.Series | None = None
+) -> None:
     """Points with error bars, filled where most instances are solved and hollow elsewhere.
 
-    The legend shows the label of the style, if it has one, beside a filled point.
+    The legend shows the label of the style, if it has one, beside a filled point. The other arguments are those of
+    `Panel.points`.
     """
+    rows = panel.declare(series, points.assign(x=points[x]))
+    places = points[x] if at is None else at
     filled = points["solved"] >= MOST_SOLVED
     look = {key: value for key, value in style.items() if key != "label"} | {"linestyle": "none"}
     for chosen, face in ((filled, style["color"]), (~filled, "white")):
-        here = points[chosen]
-        axis.errorbar(here[x], here["y"], np.nan_to_num(here["y_err"]), markerfacecolor=face, zorder=3, **look)
+        drawn = look | {"markerfacecolor": face, "zorder": 3}
+        panel.points(points[chosen], rows[chosen], drawn, x, at=places[chosen])
     if "label" in style:
         shown = {key: style[key] for key in ("color", "label", "markersize") if key in style}
-        axis.plot([], [], style["marker"], **shown)
+        panel.plot([], [], style["marker"], **shown)
 
 
-def apart(points: pd.DataFrame, index: int, of: int, step: float = 1.025) -> pd.DataFrame:
-    """The points of one of several sets, moved along the axis of 1/α by a factor. So the sets do not hide each other."""
-    return points.assign(inv_alpha=points["inv_alpha"] * step ** (index - (of - 1) / 2))
+def apart(places: pd.Series, index: int, of: int, step: float = 1.025) -> pd.Series:
+    """Places of one of several sets, moved along a logarithmic axis by a factor. So the sets do not hide each other."""
+    return places * step ** (index - (of - 1) / 2)
 
 
 def without_errors(*drawn: pd.DataFrame) -> str:

@@ -25,21 +25,20 @@ import numpy as np
 from localentropy import seeds
 from localentropy.arguments import (
     LARGEST_PATTERN,
-    MOST_STEPS,
-    require_fraction,
-    require_integer,
-    require_positive,
     require_reals,
     shown,
 )
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.numerics.activations import activation_moments
+from localentropy.numerics.channels import Sign
+from localentropy.numerics.priors import Binary
+from localentropy.quantities import DAMPING, EPSILON, STEPS, TOLERANCE
 from localentropy.solvers.amp_kernels import channel_means, log_probability
 from localentropy.solvers.binary.belief_propagation import BeliefSolution
 from localentropy.solvers.binary.message_kernels import count_errors
 from localentropy.solvers.binary.messages import satisfies, threshold_of
-from localentropy.solvers.generalized_amp import PRIORS, IndependentInputs, Inputs, MessagePassing
+from localentropy.solvers.generalized_amp import IndependentInputs, Inputs, MessagePassing
 from localentropy.solvers.solution import check_instance, check_run
 
 
@@ -114,14 +113,13 @@ def _solve(
     epsilon: float,
 ) -> BeliefSolution:
     check_run(instance, seed)
-    _check(damping, max_iterations, tolerance)
-    require_fraction(epsilon=epsilon)
-    damping, tolerance, epsilon = float(damping), float(tolerance), abs(float(epsilon))
+    damping, max_iterations, tolerance = _checked(damping, max_iterations, tolerance)
+    epsilon = abs(EPSILON.require(epsilon))
     start = time.thread_time()
     threshold = threshold_of(instance, margin)
     inputs, patterns = make(instance, threshold), instance.signed_patterns.astype(np.float32)
     m = seeds.generator(seed, "algorithm/amp", N=instance.N, P=instance.P).uniform(-epsilon, epsilon, instance.N)
-    passing = MessagePassing(inputs, PRIORS["binary"], np.arctanh(m), damping)
+    passing = MessagePassing(inputs, Binary(), np.arctanh(m), damping)
 
     def weights() -> np.ndarray:
         return 2 * (passing.means >= 0).astype(np.int8) - 1
@@ -148,8 +146,8 @@ def _solve(
 
 
 def _independent(instance: Instance, threshold: float) -> IndependentInputs:
-    square = float(np.mean(np.square(instance.patterns, dtype=np.float64)))
-    return IndependentInputs("sign", instance.patterns, instance.labels, square, threshold)
+    square = float(np.mean(np.square(instance.compact_patterns, dtype=np.float64)))
+    return IndependentInputs(Sign(), instance.compact_patterns, instance.labels, square, threshold)
 
 
 class _RandomFeatures:
@@ -228,10 +226,8 @@ class _ManyRuns:
         return np.array(labels) + 0.5 * V * np.einsum("rm,rm->r", self._g, self._g)
 
 
-def _check(damping: float, max_iterations: int, tolerance: float) -> None:
-    require_fraction(damping=damping)
-    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance, most=1.0)
+def _checked(damping: float, max_iterations: int, tolerance: float) -> tuple[float, int, float]:
+    return DAMPING.require(damping), STEPS.require(max_iterations), TOLERANCE.require(tolerance)
 
 
 def amp_in_fields(
@@ -243,7 +239,7 @@ def amp_in_fields(
     max_iterations: int = 500,
     tolerance: float = 1e-4,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As `amp`, in single precision and for many external fields at once: whole curves of local entropies.
+    """AMP in single precision for many external fields at once: whole curves of local entropies.
 
     All means are multiplied with the patterns in one product of matrices. All runs go on until the last has converged.
     The number of threads of the linear algebra library may change the last bits.
@@ -264,12 +260,11 @@ def amp_in_fields(
         DomainError: an argument out of range, fields of another length than N or not finite.
     """
     check_instance(instance)
-    _check(damping, max_iterations, tolerance)
-    damping, tolerance = float(damping), float(tolerance)
+    damping, max_iterations, tolerance = _checked(damping, max_iterations, tolerance)
     external = require_reals("external", external, ("runs", instance.N), most=LARGEST_PATTERN).astype(np.float32)
     threshold = threshold_of(instance, margin)
     inputs = _ManyRuns(instance, threshold, len(external))
-    passing = MessagePassing(inputs, PRIORS["binary"], np.zeros_like(external), damping, external=external)
+    passing = MessagePassing(inputs, Binary(), np.zeros_like(external), damping, external=external)
     for _ in passing.updates(max_iterations, tolerance):
         pass
     converged = (passing.residual < tolerance) & satisfies(instance, passing.means, threshold)

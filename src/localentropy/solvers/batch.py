@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from localentropy.arguments import require_function, require_integer
+from localentropy.arguments import require_function
 from localentropy.instances.perceptron import Instance
+from localentropy.quantities import THREADS
 from localentropy.solvers.solution import Solution, require_runs
 
 
@@ -37,7 +38,7 @@ def solve_many(
     """
     require_function("solver", solver)
     instances, seeds = require_runs("solve_many", instances, seeds)
-    threads = require_integer("threads", _processors() if threads is None else threads, 1)
+    threads = THREADS.require(_processors() if threads is None else threads)
     with ThreadPoolExecutor(threads) as pool:
         runs = [pool.submit(solver, one, seed=seed, **options) for one, seed in zip(instances, seeds, strict=True)]
         return [run.result() for run in runs]

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from localentropy import seeds as streams
-from localentropy.arguments import LARGEST_SIZE, MOST_STEPS, require_integer, require_memory, require_positive, shown
-from localentropy.device import torch_device
+from localentropy.arguments import require_memory, shown
+from localentropy.device import Tensor, torch, torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
+from localentropy.numerics.channels import Absolute
+from localentropy.quantities import ITERATIONS, LOSS, SIZE, SPEED, STEP_OF_FLOW, SUCCESS
 from localentropy.solvers.solution import require_runs
 
 _LOOK_EVERY = 50  # steps between two looks at which runs have ended: each look costs products, and waits for a GPU
@@ -46,17 +46,8 @@ class Descent:
     success_overlap: float = 0.99
 
     def __post_init__(self) -> None:
-        require_positive(
-            step=self.step,
-            loss_tolerance=self.loss_tolerance,
-            speed_tolerance=self.speed_tolerance,
-            success_overlap=self.success_overlap,
-        )
-        if self.success_overlap >= 1.0:
-            raise DomainError(f"success_overlap = {self.success_overlap} is out of range: it must be below 1")
-        for name in ("step", "loss_tolerance", "speed_tolerance", "success_overlap"):
-            object.__setattr__(self, name, float(getattr(self, name)))
-        object.__setattr__(self, "iterations", require_integer("iterations", self.iterations, 1, MOST_STEPS))
+        for quantity in (STEP_OF_FLOW, ITERATIONS, LOSS, SPEED, SUCCESS):
+            object.__setattr__(self, quantity.name, quantity.require(getattr(self, quantity.name)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +99,7 @@ def descend_phase_retrieval(
     only on average. (C) Here the unit has the norm of its teacher, because otherwise it could not reach zero loss.
 
     Args:
-        instances: problems with the channel "absolute", all of one size. For several starts on one problem, give it
+        instances: problems with the channel `Absolute`, all of one size. For several starts on one problem, give it
             several times.
         units: m, hidden units of the student.
         seeds: root seeds of the initial weights, one for each run.
@@ -123,7 +114,7 @@ def descend_phase_retrieval(
         DomainError: instances of another channel or of unequal sizes, not one seed for each, an argument out of range,
             runs too large for the memory, a device that is not available.
     """
-    units = require_integer("units", units, 1, LARGEST_SIZE)
+    units = SIZE.called("units").require(units)
     descent = Descent() if descent is None else descent
     instances, seeds = require_runs("descend_phase_retrieval", instances, seeds)
     _check(instances, descent, dtype)
@@ -239,10 +230,10 @@ def _check(instances: Sequence[GeneralizedLinear], descent: Descent, dtype: torc
     if not isinstance(dtype, torch.dtype) or dtype not in (torch.float64, torch.float32):
         raise DomainError(f"dtype = {shown(dtype)} is not known: allowed are torch.float64, torch.float32")
     for instance in instances:
-        if not isinstance(instance, GeneralizedLinear) or instance.channel != "absolute":
+        if not isinstance(instance, GeneralizedLinear) or instance.channel != Absolute():
             channel = getattr(instance, "channel", None)
-            found = f"{type(instance).__name__} object" if channel is None else f"problem of channel {channel!r}"
-            raise DomainError(f"instance = {found}: allowed is a GeneralizedLinear of channel 'absolute'")
+            found = f"{type(instance).__name__} object" if channel is None else f"problem of channel {channel}"
+            raise DomainError(f"instance = {found}: allowed is a GeneralizedLinear of channel Absolute()")
         if (instance.n, instance.d) != (instances[0].n, instances[0].d):
             raise DomainError(
                 f"instances of unequal sizes: n = {instances[0].n}, d = {instances[0].d} "

@@ -9,10 +9,9 @@ and d columns, whose entries have mean square s (docs/glm/theory.md eqs. 4, 7, w
     B = X^T g + Λ a            its field: a weight is seen as B / Λ, in Gaussian noise of variance 1/Λ
     a, V                       means and mean variance under the prior times exp(B w − Λ w²/2)
 
-The code has three parts. A prior is two functions of B and Λ (`PRIORS`). A channel is one compiled function of a label
-and its sum, and the log of its probability; the kernels choose between two by a flag (`amp_kernels`). `Inputs` computes
-B and Λ, the first four lines: those above are `IndependentInputs`. `MessagePassing` has the state of a run and the
-loop.
+A prior and a channel are values of `localentropy.numerics.priors` and `localentropy.numerics.channels`. `Inputs`
+computes B and Λ, the first four lines: those above are `IndependentInputs` for signs and absolute values, compiled, and
+`ChannelInputs` for any channel. `MessagePassing` has the state of a run and the loop.
 
 `generalized_amp` is the Bayes-optimal student of a teacher. The binary perceptron (`localentropy.solvers.amp`) is the
 case of binary weights and signs with a margin, also on random features.
@@ -22,64 +21,23 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import MOST_STEPS, require_between, require_integer, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
+from localentropy.numerics.channels import Absolute, Channel, Sign
+from localentropy.numerics.priors import Prior
+from localentropy.quantities import FIRST_FIELD, SEED, STEPS, TOLERANCE
 from localentropy.solvers.amp_kernels import amp_update, log_probability
 from localentropy.solvers.binary.messages import raised_damping
 
-FIRST_FIELDS = (1e-100, 100.0)
-"""Range of their standard deviation."""
 RECOVERED_VARIANCE = 1e-10
 """Smallest mean variance of a weight: below it g has no correct digits, and all weights are known."""
-
-
-@dataclass(frozen=True)
-class Prior:
-    """What is known of a weight before the labels.
-
-    Attributes:
-        moments: means, [..., d], and mean variance, [..., 1], of weights under the prior times exp(B w − Λ w²/2), from
-            fields B, [..., d], and precisions Λ, [..., 1].
-        log_normalization: ln of the integral of this product, summed over the weights, [...], from the same.
-    """
-
-    moments: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
-    log_normalization: Callable[[np.ndarray, np.ndarray], np.ndarray]
-
-
-def _gaussian_moments(field: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return field / (1.0 + precision), 1.0 / (1.0 + precision)
-
-
-def _gaussian_log_normalization(field: np.ndarray, precision: np.ndarray) -> np.ndarray:
-    return 0.5 * np.sum(field**2 / (1.0 + precision) - np.log1p(precision), -1)
-
-
-def _binary_moments(field: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The precision says nothing: w² = 1 for both weights."""
-    means = np.tanh(field)
-    # Means close to 1 are exact to 1e-16. The smallest variance is far larger.
-    variances = (1.0 - means) * (1.0 + means)
-    return means, variances.sum(-1, np.float64, keepdims=True) / field.shape[-1]
-
-
-def _binary_log_normalization(field: np.ndarray, precision: np.ndarray) -> np.ndarray:
-    return np.sum(np.logaddexp(field, -field) - math.log(2.0) - 0.5 * precision, -1)
-
-
-PRIORS = {
-    "gaussian": Prior(_gaussian_moments, _gaussian_log_normalization),
-    "binary": Prior(_binary_moments, _binary_log_normalization),
-}
-"""Gaussian weights of variance 1; weights +1 or −1 with probability 1/2."""
 
 
 class Inputs(Protocol):
@@ -99,12 +57,12 @@ class IndependentInputs:
     """
 
     def __init__(
-        self, channel: str, inputs: np.ndarray, labels: np.ndarray, square: float, threshold: float = 0.0
+        self, channel: Sign | Absolute, inputs: np.ndarray, labels: np.ndarray, square: float, threshold: float = 0.0
     ) -> None:
         """Without messages.
 
         Args:
-            channel: "sign" or "absolute", see `amp_kernels`.
+            channel: see `amp_kernels`.
             inputs: X, [n, d].
             labels: y, [n].
             square: s, mean square of an entry.
@@ -112,7 +70,7 @@ class IndependentInputs:
         """
         self._inputs = np.ascontiguousarray(inputs, np.float32)
         self._labels = np.ascontiguousarray(labels, np.float64)
-        self._absolute, self._threshold, self._square = channel == "absolute", threshold, square
+        self._absolute, self._threshold, self._square = channel == Absolute(), threshold, square
         n, d = self._inputs.shape
         self._g, self._incoming = np.zeros(n), np.empty(d)
 
@@ -141,6 +99,33 @@ class IndependentInputs:
 
     def _spread(self, variance: np.ndarray) -> float:
         return self._square * self._inputs.shape[1] * float(variance[0])
+
+
+class ChannelInputs:
+    """Inputs of independent entries of mean 0 and mean square s, with the labels of any channel, for one run."""
+
+    def __init__(self, channel: Channel, inputs: np.ndarray, labels: np.ndarray, square: float) -> None:
+        """Without messages; arguments as for `IndependentInputs`."""
+        self._channel, self._inputs, self._labels, self._square = channel, inputs, labels, square
+        self._g = np.zeros(len(inputs))
+
+    def update(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Inputs`."""
+        self._g, slope = self._channel.response(self._labels, *self._sums(means, variance))
+        # A channel that is not log-concave can give a small negative sum. A precision is not negative.
+        precision = np.array([max(self._square * float(np.sum(slope)), 0.0)])
+        return self._g @ self._inputs + precision * means, precision
+
+    def free_entropy(self, means: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """See `Inputs`."""
+        omega, spread = self._sums(means, variance)
+        labels = float(np.sum(self._channel.log_probability(self._labels, omega, spread)))
+        return np.array(labels + 0.5 * spread * float(self._g @ self._g))
+
+    def _sums(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, float]:
+        """ω, [n], and V_z."""
+        spread = self._square * self._inputs.shape[1] * float(variance[0])
+        return self._inputs @ means - spread * self._g, spread
 
 
 class MessagePassing:
@@ -181,7 +166,7 @@ class MessagePassing:
         self._settle()
 
     def _settle(self) -> None:
-        self.means, variance = self._prior.moments(self._field + self._external, self._precision)
+        self.means, variance = _moments(self._prior, self._field + self._external, self._precision)
         self.variance = np.maximum(variance, RECOVERED_VARIANCE)
 
     @property
@@ -218,10 +203,16 @@ class MessagePassing:
         """
         # In double precision, since the terms nearly cancel where weights are almost known.
         field = (self._field + self._external).astype(np.float64)
-        means, variance = self._prior.moments(field, self._precision)
-        weights = self._prior.log_normalization(field, self._precision)
+        means, variance = _moments(self._prior, field, self._precision)
+        weights = np.sum(self._prior.log_normalization(field, self._precision), -1)
         weights += np.sum(0.5 * self._precision * (means**2 + variance) - field * means, -1)
         return (self._inputs.free_entropy(self.means, self.variance) + weights) / means.shape[-1]
+
+
+def _moments(prior: Prior, field: np.ndarray, precision: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means, [..., d], and mean variance, [..., 1], of the weights."""
+    means, variances = prior.moments(field, precision)
+    return means, variances.sum(-1, np.float64, keepdims=True) / variances.shape[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +228,7 @@ class PosteriorMean:
         overlaps: q = |a|²/d after each update, [iterations]. On average over instances q is the overlap with the
             teacher (Nishimori), and follows `bayes.state_evolution`.
         free_entropy: ln of the posterior's normalization, nats per weight; NaN where the run has not converged or the
-            variance vanished. It follows `free_entropy` of `bayes.perceptron` and `bayes.phase_retrieval`.
+            variance vanished. It follows `free_entropy` of `bayes.learning`.
         cpu_seconds: processor time.
     """
 
@@ -271,24 +262,34 @@ def generalized_amp(
         epsilon: the first fields are Gaussian with this standard deviation, in [1e-100, 100]. They must not all be
             zero: for absolute values this is a fixed point.
 
+    Returns:
+        The means of the weights, and whether they converged.
+
     Raises:
         DomainError: an instance of another kind, an argument out of range.
+
+    Example:
+        >>> from localentropy.instances.generalized_linear import generalized_linear
+        >>> from localentropy.solvers.generalized_amp import generalized_amp
+        >>> problem = generalized_linear(n=1000, d=200, seed=0)
+        >>> round(problem.cosine(generalized_amp(problem, seed=0).weights), 2)
+        0.96
     """
     if not isinstance(instance, GeneralizedLinear):
         raise DomainError(
             f"instance = {type(instance).__name__} object: allowed is a GeneralizedLinear, as generalized_linear of "
             "localentropy.instances.generalized_linear makes it"
         )
-    seed = require_integer("seed", seed)
-    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance, most=1.0)
-    tolerance = float(tolerance)
-    epsilon = require_between("epsilon", epsilon, *FIRST_FIELDS)
+    seed, epsilon = SEED.require(seed), FIRST_FIELD.require(epsilon)
+    max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
     start = time.thread_time()
     n, d = instance.inputs.shape
     field = epsilon * seeds.generator(seed, "algorithm/generalized_amp", n=n, d=d).standard_normal((d,))
-    inputs = IndependentInputs(instance.channel, instance.inputs, instance.labels, 1.0 / d)
-    passing = MessagePassing(inputs, PRIORS[instance.prior], field, damping=0.0, adaptive=False)
+    problem, channel = (instance.inputs, instance.labels, 1.0 / d), instance.channel
+    inputs: Inputs = ChannelInputs(channel, *problem)
+    if isinstance(channel, Sign | Absolute):
+        inputs = IndependentInputs(channel, *problem)
+    passing = MessagePassing(inputs, instance.prior, field, damping=0.0, adaptive=False)
     overlaps = [float(np.mean(passing.means**2)) for _ in passing.updates(max_iterations, tolerance)]
     settled, recovered = bool(passing.residual < tolerance), bool(passing.recovered)
     return PosteriorMean(

@@ -27,17 +27,14 @@ from scipy.optimize import minimize
 from scipy.special import expit, xlog1py, xlogy
 
 from localentropy.arguments import (
-    MOST_STEPS,
-    require_between,
     require_choice,
-    require_integer,
-    require_positive,
     require_reals,
     require_signs,
 )
+from localentropy.quantities import REGULARIZATION_OF_RUN, STEPS, TOLERANCE
 
 Array = np.ndarray
-LARGEST_INPUT, REGULARIZATIONS = 1e60, (1e-60, 1e60)
+LARGEST_INPUT = 1e60
 """Beyond them numbers overflow."""
 Trained = tuple[Array, Array | None, int]
 """Weights, the numbers of the lower bound if they are known, iterations."""
@@ -88,14 +85,24 @@ def train_linear_student(
         tolerance: of the gap.
         max_iterations: most iterations of the optimizer.
 
+    Returns:
+        The weights, and the gap to the minimum that bounds their error.
+
     Raises:
         DomainError: arrays of other shapes or with other values, an unknown loss, an argument out of range.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.linear_features import linear_problem
+        >>> from localentropy.solvers.linear_student import train_linear_student
+        >>> problem = linear_problem("independent", n=100, d=20, seed=0)
+        >>> inputs = problem.inputs / np.sqrt(20)
+        >>> train_linear_student(inputs, problem.labels, loss="hinge", regularization=0.1).weights.shape
+        (20,)
     """
     require_choice("loss", loss, _TRAIN)
-    regularization = require_between("regularization", regularization, *REGULARIZATIONS)
-    require_positive(tolerance=tolerance, most=1.0)
-    tolerance = float(tolerance)
-    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
+    regularization = REGULARIZATION_OF_RUN.require(regularization)
+    max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
     inputs = require_reals("inputs", inputs, ("n", "p"), most=LARGEST_INPUT)
     labels = require_signs("labels", labels, inputs.shape[:1])
     start = time.thread_time()

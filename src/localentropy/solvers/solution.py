@@ -18,8 +18,8 @@ class Solution:
     """The weights that a solver ended with, and how it got there.
 
     Attributes:
-        weights: the final weights: of the binary perceptron int8 of ±1, [N]; of a committee float64,
-            [K, inputs_per_unit], with norm 1 for each unit.
+        weights: the final weights, float64, so that no product of them wraps: of the binary perceptron ±1, [N]; of a
+            committee [K, inputs_per_unit], with norm 1 for each unit.
         solved: whether these weights have no training error (at the margin asked for), recomputed from the patterns.
         iterations: number of steps in the solver's own unit (sweeps, passes over the patterns, updates of all
             messages, epochs). Success may have cut the last one short.
@@ -30,8 +30,8 @@ class Solution:
             replicas. None where no rule has a tolerance.
         entropy: Bethe entropy, nats per weight. Only of message passing, as the next one.
         magnetizations: the means of the weights, in [-1, 1], [N].
-        first_weights: of a run that goes on after its first solution, the first weights without errors; None if there
-            were none.
+        first_weights: of a run that goes on after its first solution, the first weights without errors, as `weights`;
+            None if there were none.
     """
 
     weights: np.ndarray
@@ -43,6 +43,11 @@ class Solution:
     entropy: float | None = None
     magnetizations: np.ndarray | None = None
     first_weights: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", self.weights.astype(np.float64))
+        if self.first_weights is not None:
+            object.__setattr__(self, "first_weights", self.first_weights.astype(np.float64))
 
     @property
     def best_train_error(self) -> float:

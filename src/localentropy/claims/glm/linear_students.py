@@ -7,17 +7,19 @@ import pandas as pd
 
 from localentropy.analysis.extrapolation import to_infinite_size
 from localentropy.analysis.paired_differences import paired_differences
-from localentropy.claims.finding import (
+from localentropy.claims.conditions import (
     FEWEST,
-    Bounds,
     Finding,
-    Untestable,
-    decided,
+    above,
+    all_of,
+    below,
+    falls,
     finite_size,
-    jointly,
     largest,
     largest_rise,
     numbers,
+    require,
+    scored,
     smallest,
 )
 
@@ -47,13 +49,12 @@ def logistic_regression_is_nearly_optimal(risk: pd.DataFrame, bayes_perceptron: 
     both = pd.merge_asof(ours, bayes, on="alpha", direction="nearest", tolerance=SAME).dropna(subset="bayes_error")
     _check_ends(both)
     excess = both["generalization_error"] / both["bayes_error"] - 1.0
-    most, least = largest(excess), smallest(excess)
-    quantity = (
-        f"largest excess of the logistic student's error over Bayes' for {FROM:g} ≤ α ≤ {TO:g}, < {ESSENTIALLY:.1%}; "
-        "the smallest > 0"
+    over = f"excess of the logistic student's error over Bayes' for {FROM:g} ≤ α ≤ {TO:g}"
+    return all_of(
+        below(f"largest {over}", largest(excess), ESSENTIALLY),
+        above(f"smallest {over}", smallest(excess), 0.0),
+        detail=f"{len(both)} loads",
     )
-    detail = f"from {least:.4%} to {most:.4%}, over {len(both)} loads"
-    return Finding.of_theory(quantity, most, least > 0 and most < ESSENTIALLY, detail, Bounds(0.0, ESSENTIALLY))
 
 
 def logistic_runs_have_the_error_of_bayes(bayes_perceptron: pd.DataFrame, risk_runs: pd.DataFrame) -> Finding:
@@ -63,44 +64,45 @@ def logistic_runs_have_the_error_of_bayes(bayes_perceptron: pd.DataFrame, risk_r
     cells = _cells(_between(runs[runs["d"] == runs["d"].max()]), ["alpha", "d"])
     expected = np.exp(np.interp(np.log(cells["alpha"]), np.log(bayes["alpha"]), np.log(bayes["bayes_error"])))
     off = largest((cells["mean"] - expected).abs() / (SURE * cells["error"] + finite_size(cells["d"].to_numpy())))
-    detail = (
-        f"d = {cells['d'].iloc[0]}: {numbers(cells['mean'], '.4f')} ± {numbers(cells['error'], '.1g')} for "
-        f"{numbers(expected, '.4f')} at α = {numbers(cells['alpha'], 'g')}"
+    return all_of(
+        below(f"largest |error − Bayes'| / ({SURE:g} SE + 0.5/d) of logistic students, largest d", off, 1.0),
+        detail=f"d = {cells['d'].iloc[0]}: {numbers(cells['mean'], '.4f')} ± {numbers(cells['error'], '.1g')} for "
+        f"{numbers(expected, '.4f')} at α = {numbers(cells['alpha'], 'g')}",
     )
-    quantity = f"largest |error − Bayes'| / ({SURE:g} SE + 0.5/d) of logistic students at the largest d, < 1"
-    return Finding(quantity, off, off < 1, detail, bounds=Bounds(upper=1.0))
 
 
 def optimal_regularization_removes_the_peak(manifold: pd.DataFrame, manifold_runs: pd.DataFrame) -> Finding:
     """With almost no regularization the error peaks at n = p; at the best one it falls throughout. Runs show both."""
-    quantity = (
-        f"highest error of the ridgeless student for 0.5 ≤ n/p ≤ 2, > {PEAK:g} and within {NEAR:.0%} of n = p; the "
-        "error at the best λ falls at every step; the errors of the runs have a peak, 2 SE above both sides, and at "
-        "the best λ no rise by 2 SE"
-    )
     curves = {
         name: _distinct(manifold[manifold["student"] == name]).set_index("alpha")["generalization_error"]
         for name in ("ridgeless", "optimal")
     }
     ridgeless, optimal = curves["ridgeless"], curves["optimal"]
     around = ridgeless[(ridgeless.index >= 0.5) & (ridgeless.index <= 2.0)]
-    if len(around) < FEWEST_LOADS or not _beside(around.index) or len(optimal) < FEWEST_LOADS:
-        raise Untestable("both students at loads around n = p needed")
-    if around.isna().any():
-        raise Untestable("an error of the ridgeless student is missing")
-    peak, rise, at = largest(around), largest(np.diff(optimal)), float(around.idxmax())
-    theory_holds = peak > PEAK and abs(at - 1) < NEAR and rise < 0
-    words, scores, falls = [], [], True
+    both = min(len(around), len(optimal)) >= FEWEST_LOADS and _beside(around.index)
+    require(both, "both students at loads around n = p needed")
+    require(around.notna().all(), "an error of the ridgeless student is missing")
+    conditions = [
+        above("highest error of the ridgeless student for 0.5 ≤ n/p ≤ 2", largest(around), PEAK),
+        below("its place, |n/p − 1|", abs(around.idxmax() - 1), NEAR),
+        falls("error at the best λ", optimal, along="n/p"),
+    ]
+    words = []
     for features, of_all_sizes in manifold_runs.groupby("features"):
         runs = of_all_sizes[of_all_sizes["d"] == of_all_sizes["d"].max()]
-        plain = _cells(runs[runs["student"] == "ridgeless"], ["alpha"]).set_index("alpha")
-        best = _cells(runs[runs["student"] == "optimal"], ["alpha"]).set_index("alpha")
-        if not _beside(plain.index) or len(best) < 3:
-            raise Untestable(f"{features} features: {FEWEST} runs of both students at n = p and on both sides needed")
+        plain, best = (
+            _cells(runs[runs["student"] == name], ["alpha"]).set_index("alpha") for name in ("ridgeless", "optimal")
+        )
+        enough = _beside(plain.index) and len(best) > 2
+        require(enough, f"{features} features: {FEWEST} runs of both students at n = p and on both sides needed")
         top = plain.loc[plain["mean"][np.abs(plain.index - 1) < NEAR].idxmax()]
         sides = (plain[plain.index < 1 - BESIDE].iloc[-1], plain[plain.index > 1 + BESIDE].iloc[0])
-        scores += [(top["mean"] - side["mean"]) / np.hypot(top["error"], side["error"]) for side in sides]
-        falls &= largest_rise(best["mean"].to_numpy(), best["error"].to_numpy()) < 2
+        scores = [(top["mean"] - side["mean"]) / np.hypot(top["error"], side["error"]) for side in sides]
+        rise = largest_rise(best["mean"].to_numpy(), best["error"].to_numpy())
+        conditions += [
+            scored(f"z of the peak above both sides, runs on {features} features", smallest(scores)),
+            below(f"largest rise of the error at the best λ in SE, runs on {features} features", rise, 2.0),
+        ]
         apart = [
             largest(np.abs(cells["mean"] / np.interp(np.log(cells.index), np.log(curve.index), curve) - 1))
             for cells, curve in ((plain, ridgeless), (best, optimal))
@@ -110,11 +112,7 @@ def optimal_regularization_removes_the_peak(manifold: pd.DataFrame, manifold_run
             f"{numbers([side['mean'] for side in sides], '.3f')} beside it; largest difference from theory "
             f"{max(apart):.1%}"
         )
-    ends = f"{optimal.iloc[0]:.3f} to {optimal.iloc[-1]:.3f}"
-    detail = f"{peak:.4f} at n/p = {at:.4g}; best λ: {ends}; {'; '.join(words)}"
-    return Finding(
-        quantity, peak, jointly(bool(theory_holds and falls), decided(scores)), detail, 0.0, Bounds(lower=PEAK)
-    )
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: pd.DataFrame) -> Finding:
@@ -123,17 +121,11 @@ def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: p
     In a sample true and Gaussian features have the same teacher and inputs, so their difference is taken in each
     sample. A mean is taken over the loads of each student. At one load all students have the same training sets.
     """
-    quantity = (
-        "largest difference, in its standard errors, of errors extrapolated in 1/d: of true from Gaussian features, "
-        f"and of Gaussian features from the theory, < {SURE:g}; testable if {SURE:g} SE of each student's mean "
-        f"difference are < {RESOLVED:.0%} of the error"
-    )
-    scores, words = [], []
+    features_apart, theory_apart, words = [], [], []
     shares: dict[str, list[tuple[float, float]]] = {}
     for (student, alpha), runs in equivalence_runs.groupby(["student", "alpha"]):
         line = equivalence[(equivalence["student"] == student) & np.isclose(equivalence["alpha"], alpha, rtol=SAME)]
-        if line.empty:
-            raise Untestable(f"no theory of {student} at n/p = {alpha:g}")
+        require(len(line), f"no theory of {student} at n/p = {alpha:g}")
         theory = float(line["generalization_error"].iloc[0])
         apart = paired_differences(
             runs.rename(columns={"features": "algorithm"}), "generalization_error", "nonlinear", "gaussian", ["d"]
@@ -142,26 +134,30 @@ def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: p
         for errors in (apart.rename("generalization_error").reset_index(), runs[runs["features"] == "gaussian"]):
             cells = _cells(errors, ["d"])
             cells = cells[cells["error"] > 0]
-            if len(cells) < 3:
-                raise Untestable(f"{student}, n/p = {alpha:g}: {FEWEST} runs of both at each of three sizes needed")
+            enough = f"{student}, n/p = {alpha:g}: {FEWEST} runs of both at each of three sizes needed"
+            require(len(cells) > 2, enough)
             limits.append(to_infinite_size(cells["d"], cells["mean"], cells["error"]))
         difference, gaussian = limits
-        scores += [abs(difference.value) / difference.error, abs(gaussian.value - theory) / gaussian.error]
+        features_apart.append(abs(difference.value) / difference.error)
+        theory_apart.append(abs(gaussian.value - theory) / gaussian.error)
         shares.setdefault(student, []).append((difference.value / theory, difference.error / theory))
         words.append(
             f"{student}, n/p = {alpha:g}: {gaussian.value:.4f} ± {gaussian.error:.4f} ({theory:.4f}), true features "
             f"{difference.value:+.4f} ± {difference.error:.4f} from it, slope {difference.slope / theory:+.2f}/d"
         )
-    worst = largest(scores)
     means = {}
     for student, pairs in shares.items():
         values, errors = np.array(pairs).T
         means[student] = (np.average(values, weights=errors**-2), np.sum(errors**-2) ** -0.5)
     told = ", ".join(f"{mean:+.1%} ± {error:.1%} ({student})" for student, (mean, error) in means.items())
-    detail = f"true minus Gaussian, mean over loads, {told}; Gaussian features (theory): {'; '.join(words)}"
-    if worst < SURE and SURE * largest(error for _, error in means.values()) >= RESOLVED:
-        return Finding.untestable(quantity, f"a difference of {RESOLVED:.0%} would not be seen; {detail}")
-    return Finding(quantity, worst, bool(worst < SURE), detail, bounds=Bounds(upper=SURE))
+    extrapolated = "in SE, of errors extrapolated in 1/d"
+    seen = SURE * largest(error for _, error in means.values())
+    return all_of(
+        below(f"largest difference of true from Gaussian features, {extrapolated}", largest(features_apart), SURE),
+        below(f"largest difference of Gaussian features from theory, {extrapolated}", largest(theory_apart), SURE),
+        below(f"{SURE:g} SE of a student's mean difference, in parts of the error", seen, RESOLVED).open_if(True),
+        detail=f"true minus Gaussian, mean over loads, {told}; Gaussian features (theory): {'; '.join(words)}",
+    )
 
 
 def _between(table: pd.DataFrame) -> pd.DataFrame:
@@ -178,14 +174,13 @@ def _bayes_errors(bayes_perceptron: pd.DataFrame) -> pd.DataFrame:
     """
     bayes = _between(bayes_perceptron)[["alpha", "bayes_error"]]
     _check_ends(bayes)
-    if bayes["bayes_error"].isna().any():
-        raise Untestable("an error of Bayes' is missing")
+    require(bayes["bayes_error"].notna().all(), "an error of Bayes' is missing")
     return bayes
 
 
 def _check_ends(errors: pd.DataFrame) -> None:
-    if len(errors) < FEWEST_LOADS or errors["alpha"].iloc[0] > FROM or errors["alpha"].iloc[-1] < TO:
-        raise Untestable(f"both errors at {FEWEST_LOADS} loads from {FROM:g} to {TO:g} needed")
+    enough = len(errors) >= FEWEST_LOADS and errors["alpha"].iloc[0] <= FROM and errors["alpha"].iloc[-1] >= TO
+    require(enough, f"both errors at {FEWEST_LOADS} loads from {FROM:g} to {TO:g} needed")
 
 
 def _distinct(curve: pd.DataFrame) -> pd.DataFrame:
@@ -205,10 +200,8 @@ def _cells(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     Raises:
         Untestable: no load has enough runs, or an error is missing.
     """
-    if runs["generalization_error"].isna().any():
-        raise Untestable("a run without an error")
+    require(runs["generalization_error"].notna().all(), "a run without an error")
     cells = runs.groupby(by)["generalization_error"].agg(mean="mean", error="sem", runs="size").reset_index()
     cells = cells[cells["runs"] >= FEWEST].reset_index(drop=True)
-    if cells.empty:
-        raise Untestable(f"no load has {FEWEST} runs")
+    require(len(cells), f"no load has {FEWEST} runs")
     return cells

@@ -7,7 +7,22 @@ from scipy.interpolate import PchipInterpolator
 
 from localentropy.analysis.printed_loads import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
 from localentropy.analysis.solver_runs import RECOVERED
-from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, jointly, largest, numbers, printed
+from localentropy.claims.conditions import (
+    FEWEST,
+    Condition,
+    Finding,
+    Untestable,
+    above,
+    all_of,
+    at_most,
+    below,
+    largest,
+    numbers,
+    printed,
+    require,
+    smallest,
+    undecided,
+)
 from localentropy.claims.glm.thresholds import transition
 
 MARGIN = 0.05
@@ -23,27 +38,22 @@ def messages_follow_state_evolution(
     needed, threshold = (
         transition(transitions, "binary_perceptron", kind) for kind in ("information_theoretic", "algorithmic")
     )
-    below, above = _sides(amp_binary, threshold)
-    if not below.index.max() > needed:
-        raise Untestable(f"runs between {needed:.3f} and {threshold * (1 - MARGIN):.3f} needed")
+    before, after = _sides(amp_binary, threshold)
+    require(before.index.max() > needed, f"runs between {needed:.3f} and {threshold * (1 - MARGIN):.3f} needed")
     line = bayes_binary[bayes_binary["start"] == "uninformed"].drop_duplicates("alpha").sort_values("alpha")
-    if len(line) < 2 or line["overlap"].isna().any():
-        raise Untestable("no line of the uninformed start, or an overlap on it is missing")
-    theory = PchipInterpolator(line["alpha"], line["overlap"], extrapolate=False)(below.index)
-    off = below["overlap"] - theory
-    worst = largest(off.abs() / (ERRORS * below["error"] + WITHIN * theory))
+    known = len(line) > 1 and line["overlap"].notna().all()
+    require(known, "no line of the uninformed start, or an overlap on it is missing")
+    theory = PchipInterpolator(line["alpha"], line["overlap"], extrapolate=False)(before.index)
+    off = largest((before["overlap"] - theory).abs() / (ERRORS * before["error"] + WITHIN * theory))
     told = ", ".join(
         f"{alpha:.3g}: {row.overlap:.3f} ± {row.error:.3f} ({m:.3f})"
-        for (alpha, row), m in zip(below.iterrows(), theory, strict=True)
+        for (alpha, row), m in zip(before.iterrows(), theory, strict=True)
     )
-    detail = f"overlap (theory) at α = {told}; {_shares(below, above, threshold)}"
-    quantity = (
-        f"largest |overlap − state evolution| / ({ERRORS:g} SE + {WITHIN:.0%}) below the algorithmic threshold, < 1; "
-        f"fewer than half of the runs find the teacher (cosine > {RECOVERED:g}) below it, more above; {MARGIN:.0%} "
-        "around it are left out"
+    return all_of(
+        below(f"largest |overlap − state evolution| / ({ERRORS:g} SE + {WITHIN:.0%}) below the threshold", off, 1.0),
+        *_found_above_only(before, after),
+        detail=f"overlap (theory) at α = {told}; {_shares(before, after, threshold)}",
     )
-    holds = bool(worst < 1 and _found_above_only(below, above))
-    return Finding(quantity, worst, holds, detail, bounds=Bounds(upper=1.0))
 
 
 def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retrieval: pd.DataFrame) -> Finding:
@@ -51,22 +61,19 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
     needed, threshold = (
         transition(transitions, "phase_retrieval", kind) for kind in ("information_theoretic", "algorithmic")
     )
-    numbers_hold = needed == float(PHASE_RETRIEVAL) and printed(PHASE_RETRIEVAL_AMP).hold(threshold)
-    quantity = (
-        f"load (theory) above which message passing finds the teacher, {PHASE_RETRIEVAL_AMP} to the digits printed, "
-        f"and {PHASE_RETRIEVAL} for the best student (derived by hand); fewer than half of the runs find it below "
-        f"{PHASE_RETRIEVAL_AMP}, more above; {MARGIN:.0%} around it are left out"
+    theory = (
+        printed("load above which message passing finds the teacher (theory)", threshold, PHASE_RETRIEVAL_AMP),
+        at_most(
+            f"distance from {PHASE_RETRIEVAL} of the load of the best student (derived by hand)",
+            abs(needed - float(PHASE_RETRIEVAL)),
+            0.0,
+        ),
     )
-    detail = f"{needed:g} (exact, derived by hand) and {threshold:.6f}"
     try:
-        below, above = _sides(amp_phase_retrieval, threshold)
+        before, after = _sides(amp_phase_retrieval, threshold)
     except Untestable as reason:
-        runs_hold: bool | None = None
-        detail += f"; runs: {reason}"
-    else:
-        runs_hold = _found_above_only(below, above)
-        detail += f"; {_shares(below, above, threshold)}"
-    return Finding(quantity, threshold, jointly(numbers_hold, runs_hold), detail, 0.0, printed(PHASE_RETRIEVAL_AMP))
+        return all_of(*theory, undecided("share of the runs that find the teacher", str(reason)))
+    return all_of(*theory, *_found_above_only(before, after), detail=_shares(before, after, threshold))
 
 
 def _sides(runs: pd.DataFrame, threshold: float) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -76,32 +83,36 @@ def _sides(runs: pd.DataFrame, threshold: float) -> tuple[pd.DataFrame, pd.DataF
         Untestable: too few runs, none on one side, or a run without an outcome.
     """
     runs = runs[runs["d"] == runs["d"].max()]
-    if runs[["overlap", "cosine", "converged"]].isna().any(axis=None):
-        raise Untestable("a run without an overlap")
-    groups = runs.assign(found=runs["cosine"].abs() > RECOVERED).groupby("alpha")
-    loads = pd.DataFrame(
-        {
-            "overlap": groups["overlap"].mean(),
-            "error": groups["overlap"].sem(),
-            "found": groups["found"].mean(),
-            "runs": groups.size(),
-            "converged": groups["converged"].sum(),
-        }
+    require(runs[["overlap", "cosine", "converged"]].notna().all(axis=None), "a run without an overlap")
+    loads = (
+        runs.assign(found=runs["cosine"].abs() > RECOVERED)
+        .groupby("alpha")
+        .agg(
+            overlap=("overlap", "mean"),
+            error=("overlap", "sem"),
+            found=("found", "mean"),
+            runs=("found", "size"),
+            converged=("converged", "sum"),
+        )
     )
     loads = loads[loads["runs"] >= FEWEST]
-    below, above = loads[loads.index < threshold * (1 - MARGIN)], loads[loads.index > threshold * (1 + MARGIN)]
-    if below.empty or above.empty:
-        raise Untestable(f"{FEWEST} runs at a load on each side of {threshold:.3f}, {MARGIN:.0%} away, needed")
-    return below, above
+    sides = loads[loads.index < threshold * (1 - MARGIN)], loads[loads.index > threshold * (1 + MARGIN)]
+    needed = f"{FEWEST} runs at a load on each side of {threshold:.3f}, {MARGIN:.0%} away, needed"
+    require(all(map(len, sides)), needed)
+    return sides
 
 
-def _found_above_only(below: pd.DataFrame, above: pd.DataFrame) -> bool:
-    return bool((below["found"] < 0.5).all() and (above["found"] > 0.5).all())
-
-
-def _shares(below: pd.DataFrame, above: pd.DataFrame, threshold: float) -> str:
-    both = pd.concat([below, above])
+def _found_above_only(before: pd.DataFrame, after: pd.DataFrame) -> tuple[Condition, Condition]:
+    found = f"share of the runs that find the teacher (cosine > {RECOVERED:g})"
     return (
-        f"recovered {numbers(both['found'], '.2f')} at α = {numbers(both.index, '.4g')}, threshold {threshold:.6f}; "
+        below(f"largest {found} below the threshold, by {MARGIN:.0%}", largest(before["found"]), 0.5),
+        above(f"smallest {found} above it, by {MARGIN:.0%}", smallest(after["found"]), 0.5),
+    )
+
+
+def _shares(before: pd.DataFrame, after: pd.DataFrame, threshold: float) -> str:
+    both = pd.concat([before, after])
+    return (
+        f"recovered {numbers(both['found'], '.2f')} at α = {numbers(both.index)}, threshold {threshold:.6f}; "
         f"{both['converged'].sum():.0f} of {both['runs'].sum():.0f} runs converged"
     )

@@ -7,7 +7,19 @@ import math
 import pandas as pd
 
 from localentropy.analysis.printed_loads import BINARY, COMMITTEE, METASTABLE
-from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, printed, smallest
+from localentropy.claims.conditions import (
+    Finding,
+    above,
+    all_of,
+    at_most,
+    below,
+    digits,
+    largest,
+    numbers,
+    printed,
+    require,
+    smallest,
+)
 
 NONE = 1e-9
 """A specialization below this is none."""
@@ -20,14 +32,13 @@ FAR = 50.0
 
 
 def transition(transitions: pd.DataFrame, model: str, kind: str) -> float:
-    """One load of the table of the program `bayes_transitions`.
+    """One load of the table of transitions.
 
     Raises:
         Untestable: the model is not in the table.
     """
     rows = transitions.loc[transitions["model"] == model, kind]
-    if rows.empty:
-        raise Untestable(f"no transitions of {model}")
+    require(len(rows), f"no transitions of {model}")
     return float(rows.iloc[0])
 
 
@@ -36,41 +47,43 @@ def binary_weights_are_found_at_once(transitions: pd.DataFrame, bayes_binary: pd
     value, end = (
         transition(transitions, "binary_perceptron", kind) for kind in ("information_theoretic", "algorithmic")
     )
-    if set(bayes_binary["start"]) != {"uninformed", "informed"}:
-        raise Untestable("both starts needed")
+    require(set(bayes_binary["start"]) == {"uninformed", "informed"}, "both starts needed")
     states = bayes_binary.pivot(index="alpha", columns="start", values=["free_entropy", "bayes_error"])
     excess = states["free_entropy", "uninformed"] - states["free_entropy", "informed"]
-    below = excess[(excess.index < value * (1 - AT)) & (excess.index > 0.5 * value)]
-    above = excess[(excess.index > value * (1 + AT)) & (excess.index < end)]
-    if below.empty or above.empty:
-        raise Untestable(f"both states at loads on both sides of {value:.4f} needed")
-    error = float(states["bayes_error", "uninformed"][below.index[-1]])
-    first_order = smallest(below) > 0 > largest(above) and error > 0
-    return Finding.of_theory(
-        f"load at which the free entropy of the teacher becomes the larger one, {BINARY} to the digits printed; the "
-        "probability of an error is positive just below it",
-        value,
-        bool(first_order and printed(BINARY).hold(value)),
-        f"{value:.6f}; the error falls from {error:.4f} to 0",
-        printed(BINARY),
+    before = excess[(excess.index < value * (1 - AT)) & (excess.index > 0.5 * value)]
+    after = excess[(excess.index > value * (1 + AT)) & (excess.index < end)]
+    require(len(before) and len(after), f"both states at loads on both sides of {value:.4f} needed")
+    return all_of(
+        printed("load at which the free entropy of the teacher becomes the larger one", value, BINARY),
+        above("smallest lead of the other state's free entropy at smaller loads", smallest(before), 0.0),
+        below("largest lead of it at larger loads", largest(after), 0.0),
+        above("probability of an error just below", states["bayes_error", "uninformed"][before.index[-1]], 0.0),
     )
 
 
 def the_metastable_glass_ends(glass: pd.DataFrame) -> Finding:
-    """Metastable states at a temperature exist up to the printed load, by one of two definitions of their end."""
-    ends = {
-        "zero entropy on the spinodal": float(glass["on_spinodal"].iloc[0]),
-        "largest load with zero entropy": float(glass["on_line"].iloc[0]),
-    }
-    off = largest(abs(end - float(METASTABLE)) for end in ends.values())  # NaN if one is missing
-    value = min(ends.values(), key=lambda end: abs(end - float(METASTABLE)))
-    told = ", ".join(f"{end:.4f} ({name})" for name, end in ends.items())
-    return Finding.of_theory(
-        f"end of the metastable glass, the nearer of two definitions, {METASTABLE} to the digits printed",
-        value,
-        not math.isnan(off) and any(printed(METASTABLE).hold(end) for end in ends.values()),
-        f"{told}; the nearer one is {100 * (value / float(METASTABLE) - 1):+.1f} % from the printed {METASTABLE}",
-        printed(METASTABLE),
+    """Metastable states of positive training error exist beside the teacher up to a load.
+
+    The printed load is judged apart. At temperature 0 the glass begins without errors. So the loads of the line of zero
+    entropy are those beyond its first one.
+    """
+    line = glass.dropna(subset="zero_entropy").sort_values("temperature")
+    require(len(line) and line["temperature"].iloc[0] == 0, "the line of zero entropy from temperature 0 on needed")
+    start, value = (float(line[column].iloc[0]) for column in ("zero_entropy", "glass_end"))
+    line = line[line["zero_entropy"] > start * (1 + AT)]
+    require(len(line) > 1, "two loads of the glass needed")
+    ends = line.loc[[line["zero_entropy"].idxmin(), line["zero_entropy"].idxmax()]]
+    return all_of(
+        digits("load at which the metastable glass ends", value, METASTABLE),
+        above("smallest training error of its states at T = 0", smallest(line["glass_energy"]), 0.0),
+        above(
+            "smallest load of its states beyond that from which the teacher has the larger free entropy",
+            smallest(line["zero_entropy"] - line["equilibrium"]),
+            0.0,
+        ),
+        at_most("largest load of its states, over its end", largest(line["zero_entropy"]) / value, 1 + AT),
+        detail=f"training errors per weight at T = 0: {numbers(ends['glass_energy'], '.2g')} at α = "
+        f"{numbers(ends['zero_entropy'], '.4f')}",
     )
 
 
@@ -79,21 +92,15 @@ def units_specialize(transitions: pd.DataFrame, bayes_committee_2: pd.DataFrame)
     value = transition(transitions, "committee_large", "information_theoretic")
     start = transition(transitions, "committee_2", "information_theoretic")
     curve = bayes_committee_2.sort_values("alpha").set_index("alpha")["specialization"]
-    below, above = curve[curve.index < start * (1 - AT)], curve[curve.index > start * (1 + AT)]
-    if below.empty or above.empty:
-        raise Untestable(f"two units on both sides of α = {start:.4f} needed")
-    sharp = largest(below) < NONE < smallest(above)
-    detail = (
-        f"{value:.6f} for K → ∞, {COMMITTEE} is printed; K = 2: specialization {'sets in' if sharp else 'is not'} at "
-        f"α = {start:.6f}, {above.iloc[0]:.2g} at {above.index[0]:.4f} and {above.iloc[-1]:.3f} at "
-        f"{above.index[-1]:.3g}"
+    before, after = curve[curve.index < start * (1 - AT)], curve[curve.index > start * (1 + AT)]
+    require(len(before) and len(after), f"two units on both sides of α = {start:.4f} needed")
+    return all_of(
+        digits("information-theoretic n/(Kd) for K → ∞", value, COMMITTEE),
+        below("largest specialization of two units below a load", largest(before), NONE),
+        above("smallest specialization of two units above it", smallest(after), NONE),
+        detail=f"the load of two units is α = {start:.6f}; specialization {numbers(after.iloc[[0, -1]], '.3g')} at "
+        f"{numbers(after.index[[0, -1]])}",
     )
-    quantity = (
-        f"information-theoretic n/(Kd) for K → ∞, {COMMITTEE} to the digits printed; for K = 2 no specialization below "
-        "a load and some above it"
-    )
-    holds = bool(sharp and printed(COMMITTEE).hold(value))
-    return Finding.of_theory(quantity, value, holds, detail, printed(COMMITTEE))
 
 
 def many_units_do_not_specialize_from_an_uninformed_start(
@@ -103,31 +110,18 @@ def many_units_do_not_specialize_from_an_uninformed_start(
     suffices = transition(transitions, "committee_large", "information_theoretic")
     table = committee_evolution.sort_values(["start", "alpha"])
     small = table[table["start"] <= SMALL]
-    beyond = small[small["alpha"] > suffices]
-    if beyond.empty or small["alpha"].max() < FAR:
-        raise Untestable(f"starts of at most {SMALL:g} at loads up to {FAR:g} needed")
-    left = largest(small["overlap"])
+    reach = small["alpha"].max() >= FAR and (small["alpha"] > suffices).any()
+    require(reach, f"starts of at most {SMALL:g} at loads up to {FAR:g} needed")
     last = small[small["alpha"] == small["alpha"].max()]
-    growth = ", ".join(
-        f"{factor:.2g} from {start:g}" for start, factor in zip(last["start"], last["growth"], strict=True)
-    )
     words = []
     for start, rows in table[table["start"] > SMALL].groupby("start"):
         first = rows.loc[rows["overlap"] > start, "alpha"].min()
         if not math.isnan(first):
             before = numbers(rows.loc[rows["alpha"] < first, "alpha"].tail(1), "g")
-            words.append(f"the start {start:g} specializes at α̃ = {first:g}{f', not at {before}' if before else ''}")
-    detail = "; ".join(
-        [
-            f"starts {numbers(small['start'].unique(), 'g')} at α̃ = {numbers(small['alpha'].unique(), 'g')}; one "
-            f"update at α̃ = {last['alpha'].iloc[0]:g} multiplies q_d by {growth}",
-            *words,
-        ]
+            words.append(f"; the start {start:g} specializes at {first:g}{f', not at {before}' if before else ''}")
+    return all_of(
+        below(f"largest final specialization from starts of at most {SMALL:g}", largest(small["overlap"]), NONE),
+        below("largest factor of one update on a start at the largest load", largest(last["growth"]), 1.0),
+        detail=f"starts {numbers(small['start'].unique(), 'g')} at n/(Kd) = {numbers(small['alpha'].unique(), 'g')}; "
+        f"the best student needs only {suffices:.2f}{''.join(words)}; the order K²d itself is not tested",
     )
-    quantity = (
-        f"largest specialization that state evolution ends with, from starts of at most {SMALL:g} at n/(Kd) up to "
-        f"{small['alpha'].max():g}, < {NONE:g}; the best student needs only {suffices:.2f}; the order K²d itself is "
-        "not tested"
-    )
-    holds = left < NONE and smallest(1.0 - last["growth"]) > 0
-    return Finding.of_theory(quantity, left, holds, detail, Bounds(upper=NONE))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.agreement import Agreement, agreement_at_infinite_size, agreement_by_size
-from localentropy.claims.finding import Untestable
+from localentropy.claims.conditions import Untestable
 
 LEAST = 0.01
 """Smallest p-value of all points, extrapolated in 1/D, at which simulation and theory agree."""

@@ -13,7 +13,20 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.thresholds import first_solved
-from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest, largest_rise, numbers, smallest
+from localentropy.claims.conditions import (
+    FEWEST,
+    Finding,
+    Untestable,
+    above,
+    all_of,
+    at_most,
+    below,
+    largest,
+    largest_rise,
+    numbers,
+    require,
+    smallest,
+)
 from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
@@ -33,21 +46,22 @@ FALL = 0.03
 
 def both_optimizers_solve(cnn: pd.DataFrame) -> Finding:
     """Half of the networks of SGD and of Adam make at most one error from some width on."""
-    quantity = "smallest width k from which on half of the networks of both optimizers solve"
     optimizers = _optimizers(cnn)
     halves, wholes = ([first_solved(_solved(cnn, name), least) for name in optimizers] for least in (0.5, 1.0))
     widths = sorted(cnn["width"].unique())
-    words = [
-        f"{name}: half from {_place(half)} on, all from {_place(whole)} on"
-        for name, half, whole in zip(optimizers, halves, wholes, strict=True)
-    ]
-    detail = f"{'; '.join(words)}; k = {numbers(widths, '.0f')}"
-    found = [half for half in halves if half is not None]
-    if len(found) < len(halves):
-        return Finding(quantity, np.nan, False, detail)
-    if max(found) == widths[0]:
-        return Finding.untestable(quantity, f"half solve at the smallest width: {detail}")
-    return Finding(quantity, float(max(found)), True, detail)
+    begun = set(halves) == {widths[0]}
+    require(not begun, f"half solve at the smallest width of k = {numbers(widths, '.0f')}")
+    return all_of(
+        *(
+            at_most(
+                f"width k from which on half of the networks of {name} solve",
+                np.nan if half is None else half,
+                widths[-1],
+            )
+            for name, half in zip(optimizers, halves, strict=True)
+        ),
+        detail=f"all from k = {', '.join(map(_place, wholes))} on; k = {numbers(widths, '.0f')}",
+    )
 
 
 def parameters_exceed_the_inputs(cnn: pd.DataFrame) -> Finding:
@@ -55,119 +69,118 @@ def parameters_exceed_the_inputs(cnn: pd.DataFrame) -> Finding:
 
     The threshold grows with the number of training images.
     """
-    quantity = f"smaller number of parameters at the threshold of an optimizer, over the {INPUTS} inputs, > 1"
     parameters = cnn.groupby("width")["parameters"].first() / INPUTS
-    ratios, words = [], []
-    for optimizer in _optimizers(cnn):
-        first = _threshold(cnn, optimizer)
-        ratios.append(float(parameters[first]))
-        words.append(f"{optimizer} {ratios[-1]:.2f} at k = {first:.0f}")
-    if parameters.iloc[0] > 1:
-        return Finding.untestable(quantity, f"the smallest network has {parameters.iloc[0]:.2f} already")
-    images = cnn.attrs["parameters"]["training_patterns"]
-    detail = f"{', '.join(words)}; the widths start at {parameters.iloc[0]:.2f}; {images} training images"
-    return Finding(quantity, min(ratios), min(ratios) > 1, detail, bounds=Bounds(lower=1))
+    firsts = {optimizer: _threshold(cnn, optimizer) for optimizer in _optimizers(cnn)}
+    require(parameters.iloc[0] <= 1, f"the smallest network has {parameters.iloc[0]:.2f} already")
+    return all_of(
+        *(
+            above(
+                f"number of parameters at the threshold of {optimizer}, over the {INPUTS} inputs",
+                parameters[first],
+                1.0,
+            )
+            for optimizer, first in firsts.items()
+        ),
+        detail=f"at k = {numbers(firsts.values(), '.0f')}; the widths start at {parameters.iloc[0]:.2f}; "
+        f"{cnn.attrs['parameters']['training_patterns']} training images",
+    )
 
 
 def error_falls_with_width(cnn: pd.DataFrame) -> Finding:
     """The test error falls monotonically with the width."""
-    quantity = "largest rise of the test error above that of a smaller k, in standard errors, < 2; all together < −2"
-    rises, falls, words = [], [], []
+    conditions, words = [], []
     for optimizer in _optimizers(cnn):
         rows = cnn[(cnn["quantity"] == "test_error") & (cnn["optimizer"] == optimizer)]
         points = rows.groupby("width")["value"].agg(["mean", "sem"])
-        if len(points) < 2 or points["sem"].isna().any():
-            raise Untestable("two widths and two networks of each needed")
-        rises.append(largest_rise(points["mean"].to_numpy(), points["sem"].to_numpy()))
-        falls.append((points["mean"].iloc[-1] - points["mean"].iloc[0]) / np.hypot(*points["sem"].iloc[[0, -1]]))
+        require(len(points) > 1 and points["sem"].notna().all(), "two widths and two networks of each needed")
+        ends = points.iloc[[0, -1]].to_numpy()
+        conditions += [
+            below(
+                f"largest rise of the test error of {optimizer} above that of a smaller k, in SE",
+                largest_rise(points["mean"].to_numpy(), points["sem"].to_numpy()),
+                2.0,
+            ),
+            above(f"fall of the test error of {optimizer} from the first k to the last, in SE", _fall(*ends), 2.0),
+        ]
         words.append(f"{optimizer}: {numbers(points['mean'], '.3f')} at k = {numbers(points.index, '.0f')}")
-    rise = largest(rises)
-    return Finding(quantity, rise, rise < 2 and largest(falls) < -2, "; ".join(words), bounds=Bounds(upper=2))
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def minima_are_distinct_and_flat(cnn: pd.DataFrame) -> Finding:
     """Solutions near the threshold differ from each other, and the minima of both optimizers are flat."""
-    quantity = (
-        "larger overlap of solutions near the threshold of an optimizer, + 3 SE < 1; E at the two smallest levels of "
-        "noise within 2 SE of that of the solutions, there and at the largest k"
-    )
-    found, calm, words = [], [], []
+    conditions = []
+    width = int(cnn["width"].max())
     for optimizer in _optimizers(cnn):
-        near, wide = _near(cnn, optimizer), int(cnn["width"].max())
-        found.append(overlap(_solutions(cnn, optimizer, near), "overlap"))
-        scores = [errors_at_least_noise(_excess(_solutions(cnn, optimizer, width))) for width in (near, wide)]
-        calm += scores
-        words.append(
-            f"{optimizer}: {found[-1][0]:.3f} ± {found[-1][1]:.3f} at k = {near}; least noise {numbers(scores, '.1f')} "
-            f"SE at k = {near}, {wide}"
-        )
-    value, error = max(found)
-    bound = largest(mean + 3 * spread for mean, spread in found)
-    return Finding(quantity, value, bound < 1 and largest(calm) <= 2, "; ".join(words), error, bounds=Bounds(upper=1))
+        near = _near(cnn, optimizer)
+        mean, error = overlap(_solutions(cnn, optimizer, near), "overlap")
+        conditions.append(below(f"overlap of solutions near the threshold of {optimizer}", mean, 1.0, error, by=3.0))
+        for place, k in ("near the threshold", near), ("at the largest k", width):
+            score = errors_at_least_noise(_excess(_solutions(cnn, optimizer, k)))
+            conditions.append(
+                at_most(f"E at the least noise above that without, in SE, {optimizer} {place}", score, 2.0)
+            )
+    return all_of(*conditions, detail=f"near: k = {near} of {optimizer}; largest k = {width}")
 
 
 def minima_are_alike(cnn: pd.DataFrame) -> Finding:
     """At a larger distance the minima of the two optimizers are equally sharp, within a factor of two."""
-    quantity = f"ratio of the optimizers' train errors at distance {COMPARED_AT}, largest k, < 2"
     width = int(cnn["width"].max())
     optimizers = _optimizers(cnn)
     found = [energy(profiles(_solutions(cnn, optimizer, width))) for optimizer in optimizers]
     energies = [mean for mean, _ in found]
     ratio = largest(energies) / smallest(energies) if smallest(energies) > 0 else np.inf
     words = [f"{name} {mean:.3f} ± {error:.3f}" for name, (mean, error) in zip(optimizers, found, strict=True)]
-    return Finding(quantity, ratio, bool(ratio < 2), f"{', '.join(words)}, k = {width}", bounds=Bounds(upper=2))
+    return all_of(
+        below(f"ratio of the optimizers' train errors at distance {COMPARED_AT}, largest k", ratio, 2.0),
+        detail=f"{', '.join(words)}, k = {width}",
+    )
 
 
 def closer_than_untrained(cnn: pd.DataFrame) -> Finding:
     """Near the threshold solutions are closer to each other than aligned untrained networks."""
-    quantity = "smaller z of the overlap of solutions above that of untrained networks, near the threshold, > 3"
-    scores, words = [], []
+    conditions, words = [], []
     for optimizer in _optimizers(cnn):
         near = _near(cnn, optimizer)
         solutions = _solutions(cnn, optimizer, near)
-        (trained, error), (untrained, noise) = (overlap(solutions, name) for name in ("overlap", "overlap_untrained"))
-        scores.append((trained - untrained) / np.hypot(error, noise))
-        words.append(f"{optimizer}, k = {near}: {trained:.3f} ± {error:.3f}, untrained {untrained:.3f} ± {noise:.3f}")
-    least = smallest(scores)
-    return Finding(quantity, least, least > 3, "; ".join(words), bounds=Bounds(lower=3))
+        trained, untrained = (np.array(overlap(solutions, name)) for name in ("overlap", "overlap_untrained"))
+        name = f"z of the overlap above that of untrained networks, near the threshold of {optimizer}"
+        conditions.append(above(name, _fall(trained, untrained), 3.0))
+        words.append(f"{optimizer}, k = {near}: {trained[0]:.3f}, untrained {untrained[0]:.3f}")
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def wide_minima_are_flatter(cnn: pd.DataFrame) -> Finding:
     """The train error after noise is smaller at the largest width than near the threshold."""
-    return _falls(cnn, f"E({NEAR})", "to a half", lambda rows: energy(profiles(rows), NEAR), lambda near: near / 2)
+    return _falls(cnn, f"E({NEAR})", lambda rows: energy(profiles(rows), NEAR), lambda near: near / 2)
 
 
 def solutions_grow_apart(cnn: pd.DataFrame) -> Finding:
     """The overlap between solutions is smaller at the largest width than near the threshold."""
-    return _falls(cnn, "the overlap", f"by {FALL}", lambda rows: overlap(rows, "overlap"), lambda near: FALL)
+    return _falls(cnn, "the overlap", lambda rows: overlap(rows, "overlap"), lambda near: FALL)
 
 
 def _falls(
     cnn: pd.DataFrame,
     name: str,
-    visible: str,
     measure: Callable[[pd.DataFrame], tuple[float, float]],
     least: Callable[[float], float],
 ) -> Finding:
     """A fall by two standard errors of each optimizer; open where a fall by `least` would be less than that."""
-    quantity = f"smaller z of the fall of {name} from near the threshold to the largest k, > 2"
     width = int(cnn["width"].max())
-    scores, blind, words = [], [], []
+    conditions, words = [], []
     for optimizer in _optimizers(cnn):
         first = _near(cnn, optimizer)
-        if first == width:
-            return Finding.untestable(quantity, f"{optimizer}: fewer than {FEWEST} solutions below the largest width")
+        require(first != width, f"{optimizer}: fewer than {FEWEST} solutions below the largest width")
         (near, error), (far, noise) = (measure(_solutions(cnn, optimizer, k)) for k in (first, width))
         spread = float(np.hypot(error, noise))
-        scores.append((near - far) / spread)
-        blind.append(abs(scores[-1]) <= 2 and least(near) <= 2 * spread)
+        z = (near - far) / spread
+        conditions.append(
+            above(f"z of the fall of {name} from near the threshold to the largest k, {optimizer}", z, 2.0).open_if(
+                abs(z) <= 2 and least(near) <= 2 * spread
+            )
+        )
         words.append(f"{optimizer}: {near:.3f} ± {error:.3f} at k = {first}, {far:.3f} ± {noise:.3f} at {width}")
-    detail = "; ".join(words)
-    failing = [powerless for score, powerless in zip(scores, blind, strict=True) if not score > 2]
-    if failing and all(failing):
-        unseen = f"z = {smallest(scores):.1f}, and a fall {visible} would not be seen"
-        return Finding.untestable(quantity, f"{unseen}: {detail}")
-    return Finding(quantity, smallest(scores), not failing, detail, bounds=Bounds(lower=2))
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
@@ -175,10 +188,6 @@ def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
 
     The linear layer is reported and has no place in the order: its many inputs keep it near its start under Adam.
     """
-    quantity = (
-        "smallest fall of the final overlap from a convolution to the next, in standard errors, > −2, first to last "
-        "> 2; no overlap rises by 2 SE in time, all fall by 3 SE; largest k"
-    )
     # The text speaks of big architectures.
     rows = _layers(cnn)
     rows = rows[rows["width"] == rows["width"].max()]
@@ -186,8 +195,7 @@ def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
     for optimizer, of_optimizer in rows.groupby("optimizer"):
         courses = of_optimizer.groupby(["layer", "epoch"])["value"].agg(["mean", "sem"])
         ends = courses.groupby("layer").last()
-        if ends["sem"].isna().any():
-            raise Untestable("two networks of each optimizer needed")
+        require(ends["sem"].notna().all(), "two networks of each optimizer needed")
         # At epoch 0 there is no error.
         rises += [
             largest_rise(course["mean"].to_numpy()[1:], course["sem"].to_numpy()[1:])
@@ -200,10 +208,13 @@ def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
         words.append(
             f"{optimizer}: convolutions {numbers(convolutions[:, 0], '.3f')}, linear layer {linear['mean']:.3f}"
         )
-    least, rise = smallest(steps), largest(rises)
-    holds = least > -2 and smallest(whole) > 2 and rise < 2 and smallest(moved) > 3
-    detail = f"{'; '.join(words)}; largest rise in time {rise:.1f} SE"
-    return Finding(quantity, least, holds, detail, bounds=Bounds(lower=-2))
+    return all_of(
+        above("smallest fall of the final overlap from a convolution to the next, in SE", smallest(steps), -2.0),
+        above("smaller fall of it from the first convolution to the last, in SE", smallest(whole), 2.0),
+        below("largest rise of an overlap in time, in SE", largest(rises), 2.0),
+        above("smallest final distance of an overlap from 1, in SE", smallest(moved), 3.0),
+        detail="; ".join(words),
+    )
 
 
 def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
@@ -212,35 +223,33 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     The distance is that of whole networks whose weights have norm 1, √(2 (1 − overlap)). In lazy training it falls like
     k^(−1/2): a slower fall counts as remaining.
     """
-    quantity = (
-        "smaller exponent of k in the distance of whole networks from their start, upper half of the widths, − 1 SE > "
-        "−1/2; the distance at the largest k > 3 SE"
-    )
     whole = cnn[(cnn["quantity"] == "overlap_start") & cnn["layer"].isna()]
-    if whole.empty:
-        raise Untestable("no overlaps of whole networks with the initial weights")
+    require(len(whole), "no overlaps of whole networks with the initial weights")
     layers = _layers(cnn)
     layers = layers[layers["epoch"] == layers["epoch"].max()]
-    found, scores, words = [], [], []
+    conditions, words = [], []
     for optimizer, rows in whole.groupby("optimizer"):
         widths, distance, error = _distances(rows)
-        scores.append(distance[-1] / error[-1])
         exponent, spread = _exponent(widths, distance, error)
-        found.append((exponent, spread))
+        falls = above(
+            f"exponent of k in the distance from the start, upper half of the widths, {optimizer}",
+            exponent,
+            -0.5,
+            spread,
+            by=1.0,
+            or_open=True,
+        )
+        left = above(f"distance from the start at the largest k, in SE, {optimizer}", distance[-1] / error[-1], 3.0)
+        conditions += [falls, left.open_if(falls.holds is None)]
         exponents = [
             _exponent(*_distances(of_layer))[0]
             for _, of_layer in layers[layers["optimizer"] == optimizer].groupby("layer")
         ]
         words.append(
-            f"{optimizer}: {exponent:.2f} ± {spread:.2f}, distance {distance[-1]:.3f} ± {error[-1]:.3f} at k = "
-            f"{widths[-1]:.0f}; layers {numbers(exponents, '+.2f')}"
+            f"{optimizer}: distance {distance[-1]:.3f} ± {error[-1]:.3f} at k = {widths[-1]:.0f}; layers "
+            f"{numbers(exponents, '+.2f')}"
         )
-    exponent, spread = min(found)
-    above, below = (all(value + sign * one > -0.5 for value, one in found) for sign in (-1, 1))
-    detail = "; ".join(words)
-    if below and not above:
-        return Finding.untestable(quantity, f"the widths are too few to tell: {detail}")
-    return Finding(quantity, exponent, above and smallest(scores) > 3, detail, spread, bounds=Bounds(lower=-0.5))
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def _distances(overlaps: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -252,8 +261,7 @@ def _distances(overlaps: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarr
     distances = np.sqrt(2 * (1 - overlaps["value"]).clip(lower=0))
     points = distances.groupby(overlaps["width"]).agg(["mean", "sem"])
     points = points.iloc[len(points) // 2 :]
-    if len(points) < 3 or points["sem"].isna().any():
-        raise Untestable("six widths and two networks of each needed")
+    require(len(points) > 2 and points["sem"].notna().all(), "six widths and two networks of each needed")
     return points.index.to_numpy(float), points["mean"].to_numpy(), points["sem"].to_numpy()
 
 
@@ -274,8 +282,7 @@ def _fall(before: np.ndarray, after: np.ndarray) -> float:
 
 def _optimizers(cnn: pd.DataFrame) -> list[str]:
     names = list(cnn["optimizer"].unique())
-    if len(names) != 2:
-        raise Untestable(f"two optimizers needed, found {', '.join(names)}")
+    require(len(names) == 2, f"two optimizers needed, found {', '.join(names)}")
     return names
 
 
@@ -309,8 +316,7 @@ def _solutions(cnn: pd.DataFrame, optimizer: str, width: float) -> pd.DataFrame:
     """
     here = cnn[(cnn["optimizer"] == optimizer) & (cnn["width"] == width)]
     found = here[(here["quantity"] == "solved") & (here["value"] == 1.0)]["sample"]
-    if len(found) < FEWEST:
-        raise Untestable(f"{optimizer}: fewer than {FEWEST} solutions at k = {width:.0f}")
+    require(len(found) >= FEWEST, f"{optimizer}: fewer than {FEWEST} solutions at k = {width:.0f}")
     return of_samples(here, found)
 
 
@@ -322,8 +328,7 @@ def _near(cnn: pd.DataFrame, optimizer: str) -> int:
     """
     rows = cnn[(cnn["quantity"] == "solved") & (cnn["optimizer"] == optimizer)]
     counts = rows[rows["width"] >= _threshold(cnn, optimizer)].groupby("width")["value"].sum()
-    if not (counts >= FEWEST).any():
-        raise Untestable(f"{optimizer}: fewer than {FEWEST} solutions at every width")
+    require((counts >= FEWEST).any(), f"{optimizer}: fewer than {FEWEST} solutions at every width")
     return int(counts[counts >= FEWEST].index[0])
 
 
@@ -341,6 +346,5 @@ def _layers(cnn: pd.DataFrame) -> pd.DataFrame:
         Untestable: there are none.
     """
     rows = cnn[(cnn["quantity"] == "overlap_start") & cnn["layer"].notna()]
-    if rows.empty:
-        raise Untestable("no overlaps with the initial weights")
+    require(len(rows), "no overlaps with the initial weights")
     return rows

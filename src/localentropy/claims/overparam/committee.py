@@ -7,7 +7,21 @@ import pandas as pd
 
 from localentropy.analysis.thresholds import first_solved
 from localentropy.analysis.training_sets import on_each_set, over_sets, solved_by_all, solved_fractions
-from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest, largest_rise, numbers
+from localentropy.claims.conditions import (
+    FEWEST,
+    Condition,
+    Finding,
+    Untestable,
+    above,
+    all_of,
+    at_least,
+    at_most,
+    below,
+    largest,
+    largest_rise,
+    numbers,
+    require,
+)
 from localentropy.claims.overparam.mlp import threshold_parameters
 from localentropy.claims.overparam.trained_networks import COMPARED_AT, energy, profiles
 from localentropy.data.mnist_parity import COMPONENTS
@@ -22,96 +36,102 @@ SLIGHTLY = 0.25
 
 def both_fail_below_one_threshold(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
     """Below one N/P neither algorithm solves; their thresholds lie within one step of the grid."""
-    quantity = (
-        "grid steps between the first N/P where half of the runs solve (fBP, SGD), ≤ 1; none solve at the smallest"
-    )
     solved = [_solved(table) for table in (committee_focusing_bp, committee_sgd)]
     grid = sorted(set(solved[0].index) & set(solved[1].index))
+    require(grid, "no N/P at which both ran")
     solved = [fractions.loc[grid] for fractions in solved]
-    if not grid:
-        raise Untestable("no N/P at which both ran")
     halves = [first_solved(fractions, 0.5) for fractions in solved]
-    if None in halves or any(half == grid[0] for half in halves):
-        return Finding.untestable(quantity, f"half solved from N/P = {halves} on; the grid starts at {grid[0]:.2f}")
-    apart = abs(grid.index(halves[0]) - grid.index(halves[1]))
-    empty = all(fractions.iloc[0] == 0.0 for fractions in solved)
-    detail = "; ".join(
+    if None in halves or grid[0] in halves:
+        raise Untestable(f"half solved from N/P = {halves} on; the grid starts at {grid[0]:.2f}")
+    told = "; ".join(
         f"{name}: {numbers(fractions, '.2f')}" for name, fractions in zip(("fBP", "SGD"), solved, strict=True)
     )
-    detail = f"fraction solved at N/P = {numbers(grid, '.2f')}: {detail}"
-    return Finding(quantity, float(apart), bool(apart <= 1 and empty), detail, bounds=Bounds(upper=1.0))
+    return all_of(
+        at_most(
+            "grid steps between the first N/P where half of the runs solve (fBP, SGD)",
+            abs(grid.index(halves[0]) - grid.index(halves[1])),
+            1.0,
+        ),
+        at_most("largest fraction solved at the smallest N/P", largest(each.iloc[0] for each in solved), 0.0),
+        detail=f"fraction solved at N/P = {numbers(grid, '.2f')}: {told}",
+    )
 
 
 def solutions_stay_apart(committee_sgd: pd.DataFrame) -> Finding:
     """The overlap of SGD's solutions grows as N/P falls, and stays well below 1 at the threshold."""
-    quantity = "overlap + 3 SE at the smallest N/P where half of the runs solve, < 0.9; falling with N/P"
     points = over_sets(on_each_set(committee_sgd[committee_sgd["quantity"] == "overlap"]))
     first = first_solved(_solved(committee_sgd), 0.5)
     points = points[points["samples"] >= 3]
-    if first is None or len(points) < 3 or first not in points.index:
-        return Finding.untestable(quantity, "fewer than three values of N/P with pairs of solutions")
-    at = points.loc[first]
-    rise = largest_rise(points["y"].to_numpy(), points["y_err"].to_numpy())
-    fell = bool(points["y"].iloc[0] > points["y"].iloc[-1] and rise < 2)
-    top = float(at["y"] + 3 * at["y_err"])
-    detail = f"{numbers(points['y'], '.3f')} at N/P = {numbers(points.index, '.2f')}; threshold {first:.2f}"
-    bounds = Bounds(upper=0.9)
-    return Finding(quantity, float(at["y"]), top < 0.9 and fell, detail, float(at["y_err"]), bounds)
+    enough = first is not None and len(points) > 2 and first in points.index
+    require(enough, "fewer than three values of N/P with pairs of solutions")
+    at, ends = points.loc[first], points["y"].iloc[[0, -1]].to_numpy()
+    return all_of(
+        below("overlap at the smallest N/P where half of the runs solve", at["y"], 0.9, at["y_err"], by=3.0),
+        above("overlap at the smallest N/P minus that at the largest", ends[0] - ends[1], 0.0),
+        below(
+            "largest rise of the overlap with N/P, in SE",
+            largest_rise(points["y"].to_numpy(), points["y_err"].to_numpy()),
+            2.0,
+        ),
+        detail=f"{numbers(points['y'], '.3f')} at N/P = {numbers(points.index, '.2f')}; threshold {first:.2f}",
+    )
 
 
 def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
     """Test errors fall monotonically with N/P; SGD's are slightly larger."""
-    quantity = (
-        "ε_SGD − ε_fBP on the same training sets in standard errors, averaged over N/P where both solve, > 2; less "
-        f"than {SLIGHTLY} ε_fBP at half of these N/P at least; both falling"
-    )
     tables = committee_focusing_bp, committee_sgd
     errors = [on_each_set(_of_solutions(table, "test_error")) for table in tables]
     both = solved_by_all(_solved(table) for table in tables)
     used = both[both >= 0.9].index
     gap = (errors[1] - errors[0]).dropna()
     gap = gap[gap.index.isin(used, level="inv_alpha")]
-    if len(used) < 2 or gap.groupby("inv_alpha").size().reindex(used, fill_value=0).min() < FEWEST:
-        return Finding.untestable(
-            quantity, f"fewer than two N/P where both solve, or fewer than {FEWEST} training sets"
-        )
+    sets = len(used) > 1 and gap.groupby("inv_alpha").size().reindex(used, fill_value=0).min() >= FEWEST
+    require(sets, f"fewer than two N/P where both solve, or fewer than {FEWEST} training sets")
     # A training set has a number at each N/P. They count as one measurement, so the average over N/P comes first.
     each = gap.groupby("sample").mean()
-    z = float(each.mean() / each.sem())
     relative = gap.groupby("inv_alpha").mean() / errors[0].groupby("inv_alpha").mean().loc[used]
-    slight = float((relative < SLIGHTLY).mean())
-    rises, falls = zip(*(_rise_and_fall(each.loc[used]) for each in errors), strict=True)
-    detail = (
-        f"mean {each.mean():.4f} ± {each.sem():.4f}; {numbers(relative, '.3f')} of ε_fBP at N/P = "
-        f"{numbers(used, '.2f')}; largest rise of an error {largest(rises):+.1f} SE (< 2), of all steps together "
-        f"{largest(falls):+.1f} SE (< −2)"
+    return all_of(
+        above(
+            "ε_SGD − ε_fBP on the same training sets, mean over N/P where both solve, in SE",
+            each.mean() / each.sem(),
+            2.0,
+        ),
+        at_least(f"part of these N/P where it is less than {SLIGHTLY} ε_fBP", (relative < SLIGHTLY).mean(), 0.5),
+        *_falls(errors[0].loc[used], "fBP"),
+        *_falls(errors[1].loc[used], "SGD"),
+        detail=f"mean {each.mean():.4f} ± {each.sem():.4f}; {numbers(relative, '.3f')} of ε_fBP at N/P = "
+        f"{numbers(used, '.2f')}",
     )
-    holds = z > 2 and slight >= 0.5 and largest(rises) < 2 and largest(falls) < -2
-    return Finding(quantity, z, bool(holds), detail, bounds=Bounds(lower=2.0))
 
 
 def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.DataFrame) -> Finding:
     """Minima are flat at short distance, sharper near the threshold, and fBP's flatter than SGD's."""
-    quantity = f"largest E({SHORT}), < {LITTLE}; E({COMPARED_AT}) near > far, SGD > fBP"
     tables = {"fBP": committee_focusing_bp, "SGD": committee_sgd}
     both = solved_by_all(_solved(table) for table in tables.values())
     near, far = first_solved(both), float(both.index.max())
     if near is None or near == far:
-        return Finding.untestable(quantity, "no two values of N/P at which all runs of both solve")
+        raise Untestable("no two values of N/P at which all runs of both solve")
     energies, errors, little = {}, {}, {}
     for name, table in tables.items():
         for place, inv_alpha in (("near", near), ("far", far)):
             found = profiles(table[table["inv_alpha"] == inv_alpha])
             energies[name, place], errors[name, place] = energy(found)
             little[name, place], _ = energy(found, SHORT)
-    sharper = all(energies[name, "near"] > energies[name, "far"] for name in tables)
-    flatter = all(energies["SGD", place] > energies["fBP", place] for place in ("near", "far"))
     words = (
         f"{' '.join(key)} {energies[key]:.4f} ± {errors[key]:.4f}, E({SHORT}) = {little[key]:.2g}" for key in energies
     )
-    detail = f"{'; '.join(words)} (near: N/P = {near:.2f}, far: {far:.2f})"
-    most = largest(little.values())
-    return Finding(quantity, most, sharper and flatter and most < LITTLE, detail, bounds=Bounds(upper=LITTLE))
+    return all_of(
+        below(f"largest E({SHORT})", largest(little.values()), LITTLE),
+        *(
+            above(f"E({COMPARED_AT}) of {name}, near minus far", energies[name, "near"] - energies[name, "far"], 0.0)
+            for name in tables
+        ),
+        *(
+            above(f"E({COMPARED_AT}) of SGD minus fBP, {place}", energies["SGD", place] - energies["fBP", place], 0.0)
+            for place in ("near", "far")
+        ),
+        detail=f"{'; '.join(words)} (near: N/P = {near:.2f}, far: {far:.2f})",
+    )
 
 
 def inputs_exceed_the_latent_dimension(
@@ -123,28 +143,25 @@ def inputs_exceed_the_latent_dimension(
     than ten parameters at any width. The text says the same of all networks. For convolutional ones see
     `cnn.parameters_exceed_the_inputs`.
     """
-    quantity = "smallest ratio at the threshold, > 1: N/D of the committee, parameters over inputs of the perceptron"
-    ratios, starts = [], []
-    for table in (committee_focusing_bp, committee_sgd):
+    conditions, starts = [], []
+    for name, table in (("fBP", committee_focusing_bp), ("SGD", committee_sgd)):
         solved = _solved(table)
         first = first_solved(solved, 0.5)
         if first is None:
-            return Finding.untestable(quantity, "no N/P where half of the runs solve")
+            raise Untestable("no N/P where half of the runs solve")
         sizes = table.groupby("inv_alpha")[["N", "D"]].first()
         ratio = sizes["N"] / sizes["D"]
-        if first == solved.index[0] and ratio[first] > 1:
-            return Finding.untestable(quantity, f"half solved at the smallest N/D already, {ratio[first]:.2f}")
-        ratios.append(float(ratio[first]))
+        begun = first == solved.index[0] and ratio[first] > 1
+        require(not begun, f"half solved at the smallest N/D already, {ratio[first]:.2f}")
+        conditions.append(above(f"N/D of the committee at its threshold, {name}", ratio[first], 1.0))
         starts.append(float(ratio.iloc[0]))
     alpha_T = committee_sgd["P"].iloc[0] / committee_sgd["D"].iloc[0]
-    detail = (
-        f"fBP {ratios[0]:.2f}, SGD {ratios[1]:.2f}, at the α_T = {alpha_T:g} chosen here; "
-        f"the grids start at N/D = {numbers(starts, '.2f')}"
-    )
     for start, parameters in threshold_parameters(mlp).items():
-        ratios.append(parameters / COMPONENTS)
-        detail += f"; perceptron, {start}: {parameters} parameters for {COMPONENTS} inputs"
-    return Finding(quantity, min(ratios), min(ratios) > 1, detail, bounds=Bounds(lower=1))
+        name = f"parameters of the perceptron at its threshold over its {COMPONENTS} inputs, {start}"
+        conditions.append(above(name, parameters / COMPONENTS, 1.0))
+    return all_of(
+        *conditions, detail=f"α_T = {alpha_T:g} is chosen here; the grids start at N/D = {numbers(starts, '.2f')}"
+    )
 
 
 def _solved(table: pd.DataFrame) -> pd.Series:
@@ -153,8 +170,8 @@ def _solved(table: pd.DataFrame) -> pd.Series:
     Raises:
         Untestable: fewer than `FEWEST` runs at some N/P.
     """
-    if table[table["quantity"] == "solved"].groupby("inv_alpha").size().min() < FEWEST:
-        raise Untestable(f"fewer than {FEWEST} runs at some N/P")
+    fewest = table[table["quantity"] == "solved"].groupby("inv_alpha").size().min()
+    require(fewest >= FEWEST, f"fewer than {FEWEST} runs at some N/P")
     return solved_fractions(table)
 
 
@@ -165,7 +182,14 @@ def _of_solutions(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
     return table[table["quantity"] == quantity].merge(solved, on=run)
 
 
-def _rise_and_fall(each: pd.Series) -> tuple[float, float]:
-    """Largest rise of the mean over training sets along N/P, and the step from first to last, in standard errors."""
+def _falls(each: pd.Series, name: str) -> tuple[Condition, Condition]:
+    """The mean over training sets does not rise along N/P, and falls from first to last."""
     means, errors, _ = over_sets(each).to_numpy().T
-    return largest_rise(means, errors), float((means[-1] - means[0]) / np.hypot(errors[-1], errors[0]))
+    return (
+        below(f"largest rise of the error of {name} with N/P, in SE", largest_rise(means, errors), 2.0),
+        below(
+            f"error of {name} at the largest N/P minus that at the smallest, in SE",
+            (means[-1] - means[0]) / np.hypot(errors[-1], errors[0]),
+            -2.0,
+        ),
+    )

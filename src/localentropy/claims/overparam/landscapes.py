@@ -8,7 +8,18 @@ import pandas as pd
 from localentropy.analysis.agreement import normal_score
 from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.analysis.stability_histogram import StabilityHistogram, stability_histogram
-from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, largest, largest_rise, numbers
+from localentropy.claims.conditions import (
+    FEWEST,
+    Finding,
+    above,
+    all_of,
+    below,
+    largest,
+    largest_rise,
+    numbers,
+    require,
+    smallest,
+)
 from localentropy.claims.overparam.agreement_rule import LEAST, at_infinite_size
 
 DISTANCE = 0.02
@@ -29,21 +40,20 @@ def stabilities_peak_near_zero(stability_density: pd.DataFrame) -> Finding:
     """The stability density of typical solutions peaks near the origin, the nearer the smaller 1/α."""
     rows = stability_density[(stability_density["quantity"] == "density") & (stability_density["margin"] == 0.0)]
     modes = pd.Series({at: _mode(here) for at, here in rows.groupby("inv_alpha")}).sort_index()
-    if (modes > 0).sum() < 2:
-        raise Untestable("two values of 1/α with a mode away from zero needed")
+    require((modes > 0).sum() > 1, "two values of 1/α with a mode away from zero needed")
     # Next to the interpolation threshold the mode is at zero itself.
-    grows = bool(((np.diff(modes) > 0) | (modes.cummax().to_numpy()[1:] == 0)).all())
-    detail = ", ".join(f"{mode:.3f} at 1/α = {at:g}" for at, mode in modes.items())
-    value = largest(modes)
-    quantity = "largest mode of P(Δ), < 0.35, growing with 1/α"
-    return Finding.of_theory(quantity, value, value < 0.35 and grows, detail, Bounds(upper=0.35))
+    steps = np.diff(modes)[modes.cummax().to_numpy()[1:] != 0]
+    return all_of(
+        below("largest mode of P(Δ)", largest(modes), 0.35),
+        above("smallest step of the mode along 1/α, where it is away from zero", smallest(steps), 0.0),
+        detail=", ".join(f"{mode:.3f} at 1/α = {at:g}" for at, mode in modes.items()),
+    )
 
 
 def stabilities_follow_the_theory(
     solve_mct0: pd.DataFrame, stability_density: pd.DataFrame, typical_lattice: pd.DataFrame
 ) -> Finding:
     """The stabilities of zero-temperature Monte Carlo's solutions have the replica density."""
-    quantity = f"largest χ² per lattice bin but the first, over 1/α, < {SCATTER}, at two values of {BINS} bins at least"
     runs, lattice = (table[table["margin"] == 0.0] for table in (solve_mct0, typical_lattice))
     sizes = runs[runs["quantity"] == "stability_count"].groupby(["D", "N", "inv_alpha"])["sample"].nunique()
     sizes = sizes[sizes >= FEWEST].reset_index()
@@ -57,70 +67,68 @@ def stabilities_follow_the_theory(
         if bins >= BINS:
             ratios[inv_alpha] = chi_squared / bins
             words.append(f"{ratios[inv_alpha]:.2f} over {bins} bins at 1/α = {inv_alpha:g}, D = {D}")
-    if len(ratios) < 2:
-        return Finding.untestable(quantity, f"two values of 1/α with {FEWEST} solved runs needed. {'; '.join(words)}")
-    worst = largest(ratios.values())
-    return Finding(quantity, worst, worst < SCATTER, "; ".join(words), bounds=Bounds(upper=SCATTER))
+    need = f"two values of 1/α with {FEWEST} solved runs and {BINS} bins needed. {'; '.join(words)}"
+    require(len(ratios) > 1, need)
+    return all_of(
+        below("largest χ² per lattice bin but the first, over 1/α", largest(ratios.values()), SCATTER),
+        detail="; ".join(words),
+    )
 
 
 def zero_temperature_is_sharp(solve_mct0: pd.DataFrame, typical_lattice: pd.DataFrame) -> Finding:
     """Monte Carlo's solutions are as sharp as typical ones, at every 1/α."""
-    quantity = (
-        f"largest |E(d)/E_RS(d) − 1| for dN ≥ {FLIPS}, < {NEAR}; E/E_RS − 1 extrapolated in 1/D, p > {LEAST}; "
-        f"spread of E({DISTANCE}) over 1/α < {SPREAD:.0%}"
-    )
     lattice = typical_lattice[(typical_lattice["quantity"] == "local_energy") & (typical_lattice["margin"] == 0.0)]
     lattice = lattice.rename(columns={"value": "energy"})
     points = with_theory(_energies(solve_mct0), lattice, "energy", ("x",)).dropna(subset="theory")
     points = points[points["D"] == points.groupby(points["inv_alpha"].round(1))["D"].transform("max")]
     at = points[np.isclose(points["x"], DISTANCE)]
-    if len(at) < 2:
-        return Finding.untestable(quantity, f"fewer than two values of 1/α with {FEWEST} solved runs")
-    spread = float(at["y"].max() / at["y"].min() - 1.0)
+    require(len(at) > 1, f"fewer than two values of 1/α with {FEWEST} solved runs")
     far = points[points["x"] * points["N"] >= FLIPS]
     worst = largest((far["y"] / far["theory"] - 1.0).abs())
     differences = deviations(solve_mct0, "local_energy", lattice, "energy", ("x",))
     differences = differences[differences["x"] * differences["N"] >= FLIPS]
     relative = differences.assign(deviation=differences["deviation"] / differences["theory"])
     found, words = at_infinite_size(relative, ["x"])
-    detail = (
-        f"E({DISTANCE}) = {numbers(at['y'])} at 1/α = {numbers(at['inv_alpha'], '.3g')}: spread {spread:.0%}; "
-        f"mean E/E_RS − 1 {words}"
+    return all_of(
+        below(f"largest |E(d)/E_RS(d) − 1| for dN ≥ {FLIPS}", worst, NEAR),
+        above("p-value of E/E_RS − 1 extrapolated in 1/D", found.p_value, LEAST),
+        below(f"spread of E({DISTANCE}) over 1/α", largest(at["y"]) / smallest(at["y"]) - 1.0, SPREAD),
+        detail=f"E = {numbers(at['y'])} at 1/α = {numbers(at['inv_alpha'], '.3g')}; mean E/E_RS − 1 {words}",
     )
-    holds = worst < NEAR and spread < SPREAD and found.p_value > LEAST
-    return Finding(quantity, worst, bool(holds), detail, bounds=Bounds(upper=NEAR))
 
 
 def efficient_minima_flatten(solve_sbpi: pd.DataFrame, solve_belief_propagation: pd.DataFrame) -> Finding:
     """The minima of SBPI and BP get flatter with 1/α."""
-    quantity = f"E({DISTANCE}) at the largest 1/α minus that at the smallest, in standard errors, < −3; no step up by 2"
     steps, scores, words = [], [], []
     for name, table in {"SBPI": solve_sbpi, "BP": solve_belief_propagation}.items():
         energies = _energies(table)
         here = energies[np.isclose(energies["x"], DISTANCE)].sort_values("inv_alpha")
         here = here[here["D"] == here["D"].mode().max()]  # the size with the most values of 1/α
-        if len(here) < 2:
-            return Finding.untestable(quantity, f"{name}: fewer than two values of 1/α with {FEWEST} solved runs")
+        require(len(here) > 1, f"{name}: fewer than two values of 1/α with {FEWEST} solved runs")
         steps.append(largest_rise(here["y"].to_numpy(), here["y_err"].to_numpy()))
         (first, last), error = here["y"].iloc[[0, -1]], np.hypot(*here["y_err"].iloc[[0, -1]])
         scores.append((last - first) / error)
-        if abs(scores[-1]) < 3 and error > first / 6:
-            why = f"{name}: E falls from {first:.2g} by {first - last:.2g} ± {error:.2g}, a halving would not be seen"
-            return Finding.untestable(quantity, why)
+        seen = abs(scores[-1]) >= 3 or not error > first / 6
+        require(
+            seen, f"{name}: E falls from {first:.2g} by {first - last:.2g} ± {error:.2g}, a halving would not be seen"
+        )
         solved = numbers(here["n"], ".0f")
         words.append(
-            f"{name}: {numbers(here['y'], '.2g')} at 1/α = {numbers(here['inv_alpha'], '.3g')} ({solved} solutions), "
-            f"{scores[-1]:.1f} standard errors, largest step up {steps[-1]:+.1f}"
+            f"{name}: {numbers(here['y'], '.2g')} at 1/α = {numbers(here['inv_alpha'], '.3g')} ({solved} solutions)"
         )
-    fall = largest(scores)
-    return Finding(quantity, fall, fall < -3 and largest(steps) < 2, "; ".join(words), bounds=Bounds(upper=-3.0))
+    return all_of(
+        below(
+            f"E({DISTANCE}) at the largest 1/α minus that at the smallest, in standard errors", largest(scores), -3.0
+        ),
+        below("largest step up along 1/α, in standard errors", largest(steps), 2.0),
+        detail="; ".join(words),
+    )
 
 
 def efficient_minima_are_flatter(
     solve_mct0: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_belief_propagation: pd.DataFrame
 ) -> Finding:
     """At equal 1/α SBPI and BP find flatter minima than zero-temperature Monte Carlo."""
-    quantity = f"largest E({DISTANCE}) of SBPI and BP over MCT0's at equal 1/α, < 0.3"
     sharp = _energies(solve_mct0)
     sharp = sharp[np.isclose(sharp["x"], DISTANCE)]
     ratios: list[float] = []
@@ -134,10 +142,11 @@ def efficient_minima_are_flatter(
                 ratios.append(float(point["y"] / against["y"]))
                 sizes = f"D = {point['D']:.0f} and {against['D']:.0f}"
                 words.append(f"{name} {ratios[-1]:.3f} at 1/α = {point['inv_alpha']:.3g} ({sizes})")
-        if len(ratios) == before:
-            return Finding.untestable(quantity, f"no 1/α at which {name} and MCT0 have {FEWEST} solved runs")
-    worst = largest(ratios)
-    return Finding(quantity, worst, worst < 0.3, ", ".join(words), bounds=Bounds(upper=0.3))
+        require(len(ratios) > before, f"no 1/α at which {name} and MCT0 have {FEWEST} solved runs")
+    return all_of(
+        below(f"largest E({DISTANCE}) of SBPI and BP over MCT0's at equal 1/α", largest(ratios), 0.3),
+        detail=", ".join(words),
+    )
 
 
 def _mode(density: pd.DataFrame) -> float:

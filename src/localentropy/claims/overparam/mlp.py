@@ -8,6 +8,8 @@ as the normal number of the same probability.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -15,15 +17,19 @@ from localentropy.analysis.agreement import normal_score
 from localentropy.analysis.flatness import REACHED
 from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.thresholds import first_solved
-from localentropy.claims.finding import (
+from localentropy.claims.conditions import (
     FEWEST,
-    Bounds,
+    Condition,
     Finding,
     Untestable,
-    decided,
-    jointly,
+    above,
+    all_of,
+    at_most,
+    below,
     largest,
     numbers,
+    require,
+    scored,
     smallest,
 )
 from localentropy.claims.overlaps import overlap
@@ -55,70 +61,67 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
     difference is seen, the claim fails if a clear one would be: a threshold at the next width, or an error larger by
     the part `CLEAR`.
     """
-    quantity = (
-        "smaller of two z, > 2: fewer networks solved from adversarial starts; larger test error at the largest width, "
-        "where neither falls any more (last step > −2)"
-    )
     solved = _solved(mlp)
     # k of n networks solved from either start, by width.
     n, k = (solved.groupby(["width", "initialization"]).agg(how).unstack(fill_value=0) for how in ("size", "sum"))
-    if n.to_numpy().min() < FEWEST:
-        raise Untestable(f"fewer than {FEWEST} networks of each width and start")
+    require(n.to_numpy().min() >= FEWEST, f"fewer than {FEWEST} networks of each width and start")
     labels = mlp[mlp["quantity"] == "random_label_error"].groupby("width")["value"].mean()
     halves = {start: first_solved(k[start] / n[start], 0.5) for start in STARTS}
     first, width = halves[STARTS[0]], mlp["width"].max()
     if first is None:
-        return Finding.untestable(quantity, "no width from which on half of the networks solve from orthogonal starts")
+        raise Untestable("no width from which on half of the networks solve from orthogonal starts")
     weak = largest(labels[labels.index >= first])
     told = f"error on the random labels up to {weak:.3f} from width {first:.0f} on"
-    if not weak <= ADVERSARIAL:
-        return Finding.untestable(quantity, f"the adversarial starts are none: {told}, allowed {ADVERSARIAL}")
-    fewer = pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], k[STARTS[1]])
-    errors = [_test_error(mlp, start, width) for start in STARTS]
-    (plain, _, _), (adverse, _, _) = errors
-    worse = _score(*errors)
+    require(weak <= ADVERSARIAL, f"the adversarial starts are none: {told}, allowed {ADVERSARIAL}")
+    plain, adverse = (_test_error(mlp, start, width) for start in STARTS)
     parameters = mlp.groupby("width")["parameters"].first()
     found = ", ".join(f"{start} {parameters.get(half, 'nowhere')}" for start, half in halves.items())
     steps = [_last_step(mlp, start) for start in STARTS]
-    detail = (
-        f"z {fewer:.1f}, {worse:.1f}; half of the networks solve from parameters: {found}; test error at width "
-        f"{width}: {adverse:.4f} against {plain:.4f}, last steps {numbers(steps, '+.1f')} (orthogonal, adversarial); "
-        f"{told}"
-    )
-    if not np.isfinite(fewer):
-        return Finding.untestable(quantity, f"no width where some networks solve and some do not; {detail}")
+    fewer = pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], k[STARTS[1]])
+    require(np.isfinite(fewer), "no width where some networks solve and some do not")
     shifted = k[STARTS[0]].shift(1, fill_value=0)
-    later = decided([fewer])
-    if later is None and pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], shifted) > 2:
-        later = False
-    higher = decided([worse])
-    if higher is None and _score(errors[0], ((1 + CLEAR) * plain, *errors[1][1:])) > 2:
-        higher = False
-    holds = jointly(later, higher if smallest(steps) > -2 else None)
-    return Finding(quantity, smallest((fewer, worse)), holds, detail, bounds=Bounds(lower=2))
+    clear = ((1 + CLEAR) * plain[0], *adverse[1:])
+    higher = scored("z of the larger test error at the largest width from adversarial starts", _score(plain, adverse))
+    higher = higher.fail_if(_score(plain, clear) > 2)
+    return all_of(
+        scored("z of fewer networks solved from adversarial starts", fewer).fail_if(
+            pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], shifted) > 2
+        ),
+        # An error that still falls has no plateau yet.
+        higher if smallest(steps) > -2 else replace(higher, holds=None),
+        detail=f"half of the networks solve from parameters: {found}; test error at width {width}: {adverse[0]:.4f} "
+        f"against {plain[0]:.4f}, last steps {numbers(steps, '+.1f')} (orthogonal, adversarial); {told}",
+    )
 
 
 def error_improves(mlp: pd.DataFrame) -> Finding:
     """The test error of solutions is smaller at the largest width than at the threshold."""
-    quantity = "smaller z of the fall of the test error from the threshold to the largest width, > 2"
     width = mlp["width"].max()
-    scores, words = [], []
+    conditions, words = [], []
     for start in STARTS:
         first = _threshold(mlp, start)
         far, near = (_test_error(mlp, start, at) for at in (width, first))
-        scores.append(_score(far, near))
+        name = f"z of the fall of the test error from the threshold to the largest width, {start}"
+        conditions.append(above(name, _score(far, near), 2.0))
         words.append(f"{start}: {near[0]:.4f} at width {first:.0f}, {far[0]:.4f} at {width}")
-    least = smallest(scores)
-    return Finding(quantity, least, least > 2, "; ".join(words), bounds=Bounds(lower=2))
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def overlap_below_one(mlp: pd.DataFrame) -> Finding:
     """At the threshold the overlap between solutions is below 1."""
-    quantity = "larger overlap at the threshold, + 3 SE < 1"
     found, words = _overlaps_at_threshold(mlp, "overlap")
-    top, error, _ = max(found)
-    holds = all(_score(at, (1.0, 0.0, at[2])) > 3 for at in found)
-    return Finding(quantity, top, holds, words, error, Bounds(upper=1))
+    conditions = [
+        Condition(
+            f"overlap at the threshold, {start}",
+            value,
+            "< 1 by a normal score of 3",
+            _score((value, error, count), (1.0, 0.0, count)) > 3,
+            upper=1.0,
+            error=error,
+        )
+        for start, (value, error, count) in zip(STARTS, found, strict=True)
+    ]
+    return all_of(*conditions, detail=words)
 
 
 def closer_than_untrained(mlp: pd.DataFrame) -> Finding:
@@ -126,90 +129,90 @@ def closer_than_untrained(mlp: pd.DataFrame) -> Finding:
 
     Independent networks have an overlap below 1 too. An excess over untrained networks comes from the training.
     """
-    quantity = "smaller z of the overlap at the threshold above that of aligned untrained networks, > 3"
     solutions, words = _overlaps_at_threshold(mlp, "overlap")
     untrained, beside = _overlaps_at_threshold(mlp, "overlap_untrained")
-    least = smallest(_score(before, after) for before, after in zip(untrained, solutions, strict=True))
-    return Finding(quantity, least, least > 3, f"{words}; untrained: {beside}", bounds=Bounds(lower=3))
+    return all_of(
+        *(
+            above(
+                f"z of the overlap at the threshold above that of untrained networks, {start}",
+                _score(before, after),
+                3.0,
+            )
+            for start, before, after in zip(STARTS, untrained, solutions, strict=True)
+        ),
+        detail=f"{words}; untrained: {beside}",
+    )
 
 
 def solutions_grow_apart(mlp: pd.DataFrame) -> Finding:
     """The distance between solutions grows beyond the threshold, levels off, and stays below √2."""
-    quantity = (
-        f"larger growth of the distance per doubling of the width, last two doublings, < {LEVEL}; growth from the "
-        "threshold on, and distance below √2, by 3 SE"
-    )
-    growths, holds, words = [], True, []
+    conditions, words = [], []
     for start in STARTS:
         widths, distance, error = _distances(mlp, start, "overlap")
         doublings = np.log2(widths[1:] / widths[:-1])
         late = widths[1:] > widths[-1] / 4
-        growths.append(largest(((distance[1:] / distance[:-1]) ** (1 / doublings) - 1)[late]))
+        growth = largest(((distance[1:] / distance[:-1]) ** (1 / doublings) - 1)[late])
         first, last = ((distance[at], error[at], _count(mlp, start, widths[at])) for at in (0, -1))
-        holds &= _score(first, last) > 3 and _score(last, (np.sqrt(2), 0.0, last[2])) > 3
+        conditions += [
+            below(f"larger growth of the distance per doubling of the width, last two, {start}", growth, LEVEL),
+            above(f"z of the growth of the distance from the threshold on, {start}", _score(first, last), 3.0),
+            above(f"z of the largest distance below √2, {start}", _score(last, (np.sqrt(2), 0.0, last[2])), 3.0),
+        ]
         words.append(f"{start}: {numbers(distance, '.3f')} (last ± {error[-1]:.3f}) at widths {numbers(widths, '.0f')}")
-    growth = largest(growths)
-    return Finding(quantity, growth, holds and growth < LEVEL, "; ".join(words), bounds=Bounds(upper=LEVEL))
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def closer_than_untrained_when_wide(mlp: pd.DataFrame) -> Finding:
     """At the largest width solutions are closer to each other than aligned untrained networks."""
-    quantity = "smaller z of the distance at the largest width below that of aligned untrained networks, > 3"
-    scores, words = [], []
+    conditions, words = [], []
     for start in STARTS:
         count = _count(mlp, start, mlp["width"].max())
         (solutions, error), (untrained, spread) = (
             (distance[-1], errors[-1])
             for _, distance, errors in (_distances(mlp, start, name) for name in ("overlap", "overlap_untrained"))
         )
-        scores.append(_score((solutions, error, count), (untrained, spread, count)))
+        z = _score((solutions, error, count), (untrained, spread, count))
+        name = f"z of the distance at the largest width below that of aligned untrained networks, {start}"
+        conditions.append(above(name, z, 3.0))
         words.append(f"{start}: {solutions:.4f} ± {error:.4f}, untrained {untrained:.4f} ± {spread:.4f}")
-    least = smallest(scores)
-    return Finding(quantity, least, least > 3, "; ".join(words), bounds=Bounds(lower=3))
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
     """Solutions withstand the least noise even at the threshold, and more of it when they are wider."""
-    quantity = (
-        f"smaller z of the growth of the distance where E reaches {REACHED:g}, threshold to largest width, > 3; E "
-        "within 2 SE of 0 at the two smallest levels of noise, at the threshold"
-    )
     width = mlp["width"].max()
-    scores, calm, words = [], [], []
+    conditions, words = [], []
     for start in STARTS:
         first = _threshold(mlp, start)
         near, wide = (profiles(_solutions(mlp, start, at)) for at in (first, width))
         short = (*mean_radius(near), _count(mlp, start, first))
         long = (*mean_radius(wide), _count(mlp, start, width))
-        scores.append(_score(short, long))
-        calm.append(errors_at_least_noise(near))
+        growth = f"z of the growth of the distance where E reaches {REACHED:g}, threshold to largest width, {start}"
+        conditions += [
+            above(growth, _score(short, long), 3.0),
+            at_most(f"E at the least noise at the threshold, in SE, {start}", errors_at_least_noise(near), 2.0),
+        ]
         words.append(
-            f"{start}: {short[0]:.4f} ± {short[1]:.4f} at width {first:.0f}, {long[0]:.4f} ± {long[1]:.4f} at {width}, "
-            f"least noise {calm[-1]:.1f} SE"
+            f"{start}: {short[0]:.4f} ± {short[1]:.4f} at width {first:.0f}, {long[0]:.4f} ± {long[1]:.4f} at {width}"
         )
-    least = smallest(scores)
-    return Finding(quantity, least, least > 3 and largest(calm) <= 2, "; ".join(words), bounds=Bounds(lower=3))
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def flatter_than_memorised(mlp: pd.DataFrame) -> Finding:
     """Solutions withstand more noise than networks of the same width that have learned random labels."""
-    quantity = f"smaller z of the distance where E reaches {REACHED:g} beyond that of random labels, largest width, > 3"
     width = mlp["width"].max()
     rows = mlp[(mlp["width"] == width) & (mlp["quantity"] == "random_label_error") & (mlp["value"] == 0.0)]
-    if len(rows) < FEWEST:
-        raise Untestable(f"fewer than {FEWEST} networks of the largest width have learned their random labels")
+    require(len(rows) >= FEWEST, f"fewer than {FEWEST} networks of the largest width have learned their random labels")
     control = of_samples(mlp[(mlp["width"] == width) & (mlp["initialization"] == STARTS[1])], rows["sample"])
     short, error = mean_radius(profiles(control, "random_label_noise"))
-    found = [mean_radius(profiles(_solutions(mlp, start, width))) for start in STARTS]
-    least = smallest(
-        _score((short, error, len(rows)), (*radius, _count(mlp, start, width)))
-        for start, radius in zip(STARTS, found, strict=True)
-    )
-    told = ", ".join(
-        f"{long:.4f} ± {spread:.4f} ({start})" for (long, spread), start in zip(found, STARTS, strict=True)
-    )
-    detail = f"{told}; random labels {short:.4f} ± {error:.4f}"
-    return Finding(quantity, least, least > 3, detail, bounds=Bounds(lower=3))
+    conditions, words = [], []
+    for start in STARTS:
+        long, spread = mean_radius(profiles(_solutions(mlp, start, width)))
+        z = _score((short, error, len(rows)), (long, spread, _count(mlp, start, width)))
+        name = f"z of the distance where E reaches {REACHED:g} beyond that of random labels, largest width, {start}"
+        conditions.append(above(name, z, 3.0))
+        words.append(f"{long:.4f} ± {spread:.4f} ({start})")
+    return all_of(*conditions, detail=f"{', '.join(words)}; random labels {short:.4f} ± {error:.4f}")
 
 
 def threshold_parameters(mlp: pd.DataFrame) -> dict[str, int]:
@@ -221,8 +224,7 @@ def threshold_parameters(mlp: pd.DataFrame) -> dict[str, int]:
     parameters = mlp.groupby("width")["parameters"].first()
     firsts = {start: first_solved(_fractions(mlp, start), 0.5) for start in STARTS}
     found = {start: int(parameters[width]) for start, width in firsts.items() if width is not None}
-    if not found:
-        raise Untestable("no width from which on half of the multi-layer perceptrons solve")
+    require(found, "no width from which on half of the multi-layer perceptrons solve")
     return found
 
 
@@ -234,8 +236,7 @@ def _solved(mlp: pd.DataFrame) -> pd.Series:
     """
     rows = mlp[mlp["quantity"] == "train_error"].set_index(["initialization", "width", "sample"])["value"]
     absent = set(STARTS) - set(rows.index.get_level_values(0))
-    if absent:
-        raise Untestable(f"no networks from {', '.join(sorted(absent))} starts")
+    require(not absent, f"no networks from {', '.join(sorted(absent))} starts")
     return rows == 0.0
 
 
@@ -263,8 +264,7 @@ def _solutions(mlp: pd.DataFrame, start: str, width: float) -> pd.DataFrame:
         Untestable: fewer than `FEWEST`.
     """
     solved = _solved(mlp)[start].xs(width, level="width")
-    if solved.sum() < FEWEST:
-        raise Untestable(f"{start}: fewer than {FEWEST} solutions at width {width:.0f}")
+    require(solved.sum() >= FEWEST, f"{start}: fewer than {FEWEST} solutions at width {width:.0f}")
     here = mlp[(mlp["initialization"] == start) & (mlp["width"] == width)]
     return of_samples(here, solved.index[solved])
 
@@ -315,8 +315,8 @@ def _distances(mlp: pd.DataFrame, start: str, quantity: str) -> tuple[np.ndarray
     """
     first = _threshold(mlp, start)
     widths = np.array(sorted(width for width in mlp["width"].unique() if width >= first))
-    if widths[-1] < 4 * widths[0]:
-        raise Untestable(f"{start}: the widths from the threshold on do not reach over two doublings")
+    reach = widths[-1] >= 4 * widths[0]
+    require(reach, f"{start}: the widths from the threshold on do not reach over two doublings")
     q, error = np.array([overlap(_solutions(mlp, start, width), quantity) for width in widths]).T
     distance = np.sqrt(2 * (1 - q))
     return widths, distance, error / distance

@@ -10,15 +10,21 @@ from scipy import stats
 
 from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
-from localentropy.claims.finding import (
+from localentropy.claims.conditions import (
     FEWEST,
-    Bounds,
     Finding,
     Untestable,
-    decided,
+    above,
+    all_of,
+    at_least,
+    at_most,
+    below,
     finite_size,
     largest,
     numbers,
+    require,
+    rises,
+    scored,
     smallest,
 )
 from localentropy.claims.overparam.agreement_rule import LEAST, at_infinite_size, drifts
@@ -54,11 +60,7 @@ def nothing_is_solved_on_the_hard_side(
     rows = thresholds_of(thresholds, solve_sbpi)
     threshold = float(rows["inv_alpha_le"])
     midway = 0.5 * (float(rows["inv_alpha_c"]) + threshold)
-    quantity = (
-        "largest upper 95 % bound of the fraction solved midway between 1/α_c and 1/α_LE, < 0.15; half solved not "
-        "before 0.97/α_LE"
-    )
-    bounds, lowest, halves, sizes, missing = {}, {}, {}, {}, []
+    conditions, words, missing = [], [], []
     for name, table in runs.items():
         label = NAMES[name]
         points = fractions(table[table["margin"] == 0.0])
@@ -69,43 +71,37 @@ def nothing_is_solved_on_the_hard_side(
             continue
         here = here.loc[here["D"].idxmax()]
         interval = stats.binomtest(int(here["solved"]), int(here["n"])).proportion_ci(0.90, "exact")
-        bounds[label], lowest[label] = interval.high, interval.low
-        halves[label] = half_point(points[points["D"] == here["D"]]) / threshold
-        sizes[label] = f"D = {here['D']:.0f}, {here['solved']:.0f} of {here['n']:.0f}"
-    detail = f"1/α = {midway:.3f}: " + "; ".join(
-        f"{label}, {sizes[label]}: bound {bounds[label]:.3f}, half solved at {halves[label]:.3f}/α_LE"
-        for label in bounds
-    )
-    if missing:
-        why = f"fewer than {ENOUGH} runs there, or too small a D: {', '.join(missing)}. {detail}"
-        return Finding.untestable(quantity, why)
-    bound, early = largest(bounds.values()), smallest(halves.values()) < 0.97
-    holds = False if early or largest(lowest.values()) > 0.15 else True if bound < 0.15 else None
-    return Finding(quantity, bound, holds, detail, bounds=Bounds(upper=0.15))
+        half = half_point(points[points["D"] == here["D"]]) / threshold
+        conditions += [
+            below(
+                f"upper 95 % bound of the fraction solved midway between the thresholds, {label}", interval.high, 0.15
+            ).open_if(interval.low <= 0.15),
+            at_least(f"1/α from which half are solved, over 1/α_LE, {label}", half, 0.97),
+        ]
+        words.append(f"{label}, D = {here['D']:.0f}, {here['solved']:.0f} of {here['n']:.0f}")
+    detail = f"1/α = {midway:.3f}: {'; '.join(words)}"
+    require(not missing, f"fewer than {ENOUGH} runs there, or too small a D: {', '.join(missing)}. {detail}")
+    return all_of(*conditions, detail=detail)
 
 
 def solutions_left_of_the_threshold_disappear(solve_focusing_bp: pd.DataFrame, solve_sbpi: pd.DataFrame) -> Finding:
     """At 1/α = 1, left of 1/α_LE, the fraction solved falls with the size, from D = `SMALLEST` on."""
-    quantity = (
-        f"larger of the p-values (fBP, SBPI) that the fraction solved does not fall with D ≥ {SMALLEST}, < {TREND}"
-    )
-    values, words, blind = [], [], False
+    conditions, words, blind = [], [], False
     for name, table in {"focusing_bp": solve_focusing_bp, "sbpi": solve_sbpi}.items():
         points = fractions(table[table["margin"] == 0.0])
         points = points[((points["inv_alpha"] - 1.0).abs() < NEAR / 2) & (points["D"] >= SMALLEST)].sort_values("D")
-        if len(points) < 3:
-            return Finding.untestable(quantity, f"{NAMES[name]} at fewer than three sizes")
+        require(len(points) > 2, f"{NAMES[name]} at fewer than three sizes")
         D, solved, n = (points[column].to_numpy() for column in ("D", "solved", "n"))
-        values.append(_fall(D, solved, n))
+        p_value = _fall(D, solved, n)
         counts = ", ".join(f"{row.solved:.0f} of {row.n:.0f} at D = {row.D:.0f}" for row in points.itertuples())
-        words.append(f"{NAMES[name]}: {counts} (p = {values[-1]:.2g})")
+        words.append(f"{NAMES[name]}: {counts} (p = {p_value:.2g})")
         # Half as many solved at each size as at the one before: would that be seen?
         halved = solved[0] / n[0] * 0.5 ** np.arange(len(n)) * n
         blind |= not _fall(D, halved.round().astype(int), n) < TREND
-    if blind and not largest(values) > 0.5:
-        return Finding.untestable(quantity, "; ".join(words))
-    worst = largest(values)
-    return Finding(quantity, worst, worst < TREND, "; ".join(words), bounds=Bounds(upper=TREND))
+        trend = f"p-value that the fraction solved does not fall with D ≥ {SMALLEST}, {NAMES[name]}"
+        conditions.append(below(trend, p_value, TREND))
+    require(not blind or largest(each.value for each in conditions) > 0.5, "; ".join(words))
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def efficient_solvers_solve(
@@ -118,28 +114,35 @@ def efficient_solvers_solve(
         points = fractions(table[table["margin"] == 0.0])
         points = points[(points["inv_alpha"] / inv_alpha - 1).abs() < NEAR]
         found[name] = points.loc[points["D"].idxmax()] if len(points) else pd.Series({"solved": 0, "n": 0, "D": 0})
-    quantity = "smallest fraction solved: fBP, SBPI at 1/α = 1.2, BinaryNet at 3, ≥ 0.9"
     detail = ", ".join(
         f"{NAMES[name]} {p['solved']:.0f} of {p['n']:.0f} at D = {p['D']:.0f}" for name, p in found.items()
     )
-    if min(point["n"] for point in found.values()) < FEWEST:
-        return Finding.untestable(quantity, f"fewer than {FEWEST} runs: {detail}")
-    worst = min(point["solved"] / point["n"] for point in found.values())
-    return Finding(quantity, worst, worst >= MOST_SOLVED, detail, bounds=Bounds(lower=MOST_SOLVED))
+    require(min(point["n"] for point in found.values()) >= FEWEST, f"fewer than {FEWEST} runs: {detail}")
+    return all_of(
+        *(
+            at_least(
+                f"fraction solved by {NAMES[name]} at 1/α = {wanted[name][1]:g}", p["solved"] / p["n"], MOST_SOLVED
+            )
+            for name, p in found.items()
+        ),
+        detail=detail,
+    )
 
 
 def solving_time_grows_mildly(solve_sbpi: pd.DataFrame) -> Finding:
     """The passes that SBPI needs grow slower than the size."""
-    quantity = "log-log slope of SBPI's passes in N at 1/α = 2, < 0.75"
     points = averages(solve_sbpi[solve_sbpi["margin"] == 0.0], "iterations")
     points = points[(points["inv_alpha"] / 2.0 - 1).abs() < NEAR].sort_values("N")
     if len(points) < 3 or points["n"].min() < FEWEST:
-        return Finding.untestable(quantity, f"{len(points)} sizes with at least {FEWEST} solved runs; 3 needed")
+        raise Untestable(f"{len(points)} sizes with at least {FEWEST} solved runs; 3 needed")
     fit = stats.linregress(np.log(points["N"]), np.log(points["y"]))
     passes, sizes = numbers(points["y"], ".1f"), numbers(points["N"], ".0f")
     detail = f"{passes} passes at N = {sizes}; fraction solved {numbers(points['solved'], '.2f')}"
-    holds = bool(fit.slope < 0.75 and (points["solved"] == 1.0).all())
-    return Finding(quantity, float(fit.slope), holds, detail, float(fit.stderr), Bounds(upper=0.75))
+    return all_of(
+        below("log-log slope of SBPI's passes in N at 1/α = 2", fit.slope, 0.75, fit.stderr),
+        at_least("smallest fraction solved there", points["solved"].min(), 1.0),
+        detail=detail,
+    )
 
 
 def annealing_is_typical(solve_anneal: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
@@ -155,39 +158,36 @@ def annealing_has_typical_observables(
         columns={"value": "mean_stability"}
     )
     theory = {"mean_stability": stability, "p_d": typical_points}
-    quantity = "largest |measured − RS| / (3 SE + 2 %) of mean stability and p_d, ≤ 1"
-    ratios, words = [], []
+    conditions, words = [], []
     for column, table in theory.items():
-        points = _mostly_solved(with_theory(averages(solve_anneal, column), table, column).dropna(subset="theory"))
+        points = _compared(averages(solve_anneal, column), table, column)
         if points.empty:
-            return Finding.untestable(quantity, f"no point where {MOST_SOLVED:.0%} and at least {FEWEST} are solved")
+            raise Untestable(f"no point where {MOST_SOLVED:.0%} and at least {FEWEST} are solved")
         ratio = (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + 0.02 * points["theory"])
-        ratios.append(largest(ratio))
-        words.append(f"{column}: {ratios[-1]:.2f} over {len(points)} points")
-    worst = largest(ratios)
-    return Finding(quantity, worst, worst <= 1, ", ".join(words), bounds=Bounds(upper=1.0))
+        name = f"largest |{column} − RS| / (3 SE + 2 %) over the points where {MOST_SOLVED:.0%} are solved"
+        words.append(f"{column} over {len(points)} points")
+        conditions.append(at_most(name, largest(ratio), 1.0))
+    return all_of(*conditions, detail=", ".join(words))
 
 
 def efficient_solvers_generalise_better(
     typical: pd.DataFrame, solve_focusing_bp: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_binarynet: pd.DataFrame
 ) -> Finding:
     """fBP, SBPI and BinaryNet err less than typical solutions by at least 0.03."""
-    quantity = f"smallest ε_typ − ε for 1/α ≥ 1.5, ≥ {MUCH}"
     line = along(typical, "0.0")["error_typical"]
-    _require_theory_of(solve_sbpi, typical)
-    gaps, errors, words = [], [], []
+    _require_theory_of(solve_sbpi, typical, typical.attrs["parameters"]["alpha_T"])
+    conditions, words = [], []
     for name, table in _efficient(solve_focusing_bp, solve_sbpi, solve_binarynet).items():
         points = _mostly_solved(averages(table[table["margin"] == 0.0], "test_error"))
         points = points[points["inv_alpha"] > 1.5 * (1 - NEAR / 2)]
         if points.empty:
-            return Finding.untestable(quantity, f"{NAMES[name]}: no point with {FEWEST} solved runs")
+            raise Untestable(f"{NAMES[name]}: no point with {FEWEST} solved runs")
         gap = np.interp(points["inv_alpha"], line.index, line) - points["y"]
-        gaps.append(smallest(gap))
-        errors.append(float(points["y_err"].iloc[int(np.argmin(gap.to_numpy()))]))
-        words.append(f"{NAMES[name]} {gaps[-1]:.4f} over {len(points)} points")
-    least = smallest(gaps)
-    error = errors[int(np.argmin(gaps))]
-    return Finding(quantity, least, least >= MUCH, ", ".join(words), error, Bounds(lower=MUCH))
+        at = int(np.argmin(gap.to_numpy()))
+        words.append(f"{NAMES[name]} over {len(points)} points")
+        least = f"smallest ε_typ − ε for 1/α ≥ 1.5, {NAMES[name]}"
+        conditions.append(at_least(least, smallest(gap), MUCH, points["y_err"].iloc[at]))
+    return all_of(*conditions, detail=", ".join(words))
 
 
 def barycentre_is_a_lower_line(
@@ -197,23 +197,23 @@ def barycentre_is_a_lower_line(
     solve_binarynet: pd.DataFrame,
 ) -> Finding:
     """No solver errs less than the barycentre at its optimal margin."""
-    quantity = "smallest (ε − ε_B(κ_opt)) / SE over all points, ≥ −3; of the mean over each solver's points, > 3"
     line = optimal_margin.sort_values("inv_alpha")
-    _require_theory_of(solve_sbpi, optimal_margin)
-    scores, means, words = [], [], []
+    _require_theory_of(solve_sbpi, optimal_margin, optimal_margin.attrs["parameters"]["at"]["alpha_T"])
+    conditions, words = [], []
     for name, table in _efficient(solve_focusing_bp, solve_sbpi, solve_binarynet).items():
         points = averages(table[table["margin"] == 0.0], "test_error")
         points = points[(points["n"] >= FEWEST) & (points["inv_alpha"] >= line["inv_alpha"].iloc[0])]
         if points.empty:
-            return Finding.untestable(quantity, f"{NAMES[name]}: no point with {FEWEST} solved runs")
+            raise Untestable(f"{NAMES[name]}: no point with {FEWEST} solved runs")
         barycentre = np.interp(points["inv_alpha"], line["inv_alpha"], line["error_barycenter"])
-        above = points["y"] - barycentre
-        scores.append(smallest(above / points["y_err"]))
-        means.append(float(above.sum() / np.sqrt((points["y_err"] ** 2).sum())))
-        words.append(f"{NAMES[name]}: {scores[-1]:.1f}, of the mean {means[-1]:.1f}, over {len(points)} points")
-    least = smallest(scores)
-    holds = least >= -3 and smallest(means) > 3
-    return Finding(quantity, least, holds, "; ".join(words), bounds=Bounds(lower=-3.0))
+        gap = points["y"] - barycentre
+        words.append(f"{NAMES[name]} over {len(points)} points")
+        mean = gap.sum() / np.sqrt((points["y_err"] ** 2).sum())
+        conditions += [
+            at_least(f"smallest (ε − ε_B(κ_opt)) / SE, {NAMES[name]}", smallest(gap / points["y_err"]), -3.0),
+            above(f"mean of ε − ε_B(κ_opt) over the points, in SE, {NAMES[name]}", mean, 3.0),
+        ]
+    return all_of(*conditions, detail=", ".join(words))
 
 
 def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
@@ -221,16 +221,15 @@ def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
 
     The text does not say how fast: a constant P/√N would be growth ∝ P. The rate is reported and not tested.
     """
-    quantity = "smallest step of SA's half-solved 1/α from one D to the next, > 0"
     points = fractions(solve_anneal[solve_anneal["margin"] == 0.0])
     if points["n"].min() < FEWEST:
-        return Finding.untestable(quantity, f"fewer than {FEWEST} runs at some size")
+        raise Untestable(f"fewer than {FEWEST} runs at some size")
     halves = {int(D): half_point(here) for D, here in points.groupby("D")}
     # A half beyond the grid at the largest D, or before it at the smallest, is a step up too.
     ordered = list(halves.values())
     if len(halves) < 2 or not np.isfinite(ordered[1:-1]).all() or ordered[0] == np.inf or ordered[-1] == -np.inf:
         words = [f"{half:.4g} at D = {D}" if np.isfinite(half) else f"none at D = {D}" for D, half in halves.items()]
-        return Finding.untestable(quantity, f"half-solved 1/α inside the grid: {', '.join(words)}")
+        raise Untestable(f"half-solved 1/α inside the grid: {', '.join(words)}")
     values = np.array(ordered)
     P = points.groupby("D")["P"].first().to_numpy()
     ratio, inside = values / P, np.isfinite(values)
@@ -239,8 +238,7 @@ def annealing_needs_more_with_size(solve_anneal: pd.DataFrame) -> Finding:
         f"in units of P: {numbers(100 * ratio, '.2f')}·10⁻²; log-log slope in P "
         f"{_slope(P[inside], values[inside]):.2f} (∝ P: 1)"
     )
-    step = smallest(np.diff(values))
-    return Finding(quantity, step, step > 0, detail, bounds=Bounds(lower=0.0))
+    return all_of(rises("1/α at which half of the runs of SA solve", values, along="D"), detail=detail)
 
 
 def zero_temperature_is_typical(solve_mct0: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
@@ -250,13 +248,12 @@ def zero_temperature_is_typical(solve_mct0: pd.DataFrame, typical_points: pd.Dat
 
 def larger_margins_are_harder(solve_mct0: pd.DataFrame) -> Finding:
     """Solutions of a larger margin are harder to find: fewer runs solve. How many more sweeps they take is told."""
-    quantity = "z of fewer runs solved at the largest margin than at the smallest, pooled over sizes, > 2"
     points = averages(solve_mct0, "iterations")
     steps: list[float] = []
     for _, here in points[points["n"] >= FEWEST].groupby(["D", "N"]):
         steps += np.diff(here.sort_values("margin")["y"]).tolist()
     if not steps:
-        return Finding.untestable(quantity, f"no size with two margins solved at least {FEWEST} times")
+        raise Untestable(f"no size with two margins solved at least {FEWEST} times")
     counts = fractions(solve_mct0, by=("margin",))
     counts = counts[counts.groupby(["D", "N"])["margin"].transform("nunique") > 1]
     least, most = (counts[counts["margin"] == margin] for margin in (counts["margin"].min(), counts["margin"].max()))
@@ -267,13 +264,13 @@ def larger_margins_are_harder(solve_mct0: pd.DataFrame) -> Finding:
         f"{len(steps)} pairs, by {smallest(steps):.3g} at least"
     )
     if np.isnan(rarer):
-        return Finding.untestable(quantity, f"no size at which only some of the runs are solved; {detail}")
-    return Finding(quantity, rarer, decided([rarer]), detail, bounds=Bounds(lower=2.0))
+        raise Untestable(f"no size at which only some of the runs are solved; {detail}")
+    name = "z of fewer runs solved at the largest margin than at the smallest, pooled over sizes"
+    return all_of(scored(name, rarer), detail=detail)
 
 
 def larger_margins_generalise_better(solve_mct0: pd.DataFrame) -> Finding:
     """Where they are found, solutions of larger margin err less."""
-    quantity = "smallest z of ε(κ) − ε(κ') for neighbouring κ < κ', averaged over sizes, > 3"
     points = averages(solve_mct0, "test_error")
     points = points[points["n"] >= FEWEST]
     scores = {}
@@ -285,10 +282,10 @@ def larger_margins_generalise_better(solve_mct0: pd.DataFrame) -> Finding:
         if len(both):
             scores[f"{low:g} to {high:g}"] = float(difference.sum() / error)
     if not scores:
-        return Finding.untestable(quantity, f"no size with two margins solved at least {FEWEST} times")
-    worst = smallest(scores.values())
-    detail = ", ".join(f"κ = {pair}: {z:.1f}" for pair, z in scores.items())
-    return Finding(quantity, worst, worst > 3, detail, bounds=Bounds(lower=3.0))
+        raise Untestable(f"no size with two margins solved at least {FEWEST} times")
+    return all_of(
+        *(above(f"z of the fall of ε from κ = {pair}, averaged over sizes", z, 3.0) for pair, z in scores.items())
+    )
 
 
 def only_moments_of_the_features_matter(equivalent_features: pd.DataFrame) -> Finding:
@@ -303,22 +300,25 @@ def covariate_model_is_equivalent(equivalent_features: pd.DataFrame) -> Finding:
 
 def posterior_mean_is_the_barycentre(two_level_amp: pd.DataFrame, typical_points: pd.DataFrame) -> Finding:
     """The posterior mean has the barycentre's error, and the right message passing the theory's overlap."""
-    quantity = "largest |measured − RS| / (3 SE + finite size) of overlap and barycentre's error, ≤ 1"
     runs = two_level_amp[two_level_amp["converged"] == 1]
+    measured = runs[["overlap", "test_error_barycenter"]]
+    require(measured.notna().all(axis=None), "an overlap or an error of a run that converged is missing")
     groups = runs.groupby(["D", "N", "margin"])
     expected = typical_points.set_index(["D", "N", "margin"])
     converged = f"{len(runs)} of {len(two_level_amp)} runs converged"
     if runs.empty or groups.size().min() < FEWEST:
-        return Finding.untestable(quantity, f"fewer than {FEWEST} converged runs at some size: {converged}")
-    ratios = {}
-    for name, column, theory in (("overlap", "overlap", "q"), ("error", "test_error_barycenter", "error_barycenter")):
+        raise Untestable(f"fewer than {FEWEST} converged runs at some size: {converged}")
+    conditions = []
+    for name, column, theory in (
+        ("overlap", "overlap", "q"),
+        ("barycentre's error", "test_error_barycenter", "error_barycenter"),
+    ):
         means = groups[column].mean()
-        drift = finite_size(means.index.get_level_values("D").to_numpy()) if name == "error" else 0.0
+        drift = finite_size(means.index.get_level_values("D").to_numpy()) if name != "overlap" else 0.0
         allowed = 3 * groups[column].sem() + drift
-        ratios[name] = largest((means - expected[theory].reindex(means.index)).abs() / allowed)
-    detail = f"overlap {ratios['overlap']:.2f}, error {ratios['error']:.2f}, over {len(groups)} sizes; {converged}"
-    worst = largest(ratios.values())
-    return Finding(quantity, worst, worst <= 1, detail, bounds=Bounds(upper=1.0))
+        ratio = largest((means - expected[theory].reindex(means.index)).abs() / allowed)
+        conditions.append(at_most(f"largest |{name} − RS| / (3 SE + finite size)", ratio, 1.0))
+    return all_of(*conditions, detail=f"{len(groups)} sizes; {converged}")
 
 
 def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focusing_bp: pd.DataFrame) -> Finding:
@@ -326,15 +326,14 @@ def lowest_solved(thresholds: pd.DataFrame, solve_sbpi: pd.DataFrame, solve_focu
     threshold, words = float(thresholds_of(thresholds, solve_sbpi)["inv_alpha_le"]), []
     for name, table in {"sbpi": solve_sbpi, "focusing_bp": solve_focusing_bp}.items():
         points = fractions(table[table["margin"] == 0.0])
-        below = points[points["inv_alpha"] < threshold]
-        lowest = below["inv_alpha"].where(below["solved"] > 0).groupby(below["D"]).min()
+        left = points[points["inv_alpha"] < threshold]
+        lowest = left["inv_alpha"].where(left["solved"] > 0).groupby(left["D"]).min()
         sizes = ", ".join(f"{at:.3f} at D = {D}" if at > 0 else f"none at D = {D}" for D, at in lowest.items())
         words.append(f"{NAMES[name]} {sizes or 'not run'}")
-    why = (
+    raise Untestable(
         f"needs a large-deviation calculation. Lowest 1/α below 1/α_LE = {threshold:.4f} at which a run is solved: "
         f"{'; '.join(words)}"
     )
-    return Finding.untestable("lowest 1/α solved, against 1/α_LE", why)
 
 
 def fractions(table: pd.DataFrame, by: tuple[str, ...] = ()) -> pd.DataFrame:
@@ -381,13 +380,13 @@ def thresholds_of(thresholds: pd.DataFrame, runs: pd.DataFrame) -> pd.Series:
     return rows.iloc[0]
 
 
-def _require_theory_of(runs: pd.DataFrame, theory: pd.DataFrame) -> None:
-    """Refuse to compare runs with a line of another problem.
+def _require_theory_of(runs: pd.DataFrame, theory: pd.DataFrame, line: float) -> None:
+    """Refuse to compare runs with a line of another problem, whose α_T is `line`.
 
     Raises:
         Untestable: α_T or the activation differs.
     """
-    ours, line = runs.attrs["parameters"]["alpha_T"], theory.attrs["parameters"]["alpha_T"]
+    ours = runs.attrs["parameters"]["alpha_T"]
     if ours != line:
         raise Untestable(f"the runs have α_T = {ours:g}, the theory {line:g}")
     _require_activation_of(runs, theory)
@@ -419,46 +418,55 @@ def _fall(D: np.ndarray, solved: np.ndarray, n: np.ndarray) -> float:
 
 
 def _on_the_line(runs: pd.DataFrame, theory: pd.DataFrame, margins: int = 1, extrapolated: bool = False) -> Finding:
-    quantity = "largest |ε − ε_RS| / (3 SE + 0.5/D), ≤ 1, where 90 % are solved"
-    points = with_theory(averages(runs, "test_error"), theory, "error_typical")
-    points = _mostly_solved(points).dropna(subset="theory")
-    if points["margin"].nunique() < margins:
-        return Finding.untestable(
-            quantity, f"fewer than {margins} margins with a point where {MOST_SOLVED:.0%} and {FEWEST} runs are solved"
-        )
-    worst = largest(
-        (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + finite_size(points["D"].to_numpy()))
+    points = _compared(averages(runs, "test_error"), theory, "error_typical")
+    enough = f"fewer than {margins} margins with a point where {MOST_SOLVED:.0%} and {FEWEST} runs are solved"
+    require(points["margin"].nunique() >= margins, enough)
+    apart = (points["y"] - points["theory"]).abs() / (3 * points["y_err"] + finite_size(points["D"].to_numpy()))
+    name = f"largest |ε − ε_RS| / (3 SE + 0.5/D) where {MOST_SOLVED:.0%} are solved"
+    conditions, differences = (
+        [at_most(name, largest(apart), 1.0)],
+        deviations(runs, "test_error", theory, "error_typical"),
     )
-    holds, differences = worst <= 1, deviations(runs, "test_error", theory, "error_typical")
     if extrapolated:
-        quantity += f"; mean ε − ε_RS extrapolated in 1/D within 2 SE of 0, p of all margins > {LEAST}"
         found, words = at_infinite_size(differences, ["margin"])
-        holds &= abs(found.drift) <= 2 * found.drift_error and found.p_value > LEAST
+        conditions += [
+            at_most("|mean ε − ε_RS| extrapolated in 1/D, in SE", abs(found.drift) / found.drift_error, 2.0),
+            above("p-value of ε − ε_RS at all margins, extrapolated in 1/D", found.p_value, LEAST),
+        ]
     else:
         words = drifts(differences, ["margin"])
     detail = f"{len(points)} points, κ = {numbers(sorted(points['margin'].unique()))}; mean ε − ε_RS over runs {words}"
-    return Finding(quantity, worst, bool(holds), detail, bounds=Bounds(upper=1.0))
+    return all_of(*conditions, detail=detail)
+
+
+def _compared(points: pd.DataFrame, theory: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The points where most runs are solved, beside the theory, at the sizes that its table has.
+
+    Raises:
+        Untestable: the theory has no number there.
+    """
+    sizes = ["D", "N", "margin"]
+    compared = _mostly_solved(with_theory(points.merge(theory[sizes].drop_duplicates()), theory, column))
+    require(compared["theory"].notna().all(), f"the theory's {column} is missing at a size that was run")
+    return compared
 
 
 def _equal_features(table: pd.DataFrame, solver: str, of_finite_size: bool) -> Finding:
-    allowance = "(3 SE + 0.5/D)" if of_finite_size else "3 SE"
-    quantity = f"largest difference of ε between the two kinds of features / {allowance}, ≤ 1"
     runs = table[(table["solver"] == solver) & (table["solved"] == 1)]
+    require(runs["test_error"].notna().all(), "the test error of a solved run is missing")
     means = runs.groupby(["D", "N", "features"])["test_error"].agg(["mean", "sem", "size"]).unstack()
-    if (
-        means.empty
-        or means["size"].shape[1] < 2
-        or means["size"].min(axis=None) < FEWEST
-        or means.isna().any(axis=None)
-    ):
-        return Finding.untestable(quantity, f"fewer than {FEWEST} solved runs of a kind")
+    kinds = len(means) and means["size"].shape[1] > 1 and means["size"].min(axis=None) >= FEWEST
+    require(kinds and means.notna().all(axis=None), f"fewer than {FEWEST} solved runs of a kind")
     D = means.index.get_level_values("D").to_numpy()
     difference = means["mean"].diff(axis=1).iloc[:, -1]
     errors = np.sqrt((means["sem"] ** 2).sum(axis=1))
     allowed = 3 * errors + (finite_size(D) if of_finite_size else 0.0)
     ratio = (difference.abs() / allowed).max()
-    if ratio <= 1 and 3 * errors.max() > MUCH:
-        return Finding.untestable(quantity, f"3 SE = {3 * errors.max():.3f}, more than a clear difference, {MUCH}")
-    detail = ", ".join(f"{value:+.4f} at D = {at}" for at, value in zip(D, difference, strict=True))
-    detail = f"differences {detail}; {means['size'].min(axis=None):.0f} runs each at least"
-    return Finding(quantity, float(ratio), bool(ratio <= 1), detail, bounds=Bounds(upper=1.0))
+    blind = ratio <= 1 and 3 * errors.max() > MUCH
+    require(not blind, f"3 SE = {3 * errors.max():.3f}, more than a clear difference, {MUCH}")
+    told = ", ".join(f"{value:+.4f} at D = {at}" for at, value in zip(D, difference, strict=True))
+    allowance = "(3 SE + 0.5/D)" if of_finite_size else "3 SE"
+    return all_of(
+        at_most(f"largest difference of ε between the two kinds of features / {allowance}", ratio, 1.0),
+        detail=f"differences {told}; {means['size'].min(axis=None):.0f} runs each at least",
+    )

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.flatness import radius
-from localentropy.claims.finding import Untestable, largest
+from localentropy.claims.conditions import Untestable, largest
 
 COMPARED_AT = 0.3
 """Distance per unit at which the sharpness of two profiles is compared."""

@@ -11,7 +11,20 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
 from localentropy.analysis.typical_lines import typical_line
-from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, smallest
+from localentropy.claims.conditions import (
+    Finding,
+    above,
+    all_of,
+    at_least,
+    at_most,
+    below,
+    falls,
+    largest,
+    numbers,
+    require,
+    rises,
+    smallest,
+)
 
 ROUNDING = 1e-6
 """Relative distance within which two ends of lines are the same."""
@@ -20,22 +33,17 @@ ROUNDING = 1e-6
 def largest_margin_grows(typical: pd.DataFrame) -> Finding:
     """κ_max increases with 1/α from 0 at the interpolation threshold."""
     rows = along(typical, "max")
-    first, step = float(rows["margin"].iloc[0]), smallest(np.diff(rows["margin"]))
-    detail = f"smallest step {step:.3g}; κ_max = {rows['margin'].iloc[-1]:.4f} at 1/α = {rows.index[-1]:g}"
-    holds = first < 1e-6 and step > 0
-    return Finding.of_theory("κ_max at 1/α_c, < 1e-6, and growing", first, holds, detail, Bounds(upper=1e-6))
+    return all_of(
+        below("κ_max at 1/α_c", rows["margin"].iloc[0], 1e-6),
+        rises("κ_max", rows["margin"], along="1/α"),
+        detail=f"κ_max = {rows['margin'].iloc[-1]:.4f} at 1/α = {rows.index[-1]:g}",
+    )
 
 
 def overlap_at_largest_margin(typical: pd.DataFrame) -> Finding:
     """Solutions of the largest margin still differ from each other."""
     q = along(typical, "max")["q"]
-    return Finding.of_theory(
-        "largest typical overlap q at κ_max, < 1",
-        largest(q),
-        largest(q) < 1,
-        f"smallest {q.min():.4f}",
-        Bounds(upper=1.0),
-    )
+    return all_of(below("largest typical overlap q at κ_max", largest(q), 1.0), detail=f"smallest {q.min():.4f}")
 
 
 def typical_error_falls(typical: pd.DataFrame) -> Finding:
@@ -53,8 +61,10 @@ def barycentre_is_best(typical: pd.DataFrame, optimal_margin: pd.DataFrame) -> F
     """The barycentre at its optimal margin errs less than typical solutions of any margin."""
     barycentre = _interpolated(optimal_margin.set_index("inv_alpha")["error_barycenter"].sort_index())
     references = _references(typical)
-    if len(references) < 3 or not {"0.0", "max"} <= set(references):
-        raise Untestable("lines of typical solutions of margin 0, of a fixed one above, and of the largest needed")
+    require(
+        len(references) > 2 and {"0.0", "max"} <= set(references),
+        "lines of typical solutions of margin 0, of a fixed one above, and of the largest needed",
+    )
     gaps, words = [], []
     for reference in references:
         curve = along(typical, reference)["error_typical"]
@@ -64,127 +74,126 @@ def barycentre_is_best(typical: pd.DataFrame, optimal_margin: pd.DataFrame) -> F
         words.append(
             f"κ = {reference}: {gaps[-1]:.4f}" + (f" (not from 1/α = {worse[0]:.3g} on)" if len(worse) else "")
         )
-    least = smallest(gaps)
-    detail = f"per margin {', '.join(words)}"
-    quantity = "smallest ε(κ) − ε_B(κ_opt) over 1/α and margins, > 0"
-    return Finding.of_theory(quantity, least, least > 0, detail, Bounds(lower=0.0))
+    return all_of(
+        above("smallest ε(κ) − ε_B(κ_opt) over 1/α and margins", smallest(gaps), 0.0),
+        detail=f"per margin {', '.join(words)}",
+    )
 
 
 def optimal_margin_has_an_onset(optimal_margin: pd.DataFrame, optimal_margin_onsets: pd.DataFrame) -> Finding:
     """The margin that minimises the barycentre's error is zero below some 1/α and positive above."""
-    alpha_T = optimal_margin.attrs["parameters"]["alpha_T"]
-    if optimal_margin_onsets.attrs["parameters"]["ensemble"] != optimal_margin.attrs["parameters"]["ensemble"]:
-        raise Untestable("the line and its onsets are of different ensembles")
+    alpha_T = optimal_margin.attrs["parameters"]["at"]["alpha_T"]
+    require(
+        optimal_margin_onsets.attrs["parameters"]["ensemble"] == optimal_margin.attrs["parameters"]["ensemble"],
+        "the line and its onsets are of different ensembles",
+    )
     onsets = optimal_margin_onsets.set_index("alpha_T")["onset"]
-    if alpha_T not in onsets.index or optimal_margin["inv_alpha"].max() < onsets[alpha_T]:
-        raise Untestable(f"the line at α_T = {alpha_T:g} ends before its onset, or the onset is not computed")
-    # If it is zero again, low is above high. If it is always or never positive, one of them is missing.
+    require(
+        alpha_T in onsets.index and optimal_margin["inv_alpha"].max() >= onsets[alpha_T],
+        f"the line at α_T = {alpha_T:g} ends before its onset, or the onset is not computed",
+    )
+    # If it is zero again, the first bound is above the second. If it is always or never positive, one is missing.
     positive = optimal_margin["kappa_opt"] > 0
     low, high = optimal_margin.loc[~positive, "inv_alpha"].max(), optimal_margin.loc[positive, "inv_alpha"].min()
-    once = low <= onsets[alpha_T] <= high
-    detail = f"κ_opt turns positive between 1/α = {low:.3f} and {high:.3f}; onsets " + ", ".join(
-        f"{onset:.4f} at α_T = {at:g}" for at, onset in onsets.items()
-    )
-    holds = bool(once and np.isfinite(onsets).all() and np.isfinite(optimal_margin["kappa_opt"]).all())
-    return Finding.of_theory(
-        "onset of a positive optimal margin, 1/α, once and at every α_T", onsets[alpha_T], holds, detail
+    missing = np.sum(~np.isfinite([*onsets, *optimal_margin["kappa_opt"]]))
+    return all_of(
+        at_least("onset of a positive optimal margin in 1/α, from the last one without", onsets[alpha_T], low),
+        at_most("the same onset, up to the first 1/α with a positive margin", onsets[alpha_T], high),
+        at_most("values of α_T without an onset, and of 1/α without an optimal margin", missing, 0),
+        detail="onsets " + ", ".join(f"{onset:.4f} at α_T = {at:g}" for at, onset in onsets.items()),
     )
 
 
 def barycentre_curves_cross(typical: pd.DataFrame) -> Finding:
     """A margin worsens the barycentre at small 1/α and improves it at large."""
     zero = _interpolated(along(typical, "0.0")["error_barycenter"])
-    crossings, right = [], True
     fixed = [name for name in _references(typical) if name not in ("0.0", "max")]
+    require(fixed, "no line at a fixed margin above 0")
+    crossings, ends, changes = [], [], []
     for reference in fixed:
         curve = along(typical, reference)["error_barycenter"]
         # Linear interpolation: the first points of the curve may lie closer together than rounding.
         gap = (curve - zero(curve.index)).to_numpy()
-        changes = np.flatnonzero(np.sign(gap[1:]) != np.sign(gap[:-1]))
-        right &= len(changes) == 1 and gap[0] > 0 > gap[-1]
-        if len(changes):
-            at, x = changes[0], curve.index.to_numpy()
+        found = np.flatnonzero(np.sign(gap[1:]) != np.sign(gap[:-1]))
+        ends.append((gap[0], gap[-1]))
+        changes.append(len(found))
+        if len(found):
+            at, x = found[0], curve.index.to_numpy()
             crossings.append(float(x[at] + (x[at + 1] - x[at]) * gap[at] / (gap[at] - gap[at + 1])))
-    detail = f"crossings at 1/α = {numbers(crossings)}"
-    quantity = "smallest 1/α where ε_B(κ) crosses ε_B(0), once for each κ"
-    if not fixed:
-        raise Untestable("no line at a fixed margin above 0")
-    return Finding.of_theory(quantity, min(crossings, default=np.nan), right, detail)
+    first, last = zip(*ends, strict=True)
+    return all_of(
+        above("smallest 1/α where ε_B(κ) crosses ε_B(0)", min(crossings, default=np.nan), 0.0),
+        above("smallest ε_B(κ) − ε_B(0) where solutions of a margin begin", smallest(first), 0.0),
+        below("largest ε_B(κ) − ε_B(0) at the largest 1/α", largest(last), 0.0),
+        at_most("most crossings of one margin", largest(changes), 1),
+        detail=f"crossings at 1/α = {numbers(crossings)}",
+    )
 
 
 def overlap_vanishes(large_overparameterization: pd.DataFrame) -> Finding:
     """For 1/α → ∞ typical solutions are uncorrelated, and still know the teacher."""
     rows, farthest = large_overparameterization, _farthest(large_overparameterization)
     thousand = rows[np.isclose(rows["inv_alpha"], 1000.0)]
-    if thousand.empty:
-        raise Untestable("1/α = 10³ needed")
-    q = float(thousand.loc[thousand["margin"].idxmin(), "q"])
-    holds = bool(q < 1e-3 and largest(farthest["q"]) < 1e-5 and smallest(rows["r"]) > 0)
-    detail = (
-        f"{numbers(thousand['q'])} at κ = {numbers(thousand['margin'])}, r at least {rows['r'].min():.4f}; at 1/α = "
-        f"{rows['inv_alpha'].max():g} q is {largest(farthest['q']):.1e} at most (< 1e-5)"
+    require(len(thousand), "1/α = 10³ needed")
+    return all_of(
+        below("overlap q at 1/α = 10³, κ = 0", thousand.loc[thousand["margin"].idxmin(), "q"], 1e-3),
+        below("largest overlap q at the largest 1/α", largest(farthest["q"]), 1e-5),
+        above("smallest overlap r with the teacher", smallest(rows["r"]), 0.0),
+        detail=f"q = {numbers(thousand['q'])} at κ = {numbers(thousand['margin'])}, 1/α = 10³",
     )
-    quantity = "overlap q at 1/α = 10³, κ = 0, < 10⁻³, with r > 0"
-    return Finding.of_theory(quantity, q, holds, detail, Bounds(upper=1e-3))
 
 
 def error_has_a_plateau(large_overparameterization: pd.DataFrame) -> Finding:
     """For 1/α → ∞ the errors tend to those of the reduced problem, between 0 and that of guessing."""
     farthest = _farthest(large_overparameterization)
-    limits = farthest[["limit_typical", "limit_barycenter"]].to_numpy()
-    off = largest(np.abs(farthest[["error_typical", "error_barycenter"]].to_numpy() - limits).ravel())
-    inside = bool(((limits > 0) & (limits < 0.5)).all())
-    detail = (
-        f"at 1/α = {farthest['inv_alpha'].iloc[0]:g}; limits of typical solutions "
-        f"{numbers(farthest['limit_typical'])}, of the barycentre {numbers(farthest['limit_barycenter'])} at "
-        f"κ = {numbers(farthest['margin'])}"
+    limits = farthest[["limit_error_typical", "limit_error_barycenter"]].to_numpy()
+    off = np.abs(farthest[["error_typical", "error_barycenter"]].to_numpy() - limits)
+    typical, barycentre = (numbers(farthest[f"limit_error_{name}"]) for name in ("typical", "barycenter"))
+    return all_of(
+        below("largest difference of an error from its limit at the largest 1/α", largest(off.ravel()), 1e-5),
+        above("smallest limit", smallest(limits.ravel()), 0.0),
+        below("largest limit", largest(limits.ravel()), 0.5),
+        detail=f"limits: typical {typical}, barycentre {barycentre} at κ = {numbers(farthest['margin'])}",
     )
-    quantity = "largest difference of an error from its limit at the largest 1/α, < 1e-5; limits in (0, 1/2)"
-    return Finding.of_theory(quantity, off, off < 1e-5 and inside, detail, Bounds(upper=1e-5))
 
 
 def plateau_falls(overparameterized_limit: pd.DataFrame) -> Finding:
     """The error at 1/α → ∞ falls with α_T and with κ."""
     table = overparameterized_limit.pivot(index="alpha_T", columns="margin", values="error_typical").sort_index()
-    steps = largest(np.concatenate([np.diff(table.to_numpy(), axis=axis).ravel() for axis in (0, 1)]))
-    if 0.0 not in table.columns:
-        raise Untestable("no margin zero")
+    require(0.0 in table.columns, "no margin zero")
+    plateau = falls("plateau", *table.to_numpy(), *table.to_numpy().T, along="α_T or κ")
     at_three = float(_interpolated(table[0.0])(3.0))
-    detail = f"{at_three:.4f} at α_T = 3, κ = 0; {numbers(table.iloc[-1])} at α_T = {table.index[-1]:g}"
-    quantity = "largest step of the plateau along α_T or κ, < 0"
-    return Finding.of_theory(quantity, steps, steps < 0, detail, Bounds(upper=0.0))
+    return all_of(
+        plateau,
+        detail=f"{at_three:.4f} at α_T = 3, κ = 0; {numbers(table.iloc[-1])} at α_T = {table.index[-1]:g}",
+    )
 
 
 def entropy_vanishes_at_capacity(typical: pd.DataFrame) -> Finding:
     """Where solutions of a margin begin their entropy is 0, and it is positive beyond."""
-    ends, least = [], []
-    for name in _references(typical):
-        if name != "max":
-            line = along(typical, name)["entropy"]
-            ends.append(float(abs(line.iloc[0])))
-            least.append(smallest(line.iloc[1:]))
-    root, beyond = largest(ends), smallest(least)
-    detail = f"{len(ends)} margins; smallest entropy beyond {beyond:.2e}"
-    quantity = "largest |entropy| at 1/α_c(κ), < 1e-6, and > 0 beyond"
-    return Finding.of_theory(quantity, root, root < 1e-6 and beyond > 0, detail, Bounds(upper=1e-6))
+    lines = [along(typical, name)["entropy"] for name in _references(typical) if name != "max"]
+    return all_of(
+        below("largest |entropy| at 1/α_c(κ)", largest(abs(line.iloc[0]) for line in lines), 1e-6),
+        above("smallest entropy beyond", smallest(smallest(line.iloc[1:]) for line in lines), 0.0),
+        detail=f"{len(lines)} margins",
+    )
 
 
 def entropy_falls_with_margin(typical: pd.DataFrame) -> Finding:
     """The entropy decreases with κ, and grows with 1/α and with α_T."""
-    steps, words = [], []
-    for axis in ("inv_alpha", "alpha_T"):
+    conditions = []
+    for axis, symbol in (("inv_alpha", "1/α"), ("alpha_T", "α_T")):
         margins = sorted((name for name in _references(typical, axis) if name != "max"), key=float)
         lines = {name: along(typical, name, axis)["entropy"] for name in margins}
-        grows = [smallest(np.diff(line)) for line in lines.values()]
-        falls = []
+        down = []
         for lower, higher in pairwise(margins):
             shared = lines[higher].index[1:]
-            falls.append(smallest(_interpolated(lines[lower])(shared) - lines[higher][shared]))
-        steps += [*grows, *falls]
-        words.append(f"along {axis} {smallest(grows):.2g}, between margins {smallest(falls):.2g}")
-    least = smallest(steps)
-    quantity = "smallest step of the entropy along 1/α and α_T, and down from one margin to the next, > 0"
-    return Finding.of_theory(quantity, least, least > 0, "; ".join(words), Bounds(lower=0.0))
+            down.append(smallest(_interpolated(lines[lower])(shared) - lines[higher][shared]))
+        conditions += [
+            rises("entropy", *lines.values(), along=symbol),
+            above(f"smallest fall of the entropy from one margin to the next, along {symbol}", smallest(down), 0.0),
+        ]
+    return all_of(*conditions)
 
 
 def along(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.DataFrame:
@@ -194,8 +203,7 @@ def along(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.
         Untestable: it is not in the table, or has one point only.
     """
     rows = typical_line(typical, reference, line)
-    if len(rows) < 2:
-        raise Untestable(f"no line of typical solutions of margin {reference} along {line}")
+    require(len(rows) > 1, f"no line of typical solutions of margin {reference} along {line}")
     return rows.set_index(line, drop=False)
 
 
@@ -206,8 +214,7 @@ def _farthest(large_overparameterization: pd.DataFrame) -> pd.DataFrame:
         Untestable: it is below 10⁶.
     """
     inv_alpha = large_overparameterization["inv_alpha"]
-    if inv_alpha.max() < 1e6:
-        raise Untestable("a value of 1/α from 10⁶ on needed")
+    require(inv_alpha.max() >= 1e6, "a value of 1/α from 10⁶ on needed")
     return large_overparameterization[inv_alpha == inv_alpha.max()]
 
 
@@ -219,22 +226,20 @@ def _references(typical: pd.DataFrame, line: str = "inv_alpha") -> list[str]:
 
 def _interpolated(curve: pd.Series) -> Callable[[ArrayLike], np.ndarray]:
     """The curve between its points. Outside their range, by more than rounding, the claim is untestable."""
-    if curve.isna().any():
-        raise Untestable(f"{curve.name} is missing at {numbers(curve.index[curve.isna()])}")
+    require(curve.notna().all(), f"{curve.name} is missing at {numbers(curve.index[curve.isna()])}")
     known = curve.index.to_numpy(dtype=float)
     spline = PchipInterpolator(known, curve.to_numpy())
 
     def value(at: ArrayLike) -> np.ndarray:
         x = np.asarray(at, dtype=float)
         inside = np.clip(x, known[0], known[-1])
-        if not np.allclose(x, inside, rtol=ROUNDING, atol=0.0):
-            raise Untestable(f"{curve.name} is known from {known[0]:g} to {known[-1]:g} only")
+        within = np.allclose(x, inside, rtol=ROUNDING, atol=0.0)
+        require(within, f"{curve.name} is known from {known[0]:g} to {known[-1]:g} only")
         return spline(inside)
 
     return value
 
 
 def _falls(curves: dict[str, pd.Series]) -> Finding:
-    step = largest(largest(np.diff(curve)) for curve in curves.values())
     detail = ", ".join(f"{name}: from {c.iloc[0]:.4f} to {c.iloc[-1]:.4f}" for name, c in curves.items())
-    return Finding.of_theory("largest step of the error along 1/α, < 0", step, step < 0, detail, Bounds(upper=0.0))
+    return all_of(falls("error", *curves.values(), along="1/α"), detail=detail)

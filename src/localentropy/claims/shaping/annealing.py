@@ -9,7 +9,18 @@ import pandas as pd
 
 from localentropy.analysis.annealing import averages
 from localentropy.analysis.solver_runs import MOST_SOLVED
-from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, decided, jointly, numbers, smallest
+from localentropy.claims.conditions import (
+    FEWEST,
+    Finding,
+    above,
+    all_of,
+    at_least,
+    at_most,
+    numbers,
+    require,
+    scored,
+    smallest,
+)
 
 LOADS = (0.29, 0.61)
 """Loads that are judged: .3 to .6. The number of patterns of an instance is an integer."""
@@ -31,30 +42,24 @@ def only_the_cross_entropy_leads_to_solutions(annealing: pd.DataFrame) -> Findin
 
     The text gives no loads. Those from .3 to .6 are judged where the instance is large enough to have a glass phase.
     """
-    quantity = (
-        f"smallest train error that annealing on the number of errors ends with, .3 ≤ α ≤ .6, > {HIGH:g} by {SURE:g} "
-        f"SE; the cross-entropy leads ≥ {MOST_SOLVED:.0%} of the runs to a solution at each of these loads"
-    )
     judged = annealing[annealing["quantity"].isin(["train_error_last", "solved", "solved_once"])]
-    if judged["value"].isna().any():
-        raise Untestable("a number is missing")
     judged = judged[judged["alpha"].between(*LOADS)]
     last, once = averages(judged, "train_error_last"), averages(judged, "solved_once")
     last = last[(last["energy"] == "errors") & (last["alpha"] * np.sqrt(last["N"]) >= LARGE)]
     once = once[once["energy"] == "cross_entropy"]
-    if last.empty or once.empty or last["alpha"].max() < 0.55:
-        return Finding.untestable(quantity, f"no load near .6 with P/√N ≥ {LARGE:g} for both energies")
-    if min(last["n"].min(), once["n"].min()) < FEWEST:
-        return Finding.untestable(quantity, f"fewer than {FEWEST} instances")
-    lowest = last.loc[last["y"].idxmin()]
-    solved = smallest(once["y"])
-    detail = (
-        f"N = {lowest['N']}: train error {numbers(last['y'], '.3f')} at α = {numbers(last['alpha'], '.2g')}; fraction "
-        f"solved with the cross-entropy {numbers(once['y'], '.2f')} at α = {numbers(once['alpha'], '.2g')}"
+    loads = len(last) and len(once) and last["alpha"].max() >= 0.55
+    require(loads, f"no load near .6 with P/√N ≥ {LARGE:g} for both energies")
+    require(min(last["n"].min(), once["n"].min()) >= FEWEST, f"fewer than {FEWEST} instances")
+    left = "train error that annealing on the number of errors ends with"
+    return all_of(
+        *(
+            above(f"{left}, α = {row.alpha:.2g}", row.y, HIGH, row.y_err, by=SURE, or_open=True)
+            for row in last.itertuples()
+        ),
+        at_least("smallest fraction solved with the cross-entropy, .3 ≤ α ≤ .6", smallest(once["y"]), MOST_SOLVED),
+        detail=f"N = {numbers(last['N'].unique(), 'g')}; solved with the cross-entropy {numbers(once['y'], '.2f')} at "
+        f"α = {numbers(once['alpha'], '.2g')}",
     )
-    high = decided((last["y"] - HIGH) / last["y_err"], SURE)
-    holds = jointly(high, solved >= MOST_SOLVED)
-    return Finding(quantity, lowest["y"], holds, detail, lowest["y_err"], Bounds(lower=HIGH))
 
 
 def an_optimal_sharpness_exists(optimal_gamma: pd.DataFrame, optimal_gamma_annealing: pd.DataFrame) -> Finding:
@@ -63,30 +68,28 @@ def an_optimal_sharpness_exists(optimal_gamma: pd.DataFrame, optimal_gamma_annea
     In the theory at each load and distance. In the simulation at each where enough messages converged: the ends of the
     range are lower than the best γ by three standard errors over instances, paired.
     """
-    quantity = (
-        f"smallest ratio of the ends of the γ with {NEARLY:.0%} of the theory's highest entropy, ≥ {WIDE:g}; the "
-        f"maximum of the theory, and that of annealing by {SURE:g} SE, inside the range of γ"
-    )
     finite = optimal_gamma[np.isfinite(optimal_gamma["gamma"])].sort_values("gamma")
-    if finite["entropy"].isna().any():
-        raise Untestable("an entropy of the theory is missing")
-    ratios, inside, words = [], [], []
+    require(finite["entropy"].notna().all(), "an entropy of the theory is missing")
+    ratios, at_end, words = [], 0, []
     for (alpha, distance), curve in finite.set_index("gamma").groupby(["alpha", "distance"])["entropy"]:
         best, good = curve.idxmax(), curve.index[curve >= NEARLY * curve.max()]
         ratios.append(good[-1] / good[0])
-        inside.append(curve.index[0] < best < curve.index[-1])
+        at_end += not curve.index[0] < best < curve.index[-1]
         words.append(f"{best:g} at α = {alpha:g}, d = {distance:.2g}")
     measured = _measured_optima(optimal_gamma_annealing)
-    ratio = smallest(ratios)
-    detail = f"best γ in theory: {'; '.join(words)}; of annealing: {'; '.join(said for _, said in measured)}"
-    holds = jointly(bool(ratio >= WIDE and all(inside)), *(verdict for verdict, _ in measured))
-    return Finding(quantity, ratio, holds, detail, 0.0, Bounds(lower=WIDE))
+    return all_of(
+        at_least(f"smallest ratio of the ends of the γ with {NEARLY:.0%} of the theory's top", smallest(ratios), WIDE),
+        at_most("maxima of the theory at an end of the range of γ", at_end, 0.0),
+        at_most("maxima of annealing at an end of the range of γ", sum(end for end, *_ in measured), 0.0),
+        scored("smallest z of the best γ above the ends, annealing", smallest(z for _, z, _ in measured), SURE),
+        detail=f"best γ in theory: {'; '.join(words)}; of annealing: {'; '.join(said for *_, said in measured)}",
+    )
 
 
-def _measured_optima(runs: pd.DataFrame) -> list[tuple[bool | None, str]]:
-    """For each load and distance: whether the best γ is above both ends of the range, and what it is."""
+def _measured_optima(runs: pd.DataFrame) -> list[tuple[bool, float, str]]:
+    """For each load and distance: whether the best γ is an end of the range, its z above the ends, and what it is."""
     rows = runs[runs["quantity"] == "local_entropy"]
-    found: list[tuple[bool | None, str]] = []
+    found = []
     for (alpha, distance), here in rows.groupby(["alpha", "x"]):
         table = here.pivot(index="sample", columns="gamma", values="value")
         # Where messages often fail, those that converge are of the luckier instances.
@@ -94,10 +97,8 @@ def _measured_optima(runs: pd.DataFrame) -> list[tuple[bool | None, str]]:
         if table.shape[1] < 3:
             continue
         best, ends = table.mean().idxmax(), (table.columns[0], table.columns[-1])
-        inside = ends[0] < best < ends[1]
-        below = [table[best] - table[end] for end in ends if end != best]
-        lower = decided((difference.mean() / difference.sem() for difference in below), SURE)
-        found.append((inside and lower, f"{best:g} at α = {alpha:.2g}, d = {distance:.2g}"))
-    if not found:
-        raise Untestable(f"at no load and distance three γ with {FEWEST} instances, nearly all of which converged")
+        lower = [table[best] - table[end] for end in ends if end != best]
+        z = smallest(difference.mean() / difference.sem() for difference in lower)
+        found.append((best in ends, z, f"{best:g} at α = {alpha:.2g}, d = {distance:.2g}"))
+    require(found, f"at no load and distance three γ with {FEWEST} instances, nearly all of which converged")
     return found

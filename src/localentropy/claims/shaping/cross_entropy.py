@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pandas as pd
 
+from localentropy.claims.conditions import Finding, above, all_of, at_most, below, largest, numbers, require, smallest
 from localentropy.claims.curves import NEAR, isolation
-from localentropy.claims.finding import Bounds, Finding, Untestable, largest, numbers, smallest
 
 NEARLY_ZERO = 1e-3
 """Errors below this are nearly zero."""
@@ -27,22 +27,21 @@ def errors_nearly_vanish(cross_entropy_minimizers: pd.DataFrame) -> Finding:
     errors = cross_entropy_minimizers.pivot(index="alpha", columns="gamma", values="error")
     errors = errors.sort_index().sort_index(axis=1)
     sharp = errors.loc[:, errors.columns >= BLUNT]
-    if errors.index.min() > FROM or sharp.shape[1] < 2:
-        raise Untestable(f"errors from α = {FROM} on for two γ ≥ {BLUNT:g} needed")
-    value = largest(sharp[sharp.index <= FROM].to_numpy().ravel())
-    rise = largest(np.diff(errors, axis=1).ravel())
-    ends = {float(gamma): _crossing(sharp[gamma]) for gamma in sharp.columns}
-    grows = bool((np.diff(list(ends.values())) > 0).all())
-    detail = (
-        f"nearly zero up to α = {numbers(ends.values(), '.3f')} for γ = {numbers(ends)}; at the smallest α: "
-        f"{numbers(errors.iloc[0], '.2g')} for γ = {numbers(errors.columns)}; largest step along γ: {rise:.1g}"
+    require(
+        errors.index.min() <= FROM and sharp.shape[1] > 1, f"errors from α = {FROM} on for two γ ≥ {BLUNT:g} needed"
     )
-    quantity = (
-        f"largest ε at α ≤ {FROM}, γ ≥ {BLUNT:g}, < {NEARLY_ZERO:g}; the α where ε = {NEARLY_ZERO:g} grows with γ; "
-        "ε falls with γ at every α"
+    ends = [_crossing(sharp[gamma]) for gamma in sharp]
+    return all_of(
+        below(
+            f"largest ε at α ≤ {FROM}, γ ≥ {BLUNT:g}",
+            largest(sharp[sharp.index <= FROM].to_numpy().ravel()),
+            NEARLY_ZERO,
+        ),
+        above(f"smallest step along γ of the α where ε = {NEARLY_ZERO:g}", smallest(np.diff(ends)), 0.0),
+        below("largest step of ε along γ, over all α", largest(np.diff(errors, axis=1).ravel()), COMPUTED),
+        detail=f"nearly zero up to α = {numbers(ends, '.3f')} for γ = {numbers(sharp)}; at the smallest α: "
+        f"{numbers(errors.iloc[0], '.2g')} for γ = {numbers(errors.columns)}",
     )
-    holds = value < NEARLY_ZERO and grows and rise < COMPUTED
-    return Finding.of_theory(quantity, value, holds, detail, Bounds(upper=NEARLY_ZERO))
 
 
 def near_the_bound(cross_entropy_franz_parisi: pd.DataFrame) -> Finding:
@@ -50,22 +49,19 @@ def near_the_bound(cross_entropy_franz_parisi: pd.DataFrame) -> Finding:
     curves = _at(cross_entropy_franz_parisi, 0.4, [1.0, 2.0, math.inf])
     bound = cross_entropy_franz_parisi.drop_duplicates("distance").set_index("distance")["bound"]
     part = curves.div(bound.reindex(curves.index), axis=0)
-    at = {gamma: _between(part[gamma], SMALL) for gamma in (1.0, 2.0)}
-    better = smallest((part[2.0] - part[1.0]).loc[:SMALL])
-    gap = isolation(_curve(cross_entropy_franz_parisi, 0.4, math.inf), "gamma", "γ")
-    nearest = ", ".join(f"{part[gamma].iloc[0]:.3f} for γ = {gamma:g}" for gamma in at)
-    detail = (
-        f"{numbers(at.values(), '.4f')} for γ = {numbers(at)}; γ = 2 minus γ = 1 at d ≤ {SMALL}: at least {better:.1g} "
-        f"of the bound; at d = {part.index[0]:g}: {nearest}; γ = ∞ is negative up to "
-        f"d = {_last_negative(curves[math.inf]):.2g}"
+    at = [_between(part[gamma], SMALL) for gamma in (1.0, 2.0)]
+    return all_of(
+        above(f"smallest φ_FP/H₂(d) at d = {SMALL}, γ = 1, 2", smallest(at), NEARLY),
+        above(
+            f"smallest lead in φ_FP/H₂(d) of γ = 2 over γ = 1 at d ≤ {SMALL}",
+            smallest((part[2.0] - part[1.0]).loc[:SMALL]),
+            0.0,
+        ),
+        *isolation(_curve(cross_entropy_franz_parisi, 0.4, math.inf), "gamma", "γ = ∞").conditions,
+        detail=f"{numbers(at, '.4f')} for γ = 1, 2; at d = {part.index[0]:g}: "
+        f"{numbers(part.iloc[0][[1.0, 2.0]], '.3f')}; γ = ∞ is negative up to "
+        f"d = {_last_negative(curves[math.inf]):.2g}",
     )
-    quantity = (
-        f"smallest φ_FP/H₂(d) at d = {SMALL}, γ = 1, 2, > {NEARLY}; larger for γ = 2 at d ≤ {SMALL}; < 0 next to d = 0 "
-        "at γ = ∞"
-    )
-    value = smallest(at.values())
-    holds = bool(value > NEARLY and better > 0 and gap.holds)
-    return Finding.of_theory(quantity, value, holds, detail, Bounds(lower=NEARLY))
 
 
 def sharper_losses_close_the_gap(cross_entropy_franz_parisi: pd.DataFrame) -> Finding:
@@ -78,25 +74,17 @@ def sharper_losses_close_the_gap(cross_entropy_franz_parisi: pd.DataFrame) -> Fi
     curves, others = _at(table, 0.6, [1.0, 3.0]), _at(table, 0.4, [1.0])
     common = [gamma for gamma in curves if gamma in others]
     apart = (curves[common] - others[common]).to_numpy().ravel()
-    above = largest(apart[~np.isnan(apart)])  # both curves have a solution
-    gap = isolation(_curve(table, 0.6, 1.0), "gamma", "γ")
     blunt = [gamma for gamma in curves if gamma < 3.0]
-    open_ = [gamma for gamma in blunt if not curves[gamma].iloc[0] > 0.0]
-    least = smallest(curves.loc[:NEAR, 3.0])
-    words = [
-        f"γ = {gamma:g} is not positive at d = {curves.index[0]:g} but is from {_first_positive(curves[gamma]):.2g} on"
-        for gamma in open_
-    ]
-    detail = (
-        f"γ = 1 is negative up to d = {_last_negative(curves[1.0]):.2g}; {'; '.join(words)}; less than at α = 0.4 by "
-        f"at least {-above:.1g} nats for γ = {numbers(common)}"
+    words = [f"{_first_positive(curves[gamma]):.2g} on for γ = {gamma:g}" for gamma in blunt]
+    return all_of(
+        above(f"smallest φ_FP up to d = {NEAR} at γ = 3", smallest(curves.loc[:NEAR, 3.0]), 0.0),
+        *isolation(_curve(table, 0.6, 1.0), "gamma", "γ = 1").conditions,
+        at_most(f"γ < 3 that are positive at d = {curves.index[0]:g}", (curves[blunt].iloc[0] > 0.0).sum(), 0.0),
+        # both curves have a solution
+        below("largest lead of φ_FP at α = 0.6 over that at α = 0.4", largest(apart[~np.isnan(apart)]), 0.0),
+        detail=f"γ = 1 is negative up to d = {_last_negative(curves[1.0]):.2g}; positive from d = {', '.join(words)}; "
+        f"less than at α = 0.4 for γ = {numbers(common)}",
     )
-    quantity = (
-        f"smallest φ_FP up to d = {NEAR} at γ = 3, > 0; < 0 next to d = 0 at γ = 1; not > 0 at the smallest d for "
-        "γ < 3; lower than at α = 0.4"
-    )
-    holds = least > 0 and gap.holds and open_ == blunt and above < 0
-    return Finding.of_theory(quantity, least, bool(holds), detail, Bounds(lower=0.0))
 
 
 def _crossing(errors: pd.Series) -> float:
@@ -105,12 +93,11 @@ def _crossing(errors: pd.Series) -> float:
     Raises:
         Untestable: they are smaller everywhere.
     """
-    above = np.flatnonzero(errors > NEARLY_ZERO)
-    if not above.size:
-        raise Untestable(f"γ = {errors.name:g}: loads up to an error of {NEARLY_ZERO:g} needed")
-    if above[0] == 0:
+    beyond = np.flatnonzero(errors > NEARLY_ZERO)
+    require(beyond.size, f"γ = {errors.name:g}: loads up to an error of {NEARLY_ZERO:g} needed")
+    if beyond[0] == 0:
         return -math.inf
-    ends = slice(above[0] - 1, above[0] + 1)
+    ends = slice(beyond[0] - 1, beyond[0] + 1)
     logs = np.log(np.maximum(errors.to_numpy()[ends], np.finfo(float).tiny))
     return float(np.interp(math.log(NEARLY_ZERO), logs, errors.index[ends]))
 
@@ -126,8 +113,8 @@ def _at(table: pd.DataFrame, alpha: float, gammas: list[float]) -> pd.DataFrame:
         Untestable: a γ is missing, or small distances are.
     """
     curves = table[table["alpha"] == alpha].pivot(index="distance", columns="gamma", values="entropy").sort_index()
-    if not set(gammas) <= set(curves.columns) or curves.index.min() > SMALLEST:
-        raise Untestable(f"curves at α = {alpha:g}, γ = {numbers(gammas)} from d = {SMALLEST:g} on needed")
+    there = set(gammas) <= set(curves.columns) and curves.index.min() <= SMALLEST
+    require(there, f"curves at α = {alpha:g}, γ = {numbers(gammas)} from d = {SMALLEST:g} on needed")
     return curves
 
 

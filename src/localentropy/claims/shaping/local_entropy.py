@@ -10,7 +10,7 @@ import pandas as pd
 from localentropy.analysis.agreement import normal_score
 from localentropy.analysis.local_entropy import around_solutions
 from localentropy.analysis.paired_differences import paired_differences
-from localentropy.claims.finding import FEWEST, Bounds, Finding, Untestable, decided, jointly, smallest
+from localentropy.claims.conditions import FEWEST, Finding, above, all_of, below, require, scored
 from localentropy.solvers.names import COMMITTEE_NAMES
 
 SMALL = (0.01, 0.02)
@@ -26,32 +26,27 @@ FEW_REPLICAS, USUAL_REPLICAS, MANY_REPLICAS = 10, 20, 100
 
 def order_at_small_distance(tree_local_entropy: pd.DataFrame) -> Finding:
     """At small distances fBP > eLAL > ceSGD-slow > ceSGD-fast > LAL on each training set."""
-    quantity = (
-        f"smallest normal score of the paired differences of neighbours in {' > '.join(COMMITTEE_NAMES.values())} at "
-        f"D = {SMALL[0]:g} ({SMALL[1]:g} if too few converge), > 2"
-    )
     around = _measured(tree_local_entropy)
-    scores, words = [], []
+    conditions, words = [], []
     for first, second in pairwise(COMMITTEE_NAMES):
         gaps = {distance: _gaps(around, first, second, distance) for distance in SMALL}
         enough = [distance for distance, gap in gaps.items() if len(gap) >= FEWEST]
         names = f"{COMMITTEE_NAMES[first]} − {COMMITTEE_NAMES[second]}"
-        if not enough:
-            return Finding.untestable(quantity, f"{names}: fewer than {FEWEST} training sets with both")
+        require(enough, f"{names}: fewer than {FEWEST} training sets with both")
         gap = gaps[enough[0]]
-        scores.append(_score(gap))
+        conditions.append(scored(f"normal score of {names}, paired, at D = {SMALL[0]:g} or {SMALL[1]:g}", _score(gap)))
         words.append(f"{names} = {gap.mean():.4f} ± {gap.sem():.4f} at D = {enough[0]:g} ({len(gap)})")
-    return Finding(quantity, smallest(scores), decided(scores), "; ".join(words), bounds=Bounds(lower=2.0))
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def curves_cross_late(tree_local_entropy: pd.DataFrame) -> Finding:
     """LAL's local entropy rises above fBP's only far from the solutions."""
-    quantity = f"distance at which LAL's local entropy rises above fBP's, > {CROSSING:g}"
     crossing, farthest = _crossing(_measured(tree_local_entropy))
-    if np.isnan(crossing):
-        return Finding.untestable(quantity, f"no crossing up to D = {farthest:g}")
-    detail = f"mean over training sets, measured up to D = {farthest:g}"
-    return Finding(quantity, crossing, crossing > CROSSING, detail, bounds=Bounds(lower=CROSSING))
+    require(not np.isnan(crossing), f"no crossing up to D = {farthest:g}")
+    return all_of(
+        above("distance at which LAL's local entropy rises above fBP's", crossing, CROSSING),
+        detail=f"mean over training sets, measured up to D = {farthest:g}",
+    )
 
 
 def more_replicas_widen_minima(
@@ -59,10 +54,6 @@ def more_replicas_widen_minima(
 ) -> Finding:
     """Ten replicas of eLAL are sufficient to match ceSGD-slow; a hundred get closer to fBP than the twenty used."""
     at = SMALL[0]
-    quantity = (
-        f"V₁ at D = {at:g} on the same training sets: normal score of eLAL of y = {MANY_REPLICAS} minus y = "
-        f"{USUAL_REPLICAS}, > 2, and closer to fBP; y = {FEW_REPLICAS} minus ceSGD-slow > −2 SE"
-    )
     around = pd.concat([_measured(replica_numbers_local_entropy), _measured(tree_local_entropy)])
     few, usual, many = (f"elal_{replicas}" for replicas in (FEW_REPLICAS, USUAL_REPLICAS, MANY_REPLICAS))
     gaps = {
@@ -72,17 +63,23 @@ def more_replicas_widen_minima(
         f"fBP − (y = {MANY_REPLICAS})": _gaps(around, "fbp", many, at),
         "fBP − ceSGD-slow": _gaps(around, "fbp", "ce_slow", at),
     }
-    if min(len(gap) for gap in gaps.values()) < FEWEST:
-        return Finding.untestable(quantity, f"fewer than {FEWEST} training sets with both of a pair")
+    require(min(map(len, gaps.values())) >= FEWEST, f"fewer than {FEWEST} training sets with both of a pair")
     wider, match, usual_gap, many_gap, width = gaps.values()
     detail = "; ".join(f"{name} = {gap.mean():.4f} ± {gap.sem():.4f} ({len(gap)} sets)" for name, gap in gaps.items())
     # A match says something only if a difference of half the way to fBP would have been seen.
-    matches = bool(match.mean() > -2 * match.sem())
-    if matches and 4 * match.sem() > abs(width.mean()):
-        return Finding.untestable(quantity, f"too few training sets to see a difference from ceSGD-slow; {detail}")
-    score = _score(wider)
-    closer = decided([score]) and bool(abs(many_gap.mean()) < abs(usual_gap.mean()))
-    return Finding(quantity, score, jointly(closer, matches), detail, bounds=Bounds(lower=2.0))
+    blind = match.mean() > -2 * match.sem() and 4 * match.sem() > abs(width.mean())
+    require(not blind, f"too few training sets to see a difference from ceSGD-slow; {detail}")
+    more = scored(f"normal score of V₁ at D = {at:g} of y = {MANY_REPLICAS} minus y = {USUAL_REPLICAS}", _score(wider))
+    return all_of(
+        more,
+        below(
+            f"distance in V₁ of y = {MANY_REPLICAS} to fBP, minus that of y = {USUAL_REPLICAS}",
+            abs(many_gap.mean()) - abs(usual_gap.mean()),
+            0.0,
+        ).open_if(more.holds is None),
+        above(f"V₁ of y = {FEW_REPLICAS} minus ceSGD-slow, in SE", match.mean() / match.sem(), -2.0),
+        detail=detail,
+    )
 
 
 def shuffled_pixels_shrink_volumes(
@@ -94,32 +91,36 @@ def shuffled_pixels_shrink_volumes(
     sample is a run here and not a training set, so nothing is paired.
     """
     at = SMALL[0]
-    quantity = (
-        f"loss of V₁ at D = {at:g} by shuffling, of eLAL minus the mean of ceSGD, over the range of V₁ without "
-        f"shuffling, + 2 SE < {SLIGHT}; the median loss < {SLIGHT} of it; this loss and that of each algorithm > 2 SE"
-    )
     sets = [_at(_measured(table), at) for table in (fashion_local_entropy, shuffled_local_entropy)]
     losses, errors = {}, {}
-    for name in [name for name in COMMITTEE_NAMES if name != "fbp"]:
+    others = [name for name in COMMITTEE_NAMES if name not in ("fbp", "elal")]
+    for name in ("elal", *others):
         values = [around.loc[around["algorithm"] == name, "entropy"] for around in sets]
-        if min(len(each) for each in values) < FEWEST:
-            return Finding.untestable(quantity, f"{COMMITTEE_NAMES[name]}: fewer than {FEWEST} solutions of a set")
+        require(min(map(len, values)) >= FEWEST, f"{COMMITTEE_NAMES[name]}: fewer than {FEWEST} solutions of a set")
         losses[name] = float(values[0].mean() - values[1].mean())
         errors[name] = float(np.hypot(values[0].sem(), values[1].sem()))
     more = losses["elal"] - 0.5 * (losses["ce_slow"] + losses["ce_fast"])
     error = float(np.hypot(errors["elal"], 0.5 * np.hypot(errors["ce_slow"], errors["ce_fast"])))
-    scores = [losses[name] / errors[name] for name in losses] + [more / error]
     before, after = (around.groupby("algorithm")["entropy"].mean() for around in sets)
     separated = float(before[list(losses)].max() - before[list(losses)].min())
-    part, part_error, median = more / separated, error / separated, float(np.median(list(losses.values()))) / separated
-    slight = jointly(decided([(SLIGHT - part) / part_error]), median < SLIGHT)
-    detail = ", ".join(f"{COMMITTEE_NAMES[name]} {losses[name]:.2g} ± {errors[name]:.1g}" for name in losses)
+    told = ", ".join(f"{COMMITTEE_NAMES[name]} {losses[name]:.2g} ± {errors[name]:.1g}" for name in losses)
     ranks = " > ".join(COMMITTEE_NAMES[str(name)] for name in after.sort_values(ascending=False).index)
-    detail = (
-        f"losses: {detail}; median {median:.2f} of the range {separated:.2g}; eLAL more than ceSGD by {more:.2g} ± "
-        f"{error:.1g}; on the shuffled set {ranks}"
+    loss = f"loss of V₁ at D = {at:g} by shuffling"
+    return all_of(
+        # That of eLAL follows from these and the next one.
+        *(scored(f"{loss}, {COMMITTEE_NAMES[name]}, in SE", losses[name] / errors[name]) for name in others),
+        scored(f"{loss}, eLAL minus ceSGD, in SE", more / error),
+        below(
+            f"{loss}, eLAL minus ceSGD, in parts of the range of V₁",
+            more / separated,
+            SLIGHT,
+            error / separated,
+            by=2.0,
+            or_open=True,
+        ),
+        below(f"median {loss}, in parts of the range of V₁", np.median(list(losses.values())) / separated, SLIGHT),
+        detail=f"losses: {told}; range without shuffling {separated:.2g}; on the shuffled set {ranks}",
     )
-    return Finding(quantity, part, jointly(decided(scores), slight), detail, part_error, Bounds(0.0, SLIGHT))
 
 
 def _measured(table: pd.DataFrame) -> pd.DataFrame:
@@ -129,8 +130,7 @@ def _measured(table: pd.DataFrame) -> pd.DataFrame:
         Untestable: one of them is missing.
     """
     around = around_solutions(table)
-    if around["entropy"].isna().any():
-        raise Untestable("a local entropy is missing although its messages converged")
+    require(around["entropy"].notna().all(), "a local entropy is missing although its messages converged")
     return around
 
 
@@ -155,8 +155,7 @@ def _crossing(around: pd.DataFrame) -> tuple[float, float]:
     """
     gaps = paired_differences(around, "entropy", "fbp", "lal", by=["distance"]).groupby("distance")
     points = gaps.mean()[gaps.size() >= FEWEST]
-    if points.empty:
-        raise Untestable(f"fewer than {FEWEST} training sets with both")
+    require(len(points), f"fewer than {FEWEST} training sets with both")
     signs = np.flatnonzero((points.to_numpy()[:-1] > 0) & (points.to_numpy()[1:] <= 0))
     if not signs.size:
         return np.nan, float(points.index[-1])

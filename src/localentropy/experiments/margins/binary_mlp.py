@@ -25,12 +25,13 @@ Table: one row for each number, in column `value`. The other columns say which n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
+from localentropy import quantities
 from localentropy.experiments.network_runs import ClassBalanced, Group, NetworkParameters, NetworkRun
-from localentropy.experiments.parameters import SIZE, Context, IncreasingDistances, OddSize, Task, increasing
+from localentropy.experiments.parameters import SIZE, Context, Distance, Increasing, OddSize, Task, given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,22 +55,18 @@ class Parameters(NetworkParameters):
 
     dataset: Literal["mnist", "fashion_mnist", "cifar10"] = Field(description="the images (T)")
     labels: Literal["classes", "parity"] = Field(description="what is learnt: the ten classes, or odd against even (T)")
-    hidden_layers: int = Field(ge=1, le=10, description="hidden layers (T)")
+    hidden_layers: int = given(quantities.LAYERS, "hidden layers (T)")
     width: OddSize = Field(description="units of a hidden layer (C)", json_schema_extra=SIZE)
-    patterns: Annotated[tuple[ClassBalanced, ...], Field(min_length=1), AfterValidator(increasing)] = Field(
+    patterns: Increasing[ClassBalanced] = Field(
         description="training images P, as many of each class (C)", json_schema_extra=SIZE
     )
-    logit_scale: float = Field(gt=0, le=1000, description="c of the logits c W h/√n (C)")
-    learning_rate: float = Field(gt=0, le=1000, description="step size of SGD (C)")
-    spread: float = Field(gt=0, le=1, description="range of the initial real weights, which are clipped at 1 (C)")
-    batch: int = Field(ge=1, le=10_000, description="images in a mini-batch of SGD (C)")
-    epochs: int = Field(
-        ge=1, le=1_000_000, description="passes over the patterns: fixed (T), how many (C)", json_schema_extra=SIZE
-    )
-    distances: IncreasingDistances = Field(description="probabilities of a flip of the local energy (C)")
-    flip_draws: int = Field(
-        ge=1, le=10_000, description="random flips of each network at each distance (C)", json_schema_extra=SIZE
-    )
+    logit_scale: float = given(quantities.SCALE_OF_BINARY, "c of the logits c W h/√n (C)")
+    learning_rate: float = given(quantities.RATE_OF_BINARY, "step size of SGD (C)")
+    spread: float = given(quantities.SPREAD, "range of the initial real weights, which are clipped at 1 (C)")
+    batch: int = given(quantities.BATCH, "images in a mini-batch of SGD (C)")
+    epochs: int = given(quantities.EPOCHS, "passes over the patterns: fixed (T), how many (C)", size=True)
+    distances: Increasing[Distance] = Field(description="probabilities of a flip of the local energy (C)")
+    flip_draws: int = given(quantities.DRAWS, "random flips of each network at each distance (C)", size=True)
 
 
 class Mnist(Parameters):

@@ -38,8 +38,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from localentropy import quantities
 from localentropy.experiments.network_runs import ClassBalanced, Group, NoiseParameters, ReluRun, columns
-from localentropy.experiments.parameters import SIZE, Context, Distinct, IncreasingSizes, Task
+from localentropy.experiments.parameters import SIZE, Context, Distinct, Increasing, Size, Task, given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,28 +59,28 @@ class Parameters(NoiseParameters):
 
     DATASETS = ("cifar10",)
 
-    widths: IncreasingSizes = Field(
+    widths: Increasing[Size] = Field(
         description="k, the filters of the first of four convolutions (C)", json_schema_extra=SIZE
     )
     optimizers: Distinct[tuple[Optimizer, ...]] = Field(description="training algorithms: SGD with momentum, Adam (T)")
-    training_patterns: ClassBalanced = Field(
-        le=50_000, description="training images, as many of each class; all 50,000 (T)", json_schema_extra=SIZE
+    training_patterns: ClassBalanced = given(
+        quantities.SIZE.within(high=50_000), "training images, as many of each class; all 50,000 (T)", size=True
     )
-    test_patterns: ClassBalanced = Field(
-        le=10_000, description="test images, as many of each class", json_schema_extra=SIZE
+    test_patterns: ClassBalanced = given(
+        quantities.PATTERNS.within(high=10_000), "test images, as many of each class", size=True
     )
-    samples: int = Field(ge=3, le=1000, description="networks for each width; 5 (T)", json_schema_extra=SIZE)
-    epochs: int = Field(ge=1, le=100_000, description="passes over the training set; 200 (T)", json_schema_extra=SIZE)
-    batch: int = Field(ge=1, le=50_000, description="images in a mini-batch (C)")
-    learning_rate: float = Field(gt=0, le=10, description="step size of both optimizers (C), one for both (T)")
-    sgd_momentum: float = Field(ge=0, lt=1, description="momentum of SGD (C)")
-    solution_errors: int = Field(ge=0, description="most misclassified training images of a solution; 1 (T)")
-    networks_at_once: int = Field(
-        ge=1,
-        le=1000,
-        description="networks trained side by side by one program, which one small network does not fill "
-        "(sums round differently)",
-        json_schema_extra=SIZE,
+    samples: int = given(quantities.RUNS.within(low=3), "networks for each width; 5 (T)", size=True)
+    epochs: int = given(quantities.EPOCHS_OF_CNN, "passes over the training set; 200 (T)", size=True)
+    batch: int = given(quantities.BATCH, "images in a mini-batch (C)")
+    learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of both optimizers (C), one for both (T)")
+    sgd_momentum: float = given(quantities.MOMENTUM, "momentum of SGD (C)")
+    solution_errors: int = given(
+        quantities.SIZE.within(low=0), "most misclassified training images of a solution; 1 (T)"
+    )
+    networks_at_once: int = given(
+        quantities.RUNS,
+        "networks trained side by side by one program, which one small network does not fill (sums round differently)",
+        size=True,
     )
     precision: Literal["float32", "bfloat16"] = Field(
         description="floating-point type of activations in training", json_schema_extra=SIZE

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, Context, Task
+from localentropy import quantities
+from localentropy.experiments.parameters import SIZE, Context, Task, given
 from localentropy.experiments.perceptron_sizes import InstanceParameters, SizeGrid, grid_tasks, pattern_bytes, sizes
 
 if TYPE_CHECKING:
@@ -29,13 +30,13 @@ VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
 class Parameters(InstanceParameters):
     """Parameters of the comparison, all at margin 0."""
 
-    sweeps: int = Field(ge=1, le=10_000_000, description="most sweeps of the annealing (C)")
-    passes: int = Field(ge=1, le=10_000_000, description="most passes of SBPI (C)")
+    sweeps: int = given(quantities.SWEEPS, "most sweeps of the annealing (C)")
+    passes: int = given(quantities.PASSES, "most passes of SBPI (C)")
     sbpi: tuple[SizeGrid, ...] = Field(min_length=1, description="sizes and samples of SBPI", json_schema_extra=SIZE)
     anneal: tuple[SizeGrid, ...] = Field(
         min_length=1, description="sizes and samples of annealing", json_schema_extra=SIZE
     )
-    test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
+    test_patterns: int = given(quantities.PATTERNS, "fresh patterns of a test error", size=True)
 
 
 def tasks(parameters: Parameters) -> list[Task]:

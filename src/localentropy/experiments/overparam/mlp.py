@@ -40,8 +40,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from localentropy import quantities
 from localentropy.experiments.network_runs import Group, NoiseParameters, ReluRun, columns
-from localentropy.experiments.parameters import SIZE, Context, Distinct, IncreasingSizes, Task
+from localentropy.experiments.parameters import SIZE, Context, Distinct, Increasing, Size, Task, given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,37 +69,26 @@ class Parameters(NoiseParameters):
 
     DATASETS = ("mnist_parity",)
 
-    widths: IncreasingSizes = Field(description="units in each hidden layer (C)", json_schema_extra=SIZE)
-    wide: int = Field(
-        ge=1, le=1_000_000, description="the width from which on there are `wide_samples` (C)", json_schema_extra=SIZE
-    )
-    wide_samples: int = Field(ge=3, le=1000, description="networks of each larger width (C)", json_schema_extra=SIZE)
+    widths: Increasing[Size] = Field(description="units in each hidden layer (C)", json_schema_extra=SIZE)
+    wide: int = given(quantities.WIDTH, "the width from which on there are `wide_samples` (C)", size=True)
+    wide_samples: int = given(quantities.RUNS.within(low=3), "networks of each larger width (C)", size=True)
     initializations: Distinct[tuple[Initialization, ...]] = Field(
         description="starting points: random orthogonal; adversarial, first trained on random labels (T)"
     )
-    hidden_layers: int = Field(ge=1, le=20, description="hidden layers (C)")
-    training_patterns: Annotated[int, AfterValidator(_even)] = Field(
-        ge=2,
-        le=58_000,
-        description="training patterns, half of each parity: a reduced MNIST (T), how many (C)",
-        json_schema_extra=SIZE,
+    hidden_layers: int = given(quantities.LAYERS, "hidden layers (C)")
+    training_patterns: Annotated[int, AfterValidator(_even)] = given(
+        quantities.SIZE.within(low=2, high=58_000),
+        "training patterns, half of each parity: a reduced MNIST (T), how many (C)",
+        size=True,
     )
-    margin: float = Field(gt=0, le=100, description="margin of the square-hinge loss, in units of the output (C)")
-    learning_rate: float = Field(gt=0, le=1, description="step size of full-batch Adam (C)")
-    epochs: int = Field(
-        ge=1,
-        le=10_000_000,
-        description="most updates by full-batch Adam: fixed (T), how many (C)",
-        json_schema_extra=SIZE,
+    margin: float = given(quantities.MARGIN_OF_NETWORKS, "margin of the square-hinge loss, in units of the output (C)")
+    learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of full-batch Adam (C)")
+    epochs: int = given(quantities.EPOCHS, "most updates by full-batch Adam: fixed (T), how many (C)", size=True)
+    random_label_epochs: int = given(
+        quantities.EPOCHS, "most epochs of SGD on random labels: fixed (T), how many (C)", size=True
     )
-    random_label_epochs: int = Field(
-        ge=1,
-        le=1_000_000,
-        description="most epochs of SGD on random labels: fixed (T), how many (C)",
-        json_schema_extra=SIZE,
-    )
-    random_label_learning_rate: float = Field(gt=0, le=1, description="step size of SGD on random labels (C)")
-    random_label_batch: int = Field(ge=1, le=60_000, description="patterns in a mini-batch of SGD on random labels (C)")
+    random_label_learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of SGD on random labels (C)")
+    random_label_batch: int = given(quantities.BATCH, "patterns in a mini-batch of SGD on random labels (C)")
 
     def samples_of(self, width: int) -> int:
         """Number of networks of one width."""

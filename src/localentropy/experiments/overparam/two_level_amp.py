@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, Context, Task
+from localentropy import quantities
+from localentropy.experiments.parameters import SIZE, Context, Task, given
 from localentropy.experiments.perceptron_sizes import Grid, InstanceParameters, grid_tasks, pattern_bytes, sizes
 
 if TYPE_CHECKING:
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 class Parameters(InstanceParameters):
     """Parameters of the runs."""
 
-    damping: float = Field(ge=0, lt=1, description="share of the old fields that an update keeps (C)")
-    max_iterations: int = Field(ge=1, le=1_000_000, description="most iterations (C)")
-    tolerance: float = Field(gt=0, lt=1, description="largest change of a magnetization at convergence (C)")
+    damping: float = given(quantities.DAMPING, "share of the old fields that an update keeps (C)")
+    max_iterations: int = given(quantities.STEPS, "most iterations (C)")
+    tolerance: float = given(quantities.TOLERANCE, "largest change of a magnetization at convergence (C)")
     grids: tuple[Grid, ...] = Field(min_length=1, description="sizes, margins and samples", json_schema_extra=SIZE)
-    test_patterns: int = Field(ge=1, le=10**7, description="fresh patterns of a test error", json_schema_extra=SIZE)
+    test_patterns: int = given(quantities.PATTERNS, "fresh patterns of a test error", size=True)
 
 
 def tasks(parameters: Parameters) -> list[Task]:

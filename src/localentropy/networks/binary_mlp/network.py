@@ -14,23 +14,17 @@ from itertools import pairwise
 from typing import Self
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from localentropy.arguments import (
-    LARGEST_SIZE,
     require_generators,
-    require_integer,
     require_labels,
     require_memory,
-    require_number,
-    require_tensor,
     shown,
 )
+from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
 from localentropy.networks.layers import Layers, require_networks
-
-MOST_LAYERS = 1000
+from localentropy.quantities import BLOCK_OF_PATTERNS, CLASSES, INPUTS, LAYERS, SPREAD, WIDTH
 
 
 @dataclass(frozen=True)
@@ -48,9 +42,8 @@ class Shape:
     classes: int
 
     def __post_init__(self) -> None:
-        for name in ("inputs", "width", "hidden_layers", "classes"):
-            least, most = 2 if name == "classes" else 1, MOST_LAYERS if name == "hidden_layers" else LARGEST_SIZE
-            object.__setattr__(self, name, require_integer(name, getattr(self, name), least, most))
+        for quantity in (INPUTS, WIDTH, LAYERS, CLASSES):
+            object.__setattr__(self, quantity.name, quantity.require(getattr(self, quantity.name)))
         for name, size in (("inputs", self.inputs), ("width", self.width)):
             if size % 2 == 0:
                 raise DomainError(f"{name} = {size} must be odd, so that no sum of ±1 is zero; nearest: {size + 1}")
@@ -105,10 +98,7 @@ class BinaryNetworks(Layers):
     def checked(self, inputs: object) -> Tensor:
         """The inputs, ±1, or DomainError."""
         first = self.weights[0]
-        return require_labels(
-            "inputs", require_tensor("inputs", inputs, ("patterns", first.shape[2]), like=first), (-1, 1),
-            ("patterns", first.shape[2]),
-        )  # fmt: skip
+        return require_labels("inputs", inputs, (-1, 1), ("patterns", first.shape[2]), like=first)
 
     def _outputs(self, inputs: Tensor) -> Tensor:
         first, *above = self.weights
@@ -127,7 +117,7 @@ class BinaryNetworks(Layers):
         """
         inputs, classes = self.checked(inputs), self.weights[-1].shape[1]
         labels = require_labels("labels", labels, range(classes), (len(inputs),), like=inputs).long()
-        block = require_integer("block", block, 1)
+        block = BLOCK_OF_PATTERNS.require(block)
         wrong = torch.zeros(self.networks, dtype=torch.float64, device=inputs.device)
         for start in range(0, len(inputs), block):
             part = slice(start, start + block)
@@ -156,8 +146,6 @@ def uniform_initialization(shape: Shape, generators: Sequence[np.random.Generato
         raise DomainError(f"shape = {shown(shape)}: allowed is a Shape of {__name__}")
     generators = require_generators(generators)
     require_memory(8.0 * shape.weights * len(generators), inputs=shape.inputs, width=shape.width)
-    if not 0.0 < require_number("spread", spread) <= 1.0:
-        raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")
-    spread = float(spread)
+    spread = SPREAD.require(spread)
     drawn = [[stream.uniform(-spread, spread, layer) for layer in shape.layers] for stream in generators]
     return Layers(tuple(torch.from_numpy(np.stack(layer).astype(np.float32)) for layer in zip(*drawn, strict=True)), ())

@@ -17,24 +17,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn.functional import one_hot
 
 from localentropy.arguments import (
-    MOST_STEPS,
     require_function,
-    require_integer,
     require_labels,
-    require_number,
-    require_tensor,
     shown,
 )
+from localentropy.device import Tensor, functional, torch
 from localentropy.errors import DomainError
 from localentropy.networks.binary_mlp.network import BinaryNetworks, first_sums
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.layers import Layers, require_networks
-from localentropy.networks.training import LARGEST_BATCH, LARGEST_SINGLE_RATE, Resumed
+from localentropy.networks.training import Resumed
+from localentropy.quantities import BATCH, EPOCHS, RATE_OF_BINARY, SCALE_OF_BINARY
 
 ERROR_BITS = 10
 """Errors are multiples of 2^−10: an output whose probability is right to 2^−11 counts as right."""
@@ -95,17 +90,11 @@ def train(
         raise DomainError("start: these networks have biases, which binary ones have not")
     if any(bool((weight.abs() > 1).any()) for weight in start.weights):
         raise DomainError("start: a weight is larger than 1, where weights are clipped")
-    inputs = require_tensor("inputs", inputs, ("patterns", start.weights[0].shape[2])).detach()
-    inputs = BinaryNetworks.of(start).to(inputs.device).checked(inputs)
+    like = start.weights[0].to(inputs.device) if isinstance(inputs, Tensor) else start.weights[0]
+    inputs = require_labels("inputs", inputs, (-1, 1), ("patterns", like.shape[2]), like=like).detach()
     labels = require_labels("labels", labels, range(start.weights[-1].shape[1]), (len(inputs),), like=inputs).long()
-    for name, value in (("logit_scale", logit_scale), ("learning_rate", learning_rate)):
-        if not 1.0 / LARGEST_SINGLE_RATE <= require_number(name, value) <= LARGEST_SINGLE_RATE:
-            raise DomainError(
-                f"{name} = {value} is out of range: allowed is {1.0 / LARGEST_SINGLE_RATE:g} to {LARGEST_SINGLE_RATE:g}"
-            )
-    logit_scale, learning_rate = float(logit_scale), float(learning_rate)
-    batch = require_integer("batch", batch, 1, LARGEST_BATCH)
-    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
+    logit_scale, learning_rate = SCALE_OF_BINARY.require(logit_scale), RATE_OF_BINARY.require(learning_rate)
+    batch, epochs = BATCH.require(batch), EPOCHS.require(epochs)
     if not isinstance(generator, np.random.Generator):
         raise DomainError(f"generator = {shown(generator)}: allowed is a random generator of numpy")
     if report is not None:
@@ -114,7 +103,7 @@ def train(
     saved = {f"layer{layer}": real for layer, real in enumerate(state.real)}
     resumed = Resumed(checkpoint, saved, [generator])
     state.take_signs()
-    targets = one_hot(labels, start.weights[-1].shape[1]).T.double()
+    targets = functional.one_hot(labels, start.weights[-1].shape[1]).T.double()
     made = resumed.first
     for epoch in range(resumed.first, epochs):
         resumed.save_if_due(epoch)

@@ -12,11 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-from torch.nn import functional
-
-from localentropy.arguments import LARGEST_SIZE, require_integer, require_labels, require_tensor
+from localentropy.arguments import require_labels, require_tensor
+from localentropy.device import Tensor, functional, torch
 from localentropy.networks.cnn.network import (
     CLASSES,
     CNN,
@@ -30,6 +27,7 @@ from localentropy.networks.cnn.network import (
     require_statistics,
 )
 from localentropy.networks.layers import Layers
+from localentropy.quantities import BLOCK_OF_PATTERNS
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class Folded(Layers):
             DomainError: images of another shape or type, or not finite; block < 1.
         """
         require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=self.weights[0])
-        block = require_integer("block", block, 1, LARGEST_SIZE)
+        block = BLOCK_OF_PATTERNS.require(block)
         scores = []
         for network in range(self.networks):
             filters = [
@@ -75,7 +73,7 @@ class Folded(Layers):
             DomainError: images or labels of another shape or type, images not finite, labels that are no classes.
         """
         scores = self.scores(images)
-        require_labels("labels", labels, range(CLASSES), (len(images),), like=images)
+        labels = require_labels("labels", labels, range(CLASSES), (len(images),), like=images)
         wrong = (scores.argmax(2) != labels) | ~scores.isfinite().all(2)
         return wrong.double().mean(1)
 

@@ -17,21 +17,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from localentropy.arguments import (
-    LARGEST_SIZE,
     require_generators,
-    require_integer,
     require_list,
     require_memory,
     require_shape,
     require_tensor,
 )
+from localentropy.device import Tensor, functional, torch
 from localentropy.errors import DomainError
 from localentropy.networks.layers import require_indices
+from localentropy.quantities import BLOCK_OF_PATTERNS, WIDTH
 
 POOLS = (1, 2, 2, 8)
 COLOURS, CLASSES, TAPS = 3, 10, 9
@@ -45,7 +42,7 @@ def channels(width: int) -> list[tuple[int, int]]:
     Raises:
         DomainError: width no integer or below 1.
     """
-    width = require_integer("width", width, 1, LARGEST_SIZE)
+    width = WIDTH.require(width)
     sizes = [COLOURS, width, 2 * width, 4 * width, 8 * width, CLASSES]
     return [(after, before) for before, after in pairwise(sizes)]
 
@@ -218,7 +215,7 @@ def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
     """
     require_cnn("cnn", cnn)
     require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=cnn.linear)
-    block = require_integer("block", block, 1, LARGEST_SIZE)
+    block = BLOCK_OF_PATTERNS.require(block)
     found = Statistics((), ())
     for layer, outputs in enumerate(cnn.scales):
         total, squares = (torch.zeros(outputs.numel(), dtype=torch.float64, device=images.device) for _ in range(2))

@@ -12,29 +12,23 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from localentropy.arguments import (
     require_choice,
-    require_fraction,
     require_function,
     require_generators,
-    require_integer,
     require_labels,
-    require_positive,
     require_tensor,
 )
+from localentropy.device import Tensor, functional, torch
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn.network import CLASSES, CNN, COLOURS, PIXELS, require_cnn
-from localentropy.networks.training import LARGEST_BATCH, LARGEST_SINGLE_RATE, Resumed, require_finite
+from localentropy.networks.training import Resumed, require_finite
+from localentropy.quantities import BATCH, EPOCHS_OF_CNN, MOMENTUM, RATE_OF_NETWORKS
 
 Optimizer = Literal["sgd", "adam"]
 Precision = Literal["float32", "bfloat16"]
 
-MOST_EPOCHS = 10**6
-"""Of which losses and overlaps are kept."""
 _REPORT_EVERY = 10  # epochs between two looks at the loss: each one waits for the GPU
 
 
@@ -95,11 +89,8 @@ def train(
     labels = require_labels("labels", labels, range(CLASSES), (len(images),), like=images).long()
     require_choice("optimizer", optimizer, get_args(Optimizer))
     require_choice("precision", precision, get_args(Precision))
-    require_positive(learning_rate=learning_rate, most=LARGEST_SINGLE_RATE)
-    require_fraction(momentum=momentum)
-    learning_rate, momentum = float(learning_rate), float(momentum)
-    batch = require_integer("batch", batch, 1, LARGEST_BATCH)
-    epochs = require_integer("epochs", epochs, 1, MOST_EPOCHS)
+    learning_rate, momentum = RATE_OF_NETWORKS.require(learning_rate), MOMENTUM.require(momentum)
+    batch, epochs = BATCH.require(batch), EPOCHS_OF_CNN.require(epochs)
     generators = require_generators(generators, start.networks)
     if report is not None:
         require_function("report", report)

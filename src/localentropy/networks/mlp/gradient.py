@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
 from localentropy.networks.mlp.kernels import square_hinge
 from localentropy.networks.mlp.network import Ensemble

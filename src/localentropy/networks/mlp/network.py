@@ -11,22 +11,18 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from localentropy.arguments import (
-    LARGEST_SIZE,
     require_generators,
-    require_integer,
     require_labels,
     require_memory,
     require_tensor,
     shown,
 )
+from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
 from localentropy.networks.layers import Layers
-
-MOST_LAYERS = 1000
+from localentropy.quantities import BLOCK_OF_PATTERNS, INPUTS, LAYERS, WIDTH
 
 
 @dataclass(frozen=True)
@@ -42,9 +38,8 @@ class Shape:
     hidden_layers: int
 
     def __post_init__(self) -> None:
-        for name in ("inputs", "width", "hidden_layers"):
-            most = MOST_LAYERS if name == "hidden_layers" else LARGEST_SIZE
-            object.__setattr__(self, name, require_integer(name, getattr(self, name), 1, most))
+        for quantity in (INPUTS, WIDTH, LAYERS):
+            object.__setattr__(self, quantity.name, quantity.require(getattr(self, quantity.name)))
 
     @property
     def layers(self) -> list[tuple[int, int]]:
@@ -113,8 +108,8 @@ class Ensemble(Layers):
             DomainError: inputs or labels of another shape or type, labels other than ±1, block < 1.
         """
         inputs, count = self._checked(inputs), len(inputs)
-        require_labels("labels", labels, (-1, 1), (count,), (self.networks, count), like=inputs)
-        block = require_integer("block", block, 1)
+        labels = require_labels("labels", labels, (-1, 1), (count,), (self.networks, count), like=inputs)
+        block = BLOCK_OF_PATTERNS.require(block)
         wrong = torch.zeros(self.networks, dtype=torch.float64, device=inputs.device)
         for start in range(0, len(inputs), block):
             part = slice(start, start + block)
@@ -130,7 +125,7 @@ class Ensemble(Layers):
             DomainError: inputs of another shape or type, block < 1.
         """
         inputs, shape = self._checked(inputs), self.shape
-        block = require_integer("block", block, 1)
+        block = BLOCK_OF_PATTERNS.require(block)
         active = torch.zeros((self.networks, shape.hidden_layers, shape.width), dtype=torch.bool, device=inputs.device)
         for part in inputs.split(block):
             activations = part.T.expand(self.networks, -1, -1)

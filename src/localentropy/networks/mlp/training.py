@@ -10,24 +10,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from localentropy.arguments import (
-    MOST_STEPS,
     require_function,
     require_generators,
-    require_integer,
     require_labels,
-    require_positive,
     require_tensor,
 )
+from localentropy.device import Tensor, torch
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.layers import require_networks
 from localentropy.networks.mlp.gradient import Packed, Patterns, SquareHinge
 from localentropy.networks.mlp.network import Ensemble
-from localentropy.networks.training import LARGEST_BATCH, LARGEST_SINGLE_RATE, Resumed, require_finite
+from localentropy.networks.training import Resumed, require_finite
 from localentropy.numerics.adam import Adam
+from localentropy.quantities import BATCH, EPOCHS, MARGIN_OF_NETWORKS, RATE_OF_NETWORKS
 
 NEGLIGIBLE = 1e-12
 """Mean loss, in units of the square of the margin, below which a network has finished.
@@ -89,9 +86,8 @@ def train_adam(
     require_networks("ensemble", ensemble, Ensemble)
     inputs = require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0]).detach()
     labels = require_labels("labels", labels, (-1, 1), (len(inputs),), like=inputs).detach()
-    require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_SINGLE_RATE)
-    margin, learning_rate = float(margin), float(learning_rate)
-    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
+    margin, learning_rate = MARGIN_OF_NETWORKS.require(margin), RATE_OF_NETWORKS.require(learning_rate)
+    epochs = EPOCHS.require(epochs)
     if report is not None:
         require_function("report", report)
     packed = Packed(ensemble)
@@ -170,10 +166,8 @@ def train_sgd(
     require_networks("ensemble", ensemble, Ensemble)
     inputs = require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0]).detach()
     labels = require_labels("labels", labels, (-1, 1), (ensemble.networks, len(inputs)), like=inputs).detach()
-    require_positive(margin=margin, learning_rate=learning_rate, most=LARGEST_SINGLE_RATE)
-    margin, learning_rate = float(margin), float(learning_rate)
-    batch = require_integer("batch", batch, 1, LARGEST_BATCH)
-    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
+    margin, learning_rate = MARGIN_OF_NETWORKS.require(margin), RATE_OF_NETWORKS.require(learning_rate)
+    batch, epochs = BATCH.require(batch), EPOCHS.require(epochs)
     generators = require_generators(generators, ensemble.networks)
     packed = Packed(ensemble)
     loss = SquareHinge(packed, margin)

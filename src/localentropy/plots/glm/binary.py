@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from localentropy.analysis.printed_loads import BINARY, METASTABLE
-from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, threshold_line
+from localentropy.plots.drawing import COLORS, Drawing, in_style, letter
 from localentropy.plots.glm.points import (
     amp_caption,
     branches,
@@ -18,17 +18,18 @@ from localentropy.plots.glm.points import (
     write,
 )
 from localentropy.plots.layout import two_columns
+from localentropy.plots.series import DOT
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 LINES = {
     "equilibrium": {"color": COLORS[0], "label": "equilibrium"},
-    "spinodal": {"color": COLORS[1], "label": "spinodal"},
+    "metastable_end": {"color": COLORS[1], "label": "end of other state"},
     "zero_entropy": {"color": COLORS[2], "label": "zero entropy", "linestyle": "--"},
 }
 SHOWN = {"xlim": (1.15, 2.05), "ylim": (0.0, 0.6)}
-"""The part of the plane of load and temperature around the ends of the glass."""
+"""The part of the plane of load and temperature around the end of the glass."""
 
 
 @in_style
@@ -38,20 +39,17 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     transitions = tables["glm/transitions"].set_index("model").loc["binary_perceptron"]
     best, other = branches(tables["glm/bayes_binary"], transitions["information_theoretic"])
     figure, axes = two_columns(3, 2.7)
-    data = pd.concat(
-        [
-            draw_branches(axes[0], "a", best, other, "overlap"),
-            draw_runs(axes[0], "a", runs),
-            draw_recovery(axes[1], "b", runs),
-            _glass(axes[2], glass),
-        ]
-    )
+    draw_branches(axes[0], best, other, "overlap")
+    draw_runs(axes[0], runs)
+    draw_recovery(axes[1], runs)
+    _glass(axes[2], glass)
     for axis, side, at in ((axes[0], "right", 0.5), (axes[1], "left", 0.99)):
         for key, name in (("information_theoretic", r"\mathrm{IT}"), ("algorithmic", r"\mathrm{AMP}")):
-            threshold_line(axis, transitions[key], rf"$\alpha_{{{name}}} = {transitions[key]:.4f}$", side=side, at=at)
+            axis.threshold(transitions[key], rf"$\alpha_{{{name}}} = {transitions[key]:.4f}$", side=side, at=at)
         axis.set(xlabel=r"$\alpha = n/d$", xlim=(0.0, best["alpha"].max()))
     axes[0].set(ylabel="overlap $m$ with the teacher", ylim=(0.0, 1.05))
-    axes[1].set_xlim(left=0.97)
+    axes[1].set(ylabel="fraction recovered", xlim=(0.97, None), ylim=(-0.05, 1.05))
+    axes[1].legend(loc="lower right")
     letter(axes)
     first = glass.iloc[0]
     caption = (
@@ -60,36 +58,25 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"α_IT = {transitions['information_theoretic']:.5f} on (slide: {BINARY}); the state of small overlap, where AMP stays, "
         f"ends at α_AMP = {transitions['algorithmic']:.5f}. {amp_caption(runs, transitions['algorithmic'])} "
         "(b) Fraction of the runs of AMP that recover the teacher. (c) A student that is drawn with a probability proportional to exp(−training errors / T), replica-symmetric theory. "
-        "Left of the equilibrium line the stable state is not the teacher. Right of it the teacher is the stable state. Up to the spinodal there is also a "
-        f"metastable state, which is a glass below the line of zero entropy. Two definitions of the end of this glass: where the two lines touch, α = {first['on_spinodal']:.4f} at "
-        f"T = {first['on_spinodal_temperature']:.4f}, and the largest α of zero entropy, {first['on_line']:.4f} at T = {first['on_line_temperature']:.4f}. From the first on the line belongs to an unstable state, and is drawn dotted. "
-        f"The slide prints {METASTABLE}, which is neither. Loads of the points, d and the number of instances are chosen here."
+        "Left of the equilibrium line the stable state is not the teacher. Right of it the teacher is the stable state, and the other state is metastable. "
+        "Below the line of zero entropy the other state is a glass: it keeps the state that it has on this line (one step of replica symmetry breaking). "
+        f"The glass ends at the largest α of zero entropy, α = {first['glass_end']:.4f} at T = {first['glass_end_temperature']:.4f} (circle), where the slide prints {METASTABLE}. Loads of the points, d and the number of instances are chosen here."
     )
-    return Drawing(figure, data, caption)
+    return Drawing(figure, caption)
 
 
-def _glass(axis: Axes, glass: pd.DataFrame) -> pd.DataFrame:
-    """The lines of the plane of load and temperature, and the two ends of the glass."""
-    first = glass.iloc[0]
-    frames = []
-    for column, style in LINES.items():
+def _glass(axis: Panel, glass: pd.DataFrame) -> None:
+    """The lines of the plane of load and temperature, and the end of the glass."""
+    for column, look in LINES.items():
         line = glass.dropna(subset=column)
-        beyond = (line["temperature"] >= first["on_spinodal_temperature"]) & (column == "zero_entropy")
-        axis.plot(line[column].mask(beyond), line["temperature"], **style)
-        axis.plot(line[column].where(beyond), line["temperature"], **style | {"linestyle": ":", "label": None})
-        frames.append(curve_rows("c", column, line[column], line["temperature"]))
-    for name, marker in (("on_spinodal", "o"), ("on_line", "s")):
-        x, y = first[name], first[f"{name}_temperature"]
-        axis.plot(x, y, marker, color="black", markersize=4, zorder=4)
-        frames.append(curve_rows("c", name, [x], [y]))
-    threshold_line(axis, float(METASTABLE), f"slide: {METASTABLE}", side="right", at=0.4)
-    for name, place, align in (("on_spinodal", (5, -3), "left"), ("on_line", (-5, 2), "right")):
-        at = (first[name], first[f"{name}_temperature"])
-        axis.annotate(f"{at[0]:.3f}", at, place, textcoords="offset points", ha=align, va="center", fontsize=7)
+        axis.line(line[column], line["temperature"], column, look)
+    x, y = glass.iloc[0][["glass_end", "glass_end_temperature"]]
+    axis.line(x, y, "glass_end", DOT | {"color": "black", "markersize": 4, "zorder": 4})
+    axis.annotate(f"{x:.3f}", (x, y), (-5, 4), textcoords="offset points", ha="right", va="center", fontsize=7)
+    axis.threshold(float(METASTABLE), f"slide: {METASTABLE}", "slide", at=0.4)
     write(axis, 1.42, 0.1, "glass", ha="center")
     write(axis, 1.68, 0.45, "other state\nmetastable", ha="center")
     write(axis, 1.27, 0.45, "other state\nstable", ha="center")
     write(axis, 1.88, 0.2, "teacher only", ha="center")
     axis.set(xlabel=r"$\alpha = n/d$", ylabel="temperature $T$", **SHOWN)
     axis.legend(loc="lower right")
-    return pd.concat([*frames, pd.DataFrame([{"panel": "c", "series": "slide", "x": float(METASTABLE)}])])

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from localentropy.analysis.printed_loads import COMMITTEE
-from localentropy.plots.drawing import COLORS, Drawing, colors_of, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import COLORS, Drawing, colors_of, in_style, letter, panels
 from localentropy.plots.glm.points import branches, draw_branches, write
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 OVERLAPS = {
     "overlap": (COLORS[0], "mean weights $q_{11} + q_{12}$   ", {"ha": "right", "va": "bottom"}),
@@ -28,26 +28,22 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     transitions = tables["glm/transitions"].set_index("model")
     few, large = transitions.loc["committee_2"], transitions.loc["committee_large"]
     figure, axes = panels(2, 7.0, 5.4, rows=2)
-    frames = []
     middle = two.iloc[(two["alpha"] - 0.5 * two["alpha"].max()).abs().argmin()]
     for column, (color, name, place) in OVERLAPS.items():
-        axes[0].plot(two["alpha"], two[column], color=color)
+        axes[0].line(two["alpha"], two[column], column, {"color": color, "label": " ".join(name.split())})
         write(axes[0], middle["alpha"], middle[column], name, color, **place)
-        frames.append(curve_rows("a", column, two["alpha"], two[column]))
-    axes[1].plot(two["alpha"], two["bayes_error"], color="black")
-    axes[1].plot(two["alpha"], two["gibbs_error"], color=COLORS[2])
-    frames += [curve_rows("b", error, two["alpha"], two[error]) for error in ("bayes_error", "gibbs_error")]
+    axes[1].line(two["alpha"], two["bayes_error"], "bayes_error", {"color": "black", "label": "Bayes"})
+    axes[1].line(two["alpha"], two["gibbs_error"], "gibbs_error", {"color": COLORS[2], "label": "sample (Gibbs)"})
     best, other = branches(tables["glm/bayes_committee_large"], large["information_theoretic"])
-    frames.append(draw_branches(axes[2], "c", best, other, "bayes_error"))
-    evolution = tables["glm/committee_evolution"].sort_values(["alpha", "start"])
-    frames.append(_growth(axes[3], evolution))
+    draw_branches(axes[2], best, other, "bayes_error")
+    _growth(axes[3], tables["glm/committee_evolution"].sort_values(["alpha", "start"]))
     for axis, side in ((axes[0], "left"), (axes[1], "right")):
         text = rf"$\alpha_{{\mathrm{{spec}}}} = {few['algorithmic']:.4f}$"
-        threshold_line(axis, few["algorithmic"], text, side=side, at=0.35)
+        axis.threshold(few["algorithmic"], text, side=side, at=0.35)
         axis.set(xlabel=r"$\alpha = n/d$", xlim=(0.0, two["alpha"].max()))
-    threshold_line(axes[2], large["spinodal"], f"spinodal {large['spinodal']:.4f}", at=0.55)
+    axes[2].threshold(large["spinodal"], f"spinodal {large['spinodal']:.4f}", at=0.55)
     text = rf"$\tilde\alpha_{{\mathrm{{IT}}}} = {large['information_theoretic']:.4f}$ (slide: {COMMITTEE})"
-    threshold_line(axes[2], large["information_theoretic"], text, side="right", at=0.55)
+    axes[2].threshold(large["information_theoretic"], text, side="right", at=0.55)
     axes[0].set(ylabel="overlap with the teacher", ylim=(-0.02, 1.02))
     axes[1].set(ylabel="generalization error", ylim=(0.0, None))
     write(axes[1], middle["alpha"], middle["gibbs_error"], "  sample (Gibbs)", COLORS[2], va="bottom")
@@ -61,7 +57,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     letter(axes)
     plateau = best.loc[best["alpha"] <= large["information_theoretic"], "bayes_error"].iloc[-1]
     after = best.loc[best["alpha"] > large["information_theoretic"], "bayes_error"].iloc[0]
-    data = pd.concat([*frames, pd.DataFrame([{"panel": "c", "series": "slide", "x": float(COMMITTEE)}])])
+    figure.add(pd.DataFrame({"series": ["slide"], "x": float(COMMITTEE)}))
     caption = (
         "Figure committee. Bayes-optimal learning from a fully connected committee machine, y = sign of the sum of the signs of K units, Gaussian weights, "
         "n Gaussian inputs of d components; replica theory. (a), (b) K = 2, with sign 0 = 0, so there are three labels. (a) Overlap of the mean of the units' weights with "
@@ -72,17 +68,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "goes to 0 with q_d at every load. So the state without specialization stays stable, and an uninformed start never leaves it with n of the order Kd. "
         "The ranges of α and the starts are chosen here."
     )
-    return Drawing(figure, data, caption)
+    return Drawing(figure, caption)
 
 
-def _growth(axis: Axes, evolution: pd.DataFrame) -> pd.DataFrame:
+def _growth(axis: Panel, evolution: pd.DataFrame) -> None:
     """Growth of the specialization in one update against its start, a line for each load."""
-    frames = []
     for alpha, color in colors_of(evolution["alpha"].unique(), of="load").items():
         line = evolution[evolution["alpha"] == alpha]
-        axis.plot(line["start"], line["growth"], ".-", color=color, linewidth=1.0, label=f"{alpha:g}")
-        frames.append(curve_rows("d", f"growth, α̃ = {alpha:g}", line["start"], line["growth"], alpha=alpha))
+        look = {"color": color, "marker": ".", "linewidth": 1.0, "label": f"{alpha:g}"}
+        axis.line(line["start"], line["growth"], f"growth, α̃ = {alpha:g}", look, alpha=alpha)
     axis.axhline(1.0, color="black", linestyle=":", linewidth=0.8)
     axis.set(xscale="log", yscale="log", xlabel="$q_d$ before the update", ylabel="growth of $q_d$ in one update")
     axis.legend(title=r"$\tilde\alpha$", title_fontsize=7, ncols=2, loc="lower right")
-    return pd.concat(frames)

@@ -17,7 +17,8 @@ from localentropy.plots.layout import two_columns
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
+
+    from localentropy.plots.series import Panel
 
 KINDS = {"nonlinear": "erf features", "gaussian": "Gaussian features"}
 MARKERS = "^sv<>"
@@ -46,19 +47,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     apart = _over_theory(means(pairs.rename("y").reset_index(), ["student", "alpha", "d"], "y"), exact)
     loads = sorted(points["alpha"].unique())
     figure, (*axes, last) = two_columns(len(loads) + 1, 2.7)
-    frames: list[pd.DataFrame] = []
-    fits: list[Extrapolation] = []
-    for axis, alpha, panel in zip(axes, loads, PANELS, strict=False):
-        own, found = _load(axis, panel, points[points["alpha"] == alpha])
-        frames.append(own)
-        fits += found
+    fits = [
+        fit for axis, alpha in zip(axes, loads, strict=True) for fit in _load(axis, points[points["alpha"] == alpha])
+    ]
     for axis in axes:
         axis.axhline(1.0, color="black", linewidth=0.8)
     same_limits(axes)
     for axis in axes[::2]:
         axis.set_ylabel(r"$\varepsilon_g$, simulation / theory")
-    own, gaps = _differences(last, PANELS[len(loads)], apart)
-    frames.append(own)
+    gaps = _differences(last, apart)
     for axis in (*axes, last):
         _inverse_sizes(axis, points["d"])
     figure.legend(*_entries(axes[0], points), loc="outside upper center", ncols=4)
@@ -75,48 +72,38 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"of the scatter cancels. Ticks: the ends, {_ends(gaps)}. "
         "Losses, λ, loads, sizes and numbers of instances are chosen here. The slide prints κ⋆ where its square is meant."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)
 
 
-def _load(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, list[Extrapolation]]:
+def _load(axis: Panel, points: pd.DataFrame) -> list[Extrapolation]:
     """The points of a load with a line through each set, and the numbers of the lines."""
     axis.set_title(f"$n/p = {points['alpha'].iloc[0]:g}$")
-    frames: list[pd.DataFrame] = []
-    fits: list[Extrapolation] = []
+    fits = []
     groups = [(student, kind) for student in STUDENTS if student in set(points["student"]) for kind in KINDS]
     for number, (student, kind) in enumerate(groups):
         own = points[(points["student"] == student) & (points["features"] == kind)]
         style = {"color": STUDENTS[student], "markersize": 4, **FEATURES[kind]}
         line = {"linestyle": "-" if kind == "nonlinear" else ":", "linewidth": 0.9}
         shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
-        series = f"{student}, {KINDS[kind]}"
-        rows, fit = _set(axis, panel, series, own, shift, style, line, END)
-        frames += rows
-        fits += [] if fit is None else [fit]
-    return pd.concat(frames), fits
+        fits += _set(axis, f"{student}, {KINDS[kind]}", own, shift, style, line)
+    return fits
 
 
 def _set(
-    axis: Axes,
-    panel: str,
-    series: str,
-    own: pd.DataFrame,
-    shift: float,
-    style: dict[str, Any],
-    line: dict[str, Any],
-    end: dict[str, Any],
-) -> tuple[list[pd.DataFrame], Extrapolation | None]:
-    """Points against 1/d, a line through them and a mark at its end, and the line's numbers."""
-    axis.errorbar(1.0 / own["d"] + shift, own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
-    frames, fit = [own.assign(panel=panel, series=series, x=1.0 / own["d"])], _fit(own)
-    if fit is not None:
-        x = np.array([0.0, 1.0 / own["d"].min()])
-        axis.plot(x, fit.value + fit.slope * x, color=style["color"], **line)
-        axis.errorbar(shift, fit.value, fit.error, **(style | end), **POINTS)
-        row = {"panel": panel, "series": f"{series}, 1/d → 0", "x": 0.0, "y": fit.value, "y_err": fit.error}
-        row |= {"alpha": own["alpha"].iloc[0], "slope": fit.slope, "chi_squared": fit.chi_squared}
-        frames.append(pd.DataFrame([row]))
-    return frames, fit
+    axis: Panel, series: str, own: pd.DataFrame, shift: float, style: dict[str, Any], line: dict[str, Any]
+) -> list[Extrapolation]:
+    """Points against 1/d, a line through them and a mark at its end; the line's numbers, if there is one."""
+    own = own.assign(x=1.0 / own["d"])
+    axis.points(own, series, style | POINTS, at=own["x"] + shift)
+    fit = _fit(own)
+    if fit is None:
+        return []
+    x = np.array([0.0, own["x"].max()])
+    axis.line(x, fit.value + fit.slope * x, None, {"color": style["color"], **line})
+    row = {"x": 0.0, "y": fit.value, "y_err": fit.error, "alpha": own["alpha"].iloc[0]}
+    row |= {"slope": fit.slope, "chi_squared": fit.chi_squared}
+    axis.points(pd.DataFrame([row]), f"{series}, 1/d → 0", style | END | POINTS, at=[shift])
+    return [fit]
 
 
 def _over_theory(points: pd.DataFrame, exact: pd.DataFrame) -> pd.DataFrame:
@@ -126,25 +113,22 @@ def _over_theory(points: pd.DataFrame, exact: pd.DataFrame) -> pd.DataFrame:
     return points.assign(y=points["y"] / unit, y_err=points["y_err"] / unit)
 
 
-def _differences(axis: Axes, panel: str, points: pd.DataFrame) -> tuple[pd.DataFrame, list[Extrapolation]]:
-    """Differences of the kinds of features with a line through each set, and the numbers of the lines."""
+def _differences(axis: Panel, points: pd.DataFrame) -> list[Extrapolation]:
+    """Differences of the kinds of features with a line through each set; the numbers of the lines."""
     markers = dict(zip(sorted(points["alpha"].unique()), itertools.cycle(MARKERS), strict=False))
     groups = [key for key, _ in points.groupby(["student", "alpha"])]
-    frames: list[pd.DataFrame] = []
-    fits: list[Extrapolation] = []
+    fits = []
     for number, (student, alpha) in enumerate(groups):
         own = points[(points["student"] == student) & (points["alpha"] == alpha)]
         style = {"color": STUDENTS[student], "marker": markers[alpha], "markersize": 4}
         shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
-        rows, fit = _set(axis, panel, f"{student}, erf less Gaussian", own, shift, style, {"linewidth": 0.7}, END)
-        frames += rows
-        fits += [] if fit is None else [fit]
+        fits += _set(axis, f"{student}, erf less Gaussian", own, shift, style, {"linewidth": 0.7})
     axis.axhline(0.0, color="black", linewidth=0.8)
     for alpha, marker in markers.items():
         axis.plot([], [], color=GREY, linestyle="none", marker=marker, label=f"$n/p = {alpha:g}$")
     axis.set(ylabel="(erf − Gaussian) / theory", title="differences")
     axis.legend()
-    return pd.concat(frames), fits
+    return fits
 
 
 def _ends(fits: Sequence[Extrapolation]) -> str:
@@ -155,7 +139,7 @@ def _ends(fits: Sequence[Extrapolation]) -> str:
     return f"between {min(values):.3f} and {max(values):.3f}, with standard errors of {min(errors):.3f} to {max(errors):.3f}"
 
 
-def _inverse_sizes(axis: Axes, sizes: pd.Series) -> None:
+def _inverse_sizes(axis: Panel, sizes: pd.Series) -> None:
     """An axis of 1/d with the values of d."""
     values = sorted(sizes.unique(), reverse=True)
     axis.set_xticks([0.0, *(1.0 / d for d in values)], ["0", *(f"1/{d}" for d in values)])
@@ -168,7 +152,7 @@ def _fit(points: pd.DataFrame) -> Extrapolation | None:
     return to_infinite_size(sure["d"], sure["y"], sure["y_err"]) if sure["d"].nunique() > 1 else None
 
 
-def _entries(axis: Axes, points: pd.DataFrame) -> tuple[list[Artist], list[str]]:
+def _entries(axis: Panel, points: pd.DataFrame) -> tuple[list[Artist], list[str]]:
     """Legend: colours of the losses, marks of the features."""
     entries: dict[str, Artist] = {
         f"{student} loss": axis.plot([], [], color=color)[0]

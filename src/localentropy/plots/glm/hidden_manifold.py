@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.colors import LogNorm
 
-from localentropy.plots.drawing import COLORS, GREY, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels
 from localentropy.plots.glm.points import FEATURES, POINTS, counts, means, sizes, write
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from localentropy.plots.series import Panel
 
 STUDENTS: dict[str, dict[str, Any]] = {
     "ridgeless": {"color": COLORS[3], "label": r"$\lambda \to 0$"},
@@ -36,7 +35,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     runs = tables["glm/manifold_runs"]
     figure, axes = panels(2, 7.4, 3.2)
     points = means(runs, ["student", "features", "alpha", "p"], "generalization_error")
-    data = pd.concat([_curves(axes[0], theory, points), _map(figure, axes[1], plane, theory)])
+    _curves(axes[0], theory, points)
+    _map(axes[1], plane, theory)
     letter(axes)
     smallest = theory.loc[theory["student"] == "ridgeless"]
     peak = smallest.loc[smallest["generalization_error"].idxmax()]
@@ -49,21 +49,18 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "At finite d erf features have smaller errors than the theory (figure gaussian_equivalence). The λ that stands for λ → 0, the ranges, sizes and numbers of instances are chosen "
         "here. The slide's equations are corrected: docs/glm/theory.md, section 7."
     )
-    return Drawing(figure, data, caption)
+    return Drawing(figure, caption)
 
 
-def _curves(axis: Axes, theory: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
-    frames = []
+def _curves(axis: Panel, theory: pd.DataFrame, points: pd.DataFrame) -> None:
     for name, style in STUDENTS.items():
         line = theory[theory["student"] == name]
-        axis.plot(line["alpha"], line["generalization_error"], **style)
         strength = {"best_regularization" if name == "optimal" else "regularization": line["regularization"]}
-        frames.append(curve_rows("a", f"{name}, theory", line["alpha"], line["generalization_error"], **strength))
+        axis.line(line["alpha"], line["generalization_error"], f"{name}, theory", style, **strength)
         for features, own in points[points["student"] == name].groupby("features"):
-            look = {"color": style["color"], **MARKS[str(features)]}
-            axis.errorbar(own["alpha"], own["y"], own["y_err"].fillna(0.0), **look, **POINTS)
-            frames.append(own.assign(panel="a", series=f"{name}, {features} features", x=own["alpha"]))
-    threshold_line(axis, 1.0, "$n = p$", side="right")
+            look = {"color": style["color"], **MARKS[str(features)], **POINTS}
+            axis.points(own, f"{name}, {features} features", look, "alpha")
+    axis.threshold(1.0, "$n = p$", side="right")
     axis.set(
         xscale="log",
         xlabel="samples per feature $n/p$",
@@ -74,38 +71,30 @@ def _curves(axis: Axes, theory: pd.DataFrame, points: pd.DataFrame) -> pd.DataFr
     for features, look in MARKS.items():
         axis.plot([], [], color=GREY, label=f"{NAMES[features]} features", **look, **POINTS)
     axis.legend(fontsize=6)
-    return pd.concat(frames)
 
 
-def _map(figure: Figure, axis: Axes, plane: pd.DataFrame, theory: pd.DataFrame) -> pd.DataFrame:
+def _map(axis: Panel, plane: pd.DataFrame, theory: pd.DataFrame) -> None:
     """Colours of the error, and the line of the best regularization."""
-    grid = plane.pivot(index="regularization", columns="alpha", values="generalization_error").sort_index()
+    plane = plane.rename(columns={"alpha": "x", "generalization_error": "y"})
+    plane = plane[["x", "y", "regularization"]].assign(y_err=0.0)
+    grid = plane.pivot(index="regularization", columns="x", values="y").sort_index()
     # First of all, since the labels of the contours are fitted to the axes.
     axis.set(
         xscale="log",
         yscale="log",
         xlabel="samples per feature $n/p$",
         ylabel=r"regularization $\lambda$",
-        xlim=(plane["alpha"].min(), plane["alpha"].max()),
+        xlim=(plane["x"].min(), plane["x"].max()),
         ylim=(plane["regularization"].min(), plane["regularization"].max()),
     )
-    image = axis.pcolormesh(
-        grid.columns, grid.index, grid.to_numpy(), shading="gouraud", cmap="viridis", norm=LogNorm(), rasterized=True
-    )
+    look = {"cmap": "viridis", "norm": LogNorm(), "rasterized": True}
+    image = axis.colors(plane, "x", "regularization", "theory", look)
     levels = [level for level in (0.05, 0.1, 0.15, 0.2, 0.3, 0.4) if level > np.nanmin(grid)]
     contours = axis.contour(grid.columns, grid.index, grid.to_numpy(), levels, colors="black", linewidths=0.5)
     axis.clabel(contours, fmt="%g", fontsize=6)
     best = theory[theory["student"] == "optimal"]
-    axis.plot(best["alpha"], best["regularization"], color="white", linewidth=1.4)
+    axis.line(best["alpha"], best["regularization"], "best λ", {"color": "white", "linewidth": 1.4})
     axis.axvline(1.0, color="white", linestyle="--", linewidth=0.8)
-    bar = figure.colorbar(image, ax=axis, ticks=levels, format="%g", label=r"$\varepsilon_g$")
+    bar = axis.picture.colorbar(image, ax=axis, ticks=levels, format="%g", label=r"$\varepsilon_g$")
     bar.minorticks_off()
     write(axis, 0.105, 1.15 * best["regularization"].iloc[0], r"best $\lambda$", "white", va="bottom")
-    return pd.concat(
-        [
-            curve_rows(
-                "b", "theory", plane["alpha"], plane["generalization_error"], regularization=plane["regularization"]
-            ),
-            curve_rows("b", "best λ", best["alpha"], best["regularization"]),
-        ]
-    )

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from localentropy.plots.drawing import COLORS, GREY, Drawing, curve_rows, in_style, letter
+from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter
 from localentropy.plots.glm.points import AMP, POINTS, counts, means, sizes, write
 from localentropy.plots.layout import two_columns
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 STUDENTS: dict[str, dict[str, Any]] = {
     "square": {"color": COLORS[2], "marker": "s"},
@@ -45,85 +45,80 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         for student in STUDENTS
     }
     figure, axes = two_columns(3, 2.7)
-    excess, told = _excess(axes[1], lines)
-    data = pd.concat([_errors(axes[0], lines, points), excess, _ratios(axes[2], lines, points)])
+    _errors(axes[0], lines, points)
+    told = _excess(axes[1], lines)
+    _ratios(axes[2], lines, points)
     for axis in axes:
         axis.set(xscale="log", xlabel=r"$\alpha = n/d$", xlim=(bayes["alpha"].min(), bayes["alpha"].max()))
     loads = pd.concat(points.values())["alpha"]
     axes[2].set_xlim(0.7 * loads.min(), 1.4 * loads.max())
     letter(axes)
-    return Drawing(figure, data, _caption(amp, runs, points, told))
+    return Drawing(figure, _caption(amp, runs, points, told))
 
 
 def _look(name: str) -> dict[str, Any]:
     return AMP if name == "AMP" else STUDENTS[name]
 
 
-def _errors(axis: Axes, lines: Mapping[str, pd.DataFrame], points: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    frames = []
+def _errors(axis: Panel, lines: Mapping[str, pd.DataFrame], points: Mapping[str, pd.DataFrame]) -> None:
     for name, line in lines.items():
         bayes = name == "AMP"
         style = (
             {"color": "black", "zorder": 2.5, "linestyle": (0, (3, 2))} if bayes else {"color": _look(name)["color"]}
         )
-        label = "Bayes, state evolution" if bayes else f"{name} loss, best $\\lambda$"
-        axis.plot(line["alpha"], line["error"], label=label, **style)
-        frames.append(curve_rows("a", "Bayes" if bayes else f"{name} loss", line["alpha"], line["error"]))
-        own = points[name]
+        style["label"] = "Bayes, state evolution" if bayes else f"{name} loss, best $\\lambda$"
+        axis.line(line["alpha"], line["error"], "Bayes" if bayes else f"{name} loss", style)
         # The points of AMP and of the logistic loss are in the same places: one is a ring around the other.
         ring = {"markersize": 6, "markerfacecolor": "none"} if bayes else {"markersize": 3}
-        axis.errorbar(own["alpha"], own["y"], own["y_err"].fillna(0.0), **(_look(name) | ring), **POINTS)
-        frames.append(own.assign(panel="a", series=f"{name}, simulation", x=own["alpha"]))
+        axis.points(points[name], f"{name}, simulation", _look(name) | ring | POINTS, "alpha")
     alpha = lines["AMP"]["alpha"]
     law = alpha[alpha >= 1.0]
-    axis.plot(law, LAW / law, color=GREY, linestyle=":", label=rf"${LAW:.4f}/\alpha$")
+    look = {"color": GREY, "linestyle": ":", "label": rf"${LAW:.4f}/\alpha$"}
+    axis.line(law, LAW / law, "law of large α", look)
     axis.plot([], [], label="AMP", **(AMP | {"markersize": 6, "markerfacecolor": "none"}), **POINTS)
     axis.set(yscale="log", ylabel=r"generalization error $\varepsilon_g$")
     axis.legend(loc="lower left")
-    return pd.concat([*frames, curve_rows("a", "law of large α", law, LAW / law)])
 
 
-def _excess(axis: Axes, lines: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, str]:
+def _excess(axis: Panel, lines: Mapping[str, pd.DataFrame]) -> str:
     """The relative excess at the loads that a student shares with the Bayes curve; the range of the logistic loss in words."""
-    frames = {}
+    found = {}
     bayes = lines["AMP"].assign(load=lines["AMP"]["alpha"].round(9))[["load", "error"]]
     for name in STUDENTS:
         line = lines[name].assign(load=lines[name]["alpha"].round(9)).merge(bayes, on="load", suffixes=("", "_bayes"))
         excess = 100.0 * (line["error"] / line["error_bayes"] - 1.0)
-        axis.plot(line["alpha"], excess, color=STUDENTS[name]["color"])
+        color = {"color": STUDENTS[name]["color"]}
+        axis.line(line["alpha"], excess, name, color, best_regularization=line["regularization"])
         if len(line):
             at = 2 * len(line) // 3
             write(axis, line["alpha"].iloc[at], 0.7 * excess.iloc[at], name, STUDENTS[name]["color"], va="top")
-        frames[name] = curve_rows("b", name, line["alpha"], excess, best_regularization=line["regularization"])
+        found[name] = excess
     axis.axhline(CLAIMED, color="black", linestyle=":", linewidth=0.8)
     axis.annotate(
         f"{CLAIMED:g} %", (0.99, CLAIMED), xycoords=("axes fraction", "data"), xytext=(0, 2),
         textcoords="offset points", ha="right", fontsize=7,
     )  # fmt: skip
     axis.set(yscale="log", ylabel=r"$\varepsilon_g/\varepsilon_{\mathrm{Bayes}} - 1$ (%)")
-    logistic = frames["logistic"]["y"]
+    logistic = found["logistic"]
     if logistic.empty:
-        return pd.concat(frames.values()), "not computed at Bayes' loads"
+        return "not computed at Bayes' loads"
     ends = (np.format_float_positional(end, 2, fractional=False, trim="-") for end in (logistic.min(), logistic.max()))
-    return pd.concat(frames.values()), f"{' to '.join(ends)} %"
+    return f"{' to '.join(ends)} %"
 
 
-def _ratios(axis: Axes, lines: Mapping[str, pd.DataFrame], points: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    frames = []
+def _ratios(axis: Panel, lines: Mapping[str, pd.DataFrame], points: Mapping[str, pd.DataFrame]) -> None:
     for number, (name, own) in enumerate(points.items()):
         line = lines[name]
         theory = np.exp(np.interp(np.log(own["alpha"]), np.log(line["alpha"]), np.log(line["error"])))
         near = own.assign(y=own["y"] / theory, y_err=own["y_err"] / theory)
         # Side by side, so that they do not hide each other.
         x = near["alpha"] * 1.06 ** (number - 1.5)
-        ring = {"markerfacecolor": "white"} if name == "AMP" else {}
-        axis.errorbar(x, near["y"], near["y_err"].fillna(0.0), label=name, **(_look(name) | ring), **POINTS)
-        frames.append(near.assign(panel="c", series=f"{name}, simulation / theory", x=near["alpha"]))
+        look = _look(name) | POINTS | {"label": name} | ({"markerfacecolor": "white"} if name == "AMP" else {})
+        axis.points(near, f"{name}, simulation / theory", look, "alpha", at=x)
     axis.axhline(1.0, color="black", linewidth=0.8)
     low, high = axis.get_ylim()
     axis.set(ylabel=r"$\varepsilon_g$, simulation / theory", ylim=(low - 0.15 * (high - low), high))
     axis.legend(ncols=4, loc="lower center", columnspacing=1.0, handletextpad=0.1)
-    return pd.concat(frames)
 
 
 def _caption(amp: pd.DataFrame, runs: pd.DataFrame, points: Mapping[str, pd.DataFrame], told: str) -> str:

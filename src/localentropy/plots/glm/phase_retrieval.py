@@ -11,20 +11,19 @@ import pandas as pd
 
 from localentropy.analysis.printed_loads import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
 from localentropy.analysis.thresholds import last_half_point, success_fractions
-from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels
 from localentropy.plots.glm.points import (
-    AMP_SIZES,
     amp_caption,
     branches,
     counts,
     draw_branches,
+    draw_recovery,
     draw_runs,
     draw_shares,
-    recovered,
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Look, Panel
 
 TALK = {"plain": 7.0, "wide": 2.0}
 """Loads of gradient descent that the talk gives, for infinitely many inputs."""
@@ -34,97 +33,95 @@ LOOKS: tuple[dict[str, Any], ...] = tuple(
 )
 """Looks of the numbers of inputs of gradient descent, the smallest first. None is that of AMP."""
 
-ERRORS: dict[str, dict[str, Any]] = {"test_error": {}, "loss": {"markerfacecolor": "white", "linestyle": "--"}}
+HOLLOW: dict[str, Any] = {"markerfacecolor": "white", "linestyle": "--"}
+ERRORS: dict[str, dict[str, Any]] = {"test_error": {}, "loss": HOLLOW}
 """What is drawn of as many units as inputs."""
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) Error of the weights; (b) success of one unit; (c), (d) success, test error and loss of as many units as inputs."""
-    runs, descent = tables["glm/amp_phase_retrieval"], tables["glm/descent"]
+    """(a) Error of the weights; (b) success of one unit; (c), (d) the same of as many units as inputs.
+
+    (c) has the fraction of training sets with a unique minimum, too; (d) has test error and loss.
+    """
+    runs, descent, unique = (tables[f"glm/{name}"] for name in ("amp_phase_retrieval", "descent", "uniqueness"))
     transitions = tables["glm/transitions"].set_index("model").loc["phase_retrieval"]
     best, other = branches(tables["glm/bayes_phase_retrieval"], transitions["information_theoretic"])
     plain, wide = (descent[descent["student"] == name] for name in TALK)
-    looks = dict(zip(sorted(descent["d"].unique()), itertools.cycle(LOOKS), strict=False))
+    looks = dict(zip(sorted({*descent["d"], *unique["d"]}), itertools.cycle(LOOKS), strict=False))
     figure, axes = panels(2, 7.0, 5.4, rows=2)
-    data = pd.concat(
-        [
-            draw_branches(axes[0], "a", best, other, "mse"),
-            draw_runs(axes[0], "a", runs, errors=True),
-            _inset(axes[0], runs),
-            _success(axes[1], "b", plain, looks),
-            _success(axes[2], "c", wide, looks),
-            _errors(axes[3], wide, looks),
-        ]
-    )
+    draw_branches(axes[0], best, other, "mse")
+    draw_runs(axes[0], runs, errors=True)
+    _inset(axes[0], runs)
+    _success(axes[1], plain, looks)
+    _success(axes[2], wide, looks)
+    _unique(axes[2], unique, looks)
+    _errors(axes[3], wide, looks)
     for key, name, side in (
         ("weak", r"\alpha_{\mathrm{weak}}", "right"),
         ("information_theoretic", r"\alpha_{\mathrm{IT}}", "left"),
         ("algorithmic", r"\alpha_{\mathrm{AMP}}", "right"),
     ):
-        threshold_line(axes[0], transitions[key], f"${name} = {transitions[key]:.5g}$", side=side, at=0.45)
+        axes[0].threshold(transitions[key], f"${name} = {transitions[key]:.5g}$", side=side, at=0.45)
     axes[0].set(ylabel=r"mean squared error of a weight", ylim=(-0.03, 1.08), xlim=(0.0, best["alpha"].max()))
     for axis, student, at in ((axes[1], "plain", 0.6), (axes[2], "wide", 0.99), (axes[3], "wide", 0.6)):
-        threshold_line(axis, TALK[student], f"talk: {TALK[student]:g}", at=at)
+        axis.threshold(TALK[student], f"talk: {TALK[student]:g}", at=at)
     for axis in axes:
         axis.set_xlabel(r"$\alpha = n/d$")
     letter(axes)
-    return Drawing(figure, data, _caption(transitions, runs, plain, wide))
+    return Drawing(figure, _caption(transitions, runs, plain, wide, unique))
 
 
-def _inset(axis: Axes, runs: pd.DataFrame) -> pd.DataFrame:
+def _inset(axis: Panel, runs: pd.DataFrame) -> None:
     """Fraction of the runs of AMP that recover the teacher, where the panel is empty."""
-    points = success_fractions(runs, ["d", "alpha"], recovered(runs))
     inset = axis.inset_axes((0.76, 0.58, 0.24, 0.4))
-    draw_shares(inset, points, AMP_SIZES, markersize=2.5, linewidth=0.7, capsize=1)
+    draw_recovery(inset, runs, markersize=2.5, capsize=1)
     inset.set(ylim=(-0.08, 1.08), xlim=(0.9, runs["alpha"].max() + 0.05), yticks=[0, 1])
     inset.tick_params(labelsize=6)
     inset.set_title("fraction recovered", fontsize=6)
-    return points.assign(panel="a", series="AMP, fraction recovered", x=points["alpha"])
 
 
-def _success(axis: Axes, panel: str, runs: pd.DataFrame, looks: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
+def _success(axis: Panel, runs: pd.DataFrame, looks: Mapping[int, Look]) -> None:
     """Fraction of the runs that find the teacher, a line for each number of inputs."""
     points = success_fractions(runs, ["d", "alpha"], runs["success"])
-    draw_shares(axis, points, [looks[d] for d in sorted(points["d"].unique())], linewidth=0.9)
+    own = [looks[d] for d in sorted(points["d"].unique())]
+    draw_shares(axis, points, "fraction of successes", own, linewidth=0.9)
     axis.set(ylabel="fraction of successes", ylim=(-0.05, 1.05))
     axis.legend(loc="lower right")
-    return points.assign(panel=panel, series="fraction of successes", x=points["alpha"])
 
 
-def _errors(axis: Axes, runs: pd.DataFrame, looks: Mapping[int, Mapping[str, Any]]) -> pd.DataFrame:
+def _unique(axis: Panel, sets: pd.DataFrame, looks: Mapping[int, Look]) -> None:
+    """Fraction of the training sets with a unique minimum, hollow, a line for each number of inputs."""
+    points = success_fractions(sets, ["d", "alpha"], sets["unique"])
+    for d, own in points.groupby("d"):
+        axis.points(own, "fraction unique", {**looks[d], **HOLLOW, "linewidth": 0.9}, "alpha")
+    axis.set_ylabel("fraction of successes, or unique")
+    axis.plot([], [], color=GREY, marker="o", linewidth=0.9, label="unique minimum", **HOLLOW)
+    axis.legend(loc="lower right")
+
+
+def _errors(axis: Panel, runs: pd.DataFrame, looks: Mapping[int, Look]) -> None:
     """Test error, filled, and loss, hollow, of as many units as inputs: mean logarithms."""
-    frames = []
     for d, own in runs.groupby("d"):
         for column, more in ERRORS.items():
             logs = np.log10(own[column]).groupby(own["alpha"]).agg(["mean", "sem", "size"]).reset_index()
             steps = own.groupby("alpha")["iterations"].median()
             middle, error = 10.0 ** logs["mean"], logs["sem"].fillna(0.0)
             bars = [middle * (1.0 - 10.0**-error), middle * (10.0**error - 1.0)]
-            axis.errorbar(logs["alpha"], middle, bars, linewidth=0.9, **{**looks[d], **more})
-            frames.append(
-                pd.DataFrame(
-                    {
-                        "panel": "d",
-                        "series": column,
-                        "x": logs["alpha"],
-                        "y": middle,
-                        "y_err": middle * np.log(10.0) * error,
-                        "d": d,
-                        "runs": logs["size"],
-                        "median_steps": steps.to_numpy(),
-                    }
-                )
-            )
+            points = pd.DataFrame({"x": logs["alpha"], "y": middle, "y_err": middle * np.log(10.0) * error, "d": d})
+            points = points.assign(runs=logs["size"], median_steps=steps.to_numpy())
+            axis.points(points, column, {**looks[d], **more, "linewidth": 0.9}, bars=bars)
     for column, more in ERRORS.items():
         named: dict[str, Any] = {"color": GREY, "marker": "o", "linewidth": 0.9} | more
         axis.plot([], [], label=column.replace("_", " "), **named)
     axis.set(yscale="log", ylabel="test error, loss")
     axis.legend()
-    return pd.concat(frames)
 
 
-def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wide: pd.DataFrame) -> str:
+def _caption(
+    transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wide: pd.DataFrame, unique: pd.DataFrame
+) -> str:
+    sets = success_fractions(unique, ["d", "alpha"], unique["unique"])
     one, many = (success_fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
     return (
         "Figure phase_retrieval. A teacher with Gaussian weights; the labels are absolute values |z| of its pre-activations on n = αd Gaussian inputs. "
@@ -134,8 +131,9 @@ def _caption(transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wi
         f"(b) Gradient descent of one unit on the sphere: fraction of {counts(one)} runs whose overlap exceeds {plain.attrs['parameters']['success_overlap']:g}; "
         f"error bars: binomial. Loads above which more than half succeed: {_half_points(one)}. "
         f"(c) The same for as many units as inputs, {counts(many)} runs. Loads above which more than half succeed: {_half_points(many)}. "
+        f"Hollow: fraction of {counts(sets)} training sets whose loss has no zero but the teacher, each decided by a certificate; more than half are so above {_half_points(sets)}. "
         f"(d) Test error (filled) and training loss (hollow) of the runs of (c), geometric means.{_falling(wide)} "
-        f"The talk's loads, {TALK['plain']:g} for one unit and {TALK['wide']:g} for many, are limits for many inputs. Our sizes are too small to find them. "
+        f"The talk's loads, {TALK['plain']:g} for one unit and {TALK['wide']:g} for many, are limits for many inputs. "
         "Loads, d, steps, stopping rules and the number of runs are chosen here."
     )
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from localentropy.analysis.solver_runs import RECOVERED
 from localentropy.analysis.thresholds import success_fractions
-from localentropy.plots.drawing import COLORS, clipped_bars, curve_rows
+from localentropy.plots.drawing import COLORS, clipped_bars
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Look, Panel
 
 POINTS: dict[str, Any] = {"linestyle": "none", "zorder": 3}
 AMP: dict[str, Any] = {"color": COLORS[3], "marker": "o"}
@@ -51,17 +51,15 @@ def branches(table: pd.DataFrame, transition: float) -> tuple[pd.DataFrame, pd.D
     return table[informed != below], table[informed == below]
 
 
-def draw_branches(axis: Axes, panel: str, best: pd.DataFrame, other: pd.DataFrame, column: str) -> pd.DataFrame:
+def draw_branches(panel: Panel, best: pd.DataFrame, other: pd.DataFrame, column: str) -> None:
     """The equilibrium as a solid line, each part of the other state as a dashed one."""
-    axis.plot(best["alpha"], best[column], color="black")
-    frames = [curve_rows(panel, "equilibrium", best["alpha"], best[column])]
+    panel.line(best["alpha"], best[column], "equilibrium", {"color": "black"})
     for start, line in other.groupby("start"):
-        axis.plot(line["alpha"], line[column], color="black", linestyle="--", linewidth=1.0)
-        frames.append(curve_rows(panel, f"metastable, {start} start", line["alpha"], line[column]))
-    return pd.concat(frames)
+        dashed = {"color": "black", "linestyle": "--", "linewidth": 1.0}
+        panel.line(line["alpha"], line[column], f"metastable, {start} start", dashed)
 
 
-def draw_runs(axis: Axes, panel: str, runs: pd.DataFrame, errors: bool = False) -> pd.DataFrame:
+def draw_runs(panel: Panel, runs: pd.DataFrame, errors: bool = False) -> None:
     """Means over the runs of AMP that recover the teacher, hollow, and over those that do not, filled.
 
     The squared cosine with the teacher is drawn, or what it lacks of 1. Of a posterior mean it is the overlap m, and it
@@ -69,21 +67,15 @@ def draw_runs(axis: Axes, panel: str, runs: pd.DataFrame, errors: bool = False) 
     """
     found, overlap = recovered(runs), runs["cosine"] ** 2
     values = 1.0 - overlap if errors else overlap
-    frames = []
     for name, chosen, face in (("not recovered", ~found, AMP["color"]), ("recovered", found, "white")):
         points = means(runs[chosen].assign(value=values[chosen]), ["alpha", "d"], "value")
-        axis.errorbar(points["alpha"], points["y"], points["y_err"].fillna(0.0), markerfacecolor=face, **AMP, **POINTS)
-        frames.append(points.assign(panel=panel, series=f"AMP, {name}", x=points["alpha"]))
-    return pd.concat(frames)
+        panel.points(points, f"AMP, {name}", AMP | POINTS | {"markerfacecolor": face}, "alpha")
 
 
-def draw_recovery(axis: Axes, panel: str, runs: pd.DataFrame) -> pd.DataFrame:
+def draw_recovery(panel: Panel, runs: pd.DataFrame, **look: Any) -> None:
     """Fraction of the runs of AMP that recover the teacher, a line for each size."""
     points = success_fractions(runs, ["d", "alpha"], recovered(runs))
-    draw_shares(axis, points, AMP_SIZES, linewidth=0.7)
-    axis.set(ylabel="fraction recovered", ylim=(-0.05, 1.05))
-    axis.legend(loc="lower right")
-    return points.assign(panel=panel, series="AMP, fraction recovered", x=points["alpha"])
+    draw_shares(panel, points, "AMP, fraction recovered", AMP_SIZES, linewidth=0.7, **look)
 
 
 def amp_caption(runs: pd.DataFrame, threshold: float) -> str:
@@ -101,10 +93,10 @@ def amp_caption(runs: pd.DataFrame, threshold: float) -> str:
     )
 
 
-def draw_shares(axis: Axes, points: pd.DataFrame, looks: Iterable[Mapping[str, Any]], **style: Any) -> None:
+def draw_shares(panel: Panel, points: pd.DataFrame, series: str, looks: Iterable[Look], **more: Any) -> None:
     """Fractions of the runs against α, a line and a look for each size. Their error bars end at 0 and 1."""
     for (d, own), look in zip(points.groupby("d"), itertools.cycle(looks), strict=False):
-        axis.errorbar(own["alpha"], own["y"], clipped_bars(own), label=f"$d = {d}$", **look, **style)
+        panel.points(own, series, {"label": f"$d = {d}$", **look, **more}, "alpha", bars=clipped_bars(own))
 
 
 def sizes(values: Sequence[float] | pd.Series) -> str:
@@ -123,13 +115,13 @@ def _range(numbers: pd.Series) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def same_limits(axes: Sequence[Axes]) -> None:
+def same_limits(axes: Sequence[Panel]) -> None:
     """The limits of y that hold what all panels show."""
     limits = [limit for axis in axes for limit in axis.get_ylim()]
     for axis in axes:
         axis.set_ylim(min(limits), max(limits))
 
 
-def write(axis: Axes, x: float, y: float, text: str, color: Any = "black", **style: Any) -> None:
+def write(panel: Panel, x: float, y: float, text: str, color: Any = "black", **style: Any) -> None:
     """A curve's name beside it, in its colour, at a place in the data's units."""
-    axis.text(x, y, text, color=color, fontsize=7, **style)
+    panel.text(x, y, text, color=color, fontsize=7, **style)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.plots.drawing import COLORS, Drawing, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import COLORS, Drawing, in_style, letter, panels
 from localentropy.plots.glm.points import POINTS, counts, means, same_limits, sizes
 from localentropy.plots.layout import PAGE_WIDTH
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 DATASETS = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST"}
 FEATURES = {"random_features": "random features", "pixels": "pixels"}
@@ -45,16 +45,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for axis in axes:
         if axis not in shown:
             axis.remove()
-    letters = dict(zip(shown, "abcdefgh", strict=False))
-    frames = []
+    letter(shown)
     for (dataset, features), upper, lower in zip(groups, uppers, lowers, strict=True):
         line, own = (
             table[(table["dataset"] == dataset) & (table["features"] == features)] for table in (theory, points)
         )
-        own_rows = _column(upper, lower, letters[upper], letters[lower], line, own, strengths)
-        frames.append(own_rows.assign(dataset=dataset, features=features))
+        _column(upper, lower, line, own, strengths)
         rank = int(directions[dataset, features])
-        threshold_line(upper, rank, f"$n$ = {rank}", side="right" if features == "pixels" else "left")
+        upper.threshold(rank, f"$n$ = {rank}", side="right" if features == "pixels" else "left")
         upper.set_title(f"{DATASETS[dataset]}, {FEATURES[features]}", fontsize=8, loc="right")
     for axis in shown:
         axis.set(xscale="log", xlim=(0.9 * theory["n"].min(), 1.1 * theory["n"].max()))
@@ -67,36 +65,26 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for features in FEATURES:
         same_limits([axis for axis, group in zip(lowers, groups, strict=True) if group[1] == features])
     axes[0].legend(title="ridge $r$", title_fontsize=7)
-    letter(shown)
-    upper_panels, lower_panels = (", ".join(f"({letters[axis]})" for axis in part) for part in (uppers, lowers))
+    upper_panels, lower_panels = (", ".join(f"({axis.letter})" for axis in part) for part in (uppers, lowers))
     caption = _caption(theory, points, tables["glm/real_covariance"], upper_panels, lower_panels)
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)
 
 
-def _column(
-    upper: Axes, lower: Axes, top: str, bottom: str, theory: pd.DataFrame, points: pd.DataFrame, strengths: list[float]
-) -> pd.DataFrame:
-    frames = []
+def _column(upper: Panel, lower: Panel, theory: pd.DataFrame, points: pd.DataFrame, strengths: list[float]) -> None:
+    """A curve and points for each ridge, and below them the ratio of the two."""
     for color, marker, strength in zip(itertools.cycle(PALETTE), itertools.cycle(MARKERS), strengths, strict=False):
         line = theory[theory["regularization"] == strength].sort_values("n")
         own = points[points["regularization"] == strength]
         style = {"color": color, "marker": marker, "markersize": 3.5}
-        upper.plot(line["n"], line["square_error"], color=color)
-        upper.errorbar(own["n"], own["y"], own["y_err"].fillna(0.0), **style, **POINTS)
+        name, about = f"r = {strength:g}", line[["regularization", "dataset", "features"]]
+        upper.line(line["n"], line["square_error"], f"theory, {name}", {"color": color}, **about)
+        unit, own = own["square_error"], own.drop(columns="square_error")
+        upper.points(own, f"simulation, {name}", style | POINTS, "n")
         upper.plot([], [], label=_power(strength), **style)
-        ratio, error = own["y"] / own["square_error"], own["y_err"] / own["square_error"]
-        lower.errorbar(own["n"], ratio, error.fillna(0.0), linewidth=0.7, **style)
-        name = f"r = {strength:g}"
-        frames += [
-            curve_rows(top, f"theory, {name}", line["n"], line["square_error"], regularization=strength),
-            own.drop(columns="square_error").assign(panel=top, series=f"simulation, {name}", x=own["n"]),
-            own.drop(columns="square_error").assign(
-                panel=bottom, series=f"simulation / theory, {name}", x=own["n"], y=ratio, y_err=error
-            ),
-        ]
+        ratio = own.assign(y=own["y"] / unit, y_err=own["y_err"] / unit)
+        lower.points(ratio, f"simulation / theory, {name}", style | {"linewidth": 0.7}, "n")
     upper.set_yscale("log")
     lower.axhline(1.0, color="black", linewidth=0.8)
-    return pd.concat(frames)
 
 
 def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFrame, upper: str, lower: str) -> str:

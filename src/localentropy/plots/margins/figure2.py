@@ -6,22 +6,22 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.plots.drawing import COLUMN_WIDTH, Drawing, colors_of, curve_rows, in_style, panels
+from localentropy.plots.drawing import COLUMN_WIDTH, Drawing, colors_of, in_style, panels
 from localentropy.plots.margins.largest_margin import model_in_words
+from localentropy.plots.series import DOT
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """d = (1 - q) / 2 against κ, a line for each α, up to κ_max."""
     table = tables["margins/typical"]
-    lines = table[table["line"] == "margin"].assign(distance=lambda rows: 0.5 * (1.0 - rows["q"]))
+    lines = table.assign(distance=lambda rows: 0.5 * (1.0 - rows["q"]))
     colors = colors_of(lines["alpha"].unique(), of="load")
-    frames = []
     figure, (axis,) = panels(1, COLUMN_WIDTH, 2.7)
     for alpha, line in lines.groupby("alpha"):
-        axis.plot(line["margin"], line["distance"], color=colors[alpha], label=f"{alpha:g}")
-        axis.plot(line["margin"].iloc[-1], line["distance"].iloc[-1], "o", color=colors[alpha])
-        frames.append(curve_rows("a", f"α = {alpha:g}", line["margin"], line["distance"], alpha=alpha))
+        look = {"color": colors[alpha], "label": f"{alpha:g}"}
+        rows = axis.line(line["margin"], line["distance"], f"α = {alpha:g}", look, alpha=alpha)
+        axis.line(line["margin"].iloc[-1], line["distance"].iloc[-1], rows[-1:], DOT | {"color": colors[alpha]})
     axis.set(xlabel=r"margin $\kappa$", ylabel=r"typical distance $d = (1 - q)/2$", xlim=(0.0, None), ylim=(0.0, 0.5))
     axis.legend(title=r"$\alpha$", loc="upper right")
     caption = (
@@ -29,4 +29,4 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"{model_in_words(table.attrs['parameters']['ensemble'])}, replica-symmetric theory, for several numbers of patterns per weight α. Dots: the largest margin κ_max, where "
         "the entropy vanishes. The values of α are chosen here: compare with the paper's figure."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import Drawing, in_style, letter, panels, threshold_line
-from localentropy.plots.franz_parisi_panels import LINEAR, SMALL, curve_data, curve_name, draw_curves
+from localentropy.plots.drawing import Drawing, in_style, letter, panels
+from localentropy.plots.franz_parisi_panels import LINEAR, SMALL, curve_name, draw_curves
 from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from localentropy.plots.margins.best_references import BEST_REFERENCES, largest_local_entropy
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """Panel (a): all distances; (b): small ones; (c): measured entropies minus the curve of the largest margin."""
+    """Panel (a): all distances; (b): small ones; (c): entropies minus the curve of the largest margin."""
     table, runs = tables["margins/franz_parisi"], tables["margins/local_entropy"]
     largest = largest_margin_curve(table, runs)
     alpha = largest["alpha"].iloc[0]
@@ -28,29 +25,27 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = without_frozen_ends(table, ["curve", "margin_ref"])
     around = with_excess(around_solutions(runs), largest)
     points, excess = over_samples(around, "entropy"), over_samples(around, "excess")
+    best = largest_local_entropy(tables["margins/large_deviations"], {"model": "perceptron"}, f"{alpha:g}")
+    best = with_excess(best, largest).dropna(subset=["excess"])
     figure, axes = panels(3, 9.6, 3.0)
     draw_curves(axes[:2], table)
     label = f"fBP, $N = {runs['N'].iloc[0]}$"
-    _points(axes[0], points, label)
-    _points(axes[1], points[points["distance"] < SMALL], label)
-    _points(axes[2], excess, label)
+    look = ALGORITHMS["focusing_bp"] | {"label": label, "markersize": 3, "linestyle": "none", "zorder": 3}
+    rows = axes[0].points(points, "focusing BP", look, "distance")
+    small = points["distance"] < SMALL
+    axes[1].points(points[small], rows[small], look, "distance")
+    axes[2].points(excess, "focusing BP - curve of the largest margin", look, "distance")
     axes[2].axhline(0.0, color="black", linewidth=0.6)
-    threshold_line(axes[2], largest["distance_typical"].iloc[0], "typical distance", at=0.35)
-    axes[2].set(xscale="log", xlabel="distance $d$")
-    axes[2].set_ylabel(r"$\phi_{\mathrm{fBP}}(d) - \phi_{\mathrm{FP}}(d; \tilde\kappa = \kappa_{\max})$")
+    name = "largest local entropy"
+    of = f"{name} - curve of the largest margin"
+    axes[2].line(best["distance"], best["excess"], of, BEST_REFERENCES | {"label": name})
+    axes[2].legend(handles=axes[2].lines[-1:], loc="upper left")
+    axes[2].threshold(largest["distance_typical"].iloc[0], "typical distance", at=0.35)
+    axes[2].set(xscale="log", xlabel="distance $d$", xlim=(0.5 * excess["distance"].min(), None))
+    axes[2].set_ylabel(r"$\phi(d) - \phi_{\mathrm{FP}}(d; \tilde\kappa = \kappa_{\max})$")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=10, columnspacing=1.2)
     letter(axes)
-    frames = [
-        curve_data(table),
-        points.assign(panel="a, b", series="focusing BP", x=points["distance"]),
-        excess.assign(panel="c", series="focusing BP - curve of the largest margin", x=excess["distance"]),
-    ]
-    return Drawing(figure, pd.concat(frames), _caption(table, runs))
-
-
-def _points(axis: Axes, points: pd.DataFrame, label: str) -> None:
-    style = ALGORITHMS["focusing_bp"] | {"label": label, "markersize": 3, "linestyle": "none", "zorder": 3}
-    axis.errorbar(points["distance"], points["y"], points["y_err"], **style)
+    return Drawing(figure, _caption(table, runs))
 
 
 def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
@@ -73,5 +68,6 @@ def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
         f"{q['damping']:g}) and N are chosen here. "
         f"{f'Not converged: {lost} of {len(runs)} entropies. ' if lost else ''}{stability if len(solved) else ''}(b) Small "
         f"distances. The axis of the entropy is linear between −{LINEAR:g} and {LINEAR:g}, and logarithmic beyond. (c) The diamonds "
-        f"minus the curve of the largest margin."
+        "minus the curve of the largest margin. Dash-dotted: the largest local entropy that any reference has, by large "
+        "deviations (y = ∞), minus the same curve. It ends where it is that of typical solutions."
     )

@@ -12,4 +12,4 @@ from localentropy.plots.margins.largest_margin import draw_model
 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """As every figure of the largest margin."""
-    return draw_model(tables["margins/franz_parisi"], 4)
+    return draw_model(tables["margins/franz_parisi"], 4, tables["margins/large_deviations"])

@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 from localentropy.analysis.flatness import CHORD_TO
 from localentropy.analysis.pairs import pair_mean
 from localentropy.analysis.thresholds import last_without_errors
-from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels
 from localentropy.plots.perceptron_points import small_rates
 
 TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
@@ -37,19 +37,17 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """Against P: train error, and overlap. Below: train error after flips at the largest P that all networks solve."""
     found = {name: tables[f"margins/binary_mlp_{name}"] for name in TITLES}
     figure, axes = panels(3, 7.2, 6.2, rows=3)
-    frames = []
     for column, (name, table) in enumerate(found.items()):
         threshold = last_without_errors(table)
         overlaps = pd.concat([_overlaps(table, "overlap"), _overlaps(table, "untrained")])
         own = axes[column::3]
         for row, data in enumerate((_errors(table), overlaps, _energies(table, threshold))):
-            frames.append(data.assign(panel="abcdefghi"[3 * row + column], dataset=name))
-            for series, points in data.groupby("series", sort=False):
+            for series, points in data.assign(dataset=name).groupby("series", sort=False):
                 style = SERIES[str(series)]
                 if series == "chord":
-                    own[row].plot(points["x"], points["y"], **style)
+                    own[row].line(points["x"], points["y"], "chord", style, dataset=name)
                 else:
-                    own[row].errorbar(points["x"], points["y"], points["y_err"], **style)
+                    own[row].points(points, str(series), style)
         own[0].set_title(_title(name, table), loc="right")
         for axis in own[:2]:
             axis.set(xscale="log", xlabel="training images $P$")
@@ -59,14 +57,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         own[2].set(xlabel="fraction of flipped weights $d$")
         if threshold is not None:
             for row, axis in enumerate(own[:2]):
-                threshold_line(axis, threshold, "" if row else f"{threshold:.0f}", at=0.6)
-                line = {"panel": "abcdefghi"[3 * row + column], "series": "threshold", "x": threshold, "dataset": name}
-                frames.append(pd.DataFrame([line]))
+                axis.threshold(threshold, "" if row else f"{threshold:.0f}", "threshold", at=0.6, dataset=name)
             own[2].set_title(f"$P$ = {threshold:.0f}", loc="right")
-    data = pd.concat(frames, ignore_index=True)
     for row, label in enumerate(("train error", "overlap", "train error after flips")):
         axes[3 * row].set_ylabel(label)
-    top = data.loc[data["panel"].isin(list("abc")), "y"].max()
+    top = figure.data.query("series == 'train error'")["y"].max()
     for axis in axes[:3]:
         axis.set(ylim=(-0.03 * top, 1.1 * top))
     for axis in axes[3:6]:
@@ -79,7 +74,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for axis in [axis for axis in axes[6:] if axis.get_legend_handles_labels()[0]][:1]:
         axis.legend(loc="lower right")
     letter(axes)
-    return Drawing(figure, data, _caption(found, scale))
+    return Drawing(figure, _caption(found, scale))
 
 
 def _errors(table: pd.DataFrame) -> pd.DataFrame:

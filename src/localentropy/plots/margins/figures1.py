@@ -7,23 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from localentropy.analysis.local_entropy import LARGE_DEVIATIONS
-from localentropy.plots.drawing import (
-    GREY,
-    Drawing,
-    colors_of,
-    curve_rows,
-    draw_signed,
-    in_style,
-    letter,
-    panels,
-    threshold_line,
-)
+from localentropy.analysis.thresholds import large_deviations_threshold
+from localentropy.plots.drawing import GREY, Drawing, colors_of, in_style, letter, panels
 from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 from localentropy.plots.margins.largest_margin import TRANSITIONS
+from localentropy.plots.series import DOT
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 
 @in_style
@@ -33,108 +24,101 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     equal = pd.concat([tables[f"margins/{name}"] for name in ("franz_parisi", "franz_parisi_text")])
     equal = equal[equal["curve"] == "same_margin"].sort_values("margin_ref", kind="stable")
     equal = without_frozen_ends(equal, ["margin_ref"])
-    planted = tables["margins/planted"]
+    planted, deviations = tables["margins/planted"], tables["margins/large_deviations"]
     figure, axes = panels(3, 8.2, 4.8, rows=2)
-    frames = [
-        _replicon(axes[0], searched),
-        _splitting(axes[1], searched),
-        _equal_margins(axes[2], equal),
-        _transitions(axes[3], regions),
-        _planted(axes[4], planted, "entropy", "e"),
-        _planted(axes[5], planted, "slope", "f"),
-    ]
+    _replicon(axes[0], searched)
+    _splitting(axes[1], searched)
+    _equal_margins(axes[2], equal)
+    _transitions(axes[3], regions, deviations)
+    _planted(axes[4], planted, "entropy")
+    _planted(axes[5], planted, "slope")
     axes[0].set(ylabel=r"replicon $\lambda$")
     letter(axes)
-    return Drawing(figure, pd.concat(frames), _caption(searched, equal, regions, planted))
+    return Drawing(figure, _caption(searched, equal, tables))
 
 
-def _replicon(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
+def _replicon(axis: Panel, searched: pd.DataFrame) -> None:
     """One line for each reference."""
     rows = searched.drop_duplicates(["curve", "alpha", "reference", "distance"])
     colors = colors_of(sorted(rows.loc[rows["reference"] == "max", "alpha"].unique()), of="load")
-    frames = []
     for (alpha, reference), curve in rows.groupby(["alpha", "reference"], sort=False):
         largest = reference == "max"
         style: dict[str, Any] = {"color": GREY, "linewidth": 0.7, "zorder": 1}
         if largest:
             style = {"color": colors[alpha], "label": f"{alpha:g}"}
-        axis.plot(curve["distance"], curve["replicon"], **style)
         name = f"replicon, κ̃ = {'κ_max' if largest else reference}"
-        frames.append(curve_rows("a", name, curve["distance"], curve["replicon"], alpha=alpha))
+        axis.line(curve["distance"], curve["replicon"], name, style, alpha=alpha)
     axis.axhline(1.0, color="black", linewidth=0.6)
     axis.set(xscale="log", yscale="log", xlabel="distance $d$", ylim=(1e-4, 200.0))
     title = r"$\tilde\kappa = \kappa_{\max}$, $\alpha =$"
     axis.legend(title=title, title_fontsize=7, loc="upper left", ncols=3, columnspacing=1.0, handlelength=1.2)
-    return pd.concat(frames)
 
 
-def _splitting(axis: Axes, searched: pd.DataFrame) -> pd.DataFrame:
+def _splitting(axis: Panel, searched: pd.DataFrame) -> None:
     """q1 - q0 in units of 1 - q1 for each size of blocks, at the loads where there is one; zero elsewhere."""
     rows = searched.assign(split=(searched["q1"] - searched["q0"]) / (1.0 - searched["q1"]))
     unstable = rows[rows["curve"] == "unstable"]
     colors = colors_of(rows["blocks"].unique(), of="other")
-    frames = []
     for index, (blocks, curve) in enumerate(unstable.groupby("blocks", sort=False)):
         # Many are zero: rings of different sizes show each other.
-        ring = {"color": colors[blocks], "markersize": 7.5 - 1.5 * index, "markerfacecolor": "none"}
-        axis.plot(curve["distance"], curve["split"], "o", label=blocks, **ring)
-        frames.append(
-            curve_rows("b", f"splitting, m {blocks}", curve["distance"], curve["split"], alpha=curve["alpha"])
-        )
+        ring = {"color": colors[blocks], "markersize": 7.5 - 1.5 * index, "markerfacecolor": "none", "label": blocks}
+        look = DOT | ring
+        axis.line(curve["distance"], curve["split"], f"splitting, m {blocks}", look, alpha=curve["alpha"])
     stable = rows[rows["curve"] != "unstable"]
-    axis.plot(stable["distance"], stable["split"], "x", color=GREY, markersize=2, label="other curves of (a)")
-    frames.append(
-        curve_rows("b", "splitting, all other curves", stable["distance"], stable["split"], alpha=stable["alpha"])
-    )
+    look = {"marker": "x", "linestyle": "none", "color": GREY, "markersize": 2, "label": "other curves of (a)"}
+    axis.line(stable["distance"], stable["split"], "splitting, all other curves", look, alpha=stable["alpha"])
     axis.set(xscale="log", xlabel="distance $d$", ylabel=r"splitting $(q_1 - q_0)/(1 - q_1)$")
     axis.set_ylim(top=1.7 * max(unstable["split"].max(), 0.1))
     title = rf"$\alpha = {unstable['alpha'].iloc[0]:g}$, $m =$"
     axis.legend(title=title, title_fontsize=7, loc="upper left", ncols=2, columnspacing=1.0)
-    return pd.concat(frames)
 
 
-def _equal_margins(axis: Axes, equal: pd.DataFrame) -> pd.DataFrame:
+def _equal_margins(axis: Panel, equal: pd.DataFrame) -> None:
     """Entropies of solutions of the reference's own margin."""
-    colors, frames = colors_of(equal["margin_ref"].unique(), of="margin"), []
+    colors = colors_of(equal["margin_ref"].unique(), of="margin")
     for margin, curve in equal.groupby("margin_ref"):
-        d, phi = curve["distance"].to_numpy(), curve["entropy"].to_numpy()
-        draw_signed(axis, d, phi, {"color": colors[margin], "label": f"{margin:.3g}"})
-        frames.append(curve_rows("c", f"κ = κ̃ = {margin:.4g}", d, phi, alpha=curve["alpha"]))
+        look = {"color": colors[margin], "label": f"{margin:.3g}"}
+        axis.signed(curve["distance"], curve["entropy"], f"κ = κ̃ = {margin:.4g}", look, alpha=curve["alpha"])
     axis.axhline(0.0, color="black", linewidth=0.6)
     solved = equal.loc[equal["entropy"].notna(), "distance"]
     axis.set(xscale="log", xlabel="distance $d$", ylabel=r"$\phi_{\mathrm{FP}}(d)$")
     axis.set_xlim(0.8 * solved.min(), solved.max())
     axis.legend(title=r"$\kappa = \tilde\kappa =$", title_fontsize=7, loc="upper left")
-    return pd.concat(frames)
 
 
-def _transitions(axis: Axes, regions: pd.DataFrame) -> pd.DataFrame:
-    """The lines of the perceptron near their ends."""
-    rows, frames = regions[regions["ensemble"] == "perceptron"], []
+def _transitions(axis: Panel, regions: pd.DataFrame, deviations: pd.DataFrame) -> None:
+    """The lines of the perceptron near their ends, and its threshold of large deviations."""
+    rows = regions[regions["ensemble"] == "perceptron"]
     for line, style in TRANSITIONS.items():
         curve = rows[rows["line"] == line].sort_values("alpha")
-        axis.plot(curve["alpha"], curve["margin"], **style)
-        frames.append(curve_rows("d", line, curve["alpha"], curve["margin"]))
+        points = axis.line(curve["alpha"], curve["margin"], line, style)
         if line != "kappa_max":
             end = curve.iloc[-1]
-            axis.plot(end["alpha"], end["margin"], "o", color=style["color"], zorder=3)
-    threshold_line(axis, LARGE_DEVIATIONS, f"large deviations {LARGE_DEVIATIONS:g}", side="left")
+            axis.line(end["alpha"], end["margin"], points[-1:], DOT | {"color": style["color"], "zorder": 3})
+    upper = large_deviations_threshold(deviations, {"model": "perceptron"})
+    if upper is not None:
+        name = rf"$\alpha_U$ = {upper['alpha']:.4f}"
+        axis.threshold(upper["alpha"], name, "large deviations, α_U", y_err=0.0)
+    typical = large_deviations_threshold(deviations, {"model": "perceptron"}, "alpha_u_typical")
+    if typical is not None:
+        name = "zero external entropy"
+        at = typical["alpha"]
+        axis.threshold(at, f"{name}, {at:.4f}", f"large deviations, {name}", side="right", y_err=0.0)
     ends = rows[rows["end"]].set_index("line")
     axis.set(xlabel=r"patterns per weight $\alpha$", ylabel=r"margin of the reference $\tilde\kappa$")
     axis.set(xlim=(0.45, ends.loc["kappa_max", "alpha"]), ylim=(0.0, 0.3))
     axis.legend(loc="upper left")
-    return pd.concat(frames)
 
 
-def _planted(axis: Axes, planted: pd.DataFrame, column: str, panel: str) -> pd.DataFrame:
+def _planted(axis: Panel, planted: pd.DataFrame, column: str) -> None:
     """Curves around solutions of the largest margin; black at the threshold."""
     alphas = sorted(planted.loc[planted["curve"] != "threshold", "alpha"].unique())
-    colors, frames = colors_of(alphas, of="load"), []
+    colors = colors_of(alphas, of="load")
     rising = planted[planted["distance"] < 0.999 * planted["distance_typical"]]
     for alpha, curve in rising.groupby("alpha"):
-        d, y = curve["distance"].to_numpy(), curve[column].to_numpy()
-        draw_signed(axis, d, y, {"color": colors.get(alpha, "black"), "label": f"{alpha:.3f}"})
-        frames.append(curve_rows(panel, f"planted, {column}", d, y, alpha=alpha, margin_ref=curve["margin_ref"]))
+        look = {"color": colors.get(alpha, "black"), "label": f"{alpha:.3f}"}
+        own = {"alpha": alpha, "margin_ref": curve["margin_ref"]}
+        axis.signed(curve["distance"], curve[column], f"planted, {column}", look, **own)
     axis.axhline(0.0, color="black", linewidth=0.6)
     axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, None))
     if column == "entropy":
@@ -142,7 +126,6 @@ def _planted(axis: Axes, planted: pd.DataFrame, column: str, panel: str) -> pd.D
         axis.legend(title=r"$\alpha =$", title_fontsize=7, loc="upper left")
     else:
         axis.set(ylabel=r"$d\phi_{\mathrm{FP}}/dd$, planted", ylim=(-2.0, 4.0))
-    return pd.concat(frames)
 
 
 def _distances(found: pd.Series, searched: pd.Series) -> str:
@@ -154,7 +137,20 @@ def _distances(found: pd.Series, searched: pd.Series) -> str:
     return f"at d = {' and '.join([', '.join(told[:-1]), told[-1]] if len(told) > 1 else told)}"
 
 
-def _caption(searched: pd.DataFrame, equal: pd.DataFrame, regions: pd.DataFrame, planted: pd.DataFrame) -> str:
+def _upper(deviations: pd.DataFrame, model: str, words: str) -> str:
+    """The thresholds of large deviations in words, with what follows the first number."""
+    upper = large_deviations_threshold(deviations, {"model": model})
+    if upper is None:
+        return ""
+    typical = large_deviations_threshold(deviations, {"model": model}, "alpha_u_typical")
+    other = "" if typical is None else f"; at zero external entropy {typical['alpha']:.6f}"
+    return f"α_U = {upper['alpha']:.6f}{words}{other}. "
+
+
+def _caption(searched: pd.DataFrame, equal: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> str:
+    regions, planted = tables["margins/dense_regions"], tables["margins/planted"]
+    deviations = tables["margins/large_deviations"]
+    dotted = _upper(deviations, "perceptron", " (dotted), above which the largest local entropy falls somewhere")
     stable = searched[searched["curve"] != "unstable"]
     unstable = searched[searched["curve"] == "unstable"]
     others, split = int((stable["q1"] > stable["q0"]).sum()), unstable[unstable["q1"] > unstable["q0"]]
@@ -178,7 +174,7 @@ def _caption(searched: pd.DataFrame, equal: pd.DataFrame, regions: pd.DataFrame,
         f"At α = {unstable['alpha'].iloc[0]:g} students split {where}. "
         "(c) Entropy of solutions of the same margin as their reference; dashed: negative. "
         f"{frozen_ends(equal, ['margin_ref'], 'κ = {:.3g}'.format)}(d) The four transitions: κ_min and κ_u at each load, and the loads at "
-        f"which they meet κ_max, α'_LE = {ends['kappa_u']:.6f} and α_min = {ends['kappa_min']:.6f}. (e), (f) Entropy and its derivative "
-        f"around solutions of the largest margin of the planted perceptron; black: α'_LE = {threshold['alpha']:.6f}. The loads, "
-        "margins and sizes of blocks are chosen here."
+        f"which they meet κ_max, α'_LE = {ends['kappa_u']:.6f} and α_min = {ends['kappa_min']:.6f}. {f'Large deviations: {dotted}' if dotted else ''}(e), (f) Entropy and its derivative "
+        f"around solutions of the largest margin of the planted perceptron; black: α'_LE = {threshold['alpha']:.6f}. "
+        f"{_upper(deviations, 'teacher_student', ' there')}The loads, margins and sizes of blocks are chosen here."
     )

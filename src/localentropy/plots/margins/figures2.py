@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.patches import Patch
 
-from localentropy.plots.drawing import GREY, PHASES, Drawing, curve_rows, in_style, letter, panels
+from localentropy.analysis.thresholds import large_deviations_threshold
+from localentropy.plots.drawing import GREY, PHASES, Drawing, in_style, letter, panels
 from localentropy.plots.margins.largest_margin import TRANSITIONS, model_in_words
+from localentropy.plots.series import DOT
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 REGIONS = {"dense": PHASES["wide"], "dip": "#fdf1dd", "gap": PHASES["hard"], "no solutions": PHASES["none"]}
 """Colours of the regions, by their names in the legend."""
@@ -27,21 +29,24 @@ ENDS = {"kappa_max": "α_c", "kappa_u": "α'_LE", "kappa_min": "α_min"}
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """A panel for each model with lines; the ends of the lines of all models are in the numbers and the caption."""
-    table = tables["margins/dense_regions"]
+    table, deviations = tables["margins/dense_regions"], tables["margins/large_deviations"]
     p = table.attrs["parameters"]
     figure, axes = panels(len(p["lines"]), 2.4 * len(p["lines"]) + 0.2, 2.8)
-    frames = []
-    for axis, letter_of, name in zip(axes, "abcdefgh", p["lines"], strict=False):
+    for axis, name in zip(axes, p["lines"], strict=True):
         rows = table[table["ensemble"] == name]
         lines = {line: rows[rows["line"] == line].sort_values("alpha") for line in TRANSITIONS}
         _regions(axis, lines, p["smallest_alpha"])
+        drawn = {}
         for line, style in TRANSITIONS.items():
             x, y = lines[line]["alpha"], lines[line]["margin"]
-            axis.plot(x, y, **style)
-            frames.append(curve_rows(letter_of, f"{name}, {line}", x, y, ensemble=name))
+            drawn[line] = axis.line(x, y, f"{name}, {line}", style, ensemble=name)
         for line in ("kappa_u", "kappa_min"):
-            end = lines[line].iloc[-1]
-            axis.plot(end["alpha"], end["margin"], "o", color=TRANSITIONS[line]["color"], zorder=3)
+            end, dot = lines[line].iloc[-1], DOT | {"color": TRANSITIONS[line]["color"], "zorder": 3}
+            axis.line(end["alpha"], end["margin"], drawn[line][-1:], dot)
+        upper = large_deviations_threshold(deviations, p["ensembles"][name])
+        if upper is not None:
+            text = rf"$\alpha_U$ = {upper['alpha']:.4f}"
+            axis.threshold(upper["alpha"], text, f"{name}, α_U", side="right", y_err=0.0, ensemble=name)
         top, right = TOP * lines["kappa_u"]["margin"].iloc[-1], BEYOND * lines["kappa_max"]["alpha"].iloc[-1]
         axis.set(xlabel=r"patterns per weight $\alpha$", xlim=(p["smallest_alpha"], right), ylim=(0.0, top))
         axis.set_title(model_in_words(p["ensembles"][name]).partition(",")[0], fontsize=7)
@@ -51,18 +56,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure.legend([*entries, *areas], [*labels, *REGIONS], loc="outside lower center", ncols=len(entries) + len(areas))
     letter(axes)
     thresholds = _thresholds(table[table["end"]])
+    thresholds = thresholds.assign(**_upper_thresholds(p["ensembles"], deviations))
     for name, values in thresholds.items():
-        frames.append(curve_rows("thresholds", str(name), np.nan, values, ensemble=values.index))
+        told = pd.DataFrame({"series": name, "y": values, "y_err": 0.0, "ensemble": values.index})
+        figure.add(told, panel="thresholds")
     caption = (
         "Figure s2, not in the paper. Phases of typical solutions of margin κ̃ at α patterns per weight, replica-symmetric "
         "theory, local entropy of solutions of margin κ = 0. Dense: regions where the local entropy grows up to the typical "
         "distance. Dip: the local entropy is positive, with a minimum at a small distance. Gap: it is negative in a shell of "
-        f"distances. The colours are those of figure 1 of the main paper. {_in_words(thresholds)} The range of α is chosen here."
+        "distances. The colours are those of figure 1 of the main paper. Dotted: α_U, above which the largest local entropy "
+        f"of all references (large deviations) falls somewhere. {_in_words(thresholds)} The range of α is chosen here."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)
 
 
-def _regions(axis: Axes, lines: Mapping[str, pd.DataFrame], left: float) -> None:
+def _regions(axis: Panel, lines: Mapping[str, pd.DataFrame], left: float) -> None:
     """The phases between the lines, and none above κ_max. Each line goes on as that of κ_max where it has ended."""
     alphas = np.unique(np.concatenate([lines[line]["alpha"] for line in TRANSITIONS]))
     alphas = np.union1d(alphas, np.linspace(left, BEYOND * alphas[-1], 200))
@@ -74,7 +82,7 @@ def _regions(axis: Axes, lines: Mapping[str, pd.DataFrame], left: float) -> None
     edges.append(np.full(len(alphas), 1e-9))
     edges.insert(0, np.maximum(top, TOP * lines["kappa_u"]["margin"].iloc[-1]))
     for upper, lower, name in zip(edges[:-1], edges[1:], ("no solutions", "dense", "dip", "gap"), strict=True):
-        axis.fill_between(alphas, lower, upper, color=REGIONS[name], linewidth=0.0)
+        axis.fill_between(alphas, lower, upper, color=REGIONS[name], linewidth=0.0, zorder=-1)
 
 
 def _thresholds(ends: pd.DataFrame) -> pd.DataFrame:
@@ -84,10 +92,21 @@ def _thresholds(ends: pd.DataFrame) -> pd.DataFrame:
     return at.assign(**{"κ_max(α'_LE)": tangents["margin"], "d": tangents["distance"]}).loc[tangents.index]
 
 
+def _upper_thresholds(ensembles: Mapping[str, Mapping[str, Any]], deviations: pd.DataFrame) -> dict[str, pd.Series]:
+    """α_U of each model, and the distance of the tangent there."""
+    found = {name: large_deviations_threshold(deviations, ensemble) for name, ensemble in ensembles.items()}
+    columns = {"α_U": "alpha", "d(α_U)": "distance"}
+    return {
+        symbol: pd.Series({name: np.nan if row is None else row[column] for name, row in found.items()})
+        for symbol, column in columns.items()
+    }
+
+
 def _in_words(thresholds: pd.DataFrame) -> str:
     """The thresholds of every model."""
     words = []
     for name, row in thresholds.iterrows():
-        numbers = ", ".join(f"{symbol} = {value:.7f}" for symbol, value in row.drop("d").items())
-        words.append(f"{name}: {numbers}, tangent at d = {row['d']:.4f}")
+        numbers = ", ".join(f"{symbol} = {value:.7f}" for symbol, value in row.drop(["d", "α_U", "d(α_U)"]).items())
+        upper = f", α_U = {row['α_U']:.7f}, tangent at d = {row['d(α_U)']:.4f}" if row["α_U"] > 0.0 else ""
+        words.append(f"{name}: {numbers}, tangent at d = {row['d']:.4f}{upper}")
     return f"Ends of the lines, {'; '.join(words)}."

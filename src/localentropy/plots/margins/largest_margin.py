@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,8 @@ import pandas as pd
 from localentropy.plots.drawing import COLORS, Drawing, in_style
 from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 from localentropy.plots.largest_margin_curves import beyond_axis, draw_curves
+from localentropy.plots.margins.best_references import BEST_REFERENCES, largest_local_entropy
+from localentropy.plots.series import Panel
 
 TRANSITIONS: dict[str, dict[str, Any]] = {
     "kappa_max": {"color": "black", "label": r"$\kappa_{\max}$"},
@@ -22,16 +24,18 @@ UNITS = {"relu": "ReLU", "sign": "sign"}
 
 
 @in_style
-def draw_model(table: pd.DataFrame, number: int) -> Drawing:
+def draw_model(table: pd.DataFrame, number: int, deviations: pd.DataFrame | None = None) -> Drawing:
     """(a) entropy, (b) its derivative; black at the local-entropy threshold.
 
     Args:
         table: of the program `franz_parisi`, with the families `max_margin` and `threshold`.
         number: of the figure.
+        deviations: table of the program `large_deviations`, whose curve at α_U is drawn beside those of the same model.
     """
     p = table.attrs["parameters"]
     curves = without_frozen_ends(table[table["curve"].isin(["max_margin", "threshold"])], ["alpha"])
-    figure, data = draw_curves(curves, "alpha", r"\alpha")
+    figure, axes = draw_curves(curves, "alpha", r"\alpha")
+    best = _best(axes, deviations, p["ensemble"])
     threshold = curves.loc[curves["curve"] == "threshold", ["alpha", "margin_ref"]].iloc[0]
     caption = (
         f"Figure {number}. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
@@ -39,9 +43,33 @@ def draw_model(table: pd.DataFrame, number: int) -> Drawing:
         "replica-symmetric theory. Dashed: negative values. "
         f"{frozen_ends(curves, ['alpha'], 'α = {:g}'.format)}Black: the threshold α'_LE = {threshold['alpha']:.6f}, where "
         f"κ_max = {threshold['margin_ref']:.6f}. Above it the derivative is negative somewhere{beyond_axis(curves, 'alpha')}. "
-        "The other values of α are chosen here: compare with the paper's figure."
+        f"{_best_in_words(best)}The other values of α are chosen here: compare with the paper's figure."
     )
-    return Drawing(figure, data, caption)
+    return Drawing(figure, caption)
+
+
+def _best(axes: Sequence[Panel], deviations: pd.DataFrame | None, ensemble: Mapping[str, Any]) -> pd.DataFrame:
+    """Draw the largest local entropy at α_U in both panels. Returns its rows, none if it is not drawn."""
+    if deviations is None:
+        return pd.DataFrame()
+    best = largest_local_entropy(deviations, ensemble, "U")
+    if best.empty:
+        return best
+    look = BEST_REFERENCES | {"label": rf"$\alpha_U$ = {best['alpha'].iloc[0]:.4f}"}
+    for axis, column in zip(axes, ("entropy", "slope"), strict=True):
+        name = f"{column}, largest local entropy, α = α_U"
+        axis.line(best["distance"], best[column], name, look, alpha=best["alpha"])
+    axes[1].legend(handles=axes[1].lines[-1:], title="largest local entropy", title_fontsize=7, loc="upper right")
+    return best
+
+
+def _best_in_words(best: pd.DataFrame) -> str:
+    if best.empty:
+        return ""
+    return (
+        f"Dash-dotted: the largest local entropy of all references (large deviations), at α_U = {best['alpha'].iloc[0]:.6f}, "
+        "above which its derivative is negative somewhere. "
+    )
 
 
 def model_in_words(ensemble: Mapping[str, Any]) -> str:

@@ -12,20 +12,12 @@ import seaborn as sns
 from localentropy.analysis.solver_runs import averages, shared_size
 from localentropy.analysis.thresholds import storage_thresholds, success_fractions
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import (
-    PHASES,
-    Drawing,
-    clipped_bars,
-    curve_rows,
-    in_style,
-    letter,
-    panels,
-    threshold_line,
-)
-from localentropy.plots.perceptron_points import one_two_five, series
+from localentropy.plots.drawing import PHASES, Drawing, clipped_bars, in_style, letter, panels
+from localentropy.plots.perceptron_points import one_two_five
+from localentropy.plots.series import DOT
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 TOP = 1.6
 """Upper end of the axis of 1/α."""
@@ -33,6 +25,7 @@ BOTTOM = 0.5
 """Its lower end."""
 FRACTIONS = ("focusing_bp", "sbpi")
 """Solvers whose fractions solved are shown near the thresholds."""
+THRESHOLDS = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}
 NEAR = (0.78, 1.37)
 """Ends of the axis of 1/α there."""
 
@@ -47,15 +40,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, (axis, errors) = panels(2, 7.2, 3.2)
     _phases(axis, table, storage)
     inset = errors.inset_axes((0.38, 0.5, 0.62, 0.48))
-    points = [*_train_errors(errors, tables), *_fractions(inset, tables)]
+    _train_errors(errors, tables)
+    _fractions(inset, tables)
     # The thresholds of other features do not apply to these runs.
     marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["ensemble"]["activation"] == runs["activation"])]
-    for row in marked.itertuples():
-        threshold_line(errors, row.inv_alpha_c, f"$1/\\alpha_c$ = {row.inv_alpha_c:.3f}")
-        at = rf"$1/\alpha_{{\mathrm{{LE}}}}$ = {row.inv_alpha_le:.3f}"
-        threshold_line(errors, row.inv_alpha_le, at, side="right")
-        for x in (row.inv_alpha_c, row.inv_alpha_le):
-            threshold_line(inset, x, "")
+    for column, symbol, side in (("inv_alpha_c", "c", "left"), ("inv_alpha_le", r"{\mathrm{LE}}", "right")):
+        for x in marked[column]:
+            name = f"threshold, {THRESHOLDS[column]}"
+            inset.threshold(x, "", errors.threshold(x, rf"$1/\alpha_{symbol}$ = {x:.3f}", name, side=side))
     one_two_five(errors, (1, 2, 5, 10, 20), (0.75, 24.0))
     errors.set(ylabel="train error, best over the run", ylim=(-0.003, 0.19))
     errors.legend(loc="center right", bbox_to_anchor=(1.0, 0.25))
@@ -67,14 +59,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     marks, names = zip(*((bars[0], bars.get_label()) for bars in inset.containers), strict=True)
     inset.legend(marks, names, loc="lower right", ncols=len(FRACTIONS), borderaxespad=0.3, frameon=True, **look)
     letter([axis, errors])
-    thresholds = {"inv_alpha_c": "interpolation threshold", "inv_alpha_le": "local-entropy threshold"}
-    data = pd.concat(curve_rows("a", name, table["alpha_T"], table[column]) for column, name in thresholds.items())
-    ends = [curve_rows("a", f"{thresholds[column]}, storage", 0.0, [at]) for column, at in storage.items()]
-    lines = [
-        pd.DataFrame({"panel": "b", "series": f"threshold, {name}", "x": marked[column]})
-        for column, name in thresholds.items()
-    ]
-    data = pd.concat([data, *ends, *points, *lines])
     caption = (
         "Figure 1. (a) Two thresholds of the binary perceptron on random features. Solutions exist from the interpolation "
         "threshold 1/α_c on. From the local-entropy threshold 1/α_LE on, the Franz–Parisi entropy around solutions of the "
@@ -87,7 +71,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "binomial distribution with one success and one failure more. The plane of the figure, the range of α_T, sizes and "
         "settings of the solvers are chosen here; compare with the paper's figure."
     )
-    return Drawing(figure, data, caption)
+    return Drawing(figure, caption)
 
 
 def _dots(storage: Mapping[str, float]) -> str:
@@ -97,16 +81,20 @@ def _dots(storage: Mapping[str, float]) -> str:
     return f"Dots at α_T = 0: the storage problem, {values} (perceptron of the paper on margins). "
 
 
-def _phases(axis: Axes, table: pd.DataFrame, storage: Mapping[str, float]) -> None:
+def _phases(axis: Panel, table: pd.DataFrame, storage: Mapping[str, float]) -> None:
     """The plane of the loads, and in an inset the distance of the two thresholds."""
     x, c, le = table["alpha_T"], table["inv_alpha_c"], table["inv_alpha_le"]
     axis.fill_between(x, BOTTOM, c, color=PHASES["none"], linewidth=0)
     axis.fill_between(x, c, le, color=PHASES["hard"], linewidth=0)
     axis.fill_between(x, le, TOP, color=PHASES["wide"], linewidth=0)
-    axis.plot(x, c, color="black", label=r"$1/\alpha_c$, interpolation")
-    axis.plot(x, le, color="black", linestyle="--", label=r"$1/\alpha_{\mathrm{LE}}$, local entropy")
+    solid = {"color": "black", "label": r"$1/\alpha_c$, interpolation"}
+    axis.line(x, c, THRESHOLDS["inv_alpha_c"], solid)
+    dashed = {"color": "black", "linestyle": "--", "label": r"$1/\alpha_{\mathrm{LE}}$, local entropy"}
+    axis.line(x, le, THRESHOLDS["inv_alpha_le"], dashed)
     ends = [*storage.values()]
-    axis.plot([0] * len(ends), ends, "o", color="black", clip_on=False, zorder=3)
+    names = [f"{THRESHOLDS[column]}, storage" for column in storage]
+    rows = axis.picture.add(pd.DataFrame({"series": names, "x": 0.0, "y": ends, "y_err": 0.0}))
+    axis.line([0.0] * len(ends), ends, rows, DOT | {"color": "black", "clip_on": False, "zorder": 3})
     # The lower label would lie on its line: it stands below, and a thin line leads to the dot.
     for y, place, lead in zip(
         ends, ((7, -44), (5, 6)), ({"arrowstyle": "-", "linewidth": 0.5, "color": "black"}, None), strict=False
@@ -139,43 +127,39 @@ def _marks(drawn: int, theory: Mapping[str, Any], runs: Mapping[str, Any]) -> st
     return f"the thresholds at α_T = {runs['alpha_T']:g} were not computed"
 
 
-def _train_errors(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
+def _train_errors(axis: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
     """Best train error of each solver at the size they share; the CSV has the last one and the other sizes too."""
-    rows = []
     for solver in ("anneal", "focusing_bp", "sbpi", "binarynet"):
         runs = tables[f"overparam/solve_{solver}"]
         if solver not in FRACTIONS:
-            rows.append(series(_fractions_solved(runs), "data", f"{solver}, solved"))
+            solved = _fractions_solved(runs)
+            axis.declare(f"{solver}, solved", solved.assign(x=solved["inv_alpha"]))
         for quantity in ("train_error_best", "train_error_last"):
             points = averages(runs, quantity, solved_only=False)
-            rows.append(series(points, "b" if quantity == "train_error_best" else "data", f"{solver}, {quantity}"))
+            rows = axis.declare(f"{solver}, {quantity}", points.assign(x=points["inv_alpha"]))
             if quantity == "train_error_best":
-                here = points[points["D"] == shared_size(tables)]
+                here = points["D"] == shared_size(tables)
                 # SBPI hides focusing BP where their errors agree.
                 size = {"focusing_bp": 6.0, "sbpi": 3.5}.get(solver, 4.0)
                 look = {**ALGORITHMS[solver], "markersize": size, "linewidth": 1.0}
-                axis.errorbar(here["inv_alpha"], here["y"], here["y_err"], **look)
-    return rows
+                axis.points(points[here], rows[here], look, "inv_alpha")
 
 
-def _fractions(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
+def _fractions(axis: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
     """Fraction solved of each size, in the colour of its solver, darker for larger sizes, side by side."""
-    rows = []
     for index, solver in enumerate(FRACTIONS):
         points = _fractions_solved(tables[f"overparam/solve_{solver}"])
+        rows = axis.declare(f"{solver}, solved", points.assign(x=points["inv_alpha"]))
         look = ALGORITHMS[solver]
         sizes = sorted(points["D"].unique())
         shades = sns.blend_palette([_paler(look["color"]), look["color"], "black"], len(sizes) + 1)
         for size, (D, color) in enumerate(zip(sizes, shades, strict=False)):
-            here = points[(points["D"] == D) & points["inv_alpha"].between(*NEAR)]
+            near = (points["D"] == D) & points["inv_alpha"].between(*NEAR)
             style = {"color": color, "marker": look["marker"], "markersize": 2.5, "linewidth": 0.7, "capsize": 1}
-            shift = 0.003 * (2 * size - len(sizes) + index)
-            axis.errorbar(
-                here["inv_alpha"] + shift, here["y"], clipped_bars(here), label=f"{look['label']} {D}", **style
-            )
-        rows.append(series(points, "b, inset", f"{solver}, solved"))
-        rows[-1]["panel"] = rows[-1]["panel"].where(points["inv_alpha"].between(*NEAR), "data")
-    return rows
+            style["label"] = f"{look['label']} {D}"
+            here, shift = points[near], 0.003 * (2 * size - len(sizes) + index)
+            at = here["inv_alpha"] + shift
+            axis.points(here, rows[near], style, "inv_alpha", at=at, bars=clipped_bars(here))
 
 
 def _fractions_solved(runs: pd.DataFrame) -> pd.DataFrame:

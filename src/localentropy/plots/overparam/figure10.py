@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from string import ascii_lowercase
 
 import numpy as np
 import pandas as pd
@@ -13,17 +12,8 @@ from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.analysis.thresholds import last_half_point, success_fractions
 from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import (
-    Drawing,
-    clipped_bars,
-    colors_of,
-    curve_rows,
-    in_style,
-    letter,
-    panels,
-    threshold_line,
-)
-from localentropy.plots.perceptron_points import draw_points, one_two_five, series, without_errors
+from localentropy.plots.drawing import Drawing, clipped_bars, colors_of, in_style, letter, panels
+from localentropy.plots.perceptron_points import draw_points, one_two_five, without_errors
 
 
 @in_style
@@ -38,26 +28,24 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     test = with_theory(averages(runs, "test_error"), theory, "error_typical")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     sizes = colors_of(sorted(runs["D"].unique()), of="size")
-    frames = [csv_rows(agreement)]
     columns = 1 + (len(sizes) + 1) // 2
     figure, grid = panels(columns, 2.5 * columns, 4.6, rows=2)
+    figure.add(csv_rows(agreement))
     errors, fractions = grid[0], grid[columns]
     strips = [axis for axis in grid if axis not in (errors, fractions)]
-    for panel, (D, color), axis in zip(ascii_lowercase[2:], sizes.items(), strips, strict=False):
+    for (D, color), axis in zip(sizes.items(), strips, strict=False):
         style = {"color": color, "marker": "o", "label": f"$D = {D}$"}
         here, counted, found = (table[table["D"] == D] for table in (train, solved, test))
-        errors.errorbar(here["inv_alpha"], here["y"], here["y_err"], **style)
-        fractions.errorbar(counted["inv_alpha"], counted["y"], clipped_bars(counted), **style)
+        errors.points(here, f"D = {D}", style, "inv_alpha")
+        fractions.points(counted, f"D = {D}", style, "inv_alpha", bars=clipped_bars(counted))
+        draw_points(axis, found, f"D = {D}", style)
+        axis.line(line["inv_alpha"], line["error_typical"], "theory", {"color": "black"})
         half, spread = last_half_point(counted.rename(columns={"inv_alpha": "alpha"}))
+        row = fractions.declare(f"half solved, D = {D}", pd.DataFrame({"x": [half], "x_err": [spread]}))
         if np.isfinite(half):
-            threshold_line(fractions, half, f"{half:.2f}", color=color, side="right")
-        axis.plot(line["inv_alpha"], line["error_typical"], color="black")
-        draw_points(axis, found, style)
+            fractions.threshold(half, f"{half:.2f}", row, color=color, side="right")
         axis.set(ylabel="test error of solutions", title=style["label"])
         axis.set_ylim(min(0.26, 0.99 * test["y"].min()), max(0.33, 1.01 * test["y"].max()))
-        frames += [series(here, "a", f"D = {D}"), series(counted, "b", f"D = {D}"), series(found, panel, f"D = {D}")]
-        frames.append(curve_rows(panel, "theory", line["inv_alpha"], line["error_typical"]))
-        frames.append(pd.DataFrame({"panel": "b", "series": f"half solved, D = {D}", "x": [half], "x_err": [spread]}))
     for axis in grid:
         one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 24.0), train)
     fractions.axhline(0.5, color="black", linewidth=0.6, zorder=0)
@@ -77,4 +65,4 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"Error bars: standard errors over instances, in (b) of a binomial distribution with one success and one failure "
         f"more.{without_errors(test)} Sizes, schedule and α_T are chosen here; compare with the paper's figure."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)

@@ -12,8 +12,8 @@ from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.analysis.thresholds import success_fractions
 from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import Drawing, clipped_bars, colors_of, curve_rows, in_style, letter, panels
-from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, without_errors
+from localentropy.plots.drawing import Drawing, clipped_bars, colors_of, in_style, letter, panels
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, without_errors
 
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 APART = 1.05
@@ -33,25 +33,23 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     markers = dict(zip(sizes, cycle(MARKERS), strict=False))
     outcomes = runs[runs["quantity"] == "solved"]
     solved = success_fractions(outcomes, ["margin", "D", "inv_alpha"], outcomes["value"])
-    frames = [csv_rows(agreement)]
     figure, (axis, fractions) = panels(2, 7.0, 3.2)
+    figure.add(csv_rows(agreement))
     for step, (margin, color) in enumerate(colors_of(margins, of="margin").items()):
         line = typical_line(typical, str(margin))
-        axis.plot(line["inv_alpha"], line["error_typical"], color=color, label=rf"$\kappa = {margin:g}$")
-        frames.append(curve_rows("a", f"theory, margin {margin:g}", line["inv_alpha"], line["error_typical"]))
+        look = {"color": color, "label": rf"$\kappa = {margin:g}$"}
+        axis.line(line["inv_alpha"], line["error_typical"], f"theory, margin {margin:g}", look)
         for index, (D, marker) in enumerate(markers.items()):
             here, counted = (rows[(rows["margin"] == margin) & (rows["D"] == D)] for rows in (points, solved))
             # The theory between the margin of the line and the effective one of each point.
-            shown = apart(here, index, len(sizes), APART)
-            axis.plot(shown["inv_alpha"], shown["theory"], "_", color=color, markersize=8)
-            draw_points(axis, shown, {"color": color, "marker": marker})
+            name, look = f"margin {margin:g}, D = {D}", {"color": color, "marker": marker}
+            at = apart(here["inv_alpha"], index, len(sizes), APART)
+            axis.plot(at, here["theory"], "_", color=color, markersize=8)
+            draw_points(axis, here, f"MCT0, {name}", look, at=at)
             place = index * len(margins) + step
-            where = apart(counted, place, len(sizes) * len(margins), APART_TOO)["inv_alpha"]
-            fractions.errorbar(
-                where, counted["y"], clipped_bars(counted), color=color, marker=marker, markersize=3, linewidth=1.0
-            )
-            frames.append(series(here, "a", f"MCT0, margin {margin:g}, D = {D}"))
-            frames.append(series(counted, "b", f"solved, margin {margin:g}, D = {D}"))
+            at = apart(counted["inv_alpha"], place, len(sizes) * len(margins), APART_TOO)
+            look |= {"markersize": 3, "linewidth": 1.0}
+            fractions.points(counted, f"solved, {name}", look, "inv_alpha", at=at, bars=clipped_bars(counted))
     for D, marker in markers.items():
         axis.plot([], [], marker, color="black", label=f"$D = {D}$")
     axis.plot([], [], "_", color="black", markersize=8, label=r"theory at $\kappa_{\mathrm{eff}}$")
@@ -73,4 +71,4 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Sizes, margins and α_T are chosen here; compare with "
         "the paper's figure."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)

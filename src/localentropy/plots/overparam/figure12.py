@@ -16,7 +16,7 @@ from localentropy.analysis.stability_histogram import (
     steps_of,
 )
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
+from localentropy.plots.drawing import Drawing, colors_of, in_style, letter, panels
 
 DRAWN_BINS = 0.12
 """Width of the drawn bins, about: a whole number of steps 2/√N of the lattice."""
@@ -40,30 +40,32 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     means = lattice[lattice["quantity"] == "mean_stability"].rename(columns={"value": "theory"})
     of_means = agreement_by_size(deviations(runs, "mean_stability", means, "theory"), ["margin"])
     of_bins = agreement_by_size(histogram_deviations(runs, lattice), ["x"])
-    frames = [csv_rows(of_bins), csv_rows(of_means, "agreement, mean stability")]
     histograms: dict[float, pd.DataFrame] = {}
     levels: dict[float, str] = {}
     figure, (axis, below) = panels(2, 7.0, 4.4)
+    figure.add(csv_rows(of_bins))
+    figure.add(csv_rows(of_means, "agreement, mean stability"))
     for index, (inv_alpha, color) in enumerate(colors_of(inv_alphas, of="load").items()):
         line = lines[lines["inv_alpha"] == inv_alpha]
         base, mode = SHIFT * index, line.loc[line["value"].idxmax()]
         axis.axhline(base, color=color, linewidth=0.5)
-        axis.plot(line["x"], base + line["value"], color=color)
+        theory_of = pd.DataFrame({"x": line["x"], "y": line["value"], "y_err": 0.0})
+        rows = axis.declare(f"theory, 1/α = {inv_alpha:g}", theory_of)
+        axis.line(line["x"], base + line["value"], rows, {"color": color})
         axis.plot([mode["x"]] * 2, [base + mode["value"] - 0.06, base + mode["value"] + 0.06], color="black")
-        frames.append(curve_rows("a", f"theory, 1/α = {inv_alpha:g}", line["x"], line["value"]))
         histogram = _histogram(runs, lattice, inv_alpha)
         name = f"$1/\\alpha = {inv_alpha:g}$"
         if len(histogram):
             level, face = APART * len(histograms), "white" if (histogram["solved"] < MOST_SOLVED).any() else color
             look = {"linestyle": "none", "marker": "o", "markersize": 3, "color": color, "markerfacecolor": face}
-            axis.errorbar(histogram["x"], base + histogram["y"], histogram["y_err"], **look)
+            rows = axis.declare(f"MCT0, 1/α = {inv_alpha:g}", histogram.fillna({"y_err": 0.0}))
+            axis.points(histogram.assign(y=base + histogram["y"]), rows, look)
             below.axhline(level, color=color, linewidth=0.8)
             below.errorbar(histogram["x"], level + histogram["y"] - histogram["theory"], histogram["y_err"], **look)
             name += f", $D = {histogram['D'].iloc[0]}$"
             levels[level] = f"{inv_alpha:g}"
             histograms[inv_alpha] = histogram
         axis.text(LARGEST, base + 0.17, name, ha="right", va="bottom", fontsize=7)
-        frames.append(histogram.assign(panel="a", series=f"MCT0, 1/α = {inv_alpha:g}"))
     ticks = [0.0, 0.4, 0.8]
     axis.set(
         xlabel=r"stability $\Delta$", ylabel=rf"$P(\Delta)$, curves {SHIFT:g} apart", xlim=(0.0, LARGEST), yticks=ticks
@@ -87,7 +89,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"compared apart. {in_words(of_means, 'mean stability')} Error bars: standard errors over instances. Sizes, "
         "1/α and α_T are chosen here; compare with the paper's figure."
     )
-    return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
+    return Drawing(figure, caption)
 
 
 def _sizes(histograms: Mapping[float, pd.DataFrame]) -> str:

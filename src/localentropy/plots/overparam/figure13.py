@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from localentropy.analysis.agreement import agreement_by_size
@@ -14,8 +13,9 @@ from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations,
 from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
-from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series, small_rates
+from localentropy.plots.drawing import Drawing, colors_of, in_style, letter, panels
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, small_rates
+from localentropy.plots.series import Panel
 
 PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs"}
 
@@ -34,30 +34,29 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     energies = {solver: _energies(solver, tables, lattice) for solver in PANELS}
     values = sorted({round(x, 1) for points in energies.values() for x in points["inv_alpha"]})
     colors = colors_of(values, of="load")
-    frames = [csv_rows(agreement)]
     figure, axes = panels(3, 7.4, 5.2, rows=2)
-    for panel, axis, (solver, title) in zip("abc", axes, PANELS.items(), strict=False):
+    figure.add(csv_rows(agreement))
+    for axis, (solver, title) in zip(axes, PANELS.items(), strict=False):
         for inv_alpha, here in energies[solver].groupby("inv_alpha"):
+            rows = axis.declare(f"{solver}, 1/α = {inv_alpha:.2f}", here.fillna({"y_err": 0.0}))
             # There are no numbers between no flip and the first flips.
-            for part in (here[here["x"] == 0.0], here[here["x"] > 0.0]):
-                axis.errorbar(part["x"], part["y"], part["y_err"], **_look(here, colors))
-            frames.append(series(here, panel, f"{solver}, 1/α = {inv_alpha:.2f}", x="x"))
+            for part in (here["x"] == 0.0, here["x"] > 0.0):
+                axis.points(here[part], rows[part], _look(here, colors))
         for inv_alpha, line in lines[lines["inv_alpha"] >= 5.0].groupby("inv_alpha"):
-            axis.plot(line["x"], line["value"], color="black", linestyle="--", linewidth=0.7, zorder=1)
-            name = f"typical, 1/α = {inv_alpha:g}"
-            frames.append(curve_rows(panel, name, line["x"], line["value"]))
+            dashed = {"color": "black", "linestyle": "--", "linewidth": 0.7, "zorder": 1}
+            axis.line(line["x"], line["value"], f"typical, 1/α = {inv_alpha:g}", dashed)
         small_rates(axis, 1e-4)
         axis.set(xlabel="distance $d$", xlim=(-0.001, 0.102), ylim=(-1e-5, 0.4), title=title)
         axis.set_ylabel("train error after flips")
     for inv_alpha, here in energies["mct0"].groupby("inv_alpha"):
         # At the same distances: side by side.
         shift = 4e-4 * (values.index(round(inv_alpha, 1)) - len(values) / 2)
-        axes[3].errorbar(here["x"] + shift, here["y"] - here["theory"], here["y_err"], **_look(here, colors))
         less = here.assign(y=here["y"] - here["theory"])
-        frames.append(series(less, "d", f"less theory, mct0, 1/α = {inv_alpha:.2f}", x="x"))
+        rows = axes[3].declare(f"less theory, mct0, 1/α = {inv_alpha:.2f}", less.fillna({"y_err": 0.0}))
+        axes[3].points(less, rows, _look(here, colors), at=less["x"] + shift)
     axes[3].axhline(0.0, color="black", linewidth=0.6, zorder=0)
     axes[3].set(xlabel="distance $d$", ylabel="train error minus theory", title=PANELS["mct0"])
-    frames += _overlaps(axes[4], tables)
+    _overlaps(axes[4], tables)
     axes[5].axis("off")
     handles = [Line2D([], [], color="black", linestyle="--", linewidth=0.7, label="typical")]
     handles += [Line2D([], [], color=color, marker="o", markersize=3, label=f"{x:g}") for x, color in colors.items()]
@@ -80,7 +79,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "z-scores. Error bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen "
         "here; compare with the paper's figure."
     )
-    return Drawing(figure, pd.concat(frames).fillna({"y_err": 0.0}), caption)
+    return Drawing(figure, caption)
 
 
 def _energies(solver: str, tables: Mapping[str, pd.DataFrame], lattice: pd.DataFrame) -> pd.DataFrame:
@@ -99,11 +98,10 @@ def _look(points: pd.DataFrame, colors: Mapping[float, Any]) -> dict[str, Any]:
     return {"color": color, "marker": "o", "markersize": 3, "markerfacecolor": face, "linewidth": 1.0}
 
 
-def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
+def _overlaps(axis: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
     """Overlaps between the solutions of one instance, on the line of the theory."""
     line = typical_line(tables["overparam/typical"], "0.0")
-    axis.plot(line["inv_alpha"], line["q"], color="black")
-    frames = [curve_rows("e", "typical", line["inv_alpha"], line["q"])]
+    axis.line(line["inv_alpha"], line["q"], "typical", {"color": "black"})
     table = tables["overparam/solution_overlaps"]
     sizes = sorted(table["D"].unique())
     for (solver, D), here in table.groupby(["solver", "D"]):
@@ -112,12 +110,12 @@ def _overlaps(axis: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFra
         known["solved"] = points["solved"].sum() / points["runs"].sum()
         known = known.reset_index().assign(margin=0.0)
         known = with_theory(known, tables["overparam/typical_points"], "q").drop(columns="margin")
+        known = known.fillna({"y_err": 0.0})
         look = {"markersize": 5 if sizes[-1] == D else 3, "label": f"{ALGORITHMS[solver]['label']}, $D = {D}$"}
-        draw_points(axis, apart(known, sizes.index(D), len(sizes), 1.06), ALGORITHMS[solver] | look)
-        frames.append(series(known, "e", f"{solver}, D = {D}"))
+        at = apart(known["inv_alpha"], sizes.index(D), len(sizes), 1.06)
+        draw_points(axis, known, f"{solver}, D = {D}", ALGORITHMS[solver] | look, at=at)
     one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0), table)
     axis.set(ylabel="overlap of two solutions", yscale="log", ylim=(0.01, 1.0))
-    return frames
 
 
 def _sizes(drawn: Mapping[str, pd.DataFrame]) -> str:

@@ -49,8 +49,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         frames.append(points[here & (points["epoch"] == last)].assign(panel="cd"[column], x=points["width"]))
     data = pd.concat(frames)
     figure, axes = panels(2, 7.2, 5.2, rows=2)
+    data = data.assign(row=figure.add(data))
     for (panel, series), line in data.groupby(["panel", "series"], sort=False):
-        axes["abcd".index(str(panel))].errorbar(line["x"], line["y"], line["y_err"], **LOOKS[str(series)])
+        axes["abcd".index(str(panel))].points(line, line["row"].to_numpy(), LOOKS[str(series)])
     for axis, optimizer in zip(axes[:2], optimizers, strict=False):
         axis.set(xlabel="epoch $t$", ylabel="overlap of epochs $t$ and 0")
         axis.set_xscale("symlog", linthresh=1)
@@ -72,9 +73,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     closer = axes[0].inset_axes((0.22, 0.12, 0.66, 0.42))
     near = data[(data["panel"] == "a") & data["series"].str.startswith("conv")]
     for series, line in near.groupby("series", sort=False):
-        closer.errorbar(
-            line["x"], line["y"], line["y_err"], **LOOKS[str(series)] | {"markersize": 2.5, "linewidth": 0.8}
-        )
+        look = LOOKS[str(series)] | {"markersize": 2.5, "linewidth": 0.8}
+        closer.points(line, line["row"].to_numpy(), look)
     closer.set_xscale("symlog", linthresh=1)
     closer.set(ylim=(min(CLOSER, near["y"].min() - 0.005), 1.002), xticks=axes[0].get_xticks())
     closer.xaxis.set_minor_locator(NullLocator())
@@ -84,7 +84,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for column in range(len(optimizers), 2):
         for axis in axes[column::2]:
             axis.set_visible(False)
-    return Drawing(figure, data, _caption(table, scale))
+    return Drawing(figure, _caption(table, scale))
 
 
 def _caption(table: pd.DataFrame, scale: str) -> str:

@@ -12,11 +12,11 @@ from localentropy.analysis.solver_runs import averages, deviations, largest_solv
 from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS, legend_entries
-from localentropy.plots.drawing import Drawing, curve_rows, in_style, panels, threshold_line
-from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, series
+from localentropy.plots.drawing import Drawing, in_style, panels
+from localentropy.plots.perceptron_points import apart, draw_points, one_two_five
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 LINES: dict[tuple[str, str], dict[str, Any]] = {
     ("error_typical", "0.0"): {"color": "black", "label": r"typical, $\kappa = 0$"},
@@ -36,18 +36,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         deviations(tables["overparam/solve_anneal"], "test_error", tables["overparam/typical_points"], "error_typical"),
         ["margin"],
     )
-    frames = [csv_rows(agreement)]
     figure, (axis,) = panels(1, 4.4, 3.8)
+    figure.add(csv_rows(agreement))
     for (column, reference), style in LINES.items():
         line = typical_line(typical, reference)
-        axis.plot(line["inv_alpha"], line[column], **style)
-        name = f"{column.removeprefix('error_')} {reference}"
-        frames.append(curve_rows("a", name, line["inv_alpha"], line[column]))
+        axis.line(line["inv_alpha"], line[column], f"{column.removeprefix('error_')} {reference}", style)
     solvers = ("sbpi", "anneal", "focusing_bp", "binarynet")
     for index, solver in enumerate(solvers):
         points = _points(tables, solver)
-        draw_points(axis, apart(points, index, len(solvers)), ALGORITHMS[solver])
-        frames.append(series(points, "a", solver))
+        at = apart(points["inv_alpha"], index, len(solvers))
+        draw_points(axis, points, solver, ALGORITHMS[solver], at=at)
     ends = lines["inv_alpha"].min(), lines["inv_alpha"].max()
     one_two_five(axis, (1, 2, 5, 10, 20), ends)
     axis.set(ylabel=r"generalization error $\epsilon_g$", ylim=(0.1, 0.335))
@@ -55,7 +53,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     theory = len(LINES)
     axis.add_artist(axis.legend(*(part[:theory] for part in entries), loc="upper right", ncols=2))
     axis.legend(*(part[theory:] for part in entries), loc="lower right", ncols=2)
-    frames += _optimum(axis.inset_axes((0.11, 0.12, 0.27, 0.22)), tables)
+    _optimum(axis.inset_axes((0.11, 0.12, 0.27, 0.22)), tables)
     caption = (
         "Figure 2. Generalization error. Lines: typical solutions of several margins and the barycentre of all solutions, "
         f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features. Each line starts at the "
@@ -67,24 +65,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "smallest error; dotted: where it turns positive. α_T, the margin 0.5, sizes and settings of the solvers are chosen "
         "here; compare with the paper's figure."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)
 
 
-def _optimum(inset: Axes, tables: Mapping[str, pd.DataFrame]) -> list[pd.DataFrame]:
+def _optimum(inset: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
     """The optimal margin, and the 1/α from which on it is positive."""
     optimum, onsets = tables["overparam/optimal_margin"], tables["overparam/optimal_margin_onsets"]
-    inset.plot(optimum["inv_alpha"], optimum["kappa_opt"], color="black")
-    frames = [curve_rows("inset", "optimal margin", optimum["inv_alpha"], optimum["kappa_opt"])]
+    inset.line(optimum["inv_alpha"], optimum["kappa_opt"], "optimal margin", {"color": "black"})
     same = onsets.attrs["parameters"]["ensemble"] == optimum.attrs["parameters"]["ensemble"]
-    for onset in onsets.loc[same & (onsets["alpha_T"] == optimum.attrs["parameters"]["alpha_T"]), "onset"]:
-        threshold_line(inset, onset, f"{onset:.3f}")
-        frames.append(pd.DataFrame({"panel": "inset", "series": "onset of the optimal margin", "x": [onset]}))
+    for onset in onsets.loc[same & (onsets["alpha_T"] == optimum.attrs["parameters"]["at"]["alpha_T"]), "onset"]:
+        inset.threshold(onset, f"{onset:.3f}", "onset of the optimal margin")
     one_two_five(inset, (1, 3, 10), (optimum["inv_alpha"].min(), optimum["inv_alpha"].max()))
     inset.set_ylabel(r"$\kappa_{\mathrm{opt}}$", labelpad=2, fontsize=8)
     inset.set_yticks([0, 1, 2])
     inset.set_xlabel(r"$1/\alpha$", labelpad=0, fontsize=8)
     inset.tick_params(labelsize=6)
-    return frames
 
 
 def _sizes(points: pd.DataFrame) -> str:

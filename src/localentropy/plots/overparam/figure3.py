@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from localentropy.plots.drawing import Drawing, in_style, letter, panels
-from localentropy.plots.franz_parisi_panels import LINEAR, curve_data, curve_name, draw_curves
+from localentropy.plots.franz_parisi_panels import LINEAR, curve_name, draw_curves
 from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 
 
@@ -21,7 +21,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     draw_curves(axes, table)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, columnspacing=1.2)
     letter(axes)
-    return Drawing(figure, curve_data(table), _caption(table))
+    return Drawing(figure, _caption(table))
 
 
 def _caption(table: pd.DataFrame) -> str:

@@ -17,7 +17,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = tables["overparam/franz_parisi"]
     p = table.attrs["parameters"]
     curves = without_frozen_ends(table[table["curve"].isin(["max_margin", "threshold"])], ["inv_alpha"])
-    figure, data = draw_curves(curves, "inv_alpha", r"1/\alpha")
+    figure, _ = draw_curves(curves, "inv_alpha", r"1/\alpha")
     threshold = curves.loc[curves["curve"] == "threshold", "inv_alpha"].iloc[0]
     caption = (
         f"Figure 4. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
@@ -27,4 +27,4 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"the derivative is negative somewhere{beyond_axis(curves, 'inv_alpha')}. α_T and the other values of 1/α are "
         "chosen here; compare with the paper's figure."
     )
-    return Drawing(figure, data, caption)
+    return Drawing(figure, caption)

@@ -12,12 +12,12 @@ from matplotlib.lines import Line2D
 from localentropy.analysis.thresholds import first_solved
 from localentropy.analysis.training_sets import on_each_set, over_sets, solved_by_all, solved_fractions
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels
 from localentropy.plots.network_points import SERIES
 from localentropy.plots.perceptron_points import one_two_five, small_rates
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 SOLVERS: dict[str, dict[str, Any]] = {
     "committee_focusing_bp": ALGORITHMS["focusing_bp"],
@@ -38,17 +38,23 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     found = ((solver, first_solved(solved_fractions(table), 0.5)) for solver, table in runs.items())
     halves = {solver: half for solver, half in found if half is not None}
+    columns = ["panel", "series", "x", "y", "y_err", "solver", "inv_alpha", "sigma"]
+    columns += ["distance_raw", "solved", "samples"]
+    K = runs["committee_sgd"].attrs["parameters"]["units"]
+    data = data.assign(distance_raw=data["x"].where(data["panel"] == "d") * math.sqrt(K))
     figure, axes = panels(2, 6.2, 5.2, rows=2)
+    data = data.assign(row=figure.add(data[columns].fillna({"y_err": 0.0})))
     places = {**dict(zip("abcd", axes, strict=True)), "b, inset": axes[1].inset_axes((0.5, 0.5, 0.5, 0.42))}
     for (panel, series, solver), points in data.groupby(["panel", "series", "solver"], sort=False):
         style = {**SOLVERS[str(solver)], **LINES[str(series)]}
-        places[str(panel)].errorbar(points["x"], points["y"], points["y_err"], **style)
-    for panel in "abc":
-        for solver, half in halves.items():
-            if panel != "c" or solver == "committee_sgd":
-                # Two lines may coincide: the solvers' values are on different sides.
-                side = "left" if solver == "committee_focusing_bp" else "right"
-                threshold_line(places[panel], half, f"{half:.3g}", color=SOLVERS[solver]["color"], side=side, at=0.95)
+        places[str(panel)].points(points, points["row"].to_numpy(), style)
+    for solver, half in halves.items():
+        # Two lines may coincide: the solvers' values are on different sides.
+        side = "left" if solver == "committee_focusing_bp" else "right"
+        mark = {"color": SOLVERS[solver]["color"], "side": side, "at": 0.95}
+        rows = axes[0].threshold(half, f"{half:.3g}", "threshold", **mark, solver=solver, y_err=0.0)
+        for axis in axes[1 : 3 if solver == "committee_sgd" else 2]:
+            axis.threshold(half, f"{half:.3g}", rows, **mark)
     smallest, largest = 0.9 * data["inv_alpha"].min(), 1.1 * data["inv_alpha"].max()
     # Train errors are zero far above the threshold: this is left out.
     one_two_five(axes[0], (0.2, 0.3, 0.5, 1, 2), (smallest, min(largest, 2.0 * max(halves.values(), default=math.inf))))
@@ -64,15 +70,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[3].set_ylim(-1e-4, 1.0)
     _legends(axes, near, far)
     letter(axes)
-    K = runs["committee_sgd"].attrs["parameters"]["units"]
-    marks = pd.DataFrame({"panel": "a", "series": "threshold", "solver": list(halves), "x": list(halves.values())})
-    data = pd.concat([data.assign(distance_raw=data["x"].where(data["panel"] == "d") * math.sqrt(K)), marks])
-    columns = ["panel", "series", "x", "y", "y_err", "solver"]
-    columns += ["inv_alpha", "sigma", "distance_raw", "solved", "samples"]
-    return Drawing(figure, data[columns].fillna({"y_err": 0.0}), _caption(runs, halves, near, far, scale))
+    return Drawing(figure, _caption(runs, halves, near, far, scale))
 
 
-def _test_errors(axis: Axes, inset: Axes, data: pd.DataFrame) -> None:
+def _test_errors(axis: Panel, inset: Panel, data: pd.DataFrame) -> None:
     """Limits and labels of the test errors and of their difference."""
     errors = data.loc[data["series"] == "test error", "y"]
     low, high = float(errors.min()), float(errors.max())
@@ -85,7 +86,7 @@ def _test_errors(axis: Axes, inset: Axes, data: pd.DataFrame) -> None:
     inset.set_xlabel("")
 
 
-def _legends(axes: Sequence[Axes], near: float, far: float) -> None:
+def _legends(axes: Sequence[Panel], near: float, far: float) -> None:
     """Colours stand for solvers in all panels."""
     solvers = [Line2D([], [], **style) for style in SOLVERS.values()]
     axes[0].legend(solvers, [style["label"] for style in SOLVERS.values()], loc="upper right")

@@ -18,12 +18,11 @@ from localentropy.plots.network_points import (
     label_panels,
     overlaps,
     samples_in_words,
-    threshold_rows,
     thresholds,
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 STARTS: dict[str, dict[str, Any]] = {
     "random_orthogonal": {"color": "#332288", "marker": "o", "label": "random orthogonal"},
@@ -54,23 +53,22 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         ]
     )
     figure, axes = panels(3, 7.2, 3.1)
-    draw_points(axes, data, by, STARTS)
+    draw_points(axes, data.assign(row=figure.add(data)), by, STARTS)
     for axis in axes[:2]:
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-    draw_thresholds(axes[:1], positions, STARTS)
-    draw_thresholds(axes[1:2], positions, STARTS, at=0.26)  # the points and the inset are above
     label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", "upper right", "upper left"))
-    difference = _difference(data, by)
-    _draw_difference(axes[1].inset_axes((0.27, 0.52, 0.7, 0.18)), difference, by)
+    _draw_difference(axes[1].inset_axes((0.27, 0.52, 0.7, 0.18)), _difference(data, by), by)
+    # In (b) the points and the inset are above.
+    draw_thresholds({axes[0]: 0.99, axes[1]: 0.26}, positions, by, STARTS)
+    figure.add(_adversity(table, x))
     # Room for the legend above the points.
     axes[2].set(ylim=(-1e-4, 8.0), yticks=[0.0, 1e-3, 1e-2, 1e-1, 0.5])
     axes[2].set_yticklabels(["0", "0.001", "0.01", "0.1", "0.5"])
     axes[2].yaxis.set_minor_locator(NullLocator())
     letter(axes)
-    rows = pd.concat([data, difference, threshold_rows(positions, by, "a, b"), _adversity(table, x)])
-    return Drawing(figure, rows, _caption(table, data, positions, scale))
+    return Drawing(figure, _caption(table, data, positions, scale))
 
 
 def _difference(data: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -79,14 +77,14 @@ def _difference(data: pd.DataFrame, by: str) -> pd.DataFrame:
     trained, untrained = (known[known["series"] == series] for series in ("trained", "untrained"))
     both = trained.merge(untrained[[by, "width", "y", "y_err"]], on=[by, "width"], suffixes=("", "_before"))
     both = both.assign(y=both["y"] - both["y_before"], y_err=np.hypot(both["y_err"], both["y_err_before"]))
-    return both.drop(columns=["y_before", "y_err_before"]).assign(panel="b, inset", series="trained minus untrained")
+    return both.drop(columns=["y_before", "y_err_before"])
 
 
-def _draw_difference(inset: Axes, difference: pd.DataFrame, by: str) -> None:
+def _draw_difference(inset: Panel, difference: pd.DataFrame, by: str) -> None:
     """The two overlaps of the panel are close to each other."""
     for start, points in difference.groupby(by, sort=False):
         style = STARTS[str(start)] | {"markersize": 2.0, "linewidth": 0.7, "capsize": 1, "label": None}
-        inset.errorbar(points["x"], points["y"], points["y_err"], **style)
+        inset.points(points, "trained minus untrained", style)
     inset.axhline(0.0, color=GREY, linewidth=0.8)
     inset.set(xscale="log")
     inset.set_title("trained minus untrained", fontsize=6, pad=2)

@@ -19,7 +19,6 @@ from localentropy.plots.network_points import (
     label_panels,
     overlaps,
     samples_in_words,
-    threshold_rows,
     thresholds,
 )
 
@@ -44,12 +43,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     figure, axes = panels(3, 7.2, 3.0)
     looks = SERIES | {"untrained": SERIES["untrained"] | {"marker": "o"}}
-    draw_points(axes, data, by, ALGORITHMS, looks)
+    points = data.assign(row=figure.add(data))
+    draw_points(axes, points, by, ALGORITHMS, looks)
     # The overlaps are close to each other and far from 1.
     closer = axes[1].inset_axes((0.2, 0.36, 0.75, 0.33))
-    draw_points((axes[0], closer), data[data["panel"] == "b"], by, ALGORITHMS, looks)
-    draw_thresholds(axes[:1], positions, ALGORITHMS)
-    draw_thresholds(axes[1:2], positions, ALGORITHMS, at=0.27)
+    draw_points((axes[0], closer), points[points["panel"] == "b"], by, ALGORITHMS, looks)
+    draw_thresholds({axes[0]: 0.99, axes[1]: 0.27}, positions, by, ALGORITHMS)
     parameters = table.groupby("width")["parameters"].first()
     ticks = [width for width in powers_of_two(parameters.index) if width in parameters.index]
     for axis in (*axes[:2], closer):
@@ -67,8 +66,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     label_panels(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ((0.5, 0.3), "upper right", "upper left"))
     axes[2].set(ylim=(None, 1.0))
     letter(axes)
-    rows = pd.concat([data, threshold_rows(positions, by, "a, b")])
-    return Drawing(figure, rows, _caption(table, data, positions, scale))
+    return Drawing(figure, _caption(table, data, positions, scale))
 
 
 def _caption(table: pd.DataFrame, data: pd.DataFrame, positions: Mapping[str, float], scale: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import Drawing, colors_of, in_style, letter, panels
 from localentropy.plots.perceptron_points import one_two_five
 
 
@@ -17,14 +17,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = table[table["reference"] != "max"].assign(margin=lambda rows: rows["margin"].round(12))
     p = tables["overparam/typical"].attrs["parameters"]
     colors = colors_of(sorted(table["margin"].unique()), of="margin")
-    frames = []
     figure, axes = panels(2, 6.6, 2.9)
-    for panel, axis, x in zip("ab", axes, ("inv_alpha", "alpha_T"), strict=True):
+    for axis, x in zip(axes, ("inv_alpha", "alpha_T"), strict=True):
         for margin, line in table[table["line"] == x].sort_values(x).groupby("margin"):
-            axis.plot(line[x], line["entropy"], color=colors[margin], label=rf"$\kappa = {margin:g}$")
-            frames.append(curve_rows(panel, f"margin {margin:g}", line[x], line["entropy"]))
+            look = {"color": colors[margin], "label": rf"$\kappa = {margin:g}$"}
+            axis.line(line[x], line["entropy"], f"margin {margin:g}", look)
         for margin, start in _thresholds(table, x).items():
-            threshold_line(axis, start, f"{start:.3f}", color=colors[margin], at=0.14)
+            axis.threshold(start, f"{start:.3f}", color=colors[margin], at=0.14)
         axis.set(xscale="log", ylabel="entropy per weight (nats)")
         axis.set_ylim(bottom=0.0)
     one_two_five(axes[0], (1, 2, 5, 10, 20), (0.7, table["inv_alpha"].max()))
@@ -38,7 +37,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"interpolation threshold of a margin, where the entropy vanishes{_in_words(_thresholds(table, 'alpha_T'))}. All values "
         "are chosen here; compare with the paper's figure."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)
 
 
 def _thresholds(table: pd.DataFrame, x: str) -> pd.Series:

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
 from localentropy.analysis.typical_lines import typical_line
-from localentropy.plots.drawing import Drawing, colors_of, curve_rows, in_style, letter, panels
+from localentropy.plots.drawing import Drawing, colors_of, in_style, letter, panels
 from localentropy.plots.perceptron_points import one_two_five
 
 
@@ -22,36 +22,30 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     margins = sorted(limits["margin"].unique())
     lines = lines[(lines["line"] == "inv_alpha") & lines["reference"].isin([str(m) for m in margins])]
     without, limit_without = typical_line(lines, "0.0"), limits[limits["margin"] == 0.0].sort_values("alpha_T")
-    frames = []
     figure, axes = panels(2, 6.6, 5.2, rows=2)
+    barycenter = {}
     for margin, color in colors_of(margins, of="margin").items():
         label = rf"$\kappa = {margin:g}$"
         line = typical_line(lines, str(margin))
         limit = limits[limits["margin"] == margin].sort_values("alpha_T")
         plateau = float(_between(limit, "alpha_T", p["alpha_T"]))
-        axes[0].plot(line["inv_alpha"], line["error_barycenter"], color=color, label=label)
-        axes[0].axhline(plateau, color=color, linestyle=":", linewidth=0.8)
-        axes[2].plot(limit["alpha_T"], limit["error_typical"], color=color, label=f"typical, {label}")
-        frames.append(curve_rows("a", "barycenter", line["inv_alpha"], line["error_barycenter"], margin=margin))
-        frames.append(curve_rows("a", "plateau", [np.nan], [plateau], margin=margin))
-        for column in ("error_typical", "error_barycenter"):
-            name = f"limit of {column.removeprefix('error_')}"
-            frames.append(curve_rows("c", name, limit["alpha_T"], limit[column], margin=margin))
-        for panel, axis, x, curve, zero in (
-            ("b", axes[1], "inv_alpha", line, without),
-            ("d", axes[3], "alpha_T", limit, limit_without),
+        look = {"color": color, "label": label}
+        axes[0].line(line["inv_alpha"], line["error_barycenter"], "barycenter", look, margin=margin)
+        axes[0].level(plateau, "plateau", {"color": color, "linestyle": ":", "linewidth": 0.8}, margin=margin)
+        look = {"color": color, "label": f"typical, {label}"}
+        axes[2].line(limit["alpha_T"], limit["error_typical"], "limit of typical", look, margin=margin)
+        own = {"x": limit["alpha_T"], "y": limit["error_barycenter"], "y_err": 0.0, "margin": margin}
+        barycenter[margin] = axes[2].declare("limit of barycenter", pd.DataFrame(own))
+        for axis, x, curve, zero in (
+            (axes[1], "inv_alpha", line, without),
+            (axes[3], "alpha_T", limit, limit_without),
         ):
             if len(zero):
                 y = curve["error_barycenter"] - _between(zero, x, curve[x])
-                axis.plot(curve[x], y, color=color)
-                frames.append(curve_rows(panel, "barycenter - κ = 0", curve[x], y, margin=margin))
-    axes[2].plot(
-        limit_without["alpha_T"],
-        limit_without["error_barycenter"],
-        "--",
-        color="black",
-        label="barycentre, $\\kappa = 0$",
-    )
+                axis.line(curve[x], y, "barycenter - κ = 0", {"color": color}, margin=margin)
+    if len(limit_without):
+        look = {"linestyle": "--", "color": "black", "label": "barycentre, $\\kappa = 0$"}
+        axes[2].line(limit_without["alpha_T"], limit_without["error_barycenter"], barycenter[0.0], look)
     for axis in axes[:2]:
         one_two_five(axis, (1, 2, 5, 10, 20), (lines["inv_alpha"].min(), lines["inv_alpha"].max()))
     for axis in axes[2:]:
@@ -73,7 +67,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"at margin κ minus that at κ = 0. Replica-symmetric theory, {p['ensemble']['activation']} features; α_T and "
         "the margins are chosen here; compare with the paper's figure."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)
 
 
 def _between(curve: pd.DataFrame, x: str, at: float | pd.Series) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from localentropy.analysis.rank_correlation import spearman
 from localentropy.errors import DomainError
@@ -14,36 +13,34 @@ from localentropy.plots.drawing import letter, panels
 from localentropy.plots.shaping.local_entropies import draw_entropies, entropy_points
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from collections.abc import Sequence
+
+    from localentropy.plots.series import Panel, Picture
 
 
-def draw_panels(local_entropy: pd.DataFrame, runs: pd.DataFrame, rate: str) -> tuple[Figure, list[Axes], pd.DataFrame]:
+def draw_panels(local_entropy: pd.DataFrame, runs: pd.DataFrame, rate: str) -> tuple[Picture, Sequence[Panel]]:
     """(a) Mean local entropies; (b) a point for each run, its rate of errors against its largest eigenvalue.
 
     Args:
         local_entropy: table of the program of this name.
         runs: of `with_curvature`, columns algorithm, sample, largest_eigenvalue, rate.
         rate: label of the axis of rates.
-
-    Returns:
-        the figure, its axes and the plotted numbers.
     """
     figure, axes = panels(2, 7.0, 3.1)
     points = entropy_points(local_entropy)
-    draw_entropies(axes[0], points)
+    rows = figure.add(points, series=points["algorithm"], x=points["distance"])
+    draw_entropies(axes[0], points, rows)
+    rates = runs.assign(x=runs["largest_eigenvalue"], y=runs["rate"], y_err=0.0)
+    rows = figure.add(rates, series=runs["algorithm"])
     for name, look in COMMITTEE.items():
-        own = runs[runs["algorithm"] == name]
-        style = {"color": look["color"], "marker": look["marker"], "markersize": 3, "alpha": 0.8}
-        if len(own):
-            axes[1].plot(own["largest_eigenvalue"], own["rate"], linestyle="none", label=look["label"], **style)
+        own = runs["algorithm"] == name
+        style = look | {"markersize": 3, "alpha": 0.8, "linestyle": "none"}
+        if own.any():
+            axes[1].line(rates.loc[own, "x"], rates.loc[own, "y"], rows[own], style)
     axes[1].set(xscale="log", xlabel=r"largest eigenvalue $\lambda_{\max}$ of the Hessian", ylabel=rate)
     axes[0].legend(*legend_entries(axes))
     letter(axes)
-    data = [
-        points.assign(panel="a", series=points["algorithm"], x=points["distance"]),
-        runs.assign(panel="b", series=runs["algorithm"], x=runs["largest_eigenvalue"], y=runs["rate"], y_err=0.0),
-    ]
-    return figure, list(axes), pd.concat(data)
+    return figure, axes
 
 
 def with_curvature(rates: pd.Series, spectra: pd.DataFrame, rule: str) -> pd.DataFrame:

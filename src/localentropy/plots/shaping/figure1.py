@@ -8,6 +8,7 @@ import pandas as pd
 
 from localentropy.analysis.local_entropy import CAPACITY, CLUSTERING, around_solutions, over_samples
 from localentropy.plots.drawing import COLUMN_WIDTH, Drawing, colors_of, in_style, panels
+from localentropy.plots.series import DOT
 from localentropy.plots.shaping.wide_minima import draw_curves, in_words, thresholds
 
 
@@ -19,14 +20,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     marks = {CLUSTERING[3.0]: "clustering", CAPACITY: "capacity"}
     points = _points(around)
     colors = colors_of(table["alpha"].unique(), of="load")
-    data = [draw_curves(axis, table, "a", marks)]
+    draw_curves(axis, table, marks)
     label: str | None = "around fBP"
     for (near, alpha), own in points.groupby(["load", "alpha"]):
-        axis.errorbar(
-            own["x"], own["y"], own["y_err"], color=colors.get(near, "black"), marker="o", linestyle="none", label=label
-        )
+        look = DOT | {"color": colors.get(near, "black"), "label": label}
+        axis.points(own[["x", "y", "y_err", "n"]].assign(alpha=alpha), f"fBP, α = {near:g}", look)
         label = None
-        data.append(own[["x", "y", "y_err", "n"]].assign(panel="a", series=f"fBP, α = {near:g}", alpha=alpha))
     axis.set(xlim=(table["overlap"].min(), 1.0), ylim=(None, 0.03))
     axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
     ours = _of_theory(thresholds(tables["shaping/typical_volume"], 3.0))
@@ -35,7 +34,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"clustering of typical solutions and for the capacity. {ours}The "
         f"other values of α are chosen here. {_of_points(points, around)}"
     )
-    return Drawing(figure, pd.concat(data), caption)
+    return Drawing(figure, caption)
 
 
 def _points(table: pd.DataFrame) -> pd.DataFrame:

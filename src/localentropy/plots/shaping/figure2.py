@@ -8,16 +8,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.local_entropy import LARGE_DEVIATIONS
-from localentropy.plots.drawing import (
-    COLUMN_WIDTH,
-    GREY,
-    Drawing,
-    colors_of,
-    curve_rows,
-    in_style,
-    panels,
-    threshold_line,
-)
+from localentropy.plots.drawing import COLUMN_WIDTH, GREY, Drawing, colors_of, in_style, panels
 
 STABILITIES = np.linspace(-1.0, 2.0, 121)
 """Where the inset draws the loss."""
@@ -27,24 +18,22 @@ STABILITIES = np.linspace(-1.0, 2.0, 121)
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """ε against α, a line for each γ; inset: f_γ(x)."""
     table = tables["shaping/cross_entropy_minimizers"]
-    colors, frames = colors_of(table["gamma"].unique(), of="other"), []
+    colors = colors_of(table["gamma"].unique(), of="other")
     figure, (axis,) = panels(1, COLUMN_WIDTH + 1.0, 3.2)
     inset = axis.inset_axes((0.13, 0.62, 0.33, 0.35))
     for gamma, line in table.groupby("gamma"):
-        axis.plot(line["alpha"], line["error"], color=colors[gamma], label=f"{gamma:g}")
-        more = {"gamma": gamma, "residual": line["residual"]}
-        frames.append(curve_rows("a", f"γ = {gamma:g}", line["alpha"], line["error"], **more))
+        name, look = f"γ = {gamma:g}", {"color": colors[gamma], "label": f"{gamma:g}"}
+        axis.line(line["alpha"], line["error"], name, look, gamma=gamma, residual=line["residual"])
         loss = np.logaddexp(0.0, -2.0 * gamma * STABILITIES) / (2.0 * gamma)
-        inset.plot(STABILITIES, loss, color=colors[gamma], linewidth=1.0)
-        frames.append(curve_rows("inset", f"γ = {gamma:g}", STABILITIES, loss, gamma=gamma))
+        inset.line(STABILITIES, loss, name, {"color": colors[gamma], "linewidth": 1.0}, gamma=gamma)
     inset.plot(STABILITIES, np.where(STABILITIES < 0.0, 1.0, 0.0), color=GREY, linestyle=":", linewidth=1.0)
     inset.set(xlim=STABILITIES[[0, -1]], ylim=(0.0, 1.3))
     inset.set_xlabel("stability $x$", fontsize=7)
     inset.set_ylabel(r"loss $f_\gamma(x)$", fontsize=7, labelpad=1.0)
     inset.tick_params(labelsize=6)
     alpha_c = table["alpha_c"].iloc[0]
-    threshold_line(axis, alpha_c, rf"$\alpha_c = {alpha_c:.3f}$")
-    threshold_line(axis, LARGE_DEVIATIONS, rf"$\alpha_U = {LARGE_DEVIATIONS}$")
+    axis.threshold(alpha_c, rf"$\alpha_c = {alpha_c:.3f}$")
+    axis.threshold(LARGE_DEVIATIONS, rf"$\alpha_U = {LARGE_DEVIATIONS}$")
     axis.set(xlabel=r"patterns per weight $\alpha$", ylabel=r"error rate $\epsilon$")
     axis.set(xlim=table["alpha"].agg(["min", "max"]), ylim=(0.0, 1.15 * table["error"].max()))
     axis.legend(title=r"$\gamma$", loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -55,4 +44,4 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "which they form dense regions (by large deviations; the paper's number). Inset: the loss of a stability x; dotted: "
         "the error loss. The values of γ are chosen here."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)

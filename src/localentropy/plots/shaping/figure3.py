@@ -8,7 +8,7 @@ from itertools import cycle
 import pandas as pd
 import seaborn as sns
 
-from localentropy.plots.drawing import GREY, Drawing, curve_rows, draw_signed, in_style, letter, panels
+from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels
 from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
 
 LINEAR = 0.1
@@ -25,21 +25,17 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     figure, axes = panels(2, 7.4, 2.9)
     bound = table.drop_duplicates("distance")
-    axes[0].plot(bound["distance"], bound["bound"], color=GREY, linewidth=2.0, label=r"$\alpha = 0$")
-    axes[1].axhline(1.0, color=GREY, linewidth=2.0)
-    frames = [curve_rows("a", "α = 0", bound["distance"], bound["bound"])]
+    thick = {"color": GREY, "linewidth": 2.0}
+    axes[0].line(bound["distance"], bound["bound"], "α = 0", thick | {"label": r"$\alpha = 0$"})
+    axes[1].level(1.0, look=thick)
     for shades, (alpha, curves) in zip(cycle(SHADES), table.groupby("alpha"), strict=False):
         colors = sns.color_palette(shades, curves["gamma"].nunique() + 2)[2:]
         for color, (gamma, curve) in zip(colors, curves.groupby("gamma"), strict=True):
             sharpness = r"\infty" if gamma == float("inf") else f"{gamma:g}"
             style = {"color": color, "label": rf"$\alpha = {alpha:g}$, $\gamma = {sharpness}$"}
-            d, entropy = curve["distance"].to_numpy(), curve["entropy"].to_numpy()
-            part = entropy / curve["bound"].to_numpy()
-            draw_signed(axes[0], d, entropy, style)
-            draw_signed(axes[1], d, part, style)
-            more = {"alpha": alpha, "gamma": gamma, "residual": curve["residual"].to_numpy()}
-            name = f"α = {alpha:g}, γ = {gamma:g}"
-            frames += [curve_rows("a", name, d, entropy, **more), curve_rows("b", name, d, part, **more)]
+            name, more = f"α = {alpha:g}, γ = {gamma:g}", curve[["alpha", "gamma", "residual"]]
+            axes[0].signed(curve["distance"], curve["entropy"], name, style, **more)
+            axes[1].signed(curve["distance"], curve["entropy"] / curve["bound"], name, style, **more)
     for axis in axes:
         axis.axhline(0.0, color="black", linewidth=0.6)
         axis.set_xlabel("distance $d$")
@@ -59,4 +55,4 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"upper bound, on an axis that shows small distances. Dashed: negative entropy, where there are no such weights. {ends}The range of "
         "d, and γ = 2 at α = 0.6, are chosen here."
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)

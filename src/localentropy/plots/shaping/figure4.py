@@ -22,7 +22,7 @@ from localentropy.plots.shaping.local_entropies import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 LINEAR = 1e-3
 """Differences of which the axis of panel (c) is linear; it is logarithmic beyond."""
@@ -34,21 +34,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = tables["shaping/tree_local_entropy"]
     points = entropy_points(table)
     figure, axes = two_columns(3, 2.8)
+    rows = figure.add(points, series=points["algorithm"], x=points["distance"])
     for name, look in COMMITTEE.items():
-        own = points[points["algorithm"] == name]
-        axes[0].errorbar(own["distance"], own["y"], own["y_err"], **look)
+        own = points["algorithm"] == name
+        axes[0].points(points[own], rows[own], look, "distance")
     axes[0].set(xlabel="distance $D = (1 - S)/2$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
-    draw_entropies(axes[1], points)
-    differences = _differences(axes[2], table)
+    draw_entropies(axes[1], points, rows)
+    _differences(axes[2], table)
     axes[0].legend(*axes[0].get_legend_handles_labels(), loc="upper right")
     letter(axes)
-    data = pd.concat([points.assign(panel="a, b", series=points["algorithm"], x=points["distance"]), differences])
-    return Drawing(figure, data, _caption(table, scale) + nothing_drawn(data, "abc"))
+    return Drawing(figure, _caption(table, scale) + nothing_drawn(figure.data, "abc"))
 
 
-def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
+def _differences(axis: Panel, table: pd.DataFrame) -> None:
     """Paired differences of neighbours in the paper's order, against the distance."""
-    frames = []
+    drawn = []
     around = around_solutions(table)
     for first, second in pairwise(COMMITTEE):
         gaps = paired_differences(around, "entropy", first, second, by=["distance"])
@@ -56,9 +56,9 @@ def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
         own = own[own["n"] >= 2]  # of one pair there is no error
         label = f"{COMMITTEE[first]['label']} − {COMMITTEE[second]['label']}"
         look = {"color": COMMITTEE[first]["color"], "marker": COMMITTEE[second]["marker"], "markersize": 5}
-        axis.errorbar(own["distance"], own["y"], own["y_err"], label=label, linestyle="--", **look)
-        frames.append(own.assign(panel="c", series=label, x=own["distance"]))
-    data = pd.concat(frames)
+        axis.points(own, label, look | {"label": label, "linestyle": "--"}, "distance")
+        drawn.append(own)
+    data = pd.concat(drawn)
     axis.axhline(0.0, color="black", linewidth=0.6)
     axis.set_yscale("symlog", linthresh=LINEAR)
     if len(data):
@@ -68,7 +68,6 @@ def _differences(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
     axis.set_xlabel("distance $D$")
     axis.set_ylabel(r"difference of $\mathcal{V}_1$, same training sets")
     axis.legend()
-    return data
 
 
 def _caption(table: pd.DataFrame, scale: str) -> str:

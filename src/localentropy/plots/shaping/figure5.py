@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter
 
 from localentropy.plots.algorithms import COMMITTEE, legend_entries, means_in_words, nothing_drawn, of_committees
-from localentropy.plots.drawing import GREY, Drawing, curve_rows, in_style, letter, panels
+from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 RULES = {"all": "all algorithms", "without_lal": "all algorithms but LAL"}
 """Rules of β, in the words of the caption."""
@@ -29,47 +29,38 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """A panel for each β: histograms of all eigenvalues, and the mean largest one."""
     table = of_committees(tables["shaping/tree_spectra"])
     figure, axes = panels(1, 5.0, 6.0, rows=2)
-    frames = [
-        _spectra(axis, table[table["rule"] == rule], panel) for axis, rule, panel in zip(axes, RULES, "ab", strict=True)
-    ]
+    for axis, rule in zip(axes, RULES, strict=True):
+        _spectra(axis, table[table["rule"] == rule])
     figure.legend(handles=_legend(axes), loc="outside lower center", ncols=3)
     letter(axes)
-    data = pd.concat(frames)
-    return Drawing(figure, data, _caption(table, scale) + nothing_drawn(data, "ab"))
+    return Drawing(figure, _caption(table, scale) + nothing_drawn(figure.data, "ab"))
 
 
-def _spectra(axis: Axes, table: pd.DataFrame, panel: str) -> pd.DataFrame:
+def _spectra(axis: Panel, table: pd.DataFrame) -> None:
     eigenvalues = table[table["quantity"] == "eigenvalue"]
     axis.set(xlabel=r"eigenvalue $\lambda$ of the Hessian", ylabel="fraction of eigenvalues in a bin")
     if eigenvalues.empty:
-        return curve_rows(panel, "", [], [])
+        return
     tops = table[table["quantity"] == "largest_eigenvalue"].groupby("algorithm")["value"].agg(["mean", "sem", "size"])
     linear, edges = _edges(eigenvalues["value"])
-    frames = []
+    least = np.inf
     for name, look in COMMITTEE.items():
         values = eigenvalues.loc[eigenvalues["algorithm"] == name, "value"]
         if values.empty:
             continue
         share = np.histogram(values, edges)[0] / len(values)
-        axis.stairs(np.where(share > 0, share, np.nan), edges, color=look["color"], linewidth=1.2, label=look["label"])
         bins = {"x": 0.5 * (edges[1:] + edges[:-1]), "left": edges[:-1], "right": edges[1:], "y": share, "y_err": 0.0}
-        frames.append(pd.DataFrame(bins | {"panel": panel, "series": name}))
-    shares = pd.concat(frames)["y"]
-    least = 0.5 * shares[shares > 0].min()
+        style = {"color": look["color"], "linewidth": 1.2, "label": look["label"]}
+        axis.steps(pd.DataFrame(bins), edges, name, style)
+        least = min(least, 0.5 * share[share > 0].min())
     # The means of the largest eigenvalues have no fraction: they stand above the line at 1, one below the other.
     heights = np.linspace(0.97, WHOLE + 0.04, len(COMMITTEE))
     for (name, look), height in zip(COMMITTEE.items(), heights, strict=True):
         if name in tops.index:
             top, style = tops.loc[name], {"color": look["color"], "marker": look["marker"], "linestyle": "none"}
-            axis.errorbar(top["mean"], height, xerr=top["sem"], transform=axis.get_xaxis_transform(), **style)
-            row = {
-                "x": top["mean"],
-                "x_err": top["sem"],
-                "n": top["size"],
-                "panel": panel,
-                "series": f"{name}, largest",
-            }
-            frames.append(pd.DataFrame([row]))
+            row = pd.DataFrame({"x": [top["mean"]], "x_err": top["sem"], "n": top["size"]})
+            rows = axis.declare(f"{name}, largest", row)
+            axis.points(row.assign(y=height), rows, style | {"transform": axis.get_xaxis_transform()})
     axis.set_xscale("symlog", linthresh=linear)
     axis.set_yscale("log")
     axis.set(ylim=(least, least ** (1.0 - 1.0 / WHOLE)), xlim=(edges[0], 2.0 * edges[-1]))
@@ -79,10 +70,9 @@ def _spectra(axis: Axes, table: pd.DataFrame, panel: str) -> pd.DataFrame:
     axis.spines["left"].set_bounds(least, 1.0)
     axis.axhline(1.0, color=GREY, linewidth=0.6)
     axis.set_title(rf"$\beta$ = {table['beta'].iloc[0]:.3g}", loc="right")
-    return pd.concat(frames)
 
 
-def _legend(axes: Sequence[Axes]) -> list[Line2D]:
+def _legend(axes: Sequence[Panel]) -> list[Line2D]:
     """A line and a marker for each algorithm that is drawn, and what the markers are."""
     _, labels = legend_entries(axes)
     handles = [

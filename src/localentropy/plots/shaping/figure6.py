@@ -25,7 +25,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     solved = of_committees(solutions[solutions["solved"] == 1]).set_index(["algorithm", "sample"])
     spectra = tables["shaping/fashion_spectra"]
     runs = with_curvature(solved["test_error"], spectra, "paper")
-    figure, _, data = draw_panels(entropies, runs, "test error")
+    figure, _ = draw_panels(entropies, runs, "test error")
     means = means_in_words(solved["test_error"].groupby("algorithm"))
     caption = (
         f"Figure 6. Solutions of a {image_set(entropies, solutions)}; runs from different starts on one training set, "
@@ -34,6 +34,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"{not_converged(entropies, 'Expectation propagation')} (b) Test error of each run against the largest eigenvalue of the "
         f"Hessian of the mean square error {correlations(solved['test_error'], spectra)}. Mean test errors: {means}. D = (1 − S)/2, the distances, which "
         "images the training set has, and the output function tanh of the square error are chosen here: compare with the paper's figure."
-        f"{fewer_runs(solutions, scale)}{nothing_drawn(data, 'ab')}"
+        f"{fewer_runs(solutions, scale)}{nothing_drawn(figure.data, 'ab')}"
     )
-    return Drawing(figure, data, caption)
+    return Drawing(figure, caption)

@@ -12,7 +12,7 @@ from localentropy.analysis.local_entropy import around_solutions, over_samples
 from localentropy.plots.algorithms import COMMITTEE, of_committees
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel, Rows
 
 TICKS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 """Numbers on an axis of distances."""
@@ -36,12 +36,12 @@ def entropy_points(table: pd.DataFrame) -> pd.DataFrame:
     return points[points["n"] >= MOST * points["solutions"]]
 
 
-def draw_entropies(axis: Axes, points: pd.DataFrame, **style: Any) -> None:
+def draw_entropies(axis: Panel, points: pd.DataFrame, rows: Rows, **style: Any) -> None:
     """The local entropy against the distance, a line for each algorithm; both axes are logarithmic."""
     for name, look in COMMITTEE.items():
-        own = points[points["algorithm"] == name]
-        if len(own):
-            axis.errorbar(own["distance"], own["y"], own["y_err"], **(look | style))
+        own = points["algorithm"] == name
+        if own.any():
+            axis.points(points[own], rows[own], look | style, "distance")
     axis.set(xlabel="distance $D = (1 - S)/2$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
     if points.empty:
         return
@@ -51,7 +51,7 @@ def draw_entropies(axis: Axes, points: pd.DataFrame, **style: Any) -> None:
     distance_ticks(axis, points["distance"])
 
 
-def distance_ticks(axis: Axes, distances: pd.Series) -> None:
+def distance_ticks(axis: Panel, distances: pd.Series) -> None:
     """Plain numbers on a logarithmic axis of distances."""
     shown = [tick for tick in TICKS if distances.min() <= tick <= distances.max()]
     axis.set_xticks(shown, [f"{tick:g}" for tick in shown])

@@ -25,10 +25,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     rates = noise[noise["probability"] == probability].groupby(["algorithm", "sample"])["train_error"].mean()
     spectra = tables["shaping/shuffled_spectra"]
     runs = with_curvature(rates, spectra, "paper")
-    figure, axes, data = draw_panels(entropies, runs, rf"train error, noise $p$ = {probability:g}")
+    figure, axes = draw_panels(entropies, runs, rf"train error, noise $p$ = {probability:g}")
     others = entropy_points(tables["shaping/fashion_local_entropy"])
-    draw_entropies(axes[0], others, linestyle="--", markerfacecolor="none", alpha=0.6)
-    shown = pd.concat([others["y"], data.loc[data["panel"] == "a", "y"]])
+    rows = figure.add(others, series=others["algorithm"] + ", figure 6", x=others["distance"])
+    draw_entropies(axes[0], others, rows, linestyle="--", markerfacecolor="none", alpha=0.6)
+    data = figure.data
+    shown = data.loc[data["panel"] == "a", "y"]
     if len(shown):
         axes[0].set_ylim(2.0 * shown.min(), 0.5 * shown.max())
     unsolved = (
@@ -38,8 +40,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"{COMMITTEE[str(name)]['label']}: {row['size']:.0f} runs, {row['mean']:.2g}"
         for name, row in unsolved.iterrows()
     )
-    frames = [data, others.assign(panel="a", series=others["algorithm"] + ", figure 6", x=others["distance"])]
-    data = pd.concat(frames)
     caption = (
         f"Figure s2. The same as figure 6, with every pixel shuffled over the training images. This destroys correlations and keeps the mean of each pixel. A "
         f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy; mean and standard error over the first "
@@ -50,4 +50,4 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "figure 6 the replicas of eLAL collapse too early, so another one is chosen here, like the noise: "
         f"compare with the slides.{fewer_runs(solutions, scale)}{nothing_drawn(data, 'ab')}"
     )
-    return Drawing(figure, data, caption)
+    return Drawing(figure, caption)

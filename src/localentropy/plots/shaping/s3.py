@@ -16,22 +16,21 @@ SETS = {"shaping/fashion_noise": "dresses and coats", "shaping/shuffled_noise": 
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) Images, (b) images with shuffled pixels: train error against the probability of noise."""
     figure, axes = panels(2, 7.0, 3.0)
-    frames = []
-    for axis, panel, (key, title) in zip(axes, "ab", SETS.items(), strict=True):
+    for axis, (key, title) in zip(axes, SETS.items(), strict=True):
         points = _means(of_committees(tables[key]))
+        rows = figure.add(points, series=points["algorithm"], x=points["probability"])
         for name, look in COMMITTEE.items():
-            own = points[points["algorithm"] == name]
-            if len(own):
-                axis.errorbar(own["probability"], own["y"], own["y_err"], **look)
-        frames.append(points.assign(panel=panel, series=points["algorithm"], x=points["probability"]))
+            own = points["algorithm"] == name
+            if own.any():
+                axis.points(points[own], rows[own], look, "probability")
         axis.set(xlabel="probability $p$ of a noisy pixel", ylabel="train error")
         axis.set_title(title, loc="right")
-    data = pd.concat(frames)
+    letter(axes)
+    data = figure.data
     for axis in axes if len(data) else ():
         axis.set_ylim(-0.01, 1.05 * (data["y"] + data["y_err"].fillna(0.0)).max())
     axes[0].legend(*legend_entries(axes))
-    letter(axes)
-    return Drawing(figure, data, _caption(tables, scale) + nothing_drawn(data, "ab"))
+    return Drawing(figure, _caption(tables, scale) + nothing_drawn(data, "ab"))
 
 
 def _means(table: pd.DataFrame) -> pd.DataFrame:

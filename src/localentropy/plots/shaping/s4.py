@@ -12,12 +12,12 @@ from scipy.special import entr
 
 from localentropy.analysis.annealing import averages
 from localentropy.analysis.solver_runs import MOST_SOLVED
-from localentropy.plots.drawing import COLORS, GREY, Drawing, colors_of, curve_rows, in_style, letter
+from localentropy.plots.drawing import COLORS, GREY, Drawing, colors_of, in_style, letter
 from localentropy.plots.layout import two_columns
 from localentropy.plots.perceptron_points import draw_points
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 BEYOND = 2.5
 """The place of γ = ∞ on the axis, in units of the largest finite γ."""
@@ -36,19 +36,18 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     last, first = (points[points["n"] >= MOST_SOLVED * points["runs"]] for points in (measured, measured_first))
     loads = sorted(theory["alpha"].unique())
     figure, axes = two_columns(len(loads) + 1, 2.6)
-    frames = []
-    for number, (axis, alpha) in enumerate(zip(axes, loads, strict=False)):
-        frames += _load(axis, PANELS[number], theory[theory["alpha"] == alpha], _at(last, alpha))
+    for axis, alpha in zip(axes, loads, strict=False):
+        _load(axis, theory[theory["alpha"] == alpha], _at(last, alpha))
         axis.set_title(rf"$\alpha = {alpha:g}$")
     distances = sorted(theory["distance"].unique())
     middle = distances[len(distances) // 2]
-    frames += _firsts(axes[-1], PANELS[len(loads)], last, first, loads, middle)
+    _firsts(axes[-1], last, first, loads, middle)
     for axis in axes[::2]:
         axis.set_ylabel("local entropy / bound $H_b(d)$")
     axes[0].legend(title="$d$", title_fontsize=7, loc="lower left")
     letter(axes)
     lost = _left_out(measured, measured_first, PANELS[len(loads)], middle)
-    return Drawing(figure, pd.concat(frames), _caption(theory, runs) + lost)
+    return Drawing(figure, _caption(theory, runs) + lost)
 
 
 def _at(points: pd.DataFrame, alpha: float) -> pd.DataFrame:
@@ -62,44 +61,37 @@ def _relative(points: pd.DataFrame) -> pd.DataFrame:
     return points.assign(distance=points["x"], y=points["y"] / bound, y_err=points["y_err"] / bound)
 
 
-def _load(axis: Axes, panel: str, theory: pd.DataFrame, points: pd.DataFrame) -> list[pd.DataFrame]:
+def _load(axis: Panel, theory: pd.DataFrame, points: pd.DataFrame) -> None:
     """Lines of the theory and points of annealing, in a colour for each distance."""
     finite = np.isfinite(theory["gamma"])
     right = BEYOND * theory.loc[finite, "gamma"].max()
-    frames = []
     for distance, color in colors_of(sorted(theory["distance"].unique()), of="other").items():
         here = theory["distance"] == distance
         curve, limit = theory[here & finite], theory[here & ~finite]
-        axis.plot(curve["gamma"], curve["y"], color=color, label=f"{distance:.2g}")
-        axis.plot([right] * len(limit), limit["y"], "_", color=color, markersize=9, markeredgewidth=1.4)
+        name, both = f"d = {distance:.2g}", pd.concat([curve, limit])
+        values = pd.DataFrame({"x": both["gamma"], "y": both["y"], "y_err": 0.0, "alpha": both["alpha"]})
+        rows = axis.declare(f"theory, {name}", values)
+        axis.line(curve["gamma"], curve["y"], rows[: len(curve)], {"color": color, "label": f"{distance:.2g}"})
+        dash = {"marker": "_", "linestyle": "none", "color": color, "markersize": 9, "markeredgewidth": 1.4}
+        axis.line([right] * len(limit), limit["y"], rows[len(curve) :], dash)
         near = points[np.isclose(points["distance"], distance)]
-        draw_points(axis, near, {"color": color, "marker": "o"}, x="gamma")
-        name = f"d = {distance:.2g}"
-        both = pd.concat([curve, limit])
-        frames.append(curve_rows(panel, f"theory, {name}", both["gamma"], both["y"], alpha=both["alpha"]))
-        frames.append(near.assign(panel=panel, series=f"annealing, {name}", x=near["gamma"]))
+        draw_points(axis, near, f"annealing, {name}", {"color": color, "marker": "o"}, x="gamma")
     if axis.get_ylim()[0] < 0.0:
         axis.axhline(0.0, color="black", linewidth=0.6)
     axis.set(xscale="log", xlabel=r"sharpness $\gamma$")
     axis.set_ylim(top=1.05)
     axis.set_xticks([1.0, 10.0, 100.0, right], ["1", "10", "100", r"$\infty$"])
     axis.minorticks_off()
-    return frames
 
 
-def _firsts(
-    axis: Axes, panel: str, last: pd.DataFrame, first: pd.DataFrame, loads: list[float], distance: float
-) -> list[pd.DataFrame]:
+def _firsts(axis: Panel, last: pd.DataFrame, first: pd.DataFrame, loads: list[float], distance: float) -> None:
     """Around the final weights, and around the first solution of the same runs."""
-    frames = []
     for color, alpha in zip(itertools.cycle(COLORS), loads, strict=False):
         for points, marker, name in ((last, "o", "final weights"), (first, "^", "first solution")):
             here = _at(points, alpha)
             here = here[np.isclose(here["distance"], distance)]
             style = {"color": color, "marker": marker, "linewidth": 0.7}
-            axis.errorbar(here["gamma"], here["y"], here["y_err"].fillna(0.0), **style)
-            series = f"{name}, α = {alpha:g}, d = {distance:.2g}"
-            frames.append(here.assign(panel=panel, series=series, x=here["gamma"]))
+            axis.points(here, f"{name}, α = {alpha:g}, d = {distance:.2g}", style, "gamma")
         axis.plot([], [], color=color, label=rf"$\alpha = {alpha:g}$")
     for marker, name in (("o", "final weights"), ("^", "first solution")):
         axis.plot([], [], marker, color=GREY, label=name)
@@ -108,7 +100,6 @@ def _firsts(
     axis.set_xticks(ticks, [f"{gamma:g}" for gamma in ticks])
     axis.minorticks_off()
     axis.legend(loc="lower left")
-    return frames
 
 
 def _left_out(last: pd.DataFrame, first: pd.DataFrame, panel: str, distance: float) -> str:

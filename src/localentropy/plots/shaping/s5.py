@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,6 @@ from localentropy.analysis.thresholds import success_fractions
 from localentropy.plots.drawing import COLORS, Drawing, clipped_bars, in_style, letter
 from localentropy.plots.layout import two_columns
 from localentropy.plots.perceptron_points import small_rates
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 ENERGIES = {"errors": "number of errors", "cross_entropy": "cross-entropy"}
 TRACED = 0.5
@@ -30,19 +26,18 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     nearest = min(runs["alpha"].unique(), key=lambda alpha: abs(alpha - TRACED))
     last, best = averages(runs, "train_error_last"), averages(runs, "train_error_best")
     once, trace = _shares(runs), averages(runs, "train_error")
+    trace = trace[trace["alpha"] == nearest]
     figure, axes = two_columns(3, 2.6)
-    frames = []
     for number, (energy, name) in enumerate(ENERGIES.items()):
         if energy not in runs["energy"].to_numpy():
             continue
         style = {"color": COLORS[number], "marker": "os"[number]}
         hollow = style | {"markerfacecolor": "white", "linestyle": ":"}
-        frames += [
-            _points(axes[0], last, energy, "a", f"{name}, end", style | {"label": name}),
-            _points(axes[0], best, energy, "a", f"{name}, best", hollow),
-            _points(axes[1], once, energy, "b", name, style),
-            _points(axes[2], trace[trace["alpha"] == nearest], energy, "c", name, style | {"markersize": 3}, "x"),
-        ]
+        at_end, at_best, shares, on_the_way = (rows[rows["energy"] == energy] for rows in (last, best, once, trace))
+        axes[0].points(at_end, f"{name}, end", style | {"label": name}, "alpha")
+        axes[0].points(at_best, f"{name}, best", hollow, "alpha")
+        axes[1].points(shares, name, style, "alpha", bars=clipped_bars(shares))
+        axes[2].points(on_the_way, name, style | {"markersize": 3})
     axes[0].plot([], [], color="black", marker="o", label="at the end")
     axes[0].plot([], [], color="black", marker="o", linestyle=":", markerfacecolor="white", label="at best")
     for axis in axes[:2]:
@@ -75,7 +70,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "the axis is linear up to 0.001. (a), (c): mean and standard error over instances. Loads, N, the schedule and γ are chosen here; the paper gives none of them."
         f"{optimum}"
     )
-    return Drawing(figure, pd.concat(frames), caption)
+    return Drawing(figure, caption)
 
 
 def _shares(runs: pd.DataFrame) -> pd.DataFrame:
@@ -84,13 +79,3 @@ def _shares(runs: pd.DataFrame) -> pd.DataFrame:
     rows = runs[runs["quantity"] == "solved_once"].fillna({"gamma": 0.0})
     shares = success_fractions(rows, RUN, rows["value"])
     return shares.assign(gamma=shares["gamma"].replace(0.0, np.nan)).rename(columns={"runs": "n"})
-
-
-def _points(
-    axis: Axes, points: pd.DataFrame, energy: str, panel: str, series: str, style: Mapping[str, Any], x: str = "alpha"
-) -> pd.DataFrame:
-    """Draw the points of an energy, and return them as rows of the CSV."""
-    here = points[points["energy"] == energy]
-    bars = clipped_bars(here) if panel == "b" else here["y_err"].fillna(0.0)
-    axis.errorbar(here[x], here["y"], bars, **style)
-    return here.assign(panel=panel, series=series, x=here[x])

@@ -11,10 +11,10 @@ import pandas as pd
 from localentropy.analysis.local_entropy import around_solutions
 from localentropy.analysis.thresholds import success_fractions
 from localentropy.plots.algorithms import ALGORITHMS, COMMITTEE, nothing_drawn, of_committees
-from localentropy.plots.drawing import GREY, Drawing, clipped_bars, curve_rows, in_style, letter, panels, threshold_line
+from localentropy.plots.drawing import GREY, Drawing, clipped_bars, in_style, letter, panels
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 DISTANCE = 0.01
 """Distance of the local entropies of panel (d): the nearest that was measured."""
@@ -27,17 +27,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) Entropy of BP on the line of the theory, (b) fraction converged, (c) fraction solved, (d) replicas of eLAL."""
     figure, axes = panels(2, 7.0, 5.4, rows=2)
     volume, theory = tables["shaping/belief_volume"], tables["shaping/typical_volume"]
-    frames = [
-        _volume(axes, volume, theory),
-        _capacities(axes[2], tables["shaping/capacities"]),
-        _replicas(axes[3], tables["shaping/replica_numbers_local_entropy"], tables["shaping/tree_local_entropy"]),
-    ]
+    _volume(axes, volume, theory)
+    _capacities(axes[2], tables["shaping/capacities"])
+    _replicas(axes[3], tables["shaping/replica_numbers_local_entropy"], tables["shaping/tree_local_entropy"])
     letter(axes)
-    data = pd.concat(frames)
-    return Drawing(figure, data, _caption(tables, data, scale) + nothing_drawn(data, "abcd"))
+    data = figure.data
+    return Drawing(figure, _caption(tables, data, scale) + nothing_drawn(data, "abcd"))
 
 
-def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) -> pd.DataFrame:
+def _volume(axes: Sequence[Panel], volume: pd.DataFrame, theory: pd.DataFrame) -> None:
     look = ALGORITHMS["belief_propagation"]
     units = volume["units"].iloc[0]
     line = theory[(theory["units"] == units) & (theory["quantity"] == "volume")].sort_values("alpha")
@@ -45,43 +43,36 @@ def _volume(axes: Sequence[Axes], volume: pd.DataFrame, theory: pd.DataFrame) ->
     converged = volume[volume["converged"] == 1].groupby("alpha")["entropy"]
     points = converged.agg(y="mean", y_err="sem", n="size").reset_index()
     fractions = success_fractions(volume, ["alpha"], volume["converged"] == 1).rename(columns={"runs": "n"})
-    axes[0].plot(line["alpha"], line["entropy"], color="black", label="replica theory")
-    axes[0].errorbar(points["alpha"], points["y"], points["y_err"], **(look | {"linestyle": "none"}))
-    axes[1].errorbar(fractions["alpha"], fractions["y"], clipped_bars(fractions), **look)
+    axes[0].line(line["alpha"], line["entropy"], "replica theory", {"color": "black", "label": "replica theory"})
+    axes[0].points(points, "BP", look | {"linestyle": "none"}, "alpha")
+    axes[1].points(fractions, "BP", look, "alpha", bars=clipped_bars(fractions))
     for axis in axes[:2]:
         axis.set(xlabel=r"$\alpha$", xlim=(0.0, 1.05 * volume["alpha"].max()))
-        for alpha in clustering:
-            threshold_line(axis, alpha, f"{alpha:.3f}", at=0.6)
+    for alpha in clustering:
+        rows = axes[0].threshold(alpha, f"{alpha:.3f}", "clustering", at=0.6)
+        axes[1].threshold(alpha, f"{alpha:.3f}", rows, at=0.6)
     shown = pd.concat([line.loc[line["alpha"] <= volume["alpha"].max(), "entropy"], points["y"]])
     if len(shown):
         axes[0].set_ylim(1.05 * shown.min(), 0.0)
     axes[0].set_ylabel("entropy (nats per weight)")
     axes[1].set(ylabel="fraction converged", ylim=(-0.05, 1.05))
     axes[0].legend()
-    return pd.concat(
-        [
-            curve_rows("a", "replica theory", line["alpha"], line["entropy"]),
-            points.assign(panel="a", series="BP", x=points["alpha"]),
-            fractions.assign(panel="b", series="BP", x=fractions["alpha"]),
-            pd.DataFrame({"panel": "a, b", "series": "clustering", "x": clustering}),
-        ]
-    )
 
 
-def _capacities(axis: Axes, table: pd.DataFrame) -> pd.DataFrame:
+def _capacities(axis: Panel, table: pd.DataFrame) -> None:
     own = of_committees(table)
     points = success_fractions(own, ["algorithm", "alpha"], own["solved"]).rename(columns={"runs": "n"})
+    rows = axis.picture.add(points, series=points["algorithm"], x=points["alpha"])
     for name, look in COMMITTEE.items():
-        own = points[points["algorithm"] == name]
-        if len(own):
-            axis.errorbar(own["alpha"], own["y"], clipped_bars(own), **look)
+        own = points["algorithm"] == name
+        if own.any():
+            axis.points(points[own], rows[own], look, "alpha", bars=clipped_bars(points[own]))
     axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
     axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
     axis.legend(*axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.5, 0.66))  # between LAL and fBP
-    return points.assign(panel="c", series=points["algorithm"], x=points["alpha"])
 
 
-def _replicas(axis: Axes, replicas: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+def _replicas(axis: Panel, replicas: pd.DataFrame, others: pd.DataFrame) -> None:
     """Local entropies of eLAL against its number of replicas; of other algorithms, a level over the same training sets."""
     distance = _nearest(replicas)
     ours, theirs = (around_solutions(table[np.isclose(table["distance"], distance)]) for table in (replicas, others))
@@ -89,25 +80,23 @@ def _replicas(axis: Axes, replicas: pd.DataFrame, others: pd.DataFrame) -> pd.Da
     points["x"] = pd.to_numeric(points["algorithm"].str.extract(r"^elal_(\d+)$", expand=False))
     points = points.dropna(subset="x").astype({"x": int}).sort_values("x")
     if len(points):
-        axis.errorbar(points["x"], points["y"], points["y_err"], **COMMITTEE["elal"])
+        axis.points(points, "elal", COMMITTEE["elal"])
         axis.set_xscale("log")
         axis.set_xticks(points["x"], [str(x) for x in points["x"]])
         axis.minorticks_off()
-    frames = [points.assign(panel="d", series="elal")]
     common = theirs[theirs["sample"].isin(replicas["sample"])]
     for name in LEVELS:
         look, values = COMMITTEE[name], common.loc[common["algorithm"] == name, "entropy"]
         if values.empty:
             continue
         mean, error = values.mean(), values.sem()
-        axis.axhline(mean, color=look["color"], linestyle="--", label=look["label"])
+        dashed = {"color": look["color"], "linestyle": "--", "label": look["label"]}
+        axis.level(mean, name, dashed, y_err=error, n=len(values))
         axis.axhspan(mean - error, mean + error, color=look["color"], alpha=0.15, linewidth=0.0)
-        frames.append(pd.DataFrame([{"panel": "d", "series": name, "y": mean, "y_err": error, "n": len(values)}]))
     axis.set(xlabel="replicas $y$ of eLAL", ylabel=rf"$\mathcal{{V}}_1$ at $D$ = {distance:g}")
     axis.legend(
         *axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.65, 0.35)
     )  # between eLAL and ceSGD-slow
-    return pd.concat(frames)
 
 
 def _nearest(table: pd.DataFrame) -> float:

@@ -8,28 +8,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from localentropy.plots.drawing import colors_of, curve_rows
+from localentropy.plots.drawing import colors_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from localentropy.plots.series import Panel
 
 
-def draw_curves(axis: Axes, table: pd.DataFrame, panel: str, marks: Mapping[float, str]) -> pd.DataFrame:
-    """A line for each load, dashed and named at the marked ones.
-
-    Returns:
-        Rows of the figure's CSV.
-    """
-    colors, frames = colors_of(table["alpha"].unique(), of="load"), []
+def draw_curves(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) -> None:
+    """A line for each load, dashed and named at the marked ones."""
+    colors = colors_of(table["alpha"].unique(), of="load")
     axis.axhline(0.0, color="black", linewidth=0.6)
     for alpha, curve in table.sort_values("overlap").groupby("alpha"):
         label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"
-        linestyle = "--" if alpha in marks else "-"
-        axis.plot(curve["overlap"], curve["entropy"], color=colors[alpha], label=label, linestyle=linestyle)
+        look = {"color": colors[alpha], "label": label, "linestyle": "--" if alpha in marks else "-"}
         more = {"alpha": alpha, "residual": curve["residual"]}
-        frames.append(curve_rows(panel, f"α = {alpha:g}", curve["overlap"], curve["entropy"], **more))
+        axis.line(curve["overlap"], curve["entropy"], f"α = {alpha:g}", look, **more)
     axis.set(xlabel="overlap $q_1$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
-    return pd.concat(frames)
 
 
 def in_words(table: pd.DataFrame) -> str:

@@ -16,16 +16,13 @@ import numpy as np
 
 from localentropy import seeds
 from localentropy.arguments import (
-    LARGEST_RATE,
-    MOST_STEPS,
-    require_between,
     require_choice,
     require_flag,
-    require_integer,
 )
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs
+from localentropy.quantities import BETA_START, BETA_STEP, SWEEPS, SWEEPS_AFTER
 from localentropy.solvers.binary.annealing_kernels import lattice_sweeps, real_sweeps
 from localentropy.solvers.binary.bit_kernels import word_stream
 from localentropy.solvers.binary.energies import ENERGIES, energy_table
@@ -74,39 +71,57 @@ def anneal(
     Raises:
         DomainError: N even with ±1 patterns, a margin outside [0, √N], a negative β or step, sweeps < 1, an unknown
             energy, real patterns with an energy other than "errors", γ outside [10⁻³, 10⁶].
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> solvers.anneal(random_patterns(N=101, P=30, seed=0), seed=0).solved
+        True
     """
-    for name, value in {"beta_start": beta_start, "beta_step": beta_step}.items():
-        require_between(name, value, 0.0, LARGEST_RATE)
-    sweeps = require_integer("sweeps", sweeps, 1, MOST_STEPS)
+    beta_start, beta_step = BETA_START.require(beta_start), BETA_STEP.require(beta_step)
+    sweeps = SWEEPS.require(sweeps)
     require_choice("energy", energy, ENERGIES)
     require_flag("stop_at_first", stop_at_first)
-    betas = float(beta_start) + np.arange(sweeps) * float(beta_step)
+    betas = beta_start + np.arange(sweeps) * beta_step
+    after = 0 if stop_at_first else sweeps
     if energy == "errors":
-        return _descend("anneal", instance, margin, seed, betas, sweeper, stop_at_first)
+        return _descend("anneal", instance, margin, seed, betas, sweeper, sweeps, after)
 
     def dynamics(instance: Instance, margin: float, weights: np.ndarray, stream: np.ndarray) -> Sweeps:
         return energy_sweeper(instance, margin, weights, stream, energy, gamma)
 
-    return _descend("anneal", instance, margin, seed, betas, dynamics, stop_at_first)
+    return _descend("anneal", instance, margin, seed, betas, dynamics, sweeps, after)
 
 
-def mct0(instance: Instance, *, margin: float = 0.0, seed: int, sweeps: int = 1000) -> Solution:
+def mct0(instance: Instance, *, margin: float = 0.0, seed: int, sweeps: int = 1000, sweeps_after: int = 0) -> Solution:
     """Metropolis at zero temperature, until the first solution: a flip is accepted if it adds no error.
+
+    The first solution is at the edge of the solutions: it lacks patterns at the smallest allowed sum. Further sweeps
+    go from solution to solution, into their bulk.
 
     Args:
         instance: ±1 patterns with N odd, or real ones.
         margin: κ, see `anneal`.
         seed: root seed of the initial weights and of the moves.
-        sweeps: most sweeps of N attempted flips. A run that solves needs 10 to 300; other runs freeze.
+        sweeps: most sweeps of N attempted flips to the first solution. A run that solves needs 10 to 300; other runs
+            freeze.
+        sweeps_after: sweeps from there on. If there are any, the first solution is in `first_weights`.
 
     Returns:
-        Iterations are sweeps.
+        Iterations are sweeps, with those from the first solution on.
 
     Raises:
-        DomainError: N even with ±1 patterns, a margin outside [0, √N], sweeps < 1.
+        DomainError: N even with ±1 patterns, a margin outside [0, √N], sweeps < 1, sweeps_after < 0.
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> solvers.mct0(random_patterns(N=201, P=40, seed=0), seed=0).solved
+        True
     """
-    sweeps = require_integer("sweeps", sweeps, 1, MOST_STEPS)
-    return _descend("mct0", instance, margin, seed, np.full(sweeps, np.inf), sweeper)
+    sweeps, sweeps_after = SWEEPS.require(sweeps), SWEEPS_AFTER.require(sweeps_after)
+    betas = np.full(sweeps + sweeps_after, np.inf)
+    return _descend("mct0", instance, margin, seed, betas, sweeper, sweeps, sweeps_after)
 
 
 def _descend(
@@ -116,8 +131,10 @@ def _descend(
     seed: int,
     betas: np.ndarray,
     dynamics: Callable[[Instance, float, np.ndarray, np.ndarray], Sweeps],
-    stop_at_first: bool = True,
+    sweeps: int,
+    after: int = 0,
 ) -> Solution:
+    """A run of at most `sweeps` to its first solution, and of `after` from there on, as far as there are βs."""
     check_run(instance, seed)
     started = time.thread_time()
     initial = seeds.generator(seed, f"algorithm/{name}")
@@ -126,22 +143,23 @@ def _descend(
     errors = np.zeros(len(betas) + 1, np.int64)
     errors[0] = round(float(instance.train_error(weights, margin)) * instance.P)
     done, first = 0, weights.copy() if errors[0] == 0 else None
+    last = sweeps if first is None else after
     run = dynamics(instance, margin, weights, stream)
-    while done < len(betas) and not (stop_at_first and first is not None):
-        chunk = slice(done, done + _CHUNK)
+    while done < last:
+        chunk = slice(done, min(done + _CHUNK, last))
         made = run(betas[chunk], first is None, errors[1:][chunk])
         if not made:  # the last sweep ended without errors, but for rounding errors of the sums
             errors[done] = 0
         done += made
         if first is None and errors[done] == 0:
-            first = weights.copy()
+            first, last = weights.copy(), min(len(betas), done + after)
     return Solution(
         weights=weights,
         solved=instance.train_error(weights, margin) == 0.0,
         iterations=done,
         train_errors=errors[: done + 1] / instance.P,
         cpu_seconds=time.thread_time() - started,
-        first_weights=None if stop_at_first else first,
+        first_weights=first if after else None,
     )
 
 

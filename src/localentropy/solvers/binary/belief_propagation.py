@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import MOST_STEPS, require_integer, require_positive
 from localentropy.instances.perceptron import Instance
+from localentropy.quantities import STEPS, TOLERANCE
 from localentropy.solvers.binary.messages import Messages, Update, satisfies
 from localentropy.solvers.solution import Solution, check_run
 
@@ -78,11 +78,16 @@ def belief_propagation(
 
     Raises:
         DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> counted = solvers.belief_propagation(random_patterns(N=501, P=250, seed=0), seed=0)
+        >>> round(counted.entropy, 4), counted.converged
+        (0.329, True)
     """
     check_run(instance, seed)
-    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance, most=1.0)
-    tolerance = float(tolerance)
+    max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
     how = Update(update, order, damping, adaptive)
     start = time.thread_time()
     generator = seeds.generator(seed, "algorithm/belief_propagation", N=instance.N, P=instance.P)

@@ -12,19 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from localentropy.arguments import MOST_STEPS, require_flag, require_integer, require_number, require_positive
-from localentropy.device import torch_device
+from localentropy.arguments import require_flag, require_number
+from localentropy.device import Tensor, torch, torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.adam import Adam
+from localentropy.quantities import EPOCHS, GROUP, RATE_OF_SIGNS, SCALE_OF_SIGNS, SPREAD
 from localentropy.seeds import generator
 from localentropy.solvers.solution import Solution, check_instance, require_runs
 
-LARGEST_SQUARED_RATE = 1e9
-"""The largest scale of the logits, and the largest learning rate: squares of gradients do not overflow."""
 _GROUP_BYTES = 2**32  # patterns on a GPU at once; a constant, so that groups are the same everywhere
 _LOOK_EVERY = 50  # epochs between two looks at whether all runs have stopped: each look waits for the GPU
 
@@ -82,6 +79,12 @@ def binarynet(
 
     Raises:
         DomainError: N even with ±1 patterns, a margin outside [0, √N], a parameter or device that is not allowed.
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> solvers.binarynet(random_patterns(N=501, P=150, seed=0), seed=0, stop_at_first=True).solved
+        True
     """
     return binarynet_many(
         [instance],
@@ -141,13 +144,13 @@ def binarynet_many(
         check_instance(one)
     require_flag("stop_at_first", stop_at_first)
     place = torch_device(device)
-    _check(instances, logit_scale=logit_scale, learning_rate=learning_rate, spread=spread)
-    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
+    _check(instances)
+    logit_scale, learning_rate = SCALE_OF_SIGNS.require(logit_scale), RATE_OF_SIGNS.require(learning_rate)
+    epochs, spread = EPOCHS.require(epochs), SPREAD.require(spread)
     size = 4 * instances[0].P * instances[0].N
     if group is None:
         group = 1 if place.type == "cpu" else max(1, _GROUP_BYTES // size)
-    group = require_integer("group", group, 1)
-    logit_scale, learning_rate, spread = float(logit_scale), float(learning_rate), float(spread)
+    group = GROUP.require(group)
     margin = require_number("margin", margin)
     solutions = []
     for start in range(0, len(instances), group):
@@ -282,7 +285,7 @@ def _solution(
     )
 
 
-def _check(instances: Sequence[Instance], *, logit_scale: float, learning_rate: float, spread: float) -> None:
+def _check(instances: Sequence[Instance]) -> None:
     first = instances[0]
     for one in instances:
         if (one.P, one.N, one.binary) != (first.P, first.N, first.binary):
@@ -292,6 +295,3 @@ def _check(instances: Sequence[Instance], *, logit_scale: float, learning_rate: 
             )
     if first.binary:
         require_odd(first.N)
-    require_positive(logit_scale=logit_scale, learning_rate=learning_rate, most=LARGEST_SQUARED_RATE)
-    if not 0.0 < require_number("spread", spread) <= 1.0:
-        raise DomainError(f"spread = {spread} is out of range: allowed is 0 < spread <= 1, where weights are clipped")

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
 
-from localentropy.numerics.compiled import subroutine
+from localentropy.numerics.compiled import instruction, subroutine
 from localentropy.seeds import entropy
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -24,7 +23,7 @@ def _count_bits(typing: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-count_bits: Any = intrinsic(_count_bits)
+count_bits: Any = instruction(_count_bits, lambda word: np.uint64(np.bitwise_count(word)))
 """Number of ones in a uint64, by the instruction of the processor, also on vectors."""
 
 

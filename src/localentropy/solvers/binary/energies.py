@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from localentropy.arguments import require_choice, require_number
+from localentropy.arguments import require_choice
 from localentropy.errors import DomainError
+from localentropy.quantities import GAMMA_OF_ENERGY
 
 ENERGIES = ("errors", "linear", "cross_entropy")
 _LEAST_LEVELS = {"linear": 2, "cross_entropy": 2**10}
@@ -69,9 +70,7 @@ def energy_table(energy: str, N: int, P: int, least: int, gamma: float) -> Energ
     sums = np.arange(-N - 2, N + 3, 2)
     if energy == "linear":
         return EnergyTable(1.0, np.maximum(0, least - sums) // 2)
-    gamma = require_number("gamma", gamma)
-    if not 1e-3 <= gamma <= 1e6:
-        raise DomainError(f"gamma = {gamma:g} is out of range: allowed is 0.001 to 1e6")
+    gamma = GAMMA_OF_ENERGY.require(gamma)
     energies = np.logaddexp(0.0, -2.0 * gamma * (sums - least + 1) / math.sqrt(N)) / (2.0 * gamma)
     unit = float((energies[:-2] - energies[2:]).max()) / levels
     return EnergyTable(unit, np.rint(energies / unit).astype(np.int64))

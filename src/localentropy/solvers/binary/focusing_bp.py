@@ -14,15 +14,10 @@ import numpy as np
 
 from localentropy import seeds
 from localentropy.arguments import (
-    MOST_DRAWS,
-    MOST_STEPS,
     require_choice,
-    require_integer,
-    require_number,
-    require_positive,
 )
-from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
+from localentropy.quantities import CAP, COUPLINGS, EXPONENT, REPLICAS_OF_MESSAGES, STEPS, TOLERANCE
 from localentropy.solvers.binary.messages import Messages, Update
 from localentropy.solvers.solution import FocusingRecord, Solution, check_run
 
@@ -53,18 +48,11 @@ def protocol_values(
         DomainError: an argument out of range.
     """
     require_choice("protocol", protocol, PROTOCOLS)
-    steps = require_integer("steps", steps, 1, MOST_DRAWS)
-    replicas, exponent, cap = (
-        require_number(name, value) for name, value in {"replicas": replicas, "exponent": exponent, "cap": cap}.items()
-    )
-    if not (replicas > 1 and exponent >= 0 and 0 < cap <= 1):
-        raise DomainError(
-            f"focusing needs replicas > 1, exponent >= 0, 0 < cap <= 1; "
-            f"got replicas={replicas}, exponent={exponent}, cap={cap}"
-        )
+    steps, replicas = COUPLINGS.require(steps), REPLICAS_OF_MESSAGES.require(replicas)
+    exponent, cap = EXPONENT.require(exponent), CAP.require(cap)
     if protocol == "fixed_replicas":
         rho = np.arange(1, steps + 1) / steps
-        y = np.full(steps, float(replicas))
+        y = np.full(steps, replicas)
     else:
         rho = np.arange(steps) / steps
         # At ρ = 0 the coupling is 0 and the number of replicas has no effect, except for exponent 0.
@@ -126,11 +114,15 @@ def focusing_bp(
 
     Raises:
         DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> solvers.focusing_bp(random_patterns(N=501, P=250, seed=0), seed=0).solved
+        True
     """
     check_run(instance, seed)
-    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance, most=1.0)
-    tolerance = float(tolerance)
+    max_iterations, tolerance = STEPS.require(max_iterations), TOLERANCE.require(tolerance)
     require_choice("stop", stop, ("end", "first"))
     how = Update(update, order, damping, adaptive)
     couplings, ys = protocol_values(protocol, steps, replicas, exponent, cap)

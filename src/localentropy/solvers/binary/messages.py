@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import require_choice, require_flag, require_fraction
+from localentropy.arguments import require_choice, require_flag
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
+from localentropy.quantities import DAMPING, EPSILON, FIELD
 from localentropy.solvers.binary import message_kernels
 
 UPDATES = ("exact", "expanded")
 ORDERS = ("parallel", "sequential")
 LARGEST_DAMPING = 0.98
-LARGEST_FIELD = 30.0
-"""Bound on every field. tanh(30) is 1 in float64; without a bound a weight could stay frozen for ever."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +44,7 @@ class Update:
     def __post_init__(self) -> None:
         require_choice("update", self.update, UPDATES)
         require_choice("order", self.order, ORDERS)
-        require_fraction(damping=self.damping)
-        object.__setattr__(self, "damping", float(self.damping))
+        object.__setattr__(self, "damping", DAMPING.require(self.damping))
         require_flag("adaptive", self.adaptive)
 
 
@@ -74,8 +72,7 @@ class Messages:
         Raises:
             DomainError: N even with ±1 patterns, a margin outside [0, √N], epsilon outside [0, 1).
         """
-        require_fraction(epsilon=epsilon)
-        epsilon = abs(float(epsilon))  # -0.0 would be an interval of a negative length
+        epsilon = abs(EPSILON.require(epsilon))  # -0.0 would be an interval of a negative length
         # One type for all instances, because a kernel in the disk cache must have one signature.
         self.patterns = instance.signed_patterns.astype(np.float32)
         self.threshold = threshold_of(instance, margin)
@@ -113,7 +110,7 @@ class Messages:
             self._reach,
             self._how.update == "expanded",
             self.damping,
-            LARGEST_FIELD,
+            FIELD.high,
             sequential,
             self.fields,
             self.total,
@@ -127,7 +124,7 @@ class Messages:
             self.external,
             float(coupling),
             float(replicas),
-            LARGEST_FIELD,
+            FIELD.high,
             self.total,
             self.magnetizations,
             self._changes,
@@ -151,7 +148,7 @@ class Messages:
     def saturated(self) -> bool:
         """Whether a field is at its bound. Then the messages diverged, and the Bethe entropy means nothing."""
         # Absolute values would be a second array of the size of the messages.
-        at_bound = max(max(fields.max(), -fields.min()) for fields in (self.total, self.fields)) >= LARGEST_FIELD
+        at_bound = max(max(fields.max(), -fields.min()) for fields in (self.total, self.fields)) >= FIELD.high
         return bool(at_bound)
 
     def errors(self) -> int:

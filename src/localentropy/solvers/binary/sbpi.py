@@ -8,10 +8,11 @@ import time
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import require_integer, require_number, shown
+from localentropy.arguments import require_integer, shown
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs, unpack_signs
+from localentropy.quantities import REINFORCEMENT, THETA
 from localentropy.solvers.binary.bit_kernels import word_stream
 from localentropy.solvers.binary.sbpi_kernels import sbpi_passes
 from localentropy.solvers.solution import Solution, check_run
@@ -49,6 +50,12 @@ def sbpi(
     Raises:
         DomainError: real patterns, N even, θ_m even or below 1, p_s outside [0, 1], passes < 1 or so many that the
             hidden integers could overflow, a margin outside [0, √N].
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> solvers.sbpi(random_patterns(N=501, P=250, seed=0), seed=0).solved
+        True
     """
     check_run(instance, seed)
     _check(instance, theta, reinforcement, passes)
@@ -81,12 +88,11 @@ def _check(instance: Instance, theta: int, reinforcement: float, passes: int) ->
     if not instance.binary:
         raise DomainError("sbpi needs ±1 patterns: its hidden states are integers; take activation = 'sign'")
     require_odd(instance.N)
-    if not 1 <= require_integer("theta", theta) < 2**31 or theta % 2 != 1:
+    if not THETA.has(require_integer("theta", theta)) or theta % 2 != 1:
         raise DomainError(
             f"theta = {shown(theta)} is not on the lattice: allowed are the odd integers 1, 3, 5, … below 2³¹"
         )
-    if not 0.0 <= require_number("reinforcement", reinforcement) <= 1.0:
-        raise DomainError(f"reinforcement = {reinforcement} is not a probability: allowed is 0 to 1")
+    REINFORCEMENT.require(reinforcement)
     most = (2**31 - 2) // (2 * instance.P)
     if not 1 <= require_integer("passes", passes) <= most:
         raise DomainError(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from localentropy.arguments import MOST_STEPS, require_fraction, require_integer, require_positive
 from localentropy.errors import DomainError
 from localentropy.instances.committee import TreeCommittee, check_committee, unit_norm
+from localentropy.quantities import DAMPING, STEPS, TOLERANCE
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
 from localentropy.solvers.committee.messages import Messages
 from localentropy.solvers.solution import Solution
@@ -39,7 +39,7 @@ def committee_belief_propagation(
 
     Messages of the patterns as in `committee_focusing_bp`, steps 1–3; the weights answer m = B/x and v = 1/x with x
     such that the mean of m² and v add up to 1, in closed form. They are right for independent inputs, as on random
-    patterns. There they agree with `localentropy.replica.spherical_tree.typical` for many weights, and no longer
+    patterns. There they agree with `localentropy.theory.typical` of `Spherical` for many weights, and no longer
     converge where typical solutions fall into clusters.
 
     Source: `shaping`, Methods (belief propagation); docs/shaping/theory.md eqs. B.2 to B.6. Damping and tolerance are
@@ -64,10 +64,8 @@ def committee_belief_propagation(
             f"instance = {type(instance).__name__} object: committee_belief_propagation needs a TreeCommittee. "
             "Units with common inputs have correlated weights, which the messages leave out"
         )
-    require_fraction(damping=damping)
-    max_iterations = require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    require_positive(tolerance=tolerance, most=1.0)
-    damping, tolerance = float(damping), float(tolerance)
+    damping, tolerance = DAMPING.require(damping), TOLERANCE.require(tolerance)
+    max_iterations = STEPS.require(max_iterations)
     clock = time.thread_time()
     messages = Messages(instance)
     errors = [messages.errors()]

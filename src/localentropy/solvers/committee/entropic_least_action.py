@@ -7,12 +7,20 @@ import time
 
 import numpy as np
 
-from localentropy.arguments import LARGEST_RATE, MOST_STEPS, require_integer, require_number, require_positive
-from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, check_committee, unit_norm
+from localentropy.quantities import (
+    BATCH,
+    COUPLING,
+    COUPLING_GROWTH,
+    EPOCHS,
+    RATE_OF_RULE,
+    REPLICAS_OF_RULE,
+    SEED,
+    SPREAD_OF_REPLICAS,
+)
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.least_action_kernels import coupled_epoch
-from localentropy.solvers.committee.runs import LARGEST_CORRECTION, random_start, solution
+from localentropy.solvers.committee.runs import random_start, solution
 from localentropy.solvers.solution import Solution
 
 MOST_REPLICAS = 10**4
@@ -59,18 +67,20 @@ def committee_entropic_least_action(
 
     Raises:
         DomainError: not a committee with ±1 patterns, units with one input, or an argument out of range.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
+        >>> committee_entropic_least_action(machine, seed=0).solved
+        True
     """
     check_committee(instance)
-    require_integer("seed", seed)
-    require_positive(learning_rate=learning_rate, most=LARGEST_CORRECTION)
-    require_positive(coupling=coupling, tolerance=tolerance, most=LARGEST_RATE)
-    if require_number("coupling_growth", coupling_growth) < 0.0:
-        raise DomainError(f"coupling_growth = {coupling_growth} is out of range: it must not be negative")
-    learning_rate, tolerance = float(learning_rate), float(tolerance)
-    coupling, coupling_growth = float(coupling), float(coupling_growth)
-    replicas = require_integer("replicas", replicas, 2, MOST_REPLICAS)
-    batch = min(require_integer("batch", batch, 1), instance.P)
-    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
+    seed, learning_rate = SEED.require(seed), RATE_OF_RULE.require(learning_rate)
+    coupling, coupling_growth = COUPLING.require(coupling), COUPLING_GROWTH.require(coupling_growth)
+    replicas, tolerance = REPLICAS_OF_RULE.require(replicas), SPREAD_OF_REPLICAS.require(tolerance)
+    batch, epochs = min(BATCH.require(batch), instance.P), EPOCHS.require(epochs)
     clock = time.thread_time()
     weights, stream = random_start(instance, seed, "committee_entropic_least_action", replicas)
     centre = unit_norm(weights.sum(0))

@@ -14,16 +14,20 @@ import numpy as np
 
 from localentropy import seeds
 from localentropy.arguments import (
-    MOST_DRAWS,
-    MOST_STEPS,
     require_choice,
-    require_fraction,
-    require_integer,
-    require_number,
-    require_positive,
 )
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, TreeCommittee, check_committee, unit_norm
+from localentropy.quantities import (
+    COUPLING_END,
+    COUPLING_START,
+    COUPLINGS,
+    DAMPING,
+    REPLICAS_OF_MESSAGES,
+    SEED,
+    STEPS,
+    TOLERANCE,
+)
 from localentropy.solvers.committee.focusing_kernels import update_weights
 from localentropy.solvers.committee.messages import Messages
 from localentropy.solvers.solution import FocusingRecord, Solution
@@ -68,7 +72,8 @@ def committee_focusing_bp(
     4. m = B/x, v = 1/(x + Λ), Λ = 1/[(1/x + 1/λ)/(y − 1) + 1/λ], with x such that the mean of m² and v add up to 1.
 
     Source: `shaping`, Methods and SI (algorithm, λ from 0.5 to 30 in 30 steps, y = 10, 200 iterations); `overparam`,
-    §III and Methods (random features). The multiplier of the norm, tolerance and damping are chosen.
+    §III and Methods (random features); docs/shaping/theory.md eqs. B.2 to B.5, B.7. The multiplier of the norm,
+    tolerance and damping are chosen.
 
     The messages assume that pre-activations have variance v and are independent between units. Random features of one
     latent pattern are correlated within and between units. There the messages are approximate: they find solutions, but
@@ -96,6 +101,14 @@ def committee_focusing_bp(
 
     Raises:
         DomainError: not a committee with ±1 patterns, a fully connected one without seed, an argument out of range.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
+        >>> committee_focusing_bp(machine, seed=0).solved
+        True
     """
     _check(instance, seed, coupling_start, coupling_end, steps, replicas, damping, max_iterations, tolerance)
     require_choice("stop", stop, ("end", "first"))
@@ -159,16 +172,15 @@ def _check(
 ) -> None:
     check_committee(instance)
     if seed is not None:
-        require_integer("seed", seed)
+        SEED.require(seed)
     elif not isinstance(instance, TreeCommittee):
         raise DomainError("seed = None: a fully connected machine needs a seed, which tells its units apart")
-    require_integer("steps", steps, 1, MOST_DRAWS)
-    require_integer("max_iterations", max_iterations, 1, MOST_STEPS)
-    if not 0.0 < require_number("coupling_start", coupling_start) <= require_number("coupling_end", coupling_end):
+    COUPLINGS.require(steps)
+    STEPS.require(max_iterations)
+    if COUPLING_START.require(coupling_start) > COUPLING_END.require(coupling_end):
         raise DomainError(
             f"couplings from {coupling_start} to {coupling_end}: allowed is 0 < coupling_start <= coupling_end"
         )
-    if require_number("replicas", replicas) <= 1.0:
-        raise DomainError(f"replicas = {replicas} is out of range: it must be larger than 1")
-    require_fraction(damping=damping)
-    require_positive(tolerance=tolerance, most=1.0)
+    REPLICAS_OF_MESSAGES.require(replicas)
+    DAMPING.require(damping)
+    TOLERANCE.require(tolerance)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from localentropy.arguments import MOST_STEPS, require_integer, require_positive
 from localentropy.instances.committee import Committee, check_committee
+from localentropy.quantities import BATCH, EPOCHS, RATE_OF_RULE, SEED
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.least_action_kernels import epoch
-from localentropy.solvers.committee.runs import LARGEST_CORRECTION, random_start, solution
+from localentropy.solvers.committee.runs import random_start, solution
 from localentropy.solvers.solution import Solution
 
 
@@ -38,13 +38,18 @@ def committee_least_action(
 
     Raises:
         DomainError: not a committee with ±1 patterns, units with one input, or an argument out of range.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> committee_least_action(machine, seed=0).solved
+        True
     """
     check_committee(instance)
-    require_integer("seed", seed)
-    require_positive(learning_rate=learning_rate, most=LARGEST_CORRECTION)
-    learning_rate = float(learning_rate)
-    batch = min(require_integer("batch", batch, 1), instance.P)
-    epochs = require_integer("epochs", epochs, 1, MOST_STEPS)
+    seed, learning_rate = SEED.require(seed), RATE_OF_RULE.require(learning_rate)
+    batch, epochs = min(BATCH.require(batch), instance.P), EPOCHS.require(epochs)
     clock = time.thread_time()
     (weights,), stream = random_start(instance, seed, "committee_least_action")
     patterns = instance.data.signed_patterns

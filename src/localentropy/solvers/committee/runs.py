@@ -9,9 +9,6 @@ from localentropy.instances.committee import Committee, unit_norm
 from localentropy.seeds import generator
 from localentropy.solvers.solution import Solution
 
-LARGEST_CORRECTION = 1e6
-"""The largest η of the least-action rule: corrections that cancel must leave the weights, of order 1, as they were."""
-
 
 def random_start(
     instance: Committee, seed: int, algorithm: str, replicas: int = 1

@@ -9,24 +9,18 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from localentropy.arguments import (
-    LARGEST_RATE,
-    MOST_STEPS,
     require_choice,
-    require_integer,
-    require_number,
-    require_positive,
     shown,
 )
-from localentropy.device import torch_device
+from localentropy.device import Tensor, torch, torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, check_committee
+from localentropy.quantities import BATCH, BETA, BETA_GROWTH, EPOCHS, GAMMA_GROWTH, GAMMA_OF_LOSS, LEARNING_RATE, LOSS
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.runs import random_start, solution
 from localentropy.solvers.committee.sgd_kernels import epoch as compiled_epoch
@@ -64,17 +58,9 @@ class Schedule:
     loss_tolerance: float = 1e-7
 
     def __post_init__(self) -> None:
-        require_positive(learning_rate=self.learning_rate, beta=self.beta, gamma=self.gamma, most=LARGEST_RATE)
-        for name in ("beta_growth", "gamma_growth"):
-            if require_number(name, getattr(self, name)) < 0.0:
-                raise DomainError(f"{name} = {getattr(self, name)} is out of range: it must not be negative")
-        object.__setattr__(self, "batch", require_integer("batch", self.batch, 1))
-        object.__setattr__(self, "epochs", require_integer("epochs", self.epochs, 1, MOST_STEPS))
         require_choice("stop", self.stop, ("errors", "loss"))
-        require_positive(loss_tolerance=self.loss_tolerance)
-        for field in fields(self):
-            if field.type == "float":  # numpy's numbers would be others in the kernels
-                object.__setattr__(self, field.name, float(getattr(self, field.name)))
+        for quantity in (LEARNING_RATE, BETA, BETA_GROWTH, GAMMA_OF_LOSS, GAMMA_GROWTH, BATCH, EPOCHS, LOSS):
+            object.__setattr__(self, quantity.name, quantity.require(getattr(self, quantity.name)))
 
 
 def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None = None, device: str = "cpu") -> Solution:
@@ -103,6 +89,14 @@ def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None =
     Raises:
         DomainError: not a committee, units with one input, a parameter out of range, a device that is not available,
             stop = "loss" on a GPU.
+
+    Example:
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> from localentropy.instances import random_patterns
+        >>> machine = TreeCommittee(random_patterns(N=99, P=50, seed=0), units=3)
+        >>> from localentropy.solvers.committee.sgd import committee_sgd
+        >>> committee_sgd(machine, seed=0).solved
+        True
     """
     return committee_sgd_many([instance], seeds=[seed], schedule=schedule, device=device)[0]
 
@@ -168,8 +162,8 @@ def _run(instance: Committee, seed: int, schedule: Schedule) -> Solution:
         if by_loss or wrong < min(errors):
             best[:] = weights
         errors.append(wrong)
-        beta = min(beta * (1.0 + schedule.beta_growth), LARGEST_RATE)
-        gamma = min(gamma * (1.0 + schedule.gamma_growth), LARGEST_RATE)
+        beta = min(beta * (1.0 + schedule.beta_growth), BETA.high)
+        gamma = min(gamma * (1.0 + schedule.gamma_growth), GAMMA_OF_LOSS.high)
     converged = loss < schedule.loss_tolerance if by_loss else None
     return solution(instance, best, errors, time.thread_time() - clock, converged)
 
@@ -284,8 +278,8 @@ def _run_at_once(
         for index, order in enumerate(torch.from_numpy(orders).to(device)):
             batch.epoch(order, schedule, beta, gamma)
             counts[index] = batch.errors
-            beta = min(beta * (1.0 + schedule.beta_growth), LARGEST_RATE)
-            gamma = min(gamma * (1.0 + schedule.gamma_growth), LARGEST_RATE)
+            beta = min(beta * (1.0 + schedule.beta_growth), BETA.high)
+            gamma = min(gamma * (1.0 + schedule.gamma_growth), GAMMA_OF_LOSS.high)
         for run, found, weights in zip(going, counts.T.tolist(), batch.best.cpu().numpy(), strict=True):
             errors[run] += found[: found.index(0) + 1] if 0 in found else found
             best[run] = weights

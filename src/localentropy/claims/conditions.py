@@ -1,0 +1,326 @@
+"""What a claim's test returns: a conjunction of conditions, each a number and what it is held to.
+
+A test is a function whose arguments are experiment tables by name. It returns `all_of(…)` of its conditions, or raises
+`Untestable`:
+
+    def capacity(typical):
+        last = typical.loc[typical["alpha"].idxmax()]
+        require(len(typical) > 1, "a line in α needed")
+        return all_of(printed("α_c", last["alpha"], "0.833"), below("|entropy| there", abs(last["entropy"]), 1e-6))
+
+A condition's words say what its number is. They hold no number that was measured, so they are the same on all tables.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+MAY_BE_MISSING = ("zero_error_epoch", "entropy", "local_entropy", "local_entropy_first")
+"""Quantities that a run may lack: it always made errors; the messages did not converge.
+
+Means skip missing numbers, so a claim is not judged if another quantity lacks one.
+"""
+FEWEST = 5
+"""Solved samples below which nothing is said about the solutions."""
+
+
+class Untestable(Exception):
+    """The tables cannot decide the claim; the message says why. The scorecard makes a finding of it."""
+
+
+def require(enough: object, why: str) -> None:
+    """Refuse to judge a claim unless the tables are enough for it.
+
+    Raises:
+        Untestable: they are not; `why` says what is needed or missing.
+    """
+    if not enough:
+        raise Untestable(why)
+
+
+class Verdict(StrEnum):
+    """The outcome of a claim's test, and of each of its conditions."""
+
+    REPRODUCED = "reproduced"
+    OFF = "reproduced, printed number off"
+    NOT_REPRODUCED = "not reproduced"
+    NOT_TESTABLE = "not testable at this scale"
+
+
+_SEVERITY = (Verdict.REPRODUCED, Verdict.OFF, Verdict.NOT_TESTABLE, Verdict.NOT_REPRODUCED)
+"""The worst one decides about a conjunction."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A number of a claim's test, and what it is held to.
+
+    Attributes:
+        words: what the number is.
+        value: the number; missing (NaN) if there is none.
+        bound: what it is held to, in signs, such as `< 0.15`.
+        holds: whether it is so; None if the tables cannot decide.
+        lower, upper: the limits of the value, so that a reader sees how near it is.
+        error: standard error of the value; missing (NaN) if it has none, as a statistic or a number of theory.
+        printed: the number as the text prints it, if it is judged apart from the claim's statement.
+    """
+
+    words: str
+    value: float
+    bound: str
+    holds: bool | None
+    lower: float = -math.inf
+    upper: float = math.inf
+    error: float = math.nan
+    printed: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on this condition alone. A printed number that is off is no failure, but a missing one is."""
+        if self.holds is None:
+            return Verdict.NOT_TESTABLE
+        if self.holds:
+            return Verdict.REPRODUCED
+        return Verdict.OFF if self.printed and math.isfinite(self.value) else Verdict.NOT_REPRODUCED
+
+    @property
+    def inside(self) -> float:
+        """By how much the value is inside its limits; negative if it is outside."""
+        return min(self.value - self.lower, self.upper - self.value)
+
+    @property
+    def off(self) -> str:
+        """How far the number is from the printed one, in per cent of it.
+
+        Example:
+            >>> digits("α_c", 1.6669, "1.63").off, digits("α_c", 7.6, "7.65").off
+            ('+2.3 %', '-0.65 %')
+        """
+        apart = 100.0 * (self.value / float(self.printed) - 1.0)
+        return f"{apart:+.1f} %" if abs(apart) >= 1.0 else f"{apart:+.2g} %"
+
+    def open_if(self, blind: object) -> Condition:
+        """The condition, open instead of failed if the tables would not show what is claimed."""
+        return replace(self, holds=None) if blind and self.verdict is Verdict.NOT_REPRODUCED else self
+
+    def fail_if(self, clear: object) -> Condition:
+        """The condition, failed instead of open if the tables would show a clear case of what is claimed."""
+        return replace(self, holds=False) if clear and self.holds is None else self
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The outcome of a claim's test.
+
+    Attributes:
+        conditions: what must all be so for the claim to hold, in the order of the test.
+        detail: further numbers, or why nothing can be said.
+    """
+
+    conditions: tuple[Condition, ...]
+    detail: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the worst condition."""
+        return max((condition.verdict for condition in self.conditions), key=_SEVERITY.index)
+
+    @property
+    def off(self) -> str:
+        """How far the printed numbers are off that are, in words; nothing with another verdict."""
+        off = [condition.off for condition in self.conditions if condition.verdict is Verdict.OFF]
+        return ", ".join(off) if self.verdict is Verdict.OFF else ""
+
+    @property
+    def worst_first(self) -> list[Condition]:
+        """The conditions that fail, then those that are open or off, then those that hold, the nearest ones first."""
+
+        def slack(condition: Condition) -> tuple[int, float]:
+            sizes = [abs(each) for each in (condition.value, condition.lower, condition.upper) if math.isfinite(each)]
+            relative = condition.inside / (max(sizes, default=1.0) or 1.0)
+            return -_SEVERITY.index(condition.verdict), -math.inf if math.isnan(relative) else relative
+
+        return sorted(self.conditions, key=slack)
+
+
+def all_of(*conditions: Condition, detail: str = "") -> Finding:
+    """The finding of a claim that holds if all of these conditions do."""
+    return Finding(conditions, detail)
+
+
+def above(
+    words: str, value: float, limit: float, error: float = math.nan, *, by: float = 0.0, or_open: bool = False
+) -> Condition:
+    """A value is above a limit.
+
+    Args:
+        words: what the value is.
+        value: the number.
+        limit: what it must exceed.
+        error: its standard error.
+        by: standard errors by which it must be above.
+        or_open: whether the condition is open where the value is neither above nor below by as much, and not failed.
+
+    Example:
+        >>> above("slope", 0.3, 0.0).holds, above("slope", 0.3, 0.0, 0.2, by=2, or_open=True).holds
+        (True, None)
+    """
+    holds = _judged(value - limit, error, by, or_open)
+    return Condition(words, float(value), _sign(">", limit, by), holds, lower=float(limit), error=float(error))
+
+
+def below(
+    words: str, value: float, limit: float, error: float = math.nan, *, by: float = 0.0, or_open: bool = False
+) -> Condition:
+    """A value is below a limit, as in `above`.
+
+    Example:
+        >>> below("overlap", 0.8, 1.0, 0.1, by=3).holds
+        False
+    """
+    holds = _judged(limit - value, error, by, or_open)
+    return Condition(words, float(value), _sign("<", limit, by), holds, upper=float(limit), error=float(error))
+
+
+def at_least(words: str, value: float, limit: float, error: float = math.nan) -> Condition:
+    """A value is a limit, or above it."""
+    bound, holds = _sign("≥", limit), bool(value >= limit)
+    return Condition(words, float(value), bound, holds, lower=float(limit), error=float(error))
+
+
+def at_most(words: str, value: float, limit: float, error: float = math.nan) -> Condition:
+    """A value is a limit, or below it."""
+    bound, holds = _sign("≤", limit), bool(value <= limit)
+    return Condition(words, float(value), bound, holds, upper=float(limit), error=float(error))
+
+
+def between(words: str, value: float, lower: float, upper: float, error: float = math.nan) -> Condition:
+    """A value is inside an interval, without its ends."""
+    holds = bool(lower < value < upper)
+    bound = f"{lower:.5g} to {upper:.5g}"
+    return Condition(words, float(value), bound, holds, float(lower), float(upper), float(error))
+
+
+def scored(words: str, score: float, least: float = 2.0) -> Condition:
+    """A difference that a claim says is positive, in units of its error: open if it is not decided.
+
+    Args:
+        words: what the difference is.
+        score: the difference over its standard error, or a normal score.
+        least: standard errors that decide.
+
+    Example:
+        >>> [scored("z of the fall", score).holds for score in (2.5, 0.5, -2.5)]
+        [True, None, False]
+    """
+    holds = None if -least < score <= least else bool(score > least)
+    return Condition(words, float(score), f"> {least:g}, open above {-least:g}", holds, lower=least)
+
+
+def printed(words: str, value: float, text: str) -> Condition:
+    """A value is a printed number, rounded to its digits.
+
+    Example:
+        >>> printed("α_c", 0.8331, "0.833").holds, printed("α_c", 0.8336, "0.833").holds
+        (True, False)
+    """
+    half = 0.5 * 10.0 ** -len(text.partition(".")[2])
+    lower, upper = float(text) - half, float(text) + half
+    holds = bool(lower <= value <= upper)
+    return Condition(words, float(value), f"{text} to the digits printed", holds, lower, upper)
+
+
+def digits(words: str, value: float, text: str) -> Condition:
+    """A printed number that is judged apart from the claim's statement, which needs conditions of its own.
+
+    If only such conditions fail, the verdict is "reproduced, printed number off".
+    """
+    return replace(printed(words, value, text), printed=text)
+
+
+def falls(words: str, *curves: ArrayLike, along: str) -> Condition:
+    """Curves fall at every step.
+
+    Args:
+        words: what falls.
+        *curves: values in order, of each curve.
+        along: what they are along.
+
+    Raises:
+        Untestable: no curve has two values.
+
+    Example:
+        >>> falls("error", [0.3, 0.2, 0.1], along="α").words
+        'largest step of the error along α'
+    """
+    return below(f"largest step of the {words} along {along}", largest(_steps(*curves)), 0.0)
+
+
+def rises(words: str, *curves: ArrayLike, along: str) -> Condition:
+    """Curves rise at every step, as in `falls`."""
+    return above(f"smallest step of the {words} along {along}", smallest(_steps(*curves)), 0.0)
+
+
+def undecided(words: str, why: str) -> Condition:
+    """A condition on which the tables say nothing."""
+    return Condition(words, math.nan, why, None)
+
+
+def _judged(inside: float, error: float, by: float, or_open: bool) -> bool | None:
+    least = by * error if by else 0.0
+    return None if or_open and -least < inside <= least else bool(inside > least)
+
+
+def _sign(sign: str, limit: float, by: float = 0.0) -> str:
+    return f"{sign} {limit:.5g}" + (f" by {by:g} SE" if by else "")
+
+
+def _steps(*curves: ArrayLike) -> np.ndarray:
+    return np.concatenate([np.zeros(0), *(np.diff(np.asarray(curve, dtype=float)) for curve in curves)])
+
+
+def finite_size(D: np.ndarray | float) -> np.ndarray | float:
+    """The tolerance on errors of solutions at a finite latent dimension: 0.5/D, chosen here.
+
+    The captions of figures 2 and 11 give the deviations measured at each D.
+    """
+    return 0.5 / D
+
+
+def largest(values: Iterable[float]) -> float:
+    """The largest number, or NaN if one of them is missing. NaN is within no bound.
+
+    `max` and pandas would skip a missing number.
+
+    Raises:
+        Untestable: there are none.
+    """
+    array = np.fromiter(values, dtype=float)
+    require(array.size, "too few rows to compare")
+    return float(array.max())
+
+
+def smallest(values: Iterable[float]) -> float:
+    """The smallest number, as `largest`."""
+    return -largest(-value for value in values)
+
+
+def largest_rise(values: np.ndarray, errors: np.ndarray) -> float:
+    """The largest rise of a value above the smallest before it, in standard errors of the difference.
+
+    Raises:
+        Untestable: fewer than two values.
+    """
+    before = [int(np.argmin(values[:end])) for end in range(1, len(values))]
+    return largest((values[1:] - values[before]) / np.hypot(errors[1:], errors[before]))
+
+
+def numbers(values: object, form: str = ".4g") -> str:
+    """A few numbers for a sentence."""
+    return ", ".join(format(float(value), form) for value in values)  # type: ignore[attr-defined]

@@ -1,0 +1,58 @@
+"""A message that kernels are being compiled, for a user who waits longer than a second."""
+
+from __future__ import annotations
+
+import logging
+import math
+import sys
+import time
+from threading import Timer
+from typing import Any
+
+from numba.core.event import Listener
+
+from localentropy.numerics.kernel_cache import PACKAGE, KernelCache
+
+PATIENCE = 1.0
+"""Seconds of compilation before the message. A pause of this length ends a wait."""
+
+
+class Announcer(Listener):  # type: ignore[misc]
+    """Listener to numba's compilations. Numba tells it when each begins and ends, one at a time."""
+
+    def __init__(self) -> None:
+        self._began = self._ended = -math.inf
+        self._told = False
+        self._timer: Timer | None = None
+
+    def on_start(self, event: Any) -> None:
+        """A compilation begins: start the timer of the message, which is printed once in a wait."""
+        if not _is_kernel(event):
+            return
+        now = time.monotonic()
+        if now > self._ended + PATIENCE:
+            self._began, self._told = now, False
+        self._timer = Timer(max(0.0, self._began + PATIENCE - now), self._tell, [event.data["dispatcher"].__name__])
+        self._timer.daemon = True
+        self._timer.start()
+
+    def on_end(self, event: Any) -> None:
+        """A compilation has ended, with or without success: stop the timer."""
+        if _is_kernel(event) and self._timer:
+            self._timer.cancel()
+            self._ended = time.monotonic()
+
+    def _tell(self, name: str) -> None:
+        if self._told:
+            return
+        self._told = True
+        message = f"compiling for the first call ({name} and what else it needs): some seconds"
+        if sys.stderr and sys.stderr.isatty():
+            print(f"{PACKAGE}: {message}", file=sys.stderr)
+        else:
+            logging.getLogger(PACKAGE).info(message)
+
+
+def _is_kernel(event: Any) -> bool:
+    """Whether an event is about a whole kernel, not about a part of one or a function of another package."""
+    return isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache)

@@ -1,0 +1,332 @@
+"""What a pattern asks of its stability: the energies of a model.
+
+A stability x gets the weight exp(-beta E(x)). A hard constraint has the weights 0 and 1. An energy enters a free
+entropy through one term, the mean over patterns of the logarithm of the mean weight over a student's own part.
+
+    >>> from localentropy.theory import CrossEntropy, Perceptron, typical
+    >>> round(typical(Perceptron(alpha=0.6, energy=CrossEntropy(gamma=2.0, log_beta=1.0))).q, 6)
+    0.212083
+
+A user's own energy is a frozen dataclass that derives from `Steps` (docs/own_model.md).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr
+
+from localentropy.arguments import shown
+from localentropy.errors import DomainError
+from localentropy.numerics.jets import Array, Jet, Number, compose, plain
+from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, unit_legendre
+from localentropy.quantities import GAMMA, LOG_BETA, TEMPERATURE
+from localentropy.theory.pair_energy import Reference, SoftReference, StepReference
+from localentropy.theory.patterns import cross_entropy, hard_margin, pull
+from localentropy.theory.step_patterns import PANEL_NODES, step_term
+
+if TYPE_CHECKING:
+    from localentropy.theory.model import Covariances
+
+FEW_PATTERNS = 0.07
+"""Entropy that patterns take, in nats per weight, where a search for a load with solutions starts."""
+SMALL = 1e-12
+"""A covariance that hardly moves the energetic term: its slope is taken there."""
+
+
+class Labels(NamedTuple):
+    """The teacher's pre-activations that have the label 1. A stability is a pre-activation times the label.
+
+    Attributes:
+        edges: where the weight changes.
+        weights: the probability of this label between the edges, one more than edges.
+    """
+
+    edges: tuple[float, ...]
+    weights: tuple[float, ...]
+
+
+SIGN = Labels((0.0,), (0.0, 1.0))
+
+
+class Energy(ABC):
+    """What a pattern asks of its stability. A subclass is a frozen dataclass.
+
+    Attributes:
+        control: the number by which the free entropy is differentiated too: the margin, or ln beta.
+    """
+
+    symmetric: ClassVar[bool] = False
+    """Whether weights w and -w always have the same energy."""
+
+    @property
+    @abstractmethod
+    def control(self) -> float:
+        """The margin of a hard constraint, ln beta of others."""
+
+    @property
+    @abstractmethod
+    def hard(self) -> bool:
+        """Whether patterns are satisfied or not, so that the free entropy is the entropy of the solutions."""
+
+    @abstractmethod
+    def term(self, at: Covariances, control: Number, labels: Labels = SIGN) -> Jet:
+        """G_E: mean over a pattern of ln of the mean weight over a student's own part, nats.
+
+        Args:
+            at: the covariances of the pre-activations, as jets.
+            control: the value of `control`, as a jet or a number.
+            labels: of the teacher.
+        """
+
+    @abstractmethod
+    def reference(self, at: Covariances) -> Reference | SoftReference | StepReference:
+        """Weights of this energy, whose pre-activations have these covariances, as a reference for others."""
+
+    @property
+    def solved(self) -> Energy | None:
+        """The constraint of the weights that are counted around a reference: no energy; None is the margin."""
+        return self
+
+    def slopes(self, variance: float) -> tuple[float, float]:
+        """First two derivatives of ln of the mean weight by the pre-activation at 0, for random weights."""
+        _, (by_common, by_free) = self._weak(variance)
+        return math.sqrt(max(2.0 * (by_free - by_common), 0.0)), 2.0 * by_common
+
+    def few_patterns(self, variance: float) -> float:
+        """A load at which patterns leave most of the entropy of random weights."""
+        return FEW_PATTERNS / max(self.cost(variance), SMALL)
+
+    def cost(self, variance: float) -> float:
+        """Entropy that one pattern takes from random weights, nats."""
+        return -self._weak(variance)[0]
+
+    def _weak(self, variance: float) -> tuple[float, Array]:
+        """The term of random weights and its derivatives by C and V."""
+        from localentropy.theory.model import Covariances
+
+        common, free = Jet(SMALL * variance, np.array([1.0, 0.0])), Jet(variance, np.array([0.0, 1.0]))
+        term = self.term(Covariances(common, free, 0.0), self.control)
+        return term.value, term.gradient
+
+
+@dataclass(frozen=True)
+class HardMargin(Energy):
+    """Stabilities are at least the margin: the energy of a model to which no other is given.
+
+    Attributes:
+        margin: kappa.
+    """
+
+    margin: float = 0.0
+
+    hard: ClassVar[bool] = True  # type: ignore[misc]
+
+    @property
+    def control(self) -> float:
+        """The margin."""
+        return self.margin
+
+    def term(self, at: Covariances, control: Number, labels: Labels = SIGN) -> Jet:
+        """G_E (docs/margins/theory.md eq. 3)."""
+        return hard_margin(*at, control)
+
+    def reference(self, at: Covariances) -> Reference:
+        """Typical solutions of the margin."""
+        return Reference(*at, self.margin)
+
+    def slopes(self, variance: float) -> tuple[float, float]:
+        """The hazard at the margin and its negative slope, in units of the deviation."""
+        first = pull(self.margin, variance)
+        return first, first * (self.margin / variance - first)
+
+    def few_patterns(self, variance: float) -> float:
+        """A pattern costs about ln 2 + margin^2 / 2 nats, the margin in its unit; less if this is negative."""
+        unit = self.margin / math.sqrt(variance)
+        return 0.1 / (1.0 + unit**2) if unit >= 0.0 else -FEW_PATTERNS / float(log_ndtr(-unit))
+
+
+@dataclass(frozen=True)
+class CrossEntropy(Energy):
+    """Cross-entropy loss at an inverse temperature, E(x) = ln(1 + exp(-2 gamma x)) / (2 gamma) (`shaping`, eq. C.3).
+
+    Attributes:
+        gamma: sharpness of the loss, in [0.1, 100].
+        log_beta: ln beta, in [-20, 2000]. At low temperatures beta is beyond the range of numbers.
+    """
+
+    gamma: float
+    log_beta: float
+
+    hard: ClassVar[bool] = False  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", GAMMA.require(self.gamma))
+        object.__setattr__(self, "log_beta", LOG_BETA.require(self.log_beta))
+
+    @property
+    def control(self) -> float:
+        """ln beta."""
+        return self.log_beta
+
+    def term(self, at: Covariances, control: Number, labels: Labels = SIGN) -> Jet:
+        """G_E (docs/shaping/theory.md eq. C.3). There is no teacher."""
+        return cross_entropy(at.common, at.free, control, self.gamma)
+
+    def reference(self, at: Covariances) -> SoftReference:
+        """Weights drawn at the temperature."""
+        return SoftReference(at.common, at.free, self.log_beta, self.gamma)
+
+    @property
+    def solved(self) -> None:
+        """Weights without errors: the margin of the model."""
+        return
+
+
+class Steps(Energy):
+    """An energy that is constant between a few stabilities: the base class of a user's own energy.
+
+    A subclass states `edges` and `energies`, as fields, class variables or properties. Energies are 0 or infinite in a
+    hard constraint. Others may come with `log_beta`.
+
+    Attributes:
+        edges: stabilities at which the energy changes, in increasing order.
+        energies: energies below the first edge, between neighbouring edges, and above the last one, one more than
+            edges; 0 or more, or infinite. The least is 0.
+        log_beta: logarithm of the inverse temperature beta, a factor on all energies.
+
+    Example:
+        >>> import math
+        >>> from dataclasses import dataclass
+        >>> from localentropy.theory import Perceptron, Steps, alpha_c
+        >>> @dataclass(frozen=True)
+        ... class AtMost(Steps):
+        ...     largest: float
+        ...     @property
+        ...     def edges(self):
+        ...         return 0.0, self.largest
+        ...     @property
+        ...     def energies(self):
+        ...         return math.inf, 0.0, math.inf
+        >>> round(alpha_c(Perceptron(energy=AtMost(1.0))), 6)
+        0.634277
+    """
+
+    edges: tuple[float, ...]
+    energies: tuple[float, ...]
+    log_beta: float = 0.0
+
+    @property
+    def control(self) -> float:
+        """ln beta; it has no effect on a hard constraint."""
+        return self.log_beta
+
+    @property
+    def hard(self) -> bool:
+        """Whether all energies are 0 or infinite."""
+        return set(self.energies) <= {0.0, math.inf}
+
+    @property
+    def symmetric(self) -> bool:  # type: ignore[override]
+        """Whether x and -x have the same energy."""
+        return self.energies == self.energies[::-1] and self.edges == tuple(-edge for edge in self.edges[::-1])
+
+    @property
+    def labels(self) -> Labels:
+        """The weights of stabilities, as the probabilities that a teacher of this pre-activation gives the label 1."""
+        return Labels(self.edges, tuple(math.exp(-math.exp(self.log_beta) * energy) for energy in self.energies))
+
+    def term(self, at: Covariances, control: Number, labels: Labels = SIGN) -> Jet:
+        """G_E, by sums of Gaussian tails and one integral."""
+        return compose(*self._found(at, control, labels)[:3], (*at, control))
+
+    def pulls(self, at: Covariances, labels: Labels) -> tuple[float, float]:
+        """Mean squares of the first two derivatives of ln of the mean weight by the pre-activation."""
+        pulled, bent = self._found(at, self.control, labels)[3]
+        return float(pulled), float(bent)
+
+    def _found(self, at: Covariances, control: Number, labels: Labels) -> tuple[float, Array, Array, Array]:
+        edges, energies = _levels(self.edges, self.energies)
+        scaled = math.exp(plain(control)) * energies
+        return step_term(*map(plain, at), edges, scaled, *_label_arrays(labels), *PANEL)  # type: ignore[no-any-return]
+
+    def reference(self, at: Covariances) -> StepReference:
+        """Weights drawn by this energy, and students without energy."""
+        edges, energies = _levels(self.edges, self.energies)
+        students = np.where(energies == 0.0, 0.0, math.inf)
+        return StepReference(at.common, at.free, edges, math.exp(self.log_beta) * energies, edges, students)
+
+    def slopes(self, variance: float) -> tuple[float, float]:
+        """First two derivatives of ln of the mean weight, by the jumps of the weight."""
+        edges, energies = _levels(self.edges, self.energies)
+        a, deviation = edges / math.sqrt(variance), math.sqrt(variance)
+        weight = np.exp(-math.exp(self.log_beta) * energies)
+        jump = np.diff(weight) * INVERSE_SQRT_2PI * np.exp(-0.5 * a * a - self._weak(variance)[0])
+        first, second = float(jump.sum()) / deviation, float(jump @ a) / variance
+        return first, second - first**2
+
+
+PANEL = unit_legendre(PANEL_NODES)
+
+
+@lru_cache(maxsize=256)
+def _levels(edges: tuple[float, ...], energies: tuple[float, ...]) -> tuple[Array, Array]:
+    """Edges and energies of a user's `Steps` as arrays.
+
+    Raises:
+        DomainError: they are no energy of stabilities.
+    """
+    if not edges or not all(map(math.isfinite, edges)) or any(b <= a for a, b in itertools.pairwise(edges)):
+        raise DomainError(f"edges = {shown(edges)}: allowed are finite numbers in increasing order, at least one")
+    if len(energies) != len(edges) + 1:
+        raise DomainError(f"energies = {shown(energies)}: allowed is one more than edges: {len(edges) + 1}")
+    if not min(energies) == 0.0 or any(math.isnan(energy) for energy in energies):
+        raise DomainError(f"energies = {shown(energies)}: allowed are numbers from 0 on and inf; the least must be 0")
+    return np.array(edges, dtype=float), np.array(energies, dtype=float)
+
+
+@lru_cache(maxsize=256)
+def _label_arrays(labels: Labels) -> tuple[Array, Array]:
+    return np.array(labels.edges), np.array(labels.weights)
+
+
+@dataclass(frozen=True)
+class GibbsLoss(Steps):
+    """The number of errors at a temperature: a stability below 0 costs 1 / T (`glm`; docs/glm/theory.md eq. 42).
+
+    Attributes:
+        temperature: T, in [0, 100]. At 0 no pattern may be wrong.
+
+    Example:
+        >>> from localentropy.theory import GibbsLoss, TeacherStudent, typical
+        >>> round(typical(TeacherStudent(alpha=1.0, energy=GibbsLoss(temperature=0.4))).r, 6)
+        0.465126
+    """
+
+    temperature: float
+
+    edges: ClassVar[tuple[float, ...]] = (0.0,)  # type: ignore[misc]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "temperature", TEMPERATURE.require(self.temperature))
+
+    @property
+    def log_beta(self) -> float:  # type: ignore[override]
+        """-ln T; 0 at T = 0."""
+        return -math.log(self.temperature) if self.temperature else 0.0
+
+    @property
+    def solved(self) -> GibbsLoss:
+        """No errors."""
+        return GibbsLoss(0.0)
+
+    @property
+    def energies(self) -> tuple[float, ...]:  # type: ignore[override]
+        """1 for an error; infinite at T = 0."""
+        return 1.0 if self.temperature else math.inf, 0.0

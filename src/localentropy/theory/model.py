@@ -1,0 +1,317 @@
+"""What a model states, and the free entropy of its typical solutions put together from that.
+
+A model is a value: it cannot be changed, it is checked when it is made, and models with equal parameters are equal.
+Questions are functions of it. A user's own model is a subclass of `Model`: a frozen dataclass with an optional `alpha`
+and a `margin`, and the covariances of its pre-activations.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from localentropy import quantities
+from localentropy.arguments import shown
+from localentropy.errors import DomainError
+from localentropy.numerics.jets import Jet, Number, exp, logistic, plain, variables
+from localentropy.numerics.saddle_point import Array, FreeEntropy
+from localentropy.quantities import ALPHA, MARGIN_OF_THRESHOLDS, Quantity
+from localentropy.theory import sites
+from localentropy.theory.energies import SIGN, Energy, HardMargin, Labels
+
+LOG_ALPHA, MARGIN, LOG_LOAD = range(3)
+"""Positions of the control parameters of `Typical`. An energy may have another control than a margin there: ln beta."""
+
+OPEN: Any = None
+"""The value of `alpha` in a model without a load. Such a model can be asked for thresholds only."""
+
+
+class Covariances(NamedTuple):
+    """Covariances of the pre-activations of solutions on a pattern.
+
+    Attributes:
+        common: C, the variance that two solutions share beyond the teacher's part.
+        free: V, the variance of one solution's own part.
+        teacher: R, the covariance of a solution's and the teacher's pre-activations; 0 where there is no teacher.
+    """
+
+    common: Any
+    free: Any
+    teacher: Any
+
+
+class PairCovariances(NamedTuple):
+    """Covariances of the pre-activations of students beside their reference, on a pattern.
+
+    A student's pre-activation is s times that of its reference, plus a rest.
+
+    Attributes:
+        s: the factor.
+        rests: X, the covariance of the rests of two students.
+        free: V, the variance of one student's own part.
+        reference: Y, the covariance of a rest and the reference's pre-activation.
+        other: Z, the covariance of a rest and another reference's pre-activation.
+        teacher: R, the covariance of a rest and the teacher's pre-activation.
+    """
+
+    s: Any
+    rests: Any
+    free: Any
+    reference: Any
+    other: Any
+    teacher: Any
+
+
+class GroupCovariances(NamedTuple):
+    """Covariances of the pre-activations of students in groups of y.
+
+    Attributes:
+        common: C, the variance that students of two groups share beyond the teacher's part.
+        free: V, the variance of one student's own part.
+        delta: y times the variance that students of one group share beyond C.
+        teacher: R, the covariance of a student's and the teacher's pre-activations; 0 where there is no teacher.
+    """
+
+    common: Jet
+    free: Jet
+    delta: Jet
+    teacher: Number
+
+
+class Overlap(NamedTuple):
+    """The order parameters of binary weights: q_hat, q, and v = 1 - q without cancellation."""
+
+    q_hat: Any
+    q: Any
+    v: Any
+
+
+class Asked:
+    """Base class of everything that questions are asked of. A subclass is a frozen dataclass of control parameters.
+
+    Attributes:
+        alpha: patterns per weight. It may be left open in a model that is asked for thresholds only.
+    """
+
+    alpha: float
+    load: ClassVar[str] = "alpha"
+    """The field that says how many patterns there are."""
+
+    def _set(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def parameters(self) -> dict[str, Any]:
+        """The given arguments of this model, as a table shows them; a function is shown by its name."""
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
+        named = {name: getattr(value, "__name__", repr(value)) for name, value in given.items() if callable(value)}
+        return {name: value for name, value in (given | named).items() if value is not OPEN}
+
+    def require_load(self, question: str) -> None:
+        """Refuse a model without a number of patterns.
+
+        Raises:
+            DomainError: naming the question and the argument that is missing.
+        """
+        if self.alpha is OPEN:
+            name = type(self).__name__
+            raise DomainError(f"{question} needs {self.load}, which {name} leaves open: {name}({self.load}=...)")
+
+
+class Model(Asked, ABC):
+    """Binary weights that satisfy random patterns, which see the weights through Gaussian pre-activations only.
+
+    Attributes:
+        alpha: patterns per weight, P/N. It may be left open in a model that is asked for thresholds only.
+        margin: smallest stability kappa of a solution, of either sign.
+        energy: what patterns ask of stabilities, if this is not the margin.
+    """
+
+    margin: float
+    energy: Energy | None = None
+
+    labels: ClassVar[Labels] = SIGN
+    """The teacher's pre-activations that have the label 1."""
+    names: ClassVar[tuple[str, ...]] = ("ln q_hat", "logit q")
+    pair_names: ClassVar[tuple[str, ...]] = ()
+    group_names: ClassVar[tuple[str, ...]] = ()
+    beyond_alpha_c: ClassVar[str] = "there are no solutions"
+    teacher: ClassVar[bool] = False
+    """Whether labels come from a teacher."""
+    teacher_solves: ClassVar[bool] = False
+    """Whether the teacher is among the weights. Then every negative margin has solutions at any load."""
+    tried: ClassVar[tuple[Quantity, ...]] = (MARGIN_OF_THRESHOLDS,)
+    """Ranges of parameters in which the searches for `alpha_le` and `alpha_min` were tried, if these are narrower."""
+
+    def __post_init__(self) -> None:
+        if self.alpha is not OPEN:
+            self._set(alpha=ALPHA.require(self.alpha))
+        self._set(margin=quantities.MARGIN.require(self.margin))
+        if self.energy is not None and not isinstance(self.energy, Energy):
+            raise DomainError(f"energy = {shown(self.energy)} is no energy: allowed are values such as GibbsLoss(0.1)")
+        if self.energy is not None and self.margin != 0.0:
+            raise DomainError(f"margin = {self.margin:g} beside an energy: the energy {self.energy!r} takes its place")
+
+    @property
+    def asked(self) -> Energy:
+        """What patterns ask of stabilities: the energy, or the margin."""
+        return HardMargin(self.margin) if self.energy is None else self.energy
+
+    def at(self, **controls: Any) -> Self:
+        """This model with another alpha, margin or energy, which are not checked again."""
+        moved = copy(self)
+        moved._set(**controls)
+        return moved
+
+    @property
+    def without_pairs(self) -> str:
+        """Why the solutions have no Franz-Parisi entropy here; empty where they have one."""
+        return ""
+
+    @abstractmethod
+    def covariances(self, x: Any) -> Covariances:
+        """C, V and R, from the order parameters."""
+
+    @property
+    def variance(self) -> float:
+        """Variance of a pre-activation of random weights, whose root is the unit of the margin."""
+        return 1.0
+
+    @property
+    @abstractmethod
+    def response(self) -> float:
+        """Derivative, by the overlap q and at q = 0, of the covariance of two solutions' pre-activations."""
+
+    def order_parameters(self, y: Sequence[Jet]) -> Any:
+        """The order parameters at coordinates."""
+        return Overlap(exp(y[0]), logistic(y[1]), logistic(-y[1]))
+
+    def site_entropy(self, x: Any, alpha: Number) -> Jet:
+        """Everything in the free entropy that does not see the patterns, nats per weight."""
+        return sites.binary(x.q_hat, x.q, x.v)
+
+    def flip_correlation(self, S: float) -> float:
+        """Correlation of the pre-activations of a student and of its copy with random flips, at overlap S."""
+        return S
+
+    @abstractmethod
+    def pair_covariances(self, x: Any, ref: Any) -> PairCovariances:
+        """Covariances of a student beside its reference, from the order parameters of both."""
+
+    def pair_order_parameters(self, y: Sequence[Jet], spread: Jet) -> Any:
+        """What the model adds to `franz_parisi_entropy.Pair`, at its coordinates `pair_names`; `spread` is 1 - S^2."""
+        return None
+
+    def pair_site_fields(self, x: Any, ref: Any) -> tuple[Number, float, float]:
+        """r_hat of students, q_hat and r_hat of references. r_hat is 0 where no teacher is among the weights."""
+        return 0.0, ref.q_hat, 0.0
+
+    def pair_latent_entropy(self, x: Any, ref: Any) -> Jet | None:
+        """What the model adds to the entropy of the sites of a student beside a reference."""
+        return None
+
+    def pair_stiffness(self, x: Any, pulled: float, bent: float) -> float:
+        """The patterns' factor of the replicon: how strongly they answer to a splitting of the students' overlaps.
+
+        Args:
+            x: order parameters of a student and its reference.
+            pulled: mean square of the first derivative of ln H by a student's field.
+            bent: mean square of the second derivative.
+        """
+        return self.alpha * bent
+
+    @abstractmethod
+    def group_covariances(self, x: Any) -> GroupCovariances:
+        """Covariances of students in groups, from the order parameters `large_deviations.Group`."""
+
+    def group_order_parameters(self, y: Sequence[Jet], x: Any) -> Any:
+        """What the model adds to `large_deviations.Group` x, at its coordinates `group_names`."""
+        return None
+
+    def group_site_field(self, x: Any) -> Number:
+        """r_hat of the students of groups; 0 where no teacher is among the weights."""
+        return 0.0
+
+    def group_latent_entropy(self, x: Any, alpha: Number) -> Number:
+        """What the model adds to the entropy of the sites of groups, nats per weight, divided by y."""
+        return 0.0
+
+    def group_start(self, y: Array) -> Array:
+        """The model's own coordinates of groups that hardly differ, at the coordinates of typical solutions."""
+        return y[2:]
+
+    def weakly_loaded(self, load: float) -> Array:
+        """Coordinates of the solution at a small load (a factor on alpha at fixed geometry), to first order."""
+        q_hat = load * self.alpha * self.response * self.asked.slopes(self.variance)[0] ** 2
+        return np.array([math.log(q_hat), math.log(q_hat)])
+
+    @property
+    def small_load(self) -> float:
+        """A load at which `weakly_loaded` holds to about 1e-3."""
+        return 1e-3 / (1.0 + self.alpha * self.response * self.asked.slopes(self.variance)[0] ** 2)
+
+    def describe(self) -> str:
+        """The control parameters without the margin, as error messages name them."""
+        return f"alpha = {self.alpha:.12g}"
+
+    def beyond(self, name: str, threshold: float) -> str:
+        """Words of an error message for a load above a threshold."""
+        return f"{self.describe()} is above {name} = {threshold:.12g}"
+
+    def scales(self, y: Array) -> Array:
+        """Sizes of the coordinates that errors are relative to."""
+        return np.ones(len(y))
+
+    def values(self, y: Array) -> Any:
+        """The order parameters at coordinates, as numbers."""
+        x = self.order_parameters(variables(y))
+        return type(x)(*map(plain, x))
+
+    def covariance_values(self, y: Array) -> Covariances:
+        """C, V and R at coordinates, as numbers."""
+        found = self.covariances(self.order_parameters(variables(y)))
+        return Covariances(*map(plain, found))
+
+    def reported(self, x: Any) -> dict[str, float]:
+        """The order parameters that a typical solution shows, by name, from their values."""
+        return {"q": x.q, "q_hat": x.q_hat}
+
+
+@dataclass(frozen=True)
+class Typical(FreeEntropy):
+    """phi of the typical solutions of a model; a hard constraint makes it their entropy, nats per weight.
+
+    Controls: ln alpha, the control of the energy (the margin, or ln beta), and the logarithm of a load, a factor on the
+    energetic term.
+    """
+
+    model: Model
+    log_load: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Names of the model's coordinates."""
+        return self.model.names
+
+    def controls(self) -> Array:
+        """ln alpha, the energy's control, ln load."""
+        return np.array([math.log(self.model.alpha), self.model.asked.control, self.log_load])
+
+    def scales(self, coordinates: Array) -> Array:
+        """The scales of the model."""
+        return self.model.scales(coordinates)
+
+    def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
+        """phi, nats per weight."""
+        x = self.model.order_parameters(coordinates)
+        energy = self.model.asked.term(self.model.covariances(x), controls[MARGIN], self.model.labels)
+        return (
+            self.model.site_entropy(x, exp(controls[LOG_ALPHA]))
+            + exp(controls[LOG_ALPHA] + controls[LOG_LOAD]) * energy
+        )

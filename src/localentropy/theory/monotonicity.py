@@ -1,0 +1,479 @@
+"""Thresholds from which the Franz-Parisi entropy of any model is positive, or grows with distance.
+
+All four thresholds are of one kind. phi_FP(d), or its slope, has a minimum at a small distance. The threshold is the
+value of a control parameter, the reference's margin or the load, at which this minimum is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from scipy.special import log_ndtr
+
+from localentropy.errors import ConvergenceError, DomainError
+from localentropy.numerics.continuation import Branch
+from localentropy.numerics.saddle_point import Array, StationaryPoint, evaluate
+from localentropy.theory.franz_parisi_entropy import (
+    WEAKLY_COUPLED,
+    FranzParisi,
+    FranzParisiCurve,
+    near_typical_distance,
+    reference_point,
+)
+from localentropy.theory.model import Model
+from localentropy.theory.pair_energy import NODES, PairEnergy
+from localentropy.theory.question import question
+from localentropy.theory.stabilities import density
+from localentropy.theory.typical_solutions import finite_largest_alpha, largest_alpha, largest_margin
+
+DISTANCE_TOLERANCE = 1e-4
+"""Tolerance of the logarithm of the minimum's distance. The least value changes only by its square."""
+STEP = 0.3
+"""Step of the logarithm of the distance, in the search for the minimum."""
+NEAREST = 1e-4
+"""Relative distance from the largest margin. Solutions of a margin within it are isolated around any reference."""
+NEAREST_MINIMUM = 1e-10
+"""Smallest distance of a minimum that is looked for."""
+AROUND = (0.2 * np.cos(np.pi * (np.arange(9) + 0.5) / 9.0)).tolist()
+"""Logarithms of distances in units of the horizontal tangent's, at which the slope is computed to find the tangent."""
+LAW_TOLERANCE = 3e-3
+"""Tolerance of ln alpha where the search for a load starts. The law of small distances gives this start."""
+
+Family = Callable[[float], tuple[Model, Model]]
+"""Control parameter → the student, and the model of its reference."""
+
+
+def _least_slope(point: StationaryPoint, log_distance: float) -> tuple[float, float]:
+    """The slope of phi_FP, and what vanishes at its minimum: d^2 phi / d(ln d)^2 - d phi / d(ln d)."""
+    first = point.slope(0)
+    return first * math.exp(-log_distance), point.curvature(0) - first
+
+
+def _least_entropy(point: StationaryPoint, log_distance: float) -> tuple[float, float]:
+    """phi_FP, and its derivative by ln d."""
+    return point.value, point.slope(0)
+
+
+class Criterion(NamedTuple):
+    """What is asked of a curve at small distances.
+
+    Attributes:
+        wanted: the wanted property of phi_FP, as error messages name it.
+        threshold: name of the load above which phi_FP has this property around no reference.
+        measure: (point, ln d) -> what must not be negative, and a number of the sign of its derivative by d.
+        law: (phi, d) -> what must not be negative, from a curve; both have shape (n,).
+    """
+
+    wanted: str
+    threshold: str
+    measure: Callable[[StationaryPoint, float], tuple[float, float]]
+    law: Callable[[Array, Array], Array]
+
+
+MONOTONIC = Criterion("monotonic", "alpha_LE", _least_slope, np.gradient)
+POSITIVE = Criterion("positive", "alpha_min", _least_entropy, lambda phi, d: phi)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Loads at which the solutions of a model change.
+
+    Attributes:
+        alpha_c: patterns per weight at which typical solutions vanish.
+        alpha_le: patterns per weight above which the Franz-Parisi entropy is monotonic around no typical solution.
+        kappa_max: the largest margin at alpha_le.
+        distance: the distance of the horizontal tangent there.
+        alpha_min: patterns per weight above which the Franz-Parisi entropy is negative at some distance from every
+            typical solution.
+    """
+
+    alpha_c: float
+    alpha_le: float
+    kappa_max: float
+    distance: float
+    alpha_min: float
+
+
+class SmallDistanceMinimum:
+    """The minimum in d of phi_FP or of its slope, while a control parameter moves.
+
+    Args:
+        family: a family of curves.
+        measure: as in `Criterion`.
+        control: value of the control parameter at the start.
+        distance: near the minimum there.
+        nodes: of the energetic term.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        measure: Callable[[StationaryPoint, float], tuple[float, float]],
+        control: float,
+        distance: float,
+        nodes: tuple[int, int, int],
+    ) -> None:
+        self.family = family
+        self.measure = measure
+        self.nodes = nodes
+        student, reference = family(control)
+        curve = FranzParisiCurve(student, reference, nodes)
+        self.log_distance = math.log(distance)
+        self._coordinates: Array = curve.point(self.log_distance).coordinates
+
+    def at(self, control: float) -> float:
+        """The least value at a value of the control parameter near the last one; infinity where there is no minimum.
+
+        A curve without one is monotonic, and positive.
+
+        Raises:
+            ConvergenceError: the solution could not be followed.
+        """
+        student, reference = self.family(control)
+        start = reference_point(reference)
+        energy = PairEnergy(start.covariances, self.nodes)
+
+        def problem(log_distance: float) -> FranzParisi:
+            return FranzParisi(student, start, log_distance, energy)
+
+        along = Branch(problem, "log_distance", 0, self.log_distance, self._coordinates, step=STEP)
+
+        def measured(log_distance: float) -> tuple[float, float, float]:
+            point = along.to(log_distance)
+            energy.forget()
+            exact = problem(log_distance)
+            free = evaluate(exact, point.coordinates, exact.controls())
+            assert free is not None
+            exactly = StationaryPoint(point.coordinates, point.value, point.residual, free.gradient, free.hessian)
+            return *self.measure(exactly, log_distance), float(np.max(np.abs(point.coordinates)))
+
+        value = self._descend(measured, math.log(near_typical_distance(student, start)))
+        if math.isfinite(value):
+            self._coordinates = along.to(self.log_distance).coordinates
+        return value
+
+    def _descend(self, measured: Callable[[float], tuple[float, float, float]], end: float) -> float:
+        """Walk downhill until the derivative changes sign, then close in on its root by the secant.
+
+        There is no minimum at distances at which the patterns hardly pull, nor behind the maximum of phi_FP, at `end`.
+        """
+        x = self.log_distance
+        value, rise, deviation = measured(x)
+        below: tuple[float, float] | None = None
+        above: tuple[float, float] | None = None
+        for _ in range(100):
+            if rise > 0.0:
+                above = (x, rise)
+            else:
+                below = (x, rise)
+            if below is None or above is None:
+                x += math.copysign(STEP, -rise)
+                if not math.log(NEAREST_MINIMUM) < x < end or (rise > 0.0 and deviation < WEAKLY_COUPLED):
+                    return math.inf
+            else:
+                part = below[1] / (below[1] - above[1])
+                target = below[0] + min(max(part, 0.02), 0.98) * (above[0] - below[0])
+                if abs(target - x) < DISTANCE_TOLERANCE or above[0] - below[0] < DISTANCE_TOLERANCE:
+                    self.log_distance = x
+                    return value
+                x = target
+            value, rise, deviation = measured(x)
+        raise ConvergenceError("minimum at small distance", {"distance": math.exp(x)}, abs(rise))
+
+
+@question(pairs=True)
+def kappa_u(model: Model) -> float:
+    """Smallest reference margin around which the Franz-Parisi entropy grows with distance up to its maximum.
+
+    Source: `margins`, main text, points 4 and 5; `overparam`, section II; docs/margins/theory.md eq. 22.
+
+    Args:
+        model: its margin is that of the solutions counted; its load is at most `alpha_le`.
+
+    Returns:
+        The margin of the reference.
+
+    Raises:
+        DomainError: the curve is not monotonic even for references of largest margin, or there are so few patterns that
+            it is decided at distances below 1e-10.
+        ConvergenceError: the margin was not found.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, kappa_u
+        >>> round(kappa_u(Perceptron(alpha=0.5)), 5)
+        0.03643
+    """
+    return threshold_margin(model, MONOTONIC)
+
+
+@question(pairs=True)
+def kappa_min(model: Model) -> float:
+    """Smallest reference margin around which the Franz-Parisi entropy is nowhere negative.
+
+    Source: `margins`, main text, point 3; docs/margins/theory.md eq. 22.
+
+    Args:
+        model: with a load of at most `alpha_min`; its margin is not used.
+
+    Returns:
+        The margin of the reference.
+
+    Raises:
+        DomainError: the entropy is negative somewhere even around references of largest margin, or there are so few
+            patterns that it is decided at distances below 1e-10.
+        ConvergenceError: the margin was not found.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, kappa_min
+        >>> round(kappa_min(Perceptron(alpha=0.5)), 5)
+        0.02912
+    """
+    return threshold_margin(model, POSITIVE)
+
+
+@question(load=False, pairs=True)
+def alpha_le(model: Model) -> float:
+    """Local-entropy threshold: above it the Franz-Parisi entropy is monotonic around no typical solution.
+
+    There kappa_u = kappa_max, and the curve around references of largest margin has a horizontal tangent at a small
+    distance. Source: `margins`, main text, "Dense cluster threshold"; `overparam`, eq. 16; docs/margins/theory.md
+    eq. 23.
+
+    Args:
+        model: its margin is that of the solutions counted; its load is not used.
+
+    Returns:
+        The load alpha = P/N.
+
+    Raises:
+        DomainError: parameters at which the search was not tried, or a teacher with a negative margin, who solves any
+            number of patterns.
+        ConvergenceError: the threshold was not found.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, RandomFeatures, alpha_le
+        >>> round(alpha_le(Perceptron()), 5)
+        0.72903
+        >>> round(1 / alpha_le(RandomFeatures(alpha_T=3.0)), 4)  # 1/alpha_LE
+        1.0161
+    """
+    return _threshold(model, MONOTONIC)[0]
+
+
+@question(load=False, pairs=True)
+def alpha_min(model: Model) -> float:
+    """Patterns per weight above which the Franz-Parisi entropy is negative near every typical solution.
+
+    There kappa_min = kappa_max (docs/margins/theory.md eq. 23).
+
+    Args:
+        model: its load is not used.
+
+    Returns:
+        The load alpha = P/N.
+
+    Raises:
+        DomainError: parameters at which the search was not tried, or a teacher with a negative margin, who solves any
+            number of patterns.
+        ConvergenceError: the threshold was not found.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, alpha_min
+        >>> round(alpha_min(Perceptron()), 5)
+        0.74774
+    """
+    return _threshold(model, POSITIVE)[0]
+
+
+@question(load=False, pairs=True)
+def thresholds(model: Model) -> Thresholds:
+    """All loads at which the solutions of a model change.
+
+    Args:
+        model: its load is not used.
+
+    Returns:
+        The three loads `alpha_c`, `alpha_le` and `alpha_min`, and the margin and the distance at `alpha_le`.
+
+    Raises:
+        DomainError: parameters at which the search was not tried, or a teacher with a negative margin, who solves any
+            number of patterns.
+        ConvergenceError: the threshold was not found.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, thresholds
+        >>> found = thresholds(Perceptron())
+        >>> round(found.alpha_c, 5), round(found.alpha_le, 5), round(found.kappa_max, 5)
+        (0.83308, 0.72903, 0.10433)
+    """
+    alpha_le, near = _threshold(model, MONOTONIC)
+    student = model.at(alpha=alpha_le)
+    kappa_max = largest_margin(student)
+    curve = FranzParisiCurve(student, student.at(margin=kappa_max))
+    # The minimum of the slope, by slopes alone: the second derivatives of the energetic term have fewer digits.
+    fitted = Polynomial.fit(AROUND, [curve.at(near * math.exp(offset)).slope for offset in AROUND], len(AROUND) - 1)
+    flat = fitted.deriv().roots()
+    distance = near * math.exp(float(flat[np.abs(flat).argmin()].real))
+    return Thresholds(largest_alpha(student), alpha_le, kappa_max, distance, _threshold(model, POSITIVE)[0])
+
+
+def _threshold(model: Model, criterion: Criterion) -> tuple[float, float]:
+    """`threshold_load` of a model whose load is not used, where the search was tried."""
+    for quantity in model.tried:
+        quantity.require(getattr(model, quantity.name))
+    return threshold_load(model.at(alpha=1.0), criterion)
+
+
+@lru_cache(maxsize=64)
+def threshold_margin(model: Model, criterion: Criterion, nodes: tuple[int, int, int] = NODES) -> float:
+    """The reference margin at which the least value of a criterion's measure is zero.
+
+    Arguments and errors are those of `kappa_u`, and `nodes` of the energetic term.
+    """
+    maximum = largest_margin(model)
+    if maximum - model.margin <= NEAREST * abs(maximum):
+        raise DomainError(
+            f"kappa_max = {maximum:.12g} at {model.describe()} is not above margin = {model.margin:.12g} by more "
+            f"than {NEAREST:g} of itself: no margin makes phi_FP {criterion.wanted}"
+        )
+    guess, distance = small_distance_guess(model, criterion)
+    if not LAW_DISTANCES[0] < distance < LAW_DISTANCES[-1]:
+        raise DomainError(
+            f"too few patterns at {model.describe()}: whether phi_FP is {criterion.wanted} is decided at distances "
+            f"below {NEAREST_MINIMUM:g}"
+        )
+
+    def family(log_gap: float) -> tuple[Model, Model]:
+        return model, model.at(margin=min(model.margin + math.exp(log_gap), maximum))
+
+    end = math.log(maximum - model.margin)
+    start = min(math.log(guess - model.margin), end)
+    minimum = SmallDistanceMinimum(family, criterion.measure, start, distance, nodes)
+    log_gap = _zero(minimum.at, start, 0.07, 1.0, end)
+    if log_gap is None:
+        load = threshold_load(model.at(alpha=1.0), criterion)[0]
+        raise DomainError(f"{model.beyond(criterion.threshold, load)}: no margin makes phi_FP {criterion.wanted}")
+    return family(log_gap)[1].margin
+
+
+@lru_cache(maxsize=64)
+def threshold_load(model: Model, criterion: Criterion, nodes: tuple[int, int, int] = NODES) -> tuple[float, float]:
+    """alpha at which the least value of a criterion's measure is zero for references of largest margin.
+
+    Arguments and errors are those of `alpha_le`, and `nodes` of the energetic term.
+
+    Returns:
+        alpha, and the distance of the minimum.
+    """
+
+    def family(log_alpha: float) -> tuple[Model, Model]:
+        student = model.at(alpha=math.exp(log_alpha))
+        return student, student.at(margin=largest_margin(student))
+
+    end = math.log(finite_largest_alpha(criterion.threshold, model))
+    start, distance = _load_guess(family, criterion, end)
+    minimum = SmallDistanceMinimum(family, criterion.measure, start, distance, nodes)
+    log_alpha = _zero(minimum.at, start, 0.01, -1.0, end)
+    if log_alpha is None:
+        raise ConvergenceError(criterion.threshold, {"alpha": math.exp(end)}, math.inf)
+    return math.exp(log_alpha), math.exp(minimum.log_distance)
+
+
+def _load_guess(family: Family, criterion: Criterion, end: float) -> tuple[float, float]:
+    """ln alpha where the small-distance law asks for the largest margin, below `end`, and the law's distance there."""
+    low, high = end - 0.02, end
+    found = None
+    for _ in range(40):
+        middle = low if found is None else 0.5 * (low + high)
+        student, reference = family(middle)
+        margin, distance = small_distance_guess(student, criterion)
+        if reference.margin > margin:
+            low, found = middle, distance
+        elif found is None:
+            # Twice as far below the end.
+            low, high = 2.0 * low - end, low
+        else:
+            high = middle
+        if found is not None and high - low < LAW_TOLERANCE:
+            return low, found
+    raise ConvergenceError(criterion.threshold, {"alpha": math.exp(low)}, high - low)
+
+
+def _zero(function: Callable[[float], float], start: float, step: float, rising: float, end: float) -> float | None:
+    """Value of a control parameter at which a function vanishes; None if it does not vanish up to `end`.
+
+    Args:
+        function: it is infinite where it is positive and nothing more is known.
+        start: near the zero.
+        step: first one away from the start; it is doubled until the sign has changed.
+        rising: +1 where the function rises with the control parameter, -1 where it falls.
+        end: largest value of the control parameter.
+    """
+    from scipy.optimize import brentq
+
+    here, value = start, function(start)
+    while True:
+        there = min(here - math.copysign(step, value * rising), end)
+        if there == here:
+            return None
+        other = function(there)
+        if (other > 0.0) != (value > 0.0):
+            break
+        here, value, step = there, other, 2.0 * step
+    while not (math.isfinite(value) and math.isfinite(other)):
+        middle = 0.5 * (here + there)
+        between = function(middle)
+        if (between > 0.0) == (value > 0.0):
+            here, value = middle, between
+        else:
+            there, other = middle, between
+    return float(brentq(function, here, there, xtol=1e-10, rtol=1e-10))
+
+
+def small_distance_guess(model: Model, criterion: Criterion) -> tuple[float, float]:
+    """Reference margin and distance at which a criterion's measure first vanishes in the law of small distances.
+
+    Random flips of a reference add to its stabilities a noise of deviation s(d), so that
+    phi_FP = -d ln d + d + alpha P s K(gap / s) with K(y) = int_y^inf ln Phi and P the density at the margin
+    (docs/overparam/theory.md eqs. 26, 28).
+    """
+    at_margin = density(np.array([model.margin]), model)[0]
+    deviation = _deviation_of_flips(model.at(alpha=1.0, margin=0.0))
+    free = LAW_DISTANCES - LAW_DISTANCES * np.log(LAW_DISTANCES)
+    y, tail = _integrated_tail()
+
+    def measured(gap: float) -> Array:
+        loss = model.alpha * at_margin * deviation * np.interp(gap / deviation, y, tail, right=0.0)
+        return criterion.law(free + loss, LAW_DISTANCES)
+
+    # The least value rises with the gap.
+    low, high = (math.sqrt(model.variance) * gap for gap in (1e-6, 1.0))
+    while high > 1.02 * low:
+        gap = math.sqrt(low * high)
+        low, high = (gap, high) if measured(gap).min() < 0.0 else (low, gap)
+    return model.margin + low, float(LAW_DISTANCES[measured(low).argmin()])
+
+
+LAW_DISTANCES = np.geomspace(NEAREST_MINIMUM, 0.1, 600)
+"""Distances at which the law of small distances is computed."""
+
+
+@lru_cache(maxsize=64)
+def _deviation_of_flips(model: Model) -> Array:
+    """Standard deviation of the noise that random flips add to a stability, at `LAW_DISTANCES`."""
+    kept = np.array([model.flip_correlation(1.0 - 2.0 * d) for d in LAW_DISTANCES.tolist()])
+    return math.sqrt(model.variance) * np.sqrt(1.0 - kept**2)
+
+
+@lru_cache(maxsize=1)
+def _integrated_tail() -> tuple[Array, Array]:
+    """y and K(y)."""
+    y = np.linspace(0.0, 40.0, 8001)
+    log_phi = log_ndtr(y)
+    return y[:-1], np.flip(np.cumsum(np.flip(0.5 * (log_phi[1:] + log_phi[:-1]) * np.diff(y))))

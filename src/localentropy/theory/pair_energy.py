@@ -1,0 +1,457 @@
+"""Energetic term of the Franz-Parisi entropy: a pattern seen by a reference and by a student beside it.
+
+The only costly piece of the theory: a three-dimensional integral with a teacher, a two-dimensional one without. Its
+first derivatives are integrals on the same nodes. Its second derivatives are approximate, because they only steer
+Newton's method. They start as differences of the first derivatives, and each new point then corrects them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from localentropy.numerics.compiled import REORDERED, kernel, subroutine
+from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
+from localentropy.numerics.jets import Array, Jet, Number, compose, plain
+from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
+from localentropy.theory.patterns import (
+    LARGEST_EXCESS,
+    SMALLEST_SHARE,
+    boltzmann,
+    excess,
+    onset_grid,
+    soft_cut,
+    soft_mode,
+)
+from localentropy.theory.step_patterns import PANEL_NODES, step_pair_term
+
+NODES = (40, 56, 28)
+"""Numbers of nodes: in z (for a blunt reference), and in nu and tau, the student's own direction in the plane of x and
+y and its orthogonal."""
+
+NEAR, FAR = 1e-6, 0.1
+"""Changes of the covariances, in the variance of the student's own part: below the first, rounding decides what the
+gradient shows of the second derivatives; beyond the second, differences are taken again."""
+
+SOFT_SPACING = 0.14
+"""Spacing of the nodes in z beside a soft reference."""
+# How far a student's direction is integrated beyond its mode. Spacings in t of its nodes: at a kink of width 1, of a
+# Gaussian, and of the table of the reference's weight.
+_SOFT_RANGE, _FEATURE_SPACING, _GAUSSIAN_SPACING, _TABLE_SPACING = 10.0, 0.14, 0.36, 0.05
+
+
+class Reference(NamedTuple):
+    """The covariances of typical solutions: C, V, R of `patterns.hard_margin`, and its margin."""
+
+    common: float
+    free: float
+    teacher: float
+    margin: float
+
+    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
+        """Value (NaN outside of the domain), gradient and pulls of a student at s, X, V, Y, Z, R."""
+        unit, weight = unit_legendre(nodes[2])
+        return _pair_energy(point, np.array([*self, margin]), np.array(nodes), unit, weight)  # type: ignore[no-any-return]
+
+
+class SoftReference(NamedTuple):
+    """The covariances of weights drawn with the probability exp(-beta E) of their cross-entropy."""
+
+    common: float
+    free: float
+    log_beta: float
+    gamma: float
+
+    @property
+    def teacher(self) -> float:
+        """There is none."""
+        return 0.0
+
+    @property
+    def margin(self) -> float:
+        """The stability from which the loss hardly counts, in the place of a margin.
+
+        At most 1: a blunt loss counts even where references hardly have stabilities any more.
+        """
+        return min(max(self.log_beta - math.log(2.0 * self.gamma), 0.0) / (2.0 * self.gamma), 1.0)
+
+    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
+        """The same; the number of nodes follows from the reference, and scales as the first of `nodes`."""
+        spacing = SOFT_SPACING * NODES[0] / nodes[0]
+        return _soft_pair_energy(point, np.array(self), margin, spacing)  # type: ignore[no-any-return]
+
+
+class StepReference(NamedTuple):
+    """The covariances of weights drawn by an energy that is constant between edges, and the energy of the students."""
+
+    common: float
+    free: float
+    edges: Array
+    energies: Array
+    student_edges: Array
+    student_energies: Array
+
+    @property
+    def teacher(self) -> float:
+        """There is none."""
+        return 0.0
+
+    @property
+    def margin(self) -> float:
+        """How much the energy leaves to what is none of the students', in the place of a margin: 0 if it is hard."""
+        wrong = self.energies[(self.student_energies > 0.0) & (self.energies < math.inf)]
+        return float(np.exp(-wrong).max(initial=0.0))
+
+    def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
+        """The same; the panels of the integrals follow from the edges."""
+        return step_pair_term(point, *self, *unit_legendre(PANEL_NODES))  # type: ignore[no-any-return]
+
+
+class PairEnergy:
+    """G_E of a student beside a reference (`overparam`, eqs. 92-93; `margins`, eq. 27b).
+
+    The student's pre-activation is s times the reference's plus a rest u. The term depends on
+
+        s; X, the covariance of the rests of two students; V, the variance of a student's own part;
+        Y, the covariance of u and the reference; Z, that of u and another reference; R, that of u and the teacher.
+
+    Args:
+        reference: its covariances.
+        nodes: of the integral.
+        curved: whether second derivatives are wanted; without, they are zero.
+    """
+
+    def __init__(
+        self,
+        reference: Reference | SoftReference | StepReference,
+        nodes: tuple[int, int, int] = NODES,
+        *,
+        curved: bool = True,
+    ) -> None:
+        self.reference = reference
+        self.nodes = nodes
+        self._curved = curved
+        self._hessian: Array | None = None
+        self._last: tuple[Array, Array] | None = None
+
+    def __call__(self, margin: float, covariances: Sequence[Number]) -> Jet:
+        """G_E of a student of a margin, at its covariances s, X, V, Y, Z, R, nats.
+
+        Raises:
+            ValueError: outside of the domain.
+        """
+        point = _numbers(covariances)
+        value, gradient = self.value_and_gradient(margin, point)
+        self._steer(margin, point, gradient)
+        assert self._hessian is not None
+        return compose(value, gradient, self._hessian, covariances)
+
+    def forget(self) -> None:
+        """Take differences again at the next point."""
+        self._hessian = None
+
+    def value_and_gradient(self, margin: float, point: Array) -> tuple[float, Array]:
+        """G_E and its derivatives, shape (6,), at s, X, V, Y, Z, R.
+
+        Raises:
+            ValueError: outside of the domain.
+        """
+        value, gradient, _ = self._evaluate(margin, point)
+        return value, gradient
+
+    def pulls(self, margin: float, covariances: Sequence[Number]) -> tuple[float, float]:
+        """Mean squares of the first two derivatives of ln H by a student's field, at s, X, V, Y, Z, R.
+
+        Raises:
+            ValueError: outside of the domain.
+        """
+        pulled, bent = self._evaluate(margin, _numbers(covariances))[2]
+        return float(pulled), float(bent)
+
+    def _evaluate(self, margin: float, point: Array) -> tuple[float, Array, Array]:
+        found = self.reference.pair_energy(margin, point, self.nodes)
+        if math.isnan(found[0]):
+            raise ValueError("covariances outside of the domain")
+        return found
+
+    def _steer(self, margin: float, point: Array, gradient: Array) -> None:
+        """Second derivatives: differences, or the least symmetric change that explains the last step."""
+        if not self._curved:
+            self._hessian = np.zeros((6, 6))
+            return
+        step = None if self._last is None else point - self._last[0]
+        if self._hessian is None or step is None or np.max(np.abs(step)) > FAR * point[2]:
+            self._hessian = self._differences(margin, point, gradient)
+        elif self._last is not None:
+            length = float(step @ step)
+            if length > (NEAR * point[2]) ** 2:
+                missing = (gradient - self._last[1] - self._hessian @ step) / length
+                outer = np.outer(missing, step)
+                self._hessian = self._hessian + outer + outer.T - (missing @ step / length) * np.outer(step, step)
+        self._last = (point, gradient)
+
+    def _differences(self, margin: float, point: Array, gradient: Array) -> Array:
+        V = point[2]
+        matrix = np.zeros((6, 6))
+        moved = range(6) if self.reference.teacher else range(5)
+        for index in moved:
+            for length in (1e-5 * V, -1e-5 * V):
+                shifted = point.copy()
+                shifted[index] += length
+                try:
+                    matrix[index] = (self.value_and_gradient(margin, shifted)[1] - gradient) / length
+                    break
+                except ValueError:
+                    continue
+        symmetric: Array = 0.5 * (matrix + matrix.T)
+        return symmetric
+
+
+def _numbers(covariances: Sequence[Number]) -> Array:
+    return np.array([*map(plain, covariances)])
+
+
+@kernel
+def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no-untyped-def]
+    """Value (NaN outside of the domain), gradient by s, X, V, Y, Z, R, and pulls.
+
+    Source: docs/overparam/theory.md eqs. 21, 22, 29.
+    """
+    s, X, V, Y, Z, R = point
+    C_ref, V_ref, R_ref, margin_ref, margin = reference
+    Q_ref = C_ref + R_ref * R_ref
+    gradient, pulls = np.zeros(6), np.zeros(2)
+    # gamma^2: what two students share beyond both references; eta: the part of it that the teacher sees.
+    gamma_squared = X - Z * Z / Q_ref - (Y - Z) ** 2 / V_ref
+    left = C_ref / Q_ref  # 1 - rho^2
+    eta = R - R_ref * Z / Q_ref
+    least = eta * eta / left + SMALLEST_SHARE * V
+    below = min(gamma_squared - least, 0.0)
+    if not (V > 0.0 and below > -LARGEST_EXCESS * V):
+        return np.nan, gradient, pulls
+    taught = R_ref != 0.0 or R != 0.0
+    gamma = math.sqrt(gamma_squared - below)
+    epsilon = eta / (gamma * math.sqrt(left))
+    rho, rest = R_ref / math.sqrt(Q_ref), math.sqrt(left)
+    noise = rest * math.sqrt(1.0 - epsilon * epsilon)
+    slope_z, slope_y = rho / noise, rest * epsilon / noise
+    root_Q, root_V = math.sqrt(Q_ref), math.sqrt(V_ref)
+    a, b = s * root_Q + Z / root_Q, s * root_V + (Y - Z) / root_V
+    deviation, radius = math.sqrt(V), math.hypot(b, gamma)
+    sharp_ref = max(root_Q / root_V, 1.0)
+    # The reference's measure varies in z on the scale sqrt(V_ref / Q_ref).
+    nodes_z, nodes_nu = int(nodes[0] * (1.0 + 0.3 * math.log(sharp_ref))), nodes[1]
+    tilt = abs(a - b * root_Q / root_V) / math.hypot(deviation, gamma)
+    scale = max(sharp_ref, abs(slope_z), tilt)
+    centre = min(max(margin_ref / root_Q, -6.0), 6.0)
+    first, span = crowded(centre, scale)
+    # The Gaussian itself must be resolved where nodes crowd far from its mode.
+    nodes_z = max(nodes_z, int(span * math.hypot(centre, 1.0 / scale) / _GAUSSIAN_SPACING) + 2)
+    step = span / (nodes_z - 1)
+    value = by_Q = by_V = by_R = by_overlap = by_T = 0.0
+    for i in range(nodes_z):
+        z, weight_z = gaussian_node(centre, scale, first + step * i, step)
+        bound = (margin_ref - root_Q * z) / root_V
+        log_reference = log_tail(bound)
+        pull = hazard(bound) / root_V
+        start_x = max(bound, -RANGE)
+        end_x = math.sqrt(max(bound, 0.0) ** 2 + RANGE * RANGE)
+        # Nodes in nu = (b x + gamma y) / radius. Two features may be sharp: the student's margin at the kink, of the
+        # width of its own part, and the reference's at cosine * bound, of width sine.
+        cosine, sine, width, kink = b / radius, gamma / radius, deviation / radius, (margin - a * z) / radius
+        low = min(cosine * start_x, cosine * end_x) - RANGE * sine
+        high = max(cosine * start_x, cosine * end_x) + RANGE * sine
+        # Beyond nine widths ln H is below 1e-18.
+        high = max(min(high, kink + RANGE * width), low + 1e-3 * min(sine, width))
+        middle, size = (kink, width) if width < sine else (cosine * bound, sine)
+        middle, size = min(max(middle, low - 10.0), high + 10.0), min(size, 10.0)
+        t_low = math.asinh((low - middle) / size)
+        t_step = (math.asinh((high - middle) / size) - t_low) / (nodes_nu - 1)
+        for j in range(nodes_nu):
+            t_nu = t_low + t_step * j
+            nu = middle + size * math.sinh(t_nu)
+            weight_nu = size * t_step * math.cosh(t_nu)
+            limit = (b * nu - radius * bound) / gamma
+            log_weight = -0.5 * nu * nu - log_reference
+            if taught:
+                agree, density = _agreement(
+                    limit, slope_z * z + slope_y * sine * nu, slope_y * cosine, log_weight, unit, unit_weight
+                )
+            else:
+                agree, density = exp(max(log_weight + log_tail(-limit), -700.0)) * INVERSE_SQRT_2PI, 0.0
+            h = (margin - a * z - radius * nu) / deviation
+            g = hazard(h)
+            p = weight_z * weight_nu * agree
+            bend = g * excess(h, g)
+            value += p * log_tail(h)
+            by_Q -= 0.5 * p * bend
+            by_V += 0.5 * p * g * h
+            by_R += weight_z * weight_nu * density * g
+            by_T -= p * g * pull
+            pulls[0] += p * g * g
+            pulls[1] += p * bend * bend
+        # Where the reference is exactly at its margin.
+        base, sharpness = (margin - a * z - b * bound) / deviation, gamma / deviation
+        scale_y = max(sharpness, abs(slope_y), 1.0)
+        centre_y = min(max(base / sharpness, -6.0), 6.0)
+        first_y, span_y = crowded(centre_y, scale_y)
+        step_y = span_y / (nodes_nu - 1)
+        for j in range(nodes_nu):
+            y, weight_y = gaussian_node(centre_y, scale_y, first_y + step_y * j, step_y)
+            agree = math.erfc(-SQRT_HALF * (slope_z * z + slope_y * y)) if taught else 1.0
+            by_overlap += weight_z * pull * weight_y * agree * hazard(base - sharpness * y)
+    by_Q, by_V = by_Q / V, by_V / V
+    value += below * by_Q
+    by_R, by_overlap, by_T = by_R / (noise * deviation), by_overlap / deviation, by_T / deviation
+    gradient[0] = 2.0 * (s * (Q_ref + V_ref) + Y) * by_Q + (Q_ref + V_ref) * by_overlap + Q_ref * by_T + R_ref * by_R
+    gradient[1] = by_Q
+    gradient[2] = by_V
+    gradient[3] = 2.0 * s * by_Q + by_overlap
+    gradient[4] = by_T
+    gradient[5] = by_R
+    pulls[0] /= V
+    pulls[1] /= V * V
+    return value, gradient, pulls
+
+
+@subroutine(fastmath=REORDERED)
+def _agreement(limit, U, slope, log_weight, unit, unit_weight):  # type: ignore[no-untyped-def]
+    """Probability that teacher and reference agree with a pattern, given z and nu (eq. 29), and its density.
+
+    Two integrals over tau above -limit, with U falling by `slope` tau: of 2 H(-U), and of 2 N(U).
+    """
+    start = max(-limit, -RANGE)
+    length = math.sqrt(max(start, 0.0) ** 2 + RANGE * RANGE) - start
+    agree = density = 0.0
+    for k in range(len(unit)):
+        tau = start + length * unit[k]
+        u = U - slope * tau
+        weight = unit_weight[k] * exp(max(log_weight - 0.5 * tau * tau, -700.0))
+        bell = exp(-min(0.5 * u * u, 700.0))
+        half = erfcx(abs(u) * SQRT_HALF) * bell
+        agree += weight * (half if u < 0.0 else 2.0 - half)
+        density += weight * bell
+    scale = length * INVERSE_SQRT_2PI * INVERSE_SQRT_2PI
+    return agree * scale, density * scale * SQRT_TWO_OVER_PI
+
+
+@kernel
+def _soft_pair_energy(point, reference, margin, spacing):  # type: ignore[no-untyped-def]
+    """As `_pair_energy`, for a reference without a teacher whose patterns weigh exp(-beta f_gamma).
+
+    Source: docs/shaping/theory.md eqs. C.13, C.14. The direction orthogonal to nu changes only W, the mean of the
+    reference's weight, which is tabulated first: it is a function of one number.
+    """
+    s, X, V, Y, Z, _ = point
+    Q_ref, V_ref, log_beta, gamma_ref = reference
+    gradient, pulls = np.zeros(6), np.zeros(2)
+    shared = X - Z * Z / Q_ref - (Y - Z) ** 2 / V_ref
+    below = min(shared - SMALLEST_SHARE * V, 0.0)
+    if not (V > 0.0 and below > -LARGEST_EXCESS * V):
+        return np.nan, gradient, pulls
+    shared -= below
+    root_Q, root_V = math.sqrt(Q_ref), math.sqrt(V_ref)
+    a, b = s * root_Q + Z / root_Q, s * root_V + (Y - Z) / root_V
+    deviation, radius = math.sqrt(V), math.sqrt(b * b + shared)
+    cosine = b / radius
+    blur, along = math.sqrt(shared) / radius * root_V, root_V * cosine
+    cut = soft_cut(log_beta, gamma_ref)
+    centre, scale, first, step, nodes = onset_grid(root_Q, root_V, log_beta, gamma_ref, spacing)
+    size_ref = max(math.hypot(blur, 0.5 / gamma_ref), 1e-3 * deviation)
+    z, weight_z = np.empty(nodes), np.empty(nodes)
+    L_z, pull_z, mode_z, spread_z = np.empty(nodes), np.empty(nodes), np.empty(nodes), np.empty(nodes)
+    low, high = math.inf, -math.inf
+    for i in range(nodes):
+        z[i], weight_z[i] = gaussian_node(centre, scale, first + step * i, step)
+        found = boltzmann(root_Q * z[i], root_V, log_beta, gamma_ref, spacing / SOFT_SPACING)
+        L_z[i], pull_z[i] = found[0], found[1]
+        # The variance of x is 1 + V L''. That of nu follows.
+        spread_z[i] = math.sqrt(1.0 + cosine * cosine * V_ref * found[2])
+        mode_z[i] = cosine * soft_mode(root_Q * z[i], root_V, log_beta, gamma_ref)
+        for end in (mode_z[i] - _SOFT_RANGE, mode_z[i] + _SOFT_RANGE):
+            low, high = min(low, root_Q * z[i] + along * end), max(high, root_Q * z[i] + along * end)
+    # The table: ln W, and its first two derivatives by t, at omega = cut + size_ref sinh t.
+    first_t = math.asinh((low - cut) / size_ref) - 0.01
+    span_t = math.asinh((high - cut) / size_ref) + 0.01 - first_t
+    # Its error is of the sixth order, and proportional to beta, which is about gamma^-2 for blunt losses.
+    rows = int(span_t / (_TABLE_SPACING * min(gamma_ref, 1.0) ** (1.0 / 3.0))) + 2
+    step_t = span_t / (rows - 1)
+    table = np.empty((rows, 3))
+    for k in range(rows):
+        t = first_t + step_t * k
+        stretch, bent = size_ref * math.cosh(t) * step_t, size_ref * math.sinh(t) * step_t * step_t
+        L, L1, L2, _, _, _, _, _, _ = boltzmann(
+            cut + size_ref * math.sinh(t), blur, log_beta, gamma_ref, spacing / SOFT_SPACING
+        )
+        table[k, 0], table[k, 1], table[k, 2] = L, L1 * stretch, L2 * stretch * stretch + L1 * bent
+    value = by_Q = by_V = by_overlap = by_T = 0.0
+    width = deviation / radius
+    for i in range(nodes):
+        omega_0 = root_Q * z[i]
+        start, end = mode_z[i] - _SOFT_RANGE, mode_z[i] + _SOFT_RANGE
+        # Two features: the student's margin, and where the reference's loss sets in.
+        kink, onset, width_ref = (margin - a * z[i]) / radius, (cut - omega_0) / along, size_ref / abs(along)
+        # Beyond nine widths ln H is below 1e-18.
+        end = max(min(end, kink + RANGE * width), start + 1e-3 * min(width, 1.0))
+        middle, size, other, blunt = (
+            (kink, width, onset, width_ref) if width < width_ref else (onset, width_ref, kink, width)
+        )
+        middle, size = min(max(middle, start - 10.0), end + 10.0), min(size, 10.0)
+        gap = min(abs(other - middle), 2.0 * _SOFT_RANGE)
+        step_nu = min(
+            _FEATURE_SPACING,
+            _FEATURE_SPACING * blunt / math.hypot(size, gap),
+            _GAUSSIAN_SPACING * spread_z[i] / math.hypot(size, mode_z[i] - middle),
+        )
+        t_low = math.asinh((start - middle) / size)
+        span = math.asinh((end - middle) / size) - t_low
+        nodes_nu = int(span / step_nu) + 2
+        step_nu = span / (nodes_nu - 1)
+        for j in range(nodes_nu):
+            grown = exp(t_low + step_nu * j)
+            nu = middle + 0.5 * size * (grown - 1.0 / grown)
+            omega = omega_0 + along * nu
+            t = (math.asinh((omega - cut) / size_ref) - first_t) / step_t
+            k = min(max(int(t), 0), rows - 2)
+            L, slope = quintic(t - k, table[k], table[k + 1])
+            exponent = L - L_z[i] - 0.5 * nu * nu
+            if not exponent > -700.0:
+                continue
+            p = weight_z[i] * 0.5 * size * step_nu * (grown + 1.0 / grown) * exp(exponent) * INVERSE_SQRT_2PI
+            h = (margin - a * z[i] - radius * nu) / deviation
+            g = hazard(h)
+            bend = g * excess(h, g)
+            value += p * log_tail(h)
+            by_Q -= 0.5 * p * bend
+            by_V += 0.5 * p * g * h
+            by_overlap += p * g * slope / (step_t * math.hypot(size_ref, omega - cut))
+            by_T -= p * g * pull_z[i]
+            pulls[0] += p * g * g
+            pulls[1] += p * bend * bend
+    by_Q, by_V, by_overlap, by_T = by_Q / V, by_V / V, by_overlap / deviation, by_T / deviation
+    value += below * by_Q
+    gradient[0] = 2.0 * (s * (Q_ref + V_ref) + Y) * by_Q + (Q_ref + V_ref) * by_overlap + Q_ref * by_T
+    gradient[1] = by_Q
+    gradient[2] = by_V
+    gradient[3] = 2.0 * s * by_Q + by_overlap
+    gradient[4] = by_T
+    pulls[0] /= V
+    pulls[1] /= V * V
+    return value, gradient, pulls
+
+
+@subroutine
+def quintic(x, left, right):  # type: ignore[no-untyped-def]
+    """Value and slope at x in [0, 1] of the polynomial with given value, slope and second derivative at both ends."""
+    f, f1, f2 = left[0], left[1], 0.5 * left[2]
+    rise = right[0] - f - f1 - f2
+    slope = right[1] - f1 - 2.0 * f2
+    bend = right[2] - 2.0 * f2
+    c3 = 10.0 * rise - 4.0 * slope + 0.5 * bend
+    c4 = -15.0 * rise + 7.0 * slope - bend
+    c5 = 6.0 * rise - 3.0 * slope + 0.5 * bend
+    value = f + x * (f1 + x * (f2 + x * (c3 + x * (c4 + x * c5))))
+    return value, f1 + x * (2.0 * f2 + x * (3.0 * c3 + x * (4.0 * c4 + x * 5.0 * c5)))

@@ -1,0 +1,138 @@
+"""Questions: functions of a model. Each also takes a sequence of models, and refuses other arguments in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, is_dataclass
+from functools import singledispatch, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
+
+from localentropy.arguments import shown
+from localentropy.errors import DomainError
+from localentropy.theory.model import Asked, Model
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Own = ParamSpec("Own")
+Answer = TypeVar("Answer")
+Given_co = TypeVar("Given_co", covariant=True)
+
+
+class Question(Protocol[Own, Given_co]):
+    """A function whose first argument is a model of any kind that has an answer, or a sequence of models."""
+
+    __name__: str
+
+    def __call__(self, model: Any, /, *arguments: Own.args, **named: Own.kwargs) -> Given_co:
+        """The answer; a table for a sequence of models."""
+
+    def register(self, kind: type[Asked], answer: Callable[..., Any]) -> object:
+        """Give another kind of models an answer of its own."""
+
+
+def question(
+    *,
+    load: bool = True,
+    pairs: bool = False,
+    teacher: bool = False,
+    energies: Literal["margin", "hard", "any"] = "margin",
+    of: type[Asked] = Model,
+) -> Callable[[Callable[Concatenate[Any, Own], Answer]], Question[Own, Answer]]:
+    """A decorator that makes a question of a function of a model.
+
+    Other kinds of models than `of` get an answer of their own by `<question>.register`, as in
+    `functools.singledispatch`. A sequence of models gives a table: one row for each model, or all rows of its answer.
+
+    Args:
+        load: whether the model must say how many patterns there are.
+        pairs: whether the model's solutions must have a Franz-Parisi entropy.
+        teacher: whether the model's labels must come from a teacher.
+        energies: which energies the model may have: only the margin, hard constraints, or any.
+        of: the models that have an answer.
+    """
+
+    def decorate(function: Callable[Concatenate[Any, Own], Answer]) -> Question[Own, Answer]:
+        name = function.__name__
+
+        @singledispatch
+        def answer(model: Any, *arguments: Any, **named: Any) -> Any:
+            raise DomainError(_refusal(name, model, answer.registry))
+
+        answer.register(of, function)
+
+        def checked(model: Any, *arguments: Any, **named: Any) -> Any:
+            if isinstance(model, Model) and teacher and not model.teacher:
+                raise DomainError(
+                    f"{name} needs a teacher: {type(model).__name__} has none; "
+                    f"allowed are {', '.join(kind.__name__ for kind in _kinds(of) if kind.teacher)}"
+                )
+            if isinstance(model, Asked) and load:
+                model.require_load(name)
+            energy = model.energy if isinstance(model, Model) else None
+            if energy is not None and not (energies == "any" or (energies == "hard" and energy.hard)):
+                allowed = "a margin" if energies == "margin" else "an energy that is 0 or infinite"
+                raise DomainError(f"{name} is not computed for energy = {energy!r}; allowed is {allowed}")
+            if isinstance(model, Model) and pairs and model.without_pairs:
+                raise DomainError(model.without_pairs)
+            return answer(model, *arguments, **named)
+
+        @wraps(function)
+        def ask(model: Any, *arguments: Any, **named: Any) -> Any:
+            models = None if isinstance(model, str) else _entries(model)
+            if models is None:
+                return checked(model, *arguments, **named)
+            return _table(name, [(each, checked(each, *arguments, **named)) for each in models])
+
+        ask.register = answer.register  # type: ignore[attr-defined]
+        return ask  # type: ignore[return-value]
+
+    return decorate
+
+
+def _entries(models: object) -> list[Any] | None:
+    """The entries of a sequence; None of what has none."""
+    try:
+        return list(models)  # type: ignore[call-overload,no-any-return]
+    except TypeError:  # also of an array without dimensions, which is an Iterable
+        return None
+
+
+def _kinds(base: Any) -> list[Any]:
+    """The models among a class and those that derive from it."""
+    below = [kind for child in base.__subclasses__() for kind in _kinds(child)]
+    return [base, *below] if is_dataclass(base) else below
+
+
+def _refusal(name: str, model: object, answered: Iterable[type]) -> str:
+    allowed = ", ".join(kind.__name__ for base in answered if base is not object for kind in _kinds(base))
+    if is_dataclass(model) and not isinstance(model, type):
+        return f"{name} is not computed for {type(model).__name__}; allowed are {allowed}"
+    return f"{name}: {shown(model)} is no model; allowed are {allowed}, such as Perceptron(alpha=0.5)"
+
+
+def numbers(answer: Any) -> Any:
+    """The numbers of an answer that has several, by name; another answer as it is."""
+    if hasattr(answer, "row"):
+        return answer.row()
+    if is_dataclass(answer):
+        return asdict(answer)  # type: ignore[arg-type]
+    return answer._asdict() if hasattr(answer, "_asdict") else answer
+
+
+def _table(name: str, answers: list[tuple[Any, Any]]) -> pd.DataFrame:
+    """The parameters of each model beside its answer. An answer that is a number has the question's name."""
+    import numpy as np
+    import pandas as pd
+
+    def rows(model: Any, answer: Any) -> pd.DataFrame:
+        if not isinstance(answer, pd.DataFrame):
+            found = numbers(answer)
+            answer = found if isinstance(found, dict) else {name: np.ravel(found)}
+            several = any(hasattr(value, "__len__") for value in answer.values())
+            answer = pd.DataFrame(answer, index=None if several else [0])
+        beside = {key: value for key, value in model.parameters().items() if key not in answer}
+        return pd.concat([pd.DataFrame(beside, index=answer.index), answer], axis=1)
+
+    found = [rows(model, answer) for model, answer in answers]
+    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()

@@ -1,0 +1,283 @@
+"""Energies of a model: against plain integrals, the hard margin, Gibbs learning, enumeration, finite differences."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import ndtr
+from scipy.stats import norm
+
+from localentropy.errors import DomainError
+from localentropy.numerics.jets import variables
+from localentropy.theory import (
+    CrossEntropy,
+    GibbsLoss,
+    HardMargin,
+    Labels,
+    Perceptron,
+    RandomFeatures,
+    Steps,
+    TeacherStudent,
+    TreeCommittee,
+    alpha_c,
+    franz_parisi,
+    generalization_errors,
+    gibbs,
+    kappa_max,
+    local_entropy,
+    replicon,
+    typical,
+)
+from localentropy.theory.energies import SIGN
+from localentropy.theory.model import Covariances
+from localentropy.theory.pair_energy import NODES, StepReference
+from tests.enumeration import all_signs
+from tests.finite_differences import FIVE_POINTS, five_point_slope
+
+Z = np.linspace(-9, 9, 2001)
+WEIGHT = norm.pdf(Z) * (Z[1] - Z[0])
+
+
+@dataclass(frozen=True)
+class Levels(Steps):
+    """Any energy that is constant between edges."""
+
+    edges: tuple[float, ...]
+    energies: tuple[float, ...]
+    log_beta: float = 0.0
+
+
+BAND = Levels((-0.8, 0.8), (math.inf, 0.0, math.inf))
+DOOR = Levels((-0.6, 0.6), (0.0, math.inf, 0.0))
+WINDOW = Levels((0.0, 1.0), (math.inf, 0.0, math.inf))
+STAIRS = Levels((-1.0, 0.0, 0.5), (3.0, 1.5, 0.4, 0.0), 0.3)
+ENERGIES = [BAND, DOOR, WINDOW, STAIRS, GibbsLoss(0.4), GibbsLoss(0.0)]
+POINTS = [(0.3, 0.7, 0.0), (0.5, 0.2, 0.4), (0.05, 0.9, -0.2), (0.2, 0.03, 0.6)]
+
+
+def mean_weight(energy, omega, root):
+    """Of omega + root x, from the Gaussian's distribution function."""
+    ends = (np.array([-math.inf, *energy.edges, math.inf]) - np.asarray(omega)[..., None]) / root
+    low, high = ends[..., :-1], ends[..., 1:]
+    inside = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+    return inside @ np.exp(-math.exp(energy.log_beta) * np.array(energy.energies))
+
+
+def plain_term(energy, C, V, R, labels):
+    """Mean of the logarithm over the teacher's u with the label 1 and omega = R u + sqrt(C) y, by two integrals."""
+    ends = [-9.0, *labels.edges, 9.0]
+    total = chance = 0.0
+    for low, high, weight in zip(ends[:-1], ends[1:], labels.weights, strict=True):
+
+        def inner(u):
+            return norm.pdf(u) * (WEIGHT @ np.log(mean_weight(energy, R * u + math.sqrt(C) * Z, math.sqrt(V))))
+
+        total += weight * quad(inner, low, high, epsabs=1e-12, limit=200)[0] if weight else 0.0
+        chance += weight * (ndtr(high) - ndtr(low))
+    return total / chance
+
+
+@pytest.mark.parametrize("labels", [SIGN, Labels((-1.0, 0.0, 1.0), (1.0, 0.0, 1.0, 0.0))], ids=["sign", "wave"])
+@pytest.mark.parametrize("energy", ENERGIES, ids=str)
+def test_the_term_is_the_mean_over_the_teacher_and_the_common_part(energy, labels):
+    for point in POINTS[:2]:
+        found = energy.term(Covariances(*variables(point)), energy.control, labels)
+        assert found.value == pytest.approx(plain_term(energy, *point, labels), rel=1e-8)
+
+
+@pytest.mark.parametrize("energy", [*ENERGIES, CrossEntropy(2.0, 1.3)], ids=str)
+def test_derivatives_of_the_term_are_differences(energy):
+    taught = not isinstance(energy, CrossEntropy)
+    for C, V, R in POINTS if taught else POINTS[:1]:
+
+        def term(values):
+            *at, control = variables(values)
+            return energy.term(Covariances(at[0], at[1], at[2] if taught else 0.0), control)
+
+        here = np.array([C, V, R, energy.control])
+        found, step = term(here), 2e-4 * V
+        for index in range(4):
+            around = [term(here + k * step * np.eye(4)[index]) for k in FIVE_POINTS]
+            assert found.gradient[index] == pytest.approx(five_point_slope([t.value for t in around], step), abs=2e-9)
+            second = five_point_slope(np.array([t.gradient for t in around]), step)
+            np.testing.assert_allclose(found.hessian[index], second, atol=1e-6)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.7, -1.5])
+@pytest.mark.parametrize("point", [*POINTS, (0.5, 1e-7, 0.0), (1e-6, 1e-4, 0.9)])
+def test_one_step_is_a_hard_margin(point, margin):
+    """Its kernel has other nodes and other formulas."""
+    jets = Covariances(*variables(point))
+    found = Levels((margin,), (math.inf, 0.0)).term(jets, 0.0)
+    expected = HardMargin(margin).term(jets, margin)
+    assert found.value == pytest.approx(expected.value, rel=1e-12)
+    np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-10, atol=1e-290)
+
+
+def test_slopes_and_cost_of_random_weights():
+    """The closed forms, and what every energy gets from its term."""
+    for energy in ENERGIES:
+        first, second = energy.slopes(1.7)
+        step = 1e-3
+        values = np.log(mean_weight(energy, np.array(FIVE_POINTS) * step, math.sqrt(1.7)))
+        assert first == pytest.approx(five_point_slope(values, step), abs=1e-9)
+        by_term = super(Steps, energy).slopes(1.7)
+        assert (first, second) == pytest.approx((math.copysign(by_term[0], first), by_term[1]), abs=1e-6)
+        assert energy.cost(1.7) == pytest.approx(-math.log(mean_weight(energy, 0.0, math.sqrt(1.7))), rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha, temperature", [(0.4, 0.7), (1.1, 0.25), (1.7, 0.4), (15.0, 10.0)])
+def test_learning_at_a_temperature_is_a_model_with_this_energy(alpha, temperature):
+    """`gibbs.learning` finds its states along the field on the teacher, with another integral over the sites."""
+    state, model = gibbs.learning(alpha, temperature), TeacherStudent(alpha, energy=GibbsLoss(temperature))
+    found = typical(model)
+    expected = (state.teacher_overlap, state.overlap, state.entropy, state.energy, state.free_entropy)
+    numbers = (found.r, found.q, found.entropy, found.mean_energy, found.free_entropy)
+    assert numbers == pytest.approx(expected, abs=1e-10)
+    assert generalization_errors(model).typical == pytest.approx(state.generalization_error, abs=1e-10)
+
+
+@pytest.mark.parametrize("energy, alpha", [(WINDOW, 0.3), (DOOR, 0.0), (STAIRS, 0.8)], ids=str)
+def test_typical_weights_solve_the_written_equations(energy, alpha):
+    """The free entropy on a plain grid, and its two stationarity conditions by differences."""
+    if energy is DOOR:
+        energy, alpha = Levels((-1.0, 0.2), (0.0, math.inf, 0.0)), 0.6
+    found = typical(Perceptron(alpha, energy=energy))
+
+    def phi(q, q_hat):
+        sites = WEIGHT @ np.logaddexp(math.sqrt(q_hat) * Z, -math.sqrt(q_hat) * Z)
+        pattern = WEIGHT @ np.log(mean_weight(energy, math.sqrt(q) * Z, math.sqrt(1 - q)))
+        return -0.5 * q_hat * (1 - q) + sites + alpha * pattern
+
+    value = found.entropy if energy.hard else found.free_entropy
+    assert value == pytest.approx(phi(found.q, found.q_hat), abs=1e-10)
+    for move in ((1, 0), (0, 1)):
+        around = [phi(found.q + k * 1e-4 * move[0], found.q_hat + k * 1e-4 * move[1]) for k in FIVE_POINTS]
+        assert five_point_slope(around, 1e-4) == pytest.approx(0.0, abs=1e-8)
+
+
+def test_energy_and_entropy_at_a_temperature_are_derivatives():
+    def at(log_beta):
+        return typical(Perceptron(0.8, energy=Levels(STAIRS.edges, STAIRS.energies, log_beta)))
+
+    found, step = at(0.3), 1e-3
+    slope = five_point_slope([at(0.3 + k * step).free_entropy for k in FIVE_POINTS], step)
+    assert found.mean_energy == pytest.approx(-slope * math.exp(-0.3), abs=1e-9)
+    assert found.entropy == pytest.approx(found.free_entropy + math.exp(0.3) * found.mean_energy, abs=1e-12)
+
+
+def test_enumeration_counts_about_as_many_solutions():
+    """Mean of ln of the number of solutions per weight at two sizes, against the entropy: within 5 % of it."""
+    rng = np.random.default_rng(3)
+    expected = typical(Perceptron(4 / 13, energy=WINDOW)).entropy
+    for N, P in ((13, 4), (26, 8)):
+        found = []
+        signs = all_signs(13).astype(float)
+        for _ in range(30):
+            patterns = rng.standard_normal((N, P)) / math.sqrt(N)
+            if N == 13:
+                counts = ((s := signs @ patterns) >= 0).all(1) & (s <= 1).all(1)
+                number = int(counts.sum())
+            else:
+                left, right = signs @ patterns[:13], signs @ patterns[13:]
+                chosen = rng.integers(0, len(left), 400)
+                hits = [(((s := left[row] + right) >= 0) & (s <= 1)).all(1).sum() for row in chosen]
+                number = np.mean(hits) * len(left)
+            found.append(math.log(max(number, 0.5)) / N)
+        assert np.mean(found) == pytest.approx(expected, rel=0.05)
+
+
+def test_a_committee_of_linear_units_is_the_perceptron_for_any_energy():
+    committee, perceptron = (kind for kind in (TreeCommittee(0.3, activation="identity", energy=WINDOW),
+                                               Perceptron(0.3, energy=WINDOW)))  # fmt: skip
+    assert typical(committee).entropy == pytest.approx(typical(perceptron).entropy, abs=1e-11)
+    assert alpha_c(committee) == pytest.approx(alpha_c(perceptron), rel=1e-10)
+
+
+def test_features_without_latent_space_are_a_perceptron_for_any_energy():
+    """The labels of a teacher that is not seen are random."""
+    latent, storing = typical(RandomFeatures(1e-9, 1.25, energy=STAIRS)), typical(Perceptron(0.8, energy=STAIRS))
+    assert (latent.entropy, latent.q) == pytest.approx((storing.entropy, storing.q), abs=1e-7)
+
+
+def test_solutions_around_solutions_are_those_of_the_hard_margin():
+    """Franz-Parisi entropies by the kernel of edges and by that of margins."""
+    found = franz_parisi(Perceptron(0.5, energy=GibbsLoss(0.0)), [0.3, 0.01])
+    expected = franz_parisi(Perceptron(0.5), [0.3, 0.01], 0.0)
+    for column, close in (("entropy", 1e-9), ("slope", 1e-7), ("replicon", 1e-6)):
+        np.testing.assert_allclose(found[column], expected[column], atol=close)
+    assert found.attrs["typical_distance"] == pytest.approx(expected.attrs["typical_distance"], abs=1e-9)
+    assert replicon(Perceptron(0.5, energy=GibbsLoss(0.0))) == pytest.approx(replicon(Perceptron(0.5)), abs=1e-8)
+
+
+def test_the_curve_around_solutions_in_a_window_has_its_maximum_at_their_distance():
+    model = Perceptron(0.3, energy=WINDOW)
+    found = typical(model)
+    curve = franz_parisi(model, 0.5 * (1 - found.q))
+    assert curve.attrs["typical_distance"] == pytest.approx(0.5 * (1 - found.q), abs=1e-9)
+    assert curve["entropy"][0] == pytest.approx(found.entropy, abs=1e-8)
+
+
+def plain_pair(reference, energy, here, V_ref, C_ref):
+    """G_E of a student beside a reference by three plain integrals, over the variables z, x and y."""
+    s, X, V, Y, Z_, _ = here
+    z = np.linspace(-8, 8, 161)
+    x = np.linspace(-8, 8, 1601)
+    y = np.linspace(-8, 8, 161)
+    root_Q, root_V = math.sqrt(C_ref), math.sqrt(V_ref)
+    a, b = s * root_Q + Z_ / root_Q, s * root_V + (Y - Z_) / root_V
+    gamma = math.sqrt(X - Z_**2 / C_ref - (Y - Z_) ** 2 / V_ref)
+    total = 0.0
+    for at, weight in zip(z, norm.pdf(z) * (z[1] - z[0]), strict=True):
+        edges = np.searchsorted(reference.edges, root_Q * at + root_V * x, side="right")
+        of_x = norm.pdf(x) * np.exp(-math.exp(reference.log_beta) * np.array(reference.energies))[edges]
+        f = np.log(mean_weight(energy, a * at + b * x[:, None] + gamma * y, math.sqrt(V))) @ (
+            norm.pdf(y) * (y[1] - y[0])
+        )
+        total += weight * (of_x @ f) / of_x.sum()
+    return total
+
+
+@pytest.mark.parametrize("energy", [WINDOW, STAIRS], ids=str)
+def test_the_term_of_a_pair_is_three_integrals_and_its_gradient_differences(energy):
+    C_ref, V_ref, here = 0.3, 0.7, np.array([0.6, 0.35, 0.3, 0.1, 0.05, 0.0])
+    reference = energy.reference(Covariances(C_ref, V_ref, 0.0))
+    assert isinstance(reference, StepReference)
+    solved = Levels(energy.edges, tuple(0.0 if each == 0.0 else math.inf for each in energy.energies))
+
+    def value(point):
+        return reference.pair_energy(0.0, point, NODES)[0]
+
+    # The plain sum over x steps over the reference's edges: its own error is of the order of its spacing.
+    assert value(here) == pytest.approx(plain_pair(energy, solved, here, V_ref, C_ref), rel=3e-3)
+    gradient = reference.pair_energy(0.0, here, NODES)[1]
+    for index in range(5):
+        around = [value(here + k * 1e-4 * np.eye(6)[index]) for k in FIVE_POINTS]
+        assert gradient[index] == pytest.approx(five_point_slope(around, 1e-4), abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: Perceptron(0.5, energy="hinge"), "energy = 'hinge' is no energy"),  # type: ignore[arg-type]
+        (lambda: Perceptron(0.5, 0.1, BAND), r"margin = 0\.1 beside an energy"),
+        (lambda: GibbsLoss(-1.0), r"temperature = -1 is out of range"),
+        (lambda: CrossEntropy(0.01, 1.0), r"gamma = 0\.01 is out of range"),
+        (lambda: CrossEntropy(1.0, math.inf), r"log_beta = inf"),
+        (lambda: kappa_max(Perceptron(0.5, energy=WINDOW)), "kappa_max is not computed for energy = Levels"),
+        (lambda: local_entropy(Perceptron(0.5, energy=WINDOW), 0.1), "local_entropy is not computed for energy"),
+        (lambda: alpha_c(Perceptron(energy=GibbsLoss(0.3))), "allowed is an energy that is 0 or infinite"),
+        (lambda: typical(Perceptron(2.0, energy=WINDOW)), r"alpha = 2 is above alpha_c = 0\.634276977608"),
+        (lambda: typical(Perceptron(3.0, energy=GibbsLoss(0.05))), "weights are frozen: allowed are higher temper"),
+        (lambda: franz_parisi(Perceptron(0.3, energy=WINDOW), 0.1, 0.0), "margin_ref = 0.0"),
+        (lambda: typical(Perceptron(0.3, energy=Levels((1.0, 0.0), (0.0, 1.0, 0.0)))), "edges = .* increasing order"),
+        (lambda: typical(Perceptron(0.3, energy=Levels((1.0,), (0.0, 1.0, 0.0)))), "one more than edges: 2"),
+        (lambda: typical(Perceptron(0.3, energy=Levels((1.0,), (2.0, 1.0)))), "the least must be 0"),
+    ],
+)
+def test_refusals(ask, message):
+    with pytest.raises(DomainError, match=message) as refused:
+        ask()
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,196 @@
+"""Smallest margins and largest loads of a monotonic or positive Franz-Parisi entropy, for models without teacher."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from localentropy.errors import DomainError
+from localentropy.theory import (
+    Perceptron,
+    RandomFeatures,
+    TeacherStudent,
+    TreeCommittee,
+    alpha_c,
+    alpha_le,
+    alpha_min,
+    franz_parisi,
+    kappa_max,
+    kappa_min,
+    kappa_u,
+    monotonicity,
+    thresholds,
+)
+from localentropy.theory.pair_energy import NODES
+
+PERCEPTRON = [
+    # alpha, kappa_min, kappa_u, kappa_max
+    (0.5, 0.029117, 0.036430, 0.418062),
+    (0.6, 0.042871, 0.054557, 0.262728),
+    (0.7, 0.065581, 0.087235, 0.136762),
+]
+LOCAL_ENTROPY = [
+    # model, alpha_LE, kappa_max there, distance of the horizontal tangent
+    (Perceptron, 0.729033, 0.104326, 0.00500),
+    (partial(TreeCommittee, activation="relu"), 0.772489, 0.129306, 0.00545),
+    (TreeCommittee, 0.557788, 0.479140, 0.00173),
+]
+NAMES = ["perceptron", "relu", "sign"]
+
+
+def step(x):
+    """An activation with a jump beside 0."""
+    return (x > 0.5) * 1.0
+
+
+FINE = np.geomspace(1e-5, 0.2, 120)
+
+
+@pytest.mark.parametrize(("alpha", "smallest", "monotonic", "largest"), PERCEPTRON)
+def test_quoted_margins_of_the_perceptron(alpha, smallest, monotonic, largest):
+    assert kappa_min(Perceptron(alpha)) == pytest.approx(smallest, abs=1e-6)
+    assert kappa_u(Perceptron(alpha)) == pytest.approx(monotonic, abs=1e-6)
+    assert kappa_max(Perceptron(alpha)) == pytest.approx(largest, abs=1e-6)
+
+
+@pytest.mark.parametrize(("model", "alpha", "margin", "distance"), LOCAL_ENTROPY, ids=NAMES)
+def test_quoted_local_entropy_thresholds(model, alpha, margin, distance):
+    found = alpha_le(model())
+    assert found == pytest.approx(alpha, abs=2e-6)
+    # The margin falls by about two where the load grows by one.
+    assert kappa_max(model(found)) == pytest.approx(margin, abs=1e-5)
+    grid = distance * np.geomspace(0.8, 1.25, 31)
+    slopes = franz_parisi(model(found), grid).slope
+    assert grid[slopes.idxmin()] == pytest.approx(distance, rel=0.02)
+    assert slopes.min() == pytest.approx(0.0, abs=1e-6)
+    assert slopes[0] > 1e-5
+    assert slopes.iloc[-1] > 1e-5
+
+
+@pytest.mark.parametrize(("model", "alpha", "margin", "distance"), LOCAL_ENTROPY, ids=NAMES)
+def test_monotonic_below_the_threshold_and_not_above(model, alpha, margin, distance):
+    found = alpha_le(model())
+    for factor, monotonic in ((0.998, True), (1.002, False)):
+        assert (franz_parisi(model(factor * found), FINE).slope > 0).all() == monotonic
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.7])
+def test_definition_of_the_smallest_monotonic_margin(alpha):
+    margin = kappa_u(Perceptron(alpha))
+    for factor, monotonic in ((0.998, False), (1.002, True)):
+        table = franz_parisi(Perceptron(alpha), FINE, factor * margin)
+        assert (table.slope > 0).all() == monotonic
+
+
+@pytest.mark.parametrize("alpha", [0.5, 0.7])
+def test_definition_of_the_smallest_positive_margin(alpha):
+    margin = kappa_min(Perceptron(alpha))
+    for factor, positive in ((0.998, False), (1.002, True)):
+        table = franz_parisi(Perceptron(alpha), FINE, factor * margin)
+        assert (table.entropy > 0).all() == positive
+
+
+@pytest.mark.parametrize(("function", "alpha", "distance"), [(kappa_min, 0.5, 0.00107), (kappa_u, 0.5, 0.00052)])
+def test_distance_of_the_dip(function, alpha, distance):
+    grid = distance * np.geomspace(0.5, 2.0, 61)
+    table = franz_parisi(Perceptron(alpha), grid, function(Perceptron(alpha)))
+    dip = table.entropy if function is kappa_min else table.slope
+    assert grid[dip.idxmin()] == pytest.approx(distance, rel=0.03)
+
+
+@pytest.mark.parametrize("activation", ["sign", "relu"])
+def test_definitions_for_the_committee(activation):
+    model = TreeCommittee(0.5, activation=activation)
+    smallest, monotonic = kappa_min(model), kappa_u(model)
+    assert 0 < smallest < monotonic < kappa_max(model)
+    curve = partial(franz_parisi, model, FINE)
+    assert (curve(margin_ref=1.002 * smallest).entropy > 0).all()
+    assert (curve(margin_ref=0.998 * smallest).entropy < 0).any()
+    assert (curve(margin_ref=1.002 * monotonic).slope > 0).all()
+    assert (curve(margin_ref=0.998 * monotonic).slope < 0).any()
+
+
+@pytest.mark.parametrize("alpha", [0.1, 1.0])
+def test_definitions_for_the_planted_perceptron(alpha):
+    smallest, monotonic = kappa_min(TeacherStudent(alpha)), kappa_u(TeacherStudent(alpha))
+    assert 0 < smallest < monotonic < kappa_max(TeacherStudent(alpha))
+    curve = partial(franz_parisi, TeacherStudent(alpha), np.geomspace(1e-6, 0.2, 120))
+    assert (curve(margin_ref=1.002 * smallest).entropy > 0).all()
+    assert (curve(margin_ref=0.998 * smallest).entropy < 0).any()
+    assert (curve(margin_ref=1.002 * monotonic).slope > 0).all()
+    assert (curve(margin_ref=0.998 * monotonic).slope < 0).any()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Perceptron,
+        TeacherStudent,
+        partial(TreeCommittee, activation="relu"),
+        TreeCommittee,
+        partial(TreeCommittee, activation="tanh"),
+        partial(TreeCommittee, activation=step),
+    ],
+    ids=["perceptron", "planted", "relu", "sign", "tanh", "step"],
+)
+def test_all_thresholds_of_a_model(model):
+    """alpha_LE and alpha_min from their definitions: curves around the largest margin on both sides, and in order."""
+    found = thresholds(model())
+    assert (found.alpha_c, found.alpha_le, found.alpha_min) == tuple(f(model()) for f in (alpha_c, alpha_le, alpha_min))
+    assert found.kappa_max == kappa_max(model(found.alpha_le))
+    assert found.alpha_le < found.alpha_min < found.alpha_c
+    grid = np.geomspace(0.05, 20, 120) * found.distance
+    at_threshold = franz_parisi(model(found.alpha_le), grid)
+    assert grid[at_threshold.slope.idxmin()] == pytest.approx(found.distance, rel=0.05)
+    assert at_threshold.slope.min() == pytest.approx(0.0, abs=1e-3)
+    for factor in (0.999, 1.001):
+        around = franz_parisi(model(factor * found.alpha_le), grid)
+        assert (around.slope > 0).all() == (factor < 1)
+        around = franz_parisi(model(factor * found.alpha_min), grid)
+        assert (around.entropy > 0).all() == (factor < 1)
+
+
+@pytest.mark.parametrize("alpha", [5e-3, 0.02])
+def test_smallest_margins_at_few_patterns(alpha):
+    """The law of small distances holds there (docs/overparam/theory.md eq. 28)."""
+    model = Perceptron(alpha)
+    for function, criterion in ((kappa_u, monotonicity.MONOTONIC), (kappa_min, monotonicity.POSITIVE)):
+        assert function(model) == pytest.approx(monotonicity.small_distance_guess(model, criterion)[0], rel=0.02)
+
+
+@pytest.mark.parametrize(("function", "name"), [(kappa_u, "monotonic"), (kappa_min, "positive")])
+def test_so_few_patterns_that_the_margins_are_not_computed_are_refused(function, name):
+    with pytest.raises(DomainError, match=rf"^too few patterns at alpha = 0\.0001: whether phi_FP is {name} is"):
+        function(Perceptron(1e-4))
+
+
+def test_the_smallest_margins_join_the_largest_one_at_their_thresholds():
+    threshold = alpha_le(Perceptron())
+    assert kappa_u(Perceptron(threshold - 1e-6)) == pytest.approx(kappa_max(Perceptron(threshold - 1e-6)), abs=1e-4)
+    with pytest.raises(DomainError, match="no margin makes phi_FP monotonic"):
+        kappa_u(Perceptron(threshold + 1e-4))
+    assert kappa_min(Perceptron(0.747735)) == pytest.approx(kappa_max(Perceptron(0.747735)), abs=1e-4)
+    with pytest.raises(DomainError, match="no margin makes phi_FP positive"):
+        kappa_min(Perceptron(0.7479))
+
+
+@pytest.mark.slow
+def test_thresholds_are_stable_under_node_doubling():
+    fine = (2 * NODES[0], 2 * NODES[1], NODES[2])
+    model = Perceptron(0.6)
+    for question, criterion in ((kappa_min, monotonicity.POSITIVE), (kappa_u, monotonicity.MONOTONIC)):
+        assert monotonicity.threshold_margin(model, criterion, fine) == pytest.approx(question(model), abs=1e-7)
+
+
+@pytest.mark.parametrize("question", [alpha_le, alpha_min, thresholds])
+@pytest.mark.parametrize("model", [Perceptron(margin=5.1), RandomFeatures(3.0, margin=2.1)])
+def test_margins_at_which_no_search_was_tried_are_refused(question, model):
+    with pytest.raises(DomainError, match=rf"^margin = {model.margin} is out of range: allowed are \[-4, [25]\]"):
+        question(model)
+
+
+def test_margins_at_the_ends_of_the_range():
+    """Where the slope has no minimum, as at large margins below alpha_LE, the search ends at the maximum of phi_FP."""
+    for model in (Perceptron(margin=-4.0), Perceptron(margin=5.0)):
+        found = thresholds(model)
+        assert 0.4 * found.alpha_c < found.alpha_le < found.alpha_min < found.alpha_c

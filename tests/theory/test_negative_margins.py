@@ -1,0 +1,113 @@
+"""Binary weights that may miss a pattern by a little: a margin below 0."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import log_ndtr
+from scipy.stats import norm
+
+from localentropy.errors import DomainError
+from localentropy.theory import (
+    Perceptron,
+    RandomFeatures,
+    TeacherStudent,
+    TreeCommittee,
+    alpha_c,
+    franz_parisi,
+    kappa_max,
+    typical,
+)
+from tests.enumeration import all_signs
+
+Z = np.linspace(-9, 9, 4001)
+WEIGHT = norm.pdf(Z) * (Z[1] - Z[0])
+
+
+def written(alpha, margin, overlap=lambda q: q):
+    """Entropy of the written saddle point on a plain grid, from no overlap; the pattern sees the overlap's function."""
+
+    def pattern(q):
+        common = overlap(q)
+        h = (margin - math.sqrt(common) * Z) / math.sqrt(1 - common)
+        return h, np.exp(norm.logpdf(h) - log_ndtr(-h)), (overlap(q + 1e-6) - overlap(q - 1e-6)) / 2e-6 / (1 - common)
+
+    q = 1e-3
+    for _ in range(300):
+        _, g, slope = pattern(q)
+        q_hat = alpha * slope * (WEIGHT @ g**2)
+        q, before = WEIGHT @ np.tanh(math.sqrt(q_hat) * Z) ** 2, q
+    assert q == pytest.approx(before, abs=1e-10)
+    field = math.sqrt(q_hat) * Z
+    return -0.5 * q_hat * (1 - q) + WEIGHT @ np.logaddexp(field, -field) + alpha * (
+        WEIGHT @ log_ndtr(-pattern(q)[0])
+    ), q
+
+
+@pytest.mark.parametrize(("alpha", "margin"), [(0.5, -0.3), (1.5, -1.0), (5.0, -2.0), (1000.0, -3.5)])
+def test_typical_solutions_are_the_written_ones(alpha, margin):
+    for model, overlap in (
+        (Perceptron, lambda q: q), (TreeCommittee, lambda q: 2 / math.pi * math.asin(q)),
+    ):  # fmt: skip
+        state, (entropy, q) = typical(model(alpha, margin)), written(alpha, margin, overlap)
+        assert state.entropy == pytest.approx(entropy, abs=1e-8)
+        assert state.q == pytest.approx(q, abs=1e-7)
+
+
+@pytest.mark.parametrize("margin", [-0.3, -1.0, -2.0])
+def test_the_capacity_is_the_zero_of_the_written_entropy(margin):
+    alpha = alpha_c(Perceptron(margin=margin))
+    assert alpha == pytest.approx(brentq(lambda a: written(a, margin)[0], 0.9 * alpha, 1.03 * alpha), rel=1e-7)
+
+
+@pytest.mark.parametrize("margin", [-0.2, -1.0, -3.0])
+def test_the_largest_margin_and_the_capacity_are_inverse(margin):
+    for model in (Perceptron, TreeCommittee):
+        assert kappa_max(model(alpha_c(model(margin=margin)))) == pytest.approx(margin, abs=1e-9)
+    load = alpha_c(RandomFeatures(3.0, margin=margin, activation="tanh"))
+    assert kappa_max(RandomFeatures(3.0, 1 / load, activation="tanh")) == pytest.approx(margin, abs=1e-9)
+
+
+def test_a_blind_activation_makes_a_perceptron():
+    """Few patterns per latent dimension: no pattern knows of the teacher."""
+    found = typical(RandomFeatures(1e-9, 0.5, -1.0)).entropy
+    assert found == pytest.approx(typical(Perceptron(2.0, -1.0)).entropy, rel=1e-7)
+
+
+def test_a_teacher_solves_at_any_load():
+    assert alpha_c(TeacherStudent(margin=-0.5)) == math.inf
+    states = [typical(TeacherStudent(alpha, -0.5)) for alpha in (0.5, 2.0, 8.0, 50.0)]
+    assert all(state.entropy > 0 for state in states)
+    assert (np.diff([state.r for state in states]) > 0).all() and states[-1].r > 0.98
+    with pytest.raises(DomainError, match="there are no solutions but the teacher"):
+        kappa_max(TeacherStudent(2.0))
+
+
+def test_enumeration():
+    """Mean log number of solutions of small samples, which differ from the limit by terms of order 1 / N."""
+    alpha, margin, found = 1.0, -1.0, []
+    for N in (9, 17):
+        rng, weights = np.random.default_rng(N), all_signs(N)
+        counts = [
+            ((weights @ rng.standard_normal((N, round(alpha * N))) / math.sqrt(N)) >= margin).all(1).sum()
+            for _ in range(120)
+        ]
+        assert min(counts) > 0
+        logs = np.log(counts) / N
+        found.append((logs.mean(), logs.std() / math.sqrt(len(logs))))
+    limit = typical(Perceptron(alpha, margin)).entropy
+    (small, small_error), (large, large_error) = found
+    extrapolated = (17 * large - 9 * small) / 8
+    error = math.hypot(17 * large_error, 9 * small_error) / 8
+    assert abs(extrapolated - limit) < 3.5 * error
+
+
+def test_surroundings():
+    """Solutions of a smaller margin around those of a larger one: positive at all distances, at most all there are."""
+    table = franz_parisi(Perceptron(1.0, -0.8), [1e-3, 0.05, 0.3], -0.3)
+    assert (table["entropy"] > 0).all() and table["residual"].max() < 1e-8
+    d = table["distance"]
+    assert (table["entropy"] < -d * np.log(d) - (1 - d) * np.log1p(-d)).all()
+    largest = franz_parisi(Perceptron(1.0, -0.8), [0.05])
+    assert largest.attrs["margin_ref"] == kappa_max(Perceptron(1.0)) < 0
