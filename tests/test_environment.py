@@ -80,10 +80,15 @@ def test_the_image_has_the_lock_and_the_files_of_a_checkout(tmp_path: Path) -> N
 
 def test_the_library_needs_few_packages_and_caps_none() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    texts = {"alone": project["dependencies"], "networks": project["optional-dependencies"]["networks"]}
+    extras = project["optional-dependencies"]
+    texts = {"alone": project["dependencies"], "networks": extras["networks"], "estimators": extras["estimators"]}
     requirements = [Requirement(text) for group in texts.values() for text in group]
     names = {key: {Requirement(text).name for text in group} for key, group in texts.items()}
-    assert names == {"alone": {"numba", "numpy", "pandas", "scipy"}, "networks": {"torch"}}
+    assert names == {
+        "alone": {"numba", "numpy", "pandas", "scipy"},
+        "networks": {"torch"},
+        "estimators": {"scikit-learn"},
+    }
     assert all({part.operator for part in requirement.specifier} == {">="} for requirement in requirements)
 
 

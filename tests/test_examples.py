@@ -17,7 +17,7 @@ import localentropy
 from localentropy import solvers, theory
 from tests.test_snippets import WRITTEN, python_blocks
 
-PACKAGES = ("theory", "instances", "solvers", "landscape", "numerics")
+PACKAGES = ("theory", "instances", "solvers", "landscape", "estimators", "numerics")
 MODULES = [
     module.name
     for package in PACKAGES

@@ -41,6 +41,7 @@ LIBRARY = {
     "solvers": "algorithms that solve them",
     "landscape": "what surrounds a solution",
     "networks": "networks trained with PyTorch",
+    "estimators": "classifiers for scikit-learn",
     "analysis": "statistics of many runs",
     "data": "the datasets",
     "numerics": "numerical methods",
@@ -137,7 +138,7 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
     """Add to a page the list of the pages below it, which is the navigation of the site."""
     papers = find_papers()
     chapters = {
-        "Start": ["docs/first_steps", "docs/figures", "docs/library", "docs/own_model"],
+        "Start": ["docs/first_steps", "docs/figures", "docs/library", "docs/own_model", "docs/estimators"],
         "Gallery": [f"docs/{paper}/gallery" for paper in papers],
         "Scorecards": ["figures/gallery/scorecard", *(f"figures/gallery/{paper}/scorecard" for paper in papers)],
         "Theory": [f"docs/{paper}/theory" for paper in papers],
