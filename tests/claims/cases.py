@@ -8,29 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pandas as pd
 
 from localentropy.claims.conditions import Verdict
-from tests.claims import (
-    glm_tables,
-    margins_tables,
-    network_tables,
-    run_tables,
-    shaping_annealing_tables,
-    shaping_run_tables,
-    shaping_theory_tables,
-    theory_tables,
-)
 
-MODULES = {
-    "overparam": (theory_tables, run_tables, network_tables),
-    "margins": (margins_tables,),
-    "shaping": (shaping_run_tables, shaping_annealing_tables, shaping_theory_tables),
-    "glm": (glm_tables,),
-}
-"""Paper → where the tables of its experiments are made."""
+HERE = Path(__file__).parent
 
 Tables = dict[str, pd.DataFrame]
 Spoiling = Callable[[Tables], None]
@@ -63,10 +50,16 @@ def tables(names: Mapping[str, str], case: Case = Case({})) -> Tables:
     return {name: _built(case.replaced.get(name) or _builder(of)).copy() for name, of in names.items()}
 
 
+def modules(paper: str, names: str) -> list[ModuleType]:
+    """A paper's modules beside this one whose file has such a name."""
+    return [import_module(f"tests.claims.{paper}.{file.stem}") for file in sorted((HERE / paper).glob(f"{names}.py"))]
+
+
 def _builder(experiment: str) -> Callable[[], pd.DataFrame]:
+    """The function of the experiment's name in one of the paper's modules `tables` or `*_tables`."""
     paper, _, name = experiment.partition("/")
     builder: Callable[[], pd.DataFrame] = next(
-        getattr(module, name) for module in MODULES[paper] if hasattr(module, name)
+        getattr(module, name) for module in modules(paper, "*tables") if hasattr(module, name)
     )
     return builder
 

@@ -23,15 +23,18 @@ import pytest
 from localentropy.claims.conditions import MAY_BE_MISSING, Condition, Finding, Untestable, Verdict
 from localentropy.pipeline.config import read_claims
 from localentropy.pipeline.scorecard import assess
-from tests.claims.cases import Tables, tables
-from tests.claims.glm_cases import GLM
-from tests.claims.shaping_cases import SHAPING
+from tests.claims.cases import HandMade, Tables, modules, tables
 from tests.claims.spoilings import abscissae, lacking, reductions, results, spoilings
 
-CONVERTED = ("glm", "margins", "shaping")
-"""Papers whose tests return conditions; `test_verdicts.py` has the others."""
-CLAIMS = {key: claim for key, claim in read_claims().items() if claim.paper in CONVERTED}
-CASES = GLM | SHAPING
+LISTED = ("overparam",)
+"""Papers whose spoilings are lists, in `test_verdicts.py`."""
+CLAIMS = {key: claim for key, claim in read_claims().items() if claim.paper not in LISTED}
+CASES: HandMade = {
+    key: cases
+    for paper in sorted({claim.paper for claim in CLAIMS.values()})
+    for module in modules(paper, "cases")
+    for key, cases in module.CASES.items()
+}
 """What no general change of tables finds: claim → name → verdict and change."""
 UNDECIDED = {"O21"}
 """Claims whose test is a bound in words: it never says more than that it cannot tell."""

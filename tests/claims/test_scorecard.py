@@ -38,7 +38,7 @@ from localentropy.claims.conditions import (
 from localentropy.errors import ConfigError
 from localentropy.pipeline.config import ROOT, read_claims
 from localentropy.pipeline.scorecard import assess
-from tests.claims.theory_tables import thresholds
+from tests.claims.overparam.theory_tables import thresholds
 
 CLAIM = {
     "claim": "ε | κ falls, <b>strictly</b>",

@@ -14,13 +14,13 @@ from localentropy.errors import ArtifactError
 from localentropy.pipeline.config import read_claims
 from localentropy.pipeline.scorecard import assess
 from tests.claims.cases import Case, Tables, few, tables
-from tests.claims.network_cases import NETWORKS
-from tests.claims.run_cases import RUNS
-from tests.claims.test_conditions import CONVERTED
-from tests.claims.theory_cases import THEORY
+from tests.claims.overparam.network_cases import NETWORKS
+from tests.claims.overparam.run_cases import RUNS
+from tests.claims.overparam.theory_cases import THEORY
+from tests.claims.test_conditions import LISTED
 
 CASES: dict[str, Case] = THEORY | RUNS | NETWORKS
-CLAIMS = {key: claim for key, claim in read_claims().items() if claim.paper not in CONVERTED}
+CLAIMS = {key: claim for key, claim in read_claims().items() if claim.paper in LISTED}
 UNDECIDED = {"O21"}
 """Claims whose test is a bound in words: it never says more than that it cannot tell."""
 ABSCISSAE = {

@@ -2,60 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from localentropy import quantities
 from localentropy.closure import code_closure
 from localentropy.explore.catalogue import EXPLORERS
 from localentropy.explore.explorer import Choice, Explorer, Grid, call, python
-from localentropy.pipeline.config import ROOT, Configuration, read_figures, resolve, split_target
+from localentropy.pipeline.config import ROOT, Configuration, name_target, read_figures, resolve, split_target
 from localentropy.pipeline.jobs import table_jobs
 from localentropy.quantities import Quantity
 
 SHIPPED: dict[str, dict[int, tuple[str, str]]] = {
-    "figure1": {0: ("a", "interpolation threshold"), 1: ("a", "local-entropy threshold")},
-    "figure2": {0: ("a", "typical 0.0"), 1: ("a", "barycenter 0.0")},
-    "figure3": {2: ("a, b", "reference 0.1")},
-    "figure4": {0: ("a", "entropy, 1/α = 1.2"), 1: ("b", "slope, 1/α = 1.2")},
-    "figure8": {0: ("a", "margin 0")},
-    "figure9": {0: ("a", "barycenter"), 1: ("c", "limit of typical"), 2: ("c", "limit of barycenter")},
-    "margins_figure3": {2: ("a, b", "reference 0.3")},
-    "margins_figure4": {0: ("a", "entropy, α = 0.5"), 1: ("b", "slope, α = 0.5")},
-    "margins_figure6": {0: ("a", "entropy, α = 0.6"), 1: ("b", "slope, α = 0.6")},
-    "margins_figure7": {0: ("a", "entropy, α = 0.45"), 1: ("b", "slope, α = 0.45")},
-    "margins_figures1": {0: ("e", "planted, entropy"), 1: ("f", "planted, slope")},
-    "shaping_figure1": {0: ("a", "α = 0.5")},
-    "shaping_figure3": {0: ("a", "α = 0"), 1: ("a", "α = 0.4, γ = 1"), 2: ("b", "α = 0.4, γ = 1")},
-    "shaping_s1": {0: ("a", "α = 0.5")},
-    "glm_perceptron": {0: ("a", "Bayes")},
-    "glm_hidden_manifold": {0: ("a", "ridgeless, theory")},
-    "figure10": {0: ("c", "theory")},
-    "figure11": {0: ("a", "theory, margin 0")},
-    "figure12": {0: ("a", "theory, 1/α = 5")},
-    "figure13": {0: ("a", "typical, 1/α = 5"), 1: ("e", "typical")},
-    "margins_figure2": {0: ("a", "α = 0.2")},
-    "margins_figure5": {0: ("a", "α = 0.2"), 1: ("b", "largest margin")},
-    "margins_figures2": {0: ("a", "perceptron, kappa_max"), 1: ("a", "perceptron, kappa_u")},
-    "shaping_figure2": {0: ("a", "γ = 0.5")},
-    "shaping_s4": {0: ("a", "theory, d = 0.01")},
-    "shaping_s6": {0: ("a", "replica theory")},
-    "glm_binary": {
-        0: ("a", "metastable, uninformed start"),
-        1: ("a", "metastable, informed start"),
-        2: ("c", "equilibrium"),
-    },
-    "glm_phase_retrieval": {0: ("a", "metastable, uninformed start")},
-    "glm_committee": {
-        0: ("c", "metastable, uninformed start"),
-        1: ("c", "metastable, informed start"),
-        2: ("d", "growth, α̃ = 1"),
-    },
-    "glm_gaussian_equivalence": {},  # its axes are 1/d
+    name_target(file.stem, figure): curves
+    for file in (Path(__file__).parent / "shipped").glob("*.yaml")
+    for figure, curves in yaml.safe_load(file.read_text()).items()
 }
 """Explorer → the curves of its start that the committed figure has too: panel and series."""
 

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.pipeline.config import read_claims
+from localentropy.pipeline.config import name_target, read_claims, read_figures, resolve
 from tests.pipeline.conftest import Checkout
-from tests.pipeline.golden import difference, verdict_differences
+from tests.pipeline.golden import GOLDEN, difference, trained, verdict_differences
 from tests.pipeline.test_scorecard import CLAIMS, COUNTS, ENTRIES
 
 
@@ -19,6 +19,14 @@ def rows(series: str, points: int = 40) -> pd.DataFrame:
 
 def moved(table: pd.DataFrame, step: float, count: int = 1) -> pd.DataFrame:
     return table.assign(y=table["y"] + step * (table["x"] < count))
+
+
+def test_what_is_said_to_be_trained_is_there() -> None:
+    for file in GOLDEN.glob("*/trained.yaml"):
+        paper, said = file.parent.name, trained(file.parent.name)
+        assert said.keys() == {"figures", "single_runs", "experiments"}
+        assert {name_target(paper, figure) for figure in said["figures"] | said["single_runs"]} <= set(read_figures())
+        assert {f"{paper}/{name}" for name in said["experiments"]} <= set(resolve("smoke").experiments)
 
 
 def test_exact_numbers_may_move_by_rounding_only() -> None:

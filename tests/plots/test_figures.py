@@ -20,7 +20,8 @@ from localentropy.plots.overparam import (
     figure12,
     figure13,
 )
-from tests.claims import margins_tables, network_tables, run_tables, theory_tables
+from tests.claims.margins import tables as margins_tables
+from tests.claims.overparam import network_tables, run_tables, theory_tables
 
 THEORY = {"alpha_T": 3.0, "ensemble": theory_tables.ENSEMBLE}
 

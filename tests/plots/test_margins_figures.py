@@ -18,7 +18,7 @@ from localentropy.plots.margins import (
     figures1,
     figures2,
 )
-from tests.claims import margins_tables
+from tests.claims.margins import tables as margins_tables
 
 SIGN = {"model": "tree_committee", "activation": "sign"}
 

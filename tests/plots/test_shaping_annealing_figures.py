@@ -9,7 +9,7 @@ from matplotlib.container import ErrorbarContainer
 from scipy.special import entr
 
 from localentropy.plots.shaping import s4, s5
-from tests.claims import shaping_annealing_tables as made
+from tests.claims.shaping import annealing_tables as made
 
 
 def figure4_tables() -> dict[str, pd.DataFrame]:

@@ -13,15 +13,15 @@ from matplotlib.container import ErrorbarContainer
 
 from localentropy.plots.shaping import figure1, figure4, figure5, figure6, s2, s3, s6
 from localentropy.plots.shaping.dress_coat import with_curvature
-from tests.claims import shaping_run_tables, shaping_theory_tables
+from tests.claims.shaping import run_tables, theory_tables
 
 
 def tables(*names: str) -> dict[str, pd.DataFrame]:
-    return {f"shaping/{name}": getattr(shaping_run_tables, name)().copy() for name in names}
+    return {f"shaping/{name}": getattr(run_tables, name)().copy() for name in names}
 
 
 def noise() -> pd.DataFrame:
-    runs = shaping_run_tables.fashion_solutions()
+    runs = run_tables.fashion_solutions()
     rows = [
         runs[["algorithm", "sample"]].assign(probability=p, draw=draw, train_error=runs["test_error"] * p + 0.01 * draw)
         for p in (0.0, 0.1, 0.3)
@@ -94,7 +94,7 @@ def test_figure6_has_a_point_for_each_solved_run() -> None:
 @pytest.mark.parametrize(("rule", "beta", "largest"), [("paper", 90.0, 16500.0), ("all", 120.0, 33000.0)])
 def test_curvature_is_that_of_the_rule(rule: str, beta: float, largest: float) -> None:
     rates = pd.Series([0.5], pd.MultiIndex.from_tuples([("lal", 1)], names=["algorithm", "sample"]))
-    found = with_curvature(rates, shaping_run_tables.fashion_spectra(), rule)
+    found = with_curvature(rates, run_tables.fashion_spectra(), rule)
     assert found[["algorithm", "sample", "beta", "rate"]].to_dict("records") == [
         {"algorithm": "lal", "sample": 1, "beta": beta, "rate": 0.5}
     ]
@@ -103,10 +103,10 @@ def test_curvature_is_that_of_the_rule(rule: str, beta: float, largest: float) -
 
 def test_figure_s2_shows_both_sets_and_the_noise_nearest_to_its_own() -> None:
     made = tables("fashion_local_entropy", "shuffled_local_entropy")
-    solutions = shaping_run_tables.fashion_solutions()
+    solutions = run_tables.fashion_solutions()
     solutions.loc[(solutions["algorithm"] == "elal") & (solutions["sample"] < 2), ["solved", "train_error"]] = 0.0, 0.07
     made |= {"shaping/shuffled_solutions": solutions, "shaping/shuffled_noise": noise()}
-    made["shaping/shuffled_spectra"] = shaping_run_tables.fashion_spectra()
+    made["shaping/shuffled_spectra"] = run_tables.fashion_spectra()
     drawing = s2.draw(made, "smoke")
     points = drawing.data[drawing.data["panel"] == "b"]
     assert points.loc[(points["algorithm"] == "lal") & (points["sample"] == 0), "y"].tolist() == [pytest.approx(0.021)]
@@ -121,7 +121,7 @@ def test_figure_s3_averages_draws_before_runs() -> None:
     made = {"shaping/fashion_noise": noise(), "shaping/shuffled_noise": noise().assign(train_error=0.25)}
     drawing = s3.draw(made, "smoke")
     points = drawing.data.set_index(["panel", "algorithm", "probability"])
-    errors = shaping_run_tables.fashion_solutions().groupby("algorithm")["test_error"]
+    errors = run_tables.fashion_solutions().groupby("algorithm")["test_error"]
     assert points.loc[("a", "elal", 0.3), "y"] == pytest.approx(errors.mean()["elal"] * 0.3 + 0.005)
     assert points.loc[("a", "elal", 0.3), "y_err"] == pytest.approx(errors.sem()["elal"] * 0.3)
     assert (points.loc["b", "y"] == 0.25).all() and "LAL 8" in drawing.caption
@@ -164,16 +164,16 @@ def every_table() -> dict[str, pd.DataFrame]:
     images = ("fashion_local_entropy", "fashion_solutions", "fashion_spectra", "shuffled_local_entropy")
     made = tables(*names, *images)
     around = made["shaping/tree_local_entropy"]
-    capacities = shaping_run_tables.capacities().assign(N=999)
+    capacities = run_tables.capacities().assign(N=999)
     capacities.attrs["parameters"] = {"algorithms": {"lal": {"epochs": 500}}}
     return made | {
         "shaping/capacities": capacities,
         "shaping/fashion_noise": noise(),
         "shaping/shuffled_noise": noise(),
-        "shaping/shuffled_solutions": shaping_run_tables.fashion_solutions(),
-        "shaping/shuffled_spectra": shaping_run_tables.fashion_spectra(),
+        "shaping/shuffled_solutions": run_tables.fashion_solutions(),
+        "shaping/shuffled_spectra": run_tables.fashion_spectra(),
         "shaping/units3_local_entropy": around[around["algorithm"] == "fbp"].assign(alpha=1.5),
-        "shaping/wide_minima": shaping_theory_tables.wide_minima().assign(machine="committee", residual=0.0),
+        "shaping/wide_minima": theory_tables.wide_minima().assign(machine="committee", residual=0.0),
     }
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from localentropy.plots.drawing import Drawing
 from localentropy.plots.shaping import figure1, figure2, figure3, s1
-from tests.claims import shaping_run_tables, shaping_theory_tables
+from tests.claims.shaping import run_tables, theory_tables
 
 
 def groups(name: str) -> pd.DataFrame:
-    table: pd.DataFrame = getattr(shaping_theory_tables, name)()
+    table: pd.DataFrame = getattr(theory_tables, name)()
     return table.assign(annealed=-table["alpha"] * math.log(2.0), residual=0.0)
 
 
@@ -24,7 +24,7 @@ def labels(drawing: Drawing) -> dict[str, object]:
 
 def test_figure1_marks_the_papers_clustering_and_capacity() -> None:
     table = pd.concat([groups("wide_minima"), groups("wide_minima").query("alpha == 1").assign(alpha=1.76)])
-    tables = {"shaping/wide_minima": table, "shaping/typical_volume": shaping_run_tables.typical_volume()}
+    tables = {"shaping/wide_minima": table, "shaping/typical_volume": run_tables.typical_volume()}
     around = {"alpha": 1.0, "N": 999, "distance": 0.05, "entropy": [-0.1, -0.2, 5.0], "solved": 1.0}
     tables["shaping/units3_local_entropy"] = pd.DataFrame(around | {"sample": range(3), "converged": [1.0, 1.0, 0.0]})
     drawing = figure1.draw(tables, "smoke")
@@ -45,8 +45,8 @@ def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_consta
     tables = {
         "shaping/wide_minima_many_units": groups("wide_minima_many_units"),
         "shaping/wide_minima_parity": parity,
-        "shaping/parity_solutions": shaping_theory_tables.parity_solutions(),
-        "shaping/typical_volume": shaping_run_tables.typical_volume(),
+        "shaping/parity_solutions": theory_tables.parity_solutions(),
+        "shaping/typical_volume": run_tables.typical_volume(),
     }
     drawing = s1.draw(tables, "smoke")
     points = drawing.data[drawing.data["series"] == "N = 99"]
@@ -66,7 +66,7 @@ def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_consta
 
 
 def test_figure2_draws_the_loss_and_marks_both_loads() -> None:
-    table = shaping_theory_tables.cross_entropy_minimizers().assign(
+    table = theory_tables.cross_entropy_minimizers().assign(
         alpha_c=0.8331, beta=1.0, q=0.5, energy=0.1, entropy=0.0, residual=0.0
     )
     drawing = figure2.draw({"shaping/cross_entropy_minimizers": table}, "smoke")
@@ -82,7 +82,7 @@ def test_figure2_draws_the_loss_and_marks_both_loads() -> None:
 
 
 def test_figure3_draws_entropies_and_their_part_of_the_bound() -> None:
-    table = shaping_theory_tables.cross_entropy_franz_parisi().assign(slope=1.0, replicon=0.1, residual=0.0)
+    table = theory_tables.cross_entropy_franz_parisi().assign(slope=1.0, replicon=0.1, residual=0.0)
     drawing = figure3.draw({"shaping/cross_entropy_franz_parisi": table}, "smoke")
     data = drawing.data[drawing.data["series"] == "α = 0.4, γ = 2"]
     parts = data[data["panel"] == "b"]
@@ -94,7 +94,7 @@ def test_figure3_draws_entropies_and_their_part_of_the_bound() -> None:
 
 
 def test_figure3_draws_any_number_of_loads() -> None:
-    table = shaping_theory_tables.cross_entropy_franz_parisi().assign(slope=1.0, replicon=0.1, residual=0.0)
+    table = theory_tables.cross_entropy_franz_parisi().assign(slope=1.0, replicon=0.1, residual=0.0)
     table = pd.concat([table.assign(alpha=alpha) for alpha in (0.3, 0.4, 0.5, 0.6, 0.7)], ignore_index=True)
     drawing = figure3.draw({"shaping/cross_entropy_franz_parisi": table.drop_duplicates()}, "smoke")
     assert {rf"$\alpha = {alpha}$, $\gamma = 1$" for alpha in (0.3, 0.5, 0.7)} <= set(labels(drawing))

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.local_entropy import with_excess
-from tests.claims.network_tables import pairs
-from tests.claims.theory_tables import curve
+from tests.claims.overparam.network_tables import pairs
+from tests.claims.overparam.theory_tables import curve
 
 PERCEPTRON = {"model": "perceptron"}
 SMALL = np.geomspace(1e-5, 0.5, 60)

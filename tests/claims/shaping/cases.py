@@ -7,7 +7,7 @@ import numpy as np
 from localentropy.claims.conditions import Verdict
 from tests.claims.cases import HandMade, above, put
 
-SHAPING: HandMade = {
+CASES: HandMade = {
     "S05": {
         "one and the same load": (
             Verdict.NOT_REPRODUCED,

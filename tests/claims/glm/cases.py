@@ -8,7 +8,7 @@ from tests.claims.cases import HandMade, above, below, every, put
 wide, plain = {"student": "wide"}, {"student": "plain"}
 peak = {"student": "ridgeless", "alpha": 1.0}
 
-GLM: HandMade = {
+CASES: HandMade = {
     "G06": {
         "a rest": (
             Verdict.NOT_REPRODUCED,

@@ -19,7 +19,7 @@ from tests.claims.cases import (
     put,
     times,
 )
-from tests.claims.theory_tables import error_barycenter
+from tests.claims.overparam.theory_tables import error_barycenter
 
 RUNS: dict[str, Case] = {}
 

@@ -8,7 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tests.claims.theory_tables import ALPHA_T, error_barycenter, error_typical, local_energy, stability_density
+from tests.claims.overparam.theory_tables import (
+    ALPHA_T,
+    error_barycenter,
+    error_typical,
+    local_energy,
+    stability_density,
+)
 
 D_NOISE = [0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1]
 

@@ -19,8 +19,8 @@ from tests.claims.cases import (
     put,
     times,
 )
-from tests.claims.run_tables import stability_counts
-from tests.claims.theory_tables import error_barycenter
+from tests.claims.overparam.run_tables import stability_counts
+from tests.claims.overparam.theory_tables import error_barycenter
 
 THEORY: dict[str, Case] = {}
 
