@@ -1,11 +1,15 @@
 """The base of every program's typed parameters, and the kinds of values that recur in them.
 
-A program is a module of `experiments/`, or of `experiments/<paper>/` where only that paper needs it. It defines
-`class Parameters(ExperimentParameters)` with one described, bounded field per parameter and no defaults: values live in
-`config/`. Its functions are
+A program is a module of `experiments/`, or of `experiments/<paper>/` where only that paper needs it. It draws nothing.
+It defines `class Parameters(ExperimentParameters)` with one described, bounded field per parameter and no defaults:
+values live in `config/`. The parameters of a program on the theory derive from `EnsembleParameters`, and
+`parameters.ensemble.at(alpha=…, margin=…)` is the model that it asks. Its functions are
 
-    tasks(parameters) -> list of dicts of scalars: the units of work, each small enough to be lost and redone;
-    compute(parameters, task, context) -> tidy pandas.DataFrame of that task;
+    tasks(parameters) -> list of dicts of scalars: the units of work, each small enough to be lost and redone. They
+        follow from the parameters alone, because they must be known before any table exists;
+    compute(parameters, task, context) -> tidy pandas.DataFrame of that task. Random numbers come from
+        `seeds.generator(context.seed, "instance", …)` with the values that define the task. Heavy libraries are
+        imported inside, because the workflow imports every program to read its parameters;
     memory(parameters, task) -> bytes of the arrays that the sizes decide, where these can be many. A task that needs
         more than the machine has is refused before it runs. Where the program reads tables it is
         memory(parameters, task, sources), with `sources` as below, in JSON;
@@ -117,7 +121,10 @@ class ExperimentParameters(BaseModel):
         return [getattr(self, name) for name in self.table_fields()]
 
     def modules(self) -> list[str]:
-        """Dotted names of the modules that the table depends on besides the program's imports, for these parameters."""
+        """Modules that the table depends on besides the program's imports, for these parameters.
+
+        They are code that the parameters choose, such as a solver: dotted names, or `<module>:<function>`.
+        """
         return []
 
 
