@@ -42,6 +42,14 @@ from localentropy.instances.perceptron import (
     random_patterns,
     smallest_allowed,
 )
+from localentropy.landscape.barriers import (
+    bent_flip_path,
+    bent_path,
+    flip_path,
+    mean_flip_path,
+    region,
+    straight_path,
+)
 from localentropy.landscape.binary_local_energy import expected_flip_energy
 from localentropy.landscape.binary_overlaps import overlaps
 from localentropy.landscape.committee import committee_local_energy, committee_overlap
@@ -403,6 +411,32 @@ CALLS: dict[str, Call] = {
         expected_flip_energy,
         {"instance": LATTICE, "weights": SIGNS, "distances": [0.0, 0.1, 0.5], "margin": 0.1},
     ),
+    "mean_flip_path": Call(
+        mean_flip_path, {"instance": LATTICE, "first": SIGNS, "second": np.roll(SIGNS, 1), "margin": 0.1}
+    ),
+    "flip_path": Call(
+        flip_path,
+        {"instance": LATTICE, "first": SIGNS, "second": np.roll(SIGNS, 1), "margin": 0.1, "order": "greedy", "seed": 0},
+    ),
+    "bent_flip_path": Call(
+        bent_flip_path,
+        {
+            "instance": LATTICE, "first": SIGNS, "second": np.roll(SIGNS, 1), "margin": 0.1, "order": "random",
+            "proposals": 3, "seed": 0,
+        },
+    ),
+    "straight_path": Call(
+        straight_path,
+        {"errors": TREE.train_error, "first": TREE_WEIGHTS, "second": TREE_WEIGHTS[::-1].copy(), "points": 5},
+    ),
+    "bent_path": Call(
+        bent_path,
+        {
+            "errors": TREE.train_error, "first": TREE_WEIGHTS, "second": TREE_WEIGHTS[::-1].copy(), "points": 5,
+            "proposals": 3, "seed": 0,
+        },
+    ),
+    "region": Call(region, {"barriers": np.array([[0.0, 0.5], [0.5, 0.0]]), "level": 0.1}),
     "overlaps": Call(overlaps, {"weights": np.stack([SIGNS, -SIGNS, SIGNS])}),
     "committee_overlap": Call(committee_overlap, {"first": TREE_WEIGHTS, "second": TREE_WEIGHTS[::-1].copy()}),
     "committee_local_energy": Call(

@@ -142,7 +142,7 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
         "Gallery": [f"docs/{paper}/gallery" for paper in papers],
         "Scorecards": ["figures/gallery/scorecard", *(f"figures/gallery/{paper}/scorecard" for paper in papers)],
         "Theory": [f"docs/{paper}/theory" for paper in papers],
-        "Algorithms": ["docs/solvers/README", "docs/networks"],
+        "Algorithms": ["docs/solvers/README", "docs/landscapes", "docs/networks"],
         "How to": [
             "docs/commands",
             "docs/configuration",
