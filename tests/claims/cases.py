@@ -64,9 +64,18 @@ def _builder(experiment: str) -> Callable[[], pd.DataFrame]:
     return builder
 
 
+class _Parameters(dict[str, Any]):
+    """Parameters of a table, which nothing changes. pandas copies `attrs` in each of its operations, but not these."""
+
+    def __deepcopy__(self, memo: object) -> _Parameters:
+        return self
+
+
 @cache
 def _built(build: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-    return build()
+    table = build()
+    table.attrs = {name: _Parameters(values) for name, values in table.attrs.items()}
+    return table
 
 
 def chosen(table: pd.DataFrame, where: dict[str, Any]) -> pd.Series:

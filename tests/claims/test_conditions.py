@@ -96,10 +96,16 @@ def test_each_condition_can_break_alone(key: str) -> None:
         left -= broken_alone(judged(key, changed))
     for columns in (results, abscissae):
         touched = {(short, column): left for short, table in made.items() for column in columns(table)}
+        # Several groups of columns can tell the same rows apart, and several changes can give the same numbers.
+        tried = {place: {made[place[0]][place[1]].to_numpy().tobytes()} for place in touched}
         for depth in range(DEPTH + 1):
             for (short, column), of_it in touched.items():
                 moved = set()
                 for changed in spoilings(made[short], column, depth) if of_it & left else ():
+                    numbers = changed[column].to_numpy().tobytes()
+                    if numbers in tried[short, column]:
+                        continue
+                    tried[short, column].add(numbers)
                     conditions = judged(key, made | {short: changed})
                     left -= broken_alone(conditions)
                     moved |= {new.words for new in conditions if new not in whole} if len(conditions) > 1 else left
