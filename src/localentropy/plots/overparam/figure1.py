@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import seaborn as sns
 
 from localentropy.analysis.solver_runs import averages, shared_size
 from localentropy.analysis.thresholds import storage_thresholds, success_fractions
@@ -147,6 +146,8 @@ def _train_errors(axis: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
 
 def _fractions(axis: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
     """Fraction solved of each size, in the colour of its solver, darker for larger sizes, side by side."""
+    import seaborn as sns
+
     for index, solver in enumerate(FRACTIONS):
         points = _fractions_solved(tables[f"overparam/solve_{solver}"])
         rows = axis.declare(f"{solver}, solved", points.assign(x=points["inv_alpha"]))
@@ -171,4 +172,6 @@ def _fractions_solved(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _paler(color: str) -> Any:
     """The colour, mixed with white."""
+    import seaborn as sns
+
     return sns.light_palette(color, 5)[2]

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import cycle
 
 import pandas as pd
-import seaborn as sns
 
 from localentropy.plots.drawing import GREY, Drawing, in_style, letter, panels
 from localentropy.plots.frozen_ends import frozen_ends, without_frozen_ends
@@ -20,6 +19,8 @@ SHADES = ("Blues", "Oranges", "Greens", "Purples")
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """(a) φ_FP against d; (b) its part of the entropy of all weights, on a logarithmic axis of distances."""
+    import seaborn as sns
+
     table = without_frozen_ends(tables["shaping/cross_entropy_franz_parisi"], ["alpha", "gamma"]).sort_values(
         "distance"
     )
