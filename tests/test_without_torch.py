@@ -132,6 +132,7 @@ def test_only_networks_descents_and_tensors_need_torch() -> None:
     assert {module for module in refused if not module.startswith("networks.")} == {
         "landscape.local_energy",
         "landscape.random_flips",
+        "landscape.spectra",
         "numerics.adam",
         "solvers.binary.binarynet",
         "solvers.committee.sgd",

@@ -153,6 +153,7 @@ DISTANCE_OF_GROUPS = Quantity("distance", "d", "distance of a student of a group
 """At larger distances the reference with the other signs is nearer."""
 DISTANCE = Quantity("distance", "d", "distance of a sphere around a solution", 1e-15, 1.0 - 1e-15)
 """Closer to an end the overlap 1 − 2d is ±1 in double precision."""
+WIDTH_OF_BAND = Quantity("width", "width", "standard deviation of a band of a spectrum", 1e-60, 1e60)
 FLIPS = Quantity("distance", "d", "part of the weights that is flipped", 0.0, 1.0)
 LEVEL = Quantity("level", "level", "largest train error between solutions that are connected", 0.0, 1.0)
 OVERLAP = Quantity("overlap", "q", "overlap in a group of solutions", 1e-3, 0.9999)
@@ -205,6 +206,8 @@ LAYERS = Count("hidden_layers", "L", "hidden layers", 1, 1000)
 UNITS = Count("units", "K", "hidden units of a committee machine", 1, 9999)
 PATTERNS = Count("n", "n", "patterns that are drawn", 1, 10**8)
 PROPOSALS = Count("proposals", "proposals", "midpoints of a path that are tried", 1, 10**8)
+EIGENVALUES = Count("count", "count", "largest eigenvalues of a Hessian", 1, 1000)
+LANCZOS = Count("steps", "steps", "products with a Hessian for each random vector", 1, 10_000)
 DRAWS = Count("draws", "draws", "random draws that are kept", 1, 10**6)
 RUNS = Count("samples", "samples", "instances, training sets or runs of a program", 1, 10_000)
 POINTS = Count("points", "points", "points of a grid", 2, 10_000)

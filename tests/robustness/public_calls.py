@@ -60,6 +60,7 @@ from localentropy.landscape.local_energy import local_energy
 from localentropy.landscape.local_entropy import local_entropy
 from localentropy.landscape.parity import parity_solution, parity_solves
 from localentropy.landscape.random_flips import random_flips
+from localentropy.landscape.spectra import Hessian, largest_eigenvalues, spectral_density, trace
 from localentropy.landscape.unique_minimum import unique_minimum
 from localentropy.networks.align import align, align_with_signs, layer_overlaps, overlap
 from localentropy.networks.binary_mlp.network import BinaryNetworks, uniform_initialization
@@ -201,6 +202,16 @@ LINEAR: dict[str, Any] = {
     "max_iterations": 10,
 }  # fmt: skip
 FLAT = torch.from_numpy(np.random.default_rng(8).standard_normal((2, 6)))
+
+
+NETWORK = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh(), torch.nn.Linear(2, 1))
+
+
+def _loss(model: torch.nn.Module) -> torch.Tensor:
+    return (model(INPUTS) ** 2).mean()
+
+
+CURVED = Hessian(_loss, NETWORK)
 
 
 def _evaluate(weights: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -437,6 +448,10 @@ CALLS: dict[str, Call] = {
         },
     ),
     "region": Call(region, {"barriers": np.array([[0.0, 0.5], [0.5, 0.0]]), "level": 0.1}),
+    "Hessian": Call(Hessian, {"loss": _loss, "model": NETWORK, "layer": "0.weight"}),
+    "largest_eigenvalues": Call(largest_eigenvalues, {"hessian": CURVED, "count": 2}),
+    "trace": Call(trace, {"hessian": CURVED, "draws": 3, "seed": 0}),
+    "spectral_density": Call(spectral_density, {"hessian": CURVED, "steps": 3, "draws": 2, "seed": 0}),
     "overlaps": Call(overlaps, {"weights": np.stack([SIGNS, -SIGNS, SIGNS])}),
     "committee_overlap": Call(committee_overlap, {"first": TREE_WEIGHTS, "second": TREE_WEIGHTS[::-1].copy()}),
     "committee_local_energy": Call(
