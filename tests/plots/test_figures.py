@@ -150,7 +150,7 @@ def test_figure8_says_what_is_at_the_left_end(moved, words) -> None:
     assert words in figure8.draw({"overparam/typical": table}, "smoke").caption
 
 
-CHOSEN = {"alpha_T": 3.0, "ensemble": theory_tables.ENSEMBLE, "sweeps": 100}
+CHOSEN = {"alpha_T": 3.0, "ensemble": theory_tables.ENSEMBLE, "sweeps": 100, "sweeps_after": 30}
 
 
 def chosen(table: pd.DataFrame) -> pd.DataFrame:
@@ -191,6 +191,20 @@ def test_figure11_has_every_size_and_shows_all_points() -> None:
     named = drawing.data["series"].dropna()
     assert {D for D in (33, 67, 134, 201, 501) if named.str.endswith(f", D = {D}").any()} == {33, 67, 134, 201, 501}
     assert drawing.figure.axes[0].get_xlim()[1] > 60.0
+    assert named.str.startswith("MCT0, first solutions").any() and "the solutions 30 sweeps later" in drawing.caption
+
+
+def test_figure11_of_runs_that_stop_has_no_crosses() -> None:
+    runs = run_tables.solve_mct0()
+    tables = {
+        "overparam/solve_mct0": runs[~runs["quantity"].str.endswith("_first")],
+        "overparam/typical_points": run_tables.typical_points(),
+        "overparam/typical": theory_tables.typical(),
+    }
+    tables["overparam/solve_mct0"].attrs["parameters"] = CHOSEN | {"sweeps_after": 0}
+    drawing = figure11.draw(tables, "smoke")
+    assert "Points: the first solutions of at most 100 sweeps." in drawing.caption
+    assert not drawing.data["series"].dropna().str.contains("first").any()
 
 
 def test_figure12_without_stabilities_says_so() -> None:
@@ -213,7 +227,7 @@ def test_figure13_with_nothing_solved_says_so() -> None:
     tables |= {
         "overparam/solution_overlaps": overlaps(),
         "overparam/typical_points": run_tables.typical_points(),
-        "overparam/solve_sbpi": chosen(tables["overparam/solve_sbpi"]),
+        "overparam/solve_mct0": chosen(tables["overparam/solve_mct0"]),
     }
     assert "(a) D = 134" in figure13.draw(tables, "smoke").caption
     runs = tables["overparam/solve_mct0"]

@@ -43,13 +43,15 @@ def deviations(
         by: columns that distinguish the numbers of one run.
 
     Returns:
-        Columns D, N, margin, *by, sample, deviation, theory.
+        Columns D, N, inv_alpha, margin, *by, sample, deviation, theory.
     """
     keys = ["D", "N", "margin", *by]
     rows = _runs(table, quantity)
     rows = rows[(rows["is_solved"] == 1) & (rows["solved"] >= MOST_SOLVED)]
     joined = rows.merge(theory[[*keys, column]].drop_duplicates(keys).rename(columns={column: "theory"}), on=keys)
-    return joined.assign(deviation=joined["value"] - joined["theory"])[[*keys, "sample", "deviation", "theory"]]
+    return joined.assign(deviation=joined["value"] - joined["theory"])[
+        [*keys, "inv_alpha", "sample", "deviation", "theory"]
+    ]
 
 
 def _runs(table: pd.DataFrame, quantity: str) -> pd.DataFrame:

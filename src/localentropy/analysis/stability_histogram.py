@@ -40,7 +40,14 @@ class StabilityHistogram:
 
 
 def stability_histogram(
-    runs: pd.DataFrame, lattice: pd.DataFrame, D: int, N: int, *, steps: int = 1, least_bins: int = 0
+    runs: pd.DataFrame,
+    lattice: pd.DataFrame,
+    D: int,
+    N: int,
+    *,
+    steps: int = 1,
+    least_bins: int = 0,
+    which: str = "",
 ) -> StabilityHistogram:
     """Histogram of the solved runs of margin zero at one size, and of typical solutions.
 
@@ -52,10 +59,11 @@ def stability_histogram(
         N: inputs, odd.
         steps: values of the lattice in a bin.
         least_bins: bins returned at least, empty ones on the right.
+        which: end of the quantity's name: nothing for the final weights, `_first` for the first solutions.
     """
     counts, cells = (
         table[(table["quantity"] == quantity) & (table["D"] == D) & (table["N"] == N) & (table["margin"] == 0.0)]
-        for table, quantity in ((runs, "stability_count"), (lattice, "stability_probability"))
+        for table, quantity in ((runs, f"stability_count{which}"), (lattice, "stability_probability"))
     )
     patterns = counts.pivot_table(
         index="sample", columns=_bins(counts["x"], N, steps), values="value", aggfunc="sum", fill_value=0.0

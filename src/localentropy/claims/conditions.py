@@ -207,6 +207,26 @@ def between(words: str, value: float, lower: float, upper: float, error: float =
     return Condition(words, float(value), bound, holds, float(lower), float(upper), float(error))
 
 
+def equivalent(words: str, value: float, error: float, within: float) -> Condition:
+    """A difference is zero but for less than a stated one: its 95 % interval lies inside.
+
+    It fails where the interval lies outside, and is open where the data cannot tell. So few data never show equality.
+
+    Args:
+        words: what the difference is.
+        value: the difference.
+        error: its standard error.
+        within: the largest difference that counts as none.
+
+    Example:
+        >>> [equivalent("excess", value, 0.002, 0.01).holds for value in (0.003, 0.009, 0.02)]
+        [True, None, False]
+    """
+    reach = 1.96 * error
+    holds = True if abs(value) + reach < within else False if abs(value) - reach > within else None
+    return Condition(words, float(value), f"95 % inside ±{within:g}", holds, -within, within, float(error))
+
+
 def scored(words: str, score: float, least: float = 2.0) -> Condition:
     """A difference that a claim says is positive, in units of its error: open if it is not decided.
 

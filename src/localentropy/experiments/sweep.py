@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import (
@@ -37,6 +38,7 @@ class Question(NamedTuple):
         model: whether its first argument is a model.
         narrow: the ranges of arguments, where they are narrower than elsewhere.
         package: of the module.
+        fixed: arguments that are the same at every point.
     """
 
     module: str
@@ -44,6 +46,7 @@ class Question(NamedTuple):
     model: bool = True
     narrow: tuple[Quantity, ...] = ()
     package: str = "localentropy.theory"
+    fixed: Mapping[str, str] = MappingProxyType({})
 
     @property
     def home(self) -> str:
@@ -70,6 +73,8 @@ QUESTIONS: Mapping[str, Question] = {
     "generalization_errors": Question("typical_solutions"),
     "overparameterized_limit": Question("many_features_limit"),
     "thresholds": _OF_THRESHOLDS,
+    "alpha_u": Question("local_entropies"),
+    "zero_external_entropy.alpha_u": Question("local_entropies", fixed={"replicas": "zero external entropy"}),
     "typical": Question("typical_solutions"),
     "bayes.transitions": Question("teachers", ("model",), model=False, package="localentropy.experiments"),
     "cross_entropy.minimizers": Question(
@@ -368,7 +373,7 @@ def _answer(parameters: Parameters, name: str, known: Mapping[str, Any]) -> Any:
         return 1.0 / _answer(parameters, name.removeprefix(_INVERSE), known)
     question = QUESTIONS[name]
     function = getattr(import_module(question.home), name.rpartition(".")[2])
-    own = {argument: known[argument] for argument in question.arguments}
+    own = {argument: known[argument] for argument in question.arguments} | dict(question.fixed)
     if not question.model:
         return numbers(function(**own))
     ensemble = parameters.ensemble

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,19 @@ from localentropy.analysis.solver_runs import MOST_SOLVED
 
 if TYPE_CHECKING:
     from localentropy.plots.series import Look, Panel, Series
+
+
+FIRST: dict[str, Any] = {"marker": "x", "markersize": 3, "linestyle": "none"}
+"""Look of first solutions beside those of a run that goes on. It is that of no solver's points."""
+
+
+def sweeps_of(parameters: Mapping[str, Any]) -> str:
+    """A sentence for the caption: which solutions of zero-temperature Monte Carlo are drawn."""
+    most, after = parameters["sweeps"], parameters["sweeps_after"]
+    found = f"of at most {most} sweeps"
+    if not after:
+        return f"Points: the first solutions {found}."
+    return f"Crosses: the first solutions {found}; other points: the solutions {after} sweeps later."
 
 
 def draw_points(

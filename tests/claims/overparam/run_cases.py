@@ -69,6 +69,21 @@ RUNS["O25"] = Case(
         "other threshold": put("thresholds", "inv_alpha_c", np.nan, alpha_T=3.0),
     },
 )
+RUNS["O21b"] = Case(
+    wrong={
+        "fBP solves between the thresholds": solves("solve_focusing_bp", 1001, 1.0),
+        "SBPI solves there": solves("solve_sbpi", 1001, 1.0),
+    },
+    small={
+        "half of the runs": solves("solve_sbpi", 1001, 1.0, samples=10),
+        "three runs": few("solve_focusing_bp"),
+        "none between the thresholds": only("solve_sbpi", inv_alpha=above(1.1)),
+        "no such α_T": only("large_deviations", alpha_T=10.0),
+        "no difference": times("large_deviations", "best_alpha", 0.9, alpha_T=3.0),
+        "thresholds of other features": elsewhere("large_deviations", ensemble={"activation": "tanh"}),
+    },
+    missing={"threshold": put("thresholds", "inv_alpha_le", np.nan, alpha_T=3.0)},
+)
 RUNS["O26"] = Case(
     wrong={
         "fBP: no fall": every(solves("solve_focusing_bp", 467, 1.0), solves("solve_focusing_bp", 1001, 1.0)),
@@ -168,8 +183,15 @@ RUNS["O33"] = Case(
     small={"three runs": few("solve_anneal"), "none solved": put("solve_anneal", "value", 0.0, **solved)},
     missing={"stabilities": put("solve_anneal", "value", np.nan, quantity="mean_stability", D=201)},
 )
+
+
+def _more_scattered(rows):
+    return rows["value"] + 0.03 * (-1.0) ** rows["sample"]
+
+
 RUNS["O34"] = Case(
     wrong={
+        "all better by 2 %": times("solve_mct0", "value", 0.98, **error),
         "off at one margin": add("solve_mct0", "value", 0.03, margin=0.25, **error),
         "all off": add("solve_mct0", "value", -0.05, **error),
         "all off by less than one can tell at one point": add("solve_mct0", "value", 0.009, D=134, **error),
@@ -188,6 +210,8 @@ RUNS["O34"] = Case(
         "one margin": only("solve_mct0", margin=0.0),
         "two margins": only("solve_mct0", margin=below(0.4)),
         "one size": only("solve_mct0", D=67),
+        "no 1/α of two sizes": only("solve_mct0", N=lambda N: N.isin([1005, 2009, 3015, 8041, 12061])),
+        "too scattered to show equality": put("solve_mct0", "value", _more_scattered, **error),
     },
     missing={"errors": put("solve_mct0", "value", np.nan, margin=0.25, D=67, **error)},
 )

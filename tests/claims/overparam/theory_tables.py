@@ -32,6 +32,15 @@ def thresholds() -> pd.DataFrame:
     return table
 
 
+def large_deviations() -> pd.DataFrame:
+    """Loads slightly above those of `thresholds`: 4 %, and 6 % at zero external entropy."""
+    at = thresholds()[lambda table: table["alpha_T"].isin([0.05, 3.0, 10.0])]
+    alpha_le = 1.0 / at["inv_alpha_le"]
+    table = pd.DataFrame({"alpha_T": at["alpha_T"], "best_alpha": 1.04 * alpha_le, "typical_alpha": 1.06 * alpha_le})
+    table.attrs["parameters"] = {"ensemble": ENSEMBLE}
+    return table.reset_index(drop=True)
+
+
 def storage_limit() -> pd.DataFrame:
     activations, values = ["sign", "tanh", "erf"], [0.83319, 0.83322, 0.83321]
     return pd.DataFrame({"activation": activations, "alpha_T": 1e-3, "alpha_c": values})

@@ -21,6 +21,7 @@ from localentropy.claims.conditions import (
     smallest,
 )
 from localentropy.claims.curves import isolation, smallest_slope, up_to_maximum
+from localentropy.claims.large_deviations import SLIGHTLY, below_in_words
 
 INDISTINGUISHABLE = 0.01
 """Part of the entropy of all configurations that may be missing next to a reference."""
@@ -28,13 +29,8 @@ SMALL = 1e-3
 """Distances up to this are small."""
 UNSTABLE = "unstable"
 """Curves where the replicon exceeds 1, on which the search for two overlaps is tried."""
-SLIGHTLY, MUCH = 0.05, 0.1
-"""A threshold is slightly below another by less than this part of it; it is much lower by more than this part.
-
-The text takes α'_LE as an easier estimate of α_U. Without it, α_c is the estimate, and α'_LE lies 12 to 16 % below α_c.
-So "slightly" must be well below that. 0.05 stood here before α_U was computed. α_U is that of y = ∞, the lower of the
-two thresholds of large deviations. With it "below" is strictest and "slightly" is laxest, so a finding tells both.
-"""
+MUCH = 0.1
+"""A threshold is much lower than another if it is below it by more than this part of it."""
 
 
 def zero_margin_is_isolated(franz_parisi_text: pd.DataFrame) -> Finding:
@@ -112,7 +108,7 @@ def threshold_is_near_large_deviations(
     return all_of(
         between("α'_LE, below α_U of y = ∞", threshold, (1.0 - SLIGHTLY) * upper, upper),
         *turns,
-        detail=f"{_below(threshold, upper)}{_typical(threshold, large_deviations, 'perceptron')}; {slopes}",
+        detail=f"{below_in_words(threshold, upper)}{_typical(threshold, large_deviations, 'perceptron')}; {slopes}",
     )
 
 
@@ -167,7 +163,7 @@ def planted_threshold_is_slightly_below(dense_regions: pd.DataFrame, large_devia
     return all_of(
         above("α'_LE", threshold, (1.0 - SLIGHTLY) * upper),
         at_most("α'_LE − α_U of y = ∞", threshold - upper, 0.0),
-        detail=f"{_below(threshold, upper)}{_typical(threshold, large_deviations, 'teacher_student')}",
+        detail=f"{below_in_words(threshold, upper)}{_typical(threshold, large_deviations, 'teacher_student')}",
     )
 
 
@@ -187,10 +183,6 @@ def _typical(threshold: float, large_deviations: pd.DataFrame, model: str) -> st
         return ""
     gap = 100.0 * (1.0 - threshold / upper["alpha"])
     return f"; not judged: {gap:.1f} % below {upper['alpha']:.7f}, that of zero external entropy"
-
-
-def _below(threshold: float, upper: float) -> str:
-    return f"α'_LE = {threshold:.7f} is {100.0 * (1.0 - threshold / upper):.1f} % below α_U = {upper:.7f}"
 
 
 def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:

@@ -18,6 +18,7 @@ from localentropy.claims.conditions import (
     require,
     smallest,
 )
+from localentropy.claims.large_deviations import SLIGHTLY, below_in_words
 
 NEAR = 2e-4
 """Distance from the limit α_T → 0 that is left at α_T = 10⁻³."""
@@ -62,6 +63,40 @@ def storage_limit_of_activations(storage_limit: pd.DataFrame) -> Finding:
     spread = largest(values) - smallest(values)
     detail = ", ".join(f"{name} {value:.6f}" for name, value in values.items())
     return all_of(below("spread of α_c over activations at the smallest α_T", spread, NEAR), detail=detail)
+
+
+def equation_16_underestimates(thresholds: pd.DataFrame, large_deviations: pd.DataFrame) -> Finding:
+    """α_LE of equation 16 is smaller than α_U, the threshold of large deviations, at each α_T.
+
+    α_U is that of y = ∞, the lower of the two thresholds of large deviations. How much smaller is judged apart.
+    """
+    parts, detail = _over_large_deviations(thresholds, large_deviations)
+    return all_of(below("largest α_LE of equation 16 over α_U of y = ∞, over α_T", largest(parts), 1.0), detail=detail)
+
+
+def equation_16_is_close(thresholds: pd.DataFrame, large_deviations: pd.DataFrame) -> Finding:
+    """It is so by little, at each α_T, as for random patterns (M07)."""
+    parts, detail = _over_large_deviations(thresholds, large_deviations)
+    words = "smallest α_LE of equation 16 over α_U of y = ∞, over α_T"
+    return all_of(above(words, smallest(parts), 1.0 - SLIGHTLY), detail=detail)
+
+
+def _over_large_deviations(thresholds: pd.DataFrame, large_deviations: pd.DataFrame) -> tuple[pd.Series, str]:
+    """α_LE of equation 16 over α_U at each α_T of both tables, and in words."""
+    require(_ensemble(thresholds) == _ensemble(large_deviations), "both thresholds of the same features needed")
+    both = large_deviations.merge(thresholds[["alpha_T", "inv_alpha_le"]], on="alpha_T")
+    require(len(both), "both thresholds at one α_T at least needed")
+    ours, best, typical = 1.0 / both["inv_alpha_le"], both["best_alpha"], both["typical_alpha"]
+    words = [
+        f"at α_T = {alpha_T:g} {below_in_words(own, upper)}; not judged: {100.0 * (1.0 - own / other):.1f} % below "
+        f"{other:.7f}, that of zero external entropy"
+        for alpha_T, own, upper, other in zip(both["alpha_T"], ours, best, typical, strict=True)
+    ]
+    return ours / best, "; ".join(words)
+
+
+def _ensemble(table: pd.DataFrame) -> object:
+    return table.attrs["parameters"]["ensemble"]
 
 
 def _at_three(rows: pd.DataFrame) -> str:

@@ -13,7 +13,7 @@ from localentropy.analysis.thresholds import success_fractions
 from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import Drawing, clipped_bars, colors_of, in_style, letter, panels
-from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, without_errors
+from localentropy.plots.perceptron_points import FIRST, apart, draw_points, one_two_five, sweeps_of, without_errors
 
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 APART = 1.05
@@ -28,6 +28,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     runs, theory, typical = (tables[f"overparam/{name}"] for name in ("solve_mct0", "typical_points", "typical"))
     p = runs.attrs["parameters"]
     points = with_theory(averages(runs, "test_error"), theory, "error_typical")
+    first = averages(runs, "test_error_first")
     agreement = agreement_by_size(deviations(runs, "test_error", theory, "error_typical"), ["margin"])
     margins, sizes = sorted(runs["margin"].unique()), sorted(runs["D"].unique())
     markers = dict(zip(sizes, cycle(MARKERS), strict=False))
@@ -40,18 +41,25 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         look = {"color": color, "label": rf"$\kappa = {margin:g}$"}
         axis.line(line["inv_alpha"], line["error_typical"], f"theory, margin {margin:g}", look)
         for index, (D, marker) in enumerate(markers.items()):
-            here, counted = (rows[(rows["margin"] == margin) & (rows["D"] == D)] for rows in (points, solved))
+            here, began, counted = (
+                rows[(rows["margin"] == margin) & (rows["D"] == D)] for rows in (points, first, solved)
+            )
             # The theory between the margin of the line and the effective one of each point.
             name, look = f"margin {margin:g}, D = {D}", {"color": color, "marker": marker}
             at = apart(here["inv_alpha"], index, len(sizes), APART)
             axis.plot(at, here["theory"], "_", color=color, markersize=8)
             draw_points(axis, here, f"MCT0, {name}", look, at=at)
+            at = apart(began["inv_alpha"], index, len(sizes), APART)
+            rows = axis.declare(f"MCT0, first solutions, {name}", began.assign(x=began["inv_alpha"]))
+            axis.line(at, began["y"], rows, FIRST | {"color": color})
             place = index * len(margins) + step
             at = apart(counted["inv_alpha"], place, len(sizes) * len(margins), APART_TOO)
             look |= {"markersize": 3, "linewidth": 1.0}
             fractions.points(counted, f"solved, {name}", look, "inv_alpha", at=at, bars=clipped_bars(counted))
     for D, marker in markers.items():
         axis.plot([], [], marker, color="black", label=f"$D = {D}$")
+    if len(first):
+        axis.plot([], [], **FIRST, color="black", label="first solutions")
     axis.plot([], [], "_", color="black", markersize=8, label=r"theory at $\kappa_{\mathrm{eff}}$")
     for panel in (axis, fractions):
         one_two_five(panel, (5, 10, 20, 30), (4.0, 36.0), points)
@@ -61,14 +69,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure.legend(*axis.get_legend_handles_labels(), loc="outside right center")
     letter([axis, fractions])
     caption = (
-        f"Figure 11. Zero-temperature Monte Carlo (at most {p['sweeps']} sweeps) at several margins κ, α_T = "
-        f"{p['alpha_T']:g}. (a) Test error of its solutions; lines: typical solutions, replica theory; dashes: the theory at "
-        "each point's effective margin (a sum of N signs takes steps of 2: half-way between the smallest sum that the "
-        "margin allows and the largest that it forbids). Hollow: fewer than 90 % of the "
-        f"instances solved. {in_words(agreement, 'test error')} Error bars: standard errors over instances."
+        f"Figure 11. Zero-temperature Monte Carlo at several margins κ, α_T = {p['alpha_T']:g}. {sweeps_of(p)} (a) Test "
+        "error. Lines: typical solutions, replica theory; dashes: the theory at each point's effective margin (a sum of N "
+        "signs takes steps of 2: half-way between the smallest sum that the margin allows and the largest that it "
+        "forbids). Hollow: fewer than 90 % of the instances solved. "
+        f"{in_words(agreement, 'test error')} Error bars: standard errors over instances."
         f"{without_errors(points)} (b) Fraction of the instances solved; error bars: of a binomial distribution with one "
-        "success and one failure more. Sizes, and in (b) also margins, are drawn a little apart. "
-        "Sizes, margins and α_T are chosen here; compare with "
-        "the paper's figure."
+        "success and one failure more. Sizes, and in (b) also margins, are drawn a little apart. Sweeps, sizes, margins "
+        "and α_T are chosen here; compare with the paper's figure."
     )
     return Drawing(figure, caption)

@@ -17,6 +17,7 @@ from localentropy.analysis.stability_histogram import (
 )
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.drawing import Drawing, colors_of, in_style, letter, panels
+from localentropy.plots.perceptron_points import FIRST, sweeps_of
 
 DRAWN_BINS = 0.12
 """Width of the drawn bins, about: a whole number of steps 2/√N of the lattice."""
@@ -41,6 +42,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     of_means = agreement_by_size(deviations(runs, "mean_stability", means, "theory"), ["margin"])
     of_bins = agreement_by_size(histogram_deviations(runs, lattice), ["x"])
     histograms: dict[float, pd.DataFrame] = {}
+    began: dict[float, pd.DataFrame] = {}
     levels: dict[float, str] = {}
     figure, (axis, below) = panels(2, 7.0, 4.4)
     figure.add(csv_rows(of_bins))
@@ -62,6 +64,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             axis.points(histogram.assign(y=base + histogram["y"]), rows, look)
             below.axhline(level, color=color, linewidth=0.8)
             below.errorbar(histogram["x"], level + histogram["y"] - histogram["theory"], histogram["y_err"], **look)
+            first = _histogram(runs, lattice, inv_alpha, "_first")
+            rows = below.declare(f"MCT0, first solutions, 1/α = {inv_alpha:g}", first.fillna({"y_err": 0.0}))
+            below.line(first["x"], level + first["y"] - first["theory"], rows, FIRST | {"color": color})
+            began[inv_alpha] = first
             name += f", $D = {histogram['D'].iloc[0]}$"
             levels[level] = f"{inv_alpha:g}"
             histograms[inv_alpha] = histogram
@@ -78,12 +84,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     below.annotate(f"{UNIT:g} ", (0.97 * LARGEST, UNIT / 2 - 0.9 * APART), ha="right", va="center", fontsize=7)
     letter([axis, below])
     caption = (
-        "Figure 12. (a) Distribution of the stabilities of the training patterns. Points: solutions of zero-temperature "
-        "Monte Carlo at κ = 0, in bins of whole steps of the lattice. Lines: typical solutions, replica theory; black: "
+        "Figure 12. (a) Distribution of the stabilities of the training patterns, for solutions of zero-temperature Monte "
+        f"Carlo at κ = 0, in bins of whole steps of the lattice. {sweeps_of(p)} Lines: typical solutions, replica theory; black: "
         f"their maxima. α_T = {p['alpha_T']:g}. Curves of different 1/α are {SHIFT:g} apart. The size is the largest at "
         "which 90 % of the instances are solved, else the largest with solutions (hollow): "
         f"{_sizes(histograms)}. (b) The points minus the theory on their lattice. Levels are {APART:g} apart, the bar "
-        f"is {UNIT:g} long. The density in the first bin minus the theory, in standard errors: {_first(histograms)}. "
+        f"is {UNIT:g} long. The density in the first bin minus the theory, in standard errors: {_first(histograms)}; "
+        f"of first solutions: {_first(began)}. "
         f"The fractions in the first {COMPARED} bins of width {COMPARED_BINS:g} are compared with the theory "
         f"integrated over the lattice. {in_words(of_bins, 'stabilities', drift=False)} The mean stability is "
         f"compared apart. {in_words(of_means, 'mean stability')} Error bars: standard errors over instances. Sizes, "
@@ -99,20 +106,23 @@ def _sizes(histograms: Mapping[float, pd.DataFrame]) -> str:
 
 
 def _first(histograms: Mapping[float, pd.DataFrame]) -> str:
-    scores = {inv_alpha: rows["z"].iloc[0] for inv_alpha, rows in histograms.items()}
+    scores = {inv_alpha: rows["z"].iloc[0] for inv_alpha, rows in histograms.items() if len(rows)}
     known = [f"{z:+.1f} at 1/α = {inv_alpha:g}" for inv_alpha, z in scores.items() if pd.notna(z)]
     return ", ".join(known) or "too few are solved"
 
 
-def _histogram(runs: pd.DataFrame, lattice: pd.DataFrame, inv_alpha: float) -> pd.DataFrame:
-    """Mean over instances of the density in bins of whole lattice steps, with its theory and z-scores."""
+def _histogram(runs: pd.DataFrame, lattice: pd.DataFrame, inv_alpha: float, which: str = "") -> pd.DataFrame:
+    """Mean over instances of the density in bins of whole lattice steps, with its theory and z-scores.
+
+    `which` is the end of the quantity's name: nothing for the final weights, `_first` for the first solutions.
+    """
     sizes = averages(runs, "mean_stability")
     sizes = sizes[(sizes["inv_alpha"] / inv_alpha - 1.0).abs() < 0.02]
-    if sizes.empty or "stability_count" not in set(runs["quantity"]):
-        return pd.DataFrame({"x": [], "y": [], "y_err": [], "solved": []})
+    if sizes.empty or f"stability_count{which}" not in set(runs["quantity"]):
+        return pd.DataFrame({"x": [], "y": [], "y_err": [], "solved": [], "theory": []})
     size = sizes.assign(most=sizes["solved"] >= MOST_SOLVED).sort_values(["most", "D"]).iloc[-1]
     D, N = int(size["D"]), int(size["N"])
-    drawn = stability_histogram(runs, lattice, D, N, steps=steps_of(DRAWN_BINS, N))
+    drawn = stability_histogram(runs, lattice, D, N, steps=steps_of(DRAWN_BINS, N), which=which)
     table = pd.DataFrame(
         {
             "x": drawn.centres,

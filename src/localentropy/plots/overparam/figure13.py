@@ -14,7 +14,7 @@ from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
 from localentropy.plots.algorithms import ALGORITHMS
 from localentropy.plots.drawing import Drawing, colors_of, in_style, letter, panels
-from localentropy.plots.perceptron_points import apart, draw_points, one_two_five, small_rates
+from localentropy.plots.perceptron_points import FIRST, apart, draw_points, one_two_five, small_rates, sweeps_of
 from localentropy.plots.series import Panel
 
 PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs"}
@@ -32,6 +32,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         deviations(tables["overparam/solve_mct0"], "local_energy", lattice, "energy", ("x",)), ["x"]
     )
     energies = {solver: _energies(solver, tables, lattice) for solver in PANELS}
+    first = _energies("mct0", tables, lattice, "_first")
     values = sorted({round(x, 1) for points in energies.values() for x in points["inv_alpha"]})
     colors = colors_of(values, of="load")
     figure, axes = panels(3, 7.4, 5.2, rows=2)
@@ -54,19 +55,26 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         less = here.assign(y=here["y"] - here["theory"])
         rows = axes[3].declare(f"less theory, mct0, 1/α = {inv_alpha:.2f}", less.fillna({"y_err": 0.0}))
         axes[3].points(less, rows, _look(here, colors), at=less["x"] + shift)
+        began = first[first["N"] == here["N"].iloc[0]]
+        began = began.assign(y=began["y"] - began["theory"])
+        name = f"less theory, mct0, first solutions, 1/α = {inv_alpha:.2f}"
+        rows = axes[3].declare(name, began.fillna({"y_err": 0.0}))
+        axes[3].line(began["x"] + shift, began["y"], rows, FIRST | {"color": _look(here, colors)["color"]})
     axes[3].axhline(0.0, color="black", linewidth=0.6, zorder=0)
     axes[3].set(xlabel="distance $d$", ylabel="train error minus theory", title=PANELS["mct0"])
     _overlaps(axes[4], tables)
     axes[5].axis("off")
     handles = [Line2D([], [], color="black", linestyle="--", linewidth=0.7, label="typical")]
     handles += [Line2D([], [], color=color, marker="o", markersize=3, label=f"{x:g}") for x, color in colors.items()]
+    if len(first):
+        handles.append(Line2D([], [], **FIRST, color="black", label="first, (d)"))
     place: dict[str, Any] = {"title_fontsize": 8, "loc": "upper left", "bbox_to_anchor": (-0.1, 1.1)}
     axes[5].add_artist(
         axes[5].legend(handles=handles, title=r"(a)–(d): $1/\alpha$", ncols=3, columnspacing=1.0, **place)
     )
     axes[5].legend(*axes[4].get_legend_handles_labels(), title="(e)", title_fontsize=8, loc="lower left")
     letter(axes[:5])
-    p = tables["overparam/solve_sbpi"].attrs["parameters"]
+    p = tables["overparam/solve_mct0"].attrs["parameters"]
     caption = (
         "Figure 13. Train error after round(dN) random flips of the weights, exact mean over the flips, at κ = 0 and "
         f"α_T = {p['alpha_T']:g}, for solutions of (a) zero-temperature Monte Carlo and (b) SBPI, and for (c) the signs of "
@@ -74,6 +82,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         f"they leave. Sizes: {_sizes(energies)}; hollow: fewer than 90 % of the instances solved. Dashed: typical "
         "solutions, replica theory, at 1/α = 5 and the larger values of figure 12. The axes are linear below 0.0001 and "
         "logarithmic above. (d) MCT0 minus the theory on the lattice of its sums and flips, 1/α side by side. "
+        f"{sweeps_of(p)} "
         f"{in_words(agreement, 'local energy')} (e) Mean overlap of two solutions of one instance, found by one solver from "
         "different seeds, sizes side by side; line: typical solutions, replica theory. The CSV has the numbers and their "
         "z-scores. Error bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen "
@@ -82,11 +91,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     return Drawing(figure, caption)
 
 
-def _energies(solver: str, tables: Mapping[str, pd.DataFrame], lattice: pd.DataFrame) -> pd.DataFrame:
-    """Local energies at the main sizes of a panel, for MCT0 with their theory."""
+def _energies(solver: str, tables: Mapping[str, pd.DataFrame], lattice: pd.DataFrame, which: str = "") -> pd.DataFrame:
+    """Local energies at the main sizes of a panel, for MCT0 with their theory; `_first`: of its first solutions."""
     # BP is no solver near the threshold: its curves start at the train error it leaves.
     solved_only = solver != "belief_propagation"
-    points = averages(tables[f"overparam/solve_{solver}"], "local_energy", solved_only=solved_only, by=("x",))
+    runs = tables[f"overparam/solve_{solver}"]
+    points = averages(runs, f"local_energy{which}", solved_only=solved_only, by=("x",))
     points = _main_sizes(points[points["margin"] == 0.0], solver, tables)
     return with_theory(points, lattice, "energy", ("x",)) if solver == "mct0" else points
 
