@@ -251,7 +251,8 @@ def _trace(axes: _Axes, mark: Mapping[str, Any], data: pd.DataFrame, name: str, 
         places = _along(axes, mark, *places)
     new = [row is not None and row not in told and row not in rows[:at] for at, row in enumerate(rows)]
     told.update(row for row in rows if row is not None)
-    words = [_words(axes, data.loc[row], name) if first else "" for row, first in zip(rows, new, strict=True)]
+    shown = iter(data.loc[[row for row, first in zip(rows, new, strict=True) if first]].to_dict("records"))
+    words = [_words(axes, next(shown), name) if first else "" for first in new]
     trace: dict[str, Any] = {
         "type": "scatter",
         "name": name,
@@ -422,7 +423,7 @@ def _legend(traces: list[dict[str, Any]]) -> int:
     return math.ceil(len(shown) / PER_LINE)
 
 
-def _words(axes: _Axes, row: pd.Series, name: str) -> str:
+def _words(axes: _Axes, row: Mapping[Any, Any], name: str) -> str:
     """What a point says: its series, x, y with its error, and the parameters."""
     series = html.escape(str(row["series"]), quote=False)
     lines = [f"<b>{name}</b>"] * bool(name) + [series] * (series != name)
@@ -430,9 +431,9 @@ def _words(axes: _Axes, row: pd.Series, name: str) -> str:
         lines.append(f"{axes.titles['x']}: {_number(row['x'])}")
     if pd.notna(row["y"]):
         lines.append(f"{axes.titles['y']}: {_measured(row['y'], row['y_err'])}")
-    for column in row.index.difference(SHARED, sort=False):
-        if pd.notna(row[column]):
-            lines.append(f"{_column(column)}: {_number(row[column])}")
+    for column, value in row.items():
+        if column not in SHARED and pd.notna(value):
+            lines.append(f"{_column(column)}: {_number(value)}")
     return "<br>".join(lines)
 
 
