@@ -1,4 +1,7 @@
-"""The site, looked at in a real browser: every page, link, picture, chart and formula, without a network."""
+"""The site, looked at in a real browser: every page, link, picture, chart and formula, without a network.
+
+Listings of files, six of seven pages, are read without it: one of each kind is looked at in both ways.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import unquote, urldefrag
+from urllib.parse import unquote, urldefrag, urljoin
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -96,6 +100,23 @@ def served(folder: Path) -> Iterator[str]:
 def visited(browser: Browser, address: str, pages: list[str]) -> dict[str, Visit]:
     """All pages of a site, each opened in the browser."""
     return {name: visit(browser, address, name) for name in pages}
+
+
+PLAIN = {"html", "head", "title", "meta", "body", "h2", "div", "pre", "span", "ul", "li", "a"}
+"""What a listing of a file or a folder is made of: nothing that runs, and nothing that a browser would ask for."""
+
+
+def listing(address: str, folder: Path, name: str) -> Visit | None:
+    """What a listing shows, read without a browser, in which it could not go wrong; None of any other page."""
+    text = (folder / name).read_text()
+    styles = "".join(re.findall("<style.*?</style>", text, re.DOTALL))
+    elements = re.findall(r"<(\w+)([^>]*)", re.sub("<style.*?</style>|<!--.*?-->", "", text, flags=re.DOTALL))
+    written = styles + "".join(rest for _, rest in elements)
+    if not {element for element, _ in elements} <= PLAIN or re.search(r"url\(|@import|\b(src|on\w+)=", written):
+        return None
+    links = [link for element, rest in elements if element == "a" for link in re.findall(r'\bhref="([^"]*)"', rest)]
+    anchors = [anchor for _, rest in elements for anchor in re.findall(r'\bid="([^"]*)"', rest)]
+    return Visit(links=[urljoin(f"{address}/{name}", unescape(link)) for link in links], anchors=anchors)
 
 
 def visit(browser: Browser, address: str, name: str) -> Visit:
@@ -184,12 +205,26 @@ def address(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def visits(browser: Browser, folder: Path, address: str) -> dict[str, Visit]:
-    return visited(browser, address, sorted(str(file.relative_to(folder)) for file in folder.rglob("*.html")))
+def listings(folder: Path, address: str) -> dict[str, Visit]:
+    pages = sorted(str(file.relative_to(folder)) for file in folder.rglob("*.html"))
+    return {page: found for page in pages if (found := listing(address, folder, page))}
+
+
+@pytest.fixture(scope="module")
+def visits(browser: Browser, folder: Path, address: str, listings: dict[str, Visit]) -> dict[str, Visit]:
+    pages = {str(file.relative_to(folder)) for file in folder.rglob("*.html")}
+    return listings | visited(browser, address, sorted(pages - listings.keys()))
 
 
 def test_no_page_has_an_error_and_none_asks_for_the_network(visits: dict[str, Visit]) -> None:
     assert {name: found.errors for name, found in visits.items() if found.errors} == {}
+
+
+def test_a_listing_is_read_as_a_browser_shows_it(browser: Browser, address: str, listings: dict[str, Visit]) -> None:
+    kinds = {Path(name).name.partition(".")[2]: name for name in listings}
+    assert {"html", "py.html", "yaml.html"} <= set(kinds)
+    for name in kinds.values():
+        assert visit(browser, address, name) == listings[name], name
 
 
 def test_every_link_leads_somewhere(visits: dict[str, Visit], address: str, folder: Path) -> None:
