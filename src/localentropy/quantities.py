@@ -243,6 +243,9 @@ FIELD = Quantity("field", "h", "field on a weight", -30.0, 30.0)
 """tanh(30) is 1 in float64. Without a bound a weight could stay frozen for ever."""
 PROBABILITY = Quantity("probability", "p", "probability of a random event", 0.0, 1.0)
 REINFORCEMENT = PROBABILITY.called("reinforcement", "p_s", "probability of a reinforcement")
+REINFORCED = PROBABILITY.within(high=1.0, ends="[)").called(
+    "reinforcement", "ρ", "growth of the reinforcement of fields"
+)
 BETA = Quantity("beta", "β", "inverse temperature, or slope of tanh(βx)", 0.0, 1e100, "(]")
 """In double precision. Squares of it do not overflow."""
 BETA_START = BETA.within(low=0.0).called("beta_start", "β", "inverse temperature of the first sweep")

@@ -82,6 +82,8 @@ from localentropy.solvers import anneal, belief_propagation, binarynet, focusing
 from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.binarynet import binarynet_many
+from localentropy.solvers.binary.constrained_bp import constrained_bp
+from localentropy.solvers.binary.constraints import allowed_sums, anneal_constrained, constraint_error
 from localentropy.solvers.committee.belief_propagation import committee_belief_propagation
 from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
@@ -128,6 +130,7 @@ from localentropy.theory import (
 )
 from localentropy.theory import committee as committee_theory
 from localentropy.theory import hidden_manifold as manifold_theory
+from localentropy.theory.symmetric_perceptron import Band
 
 
 class Call(NamedTuple):
@@ -416,6 +419,22 @@ CALLS: dict[str, Call] = {
     ),
     "committee_sgd_many": Call(
         committee_sgd_many, {"instances": [TREE, TREE], "seeds": [0, 1], "schedule": Schedule(epochs=3)}
+    ),
+    "allowed_sums": Call(allowed_sums, {"constraint": Band(1.0), "N": 61}),
+    "constraint_error": Call(constraint_error, {"instance": LATTICE, "constraint": Band(1.0), "weights": SIGNS}),
+    "anneal_constrained": Call(
+        anneal_constrained,
+        {
+            "instance": LATTICE, "constraint": Band(0.3), "seed": 0, "beta_start": 1.0, "beta_step": 0.1, "sweeps": 3,
+            "energy": "linear",
+        },
+    ),
+    "constrained_bp": Call(
+        constrained_bp,
+        {
+            "instance": LATTICE, "constraint": Band(0.5), "seed": 0, "reinforcement": 0.1, "damping": 0.3,
+            "max_iterations": 3, "tolerance": 1e-6, "epsilon": 0.1, "start": None,
+        },
     ),
     # landscape
     "expected_flip_energy": Call(

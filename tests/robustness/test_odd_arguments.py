@@ -39,6 +39,7 @@ from localentropy.landscape.local_entropy import local_entropy
 from localentropy.pipeline.config import ROOT
 from localentropy.quantities import Count, Quantity
 from localentropy.solvers.amp import amp_in_fields
+from localentropy.solvers.binary.constraints import constraint_error
 from localentropy.solvers.solution import Solution
 from localentropy.theory import bayes, committee, cross_entropy, gibbs
 from tests.robustness.public_calls import CALLS
@@ -341,7 +342,9 @@ def require_right(call: str, changes: dict[str, Any], result: Any) -> None:
     given_arguments = {**arguments(call), **changes}
     instances = given_arguments.get("instances", [given_arguments.get("instance")])
     for data, run in zip(instances, result if isinstance(result, list) else [result], strict=False):
-        if isinstance(run, Solution):
+        if isinstance(run, Solution) and "constraint" in given_arguments:
+            assert run.solved == (constraint_error(data, given_arguments["constraint"], run.weights) == 0)
+        elif isinstance(run, Solution):
             assert run.solved == solves(data, run.weights, float(given_arguments.get("margin", 0.0)))
 
 

@@ -252,19 +252,19 @@ class Steps(Energy):
         return float(pulled), float(bent)
 
     def _found(self, at: Covariances, control: Number, labels: Labels) -> tuple[float, Array, Array, Array]:
-        edges, energies = _levels(self.edges, self.energies)
+        edges, energies = step_levels(self.edges, self.energies)
         scaled = math.exp(plain(control)) * energies
         return step_term(*map(plain, at), edges, scaled, *_label_arrays(labels), *PANEL)  # type: ignore[no-any-return]
 
     def reference(self, at: Covariances) -> StepReference:
         """Weights drawn by this energy, and students without energy."""
-        edges, energies = _levels(self.edges, self.energies)
+        edges, energies = step_levels(self.edges, self.energies)
         students = np.where(energies == 0.0, 0.0, math.inf)
         return StepReference(at.common, at.free, edges, math.exp(self.log_beta) * energies, edges, students)
 
     def slopes(self, variance: float) -> tuple[float, float]:
         """First two derivatives of ln of the mean weight, by the jumps of the weight."""
-        edges, energies = _levels(self.edges, self.energies)
+        edges, energies = step_levels(self.edges, self.energies)
         a, deviation = edges / math.sqrt(variance), math.sqrt(variance)
         weight = np.exp(-math.exp(self.log_beta) * energies)
         jump = np.diff(weight) * INVERSE_SQRT_2PI * np.exp(-0.5 * a * a - self._weak(variance)[0])
@@ -276,7 +276,7 @@ PANEL = unit_legendre(PANEL_NODES)
 
 
 @lru_cache(maxsize=256)
-def _levels(edges: tuple[float, ...], energies: tuple[float, ...]) -> tuple[Array, Array]:
+def step_levels(edges: tuple[float, ...], energies: tuple[float, ...]) -> tuple[Array, Array]:
     """Edges and energies of a user's `Steps` as arrays.
 
     Raises:
