@@ -8,7 +8,8 @@ import typer.main
 
 from localentropy import theory
 from localentropy.commands.cli import app
-from localentropy.pipeline.config import ROOT
+from localentropy.commands.gallery import _captioned
+from localentropy.pipeline.config import ROOT, read_figures, split_target
 from localentropy.theory.model import Asked
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
@@ -40,3 +41,30 @@ def test_formulas_have_no_command_that_github_refuses() -> None:
     for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("notebooks/*.py")]:
         found = refused.search(page.read_text())
         assert found is None, f"{page.relative_to(ROOT)}: {found[0]}"
+
+
+def test_every_caption_is_short_and_has_a_table_of_settings() -> None:
+    for target in read_figures():
+        paper, name = split_target(target)
+        page = (ROOT / f"docs/{paper}/gallery.md").read_text()
+        (text,) = re.findall(rf"<!-- {name} -->\n\n(.*)\n\n<!-- /{name} -->", page, re.DOTALL)
+        caption, table = text.split("\n\n")
+        assert 20 <= len(caption.split()) <= 120, target
+        assert re.search(r"^\| chosen here \| .+ \|$", table, re.MULTILINE), target
+        assert "that of" not in caption, target
+
+
+def test_marks_of_markdown_in_a_caption_are_text() -> None:
+    text = _captioned({"caption": "Loss λ|w|² < 1", "settings": {"a|b": "w*"}})
+    assert text.split("\n") == [
+        "",
+        "",
+        "Loss λ\\|w\\|² \\< 1",
+        "",
+        "| setting | value |",
+        "|---|---|",
+        "| a\\|b | w\\* |",
+        "",
+        "",
+    ]
+    assert _captioned({"caption": "Short.", "settings": {}}) == "\n\nShort.\n\n"

@@ -1,4 +1,4 @@
-"""Tables of the paper's scale that come with the repository: used where they match, named in the caption."""
+"""Tables of the paper's scale that come with the repository: used where they match, named among the settings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from tests.pipeline.conftest import Checkout
 TABLE = "overparam/toy_a.parquet"
 
 
-def caption(toys: Checkout, folder: str) -> str:
-    return json.loads((toys.folder / f"figures/{folder}/overparam/figure91.json").read_text())["caption"]
+def taken(toys: Checkout, folder: str) -> dict[str, str]:
+    """Which tables the figure's record says are not computed here."""
+    record = json.loads((toys.folder / f"figures/{folder}/overparam/figure91.json").read_text())
+    return {name: value for name, value in record["settings"].items() if name.startswith("not computed here")}
 
 
 def test_a_committed_table_serves_the_parameters_that_it_was_made_from(toys: Checkout) -> None:
     first = toys.snakemake("figure91", "--config", "scale=paper")
     assert first.status == 0, first.output
-    assert "Not computed here" not in caption(toys, "paper")
+    assert taken(toys, "paper") == {}
     committed = toys.folder / "data/paper_scale/overparam"
     committed.mkdir(parents=True)
     for suffix in (".parquet", ".json"):
@@ -31,18 +33,20 @@ def test_a_committed_table_serves_the_parameters_that_it_was_made_from(toys: Che
     run = toys.snakemake("figure91", "--config", "scale=paper")
     assert run.did == {"drawing figure91"}, run.output
     assert toys.contents("figures/paper/overparam/*.csv") == drawn
-    assert "Not computed here but taken from data/paper_scale: overparam/toy_a (made on 20" in caption(toys, "paper")
+    ((name, value),) = taken(toys, "paper").items()
+    assert name == "not computed here but taken from data/paper_scale"
+    assert value.startswith("overparam/toy_a (made on 20")
     assert toys.snakemake("figure91", "--config", "scale=paper").did == set()
     assert toys.python("verify", "--scale", "paper").status == 0
 
     # Other parameters are computed.
     run = toys.snakemake("figure91", "--config", "scale=paper", "run=other", "toy_a={offset: 9}")
     assert len(run.did) == 4, run.output
-    assert "Not computed here" not in caption(toys, "paper-other")
+    assert taken(toys, "paper-other") == {}
 
     # A damaged table is named in one line and not used: the figure is made from what is computed.
     (committed / "toy_a.parquet").write_bytes((committed / "toy_a.parquet").read_bytes()[:-20])
     run = toys.snakemake("figure91", "--config", "scale=paper")
     assert "toy_a.parquet: not a readable result table" in run.output
     assert len(run.did) == 4, run.output
-    assert "Not computed here" not in caption(toys, "paper")
+    assert taken(toys, "paper") == {}

@@ -50,7 +50,7 @@ def test_every_figure_is_there_with_its_numbers_and_caption(smoke: Checkout) -> 
         data = pd.read_csv(figure(smoke, target, ".csv"))
         assert list(data.columns[:5]) == ["panel", "series", "x", "y", "y_err"]
         record = json.loads(figure(smoke, target, ".json").read_text())
-        assert "chosen here" in record["caption"].lower()
+        assert "chosen here" in record["settings"] and len(record["caption"].split()) <= 120, target
         for suffix in (".png", ".pdf"):
             assert figure(smoke, target, suffix).stat().st_size > 10_000
 

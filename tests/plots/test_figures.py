@@ -46,15 +46,13 @@ def test_figure1_marks_the_thresholds_of_the_solvers_features_only(activation, l
     drawing = figure1.draw(tables, "smoke")
     marks = drawing.data[drawing.data["series"].str.startswith("threshold")]
     assert len(marks) == lines and set(marks["x"]) <= {0.87748, 0.87748 + 0.1386}
-    assert ("no thresholds are drawn" in drawing.caption) == (lines == 0)
+    assert ("no thresholds are drawn" in drawing.told) == (lines == 0)
     # The storage problem is the perceptron of the other paper.
     ends = drawing.data[drawing.data["x"] == 0.0].set_index("series")["y"]
-    assert (
-        ends["local-entropy threshold, storage"] == pytest.approx(1 / 0.729) and "1.2005 and 1.3717" in drawing.caption
-    )
+    assert ends["local-entropy threshold, storage"] == pytest.approx(1 / 0.729) and "1.2005 and 1.3717" in drawing.told
     regions = tables["margins/dense_regions"]
     tables["margins/dense_regions"] = regions[regions["ensemble"] != "perceptron"]
-    assert "Dots" not in figure1.draw(tables, "smoke").caption
+    assert "Dots" not in figure1.draw(tables, "smoke").told
     fractions = drawing.data[drawing.data["panel"] == "b, inset"]
     assert set(fractions["series"]) == {"focusing_bp, solved", "sbpi, solved"} and (fractions["y_err"] > 0.0).all()
 
@@ -66,13 +64,13 @@ def franz_parisi() -> pd.DataFrame:
 
 
 def test_figure3_says_of_which_curve_an_end_is_and_marks_kappa_u() -> None:
-    caption = figure3.draw({"overparam/franz_parisi": franz_parisi()}, "smoke").caption
+    caption = figure3.draw({"overparam/franz_parisi": franz_parisi()}, "smoke").told
     assert "(κ̃ = 0), " in caption and "(black, κ = κ̃ = 0.1)" in caption and "κ_u" not in caption
     more = franz_parisi().query("reference == '0.1'").assign(curve="monotonic", reference="kappa_u", margin_ref=0.0617)
     table = pd.concat([franz_parisi(), more])
     table.attrs["parameters"] = franz_parisi().attrs["parameters"]
     drawing = figure3.draw({"overparam/franz_parisi": table}, "smoke")
-    assert "κ_u = 0.0617" in drawing.caption and "monotonic kappa_u" in set(drawing.data["series"])
+    assert "κ_u = 0.0617" in drawing.told and "monotonic kappa_u" in set(drawing.data["series"])
 
 
 def test_curves_are_cut_where_they_turn_to_a_frozen_end() -> None:
@@ -98,7 +96,7 @@ def test_figure4_dashes_what_is_negative_and_tells_the_threshold() -> None:
     table = pd.concat(curves, ignore_index=True)
     table.attrs["parameters"] = franz_parisi().attrs["parameters"]
     drawing = figure4.draw({"overparam/franz_parisi": table}, "smoke")
-    assert "1/α_LE = 1.0161" in drawing.caption and "down to -5.0 at 1/α = 0.95)" in drawing.caption
+    assert "1/α_LE = 1.0161" in drawing.told and "down to -5.0 at 1/α = 0.95)" in drawing.told
     # Beside the curves the axis has the line at zero, of two points.
     solid = [np.asarray(line.get_ydata()) for line in drawing.figure.axes[1].lines if line.get_linestyle() == "-"]
     solid = [slopes for slopes in solid if slopes.size > 2]
@@ -147,7 +145,7 @@ def test_figure8_says_what_is_at_the_left_end(moved, words) -> None:
     line = (table["line"] == "alpha_T") & (table["reference"] == "0.5")
     table.loc[line, "entropy"] -= moved * table.loc[line, "entropy"].min()
     table.attrs["parameters"] = THEORY | {"inv_alpha": 2.0}
-    assert words in figure8.draw({"overparam/typical": table}, "smoke").caption
+    assert words in figure8.draw({"overparam/typical": table}, "smoke").told
 
 
 CHOSEN = {"alpha_T": 3.0, "ensemble": theory_tables.ENSEMBLE, "sweeps": 100, "sweeps_after": 30}
@@ -191,7 +189,7 @@ def test_figure11_has_every_size_and_shows_all_points() -> None:
     named = drawing.data["series"].dropna()
     assert {D for D in (33, 67, 134, 201, 501) if named.str.endswith(f", D = {D}").any()} == {33, 67, 134, 201, 501}
     assert drawing.figure.axes[0].get_xlim()[1] > 60.0
-    assert named.str.startswith("MCT0, first solutions").any() and "the solutions 30 sweeps later" in drawing.caption
+    assert named.str.startswith("MCT0, first solutions").any() and "the solutions 30 sweeps later" in drawing.told
 
 
 def test_figure11_of_runs_that_stop_has_no_crosses() -> None:
@@ -203,7 +201,7 @@ def test_figure11_of_runs_that_stop_has_no_crosses() -> None:
     }
     tables["overparam/solve_mct0"].attrs["parameters"] = CHOSEN | {"sweeps_after": 0}
     drawing = figure11.draw(tables, "smoke")
-    assert "Points: the first solutions of at most 100 sweeps." in drawing.caption
+    assert "Points: the first solutions of at most 100 sweeps." in drawing.told
     assert not drawing.data["series"].dropna().str.contains("first").any()
 
 
@@ -216,7 +214,7 @@ def test_figure12_without_stabilities_says_so() -> None:
         "overparam/solve_mct0": chosen(runs),
         **{f"overparam/{name}": getattr(run_tables, name)() for name in names},
     }
-    assert "compare the stabilities with the theory" in figure12.draw(tables, "smoke").caption
+    assert "compare the stabilities with the theory" in figure12.draw(tables, "smoke").told
 
 
 def test_figure13_with_nothing_solved_says_so() -> None:
@@ -229,10 +227,10 @@ def test_figure13_with_nothing_solved_says_so() -> None:
         "overparam/typical_points": run_tables.typical_points(),
         "overparam/solve_mct0": chosen(tables["overparam/solve_mct0"]),
     }
-    assert "(a) D = 134" in figure13.draw(tables, "smoke").caption
+    assert "(a) D = 134" in figure13.draw(tables, "smoke").told
     runs = tables["overparam/solve_mct0"]
     tables["overparam/solve_mct0"] = runs.assign(value=runs["value"].mask(runs["quantity"] == "solved", 0.0))
-    caption = figure13.draw(tables, "smoke").caption
+    caption = figure13.draw(tables, "smoke").told
     assert "(a) nothing to draw" in caption and "At no size are enough instances solved" in caption
 
 

@@ -113,7 +113,7 @@ def test_figure_perceptron_draws_the_excess_over_bayes_in_per_cent() -> None:
     drawing = perceptron.draw(perceptron_tables(), "smoke")
     excess = {name: series(drawing, "b", name)["y"] for name in ("square", "hinge", "logistic")}
     assert excess["logistic"].tolist() == pytest.approx([0.05] * 3) and excess["square"].max() == pytest.approx(50.0)
-    assert "for the logistic loss 0.05 to 0.05 %" in drawing.caption
+    assert "0.05 to 0.05 %" in drawing.settings["excess of the logistic loss"]
     point = series(drawing, "a", "AMP, simulation").loc[1.0]
     assert (point["y"], point["y_err"]) == pytest.approx((0.2, 0.02))
     assert series(drawing, "c", "hinge, simulation / theory").loc[1.0, "y"] == pytest.approx(0.21 / 0.22)
@@ -145,10 +145,10 @@ def test_figure_binary_separates_runs_that_recover_and_marks_the_slides_loads() 
     assert series(drawing, "b", "AMP, fraction recovered")["y"].tolist() == [0.0, 0.75]
     assert len(series(drawing, "c", "zero_entropy")) == 2
     for part in (
-        "α_IT = 1.20000 on (slide: 1.245)", "α = 1.6600 at T = 0.3600", "1.63",
+        "α_IT = 1.20000 on", "α_IT = 1.245", "α = 1.6600 at T = 0.3600", "1.63",
         "Converged: 50 % of the runs below α_AMP and 75 % of the runs above α_AMP.",
     ):  # fmt: skip
-        assert part in drawing.caption
+        assert part in drawing.told
     assert all(part in words(drawing) for part in ("1.2000", "1.5000", "slide: 1.63", "1.660"))
 
 
@@ -190,21 +190,21 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     assert low.loc[0.9, "y"] == pytest.approx(1.0 - (0.49 + 0.36) / 2)
     halves = (last_half_point(own) for _, own in series(drawing, "b", "fraction of successes").groupby("d"))
     told = ", ".join(f"{at:.2f} ± {error:.1g} (d = {d})" for (at, error), d in zip(halves, (50, 100), strict=True))
-    assert told.startswith("5.00 ± ") and f"more than half succeed: {told}." in drawing.caption
+    assert told.startswith("5.00 ± ") and f"more than half succeed: {told}." in drawing.told
     test = series(drawing, "d", "test_error")
     assert test.loc[3.0, "y"] == pytest.approx(1e-4)
     assert test.loc[3.0, "y_err"] == pytest.approx(1e-4 * math.log(10.0))
     assert test["median_steps"].to_dict() == {1.0: 100.0, 3.0: 300.0}
-    assert "100 % of these runs ended after 100 to 300 steps, before the loss at which they stop." in drawing.caption
-    assert "by a factor of 4 to 4 in the second half" in drawing.caption
-    assert "whose overlap exceeds 0.98;" in drawing.caption
+    assert "100 % of these runs ended after 100 to 300 steps, before the loss at which they stop;" in drawing.told
+    assert "by a factor of 4 to 4 in the second half" in drawing.told
+    assert "success is an overlap above 0.98;" in drawing.told
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
 
 
 def test_figure_phase_retrieval_has_the_fraction_of_unique_minima() -> None:
     drawing = phase_retrieval.draw(phase_tables(), "smoke")
     assert series(drawing, "c", "fraction unique")["y"].to_dict() == {1.0: 0.0, 3.0: 1.0}
-    assert "no zero but the teacher" in drawing.caption and "above 2.00 ±" in drawing.caption
+    assert "no zero but the teacher" in drawing.told and "above 2.00 ±" in drawing.told
 
 
 def test_figure_phase_retrieval_has_one_look_for_a_number_of_inputs_in_all_panels() -> None:
@@ -237,7 +237,7 @@ def test_figure_committee_jumps_at_its_transition_and_names_the_slides_number() 
     assert series(drawing, "c", "equilibrium")["y"].tolist() == pytest.approx([0.5, 0.5, 0.5, 0.2, 0.1])
     assert series(drawing, "c", "metastable, informed start")["y"].tolist() == pytest.approx([0.3, 0.2])
     assert series(drawing, "d", "growth, α̃ = 30")["y"].tolist() == [0.1, 1.0]
-    assert "7.700000 Kd on (slide: 7.65), where the error falls from 0.500000 to 0.200000" in drawing.caption
+    assert "7.700000 Kd samples on, where the error falls from 0.500000 to 0.200000" in drawing.told
     assert all(part in words(drawing) for part in ("2.1000", "7.1000", "7.7000", "slide: 7.65"))
 
 
@@ -266,7 +266,7 @@ def manifold_tables() -> dict[str, pd.DataFrame]:
 
 def test_figure_hidden_manifold_has_the_peak_and_the_line_of_the_best_regularization() -> None:
     drawing = hidden_manifold.draw(manifold_tables(), "smoke")
-    assert "the peak 0.460 at n/p = 1," in drawing.caption
+    assert "the peak is 0.460 at n/p = 1." in drawing.told
     assert series(drawing, "a", "ridgeless, nonlinear features").loc[1.0, ["y", "y_err"]].tolist() == pytest.approx(
         [0.4, 0.1]
     )
@@ -308,8 +308,8 @@ def test_figure_gaussian_equivalence_extrapolates_both_kinds_of_features_to_the_
     assert series(drawing, "c", "square, erf less Gaussian, 1/d → 0")["y"].tolist() == pytest.approx(
         [0.0, 0.0], abs=1e-9
     )
-    assert "for n/p = 0.5, 3 samples per feature" in drawing.caption and "α" not in drawing.caption
-    assert "their ends at 1/d = 0, between 1.000 and 1.000, with standard errors of 0.0" in drawing.caption
+    assert "n/p = 0.5, 3." in drawing.told and "α" not in drawing.told
+    assert "their ends at 1/d = 0 are between 1.000 and 1.000, with standard errors of 0.0" in drawing.told
     for axis in drawing.figure.axes:
         drawn = [mark.lines[0] for mark in axis.containers if isinstance(mark, ErrorbarContainer)]
         looks = {mark.get_marker() for mark in drawn if mark is not None and len(np.asarray(mark.get_xdata())) == 1}
@@ -321,7 +321,7 @@ def test_figure_gaussian_equivalence_draws_no_line_through_one_size() -> None:
     tables = equivalence_tables()
     tables["glm/equivalence_runs"] = tables["glm/equivalence_runs"].query("d == 50")
     drawing = gaussian_equivalence.draw(tables, "smoke")
-    assert "no line" in drawing.caption and not drawing.data["series"].str.contains("→ 0").any()
+    assert "no line" in drawing.told and not drawing.data["series"].str.contains("→ 0").any()
 
 
 def real_tables() -> dict[str, pd.DataFrame]:
@@ -344,7 +344,7 @@ def test_figure_real_data_has_two_panels_for_each_dataset_and_kind_and_tells_the
     assert [title for title in titles if title] == [
         "MNIST, random features", "MNIST, pixels", "Fashion-MNIST, random features", "Fashion-MNIST, pixels"
     ]  # fmt: skip
-    assert "(a), (b), (e), (f) Mean squared error" in drawing.caption and "r is the ridge" in drawing.caption
+    assert "(a), (b), (e), (f) Mean squared error" in drawing.told and "r is the ridge" in drawing.told
     for panel, ratio in zip("cdgh", (1.0, 1.5, 1.0, 1.5), strict=True):
         assert series(drawing, panel, "simulation / theory, r = 0.1").loc[200, "y"] == pytest.approx(ratio)
     for part in (
@@ -354,5 +354,5 @@ def test_figure_real_data_has_two_panels_for_each_dataset_and_kind_and_tells_the
         "10 (MNIST, random features)",
         "up to 10 %",
     ):
-        assert part in drawing.caption
+        assert part in drawing.told
     assert "$n$ = 150" in words(drawing)

@@ -46,13 +46,13 @@ def test_figures_4_6_and_7_tell_their_model_and_threshold(module, name, ensemble
     tables = {f"margins/{name}": curves(ensemble), "margins/large_deviations": margins_tables.large_deviations()}
     drawing = module.draw(tables, "smoke")
     for part in [*words, "α'_LE = 0.729033", "κ_max = 0.100000", "down to -5.0 at α = 0.75)"]:
-        assert part in drawing.caption
+        assert part in drawing.told
     colors = {line.get_label(): line.get_color() for line in drawing.figure.axes[0].lines}
     assert colors["0.729"] == "black" and "black" not in (colors["0.7"], colors["0.75"])
     # Nothing is drawn beyond the typical distance.
     best = drawing.data["series"].str.contains("largest local entropy")
     assert drawing.data.loc[~best, "x"].max() <= 0.2 and set(drawing.data["panel"]) == {"a", "b"}
-    assert ("at α_U = 0.755000, above" in drawing.caption) == best.any() == (module is figure4)
+    assert ("at α_U = 0.755000, above" in drawing.told) == best.any() == (module is figure4)
 
 
 def test_figures_2_and_5_mark_where_the_lines_end() -> None:
@@ -64,7 +64,7 @@ def test_figures_2_and_5_mark_where_the_lines_end() -> None:
     assert distances.groupby("alpha")["x"].max().to_dict() == {0.2: 1.33, 0.5: 0.418, 0.8: 0.03}
     assert distances["y"].iloc[0] == pytest.approx(0.35)
     drawing = figure5.draw(tables, "smoke")
-    assert "α_c = 0.8331" in drawing.caption
+    assert "α_c = 0.8331" in drawing.told
     assert set(drawing.data["panel"]) == {"a", "b"}
 
 
@@ -81,9 +81,12 @@ def test_figure_s2_has_a_panel_for_each_model_with_lines_and_the_thresholds_of_a
     assert thresholds.loc[thresholds["series"] == "α'_LE", "y"].tolist() == [0.729, 0.7725, 0.5578, 1.0466]
     assert thresholds.loc[thresholds["series"] == "d", "y"].tolist() == [0.005] * 4
     for part in ("sign: α_c = 0.9470000, α'_LE = 0.5578000, α_min = 0.5731000", "tangent at d = 0.0050"):
-        assert part in drawing.caption
+        assert part in drawing.told
     # α_U is marked where it is known, and only there.
-    assert "α_U = 0.7550000, tangent at d = 0.0200; relu" in drawing.caption and drawing.caption.count("α_U = ") == 2
+    assert (
+        "α_U = 0.7550000, tangent at d = 0.0200" in drawing.settings["ends of lines, perceptron"]
+        and drawing.told.count("α_U = ") == 2
+    )
     marks = drawing.data[drawing.data["series"].str.endswith(", α_U")]
     assert marks[["panel", "series", "x"]].to_numpy().tolist() == [["a", "perceptron, α_U", 0.755]]
 
@@ -110,8 +113,8 @@ def test_figure3_draws_means_over_solutions_and_tells_what_is_missing() -> None:
     assert set(best["panel"]) == {"c"} and best["y"].iloc[-1] == pytest.approx(0.03, abs=3e-3)
     assert 0.2 < best["x"].max() <= 0.3  # not where the best references are around typical solutions
     for part in ("6 solved instances of 7 (fewer than the paper's 10), N = 1001", "Not converged: 1 of 77 entropies."):
-        assert part in drawing.caption
-    assert "α = 0.5 (α and the margins are chosen here" in drawing.caption and "(κ̃ = 0)" in drawing.caption
+        assert part in drawing.told
+    assert "α = 0.5" in drawing.told and "(κ̃ = 0)" in drawing.told
 
 
 def test_figure3_refuses_local_entropies_without_their_curve() -> None:
@@ -151,9 +154,9 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
     assert overlaps.groupby("dataset").size().to_dict() == dict.fromkeys(names, 4) and (overlaps["y_err"] > 0).all()
     for words in (
         "MNIST, parity: 2 hidden layers of 33 units (1000 weights); Fashion-MNIST: 2", "below the paper's size",
-        "Mean and standard error of 6 networks", "at most 200, 400, 400 epochs",
+        "mean and standard error of 6 networks", "at most 200, 400, 400 epochs",
     ):  # fmt: skip
-        assert words in drawing.caption
+        assert words in drawing.told
     for table in tables.values():
         table.loc[table["quantity"] == "train_error", "value"] = 0.1
     nothing_solved = figure8.draw(tables, "smoke")
@@ -169,15 +172,13 @@ def test_figure_s1_draws_the_search_the_four_transitions_and_the_planted_model()
     for part in (
         "is 0.3",
         "α'_LE = 0.729000 and α_min = 0.748000",
-        "black: α'_LE = 1.046600. α_U = 1.086000",
-        "α_U = 0.755000 (dotted)",
-        "somewhere; at zero external entropy 0.766500. (e)",
+        "α'_LE = 1.046600; by large deviations α_U = 1.086000",
+        "by large deviations α_U = 0.755000, above which",
+        "somewhere, and at zero external entropy 0.766500. (e)",
     ):
-        assert part in drawing.caption
-    told = (
-        "At α = 0.8 students split in blocks of m = 0.1 for d from 0.0045 to 0.077. The entropy is negative there. (c)"
-    )
-    assert f"zero on all other curves of (a). {told}" in drawing.caption
+        assert part in drawing.told
+    told = "at α = 0.8 students split in blocks of m = 0.1 for d from 0.0045 to 0.077; the entropy is negative there; "
+    assert f"{told}q₁ − q₀ is zero on all other curves of (a)." in drawing.told
     splits = data[data["panel"] == "b"]
     assert splits.loc[splits["series"] == "splitting, m 0.1", "y"].max() > 0
     assert (splits.loc[splits["series"] != "splitting, m 0.1", "y"] == 0).all()
@@ -190,6 +191,6 @@ def test_figure_s1_draws_the_search_the_four_transitions_and_the_planted_model()
     searched = tables["margins/one_step"]
     alike = (searched["blocks"] == "0.1") & (searched["curve"] == "unstable") & searched["distance"].between(0.01, 0.02)
     searched.loc[alike, "q0"] = searched["q1"]
-    assert "in blocks of m = 0.1 at d = 0.0045, 0.03 and 0.077. The" in figures1.draw(tables, "smoke").caption
+    assert "in blocks of m = 0.1 at d = 0.0045, 0.03 and 0.077; the" in figures1.draw(tables, "smoke").told
     tables["margins/one_step"].loc[0, "q0"] -= 0.1
-    assert "not zero at 1 points of other curves of (a)" in figures1.draw(tables, "smoke").caption
+    assert "not zero at 1 points of other curves of (a)" in figures1.draw(tables, "smoke").told

@@ -37,7 +37,7 @@ def test_figure_s5_draws_the_end_the_best_and_the_way_of_both_energies() -> None
     assert bars[0] == pytest.approx([1 - expected, 1.0]) and bars[-1] == pytest.approx([0.0, expected])
     trace = drawing.data[drawing.data["panel"] == "c"]
     assert set(trace["alpha"]) == {0.5} and set(trace["x"]) == set(np.geomspace(1, 301, 5))
-    assert "cross-entropy with γ = 3." in drawing.caption and "by 0.015 a sweep" in drawing.caption
+    assert "cross-entropy with γ = 3." in drawing.told and "by 0.015 a sweep" in drawing.told
 
 
 def test_figure_s4_puts_entropies_in_units_of_their_bound_and_tells_the_optimum() -> None:
@@ -47,7 +47,7 @@ def test_figure_s4_puts_entropies_in_units_of_their_bound_and_tells_the_optimum(
     line = data[(data["panel"] == "b") & (data["series"] == "theory, d = 0.02")].set_index("x")["y"]
     assert line.idxmax() == 3.0 and line[3.0] == pytest.approx(1 - 0.6 * 0.3) and line[np.inf] == pytest.approx(0.2)
     optima = "3, 3 at α = 0.4 (d = 0.01, 0.02); 3, 3 at α = 0.6 (d = 0.01, 0.02)"
-    assert f"the theory is highest at γ = {optima}" in drawing.caption
+    assert f"the theory is highest at γ = {optima}" in drawing.told
     runs = tables["shaping/optimal_gamma_annealing"]
     here = runs[(runs["gamma"] == 5.0) & (runs["x"] == 0.01) & (runs["quantity"] == "local_entropy")]
     bound = entr(0.01) + entr(0.99)
@@ -55,7 +55,7 @@ def test_figure_s4_puts_entropies_in_units_of_their_bound_and_tells_the_optimum(
     expected = here[here["alpha"] < 0.5]["value"] / bound
     assert points.loc[5.0, "y"] == pytest.approx(expected.mean(), rel=1e-12)
     assert points.loc[5.0, "y_err"] == pytest.approx(expected.sem(), rel=1e-12)
-    assert points.loc[0.7, "solved"] == 0.0 and "Left out" not in drawing.caption
+    assert points.loc[0.7, "solved"] == 0.0 and "left out" not in drawing.told
 
 
 def test_figure_s4_leaves_out_what_often_did_not_converge() -> None:
@@ -66,7 +66,7 @@ def test_figure_s4_leaves_out_what_often_did_not_converge() -> None:
     drawing = s4.draw(tables, "smoke")
     points = drawing.data[drawing.data["series"] == "annealing, d = 0.01"]
     assert 0.7 in set(points[points["panel"] == "a"]["x"]) and 0.7 not in set(points[points["panel"] == "b"]["x"])
-    assert "fewer than 90 % of the instances, γ = 0.7 at α = 0.6, d = 0.01." in drawing.caption
+    assert "fewer than 90 % of the instances, γ = 0.7 at α = 0.6, d = 0.01." in drawing.told
 
 
 def test_figure_s4_names_the_first_solutions_that_it_leaves_out() -> None:
@@ -79,8 +79,8 @@ def test_figure_s4_names_the_first_solutions_that_it_leaves_out() -> None:
     drawing = s4.draw(tables | {"shaping/optimal_gamma_annealing": runs}, "smoke")
     drawn = drawing.data[drawing.data["series"] == "first solution, α = 0.6, d = 0.02"]
     assert drawn["x"].tolist() == [1.0, 2.0, 3.0, 5.0]
-    assert "points where" not in drawing.caption
-    assert drawing.caption.endswith(
-        "Also left out in (c): first solutions where fewer than 90 % of the instances met a solution around which the "
+    assert "Points left out" not in drawing.told
+    assert drawing.told.endswith(
+        "First solutions left out in (c): where fewer than 90 % of the instances met a solution around which the "
         "messages converged, γ = 0.7, 10 at α = 0.6."
     )

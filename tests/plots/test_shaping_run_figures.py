@@ -42,7 +42,7 @@ def test_figure4_leaves_out_what_did_not_converge_and_says_so() -> None:
     expected = table[(table["algorithm"] == "fbp") & (table["distance"] == 0.02)]["entropy"]
     assert data.loc[("fbp", 0.02), "y"] == pytest.approx(expected.mean(), rel=1e-12)
     assert data.loc[("fbp", 0.02), "y_err"] == pytest.approx(expected.std() / np.sqrt(10), rel=1e-12)
-    assert "ceSGD-fast, of 10: 1 at D = 0.01; LAL, of 10: 7 at D = 0.005" in drawing.caption
+    assert "ceSGD-fast, of 10: 1 at D = 0.01; LAL, of 10: 7 at D = 0.005" in drawing.told
     differences = drawing.data[drawing.data["panel"] == "c"]
     gaps = differences[differences["series"] == "ceSGD-fast − LAL"].set_index("distance")
     assert gaps.loc[0.005, "n"] == 3 and gaps.loc[0.01, "y"] > 0 > gaps.loc[0.3, "y"]
@@ -73,7 +73,7 @@ def test_figure5_bins_hold_all_eigenvalues_and_the_largest_are_marked() -> None:
         heights = [float(np.asarray(mark.get_ydata())[0]) for mark in marks if mark is not None]
         assert len(heights) == 5 and one < min(heights) and max(heights) < 1.0
         assert axis.get_xlim()[1] > tops.loc["a" if axis is drawing.figure.axes[0] else "b"].max()
-    assert "(a) β = 25, the smallest of a grid at which the solutions of all algorithms stay valid" in drawing.caption
+    assert "(a): β = 25, the smallest of a grid at which the solutions of all algorithms stay valid" in drawing.told
 
 
 def test_figure6_has_a_point_for_each_solved_run() -> None:
@@ -85,9 +85,9 @@ def test_figure6_has_a_point_for_each_solved_run() -> None:
     assert points.groupby("series").size().to_dict() == {"ce_fast": 8, "ce_slow": 8, "elal": 7, "lal": 8}
     one = points[(points["algorithm"] == "lal") & (points["sample"] == 4)]
     assert one["x"].tolist() == [pytest.approx(16500.0)] and one["y"].tolist() == [pytest.approx(0.16)]
-    assert "at β = 90, the paper's. Spearman's rank correlation: 0.9" in drawing.caption
-    assert "at β = 120, the smallest of a grid at which all our solutions stay valid" in drawing.caption
-    assert "(31 runs)" in drawing.caption and "eLAL 7 of 8" in drawing.caption
+    assert "at β = 90, the paper's. Spearman's rank correlation: 0.9" in drawing.told
+    assert "at β = 120, the smallest of a grid at which all our solutions stay valid" in drawing.told
+    assert "(31 runs)" in drawing.told and "eLAL 7 of 8" in drawing.told
     assert drawing.figure.axes[1].get_xscale() == "log"
 
 
@@ -110,8 +110,8 @@ def test_figure_s2_shows_both_sets_and_the_noise_nearest_to_its_own() -> None:
     drawing = s2.draw(made, "smoke")
     points = drawing.data[drawing.data["panel"] == "b"]
     assert points.loc[(points["algorithm"] == "lal") & (points["sample"] == 0), "y"].tolist() == [pytest.approx(0.021)]
-    assert "Train errors of unsolved runs: eLAL: 2 runs, 0.07." in drawing.caption
-    assert "probability 0.1" in drawing.caption
+    assert "Train errors of unsolved runs: eLAL: 2 runs, 0.07." in drawing.told
+    assert "probability 0.1" in drawing.told
     entropies = drawing.data[drawing.data["panel"] == "a"]
     assert entropies["series"].nunique() == 8 and entropies["series"].str.endswith(", figure 6").sum() == 32
     assert drawing.figure.axes[0].get_ylim()[0] < entropies["y"].min()
@@ -124,7 +124,7 @@ def test_figure_s3_averages_draws_before_runs() -> None:
     errors = run_tables.fashion_solutions().groupby("algorithm")["test_error"]
     assert points.loc[("a", "elal", 0.3), "y"] == pytest.approx(errors.mean()["elal"] * 0.3 + 0.005)
     assert points.loc[("a", "elal", 0.3), "y_err"] == pytest.approx(errors.sem()["elal"] * 0.3)
-    assert (points.loc["b", "y"] == 0.25).all() and "LAL 8" in drawing.caption
+    assert (points.loc["b", "y"] == 0.25).all() and "LAL 8" in drawing.told
 
 
 def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -> None:
@@ -139,7 +139,7 @@ def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -
     around.loc[(around["algorithm"] == "ce_slow") & (around["sample"] == 2), "solved"] = 0.0
     drawing = s6.draw(made, "smoke")
     data = drawing.data
-    assert "at most 500 or 3000 epochs" in drawing.caption
+    assert "at most 500 or 3000 epochs" in drawing.told
     assert set(data["panel"]) == {"a", "b", "c", "d", "a, b"}
     above = data[(data["panel"] == "b") & (data["x"] > 1.8)]
     assert above["y"].tolist() == [1 / 8] and above["y_err"].tolist() == [pytest.approx(0.4 / math.sqrt(10))]
@@ -151,7 +151,7 @@ def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -
     tree = made["shaping/tree_local_entropy"]
     level = tree[(tree["algorithm"] == "fbp") & (tree["distance"] == 0.01) & (tree["sample"] < 4)]["entropy"].mean()
     assert data[(data["panel"] == "d") & (data["series"] == "fbp")]["y"].tolist() == [pytest.approx(level)]
-    assert "dashed: fBP (4) and ceSGD-slow (3) on those of the same training sets that they solve" in drawing.caption
+    assert "dashed: fBP (4) and ceSGD-slow (3) on those of the same training sets that they solve" in drawing.told
     assert data[data["series"] == "clustering"]["x"].tolist() == [1.76]
 
 
@@ -199,7 +199,7 @@ def caption(figure: ModuleType, made: dict[str, pd.DataFrame]) -> str:
     drawing = figure.draw(made, "smoke")
     assert {"panel", "series", "x", "y", "y_err"} <= set(drawing.data)
     drawing.figure.savefig(io.BytesIO(), format="png", dpi=50)
-    return str(drawing.caption)
+    return str(drawing.told)
 
 
 @pytest.mark.filterwarnings("error")
@@ -219,8 +219,8 @@ def test_figures_draw_what_is_left_and_say_which_panels_are_empty(
 ) -> None:
     told = caption(figure, {name: without(table, what) for name, table in every_table().items()})
     panels = ", ".join(f"({panel})" for panel in empty.get(figure, ""))
-    assert told.endswith(f" There is nothing to draw in {panels}.") == bool(panels)
-    assert ("nothing to draw" in told) == bool(panels)
+    assert told.endswith(f" Nothing to draw: in {panels}.") == bool(panels)
+    assert ("Nothing to draw" in told) == bool(panels)
     assert not [slip for slip in ("nan", ": .", ": ;", "  ", "{") if slip in told]
 
 
@@ -228,18 +228,18 @@ def test_captions_without_solutions_do_not_speak_of_them() -> None:
     made = {name: without(table, "solved") for name, table in every_table().items()}
     assert "There are no points" in caption(figure1, made) and "Points:" not in caption(figure1, made)
     assert "No algorithm has a solution." in caption(figure4, made) and "converged" not in caption(figure4, made)
-    assert "(b) no eigenvalues at a β at which the solutions of all algorithms but LAL" in caption(figure5, made)
+    assert "(b): no eigenvalues at a β at which the solutions of all algorithms but LAL" in caption(figure5, made)
     assert "rank correlation: too few runs" in caption(figure6, made)
     assert "Mean test errors: none." in caption(figure6, made)
     assert "over solved runs: (a) none; (b) none." in caption(s3, made)
-    assert "means over training sets (none). The loads" in caption(s6, made)
+    assert "means over training sets (none). Chosen here" in caption(s6, made)
 
 
 def test_figure5_draws_the_one_sharpness_that_there_is() -> None:
     made = every_table()
     spectra = made["shaping/tree_spectra"]
     drawing = figure5.draw(made | {"shaping/tree_spectra": spectra[spectra["rule"] == "without_lal"]}, "smoke")
-    assert drawing.caption.endswith("nothing to draw in (a).") and "(b) β = 2, the smallest" in drawing.caption
+    assert drawing.told.endswith("Nothing to draw: in (a).") and "(b): β = 2, the smallest" in drawing.told
     assert set(drawing.data["panel"]) == {"b"} and len(drawing.figure.legends[0].texts) == 6
 
 
@@ -250,7 +250,7 @@ def test_figures_where_no_beta_of_the_grid_is_valid_at_all_solutions() -> None:
         invalid = made[name].query("rule == 'all' and quantity == 'largest_eigenvalue'")
         made[name] = pd.concat([spectra, invalid.assign(quantity="smallest_beta", beta=math.nan, value=math.nan)])
     drawing = figure5.draw(made, "smoke")
-    assert "(a) no eigenvalues at a β at which the solutions of all algorithms stay valid." in drawing.caption
+    assert "(a): no eigenvalues at a β at which the solutions of all algorithms stay valid." in drawing.told
     assert set(drawing.data["panel"]) == {"b"}
     told = caption(figure6, made)
     assert "at β = 90, the paper's" in told and "stay valid, too few runs" in told
@@ -261,7 +261,7 @@ def test_figures_without_the_theory_of_their_units_leave_it_out() -> None:
     volume = made["shaping/typical_volume"]
     made["shaping/typical_volume"] = volume[volume["units"] == math.inf]
     assert "replicon" not in caption(figure1, made) and "by replica theory" not in caption(s6, made)
-    assert "standard error) and by replica theory; dotted" in caption(s6, every_table())
+    assert "and by replica theory (line); typical solutions fall into clusters" in caption(s6, every_table())
 
 
 @pytest.mark.parametrize(("rate", "told"), [(0.2, "correlation: not defined"), (None, "correlation: 0.9")])

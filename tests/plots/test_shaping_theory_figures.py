@@ -30,8 +30,8 @@ def test_figure1_marks_the_papers_clustering_and_capacity() -> None:
     drawing = figure1.draw(tables, "smoke")
     styles = labels(drawing)
     assert styles["1"] == "-" and styles["1.76 (clustering)"] == styles["3.02 (capacity)"] == "--"
-    for part in ("the replicon is 1 at 1.7600", "ends at 4.0000", "Tree of 3 units"):
-        assert part in drawing.caption
+    for part in ("the replicon is 1 at 1.7600", "ends at 4.0000", "tree of 3 units"):
+        assert part in drawing.told
     assert set(drawing.data["series"]) == {"α = 1", "α = 1.76", "α = 2", "α = 3.02", "fBP, α = 1"}
     point = drawing.data.set_index("series").loc["fBP, α = 1"]
     assert (point["x"], point["y"]) == pytest.approx((0.81, -0.15)) and point["n"] == 2
@@ -58,11 +58,11 @@ def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_consta
     for part in (
         "infinitely many units",
         "the replicon is 1 at 2.9500",
-        "At q₁ = 0.9 it is",
+        "at q₁ = 0.9 it is",
         "0.1 (α = 0.3)",
         "N = 99 (6)",
     ):
-        assert part in drawing.caption
+        assert part in drawing.told
 
 
 def test_figure2_draws_the_loss_and_marks_both_loads() -> None:
@@ -78,7 +78,7 @@ def test_figure2_draws_the_loss_and_marks_both_loads() -> None:
         assert line["y"].to_numpy() == pytest.approx(expected, abs=1e-12)
     words = [text.get_text() for text in drawing.figure.axes[0].texts]
     assert any("0.833" in text for text in words) and any("0.76" in text for text in words)
-    assert "α_c = 0.8331" in drawing.caption
+    assert "α_c = 0.8331" in drawing.told
 
 
 def test_figure3_draws_entropies_and_their_part_of_the_bound() -> None:
@@ -89,8 +89,8 @@ def test_figure3_draws_entropies_and_their_part_of_the_bound() -> None:
     assert parts["y"].to_numpy() == pytest.approx(0.99 - parts["x"].to_numpy())
     assert r"$\alpha = 0.4$, $\gamma = \infty$" in labels(drawing)
     assert drawing.data["alpha"].isin([0.4, 0.6]).sum() == 2 * len(table)
-    assert "(α = 0.6, γ = 1)" in drawing.caption and "(α = 0.6, γ = 2)" in drawing.caption
-    assert "(α = 0.4" not in drawing.caption
+    assert "(α = 0.6, γ = 1)" in drawing.told and "(α = 0.6, γ = 2)" in drawing.told
+    assert "(α = 0.4" not in drawing.told
 
 
 def test_figure3_draws_any_number_of_loads() -> None:

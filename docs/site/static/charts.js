@@ -53,7 +53,7 @@ function stacked(data, layout, width) {
         ? one : best);
   for (const panel of panels) {
     const home = outer.find((one) => one === panel || within(panel, one));
-    if (home !== panel) panel.x.title.standoff = panel.y.title.standoff = 0;
+    if (home !== panel) panel.x.title.standoff = panel.y.title.standoff = 2;
     const inside = (at) => (value) => Math.min(1, Math.max(0, moved(home, at, value)));
     for (const at of ["x", "y"]) panel[at].domain = panel.from[at].map(inside(at));
   }
@@ -72,6 +72,27 @@ function stacked(data, layout, width) {
   layout.margin.b = 22 * lines;
 }
 
+// A note of the picture that lies over other text of the chart is moved up or down, away from it.
+const GAP = 2;
+
+async function apart(shown) {
+  const boxes = (selector) => [...shown.querySelectorAll(selector)].map((node) => node.getBoundingClientRect());
+  const others = boxes(".xaxislayer-above text, .yaxislayer-above text, .infolayer [class$=title] text");
+  const moves = {};
+  shown.querySelectorAll(".annotation").forEach((note) => {
+    const one = note.querySelector("text").getBoundingClientRect();
+    const over = others.filter((other) =>
+      one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom);
+    for (const other of over) {
+      const below = one.top + one.bottom > other.top + other.bottom;
+      const shift = below ? other.bottom - one.top + GAP : other.top - one.bottom - GAP;
+      const { yshift = 0 } = shown.layout.annotations[note.dataset.index];
+      moves[`annotations[${note.dataset.index}].yshift`] = yshift - shift;
+    }
+  });
+  if (Object.keys(moves).length) await Plotly.relayout(shown, moves);
+}
+
 let plotly;
 async function draw(details) {
   const name = details.dataset.chart;
@@ -81,6 +102,8 @@ async function draw(details) {
   const shown = details.querySelector("div");
   if (shown.clientWidth < NARROW) stacked(data, layout, shown.clientWidth);
   await Plotly.newPlot(shown, data, layout, { responsive: true, displaylogo: false });
+  await apart(shown);
+  details.dataset.drawn = "";
 }
 
 addEventListener("DOMContentLoaded", () => {

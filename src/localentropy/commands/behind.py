@@ -26,7 +26,7 @@ from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import Configuration, resolve, split_target
 from localentropy.pipeline.outputs import FigureJob
 
-DOWNLOADS = {".csv": "numbers (CSV)", ".pdf": "drawing (PDF)"}
+DOWNLOADS = {".csv": "numbers (CSV)", ".png": "picture (PNG)", ".pdf": "drawing (PDF)"}
 """Ending of a file of the gallery that is copied into the site → its name."""
 _NUMBER = r"(?:[A-Z]\.)?\d+[a-z]?"
 CITATION = re.compile(
@@ -179,7 +179,7 @@ def section_anchor(title: str) -> str:
 
 
 class BehindFigures(SphinxTransform):
-    """Below the caption of each figure of the gallery stands what is behind it."""
+    """Below the caption and the settings of each figure of the gallery stands what is behind it."""
 
     default_priority = 210  # after the charts
 
@@ -195,9 +195,8 @@ class BehindFigures(SphinxTransform):
                 continue
             block = picture.parent
             block["ids"].append(target)
-            at = block.parent.index(block) + 1
-            while at < len(block.parent) and isinstance(block.parent[at], nodes.raw):
-                at += 1
+            end = f"<!-- /{split_target(target)[1]} -->"
+            at = next(index for index, node in enumerate(block.parent, 1) if node.astext().strip() == end)
             items = [nodes.list_item("", _sentence(name, links)) for name, links in self._links(target) if links]
             block.parent.insert(at, nodes.bullet_list("", *items, classes=["behind"]))
 
@@ -206,7 +205,13 @@ class BehindFigures(SphinxTransform):
         configuration = configured()
         paper, module = split_target(target)
         files = {GALLERY / paper / f"{module}{ending}": name for ending, name in DOWNLOADS.items()}
-        yield "Files", [_download(file, name) for file, name in files.items() if file.exists()]
+        there = [_download(file, name) for file, name in files.items() if file.exists()]
+        drawn = f"make {target}"
+        lacking = not (GALLERY / paper / f"{module}.pdf").exists()
+        yield (
+            "Files",
+            there + [nodes.inline("", "", nodes.literal(drawn, drawn), nodes.Text(" draws the PDF"))] * lacking,
+        )
         yield "Script", [to_line(self, Path(f"src/localentropy/plots/{paper}/{module}.py"), None, f"{module}.py")]
         entries = [to_line(self, file := Path(f"config/{paper}/figures.yaml"), line_of(file, f"{module}:"), "figure")]
         for name in configuration.figures[target].experiments:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from localentropy.errors import ArtifactError
 from localentropy.pipeline.artifacts import read_output
@@ -19,10 +21,10 @@ README = Path("README.md")
 
 
 def collect(targets: Collection[str] = ()) -> list[Path]:
-    """Copy PNG, CSV and look of every figure of the default scale, and the scorecards, to `figures/gallery/`.
+    """Copy PNG, PDF, CSV and look of every figure of the default scale, and the scorecards, to `figures/gallery/`.
 
-    The captions and counts in `docs/<paper>/gallery.md` are brought up to date. After a scorecard, so is the page over
-    all scorecards of the gallery, and its counts in the README.
+    The captions, settings and counts in `docs/<paper>/gallery.md` are brought up to date. After a scorecard, so is the
+    page over all scorecards of the gallery, and its counts in the README.
 
     Args:
         targets: figures and `<paper>_scorecard`; all if none is given.
@@ -41,8 +43,8 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
     for output in _current_outputs("default", targets):
         paper = output.stem.parent.name
         if isinstance(output, FigureJob):
-            suffixes, mark = [".png", ".csv", ".look.json"], output.stem.name
-            text = read_output(output.stem)[1]["caption"]
+            suffixes, mark = [".png", ".pdf", ".csv", ".look.json"], output.stem.name
+            text = _captioned(read_output(output.stem)[1])
         else:
             suffixes, mark = [".csv", ".md"], "scorecard"
             text = _counts(output.stem.with_suffix(".md").read_text(encoding="utf-8"))
@@ -69,6 +71,18 @@ def _over_all(cards: Mapping[str, Path]) -> str:
     papers = sorted(shown, key=lambda paper: (paper != MAIN_PAPER, paper))
     found = {paper: pd.read_csv(shown[paper], keep_default_na=False) for paper in papers}
     return summary_markdown(found, "default")
+
+
+def _captioned(record: Mapping[str, Any]) -> str:
+    """The caption of a figure, and its settings as a table of Markdown."""
+    rows = [f"| {_plain(name)} | {_plain(value)} |" for name, value in record["settings"].items()]
+    table = ["", "| setting | value |", "|---|---|", *rows] if rows else []
+    return "\n".join(["", "", _plain(record["caption"]), *table, "", ""])
+
+
+def _plain(text: str) -> str:
+    """Text without the marks of Markdown."""
+    return re.sub(r"([\\*`|<~])", r"\\\1", text)
 
 
 def _counts(page: str) -> str:

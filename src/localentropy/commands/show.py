@@ -51,6 +51,7 @@ def describe(file: Path) -> str:
     if file.name.removeprefix(name) not in {".json", *record["files"]}:
         raise ArtifactError(f"{file}: no file of {stamp.name}; allowed: {allowed}")
     head = [f"{file}: part of {stamp.name}", record["caption"]]
+    head += [f"{key}: {value}" for key, value in record["settings"].items()]
     return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
 
 

@@ -157,6 +157,7 @@ def write_output(
     caption: str,
     started: datetime,
     command: Sequence[str],
+    settings: Mapping[str, str] | None = None,
 ) -> None:
     """Write the files of a figure or scorecard, then their record.
 
@@ -167,12 +168,13 @@ def write_output(
         caption: one paragraph.
         started: when the job began.
         command: the words of the command that makes them again.
+        settings: what the table below a figure says.
     """
     for suffix, content in contents.items():
         with atomic(stem.with_suffix(suffix)) as temporary:
             temporary.write_bytes(content)
     hashes = {suffix: hashlib.sha256(content).hexdigest() for suffix, content in contents.items()}
-    write_record(stem, hashes, stamp, caption, started, command)
+    write_record(stem, hashes, stamp, caption, started, command, settings)
 
 
 def write_record(
@@ -182,6 +184,7 @@ def write_record(
     caption: str,
     started: datetime,
     command: Sequence[str],
+    settings: Mapping[str, str] | None = None,
 ) -> None:
     """Write the record of files: a JSON file with their checksums and stamp.
 
@@ -192,9 +195,11 @@ def write_record(
         caption: one paragraph.
         started: when the job began.
         command: the words of the command that makes them again.
+        settings: what the table below a figure says.
     """
     record = {
         "caption": caption,
+        "settings": dict(settings or {}),
         "stamp": asdict(stamp),
         "files": dict(hashes),
         "versions": provenance.versions(),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from localentropy import closure
 from localentropy.closure import SOURCE
@@ -25,6 +25,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIGURES = Path("figures")
+
+
+class Rendered(NamedTuple):
+    """What a job on tables makes.
+
+    Attributes:
+        contents: suffix → content of each file.
+        caption: one paragraph.
+        summary: one line for the log.
+        settings: what the table below a figure says.
+    """
+
+    contents: dict[str, bytes]
+    caption: str
+    summary: str
+    settings: Mapping[str, str] = {}
 
 
 class OutputJob(TableReader):
@@ -124,13 +140,13 @@ class OutputJob(TableReader):
         # The stamp is taken first: the code is loaded and the tables are read later.
         stamp = self.stamp()
         with reporting(self.target, 1, log) as reporter:
-            contents, caption, summary = self.render({name: self.read(name) for name in self.tables})
-            caption += self.committed_note()
-            artifacts.write_output(self.stem, contents, stamp, caption, started, self.command)
-            reporter.summary(f"{summary} → {self.files()[0]}")
+            made = self.render({name: self.read(name) for name in self.tables})
+            settings = {**made.settings, **self.committed_tables()}
+            artifacts.write_output(self.stem, made.contents, stamp, made.caption, started, self.command, settings)
+            reporter.summary(f"{made.summary} → {self.files()[0]}")
 
-    def committed_note(self) -> str:
-        """A sentence of the caption on tables that come with the repository; empty if there are none."""
+    def committed_tables(self) -> dict[str, str]:
+        """The setting that names the tables that come with the repository; empty if there are none."""
         notes = []
         for name, file in self.tables.items():
             if COMMITTED in file.parents:
@@ -138,11 +154,11 @@ class OutputJob(TableReader):
                 circumstances = artifacts.read_circumstances(file)
                 date = str(circumstances.get("finished", "an unknown date"))[:10]
                 notes.append(f"{name} (made on {date} by code {stamp.code[:12]})")
-        return f" Not computed here but taken from {COMMITTED}: {', '.join(notes)}." if notes else ""
+        return {f"not computed here but taken from {COMMITTED}": ", ".join(notes)} if notes else {}
 
     @abstractmethod
-    def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
-        """Suffix → content of the files, their caption, and one line for the log, from `<paper>/<name>` → rows."""
+    def render(self, tables: Mapping[str, pd.DataFrame]) -> Rendered:
+        """The files, from `<paper>/<name>` → rows."""
 
 
 class FigureJob(OutputJob):
@@ -171,16 +187,18 @@ class FigureJob(OutputJob):
         """The module that draws it, and the one that reads its look."""
         return ["localentropy.plots." + ".".join(split_target(self.target)), "localentropy.plots.description"]
 
-    def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
+    def render(self, tables: Mapping[str, pd.DataFrame]) -> Rendered:
         """PNG, PDF, the plotted numbers, and how they are drawn."""
         from localentropy.plots.defaults import defaults
         from localentropy.plots.description import look
+        from localentropy.plots.drawing import in_one_paragraph
 
         source = f"localentropy {closure.code_hash(self.modules[0])[:12]}"
         with defaults():
             with lacking(f"{self.target}: cannot be drawn from these tables"):
                 drawing = importlib.import_module(self.modules[0]).draw(tables, self.scale)
-            description = drawing.caption + self.committed_note()
+            settings = {**drawing.settings, **self.committed_tables()}
+            description = in_one_paragraph(drawing.caption, settings)
             metadata = {"Title": self.target, "Description": description, "Source": source}
             contents = {
                 ".png": _save(drawing.figure, "png", metadata | {"Software": None}),
@@ -188,7 +206,7 @@ class FigureJob(OutputJob):
                 ".csv": drawing.data.to_csv(index=False, float_format="%.10g").encode(),
                 ".look.json": _json(look(drawing.figure)),
             }
-        return contents, drawing.caption, f"{len(drawing.data)} plotted numbers"
+        return Rendered(contents, drawing.caption, f"{len(drawing.data)} plotted numbers", drawing.settings)
 
 
 @contextmanager

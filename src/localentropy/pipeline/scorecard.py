@@ -12,7 +12,7 @@ from localentropy import closure
 from localentropy.claims.claim import Claim
 from localentropy.errors import ConfigError
 from localentropy.pipeline.config import Configuration, override_words, read_text, require_known
-from localentropy.pipeline.outputs import FIGURES, OutputJob, lacking
+from localentropy.pipeline.outputs import FIGURES, OutputJob, Rendered, lacking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ class ScorecardJob(OutputJob):
         """The scale, the claims and what they are from."""
         return {"scale": self.scale, "claims": self.claims, "text": self.text}
 
-    def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
+    def render(self, tables: Mapping[str, pd.DataFrame]) -> Rendered:
         """The three files."""
         from localentropy.claims import rendering
 
@@ -88,7 +88,7 @@ class ScorecardJob(OutputJob):
             ".html": rendering.html(card, self.paper, self.scale, closure.code_hash(*self.modules)).encode(),
         }
         counts = rendering.counts(card)
-        return contents, f"Scorecard of {self.paper} at scale {self.scale}. {counts}", counts
+        return Rendered(contents, f"Scorecard of {self.paper} at scale {self.scale}. {counts}", counts)
 
 
 class SummaryJob(OutputJob):
@@ -137,7 +137,7 @@ class SummaryJob(OutputJob):
         """The scorecards."""
         return list(self.inputs.values())
 
-    def render(self, tables: Mapping[str, pd.DataFrame]) -> tuple[dict[str, bytes], str, str]:
+    def render(self, tables: Mapping[str, pd.DataFrame]) -> Rendered:
         """The two files."""
         import pandas as pd
 
@@ -150,7 +150,7 @@ class SummaryJob(OutputJob):
             ".html": rendering.summary_html(cards, self.scale).encode(),
         }
         counts = rendering.counts(card)
-        return contents, f"Scorecards at scale {self.scale}. {counts}", counts
+        return Rendered(contents, f"Scorecards at scale {self.scale}. {counts}", counts)
 
 
 def assess(key: str, claim: Claim, tables: Mapping[str, pd.DataFrame]) -> Finding:

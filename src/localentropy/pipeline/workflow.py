@@ -176,7 +176,9 @@ class Pipeline:
         for files in (figures | cards).values():
             with suppress(ArtifactError):
                 record = artifacts.read_output(files[0].with_suffix(""))[1]
-                captions |= {str(file): re.sub(r"([\\*`|_])", r"\\\1", record["caption"]) for file in files}
+                told = [record["caption"], *(f"{name}: {value}" for name, value in record["settings"].items())]
+                text = re.sub(r"([\\*`|_])", r"\\\1", "\n\n".join(told))
+                captions |= {str(file): text for file in files}
         return captions
 
     def report_labels(self, wildcards: Any) -> dict[str, str]:

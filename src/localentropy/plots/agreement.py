@@ -1,4 +1,4 @@
-"""Agreement between simulation and theory in figures: rows of the CSV, and a sentence of the caption."""
+"""Agreement between simulation and theory in figures: rows of the CSV, and a sentence of the settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def csv_rows(sizes: pd.DataFrame, panel: str = "agreement") -> pd.DataFrame:
 
 
 def in_words(sizes: pd.DataFrame, what: str, drift: bool = True) -> str:
-    """A caption's sentences on the agreement at the largest size and the drift between sizes.
+    """The sentences on the agreement at the largest size and the drift between sizes.
 
     Args:
         sizes: of `agreement_by_size`.

@@ -56,7 +56,7 @@ def legend_entries(axes: Iterable[Panel]) -> tuple[list[Artist], list[str]]:
 
 
 def means_in_words(values: SeriesGroupBy) -> str:
-    """Means and standard errors by algorithm, for a caption, the smallest mean first. Of one number there is no error."""
+    """Means and standard errors by algorithm, in words, the smallest mean first. Of one number there is no error."""
     rows = values.agg(["mean", "sem"]).sort_values("mean").itertuples()
     told = (
         f"{COMMITTEE[row.Index]['label']} {_digits(row.mean, 3)}"
@@ -71,8 +71,8 @@ def _digits(number: float, digits: int) -> str:
     return np.format_float_positional(number, digits, fractional=False, trim="-")
 
 
-def nothing_drawn(data: pd.DataFrame, letters: str) -> str:
-    """The caption's sentence, after a space, on panels without a number; empty if each panel has one.
+def nothing_drawn(data: pd.DataFrame, letters: str) -> dict[str, str]:
+    """The setting that names panels without a number; empty if each panel has one.
 
     Args:
         data: the plotted numbers, columns panel and y.
@@ -80,4 +80,4 @@ def nothing_drawn(data: pd.DataFrame, letters: str) -> str:
     """
     drawn = "".join(data.loc[data["y"].notna(), "panel"])
     empty = [f"({letter})" for letter in letters if letter not in drawn]
-    return f" There is nothing to draw in {', '.join(empty)}." if empty else ""
+    return {"nothing to draw": f"in {', '.join(empty)}"} if empty else {}

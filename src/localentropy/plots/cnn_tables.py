@@ -1,4 +1,4 @@
-"""Parts of the figures of convolutional networks: sentences of their captions, and ticks of the axis of widths."""
+"""Parts of the figures of convolutional networks: settings, and ticks of the axis of widths."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def training(table: pd.DataFrame) -> str:
-    """The sentence on networks, data, training and solutions."""
+def training(table: pd.DataFrame) -> dict[str, str]:
+    """The settings on networks, data, training and solutions."""
     p = table.attrs["parameters"]
     part = "" if p["training_patterns"] == 50_000 else " (a class-balanced part)"
-    settings = {"sgd": f"SGD (momentum {p['sgd_momentum']:g})", "adam": "Adam"}
-    return (
-        f"Five-layer convolutional networks with k, 2k, 4k and 8k filters on CIFAR-10: {p['training_patterns']} "
-        f"training images{part}, {p['test_patterns']} test images, He initialization, cross-entropy, {p['epochs']} epochs "
-        f"in batches of {p['batch']}, {' and '.join(settings[optimizer] for optimizer in p['optimizers'])} with one "
-        f"learning rate, {p['learning_rate']:g}; a solution misclassifies at most {p['solution_errors']} training image."
-    )
+    rules = {"sgd": f"SGD (momentum {p['sgd_momentum']:g})", "adam": "Adam"}
+    return {
+        "networks": "five layers, of k, 2k, 4k and 8k filters and a linear one, He initialization",
+        "data": f"{p['training_patterns']} training images{part}, {p['test_patterns']} test images",
+        "training": f"cross-entropy, {p['epochs']} epochs in batches of {p['batch']}, "
+        f"{' and '.join(rules[optimizer] for optimizer in p['optimizers'])} with one learning rate, "
+        f"{p['learning_rate']:g}",
+        "solution": f"misclassifies at most {p['solution_errors']} training image",
+    }
 
 
-def below_paper(table: pd.DataFrame, scale: str) -> str:
-    """The sentences on choices made here, and on sizes below those of the paper."""
-    chosen = "Widths, pools, learning rate, batch size, momentum and noise levels are chosen here; compare with the paper's figure."
+def below_paper(table: pd.DataFrame, scale: str) -> dict[str, str]:
+    """The settings on choices made here, and on sizes below those of the paper."""
+    chosen = {"chosen here": "widths, pools, learning rate, batch size, momentum and noise levels"}
     if scale == "paper":
         return chosen
     p = table.attrs["parameters"]
-    return (
-        f"{chosen} Scale {scale}: below the paper's size (50 000 training images, 200 epochs, 5 networks; here "
-        f"{p['training_patterns']}, {p['epochs']} and {p['samples']})."
+    size = (
+        "below the paper's size (50 000 training images, 200 epochs, 5 networks): here "
+        f"{p['training_patterns']}, {p['epochs']} and {p['samples']}"
     )
+    return chosen | {f"scale {scale}": size}
 
 
 def powers_of_two(widths: pd.Series | pd.Index) -> list[int]:

@@ -8,7 +8,7 @@ the drawn numbers: means, errors, agreement with a theory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 import matplotlib as mpl
@@ -34,6 +34,9 @@ PALETTES: Mapping[Kind, tuple[str, float, float]] = {
     "other": ("cividis", 0.0, 0.76),
 }
 """For each kind of quantity a scale of colours, and the part of it that can be read on white."""
+
+BINOMIAL = "binomial distribution with one success and one failure more"
+"""Whose standard errors are those of fractions."""
 
 PHASES: Mapping[str, str] = {"wide": "#d3e6f5", "hard": "#f8dcae", "none": "#c9c9c9"}
 """Colours of the regions of phase diagrams: wide flat minima; solutions that are hard to find; none."""
@@ -80,16 +83,31 @@ class Drawing:
 
     Attributes:
         figure: to be saved as PNG and PDF.
-        caption: one paragraph. It names choices made here, and sizes below the paper's.
+        caption: one paragraph of at most 120 words: what is seen.
+        settings: what → how it was computed. A table below the figure has them, among them what was chosen here, and
+            sizes below the paper's.
     """
 
     figure: Picture
     caption: str
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def data(self) -> pd.DataFrame:
         """Every plotted number: columns panel, series, x, y, y_err and the series' parameters."""
         return self.figure.data
+
+    @property
+    def told(self) -> str:
+        """Caption and settings as one paragraph."""
+        return in_one_paragraph(self.caption, self.settings)
+
+
+def in_one_paragraph(caption: str, settings: Mapping[str, str]) -> str:
+    """The caption of a figure, and its settings as sentences."""
+    return " ".join(
+        [caption, *(f"{name[:1].upper()}{name[1:]}: {value.removesuffix('.')}." for name, value in settings.items())]
+    )
 
 
 def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Picture, Sequence[Panel]]:

@@ -27,11 +27,11 @@ def without_frozen_ends(curves: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return found
 
 
-def frozen_ends(curves: pd.DataFrame, keys: list[str], name: Callable[..., str]) -> str:
-    """Where Franz–Parisi curves end because the replica-symmetric solution does; a curve is named by its keys."""
+def frozen_ends(curves: pd.DataFrame, keys: list[str], name: Callable[..., str]) -> dict[str, str]:
+    """The setting that says where Franz–Parisi curves end because the replica-symmetric solution does; a curve is named by its keys."""
     largest = curves[curves["entropy"].isna()].groupby(keys)["distance"].max()
     ends = ", ".join(
         f"{d:.2g} ({name(*key)})" for key, d in zip(largest.index.to_frame().to_numpy(), largest, strict=True)
     )
-    start = "The replica-symmetric solution freezes at small negative entropies: curves end above d ="
-    return f"{start} {ends}. " if ends else ""
+    why = "the replica-symmetric solution freezes at small negative entropies"
+    return {"ends of curves": f"above d = {ends}; {why}"} if ends else {}

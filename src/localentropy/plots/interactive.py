@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -64,7 +65,21 @@ NAMES = {
     "chi_squared": "χ²",
     "x_err": "error of x",
 }
-"""Columns of the CSV in readers' words; of others, underscores become spaces."""
+"""Columns of the CSV in readers' words; of others, underscores between words become spaces."""
+WORDS = {
+    "ridgeless": "λ → 0",
+    "optimal": "best λ",
+    "gaussian": "Gaussian",
+    "nonlinear": "erf",
+    "relu": "ReLU",
+    "focusing_bp": "focusing BP",
+    "sbpi": "SBPI",
+    "mct0": "MCT0",
+}
+"""Words of the names of series that are keys of the configuration, in readers' words."""
+WORD = re.compile(rf"\b({'|'.join(WORDS)})\b")
+KEY = re.compile(r"(?<=[a-z0-9])_(?=[a-z0-9])", re.ASCII)
+"""Between the words of a key, and not in a symbol such as α_U."""
 
 
 def chart(data: pd.DataFrame, look: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +112,7 @@ def chart(data: pd.DataFrame, look: Mapping[str, Any]) -> dict[str, Any]:
     lines = _legend(traces)
     layout |= {
         "height": round(PIXELS * look["size"][1] + LINE * lines),
-        "margin": {"l": 0, "r": 0, "t": 0, "b": round(LINE * lines)},
+        "margin": {"l": 6, "r": 0, "t": 0, "b": round(LINE * lines)},
         "legend": {"orientation": "h", "x": 0, "y": -0.01, "yanchor": "top", "font": {"size": 12}},
         "hovermode": "closest",
         "hoverlabel": {"align": "left", "bgcolor": "white", "font": {"size": 12, "color": "black"}},
@@ -150,7 +165,7 @@ class _Axes:
             "domain": [start, min(start + length, 1.0)],
             "anchor": f"{'y' if name == 'x' else 'x'}{self.number}",
             "range": [low, high],
-            "title": {"text": html_of(scale["label"]), "standoff": 3, "font": {"size": 13}},
+            "title": {"text": html_of(scale["label"]), "standoff": 5 if name == "x" else 3, "font": {"size": 13}},
             "type": "log" if scale["scale"] == "log" else "linear",
             "exponentformat": "power",
             "nticks": 6,
@@ -159,6 +174,7 @@ class _Axes:
             "linecolor": "black",
             "ticks": "outside",
             "ticklen": 4,
+            "ticklabelstandoff": 2 if name == "x" else 0,
             "showgrid": False,
             "zeroline": False,
         }
@@ -438,7 +454,7 @@ def _words(axes: _Axes, row: Mapping[Any, Any], name: str) -> str:
 
 
 def _column(name: str) -> str:
-    return NAMES.get(name, name.replace("_", " "))
+    return NAMES.get(name) or KEY.sub(" ", WORD.sub(lambda word: WORDS[word[0]], name))
 
 
 def _number(value: Any) -> str:

@@ -92,7 +92,7 @@ def thresholds(solved: pd.Series) -> dict[str, float]:
 
 
 def samples_in_words(data: pd.DataFrame) -> str:
-    """The sentence on the number of networks of the points of each panel.
+    """The number of networks of the points of each panel.
 
     Args:
         data: of all panels.
@@ -101,7 +101,7 @@ def samples_in_words(data: pd.DataFrame) -> str:
     for panel, numbers in data.dropna(subset=["samples", "y"]).groupby("panel")["samples"]:
         low, high = int(numbers.min()), int(numbers.max())
         told.append(f"{low} in ({panel})" if low == high else f"{low} to {high} in ({panel})")
-    return f"Networks per point (the CSV has each number): {', '.join(told)}."
+    return f"{', '.join(told)}; the CSV has each number"
 
 
 def draw_points(

@@ -53,10 +53,10 @@ def apart(places: pd.Series, index: int, of: int, step: float = 1.025) -> pd.Ser
 
 
 def without_errors(*drawn: pd.DataFrame) -> str:
-    """A sentence for the caption, if a point is of a single instance."""
+    """What the settings say if a point is of a single instance."""
     if all((points["n"] > 1).all() for points in drawn):
         return ""
-    return " A point without error bar: solutions of one instance only."
+    return "; a point without one has solutions of a single instance"
 
 
 def small_rates(axis: Any, linear: float = 1e-3) -> None:

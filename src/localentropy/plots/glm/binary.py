@@ -10,7 +10,7 @@ import pandas as pd
 from localentropy.analysis.printed_loads import BINARY, METASTABLE
 from localentropy.plots.drawing import COLORS, Drawing, in_style, letter
 from localentropy.plots.glm.points import (
-    amp_caption,
+    amp_settings,
     branches,
     draw_branches,
     draw_recovery,
@@ -53,16 +53,23 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     letter(axes)
     first = glass.iloc[0]
     caption = (
-        "Figure binary. A teacher with weights ±1 labels n = αd Gaussian inputs by signs. (a) Overlap of the posterior mean with the teacher. Solid: "
-        "equilibrium, the state of larger free entropy; dashed: the other state. The teacher itself has the larger free entropy from "
-        f"α_IT = {transitions['information_theoretic']:.5f} on (slide: {BINARY}); the state of small overlap, where AMP stays, "
-        f"ends at α_AMP = {transitions['algorithmic']:.5f}. {amp_caption(runs, transitions['algorithmic'])} "
-        "(b) Fraction of the runs of AMP that recover the teacher. (c) A student that is drawn with a probability proportional to exp(−training errors / T), replica-symmetric theory. "
-        "Left of the equilibrium line the stable state is not the teacher. Right of it the teacher is the stable state, and the other state is metastable. "
-        "Below the line of zero entropy the other state is a glass: it keeps the state that it has on this line (one step of replica symmetry breaking). "
-        f"The glass ends at the largest α of zero entropy, α = {first['glass_end']:.4f} at T = {first['glass_end_temperature']:.4f} (circle), where the slide prints {METASTABLE}. Loads of the points, d and the number of instances are chosen here."
+        "Figure binary. A teacher with weights ±1 labels Gaussian inputs by signs. (a) Overlap of the posterior mean with the "
+        "teacher: in the state of larger free entropy (solid) and in the other one (dashed). From "
+        f"α_IT = {transitions['information_theoretic']:.5f} on the teacher has the larger free entropy. Points are AMP, which "
+        f"stays in the state of small overlap up to its end at α_AMP = {transitions['algorithmic']:.5f}. (b) Fraction of the "
+        "runs of AMP that recover the teacher. (c) A student at temperature T. Right of the equilibrium line the teacher is "
+        "the stable state. Below the line of zero entropy the other state is a glass, which ends at the circle."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "samples": "n = αd",
+        **amp_settings(runs, transitions["algorithmic"]),
+        "slides": f"α_IT = {BINARY}; end of the glass {METASTABLE}",
+        "student in (c)": "drawn with a probability proportional to exp(−training errors / T); replica-symmetric theory",
+        "glass": "keeps the state that it has on the line of zero entropy (one step of replica symmetry breaking); it ends at "
+        f"the largest α of this line, α = {first['glass_end']:.4f} at T = {first['glass_end_temperature']:.4f}",
+        "chosen here": "loads of the points, d and the number of instances",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _glass(axis: Panel, glass: pd.DataFrame) -> None:

@@ -59,16 +59,24 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     after = best.loc[best["alpha"] > large["information_theoretic"], "bayes_error"].iloc[0]
     figure.add(pd.DataFrame({"series": ["slide"], "x": float(COMMITTEE)}))
     caption = (
-        "Figure committee. Bayes-optimal learning from a fully connected committee machine, y = sign of the sum of the signs of K units, Gaussian weights, "
-        "n Gaussian inputs of d components; replica theory. (a), (b) K = 2, with sign 0 = 0, so there are three labels. (a) Overlap of the mean of the units' weights with "
-        f"the teacher's, and the specialization of the units, which grows continuously from 0 at α = {few['algorithmic']:.6f}. (b) Probability that the label of a new input is wrong, for the best "
-        "guess and for a sample of the posterior. The theory has one stable state at each α. (c) K → ∞. Solid: equilibrium; dashed: the state of smaller free "
-        f"entropy. Units specialize in equilibrium from n = {large['information_theoretic']:.6f} Kd on (slide: {COMMITTEE}), where the error falls from "
-        f"{plateau:.6f} to {after:.6f}; the specialized state begins at {large['spinodal']:.6f}. (d) State evolution from a small specialization q_d: the factor by which q_d grows in one update, for several n/(Kd). This factor "
-        "goes to 0 with q_d at every load. So the state without specialization stays stable, and an uninformed start never leaves it with n of the order Kd. "
-        "The ranges of α and the starts are chosen here."
+        "Figure committee. Bayes-optimal learning from a committee machine. (a), (b) Two units: the overlap of their mean with "
+        "the teacher and their specialization, which grows continuously from 0, and the probability that the label of a new "
+        "input is wrong. (c) Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units "
+        f"specialize in equilibrium from {large['information_theoretic']:.6f} Kd samples on, where the error falls from "
+        f"{plateau:.6f} to {after:.6f}. (d) The factor by which a small specialization q_d grows in one update. It goes to 0 "
+        "with q_d at every load, so an uninformed start never leaves the state without specialization."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "model": "fully connected committee, y = sign of the sum of the signs of K units, Gaussian weights, n Gaussian inputs "
+        "of d components; replica theory",
+        "(a), (b)": "K = 2, with sign 0 = 0, so there are three labels; the specialization begins at "
+        f"α = {few['algorithmic']:.6f}; (b) has the best guess and a sample of the posterior; the theory has one stable state "
+        "at each α",
+        "(c)": f"K → ∞; the slide prints {COMMITTEE} Kd; the specialized state begins at {large['spinodal']:.6f}",
+        "(d)": "state evolution, for several n/(Kd); it holds with n of the order Kd",
+        "chosen here": "the ranges of α and the starts",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _growth(axis: Panel, evolution: pd.DataFrame) -> None:

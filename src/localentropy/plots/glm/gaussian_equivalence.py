@@ -63,16 +63,24 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     strengths = sorted(points["regularization"].unique())
     letters = ", ".join(f"({panel})" for panel in PANELS[: len(loads)])
     caption = (
-        "Figure gaussian_equivalence. Linear students of the hidden manifold on the true features erf(Fᵀc/√d) (filled) and on Gaussian features κ₁Fᵀc/√d + κ⋆ζ of the same covariances "
-        f"(hollow), d/p = {theory['inputs_per_feature'].iloc[0]:g}, λ = {', '.join(f'{value:g}' for value in strengths)}. "
-        f"{letters} Probability of a wrong sign, divided by the theory for infinitely many inputs, against 1/d, for n/p = {', '.join(f'{alpha:g}' for alpha in loads)} samples per feature. "
-        f"d = {sizes(points['d'])}, {counts(points)} instances; error bars: standard error; points at one d are drawn side by side. "
-        f"Lines: weighted least squares in 1/d. Ticks: their ends at 1/d = 0, {_ends(fits)}. "
-        f"({PANELS[len(loads)]}) The error on true features minus that on Gaussian ones, divided by the theory. In each instance both have the same teacher and inputs, so much "
-        f"of the scatter cancels. Ticks: the ends, {_ends(gaps)}. "
-        "Losses, λ, loads, sizes and numbers of instances are chosen here. The slide prints κ⋆ where its square is meant."
+        "Figure gaussian_equivalence. Linear students of the hidden manifold on erf features (filled) and on Gaussian "
+        f"features of the same covariances (hollow). {letters} Probability of a wrong sign, divided by the theory for "
+        "infinitely many inputs, against 1/d. Each panel has its number n/p of samples per feature. Lines are fits in 1/d, "
+        f"and ticks mark their ends at 1/d = 0. ({PANELS[len(loads)]}) The error on erf features minus the error on Gaussian "
+        "ones in the same instances, divided by the theory. If both kinds of features are equivalent for many inputs, the "
+        "lines end at 1, and here at 0."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "features": "erf(Fᵀc/√d) and κ₁Fᵀc/√d + κ⋆ζ; the slide prints κ⋆ where its square is meant",
+        "parameters": f"d/p = {theory['inputs_per_feature'].iloc[0]:g}, λ = {', '.join(f'{value:g}' for value in strengths)}, "
+        f"n/p = {', '.join(f'{alpha:g}' for alpha in loads)}",
+        "points": f"d = {sizes(points['d'])}, {counts(points)} instances; mean and standard error; those at one d side by side",
+        "lines": f"weighted least squares in 1/d; their ends at 1/d = 0 are {_ends(fits)}",
+        "differences": "in each instance both have the same teacher and inputs, so much of the scatter cancels; the ends are "
+        f"{_ends(gaps)}",
+        "chosen here": "losses, λ, loads, sizes and numbers of instances",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _load(axis: Panel, points: pd.DataFrame) -> list[Extrapolation]:

@@ -41,15 +41,23 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     smallest = theory.loc[theory["student"] == "ridgeless"]
     peak = smallest.loc[smallest["generalization_error"].idxmax()]
     caption = (
-        "Figure hidden_manifold. A teacher gives the signs of sums over d Gaussian inputs c; a linear student sees the p features erf(Fᵀc/√d), "
-        f"d/p = {theory['inputs_per_feature'].iloc[0]:g}, and minimises the square loss and λ|w|²/2 on n samples. (a) Probability of a wrong sign on a new input. Lines: theory, "
-        f"for λ = {smallest['regularization'].iloc[0]:.0e} in place of λ → 0, with the peak {peak['generalization_error']:.3f} at n/p = {peak['alpha']:g}, and for the λ of the smallest error. "
-        f"Points: minimizers, p = {sizes(points['p'])}, d = {sizes(runs['d'])}, {counts(points)} instances; filled: erf features, hollow: Gaussian features of the same "
-        "covariances; means, error bars: standard error. (b) The same error in the plane of n/p and λ, theory; white line: the best λ; dashed: n = p. "
-        "At finite d erf features have smaller errors than the theory (figure gaussian_equivalence). The λ that stands for λ → 0, the ranges, sizes and numbers of instances are chosen "
-        "here. The slide's equations are corrected: docs/glm/theory.md, section 7."
+        "Figure hidden_manifold. A teacher labels Gaussian inputs of a low dimension d by signs. A linear student sees p "
+        "nonlinear features of them and minimises the square loss on n samples. (a) Probability of a wrong sign on a new "
+        "input, against n/p: almost without regularization, where the error has a peak at n = p, and with the best "
+        "regularization. Lines are theory. Points are minimizers, on erf features (filled) and on Gaussian features of the "
+        "same covariances (hollow). (b) The same error in the plane of n/p and λ; white: the best λ, and n = p (dashed)."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "features": f"erf(Fᵀc/√d) of the inputs c, d/p = {theory['inputs_per_feature'].iloc[0]:g}",
+        "loss": "square loss and λ|w|²/2",
+        "λ → 0": f"λ = {smallest['regularization'].iloc[0]:.0e} in its place; the peak is {peak['generalization_error']:.3f} at "
+        f"n/p = {peak['alpha']:g}",
+        "points": f"p = {sizes(points['p'])}, d = {sizes(runs['d'])}, {counts(points)} instances; mean and standard error",
+        "finite d": "erf features have smaller errors than the theory (figure gaussian_equivalence)",
+        "slide": "its equations are corrected: docs/glm/theory.md, section 7",
+        "chosen here": "the λ that stands for λ → 0, the ranges, sizes and numbers of instances",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _curves(axis: Panel, theory: pd.DataFrame, points: pd.DataFrame) -> None:

@@ -53,7 +53,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     loads = pd.concat(points.values())["alpha"]
     axes[2].set_xlim(0.7 * loads.min(), 1.4 * loads.max())
     letter(axes)
-    return Drawing(figure, _caption(amp, runs, points, told))
+    return Drawing(figure, CAPTION, _settings(amp, runs, points, told))
 
 
 def _look(name: str) -> dict[str, Any]:
@@ -121,14 +121,24 @@ def _ratios(axis: Panel, lines: Mapping[str, pd.DataFrame], points: Mapping[str,
     axis.legend(ncols=4, loc="lower center", columnspacing=1.0, handletextpad=0.1)
 
 
-def _caption(amp: pd.DataFrame, runs: pd.DataFrame, points: Mapping[str, pd.DataFrame], told: str) -> str:
+CAPTION = (
+    "Figure perceptron. A teacher with Gaussian weights labels Gaussian inputs by signs. (a) Probability of a wrong label on "
+    "a new input. Dashed: the Bayes-optimal student; dotted: its law for many samples. Solid: minimizers of three losses, "
+    "with the regularization of smallest error; the curve of the logistic loss is hidden by the Bayes-optimal one. Points are "
+    f"simulations. (b) By how much the errors of the minimizers exceed the Bayes-optimal error; dotted: {CLAIMED:g} %. (c) "
+    "Simulations divided by theory; points at one α are drawn side by side."
+)
+
+
+def _settings(amp: pd.DataFrame, runs: pd.DataFrame, points: Mapping[str, pd.DataFrame], told: str) -> dict[str, str]:
     students = pd.concat([points[name] for name in STUDENTS])
-    return (
-        "Figure perceptron. A teacher with Gaussian weights labels n = αd Gaussian inputs by signs. (a) Probability of a wrong label on a new input. "
-        "Dashed: the Bayes-optimal student, state evolution; dotted: its law for large α. Solid: minimizers of the square, hinge and logistic loss, "
-        f"each with the penalty λ|w|²/2 whose λ gives the smallest error; the curve of Bayes hides that of the logistic loss. Points: AMP, d = {sizes(amp['d'])}, "
-        f"{counts(points['AMP'])} instances, and minimizers, d = {sizes(runs['d'])}, {counts(students)} instances; means, error bars: standard error. "
-        f"(b) Relative excess of the minimizers' errors over Bayes', in per cent; for the logistic loss {told} on the drawn loads. Dotted: {CLAIMED:g} %. "
-        "(c) Simulation over theory; points at one α are drawn side by side. Loads, sizes and numbers of instances are chosen here. The slide writes the logistic loss with log₂ and λ|w|²: "
-        "our λ is 2 ln 2 times that λ."
-    )
+    return {
+        "samples": "n = αd",
+        "theory": "state evolution",
+        "losses": "square, hinge and logistic, each with the penalty λ|w|²/2; the slide writes the logistic loss with log₂ and "
+        "λ|w|²: our λ is 2 ln 2 times that λ",
+        "excess of the logistic loss": f"{told} on the drawn loads",
+        "points": f"AMP, d = {sizes(amp['d'])}, {counts(points['AMP'])} instances, and minimizers, d = {sizes(runs['d'])}, "
+        f"{counts(students)} instances; mean and standard error",
+        "chosen here": "loads, sizes and numbers of instances",
+    }

@@ -11,9 +11,9 @@ import pandas as pd
 
 from localentropy.analysis.printed_loads import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
 from localentropy.analysis.thresholds import last_half_point, success_fractions
-from localentropy.plots.drawing import COLORS, GREY, Drawing, in_style, letter, panels
+from localentropy.plots.drawing import BINOMIAL, COLORS, GREY, Drawing, in_style, letter, panels
 from localentropy.plots.glm.points import (
-    amp_caption,
+    amp_settings,
     branches,
     counts,
     draw_branches,
@@ -69,7 +69,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for axis in axes:
         axis.set_xlabel(r"$\alpha = n/d$")
     letter(axes)
-    return Drawing(figure, _caption(transitions, runs, plain, wide, unique))
+    return Drawing(figure, CAPTION, _settings(transitions, runs, plain, wide, unique))
 
 
 def _inset(axis: Panel, runs: pd.DataFrame) -> None:
@@ -118,24 +118,36 @@ def _errors(axis: Panel, runs: pd.DataFrame, looks: Mapping[int, Look]) -> None:
     axis.legend()
 
 
-def _caption(
+CAPTION = (
+    "Figure phase_retrieval. A teacher with Gaussian weights; the labels are the absolute values of its pre-activations. (a) "
+    "Mean squared error of a weight: the smallest possible error (solid), and the state where AMP stays (dashed). Points are "
+    "AMP; inset: the fraction of its runs that recover the teacher. (b) Fraction of the runs of gradient descent that "
+    "succeed with one unit. (c) The same with as many units as inputs (filled), and the fraction of training sets whose loss "
+    "has no zero but the teacher (hollow). (d) Test error (filled) and training loss (hollow) of the runs of (c). Dotted "
+    "lines: thresholds, and the talk's loads."
+)
+
+
+def _settings(
     transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wide: pd.DataFrame, unique: pd.DataFrame
-) -> str:
+) -> dict[str, str]:
     sets = success_fractions(unique, ["d", "alpha"], unique["unique"])
     one, many = (success_fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
-    return (
-        "Figure phase_retrieval. A teacher with Gaussian weights; the labels are absolute values |z| of its pre-activations on n = αd Gaussian inputs. "
-        "(a) Mean squared error of a weight, with the right sign, which the labels do not determine. Solid: the smallest possible error; dashed: the state where AMP stays. "
-        f"Weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g} are exact; "
-        f"α_AMP = {transitions['algorithmic']:.6f} (slides: {PHASE_RETRIEVAL} and {PHASE_RETRIEVAL_AMP}). {amp_caption(runs, transitions['algorithmic'])} Inset: fraction of all runs that recover the teacher. "
-        f"(b) Gradient descent of one unit on the sphere: fraction of {counts(one)} runs whose overlap exceeds {plain.attrs['parameters']['success_overlap']:g}; "
-        f"error bars: binomial. Loads above which more than half succeed: {_half_points(one)}. "
-        f"(c) The same for as many units as inputs, {counts(many)} runs. Loads above which more than half succeed: {_half_points(many)}. "
-        f"Hollow: fraction of {counts(sets)} training sets whose loss has no zero but the teacher, each decided by a certificate; more than half are so above {_half_points(sets)}. "
-        f"(d) Test error (filled) and training loss (hollow) of the runs of (c), geometric means.{_falling(wide)} "
-        f"The talk's loads, {TALK['plain']:g} for one unit and {TALK['wide']:g} for many, are limits for many inputs. "
-        "Loads, d, steps, stopping rules and the number of runs are chosen here."
-    )
+    return {
+        "samples": "n = αd Gaussian inputs; the error has the right sign, which the labels do not determine",
+        "thresholds": f"weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g} are "
+        f"exact; α_AMP = {transitions['algorithmic']:.6f} (slides: {PHASE_RETRIEVAL} and {PHASE_RETRIEVAL_AMP})",
+        **amp_settings(runs, transitions["algorithmic"]),
+        "one unit": f"{counts(one)} runs on the sphere; success is an overlap above "
+        f"{plain.attrs['parameters']['success_overlap']:g}; loads above which more than half succeed: {_half_points(one)}",
+        "as many units as inputs": f"{counts(many)} runs; loads above which more than half succeed: {_half_points(many)}",
+        "unique minimum": f"{counts(sets)} training sets, each decided by a certificate; more than half have no zero but the "
+        f"teacher above {_half_points(sets)}",
+        "error bars of fractions": BINOMIAL,
+        "(d)": f"geometric means{_falling(wide)}",
+        "the talk's loads": f"{TALK['plain']:g} for one unit and {TALK['wide']:g} for many, limits for many inputs",
+        "chosen here": "loads, d, steps, stopping rules and the number of runs",
+    }
 
 
 def _falling(runs: pd.DataFrame) -> str:
@@ -147,8 +159,8 @@ def _falling(runs: pd.DataFrame) -> str:
     part, steps = 100.0 * len(left) / len(runs), left["iterations"]
     given = f"{steps.min()}" if steps.min() == steps.max() else f"{steps.min()} to {steps.max()}"
     return (
-        f" {part:.0f} % of these runs ended after {given} steps, before the loss at which they stop. Their loss was still falling, by a factor of {falls.min():.2g} to {falls.max():.2g} in the "
-        "second half of the steps (medians at each d and α)."
+        f"; {part:.0f} % of these runs ended after {given} steps, before the loss at which they stop; their loss was still "
+        f"falling, by a factor of {falls.min():.2g} to {falls.max():.2g} in the second half of the steps (medians at each d and α)"
     )
 
 

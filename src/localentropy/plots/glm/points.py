@@ -78,8 +78,8 @@ def draw_recovery(panel: Panel, runs: pd.DataFrame, **look: Any) -> None:
     draw_shares(panel, points, "AMP, fraction recovered", AMP_SIZES, linewidth=0.7, **look)
 
 
-def amp_caption(runs: pd.DataFrame, threshold: float) -> str:
-    """The caption's sentences on the points of AMP, whose algorithmic threshold this is."""
+def amp_settings(runs: pd.DataFrame, threshold: float) -> dict[str, str]:
+    """The settings on the points of AMP, whose algorithmic threshold this is."""
     each = runs.groupby(["alpha", "d"]).size()
     settled = runs["converged"] == 1
     shares = [
@@ -87,10 +87,13 @@ def amp_caption(runs: pd.DataFrame, threshold: float) -> str:
         for name, side in (("below", runs["alpha"] < threshold), ("above", runs["alpha"] > threshold))
         if side.any()
     ]
-    return (
-        f"Points: AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α. Their overlap is the squared cosine with the teacher; means over the runs that do not recover the teacher (filled) and "
-        f"over those that do (hollow: cosine above {RECOVERED:g}); error bars: standard error. Converged: {' and '.join(shares)}. There are no points next to α_AMP, because runs scatter there."
-    )
+    return {
+        "points": f"AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α; mean and standard error over the runs "
+        f"that recover the teacher (hollow: cosine above {RECOVERED:g}), and over those that do not (filled); none next to "
+        "α_AMP, because runs scatter there",
+        "overlap of a run": "the squared cosine with the teacher",
+        "converged": " and ".join(shares),
+    }
 
 
 def draw_shares(panel: Panel, points: pd.DataFrame, series: str, looks: Iterable[Look], **more: Any) -> None:

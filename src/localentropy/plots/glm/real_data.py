@@ -66,8 +66,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         same_limits([axis for axis, group in zip(lowers, groups, strict=True) if group[1] == features])
     axes[0].legend(title="ridge $r$", title_fontsize=7)
     upper_panels, lower_panels = (", ".join(f"({axis.letter})" for axis in part) for part in (uppers, lowers))
-    caption = _caption(theory, points, tables["glm/real_covariance"], upper_panels, lower_panels)
-    return Drawing(figure, caption)
+    return Drawing(figure, *_told(theory, points, tables["glm/real_covariance"], upper_panels, lower_panels))
 
 
 def _column(upper: Panel, lower: Panel, theory: pd.DataFrame, points: pd.DataFrame, strengths: list[float]) -> None:
@@ -87,7 +86,10 @@ def _column(upper: Panel, lower: Panel, theory: pd.DataFrame, points: pd.DataFra
     lower.axhline(1.0, color="black", linewidth=0.8)
 
 
-def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFrame, upper: str, lower: str) -> str:
+def _told(
+    theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFrame, upper: str, lower: str
+) -> tuple[str, dict[str, str]]:
+    """The caption, and the settings."""
     ratio = points["y"] / points["square_error"]
     told = "; ".join(
         f"{ratio[own.index].min():.2f} to {ratio[own.index].max():.2f} ({DATASETS[dataset]}, {FEATURES[features]})"
@@ -101,15 +103,26 @@ def _caption(theory: pd.DataFrame, points: pd.DataFrame, covariance: pd.DataFram
     )
     random = covariance.loc[covariance["features"] == "random_features", "rank"].max()
     hidden = (theory["finite_set"] / theory["square_error"]).max()
-    return (
-        "Figure real_data. Ridge regression on labels ±1 of real images: even and odd classes. The student w·v minimises the sum of (y − w·v)² over n training images, plus r|w|²; "
-        f"r is the ridge. Its features v are the tanh of p = {random} random projections of the pixels, or the pixels themselves. {upper} Mean squared error on new images. Lines: theory of "
-        "Gaussian features. It uses three things of the data: the eigenvalues of the features' covariance, E[y v] and E[y²], over all "
-        f"{sizes(covariance['images'])} images. A correction for this finite number of images is up to {100.0 * hidden:.0f} % of the error. Points: ridge regression on random "
-        f"training sets, {counts(points)} draws; means, error bars: standard error. Dotted: as many images as directions. {lower} Simulation over theory, {told}. "
-        "Real features have heavy tails, which the theory does not include. The sum of vᵢ²/E[vᵢ²] over the eigenvectors i of the covariance has a larger variance over the images than for Gaussian features, by a factor of "
-        f"{tails}. Datasets, labels, features, r, n and the number of draws are chosen here; the talk shows curves of other data."
+    caption = (
+        "Figure real_data. Ridge regression on labels ±1 of real images, on random features of the pixels or on the pixels "
+        f"themselves. {upper} Mean squared error on new images, against the number n of training images, for several ridges r. "
+        "Lines: theory of Gaussian features that have the covariance of the data. Points: regression on random training sets. "
+        f"Dotted: as many images as directions. {lower} Simulation divided by theory."
     )
+    settings = {
+        "labels": "even and odd classes",
+        "student": "w·v minimises the sum of (y − w·v)² over n training images, plus r|w|²; r is the ridge",
+        "features v": f"the tanh of p = {random} random projections of the pixels, or the pixels",
+        "theory": "from the eigenvalues of the features' covariance, E[y v] and E[y²], over all "
+        f"{sizes(covariance['images'])} images; a correction for this finite number of images is up to "
+        f"{100.0 * hidden:.0f} % of the error",
+        "points": f"{counts(points)} draws; mean and standard error",
+        "simulation over theory": told,
+        "heavy tails": "real features have them, and the theory does not: the sum of vᵢ²/E[vᵢ²] over the eigenvectors i of the covariance has a larger variance over the images "
+        f"than for Gaussian features, by a factor of {tails}",
+        "chosen here": "datasets, labels, features, r, n and the number of draws; the talk shows curves of other data",
+    }
+    return caption, settings
 
 
 def _power(value: float) -> str:

@@ -26,7 +26,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axis.legend(title=r"$\alpha$", loc="upper right")
     caption = (
         "Figure 2. Normalised Hamming distance between two typical solutions of margin κ of the "
-        f"{model_in_words(table.attrs['parameters']['ensemble'])}, replica-symmetric theory, for several numbers of patterns per weight α. Dots: the largest margin κ_max, where "
-        "the entropy vanishes. The values of α are chosen here: compare with the paper's figure."
+        f"{model_in_words(table.attrs['parameters']['ensemble'])}, for several numbers α of patterns per weight. The "
+        "larger the margin, the closer the solutions are. Each line ends with a dot at the largest margin κ_max, where the "
+        "entropy vanishes."
     )
-    return Drawing(figure, caption)
+    return Drawing(figure, caption, {"theory": "replica-symmetric", "chosen here": "the values of α"})

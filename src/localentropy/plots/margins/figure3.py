@@ -45,29 +45,39 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[2].set_ylabel(r"$\phi(d) - \phi_{\mathrm{FP}}(d; \tilde\kappa = \kappa_{\max})$")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=10, columnspacing=1.2)
     letter(axes)
-    return Drawing(figure, _caption(table, runs))
+    return Drawing(figure, _caption(), _settings(table, runs))
 
 
-def _caption(table: pd.DataFrame, runs: pd.DataFrame) -> str:
+def _caption() -> str:
+    return (
+        "Figure 3. Entropy of solutions at distance d from a reference. (a) Lines: Franz–Parisi entropy around typical "
+        "solutions of margin κ̃ of the binary perceptron, dashed where it is negative and there are no such solutions. "
+        "Black lines are solutions of the same margin as the reference, the dotted line has all configurations (α = 0), "
+        "and dots mark the maximum of a curve, at the typical distance. Diamonds: local entropy around solutions of "
+        "focusing BP. (b) The same at small distances. (c) The diamonds minus the curve of the largest margin. The "
+        "dash-dotted line is the largest local entropy that any reference has, minus the same curve."
+    )
+
+
+def _settings(table: pd.DataFrame, runs: pd.DataFrame) -> dict[str, str]:
     p, q = table.attrs["parameters"], runs.attrs["parameters"]
     each = runs.drop_duplicates("sample")
     solved = each[each["solved"] == 1]
     below = " (fewer than the paper's 10)" if len(each) < 10 else ""
-    stability = f"The smallest stability of these solutions is {solved['smallest_stability'].mean():.2f} on average. "
-    lost = int((runs["converged"] == 0).sum())
-    return (
-        "Figure 3. Franz–Parisi entropy (nats per weight) of solutions of margin "
-        f"κ = {p['margin']:g} at normalised Hamming distance d from a typical solution of margin κ̃ of the binary "
-        f"perceptron, replica-symmetric theory, α = {table['alpha'].max():g} (α and the margins are chosen here: "
-        "compare with the paper's figure). Dashed: negative entropy, where no such solutions exist around typical references. Black: "
-        "solutions of the same margin as the reference. Dotted: all configurations, α = 0. Dots: the maximum of a curve, at the typical "
-        f"distance, with the entropy of all solutions. {frozen_ends(table, ['curve', 'margin_ref'], curve_name)}Diamonds: local "
-        f"entropy, by belief propagation, around the solutions of focusing BP. Mean and standard error over {len(solved)} solved instances "
-        f"of {len(each)}{below}, N = {each['N'].iloc[0]}, P = {each['P'].iloc[0]}. We fix the distances, so that only the entropies "
-        f"have errors; the paper fixed the fields. The protocol (y = {q['replicas']:g} replicas, {q['steps']} steps, damping "
-        f"{q['damping']:g}) and N are chosen here. "
-        f"{f'Not converged: {lost} of {len(runs)} entropies. ' if lost else ''}{stability if len(solved) else ''}(b) Small "
-        f"distances. The axis of the entropy is linear between −{LINEAR:g} and {LINEAR:g}, and logarithmic beyond. (c) The diamonds "
-        "minus the curve of the largest margin. Dash-dotted: the largest local entropy that any reference has, by large "
-        "deviations (y = ∞), minus the same curve. It ends where it is that of typical solutions."
+    stability = (
+        f"; their smallest stability is {solved['smallest_stability'].mean():.2f} on average" if len(solved) else ""
     )
+    lost = int((runs["converged"] == 0).sum())
+    return {
+        "theory": f"replica-symmetric, α = {table['alpha'].max():g}, solutions of margin κ = {p['margin']:g}",
+        "entropy": "nats per weight; d is the normalised Hamming distance",
+        **frozen_ends(table, ["curve", "margin_ref"], curve_name),
+        "diamonds": f"by belief propagation; mean and standard error over {len(solved)} solved instances of "
+        f"{len(each)}{below}, N = {each['N'].iloc[0]}, P = {each['P'].iloc[0]}{stability}",
+        **({"not converged": f"{lost} of {len(runs)} entropies"} if lost else {}),
+        "distances": "fixed here, so that only the entropies have errors; the paper fixed the fields",
+        "axis of (b)": f"linear between −{LINEAR:g} and {LINEAR:g}, and logarithmic beyond",
+        "largest local entropy": "by large deviations, y = ∞; it ends where typical solutions reach it",
+        "chosen here": f"α, the margins, N, and the protocol of focusing BP (y = {q['replicas']:g} replicas, {q['steps']} "
+        f"steps, damping {q['damping']:g})",
+    }

@@ -31,8 +31,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[1].set(xlim=(0.0, None), ylim=(0.0, None))
     letter(axes)
     caption = (
-        f"Figure 5. Typical solutions of the {model_in_words(lines.attrs['parameters']['ensemble'])}, replica-symmetric theory. (a) Entropy against the margin κ, "
-        "for several numbers of patterns per weight α. It vanishes at the largest margin. (b) The largest margin against α. It "
-        f"vanishes at α_c = {alpha_c:.4f}. Dots: the values of α in (a). They are chosen here: compare with the paper's figure."
+        f"Figure 5. Typical solutions of the {model_in_words(lines.attrs['parameters']['ensemble'])}. (a) Their entropy "
+        "against the margin κ, for several numbers α of patterns per weight. It vanishes at the largest margin κ_max. (b) "
+        f"This largest margin against α. It vanishes at α_c = {alpha_c:.4f}. Dots are at the values of α in (a)."
     )
-    return Drawing(figure, caption)
+    return Drawing(figure, caption, {"theory": "replica-symmetric", "chosen here": "the values of α in (a)"})

@@ -74,7 +74,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for axis in [axis for axis in axes[6:] if axis.get_legend_handles_labels()[0]][:1]:
         axis.legend(loc="lower right")
     letter(axes)
-    return Drawing(figure, _caption(found, scale))
+    return Drawing(figure, CAPTION, _settings(found, scale))
 
 
 def _errors(table: pd.DataFrame) -> pd.DataFrame:
@@ -121,21 +121,33 @@ def _shape(table: pd.DataFrame) -> str:
     return f"{p['hidden_layers']} hidden layers of {p['width']} units ({table['parameters'].iloc[0]} weights)"
 
 
-def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
-    shapes = "; ".join(f"{_title(name, table)}: {_shape(table)}" for name, table in tables.items())
+CAPTION = (
+    "Figure 8. Multilayer perceptrons with binary weights, trained on P images of three datasets, against P. (a)–(c) Train "
+    "error. Up to the vertical line no network makes a train error. (d)–(f) Overlap of two networks after their hidden "
+    "units are matched, layer by layer. Grey points are random networks, and the grey line is at equal networks. (g)–(i) "
+    f"Train error, at the P of the vertical line, after each weight is flipped with probability d. The dashed chord is a "
+    f"straight line from zero to d = {CHORD_TO:g}: a convex curve lies below it."
+)
+
+
+def _settings(tables: Mapping[str, pd.DataFrame], scale: str) -> dict[str, str]:
     largest = ", ".join(str(max(table.attrs["parameters"]["patterns"])) for table in tables.values())
-    return (
-        "Figure 8. Multilayer perceptrons with binary weights and sign activations, without biases and batch norm, "
-        f"trained by BinaryNet with cross-entropy and SGD on P images, against P. {shapes}. Mean and standard error of "
-        f"{_each(tables, 'samples')} networks from different starts (overlaps: jackknife over networks). (a–c) Train error (a tie "
-        "of the largest outputs is an error). (d–f) Overlap of pairs of networks whose hidden units are matched by "
-        "permutations and signs, layer by layer; grey: the same for random networks, and a line at equal networks. Vertical lines: the largest P up "
-        "to which no network makes a train error. (g–i) Train error at this P after each weight is flipped with probability "
-        f"d, {_each(tables, 'flip_draws')} draws. The axis is linear below {LINEAR:g} and logarithmic above. Dashed: the chord, "
-        f"a straight line from zero to d = {CHORD_TO:g}. A convex curve lies below it. We judge this up to d = {CHORD_TO:g}. "
-        "The following is chosen here: compare with the paper's figure. Pixels are +1 above the median of their image and −1 otherwise, and "
-        f"the last one is left out; widths; P; real weights that start uniform in ±{_each(tables, 'spread')}; logits {_each(tables, 'logit_scale')} W h/√n; learning "
-        f"rate {_each(tables, 'learning_rate')} for the mean loss of {_each(tables, 'batch')} images; at most {_each(tables, 'epochs')} epochs; errors "
-        "rounded to multiples of 2⁻¹⁰ in the backward pass, so that all processors give the same numbers."
-        + ("" if scale == "paper" else f" Scale {scale}: below the paper's size (at most {largest} images).")
-    )
+    settings = {
+        "networks": "; ".join(f"{_title(name, table)}: {_shape(table)}" for name, table in tables.items())
+        + "; sign activations, without biases and batch norm",
+        "training": f"BinaryNet with cross-entropy and SGD; at most {_each(tables, 'epochs')} epochs; learning rate "
+        f"{_each(tables, 'learning_rate')} for the mean loss of {_each(tables, 'batch')} images",
+        "points": f"mean and standard error of {_each(tables, 'samples')} networks from different starts; of overlaps from a "
+        "jackknife over networks",
+        "train error": "a tie of the largest outputs is an error",
+        "units are matched": "by permutations and signs",
+        "axis of (g)–(i)": f"linear below {LINEAR:g} and logarithmic above; {_each(tables, 'flip_draws')} draws of the flips",
+        "convexity": f"judged up to d = {CHORD_TO:g}",
+        "chosen here": "pixels are +1 above the median of their image and −1 otherwise, and the last one is left out; "
+        f"widths; P; real weights that start uniform in ±{_each(tables, 'spread')}; logits "
+        f"{_each(tables, 'logit_scale')} W h/√n; learning rate, batch and epochs; errors rounded to multiples of 2⁻¹⁰ in the "
+        "backward pass, so that all processors give the same numbers",
+    }
+    if scale == "paper":
+        return settings
+    return settings | {f"scale {scale}": f"below the paper's size: at most {largest} images"}

@@ -34,7 +34,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     _planted(axes[5], planted, "slope")
     axes[0].set(ylabel=r"replicon $\lambda$")
     letter(axes)
-    return Drawing(figure, _caption(searched, equal, tables))
+    return Drawing(figure, *_told(searched, equal, tables))
 
 
 def _replicon(axis: Panel, searched: pd.DataFrame) -> None:
@@ -143,14 +143,16 @@ def _upper(deviations: pd.DataFrame, model: str, words: str) -> str:
     if upper is None:
         return ""
     typical = large_deviations_threshold(deviations, {"model": model}, "alpha_u_typical")
-    other = "" if typical is None else f"; at zero external entropy {typical['alpha']:.6f}"
-    return f"α_U = {upper['alpha']:.6f}{words}{other}. "
+    other = "" if typical is None else f", and at zero external entropy {typical['alpha']:.6f}"
+    return f"; by large deviations α_U = {upper['alpha']:.6f}{words}{other}"
 
 
-def _caption(searched: pd.DataFrame, equal: pd.DataFrame, tables: Mapping[str, pd.DataFrame]) -> str:
+def _told(
+    searched: pd.DataFrame, equal: pd.DataFrame, tables: Mapping[str, pd.DataFrame]
+) -> tuple[str, dict[str, str]]:
+    """The caption, and the settings."""
     regions, planted = tables["margins/dense_regions"], tables["margins/planted"]
     deviations = tables["margins/large_deviations"]
-    dotted = _upper(deviations, "perceptron", " (dotted), above which the largest local entropy falls somewhere")
     stable = searched[searched["curve"] != "unstable"]
     unstable = searched[searched["curve"] == "unstable"]
     others, split = int((stable["q1"] > stable["q0"]).sum()), unstable[unstable["q1"] > unstable["q0"]]
@@ -162,19 +164,28 @@ def _caption(searched: pd.DataFrame, equal: pd.DataFrame, tables: Mapping[str, p
             f"in blocks of m = {blocks} {_distances(found['distance'], unstable['distance'])}"
             for blocks, found in split.groupby("blocks", sort=False)
         )
-        where += ". The entropy is negative there" if (split["entropy"] < 0).all() else ""
+        where += "; the entropy is negative there" if (split["entropy"] < 0).all() else ""
     if "stationary" in set(unstable["blocks"]) - set(split["blocks"]):
-        where += ". No m is stationary"
-    return (
-        "Figure s1. Statements of the text that have no figure there; binary perceptron, replica theory. (a) Replicon along curves around "
-        "solutions of the largest margin (colours) and of smaller margins at α = "
-        f"{stable.loc[stable['reference'] != 'max', 'alpha'].max():g} (grey). The replica-symmetric solution is stable below the line. "
-        f"The largest value is {stable['replicon'].max():.3f} on all curves except that of α = {unstable['alpha'].iloc[0]:g}. (b) Result of "
-        f"a search for two overlaps, q₁ in blocks of m replicas and q₀ between blocks. q₁ − q₀ is {f'not zero at {others} points of' if others else 'zero on all'} other curves of (a). "
-        f"At α = {unstable['alpha'].iloc[0]:g} students split {where}. "
-        "(c) Entropy of solutions of the same margin as their reference; dashed: negative. "
-        f"{frozen_ends(equal, ['margin_ref'], 'κ = {:.3g}'.format)}(d) The four transitions: κ_min and κ_u at each load, and the loads at "
-        f"which they meet κ_max, α'_LE = {ends['kappa_u']:.6f} and α_min = {ends['kappa_min']:.6f}. {f'Large deviations: {dotted}' if dotted else ''}(e), (f) Entropy and its derivative "
-        f"around solutions of the largest margin of the planted perceptron; black: α'_LE = {threshold['alpha']:.6f}. "
-        f"{_upper(deviations, 'teacher_student', ' there')}The loads, margins and sizes of blocks are chosen here."
+        where += "; no m is stationary"
+    one, most = f"{unstable['alpha'].iloc[0]:g}", f"{stable['replicon'].max():.3f}"
+    caption = (
+        "Figure s1. Statements of the text that have no figure there. (a) Replicon along curves around solutions of the "
+        "largest margin (colours) and of smaller margins (grey); the replica-symmetric solution is stable below the line. "
+        "(b) Where a search finds two overlaps, q₁ within blocks of m replicas and q₀ between them. (c) Entropy of "
+        "solutions of the same margin as their reference, dashed where negative. (d) The four transitions: κ_min and κ_u at "
+        "each load, and the loads at which they meet κ_max. Dotted: thresholds of large deviations. (e), (f) Entropy and "
+        "its derivative around solutions of the largest margin of the planted perceptron; black: its threshold."
     )
+    settings = {
+        "model": "binary perceptron, replica theory; planted in (e) and (f)",
+        "(a)": f"grey curves are at α = {stable.loc[stable['reference'] != 'max', 'alpha'].max():g}; the largest replicon is "
+        f"{most} on all curves other than α = {one}",
+        "(b)": f"at α = {one} students split {where}; q₁ − q₀ is "
+        f"{f'not zero at {others} points of' if others else 'zero on all'} other curves of (a)",
+        **{f"{name} in (c)": value for name, value in frozen_ends(equal, ["margin_ref"], "κ = {:.3g}".format).items()},
+        "(d)": f"α'_LE = {ends['kappa_u']:.6f} and α_min = {ends['kappa_min']:.6f}"
+        + _upper(deviations, "perceptron", ", above which the largest local entropy falls somewhere"),
+        "(e), (f)": f"α'_LE = {threshold['alpha']:.6f}{_upper(deviations, 'teacher_student', '')}",
+        "chosen here": "loads, margins and sizes of blocks",
+    }
+    return caption, settings

@@ -61,13 +61,17 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         told = pd.DataFrame({"series": name, "y": values, "y_err": 0.0, "ensemble": values.index})
         figure.add(told, panel="thresholds")
     caption = (
-        "Figure s2, not in the paper. Phases of typical solutions of margin κ̃ at α patterns per weight, replica-symmetric "
-        "theory, local entropy of solutions of margin κ = 0. Dense: regions where the local entropy grows up to the typical "
-        "distance. Dip: the local entropy is positive, with a minimum at a small distance. Gap: it is negative in a shell of "
-        "distances. The colours are those of figure 1 of the main paper. Dotted: α_U, above which the largest local entropy "
-        f"of all references (large deviations) falls somewhere. {_in_words(thresholds)} The range of α is chosen here."
+        "Figure s2, not in the paper. Phases of typical solutions of margin κ̃ at α patterns per weight, for several "
+        "models. In the dense region the local entropy grows up to the typical distance. In the dip it is positive, with a "
+        "minimum at a small distance, and in the gap it is negative in a shell of distances. The dotted line is α_U: above "
+        "it the largest local entropy of all references falls somewhere. Colours are as in figure 1 of the main paper."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory": "replica-symmetric, local entropy of solutions of margin κ = 0; α_U from large deviations",
+        **_in_words(thresholds),
+        "chosen here": "the range of α",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _regions(axis: Panel, lines: Mapping[str, pd.DataFrame], left: float) -> None:
@@ -102,11 +106,11 @@ def _upper_thresholds(ensembles: Mapping[str, Mapping[str, Any]], deviations: pd
     }
 
 
-def _in_words(thresholds: pd.DataFrame) -> str:
-    """The thresholds of every model."""
-    words = []
+def _in_words(thresholds: pd.DataFrame) -> dict[str, str]:
+    """A setting for each model: its thresholds."""
+    settings = {}
     for name, row in thresholds.iterrows():
         numbers = ", ".join(f"{symbol} = {value:.7f}" for symbol, value in row.drop(["d", "α_U", "d(α_U)"]).items())
         upper = f", α_U = {row['α_U']:.7f}, tangent at d = {row['d(α_U)']:.4f}" if row["α_U"] > 0.0 else ""
-        words.append(f"{name}: {numbers}, tangent at d = {row['d']:.4f}{upper}")
-    return f"Ends of the lines, {'; '.join(words)}."
+        settings[f"ends of lines, {name}"] = f"{numbers}, tangent at d = {row['d']:.4f}{upper}"
+    return settings

@@ -38,14 +38,18 @@ def draw_model(table: pd.DataFrame, number: int, deviations: pd.DataFrame | None
     best = _best(axes, deviations, p["ensemble"])
     threshold = curves.loc[curves["curve"] == "threshold", ["alpha", "margin_ref"]].iloc[0]
     caption = (
-        f"Figure {number}. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
-        f"margin (a) and its derivative by the distance (b), up to the typical distance; {model_in_words(p['ensemble'])}, "
-        "replica-symmetric theory. Dashed: negative values. "
-        f"{frozen_ends(curves, ['alpha'], 'α = {:g}'.format)}Black: the threshold α'_LE = {threshold['alpha']:.6f}, where "
-        f"κ_max = {threshold['margin_ref']:.6f}. Above it the derivative is negative somewhere{beyond_axis(curves, 'alpha')}. "
-        f"{_best_in_words(best)}The other values of α are chosen here: compare with the paper's figure."
-    )
-    return Drawing(figure, caption)
+        f"Figure {number}. (a) Franz–Parisi entropy of solutions of the {model_in_words(p['ensemble'])}, around typical "
+        "solutions of the largest margin, up to the typical distance, and (b) its derivative by the distance. Negative "
+        f"values are dashed. The black curve is at the threshold α'_LE = {threshold['alpha']:.6f}. Above this load the "
+        f"derivative is negative at some distances{beyond_axis(curves, 'alpha')}. {_best_in_words(best)}"
+    ).rstrip()
+    settings = {
+        "theory": f"replica-symmetric, solutions of margin κ = {p['margin']:g}",
+        "largest margin at the threshold": f"κ_max = {threshold['margin_ref']:.6f}",
+        **frozen_ends(curves, ["alpha"], "α = {:g}".format),
+        "chosen here": "the values of α other than the threshold",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _best(axes: Sequence[Panel], deviations: pd.DataFrame | None, ensemble: Mapping[str, Any]) -> pd.DataFrame:
@@ -67,8 +71,8 @@ def _best_in_words(best: pd.DataFrame) -> str:
     if best.empty:
         return ""
     return (
-        f"Dash-dotted: the largest local entropy of all references (large deviations), at α_U = {best['alpha'].iloc[0]:.6f}, "
-        "above which its derivative is negative somewhere. "
+        "The dash-dotted curve is the largest local entropy of all references, from large deviations, at "
+        f"α_U = {best['alpha'].iloc[0]:.6f}, above which its derivative is negative somewhere."
     )
 
 

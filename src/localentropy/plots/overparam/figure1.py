@@ -11,7 +11,7 @@ import pandas as pd
 from localentropy.analysis.solver_runs import averages, shared_size
 from localentropy.analysis.thresholds import storage_thresholds, success_fractions
 from localentropy.plots.algorithms import ALGORITHMS
-from localentropy.plots.drawing import PHASES, Drawing, clipped_bars, in_style, letter, panels
+from localentropy.plots.drawing import BINOMIAL, PHASES, Drawing, clipped_bars, in_style, letter, panels
 from localentropy.plots.perceptron_points import one_two_five
 from localentropy.plots.series import DOT
 
@@ -59,25 +59,28 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     inset.legend(marks, names, loc="lower right", ncols=len(FRACTIONS), borderaxespad=0.3, frameon=True, **look)
     letter([axis, errors])
     caption = (
-        "Figure 1. (a) Two thresholds of the binary perceptron on random features. Solutions exist from the interpolation "
-        "threshold 1/α_c on. From the local-entropy threshold 1/α_LE on, the Franz–Parisi entropy around solutions of the "
-        f"largest margin is monotonic. Replica-symmetric theory, {p['ensemble']['activation']} features. {_dots(storage)}"
-        "Inset: the distance of the two thresholds. (b) Train error of four solvers at "
-        f"α_T = {runs['alpha_T']:g} (the inset of the paper), D = {shared_size(tables)}: the smallest error of a run, mean "
-        f"and standard error over instances; {_marks(len(marked), p, runs)}. Inset: fraction of the "
-        "instances that focusing BP and SBPI solve near the thresholds, sizes side by side. "
-        "The legend has their D, larger sizes are darker. Error bars: of a "
-        "binomial distribution with one success and one failure more. The plane of the figure, the range of α_T, sizes and "
-        "settings of the solvers are chosen here; compare with the paper's figure."
+        "Figure 1. (a) The plane of the loads with two thresholds of the binary perceptron on random features. From the "
+        "interpolation threshold 1/α_c on (solid) there are solutions. From the local-entropy threshold 1/α_LE on "
+        "(dashed) the Franz–Parisi entropy around solutions of the largest margin is monotonic. "
+        f"{_dots(storage)}The inset shows the distance between the two lines. (b) The smallest train error that each of "
+        f"four solvers reaches at α_T = {runs['alpha_T']:g}, against 1/α; {_marks(len(marked), p, runs)}. The inset shows "
+        "which fraction of the instances focusing BP and SBPI solve near the thresholds; larger sizes are darker."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory": f"replica-symmetric, {p['ensemble']['activation']} features",
+        "size in (b)": f"D = {shared_size(tables)}; the legend of the inset has its sizes, which are drawn side by side",
+        "points in (b)": "the smallest train error of a run, mean and standard error over instances",
+        "error bars of fractions": BINOMIAL,
+        "chosen here": "the plane of the figure, the range of α_T, sizes and settings of the solvers",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _dots(storage: Mapping[str, float]) -> str:
     if not storage:
         return ""
     values = " and ".join(f"{at:.4f}" for at in storage.values())
-    return f"Dots at α_T = 0: the storage problem, {values} (perceptron of the paper on margins). "
+    return f"Dots: their values {values} in the storage problem, α_T = 0. "
 
 
 def _phases(axis: Panel, table: pd.DataFrame, storage: Mapping[str, float]) -> None:
@@ -120,7 +123,7 @@ def _phases(axis: Panel, table: pd.DataFrame, storage: Mapping[str, float]) -> N
 
 def _marks(drawn: int, theory: Mapping[str, Any], runs: Mapping[str, Any]) -> str:
     if drawn:
-        return "dotted lines: the two thresholds"
+        return "dotted lines are the thresholds"
     if theory["ensemble"]["activation"] != runs["activation"]:
         return f"no thresholds are drawn: the solvers ran on {runs['activation']} features"
     return f"the thresholds at α_T = {runs['alpha_T']:g} were not computed"

@@ -12,7 +12,7 @@ from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.analysis.thresholds import last_half_point, success_fractions
 from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import Drawing, clipped_bars, colors_of, in_style, letter, panels
+from localentropy.plots.drawing import BINOMIAL, Drawing, clipped_bars, colors_of, in_style, letter, panels
 from localentropy.plots.perceptron_points import draw_points, one_two_five, without_errors
 
 
@@ -57,12 +57,18 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.remove()
     letter([errors, fractions, *strips[: len(sizes)]])
     caption = (
-        f"Figure 10. Simulated annealing, α_T = {p['alpha_T']:g}, inverse temperature from {p['beta_start']:g} by "
-        f"{p['beta_step']:g} a sweep, at most {p['sweeps']} sweeps. (a) Smallest train error of a run, mean over all "
-        "instances. (b) Fraction of the instances solved; dotted: where it is one half, between the points next to it. "
-        "Other panels: for each size, test error of solutions and the replica theory of typical ones (line); hollow: fewer "
-        f"than 90 % of the instances solved, where only the easier ones are averaged. {in_words(agreement, 'test error')} "
-        f"Error bars: standard errors over instances, in (b) of a binomial distribution with one success and one failure "
-        f"more.{without_errors(test)} Sizes, schedule and α_T are chosen here; compare with the paper's figure."
+        "Figure 10. Simulated annealing at several sizes. (a) Smallest train error of a run, mean over all instances. "
+        "(b) Fraction of the instances solved; at the dotted lines it is one half. The other panels have one size each: "
+        "the test error of the solutions, and as a line the replica theory of typical solutions. Hollow points are where "
+        "fewer than 90 % of the instances are solved, so that only the easier ones are averaged."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "schedule": f"inverse temperature from {p['beta_start']:g} by {p['beta_step']:g} a sweep, at most {p['sweeps']} "
+        "sweeps",
+        "load": f"α_T = {p['alpha_T']:g}",
+        "dotted lines of (b)": "interpolated between the points next to one half",
+        "agreement with the theory": in_words(agreement, "test error"),
+        "error bars": f"standard errors over instances, in (b) of a {BINOMIAL}{without_errors(test)}",
+        "chosen here": "sizes, schedule and α_T",
+    }
+    return Drawing(figure, caption, settings)

@@ -12,7 +12,7 @@ from localentropy.analysis.solver_runs import averages, deviations, with_theory
 from localentropy.analysis.thresholds import success_fractions
 from localentropy.analysis.typical_lines import typical_line
 from localentropy.plots.agreement import csv_rows, in_words
-from localentropy.plots.drawing import Drawing, clipped_bars, colors_of, in_style, letter, panels
+from localentropy.plots.drawing import BINOMIAL, Drawing, clipped_bars, colors_of, in_style, letter, panels
 from localentropy.plots.perceptron_points import FIRST, apart, draw_points, one_two_five, sweeps_of, without_errors
 
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
@@ -69,13 +69,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure.legend(*axis.get_legend_handles_labels(), loc="outside right center")
     letter([axis, fractions])
     caption = (
-        f"Figure 11. Zero-temperature Monte Carlo at several margins κ, α_T = {p['alpha_T']:g}. {sweeps_of(p)} (a) Test "
-        "error. Lines: typical solutions, replica theory; dashes: the theory at each point's effective margin (a sum of N "
-        "signs takes steps of 2: half-way between the smallest sum that the margin allows and the largest that it "
-        "forbids). Hollow: fewer than 90 % of the instances solved. "
-        f"{in_words(agreement, 'test error')} Error bars: standard errors over instances."
-        f"{without_errors(points)} (b) Fraction of the instances solved; error bars: of a binomial distribution with one "
-        "success and one failure more. Sizes, and in (b) also margins, are drawn a little apart. Sweeps, sizes, margins "
-        "and α_T are chosen here; compare with the paper's figure."
+        f"Figure 11. Zero-temperature Monte Carlo at several margins κ, α_T = {p['alpha_T']:g}. (a) Test error of its "
+        "solutions. Lines are typical solutions in replica theory, and dashes are this theory at the effective margin of "
+        "each point. Hollow points are where fewer than 90 % of the instances are "
+        f"solved. {sweeps_of(p)} (b) Fraction of the instances solved. Sizes, and in (b) also margins, are drawn a little apart."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "effective margin": "half-way between the smallest sum that the margin allows and the largest that it forbids: a "
+        "sum of N signs takes steps of 2",
+        "agreement with the theory": in_words(agreement, "test error"),
+        "error bars": f"(a) standard errors over instances{without_errors(points)}; (b) of a {BINOMIAL}",
+        "chosen here": "sweeps, sizes, margins and α_T",
+    }
+    return Drawing(figure, caption, settings)

@@ -84,19 +84,25 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     below.annotate(f"{UNIT:g} ", (0.97 * LARGEST, UNIT / 2 - 0.9 * APART), ha="right", va="center", fontsize=7)
     letter([axis, below])
     caption = (
-        "Figure 12. (a) Distribution of the stabilities of the training patterns, for solutions of zero-temperature Monte "
-        f"Carlo at κ = 0, in bins of whole steps of the lattice. {sweeps_of(p)} Lines: typical solutions, replica theory; black: "
-        f"their maxima. α_T = {p['alpha_T']:g}. Curves of different 1/α are {SHIFT:g} apart. The size is the largest at "
-        "which 90 % of the instances are solved, else the largest with solutions (hollow): "
-        f"{_sizes(histograms)}. (b) The points minus the theory on their lattice. Levels are {APART:g} apart, the bar "
-        f"is {UNIT:g} long. The density in the first bin minus the theory, in standard errors: {_first(histograms)}; "
-        f"of first solutions: {_first(began)}. "
-        f"The fractions in the first {COMPARED} bins of width {COMPARED_BINS:g} are compared with the theory "
-        f"integrated over the lattice. {in_words(of_bins, 'stabilities', drift=False)} The mean stability is "
-        f"compared apart. {in_words(of_means, 'mean stability')} Error bars: standard errors over instances. Sizes, "
-        "1/α and α_T are chosen here; compare with the paper's figure."
+        "Figure 12. (a) Distribution of the stabilities of the training patterns. Points are solutions of "
+        "zero-temperature Monte Carlo at κ = 0, and lines are typical solutions in replica theory; black marks are at "
+        f"their maxima. Curves of different 1/α are {SHIFT:g} apart. Hollow points are where fewer than 90 % of the "
+        f"instances are solved. {sweeps_of(p)} (b) The points minus the theory on their lattice; levels are {APART:g} apart, and the bar "
+        f"is {UNIT:g} long."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "load": f"α_T = {p['alpha_T']:g}",
+        "size": f"the largest at which 90 % of the instances are solved, else the largest with solutions: "
+        f"{_sizes(histograms)}",
+        "bins": "whole steps of the lattice of stabilities",
+        "first bin minus theory": f"{_first(histograms)}; of first solutions: {_first(began)}; in standard errors",
+        f"first {COMPARED} bins": f"the fractions in bins of width {COMPARED_BINS:g} are compared with the theory "
+        f"integrated over the lattice. {in_words(of_bins, 'stabilities', drift=False)}",
+        "mean stability": in_words(of_means, "mean stability"),
+        "error bars": "standard errors over instances",
+        "chosen here": "sizes, 1/α and α_T",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _sizes(histograms: Mapping[float, pd.DataFrame]) -> str:

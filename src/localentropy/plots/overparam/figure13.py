@@ -76,19 +76,27 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     letter(axes[:5])
     p = tables["overparam/solve_mct0"].attrs["parameters"]
     caption = (
-        "Figure 13. Train error after round(dN) random flips of the weights, exact mean over the flips, at κ = 0 and "
-        f"α_T = {p['alpha_T']:g}, for solutions of (a) zero-temperature Monte Carlo and (b) SBPI, and for (c) the signs of "
-        "belief propagation's magnetizations. These solve only at large 1/α: elsewhere the curve starts at the train error "
-        f"they leave. Sizes: {_sizes(energies)}; hollow: fewer than 90 % of the instances solved. Dashed: typical "
-        "solutions, replica theory, at 1/α = 5 and the larger values of figure 12. The axes are linear below 0.0001 and "
-        "logarithmic above. (d) MCT0 minus the theory on the lattice of its sums and flips, 1/α side by side. "
-        f"{sweeps_of(p)} "
-        f"{in_words(agreement, 'local energy')} (e) Mean overlap of two solutions of one instance, found by one solver from "
-        "different seeds, sizes side by side; line: typical solutions, replica theory. The CSV has the numbers and their "
-        "z-scores. Error bars: standard errors over instances. The text does not say how binary weights were perturbed; sizes and 1/α are chosen "
-        "here; compare with the paper's figure."
+        "Figure 13. (a)–(c) Train error after random flips of a part d of the weights: of solutions of zero-temperature "
+        "Monte Carlo (a) and of SBPI (b), and of the signs of belief propagation's magnetizations (c). These signs are "
+        "solutions only at large 1/α; elsewhere the curve starts at the train error that they leave. Dashed lines are "
+        "typical solutions in replica theory. Hollow points are where fewer than 90 % of the instances are solved. (d) "
+        "The points of (a) minus the theory, 1/α side by side. (e) Mean overlap of two solutions of one instance that one "
+        "solver found; the line is again the theory."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "load": f"κ = 0, α_T = {p['alpha_T']:g}",
+        "flips": "round(dN) weights, exact mean over the choice of the weights; the text does not say how binary weights "
+        "were perturbed",
+        "sizes": _sizes(energies),
+        "solutions in (a) and (d)": sweeps_of(p),
+        "dashed lines": "at 1/α = 5 and the larger values of figure 12",
+        "axes of (a)–(c)": "linear below 0.0001 and logarithmic above",
+        "theory in (d)": f"on the lattice of the sums and flips. {in_words(agreement, 'local energy')}",
+        "overlaps in (e)": "of solutions from different seeds, sizes side by side; the CSV has their numbers and z-scores",
+        "error bars": "standard errors over instances",
+        "chosen here": "sizes and 1/α",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _energies(solver: str, tables: Mapping[str, pd.DataFrame], lattice: pd.DataFrame, which: str = "") -> pd.DataFrame:

@@ -84,18 +84,28 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for column in range(len(optimizers), 2):
         for axis in axes[column::2]:
             axis.set_visible(False)
-    return Drawing(figure, _caption(table, scale))
+    return Drawing(figure, _caption(table), _settings(table, scale))
 
 
-def _caption(table: pd.DataFrame, scale: str) -> str:
+def _caption(table: pd.DataFrame) -> str:
     p = table.attrs["parameters"]
     labels = [ALGORITHMS[optimizer]["label"] for optimizer in p["optimizers"]]
     in_time = " and ".join(f"({panel}) {label}" for panel, label in zip("ab", labels, strict=False))
     by_width = " and ".join(f"({panel}) {label}" for panel, label in zip("cd", labels, strict=False))
     return (
-        "Figure 14. Overlap q (cosine) of each layer's weights with those before training: of the convolutions' filters "
-        "before batch norm is folded in, not aligned, and of the linear layer; on the right the distance √(2 (1 − q)) of "
-        f"weights of norm 1. {training(table)} Mean and standard error of {p['samples']} networks. {in_time} at the "
-        f"largest width k = {max(p['widths'])}; the axis is linear below epoch 1, logarithmic above; inset: the convolutions of (a), enlarged. {by_width} after the "
-        f"last epoch, against the width; black: the weights of all layers together. {below_paper(table, scale)}"
+        "Figure 14. How far the layers of convolutional networks move from their initial weights: overlap q (cosine) of "
+        f"each layer with itself before training, and on the right axis the distance √(2 (1 − q)). {in_time}, against the "
+        f"epoch, at the largest width k = {max(p['widths'])}; the inset enlarges the convolutions of (a). {by_width}, "
+        "after the last epoch, against the width. Black points are the weights of all layers together."
     )
+
+
+def _settings(table: pd.DataFrame, scale: str) -> dict[str, str]:
+    p = table.attrs["parameters"]
+    return {
+        **training(table),
+        "points": f"mean and standard error of {p['samples']} networks",
+        "weights": "filters before batch norm is folded in, not aligned, of norm 1",
+        "axis of epochs": "linear below epoch 1, logarithmic above",
+        **below_paper(table, scale),
+    }

@@ -55,17 +55,22 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axis.legend(*(part[theory:] for part in entries), loc="lower right", ncols=2)
     _optimum(axis.inset_axes((0.11, 0.12, 0.27, 0.22)), tables)
     caption = (
-        "Figure 2. Generalization error. Lines: typical solutions of several margins and the barycentre of all solutions, "
-        f"replica-symmetric theory, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features. Each line starts at the "
-        "threshold of its margin. Points: mean test error of the solved instances and its standard error, algorithms a "
-        "little apart; hollow: fewer than 90 % are solved. Focusing BP, SBPI and BinaryNet (its last weights without train "
-        f"error) have D = {shared_size(tables)}. Simulated annealing has the largest size that is solved in 90 % of the "
-        f"instances, else the largest with solutions ({_sizes(_points(tables, 'anneal'))}). It is compared with typical "
-        f"solutions of κ = 0. {in_words(agreement, 'test error')} Inset: the margin whose solutions have the barycentre of "
-        "smallest error; dotted: where it turns positive. α_T, the margin 0.5, sizes and settings of the solvers are chosen "
-        "here; compare with the paper's figure."
+        "Figure 2. Generalization error against 1/α. Lines are replica theory: typical solutions of three margins, and "
+        "the barycentre of all solutions. Each line starts at the threshold of its margin. Points are mean test errors "
+        "of four solvers on the instances that they solve; hollow points are where fewer than 90 % are solved. Inset: "
+        "the margin whose solutions have the barycentre of smallest error; the dotted line is where it turns positive."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory": f"replica-symmetric, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features",
+        "points": "mean and standard error over the solved instances, solvers a little apart; of BinaryNet the last "
+        "weights without train error",
+        "size": f"D = {shared_size(tables)} for focusing BP, SBPI and BinaryNet",
+        "size of simulated annealing": "the largest that is solved in 90 % of the instances, else the largest with "
+        f"solutions: {_sizes(_points(tables, 'anneal'))}",
+        "simulated annealing and typical solutions of κ = 0": in_words(agreement, "test error"),
+        "chosen here": "α_T, the margin 0.5, sizes and settings of the solvers",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _optimum(inset: Panel, tables: Mapping[str, pd.DataFrame]) -> None:

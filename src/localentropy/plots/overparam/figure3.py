@@ -21,22 +21,29 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     draw_curves(axes, table)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, columnspacing=1.2)
     letter(axes)
-    return Drawing(figure, _caption(table))
+    return Drawing(figure, _caption(table), _settings(table))
 
 
 def _caption(table: pd.DataFrame) -> str:
-    p = table.attrs["parameters"]
     return (
-        "Figure 3. Franz–Parisi entropy (nats per weight) of solutions of margin "
-        f"κ = {p['margin']:g} at normalised Hamming distance d from a typical solution of margin κ̃, replica-symmetric "
-        f"theory, α_T = {p['alpha_T']:g}, 1/α = {p['inv_alpha']:g}, {p['ensemble']['activation']} features. Dashed: "
-        f"negative, where no such solutions exist around typical references. {_monotonic(table)}Black: solutions of the "
-        "same margin as the reference. Dotted: all configurations, α = 0, which rise to ln 2 at d = 0.5. Dots: typical "
-        "distance and entropy of all solutions, where a curve is highest. "
-        f"{frozen_ends(table, ['curve', 'margin_ref'], curve_name)}(b): small distances; the axis is linear up to "
-        f"{LINEAR:g} and logarithmic beyond, on both sides of 0. α_T, 1/α and the margins are chosen here; compare with "
-        "the paper's figure."
+        "Figure 3. Franz–Parisi entropy of solutions at distance d from a typical solution of margin κ̃, (a) at all "
+        "distances and (b) at small ones. Curves are dashed where the entropy is negative: there are no such solutions "
+        f"around typical references. {_monotonic(table)}Black curves are solutions of the same margin as the reference. "
+        "The dotted curve has all configurations, α = 0, and rises to ln 2 at d = 0.5. Dots mark where a curve is "
+        "highest: at the typical distance, with the entropy of all solutions."
     )
+
+
+def _settings(table: pd.DataFrame) -> dict[str, str]:
+    p = table.attrs["parameters"]
+    return {
+        "theory": f"replica-symmetric, α_T = {p['alpha_T']:g}, 1/α = {p['inv_alpha']:g}, "
+        f"{p['ensemble']['activation']} features, solutions of margin κ = {p['margin']:g}",
+        "entropy": "nats per weight; d is the normalised Hamming distance",
+        **frozen_ends(table, ["curve", "margin_ref"], curve_name),
+        "axis of (b)": f"linear up to {LINEAR:g} and logarithmic beyond, on both sides of 0",
+        "chosen here": "α_T, 1/α and the margins",
+    }
 
 
 def _monotonic(table: pd.DataFrame) -> str:
@@ -44,6 +51,4 @@ def _monotonic(table: pd.DataFrame) -> str:
     margin = table.loc[table["curve"] == "monotonic", "margin_ref"]
     if margin.empty:
         return ""
-    return (
-        f"Dash-dotted: κ̃ = κ_u = {margin.iloc[0]:.4f}, from which on curves grow all the way to the typical distance. "
-    )
+    return f"From κ̃ = κ_u = {margin.iloc[0]:.4f} on (dash-dotted) curves grow up to the typical distance. "

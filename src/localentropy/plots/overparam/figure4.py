@@ -20,11 +20,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, _ = draw_curves(curves, "inv_alpha", r"1/\alpha")
     threshold = curves.loc[curves["curve"] == "threshold", "inv_alpha"].iloc[0]
     caption = (
-        f"Figure 4. Franz–Parisi entropy of solutions of margin κ = {p['margin']:g} around typical solutions of the largest "
-        f"margin, (a), and its derivative by the distance, (b), up to the typical distance; α_T = {p['alpha_T']:g}, "
-        f"{p['ensemble']['activation']} features, replica-symmetric theory. Dashed: negative values of what is drawn. "
-        f"{frozen_ends(curves, ['inv_alpha'], '1/α = {:g}'.format)}Black: the threshold 1/α_LE = {threshold:.4f}. Below it "
-        f"the derivative is negative somewhere{beyond_axis(curves, 'inv_alpha')}. α_T and the other values of 1/α are "
-        "chosen here; compare with the paper's figure."
+        "Figure 4. (a) Franz–Parisi entropy of solutions around typical solutions of the largest margin, up to the "
+        "typical distance, and (b) its derivative by the distance. Negative values are dashed. The black curve is at the "
+        f"threshold 1/α_LE = {threshold:.4f}: below this value the derivative is negative at some distances"
+        f"{beyond_axis(curves, 'inv_alpha')}, and above it the entropy grows everywhere."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory": f"replica-symmetric, α_T = {p['alpha_T']:g}, {p['ensemble']['activation']} features, solutions of "
+        f"margin κ = {p['margin']:g}",
+        **frozen_ends(curves, ["inv_alpha"], "1/α = {:g}".format),
+        "chosen here": "α_T and the values of 1/α other than the threshold",
+    }
+    return Drawing(figure, caption, settings)

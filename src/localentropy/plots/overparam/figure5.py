@@ -70,7 +70,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[3].set_ylim(-1e-4, 1.0)
     _legends(axes, near, far)
     letter(axes)
-    return Drawing(figure, _caption(runs, halves, near, far, scale))
+    return Drawing(figure, _caption(runs, halves, near, far), _settings(runs, halves, scale))
 
 
 def _test_errors(axis: Panel, inset: Panel, data: pd.DataFrame) -> None:
@@ -137,32 +137,45 @@ def _local_energies(solver: str, table: pd.DataFrame, near: float, far: float) -
     return pd.concat(frames)
 
 
-def _caption(runs: Mapping[str, pd.DataFrame], halves: Mapping[str, float], near: float, far: float, scale: str) -> str:
-    fbp, sgd = (runs[solver].attrs["parameters"] for solver in SOLVERS)
-    P = int(runs["committee_sgd"]["P"].iloc[0])
+def _caption(runs: Mapping[str, pd.DataFrame], halves: Mapping[str, float], near: float, far: float) -> str:
     found = [f"{SOLVERS[solver]['label']} {half:.3g}" for solver, half in halves.items()]
-    first = halves.get("committee_focusing_bp")
-    inputs = f", {round(first * P / fbp['units'])} inputs of a unit at the threshold of fBP" if first else ""
     energies = (
-        f"at N/P = {near:.3g}, the first at which all runs of both are solved (dashed, open), and at {far:.3g}"
+        f"at N/P = {near:.3g} (dashed, open), the first at which both solve every run, and at {far:.3g}"
         if not math.isnan(far)
-        else "not drawn: there is no N/P at which all runs of both are solved"
+        else "not drawn: there is no N/P at which both solve every run"
     )
     return (
-        f"Figure 5. Tree committee machine with K = {fbp['units']} units and continuous weights on sign features of "
-        f"{fbp['D']} latent dimensions, P = {P} patterns, α_T = {fbp['alpha_T']:g}; {fbp['samples']} training sets, the "
-        f"same for both solvers, {sgd['starts']} starts of SGD on each; mean and standard error over training sets. "
-        "(a) Train error of focusing BP and of SGD on the cross-entropy, linear below 0.001 and logarithmic above. An "
-        "unsolved run counts with its weights of fewest errors. Dotted lines: thresholds, from which on half of the "
-        f"runs are solved: {', '.join(found) or 'nowhere'}{inputs}. (b) Test error; inset: that of SGD minus that of "
-        "focusing BP on the same training sets. (c) Cosine of two solutions of SGD for one training set, mean over "
-        "units, where at least three training sets have two; grey: equal solutions. Focusing BP is deterministic and "
-        "has one solution. (d) Train error under multiplicative noise on the weights, units normalised again, against "
-        f"the root mean square distance that a unit moved, {energies}. √K times this distance is the distance of all "
-        "weights, which the CSV has too. Both solvers stop at the first solution they meet"
-        f"{'' if fbp['stop'] == 'first' else ' (focusing BP: after all couplings)'}. SGD multiplies the norm β of the units "
-        f"by 1 + {sgd['beta_growth']:g} and the norm γ of the output by 1 + {sgd['gamma_growth']:g} after each epoch, from "
-        f"{sgd['beta']:g} and {sgd['gamma']:g} on. Correlated features make focusing BP approximate. K, P, D, the damping "
-        "and number of iterations of focusing BP and all values of SGD's schedule are chosen here; compare with the paper's figure. "
-        f"{'' if scale == 'paper' else f'Scale {scale}: fewer training sets and starts than at the scale paper.'}"
+        "Figure 5. Tree committee machine with continuous weights, trained by focusing BP and by SGD. (a) Train error "
+        "against the number of weights per pattern. From the dotted lines on, half of the runs are solved: "
+        f"{', '.join(found) or 'nowhere'}. (b) Test error. The inset shows the test error of SGD minus the one of focusing "
+        "BP on the same training sets. (c) Cosine of two solutions of SGD for one training set; grey: equal "
+        "solutions. Focusing BP is deterministic and has one solution. (d) Train error when the weights are multiplied by "
+        f"noise, against the distance that a unit moved, {energies}."
     )
+
+
+def _settings(runs: Mapping[str, pd.DataFrame], halves: Mapping[str, float], scale: str) -> dict[str, str]:
+    fbp, sgd = (runs[solver].attrs["parameters"] for solver in SOLVERS)
+    P = int(runs["committee_sgd"]["P"].iloc[0])
+    first = halves.get("committee_focusing_bp")
+    inputs = f"; {round(first * P / fbp['units'])} inputs of a unit at the threshold of fBP" if first else ""
+    stop = "" if fbp["stop"] == "first" else " (focusing BP: after all couplings)"
+    settings = {
+        "model": f"K = {fbp['units']} units, sign features of {fbp['D']} latent dimensions, P = {P} patterns, α_T = "
+        f"{fbp['alpha_T']:g}{inputs}",
+        "points": f"mean and standard error over {fbp['samples']} training sets, the same for both solvers; "
+        f"{sgd['starts']} starts of SGD on each",
+        "runs": f"both solvers stop at the first solution they meet{stop}; an unsolved run counts with its weights of "
+        "fewest errors",
+        "SGD": f"on the cross-entropy; after each epoch the norm β of the units grows by a factor 1 + "
+        f"{sgd['beta_growth']:g} from {sgd['beta']:g} on, and the norm γ of the output by 1 + {sgd['gamma_growth']:g} from "
+        f"{sgd['gamma']:g} on",
+        "focusing BP": "approximate here, because the features are correlated",
+        "axes of train errors": "linear below 0.001 and logarithmic above",
+        "overlap in (c)": "mean over units, where at least three training sets have two solutions",
+        "distance in (d)": "root mean square over units, normalised again after the noise; √K times it is the distance of "
+        "all weights, which the CSV has too",
+        "chosen here": "K, P, D, damping and number of iterations of focusing BP, all values of SGD's schedule",
+    }
+    below = {} if scale == "paper" else {f"scale {scale}": "fewer training sets and starts than at the scale paper"}
+    return settings | below

@@ -68,7 +68,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[2].set_yticklabels(["0", "0.001", "0.01", "0.1", "0.5"])
     axes[2].yaxis.set_minor_locator(NullLocator())
     letter(axes)
-    return Drawing(figure, _caption(table, data, positions, scale))
+    return Drawing(figure, _caption(positions), _settings(table, data, scale))
 
 
 def _difference(data: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -115,50 +115,56 @@ def _adversity(table: pd.DataFrame, x: str) -> pd.DataFrame:
     return points.assign(x=points[x])
 
 
-def _caption(table: pd.DataFrame, data: pd.DataFrame, positions: Mapping[str, int], scale: str) -> str:
-    p = table.attrs["parameters"]
+def _caption(positions: Mapping[str, int]) -> str:
     firsts = [f"{count} ({STARTS[name]['label']})" for name, count in positions.items()]
-    found = (
-        "Vertical lines: smallest size from which on half of the networks make no train errors, "
-        f"{' and '.join(firsts)}. "
-    )
+    found = f"From the vertical lines on, half of the networks make no train errors: {' and '.join(firsts)}. "
     return (
-        f"Figure 6. Perceptrons with {p['hidden_layers']} hidden ReLU layers on the parity of MNIST digits (10 "
-        f"principal components): {p['training_patterns']} training patterns, all 10 000 test patterns, square-hinge "
-        f"loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, {p['epochs']} epochs or "
-        f"until the loss is below 10⁻¹²; mean and standard error. {samples_in_words(data)} The errors of "
-        "overlaps are from a jackknife over networks. (a) Train (dashed, open) and test error. "
+        "Figure 6. Multi-layer perceptrons on the parity of MNIST digits from two initializations, against the number of "
+        "their parameters. (a) Train error (dashed, open) and test error. "
         f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
-        "(b) Overlap of pairs of solutions of one training set, normalised and aligned, where there are three or more; "
-        "right axis: their distance per unit, √2 for orthogonal weights; grey: the same for the networks before any "
-        "training, which are the same from both starts; inset: the difference of the two. (c) Train error of solutions "
-        "under multiplicative noise on the "
-        "weights, units normalised again, against the root mean square distance that a unit moved, at the threshold "
-        "(dashed, open) and at the largest size; errors below 0.001 (dotted) are drawn on a linear scale, and the "
-        f"distance where a line crosses 0.001 is the radius of its minimum. {_adversarial(table)}Chosen here: "
-        "depth, widths, margin, learning rates, epochs, batches and the size of the reduced training set; compare with the paper's figure. Geiger "
-        "et al. (2020), whom the text follows, whiten each component and normalise each sample, take a gain of 1 and a "
-        "learning rate of 10⁻⁴, and stop when no pattern lies inside the margin; here the components are scaled "
-        "jointly, and the gain is √2, which keeps the size of the signal through ReLU units. " + _below_paper(scale)
+        "(b) Overlap of two solutions of one training set after their units are aligned; the right axis has their "
+        "distance. Grey points are the same networks before training, and the inset has the difference. (c) Train error "
+        "of solutions when their weights are multiplied by noise, against the distance that a unit moved, at the "
+        "threshold (dashed, open) and at the largest size."
     )
 
 
-def _adversarial(table: pd.DataFrame) -> str:
-    """What was done before Adam, and what it did, in words."""
+def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, str]:
+    p = table.attrs["parameters"]
+    settings = {
+        "networks": f"{p['hidden_layers']} hidden ReLU layers on 10 principal components; the gain of the initialization "
+        "is √2, which keeps the size of the signal through ReLU units",
+        "data": f"{p['training_patterns']} training patterns, all 10 000 test patterns",
+        "training": f"square-hinge loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, "
+        f"{p['epochs']} epochs or until the loss is below 10⁻¹²",
+        "networks per point": samples_in_words(data),
+        "error bars": "standard error of the mean; of overlaps from a jackknife over networks",
+        "overlap in (b)": "weights normalised, where there are three or more solutions; distance per unit, √2 for "
+        "orthogonal weights; before training both starts have the same networks",
+        "axis of (c)": "root mean square distance over units, normalised again after the noise; errors below 0.001 "
+        "(dotted) are on a linear scale, and the distance where a line crosses 0.001 is the radius of its minimum",
+        **_adversarial(table),
+        "chosen here": "depth, widths, margin, learning rates, epochs, batches, size of the reduced training set",
+        "other than in Geiger et al. (2020), whom the text follows": "they whiten each component and normalise each "
+        "sample, take a gain of 1 and a learning rate of 10⁻⁴, and stop when no pattern lies inside the margin; here the "
+        "components are scaled jointly",
+    }
+    below = "below the paper's size: fewer patterns, epochs and samples"
+    return settings | ({} if scale == "paper" else {f"scale {scale}": below})
+
+
+def _adversarial(table: pd.DataFrame) -> dict[str, str]:
+    """The setting on what was done before Adam, and what it did."""
     p = table.attrs["parameters"]
     labels = table[table["quantity"] == "random_label_error"].groupby("width")["value"].mean()
     if labels.empty:
-        return ""
+        return {}
     reached = ", ".join(f"{error:.2f} ({width})" for width, error in labels.items())
     units = table[(table["quantity"] == "silent_units") & (table["initialization"] == "adversarial")]
     silent = units.groupby("width")["value"].mean() / units["width"].drop_duplicates().set_axis(units["width"].unique())
-    return (
-        f"Adversarial: first trained on random labels by SGD, learning rate {p['random_label_learning_rate']:g}, batches "
-        f"of {p['random_label_batch']}, {p['random_label_epochs']} epochs or until they are learned; error on them at "
-        f"each width: {reached}. In the end up to {silent.max():.1%} of the hidden units (at width {silent.idxmax()}) "
-        "are silent: no pattern activates them. "
-    )
-
-
-def _below_paper(scale: str) -> str:
-    return "" if scale == "paper" else f"Scale {scale}: below the paper's size (fewer patterns, epochs and samples)."
+    return {
+        "adversarial initialization": "first trained on random labels by SGD, learning rate "
+        f"{p['random_label_learning_rate']:g}, batches of {p['random_label_batch']}, {p['random_label_epochs']} epochs or "
+        f"until they are learned; error on them at each width: {reached}; in the end no pattern activates up to "
+        f"{silent.max():.1%} of the hidden units (at width {silent.idxmax()})"
+    }

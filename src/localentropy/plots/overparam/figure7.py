@@ -66,21 +66,31 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     label_panels(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ((0.5, 0.3), "upper right", "upper left"))
     axes[2].set(ylim=(None, 1.0))
     letter(axes)
-    return Drawing(figure, _caption(table, data, positions, scale))
+    return Drawing(figure, _caption(positions), _settings(table, data, scale))
 
 
-def _caption(table: pd.DataFrame, data: pd.DataFrame, positions: Mapping[str, float], scale: str) -> str:
+def _caption(positions: Mapping[str, float]) -> str:
     firsts = [f"k = {width:.0f} ({ALGORITHMS[name]['label']})" for name, width in positions.items()]
-    found = f"Vertical lines: first width from which on half of the networks are solutions, {' and '.join(firsts)}."
+    found = f"From the vertical lines on, half of the networks are solutions: {' and '.join(firsts)}."
     none = "There is no width at which half of the networks are solutions."
     return (
-        f"Figure 7. {training(table)} Points: mean and standard error. {samples_in_words(data)} The "
-        "errors of overlaps are from a jackknife over networks. (a) Train (dashed, open) and test error, in evaluation mode with batch-norm "
-        f"statistics of the training set. {found if positions else none} "
-        "(b) Overlap of pairs of trained networks of one training set, batch norm folded into the convolutions, "
-        "normalised and aligned; right axis: their distance per unit, √2 for orthogonal weights; grey: the same for the "
-        "networks before training; inset: the same, enlarged. (c) Train error of solutions under multiplicative noise on "
-        "the folded, normalised weights, units normalised again, against the root mean square distance that a unit "
-        "moved, at the threshold (dashed, open) and at the largest width; errors below 0.001 (dotted) are on a linear "
-        f"scale. {below_paper(table, scale)}"
+        "Figure 7. Convolutional networks on CIFAR-10, trained by SGD and by Adam, against their width. (a) Train error "
+        f"(dashed, open) and test error. {found if positions else none} (b) Overlap of two networks of one training set "
+        "after their filters are aligned; the right axis has their distance, and grey points are the same networks "
+        "before training. The inset enlarges the points. (c) Train error of solutions when their weights are multiplied "
+        "by noise, against the distance that a unit moved, at the threshold (dashed, open) and at the largest width."
     )
+
+
+def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, str]:
+    return {
+        **training(table),
+        "networks per point": samples_in_words(data),
+        "error bars": "standard error of the mean; of overlaps from a jackknife over networks",
+        "errors in (a)": "in evaluation mode, with batch-norm statistics of the training set",
+        "overlap in (b)": "batch norm folded into the convolutions, weights normalised; distance per unit, √2 for "
+        "orthogonal weights",
+        "axes of (c)": "root mean square distance over units, normalised again after the noise; errors below 0.001 "
+        "(dotted) are on a linear scale",
+        **below_paper(table, scale),
+    }

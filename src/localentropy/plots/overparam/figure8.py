@@ -32,12 +32,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].legend(loc="lower right")
     letter(axes)
     caption = (
-        "Figure 8. Entropy of typical solutions of several margins, replica-symmetric theory, "
-        f"{p['ensemble']['activation']} features: (a) at α_T = {p['alpha_T']:g}, (b) at 1/α = {p['inv_alpha']:g}. Dotted: the "
-        f"interpolation threshold of a margin, where the entropy vanishes{_in_words(_thresholds(table, 'alpha_T'))}. All values "
-        "are chosen here; compare with the paper's figure."
+        f"Figure 8. Entropy of typical solutions of several margins, (a) against 1/α at α_T = {p['alpha_T']:g} and (b) "
+        f"against α_T at 1/α = {p['inv_alpha']:g}. A dotted line is the interpolation threshold of a margin, where the "
+        f"entropy vanishes{_in_words(_thresholds(table, 'alpha_T'))}."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory": f"replica-symmetric, {p['ensemble']['activation']} features",
+        "chosen here": "α_T, 1/α and the margins",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _thresholds(table: pd.DataFrame, x: str) -> pd.Series:

@@ -61,13 +61,16 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[2].legend(loc="lower left")
     letter(axes)
     caption = (
-        f"Figure 9. (a) Generalization error of the barycentre of solutions of margin κ at α_T = {p['alpha_T']:g}; dotted: "
-        "its limit for 1/α → ∞. (b) The same at margin κ minus that at κ = 0. (c) The limits for 1/α → ∞ of the errors "
-        "of typical solutions (solid) and of the barycentre of κ = 0 (dashed). (d) The limit of the barycentre's error "
-        f"at margin κ minus that at κ = 0. Replica-symmetric theory, {p['ensemble']['activation']} features; α_T and "
-        "the margins are chosen here; compare with the paper's figure."
+        "Figure 9. (a) Generalization error of the barycentre of solutions of margin κ, against 1/α; its limit for "
+        "1/α → ∞ is dotted. (b) How much larger it is than the error of the barycentre of κ = 0. (c) Limits of the errors "
+        "for 1/α → ∞, against α_T: typical solutions (solid) and the barycentre of κ = 0 (dashed). (d) In the same limit, "
+        "the error of the barycentre at margin κ minus its error at κ = 0."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory": f"replica-symmetric, {p['ensemble']['activation']} features; α_T = {p['alpha_T']:g} in (a) and (b)",
+        "chosen here": "α_T and the margins",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _between(curve: pd.DataFrame, x: str, at: float | pd.Series) -> np.ndarray:

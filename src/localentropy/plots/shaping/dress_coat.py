@@ -62,7 +62,7 @@ def with_curvature(rates: pd.Series, spectra: pd.DataFrame, rule: str) -> pd.Dat
 
 
 def correlations(rates: pd.Series, spectra: pd.DataFrame) -> str:
-    """The caption's words on β and the rank correlation of eigenvalue and rate over all runs."""
+    """The words on β and the rank correlation of eigenvalue and rate over all runs."""
     paper, ours = (with_curvature(rates, spectra, rule) for rule in ("paper", "all"))
     return (
         f"at {_beta(paper)}, the paper's. Spearman's rank correlation: {_correlation(paper)}; "
@@ -85,14 +85,15 @@ def _correlation(runs: pd.DataFrame) -> str:
 
 
 def image_set(local_entropy: pd.DataFrame, solutions: pd.DataFrame) -> str:
-    """The caption's words on the machine and its data."""
+    """The words on the machine and its data."""
     return (
         f"fully connected committee of K = {local_entropy['units'].iloc[0]} units, {solutions['P'].iloc[0]} binary images of "
         "dresses and coats of Fashion-MNIST"
     )
 
 
-def fewer_runs(solutions: pd.DataFrame, scale: str) -> str:
-    """The caption's words on a size below the paper's 50 runs."""
+def fewer_runs(solutions: pd.DataFrame, scale: str) -> dict[str, str]:
+    """The setting on a size below the paper's 50 runs."""
     runs = solutions.groupby("algorithm").size().min()
-    return "" if scale == "paper" else f" Scale {scale}: below the paper's size, 50 runs of each (here {runs} or more)."
+    size = f"below the paper's size, 50 runs of each (here {runs} or more)"
+    return {} if scale == "paper" else {f"scale {scale}": size}

@@ -9,7 +9,7 @@ import pandas as pd
 from localentropy.analysis.local_entropy import CAPACITY, CLUSTERING, around_solutions, over_samples
 from localentropy.plots.drawing import COLUMN_WIDTH, Drawing, colors_of, in_style, panels
 from localentropy.plots.series import DOT
-from localentropy.plots.shaping.wide_minima import draw_curves, in_words, thresholds
+from localentropy.plots.shaping.wide_minima import WHAT, draw_curves, theory_in_words, thresholds
 
 
 @in_style
@@ -28,13 +28,18 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         label = None
     axis.set(xlim=(table["overlap"].min(), 1.0), ylim=(None, 0.03))
     axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
-    ours = _of_theory(thresholds(tables["shaping/typical_volume"], 3.0))
     caption = (
-        f"Figure 1. {in_words(table)} Dashed: the loads {CLUSTERING[3.0]} and {CAPACITY} that the paper gives for the "
-        f"clustering of typical solutions and for the capacity. {ours}The "
-        f"other values of α are chosen here. {_of_points(points, around)}"
+        f"Figure 1. Tree committee: the {WHAT}. Each line has a number α of patterns per weight. Dashed lines have the loads "
+        f"{CLUSTERING[3.0]} and {CAPACITY} that the paper gives for the clustering of typical solutions and for the "
+        f"capacity. {_of_points(points)}"
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory": theory_in_words(table),
+        **_of_theory(thresholds(tables["shaping/typical_volume"], 3.0)),
+        **_of_runs(points, around),
+        "chosen here": "the values of α other than the two loads of the paper",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _points(table: pd.DataFrame) -> pd.DataFrame:
@@ -44,22 +49,29 @@ def _points(table: pd.DataFrame) -> pd.DataFrame:
     return points.assign(x=(1.0 - 2.0 * points["distance"]) ** 2, load=points["alpha"].round(2))
 
 
-def _of_theory(at: pd.Series) -> str:
-    """The caption's words on our thresholds, with a space; nothing if they were not computed."""
+def _of_theory(at: pd.Series) -> dict[str, str]:
+    """The setting on our thresholds; nothing if they were not computed."""
     if not {"clustering", "capacity"} <= set(at.index):
-        return ""
-    return (
-        f"Here the replicon is 1 at {at['clustering']:.4f}. The replica-symmetric solution ends at "
-        f"{at['capacity']:.4f}, which is not the capacity. "
-    )
+        return {}
+    return {
+        "loads in our theory": f"the replicon is 1 at {at['clustering']:.4f}, and the replica-symmetric solution ends at "
+        f"{at['capacity']:.4f}, which is not the capacity"
+    }
 
 
-def _of_points(points: pd.DataFrame, around: pd.DataFrame) -> str:
+def _of_points(points: pd.DataFrame) -> str:
     """The caption's words on the points."""
     if points.empty:
         return "There are no points: no local entropy around a solution of focusing BP was found."
-    return (
-        "Points: local entropy, by belief propagation, around solutions of focusing BP "
-        f"at S = √q₁, N = {around['N'].iloc[0]}, α = {', '.join(f'{load:g}' for load in points['load'].unique())}; mean "
-        f"and standard error over those solved and converged of {around['sample'].nunique()} training sets at each α."
-    )
+    return "Points are local entropies around solutions of focusing BP."
+
+
+def _of_runs(points: pd.DataFrame, around: pd.DataFrame) -> dict[str, str]:
+    """The setting on the points."""
+    if points.empty:
+        return {}
+    loads = ", ".join(f"{load:g}" for load in points["load"].unique())
+    return {
+        "points": f"by belief propagation at S = √q₁, N = {around['N'].iloc[0]}, α = {loads}; mean and standard error over "
+        f"those solved and converged of {around['sample'].nunique()} training sets at each α"
+    }

@@ -38,10 +38,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axis.set(xlim=table["alpha"].agg(["min", "max"]), ylim=(0.0, 1.15 * table["error"].max()))
     axis.legend(title=r"$\gamma$", loc="center left", bbox_to_anchor=(1.0, 0.5))
     caption = (
-        "Figure 2. Fraction of patterns with an error for the weights ±1 of smallest cross-entropy loss, binary perceptron, "
-        "replica theory at the temperature where the entropy is zero, for several γ. "
-        f"Dotted: α_c = {alpha_c:.4f}, up to which there are weights without errors, and α_U = {LARGE_DEVIATIONS}, up to "
-        "which they form dense regions (by large deviations; the paper's number). Inset: the loss of a stability x; dotted: "
-        "the error loss. The values of γ are chosen here."
+        "Figure 2. Fraction of patterns in error for the weights ±1 of smallest cross-entropy loss, against the load, for "
+        f"several sharpnesses γ of the loss. Up to α_c = {alpha_c:.4f} there are weights without errors, and up to "
+        f"α_U = {LARGE_DEVIATIONS} they form dense regions (dotted lines). The inset shows the loss of a pattern against its "
+        "stability x; the dotted line there is the error loss."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory": "binary perceptron, replica theory at the temperature where the entropy is zero",
+        "α_U": "by large deviations; the paper's number",
+        "chosen here": "the values of γ",
+    }
+    return Drawing(figure, caption, settings)

@@ -46,14 +46,17 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[1].set_ylabel(r"part of the bound $\phi_{\mathrm{FP}}(d)\,/\,\phi_{\alpha = 0}(d)$")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
     letter(axes)
-    ends = frozen_ends(
-        table, ["alpha", "gamma"], lambda alpha, gamma: f"α = {alpha:g}, γ = {gamma:g}".replace("inf", "∞")
-    )
     caption = (
-        "Figure 3. (a) Franz–Parisi entropy (nats per weight) of weights without errors at normalised Hamming distance d "
-        "from a weight vector of smallest cross-entropy loss; binary perceptron, replica-symmetric theory. Grey: all weights, α = 0, an "
-        "upper bound. γ = ∞: around typical weights without errors, which are isolated. (b) The same, divided by the "
-        f"upper bound, on an axis that shows small distances. Dashed: negative entropy, where there are no such weights. {ends}The range of "
-        "d, and γ = 2 at α = 0.6, are chosen here."
+        "Figure 3. (a) Franz–Parisi entropy of weights without errors at distance d from weights of smallest cross-entropy "
+        "loss, for several loads and sharpnesses γ. Grey: the entropy of all weights (α = 0), an upper bound. At γ = ∞ "
+        "the reference is a typical solution, and these are isolated. (b) The same, divided by the upper bound, on an axis "
+        "that shows small distances. Curves are dashed where the entropy is negative: there are no such weights."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory": "binary perceptron, replica-symmetric; nats per weight; d is the normalised Hamming distance",
+        **frozen_ends(
+            table, ["alpha", "gamma"], lambda alpha, gamma: f"α = {alpha:g}, γ = {gamma:g}".replace("inf", "∞")
+        ),
+        "chosen here": "the range of d, and γ = 2 at α = 0.6",
+    }
+    return Drawing(figure, caption, settings)

@@ -43,7 +43,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     _differences(axes[2], table)
     axes[0].legend(*axes[0].get_legend_handles_labels(), loc="upper right")
     letter(axes)
-    return Drawing(figure, _caption(table, scale) + nothing_drawn(figure.data, "abc"))
+    return Drawing(figure, CAPTION, _settings(table, scale) | nothing_drawn(figure.data, "abc"))
 
 
 def _differences(axis: Panel, table: pd.DataFrame) -> None:
@@ -70,15 +70,25 @@ def _differences(axis: Panel, table: pd.DataFrame) -> None:
     axis.legend()
 
 
-def _caption(table: pd.DataFrame, scale: str) -> str:
+CAPTION = (
+    "Figure 4. Local entropy around the solutions that five algorithms find for a tree committee on random "
+    "patterns: (a) against the distance D from the solution, and (b) the same on logarithmic axes. A larger value means "
+    "more solutions around, that is, a flatter minimum. (c) Differences between neighbours in the paper's order, on the "
+    "same training sets, in the colour of the first algorithm and with the marker of the second."
+)
+
+
+def _settings(table: pd.DataFrame, scale: str) -> dict[str, str]:
+    settings = {
+        "local entropy": "the log of the fraction of solutions among all weights at distance D = (1 − S)/2, where S is the "
+        "overlap with the solution in each unit",
+        "model": f"tree committee of K = {table['units'].iloc[0]} units, N = {table['N'].iloc[0]} weights, "
+        f"P = {table['P'].iloc[0]} random patterns",
+        "points": "mean and standard error over training sets, the same for all algorithms; in (c) over two or more",
+        "solved": counts(table),
+        "axis of (c)": f"linear between −{LINEAR:g} and {LINEAR:g}",
+        "convergence": not_converged(table, "Message passing"),
+        "chosen here": "the axis D, the distances, and β₁ of ceSGD-slow, which the text does not give",
+    }
     full = table["sample"].nunique() >= 10 and table["N"].iloc[0] == 999
-    below = "" if full else f" Scale {scale}: below the paper's size (10 samples, N = 999)."
-    return (
-        "Figure 4. Normalised local entropy around the solutions of five algorithms: the log of the fraction of solutions among all "
-        f"weights at distance D; tree committee of K = {table['units'].iloc[0]} units, N = "
-        f"{table['N'].iloc[0]} weights, P = {table['P'].iloc[0]} random patterns. Means over training sets, the same for all algorithms; solved: {counts(table)}. Error "
-        "bars: standard error of the mean. (b) The same on logarithmic axes. (c) Differences of neighbours in the paper's order "
-        f"on the same training sets (two or more), in the colour of the first and with the marker of the second. The axis is linear between −{LINEAR:g} and {LINEAR:g}. "
-        f"{not_converged(table, 'Message passing')} The axis D = (1 − S)/2 (S is the overlap with the solution in each unit), the "
-        f"distances, and β₁ of ceSGD-slow, which the text does not give, are chosen here: compare with the paper's figure.{below}"
-    )
+    return settings | ({} if full else {f"scale {scale}": "below the paper's size (10 samples, N = 999)"})

@@ -33,7 +33,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         _spectra(axis, table[table["rule"] == rule])
     figure.legend(handles=_legend(axes), loc="outside lower center", ncols=3)
     letter(axes)
-    return Drawing(figure, _caption(table, scale) + nothing_drawn(figure.data, "ab"))
+    return Drawing(figure, CAPTION, _settings(table, scale) | nothing_drawn(figure.data, "ab"))
 
 
 def _spectra(axis: Panel, table: pd.DataFrame) -> None:
@@ -92,26 +92,33 @@ def _edges(values: pd.Series) -> tuple[float, np.ndarray]:
     return linear, np.concatenate([-outer[0][::-1], np.linspace(-linear, linear, BINS // 3)[1:-1], outer[1]])
 
 
-def _caption(table: pd.DataFrame, scale: str) -> str:
+CAPTION = (
+    "Figure 5. Eigenvalues of the Hessian of the mean square error at the solutions of figure 4, with smooth activations "
+    "tanh(βx): histograms over the solutions of each algorithm. Markers above the line at 1 show the mean of the largest "
+    "eigenvalue λ_max, at heights without meaning. (a) At the smallest β at which the solutions of all algorithms stay "
+    "valid. (b) At a smaller one, at which this holds for all algorithms but LAL."
+)
+
+
+def _settings(table: pd.DataFrame, scale: str) -> dict[str, str]:
     tops = table[table["quantity"] == "largest_eigenvalue"]
-    words = []
+    settings = {}
     for rule, panel in zip(RULES, "ab", strict=True):
         rows = tops[tops["rule"] == rule]
         if rows.empty:
-            words.append(f"({panel}) no eigenvalues at a β at which the solutions of {RULES[rule]} stay valid.")
+            settings[f"({panel})"] = f"no eigenvalues at a β at which the solutions of {RULES[rule]} stay valid"
             continue
-        means = means_in_words(rows.groupby("algorithm")["value"])
-        words.append(
-            f"({panel}) β = {rows['beta'].iloc[0]:.3g}, the smallest of a grid at which the solutions of {RULES[rule]} stay valid; mean "
-            f"largest eigenvalue {means}."
+        settings[f"({panel})"] = (
+            f"β = {rows['beta'].iloc[0]:.3g}, the smallest of a grid at which the solutions of {RULES[rule]} stay valid; mean "
+            f"largest eigenvalue {means_in_words(rows.groupby('algorithm')['value'])}"
         )
     solutions = tops.drop_duplicates(["algorithm", "sample"]).groupby("algorithm").size()
-    below = "" if tops["sample"].nunique() >= 10 else f" Scale {scale}: below the paper's size, 10 samples."
     numbers = ", ".join(f"{COMMITTEE[str(name)]['label']} {size}" for name, size in solutions.items()) or "none"
-    return (
-        "Figure 5. Eigenvalues of the Hessian of the mean square error at the solutions of figure 4, with activations "
-        f"tanh(βx) and units of norm 1; histograms over solutions ({numbers}). On the drawn axis bins have one width "
-        "on each side of zero, and are wider around zero. "
-        f"Markers above the line at 1, at heights without meaning: mean of the largest eigenvalue λ_max; error bars: its standard error. {' '.join(words)} The output "
-        f"function, tanh without β, is chosen here: compare with the paper's figure.{below}"
-    )
+    settings |= {
+        "solutions": f"{numbers}; units of norm 1",
+        "bins": "on the drawn axis they have one width on each side of zero, and are wider around zero",
+        "error bars": "standard error of the mean",
+        "chosen here": "the output function, tanh without β",
+    }
+    below = "below the paper's size, 10 samples"
+    return settings | ({} if tops["sample"].nunique() >= 10 else {f"scale {scale}": below})

@@ -28,12 +28,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, _ = draw_panels(entropies, runs, "test error")
     means = means_in_words(solved["test_error"].groupby("algorithm"))
     caption = (
-        f"Figure 6. Solutions of a {image_set(entropies, solutions)}; runs from different starts on one training set, "
-        f"solved: {counts(solutions)}. (a) Normalised local entropy by expectation propagation; mean and standard error over the first "
-        f"{entropies['sample'].nunique()} runs. "
-        f"{not_converged(entropies, 'Expectation propagation')} (b) Test error of each run against the largest eigenvalue of the "
-        f"Hessian of the mean square error {correlations(solved['test_error'], spectra)}. Mean test errors: {means}. D = (1 − S)/2, the distances, which "
-        "images the training set has, and the output function tanh of the square error are chosen here: compare with the paper's figure."
-        f"{fewer_runs(solutions, scale)}{nothing_drawn(figure.data, 'ab')}"
+        "Figure 6. Solutions that four algorithms find for a fully connected committee on images of dresses and coats. (a) "
+        "Local entropy around them. (b) Test error of each run against the largest eigenvalue of the Hessian of the mean "
+        "square error. Where solutions have a larger local entropy and a smaller largest eigenvalue, they lie in a flatter "
+        "minimum."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "model": image_set(entropies, solutions),
+        "runs": f"from different starts on one training set; solved: {counts(solutions)}",
+        "local entropy in (a)": "normalised, by expectation propagation; mean and standard error over the first "
+        f"{entropies['sample'].nunique()} runs. {not_converged(entropies, 'Expectation propagation')}",
+        "Hessian in (b)": correlations(solved["test_error"], spectra),
+        "mean test errors": means,
+        "chosen here": "D = (1 − S)/2, the distances, which images the training set has, the output function tanh of the "
+        "square error",
+        **fewer_runs(solutions, scale),
+        **nothing_drawn(figure.data, "ab"),
+    }
+    return Drawing(figure, caption, settings)

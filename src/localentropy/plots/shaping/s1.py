@@ -10,7 +10,7 @@ import pandas as pd
 
 from localentropy.analysis.local_entropy import CLUSTERING, around_parity_solutions
 from localentropy.plots.drawing import Drawing, colors_of, in_style, letter, panels
-from localentropy.plots.shaping.wide_minima import draw_curves, in_words, thresholds
+from localentropy.plots.shaping.wide_minima import WHAT, draw_curves, theory_in_words, thresholds
 
 if TYPE_CHECKING:
     from localentropy.plots.series import Panel
@@ -41,24 +41,30 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
     letter(axes)
     clustering = thresholds(tables["shaping/typical_volume"], math.inf).get("clustering")
-    ours = "" if clustering is None else f"; here the replicon is 1 at {clustering:.4f}"
     wide = parity[parity["overlap"] == min(parity["overlap"], key=lambda overlap: abs(overlap - WIDE))]
     shares = (wide["entropy"] / wide["annealed"]).groupby(wide["alpha"]).mean()
     # Below the accuracy of the entropies a fraction is 0, whatever its sign.
     left = ", ".join(f"{abs(round(share, 6)):.2g} (α = {alpha:g})" for alpha, share in shares.items())
     sizes = ", ".join(f"N = {N} ({count})" for N, count in solutions.groupby("N")["sample"].nunique().items())
     caption = (
-        f"Figure s1. (a) {in_words(many)} Dashed: the load {CLUSTERING[math.inf]} that the paper gives for the clustering "
-        f"of typical solutions{ours}. (b) The same for the parity machine of "
-        "three units. Dotted: the paper's constant −α ln 2. It is the value on the branch q₀ = 0, u = 0, where each "
-        "replica is right on a pattern with probability ½. It is exact at q₁ = 0. Lines: the full minimisation over d₀, which is larger at every "
-        f"q₁ > 0. At q₁ = {wide['overlap'].iloc[0]:g} it is this fraction of the constant: {left}. (c) Points: random weights "
-        f"around solutions made by hand at α = {load:g}, {sizes}; "
-        f"{solutions.attrs['parameters']['draws']} draws at each overlap, error bars: standard errors of the mean. They are a lower bound on the "
-        "lines. "
-        "The values of α are chosen here, except the marked one."
+        f"Figure s1. (a) Tree committee of infinitely many units: the {WHAT}. The dashed line has the load "
+        f"{CLUSTERING[math.inf]} that the paper gives for the clustering of typical solutions. (b) The same for the parity "
+        "machine of three units. Dotted lines are the paper's constant −α ln 2. The full minimisation (lines) is larger at "
+        f"every q₁ > 0. (c) Points are random weights around solutions made by hand at α = {load:g}, which are a lower bound "
+        "on the line."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "theory of (a)": theory_in_words(many),
+        **({} if clustering is None else {"clustering in our theory": f"the replicon is 1 at {clustering:.4f}"}),
+        "theory of (b)": theory_in_words(parity),
+        "the constant −α ln 2": "the value on the branch q₀ = 0, u = 0, where each replica is right on a pattern with "
+        "probability ½; it is exact at q₁ = 0",
+        "full minimisation": f"over d₀; at q₁ = {wide['overlap'].iloc[0]:g} it is this fraction of the constant: {left}",
+        "points in (c)": f"{sizes}; {solutions.attrs['parameters']['draws']} draws at each overlap; error bars are standard "
+        "errors of the mean",
+        "chosen here": "the values of α other than the marked one",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _measured(axis: Panel, points: pd.DataFrame, theory: pd.DataFrame, color: object) -> None:

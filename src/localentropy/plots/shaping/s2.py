@@ -41,13 +41,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         for name, row in unsolved.iterrows()
     )
     caption = (
-        f"Figure s2. The same as figure 6, with every pixel shuffled over the training images. This destroys correlations and keeps the mean of each pixel. A "
-        f"{image_set(entropies, solutions)}; solved: {counts(solutions)}. (a) Normalised local entropy; mean and standard error over the first "
-        f"{entropies['sample'].nunique()} runs; dashed and open: those of figure 6, "
-        f"without shuffling. {not_converged(entropies, 'Expectation propagation')} (b) There is no meaningful test set. "
-        f"Train error of each run when each pixel is drawn again with probability {probability:g} from its values in the training set, "
-        f"against the largest eigenvalue of the Hessian {correlations(rates, spectra)}.{f' Train errors of unsolved runs: {ours}.' if ours else ''} With the coupling of "
-        "figure 6 the replicas of eLAL collapse too early, so another one is chosen here, like the noise: "
-        f"compare with the slides.{fewer_runs(solutions, scale)}{nothing_drawn(data, 'ab')}"
+        "Figure s2. As figure 6, with every pixel shuffled over the training images. This destroys correlations and keeps "
+        "the mean of each pixel. (a) Local entropy around the solutions; dashed and open: the values of figure 6, without "
+        "shuffling. (b) There is no meaningful test set, so the train error of each run is shown when the pixels are "
+        "noisy, against the largest eigenvalue of the Hessian."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "model": image_set(entropies, solutions),
+        "solved": counts(solutions),
+        "local entropy in (a)": "normalised; mean and standard error over the first "
+        f"{entropies['sample'].nunique()} runs. {not_converged(entropies, 'Expectation propagation')}",
+        "noise in (b)": f"each pixel is drawn again with probability {probability:g} from its values in the training set",
+        "Hessian in (b)": correlations(rates, spectra),
+        **({"train errors of unsolved runs": ours} if ours else {}),
+        "chosen here": "the noise, and the coupling of eLAL: with that of figure 6 its replicas collapse too early",
+        **fewer_runs(solutions, scale),
+        **nothing_drawn(data, "ab"),
+    }
+    return Drawing(figure, caption, settings)

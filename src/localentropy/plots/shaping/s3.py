@@ -30,7 +30,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for axis in axes if len(data) else ():
         axis.set_ylim(-0.01, 1.05 * (data["y"] + data["y_err"].fillna(0.0)).max())
     axes[0].legend(*legend_entries(axes))
-    return Drawing(figure, _caption(tables, scale) + nothing_drawn(data, "ab"))
+    return Drawing(figure, CAPTION, _settings(tables, scale) | nothing_drawn(data, "ab"))
 
 
 def _means(table: pd.DataFrame) -> pd.DataFrame:
@@ -39,7 +39,15 @@ def _means(table: pd.DataFrame) -> pd.DataFrame:
     return each.groupby(["algorithm", "probability"]).agg(y="mean", y_err="sem", n="size").reset_index()
 
 
-def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
+CAPTION = (
+    "Figure s3. Train error of the solutions of figures 6 and s2 when the pixels of the training images are noisy, against "
+    "the probability p of noise: (a) dresses and coats, (b) the same with shuffled pixels. With probability p a pixel is "
+    "drawn again from the values that it has in the training set. The slower the error grows, the more robust the solution "
+    "is."
+)
+
+
+def _settings(tables: Mapping[str, pd.DataFrame], scale: str) -> dict[str, str]:
     runs = {
         key: of_committees(tables[key])
         .groupby("algorithm")["sample"]
@@ -51,10 +59,8 @@ def _caption(tables: Mapping[str, pd.DataFrame], scale: str) -> str:
         f"({panel}) {', '.join(f'{name} {count}' for name, count in runs[key].items()) or 'none'}"
         for panel, key in zip("ab", SETS, strict=True)
     )
-    below = "" if scale == "paper" else f" Scale {scale}: below the paper's size, 50 runs of each."
-    return (
-        "Figure s3. Train error of the solutions of figures 6 and s2 when each pixel of each training image is drawn again with "
-        "probability p from the values that this pixel has in the training set. (a) Dresses and coats, (b) the same with shuffled pixels. Mean "
-        f"and standard error over solved runs: {told}. The kind of noise is chosen here, after the slides' words "
-        f'"colored (pixel-dependent) noise": compare with the slides.{below}'
-    )
+    settings = {
+        "points": f"mean and standard error over solved runs: {told}",
+        "chosen here": 'the kind of noise, after the slides\' words "colored (pixel-dependent) noise"',
+    }
+    return settings | ({} if scale == "paper" else {f"scale {scale}": "below the paper's size, 50 runs of each"})

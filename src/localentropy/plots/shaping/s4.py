@@ -47,7 +47,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].legend(title="$d$", title_fontsize=7, loc="lower left")
     letter(axes)
     lost = _left_out(measured, measured_first, PANELS[len(loads)], middle)
-    return Drawing(figure, _caption(theory, runs) + lost)
+    return Drawing(figure, _caption(PANELS[len(loads)]), _settings(theory, runs) | lost)
 
 
 def _at(points: pd.DataFrame, alpha: float) -> pd.DataFrame:
@@ -102,34 +102,43 @@ def _firsts(axis: Panel, last: pd.DataFrame, first: pd.DataFrame, loads: list[fl
     axis.legend(loc="lower left")
 
 
-def _left_out(last: pd.DataFrame, first: pd.DataFrame, panel: str, distance: float) -> str:
-    """The caption's sentences, each after a space, on the points that are not drawn; empty if all are."""
+def _left_out(last: pd.DataFrame, first: pd.DataFrame, panel: str, distance: float) -> dict[str, str]:
+    """The settings on the points that are not drawn; empty if all are."""
     failed = last[last["n"] < MOST_SOLVED * last["runs"]]
-    told = "; ".join(
+    points = "; ".join(
         f"{_gammas(at)} at α = {alpha:.2g}, d = {d:.2g}" for (alpha, d), at in failed.groupby(["alpha", "distance"])
-    )
-    words = (
-        f" Left out: points where the messages converged in fewer than 90 % of the instances, γ = {told}."
-        if told
-        else ""
     )
     # An instance without a solution has no row of a first one.
     keys = ["gamma", "alpha", "distance"]
     counted = last[[*keys, "runs"]].merge(first[[*keys, "n"]], on=keys, how="left").fillna({"n": 0})
     missing = counted[np.isclose(counted["distance"], distance) & (counted["n"] < MOST_SOLVED * counted["runs"])]
-    told = "; ".join(f"{_gammas(at)} at α = {alpha:.2g}" for alpha, at in missing.groupby("alpha"))
-    return words + (
-        f" Also left out in ({panel}): first solutions where fewer than 90 % of the instances met a solution around which the messages converged, γ = {told}."
-        if told
-        else ""
-    )
+    firsts = "; ".join(f"{_gammas(at)} at α = {alpha:.2g}" for alpha, at in missing.groupby("alpha"))
+    settings = {}
+    if points:
+        settings["points left out"] = f"where the messages converged in fewer than 90 % of the instances, γ = {points}"
+    if firsts:
+        settings[f"first solutions left out in ({panel})"] = (
+            f"where fewer than 90 % of the instances met a solution around which the messages converged, γ = {firsts}"
+        )
+    return settings
 
 
 def _gammas(points: pd.DataFrame) -> str:
     return ", ".join(f"{gamma:g}" for gamma in sorted(points["gamma"]))
 
 
-def _caption(theory: pd.DataFrame, runs: pd.DataFrame) -> str:
+def _caption(panel: str) -> str:
+    return (
+        "Figure s4. Local entropy of the binary perceptron around weights of low cross-entropy loss, against the sharpness γ "
+        "of the loss. Lines: around the minimizers, by replica theory. The dash at the right is γ = ∞, where the "
+        "minimizers are typical solutions; for γ → ∞ the lines go to solutions of the largest margin instead. Points: "
+        "around the final weights of simulated annealing, hollow where fewer than 90 % of them have no errors. "
+        f"({panel}) Circles as before; triangles: the first solution of the same runs, where annealing would "
+        "usually end. It has far fewer solutions around it."
+    )
+
+
+def _settings(theory: pd.DataFrame, runs: pd.DataFrame) -> dict[str, str]:
     p = runs.attrs["parameters"]
     finite = theory[np.isfinite(theory["gamma"])].dropna(subset=["y"])
     highest = finite.loc[finite.groupby(["alpha", "distance"])["y"].idxmax()]
@@ -137,14 +146,13 @@ def _caption(theory: pd.DataFrame, runs: pd.DataFrame) -> str:
         f"{', '.join(f'{gamma:g}' for gamma in at['gamma'])} at α = {alpha:g} (d = {', '.join(f'{d:.2g}' for d in at['distance'])})"
         for alpha, at in highest.groupby("alpha")
     )
-    return (
-        "Figure s4. Local entropy of the binary perceptron around weights of low cross-entropy loss, against the sharpness γ of the loss, in "
-        "units of the entropy H_b of all weights at distance d. Lines: Franz–Parisi entropy around the minimizers, replica theory; dash at the "
-        "right: γ = ∞, where the minimizers are typical solutions. For γ → ∞ the lines do not go to this dash. They go to solutions of the largest "
-        f"margin. Of the drawn γ the theory is highest at γ = {optima}. Points: belief propagation around the final weights of simulated "
-        f"annealing on the cross-entropy, N = {p['N']}, {p['samples']} instances, mean and standard error. In the panels of one load a hollow point means that fewer than 90 % of the final "
-        f"weights have no errors. β grows linearly from {p['beta_start']:g} to {p['beta_end']:g} in {p['sweeps']} sweeps. The theory "
-        "has the minimizers at the β where the entropy is zero. For large γ this β is larger than the last one of the schedule, and the runs get stuck "
-        f"before. So their final weights are not the minimizers. ({PANELS[theory['alpha'].nunique()]}) The same runs around their first solution, where annealing would usually end: it has far fewer solutions around it. Loads, distances, "
-        f"N and the schedule are chosen here; the talk gives none."
-    )
+    return {
+        "unit": "the entropy H_b of all weights at distance d",
+        "lines": "Franz–Parisi entropy; the minimizers are at the β where their entropy is zero",
+        "optimum": f"of the drawn γ the theory is highest at γ = {optima}",
+        "points": f"by belief propagation, N = {p['N']}, {p['samples']} instances, mean and standard error",
+        "schedule": f"β grows linearly from {p['beta_start']:g} to {p['beta_end']:g} in {p['sweeps']} sweeps",
+        "large γ": "the β of the theory is larger than the last one of the schedule, and the runs get stuck before: their "
+        "final weights are not the minimizers",
+        "chosen here": "loads, distances, N and the schedule; the talk gives none",
+    }

@@ -9,7 +9,7 @@ import pandas as pd
 
 from localentropy.analysis.annealing import RUN, averages
 from localentropy.analysis.thresholds import success_fractions
-from localentropy.plots.drawing import COLORS, Drawing, clipped_bars, in_style, letter
+from localentropy.plots.drawing import BINOMIAL, COLORS, Drawing, clipped_bars, in_style, letter
 from localentropy.plots.layout import two_columns
 from localentropy.plots.perceptron_points import small_rates
 
@@ -55,22 +55,28 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         for entry in p["energies"]
     )
     optimum = (
-        " γ is where the local entropy of the theory is near its highest at α = 0.6 (figure s4)."
+        "; at this γ the local entropy of the theory is near its highest at α = 0.6 (figure s4)"
         if gammas == "3"
         else ""
     )
     step = (p["beta_end"] - p["beta_start"]) / p["sweeps"]
     caption = (
-        f"Figure s5. Simulated annealing of the binary perceptron on random patterns, N = {p['N']}, {p['samples']} instances at each load: "
-        f"{energies}. One schedule: β grows linearly from {p['beta_start']:g} to "
-        f"{p['beta_end']:g} in {p['sweeps']} sweeps, by {step:.3g} a sweep, with the same starts and random numbers. β is the inverse of a "
-        "temperature in the units of the energy: an error costs 1; a pattern of stability Δ < 0 costs about |Δ| in the cross-entropy, and "
-        "a flip changes Δ by 2/√N. So the two freeze at different β, and the range of β covers both. (a) Fraction of patterns in error, at the "
-        "end and at best. (b) Fraction of the runs that met a solution; error bars: binomial, after adding one success and one failure. (c) Train error on the way; "
-        "the axis is linear up to 0.001. (a), (c): mean and standard error over instances. Loads, N, the schedule and γ are chosen here; the paper gives none of them."
-        f"{optimum}"
+        "Figure s5. Simulated annealing of the binary perceptron on two energies, with the same schedule, starts and random "
+        "numbers. (a) Fraction of patterns in error against the load, at the end of the run (filled) and at best (hollow). "
+        "(b) Fraction of the runs that met a solution. (c) Train error on the way, against the inverse temperature β. An "
+        "error costs 1, and a pattern of negative stability Δ costs about |Δ| in the cross-entropy, so the two freeze at "
+        "different β."
     )
-    return Drawing(figure, caption)
+    settings = {
+        "instances": f"random patterns, N = {p['N']}, {p['samples']} at each load",
+        "energies": energies,
+        "schedule": f"β grows linearly from {p['beta_start']:g} to {p['beta_end']:g} in {p['sweeps']} sweeps, by {step:.3g} a "
+        "sweep; this range covers both, since a flip changes Δ by 2/√N",
+        "points": "(a), (c): mean and standard error over instances; (b): error bars of a " + BINOMIAL,
+        "axis of (c)": "linear up to 0.001",
+        "chosen here": f"loads, N, the schedule and γ; the paper gives none of them{optimum}",
+    }
+    return Drawing(figure, caption, settings)
 
 
 def _shares(runs: pd.DataFrame) -> pd.DataFrame:

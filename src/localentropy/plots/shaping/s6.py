@@ -11,7 +11,7 @@ import pandas as pd
 from localentropy.analysis.local_entropy import around_solutions
 from localentropy.analysis.thresholds import success_fractions
 from localentropy.plots.algorithms import ALGORITHMS, COMMITTEE, nothing_drawn, of_committees
-from localentropy.plots.drawing import GREY, Drawing, clipped_bars, in_style, letter, panels
+from localentropy.plots.drawing import BINOMIAL, GREY, Drawing, clipped_bars, in_style, letter, panels
 
 if TYPE_CHECKING:
     from localentropy.plots.series import Panel
@@ -32,7 +32,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     _replicas(axes[3], tables["shaping/replica_numbers_local_entropy"], tables["shaping/tree_local_entropy"])
     letter(axes)
     data = figure.data
-    return Drawing(figure, _caption(tables, data, scale) + nothing_drawn(data, "abcd"))
+    return Drawing(figure, _caption(data), _settings(tables, data, scale) | nothing_drawn(data, "abcd"))
 
 
 def _volume(axes: Sequence[Panel], volume: pd.DataFrame, theory: pd.DataFrame) -> None:
@@ -103,7 +103,20 @@ def _nearest(table: pd.DataFrame) -> float:
     return float(table["distance"].iloc[(table["distance"] - DISTANCE).abs().argmin()])
 
 
-def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str) -> str:
+def _caption(data: pd.DataFrame) -> str:
+    drawn = set(data["series"])
+    line = " (points) and by replica theory (line)" if "replica theory" in drawn else ""
+    marks = "; typical solutions fall into clusters at the dotted line" if "clustering" in drawn else ""
+    return (
+        "Figure s6. Statements of the text that have no figure there. (a) Entropy of the solutions of a tree committee, by "
+        f"belief propagation{line}{marks}. (b) Fraction of the training sets on which belief "
+        "propagation converges. (c) Fraction of the training sets that five algorithms solve, against the load; dotted: one half. (d) "
+        "Local entropy around the solutions of eLAL against its number of replicas; dashed lines are other algorithms on "
+        "the same training sets, with their standard errors."
+    )
+
+
+def _settings(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str) -> dict[str, str]:
     volume, capacities = tables["shaping/belief_volume"], tables["shaping/capacities"]
     replicas = tables["shaping/replica_numbers_local_entropy"]
     epochs = {
@@ -115,19 +128,15 @@ def _caption(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str)
     levels = " and ".join(
         f"{COMMITTEE[name]['label']} ({own.loc[name, 'n']:.0f})" for name in LEVELS if name in own.index
     )
-    dashed = (
-        f"; dashed: {levels} on those of the same training sets that they solve, with standard errors" if levels else ""
-    )
-    line = " and by replica theory; dotted: where typical solutions fall into clusters"
-    line = line if "clustering" in data["series"].to_numpy() else ""
-    below = "" if scale == "paper" else f" Scale {scale}: below the paper's size."
-    return (
-        f"Figure s6. Statements of the text that have no figure there. (a) Entropy of the solutions of a tree committee of K = {volume['units'].iloc[0]} units, by "
-        f"belief propagation (N = {volume['N'].iloc[0]}, means over those of the {volume['sample'].nunique()} training sets on "
-        f"which it converges; error bars: standard error){line}. (b) "
-        f"Fraction of training sets on which it converges. (c) Fraction of training sets that algorithms solve, K = {capacities['units'].iloc[0]}, N = "
-        f"{capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training sets at each α{limits}, schedules of figure 4; dotted: one half. Error bars in (b) and (c): binomial, after adding one success and one failure. (d) Local "
-        f"entropy around the solutions of eLAL at distance D = {_nearest(replicas):g} against its number of replicas, K = {replicas['units'].iloc[0]}, α = "
-        f"{replicas['alpha'].iloc[0]:.3g}, means over training sets ({runs or 'none'}){dashed}. "
-        f"The loads, limits on iterations and epochs, and the distance are chosen here.{below}"
-    )
+    dashed = f"; dashed: {levels} on those of the same training sets that they solve" if levels else ""
+    settings = {
+        "(a)": f"K = {volume['units'].iloc[0]} units, N = {volume['N'].iloc[0]}; mean and standard error over those of the "
+        f"{volume['sample'].nunique()} training sets on which it converges",
+        "(c)": f"K = {capacities['units'].iloc[0]}, N = {capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training "
+        f"sets at each α{limits}, schedules of figure 4",
+        "error bars in (b) and (c)": BINOMIAL,
+        "(d)": f"at distance D = {_nearest(replicas):g}, K = {replicas['units'].iloc[0]}, α = "
+        f"{replicas['alpha'].iloc[0]:.3g}; means over training sets ({runs or 'none'}){dashed}",
+        "chosen here": "loads, limits on iterations and epochs, the distance",
+    }
+    return settings | ({} if scale == "paper" else {f"scale {scale}": "below the paper's size"})

@@ -26,16 +26,21 @@ def draw_curves(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) ->
     axis.set(xlabel="overlap $q_1$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
 
 
-def in_words(table: pd.DataFrame) -> str:
-    """What is drawn, in a caption."""
+WHAT = (
+    "largest normalised local entropy of a group of solutions, against their mutual overlap q₁: the log of the fraction of "
+    "all groups of replicas with this overlap in which every replica is a solution"
+)
+"""What is drawn, in a caption."""
+
+
+def theory_in_words(table: pd.DataFrame) -> str:
+    """The theory of a table, in a figure's settings."""
     units, machine = table["units"].iloc[0], table["machine"].iloc[0]
     many = "infinitely many" if np.isinf(units) else f"{units:g}"
     output = "" if machine == "committee" else ", its output the product of the units (parity machine)"
     return (
-        "Largest normalised local entropy of a group of solutions: the log of the fraction of all groups of y replicas with "
-        "mutual overlap q₁ in which every replica is a solution (nats per weight and replica). Tree of "
-        f"{many} units, continuous weights{output}; α patterns per weight, replica theory with one step of symmetry "
-        "breaking, y → ∞."
+        f"tree of {many} units, continuous weights{output}; replica theory with one step of symmetry breaking, y → ∞ "
+        "replicas; nats per weight and replica"
     )
 
 
