@@ -54,7 +54,7 @@ async def served(held: Held, allow: Sequence[str] = ()) -> AsyncIterator[BaseSer
         call: Any = held
         slider = Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1)
         explorer = Explorer((slider,), (Panel("x", "y"),), lambda strength: [Curve("line", call, "value")])
-        shipped = pd.DataFrame({"panel": [], "series": [], "x": [], "y": []}).astype({"series": str})
+        shipped = pd.DataFrame({"panel": [], "series": [], "name": [], "x": [], "y": []}).astype({"series": str})
         Page(document, "held", explorer, shipped)
 
     server = listening(page, 0, allow)

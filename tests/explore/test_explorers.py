@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from localentropy.explore.catalogue import EXPLORERS
 from localentropy.explore.explorer import Choice, Explorer, Grid, call, python
 from localentropy.pipeline.config import ROOT, Configuration, name_target, read_figures, resolve, split_target
 from localentropy.pipeline.jobs import table_jobs
+from localentropy.plots.interactive import with_names
 from localentropy.quantities import Quantity
 
 SHIPPED: dict[str, dict[int, tuple[str, str]]] = {
@@ -34,6 +37,19 @@ def configuration() -> Configuration:
 
 def start(explorer: Explorer) -> dict[str, float | str]:
     return {control.name: control.start for control in explorer.controls}
+
+
+@pytest.mark.parametrize("target", EXPLORERS)
+def test_the_grey_lines_are_called_what_the_figure_calls_them(target: str, configuration: Configuration) -> None:
+    stem = ROOT.joinpath("figures/gallery", *split_target(target))
+    look = json.loads(stem.with_suffix(".look.json").read_text())
+    shipped = with_names(pd.read_csv(stem.with_suffix(".csv")), look)
+    for panel in EXPLORERS[target](configuration).panels:
+        if panel.shipped is None:
+            continue
+        letters, pattern = panel.shipped
+        told = set(shipped.loc[(shipped["panel"] == letters) & shipped["series"].str.fullmatch(pattern), "name"])
+        assert told and not [name for name in told if not name or re.search(r"[a-z]_[a-z]|[<>&]", name, re.ASCII)], told
 
 
 def test_every_explorer_is_compared_with_its_figure() -> None:

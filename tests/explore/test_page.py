@@ -19,7 +19,7 @@ from localentropy.explore.typical_solutions import errors
 from localentropy.pipeline.config import resolve
 from localentropy.theory import RandomFeatures, alpha_c, typical
 
-NOTHING = pd.DataFrame({"panel": [], "series": [], "x": [], "y": []}).astype({"series": str})
+NOTHING = pd.DataFrame({"panel": [], "series": [], "name": [], "x": [], "y": []}).astype({"series": str})
 
 
 def settle(document: Document) -> None:
@@ -77,6 +77,21 @@ def test_outside_of_the_domain_no_curve_is_left(document: Document) -> None:
     set_control(document, "alpha_T", 3.0)
     settle(document)
     assert len(source(document, "barycentre, panel 0")["y"]) > 0 and text(document, "message") == ""
+
+
+def test_a_fault_of_the_program_leaves_no_curve_either() -> None:
+    def curves(strength: float) -> list[Curve]:
+        found = call("erm.fit", alpha=Grid((0.5, 2.0), 3), loss="square", regularization=strength)
+        return [Curve("student", found, "generalization_error" if strength < 2.0 else "no such column")]
+
+    document = Document()
+    Page(document, "", Explorer((Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1),), (Panel("α", "ε"),), curves), NOTHING)
+    settle(document)
+    assert len(source(document, "student, panel 0")["x"]) == 3
+    set_control(document, "strength", 3.0)
+    with pytest.raises(KeyError):
+        settle(document)
+    assert len(source(document, "student, panel 0")["x"]) == 0 and "no such column" in text(document, "message")
 
 
 def test_of_many_changes_the_last_one_is_solved() -> None:

@@ -110,13 +110,13 @@ def minimizers(configuration: Configuration) -> Explorer:
     return Explorer(
         (Slider("alpha", "α", first.alpha, 0.05, 0.9, 0.01), Slider("gamma", "γ", first.gammas[0], 0.5, 20.0)),
         (
-            Panel(DISTANCE, ENTROPY, x_range=(0.0, 0.1), y_range=(-0.02, 0.34), shipped=("a", "α = 0.")),
+            Panel(DISTANCE, ENTROPY, x_range=(0.0, 0.1), y_range=(-0.02, 0.34), shipped=("a", r"α = 0\..*")),
             Panel(
                 DISTANCE,
                 r"$$\phi_{\mathrm{FP}}(d)\,/\,\phi_{\alpha = 0}(d)$$",
                 x_log=True,
                 y_range=(-0.4, 1.1),
-                shipped=("b", "α = 0."),
+                shipped=("b", r"α = 0\..*"),
             ),
         ),
         curves,

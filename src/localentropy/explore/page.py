@@ -44,7 +44,7 @@ class Page:
         document: where the page is put.
         title: of the page.
         explorer: what it shows.
-        shipped: rows of the committed CSV of the figure.
+        shipped: rows of the committed CSV of the figure, and `name`, what its legend calls them.
     """
 
     def __init__(self, document: Document, title: str, explorer: Explorer, shipped: pd.DataFrame) -> None:
@@ -109,6 +109,9 @@ class Page:
                     await self._solve(values)
                 except LocalEntropyError as error:
                     self._later(partial(self._refuse, str(error)))
+                except Exception as error:
+                    self._later(partial(self._refuse, repr(error)))
+                    raise
         finally:
             self._busy, self._work_task = False, None
 
@@ -134,7 +137,11 @@ class Page:
         self._document.add_next_tick_callback(self._apply)
 
     def _apply(self) -> None:
-        self._change()
+        try:
+            self._change()
+        except Exception as error:
+            self._refuse(repr(error))
+            raise
 
     def _draw(self, curves: Sequence[Curve], tables: dict[Call, pd.DataFrame], complete: bool) -> None:
         ends = [end for end in map(_unsolved, tables.values()) if end]
@@ -205,12 +212,12 @@ def _axes(panel: Panel, shipped: pd.DataFrame) -> Any:
     if panel.shipped:
         letters, pattern = panel.shipped
         rows = shipped[(shipped["panel"] == letters) & shipped["series"].str.fullmatch(pattern)]
-        series = rows["series"].unique()
-        axes.height += ROW * min(len(series), MOST_NAMES) // 2
+        names = rows["name"].unique()
+        axes.height += ROW * min(len(names), MOST_NAMES) // 2
         # A series may hold several curves: each begins where x goes back.
         begins = (rows["series"] != rows["series"].shift()) | (rows["x"].diff() <= 0.0)
         for _, line in rows.groupby(begins.cumsum()):
-            name = f"figure: {line['series'].iloc[0]}" if len(series) <= MOST_NAMES else "figure of the gallery"
+            name = f"figure: {line['name'].iloc[0]}" if len(names) <= MOST_NAMES else "figure of the gallery"
             look = {"line_color": GREY, "line_alpha": FAINT, "line_width": 1.5, "level": "underlay", "name": name}
             axes.line("x", "y", source=ColumnDataSource(line[["x", "y"]]), legend_label=name, **look)
     hover = HoverTool(

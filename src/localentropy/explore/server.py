@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import re
 import signal
@@ -29,6 +30,7 @@ from localentropy.errors import LocalEntropyError
 from localentropy.explore.catalogue import EXPLORERS
 from localentropy.explore.page import Page
 from localentropy.pipeline.config import ROOT, resolve, split_target
+from localentropy.plots.interactive import with_names
 
 ADDRESS = "127.0.0.1"
 
@@ -50,7 +52,9 @@ def serve(target: str, port: int, browser: bool, allow: Sequence[str] = ()) -> N
     configuration = resolve()
     explorer = EXPLORERS[target](configuration)
     paper, module = split_target(target)
-    shipped = pd.read_csv(ROOT / f"figures/gallery/{paper}/{module}.csv")
+    gallery = ROOT / f"figures/gallery/{paper}"
+    look = json.loads((gallery / f"{module}.look.json").read_text(encoding="utf-8"))
+    shipped = with_names(pd.read_csv(gallery / f"{module}.csv"), look)
     title = f"{target}: {configuration.figures[target].shows}"
 
     def page(document: Document) -> None:

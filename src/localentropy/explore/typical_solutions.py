@@ -61,7 +61,7 @@ def errors(configuration: Configuration) -> Explorer:
             Curve("barycentre", line, "error_barycenter", dash="dotdash"),
         ]
 
-    panel = Panel(INV_ALPHA, ERROR, x_log=True, y_range=(0.0, 0.5), shipped=("a", "typical|barycenter"))
+    panel = Panel(INV_ALPHA, ERROR, x_log=True, y_range=(0.0, 0.5), shipped=("a", "(typical|barycenter) .*"))
     return Explorer(_controls(configuration), (panel,), curves)
 
 

@@ -123,6 +123,31 @@ def chart(data: pd.DataFrame, look: Mapping[str, Any]) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
+def with_names(data: pd.DataFrame, look: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows of a figure with the column `name`: what its legend calls the line or the points that draw them.
+
+    Args:
+        data: the rows of the figure's CSV.
+        look: the content of its `.look.json`.
+
+    Returns:
+        The rows. A name is plain text, such as `κ̃ = κ_max = 0.234`. Rows at gaps of a line have its name, and those of
+        series that nothing draws have none.
+    """
+    names: dict[int, str] = {}
+    for panel in look["panels"]:
+        for mark, name in zip(panel["marks"], _names(data, panel, look["panels"]), strict=True):
+            names |= dict.fromkeys(set(_rows(mark)) - set(names), _plain(name))
+    named = data.assign(name=data.index.map(names).astype(object))
+    series = named.groupby(["panel", "series"], sort=False)["name"]
+    return named.assign(name=series.transform(lambda own: own.ffill().bfill()))
+
+
+def _plain(text: str) -> str:
+    """The text of HTML; of a subscript `_` is left."""
+    return html.unescape(re.sub(r"<[^>]+>", "", text.replace("<sub>", "_")))
+
+
 def symlog(values: npt.ArrayLike, linear: float, linear_length: float) -> np.ndarray:
     """The coordinate of an axis that is linear up to a value, on both sides of 0, and logarithmic beyond, in decades.
 
