@@ -353,12 +353,12 @@ EVERY_ARGUMENT = [(call, argument) for call in CALLS for argument in CALLS[call]
 
 @pytest.mark.parametrize("call", CALLS)
 def test_the_valid_calls_are_valid_and_repeat(call):
-    first = outcome(call, {})
-    assert not isinstance(first, LocalEntropyError), first
-    if isinstance(first, pd.DataFrame) and "residual" in first:
-        assert (first["residual"] < SOLVED).all()
-    assert flat(first) == flat(outcome(call, {}))
-    require_right(call, {}, first)
+    result = outcome(call, {})
+    assert not isinstance(result, LocalEntropyError), result
+    if isinstance(result, pd.DataFrame) and "residual" in result:
+        assert (result["residual"] < SOLVED).all()
+    assert flat(result) == valid(call)[0]
+    require_right(call, {}, result)
 
 
 @pytest.mark.parametrize(("call", "argument"), EVERY_ARGUMENT)
@@ -383,8 +383,8 @@ def test_what_means_nothing_is_refused_in_one_line(call, argument):
 
 
 @functools.cache
-def quantities_of(call: str) -> set[Quantity]:
-    """The quantities that a valid call asks about its arguments."""
+def valid(call: str) -> tuple[Any, set[Quantity]]:
+    """What can be compared of a valid call's result, and the quantities that it asks about its arguments."""
     asked: set[Quantity] = set()
 
     def recorded(check: Callable[[Quantity, Any], Any]) -> Callable[[Quantity, Any], Any]:
@@ -397,8 +397,7 @@ def quantities_of(call: str) -> set[Quantity]:
     with pytest.MonkeyPatch.context() as patch:
         for kind, method in ((Quantity, "require"), (Quantity, "require_all"), (Count, "require")):
             patch.setattr(kind, method, recorded(getattr(kind, method)))
-        outcome(call, {})
-    return asked
+        return flat(outcome(call, {})), asked
 
 
 def is_a_number(value: Any) -> bool:
@@ -413,7 +412,7 @@ def is_a_number(value: Any) -> bool:
 )
 def test_every_number_has_a_quantity_and_is_refused_beyond_its_range(call, argument):
     good = arguments(call)[argument]
-    found = [one for one in quantities_of(call) if one.name in own_names(argument)]
+    found = [one for one in valid(call)[1] if one.name in own_names(argument)]
     of_runs = argument == "margin" and {"instance", "N", "weights"} & CALLS[call].arguments.keys()  # at most √N
     assert found or of_runs or argument in OTHERWISE_BOUNDED
     for number in (number for quantity in found for number in beyond(quantity)):
@@ -422,13 +421,24 @@ def test_every_number_has_a_quantity_and_is_refused_beyond_its_range(call, argum
         assert named(str(refused), argument)
 
 
-@pytest.mark.parametrize(
-    ("call", "argument"), [(call, name) for call, name in EVERY_ARGUMENT if equal_values(call, name)]
-)
-def test_the_same_value_in_another_way_gives_the_same(call, argument):
-    expected = flat(outcome(call, {}))
-    for other in equal_values(call, argument):
-        assert flat(outcome(call, {argument: other})) == expected, other
+@pytest.mark.parametrize("call", [call for call in CALLS if any(equal_values(call, name) for name in arguments(call))])
+def test_the_same_values_in_another_way_give_the_same(call):
+    """All arguments are written in another way at once. Where the result is another, or none, each is tried alone."""
+    expected = valid(call)[0]
+    for number in range(max(len(equal_values(call, name)) for name in arguments(call))):
+        others = {name: values[number] for name in arguments(call) if len(values := equal_values(call, name)) > number}
+        if answer(call, others) != expected:
+            alone = {name: equal_values(call, name)[number] for name in others}
+            assert {name: other for name, other in alone.items() if answer(call, {name: other}) != expected} == {}
+            raise AssertionError(f"only together: {alone}")
+
+
+def answer(call: str, changes: dict[str, Any]) -> Any:
+    """What can be compared of a call's result, or why it fails."""
+    try:
+        return flat(outcome(call, changes))
+    except Exception as failure:
+        return f"{type(failure).__name__}: {failure}"
 
 
 def drawn_values(good: Any) -> st.SearchStrategy[Any]:
