@@ -84,7 +84,8 @@ notebooks site: setup
 	$(WITH_VALUES)
 
 test: setup
-	$(BIN)/python -m pytest -m "not slow and not slurm and not container" -n 2 --dist loadfile --max-worker-restart 0
+	$(BIN)/python -m pytest -m "not slow and not slurm and not container" -n 2 --dist loadfile --no-loadscope-reorder \
+		--max-worker-restart 0
 
 test-slow: setup
 	$(BIN)/python -m pytest -m slow -o faulthandler_timeout=0

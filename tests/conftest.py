@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -22,6 +23,24 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # The first example of a property may have to compile a kernel, and machines may be busy.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+LONG = ("pipeline", "site", "robustness", "claims", "explore")
+"""Folders with the longest files, because their tests start programs, or are many."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files come first, so that at the end no worker is left alone with one.
+
+    pytest-xdist would begin with the files of most tests (`--no-loadscope-reorder` in the Makefile). But a file of the
+    pipeline has few tests of many seconds, and one of the arguments thousands of milliseconds.
+    """
+
+    def place(item: pytest.Item) -> int:
+        folder = item.path.relative_to(Path(__file__).parent).parts[0]
+        return LONG.index(folder) if folder in LONG else len(LONG)
+
+    items.sort(key=place)
 
 
 @pytest.fixture(autouse=True)
