@@ -80,7 +80,7 @@ def amp_phase_retrieval() -> pd.DataFrame:
 
 
 def bayes_perceptron() -> pd.DataFrame:
-    alpha = np.array([0.1, *LOADS, 20.0])
+    alpha = np.array([0.1, *LOADS, 20.0, 50.0, 100.0])
     return pd.DataFrame(
         {"model": "perceptron", "start": "uninformed", "alpha": alpha, "bayes_error": 0.4 / (1 + alpha)}
     )
@@ -88,7 +88,7 @@ def bayes_perceptron() -> pd.DataFrame:
 
 def risk() -> pd.DataFrame:
     """The logistic student is above Bayes' by 0.02 %, the one of the square loss by 10 %."""
-    alpha = np.array([0.2, *LOADS, 30.0])
+    alpha = np.array([0.2, *LOADS, 30.0, 50.0, 100.0])
     excess = {"logistic": 1.0002, "square": 1.1}
     frames = [
         pd.DataFrame({"student": name, "alpha": alpha, "generalization_error": factor * 0.4 / (1 + alpha)})

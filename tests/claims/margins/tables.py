@@ -37,7 +37,7 @@ def franz_parisi() -> pd.DataFrame:
     """Entropies in units of that of all configurations next to the reference."""
     bound = pd.DataFrame({"curve": "bound", "reference": "bound", "distance": SMALL, "entropy": np.sqrt(SMALL)})
     curves = [
-        curve("reference", 0.0, [0, 0.007, 0.33, 0.5], [-0.02, 0, 0.31, 0.2], missing_below=1e-4, x=SMALL, alpha=0.5),
+        curve("reference", 0.0, [0, 0.007, 0.3, 0.5], [-0.02, 0, 0.31, 0.2], missing_below=1e-4, x=SMALL, alpha=0.5),
         curve("same_margin", 0.2, [0, 0.03, 0.3, 0.5], [-0.05, 0, 0.15, 0.1], missing_below=2e-3, x=SMALL, alpha=0.5),
     ]
     heights: dict[float | str, list[float]] = {
@@ -53,6 +53,9 @@ def franz_parisi() -> pd.DataFrame:
         rows.loc[free, "slope"] = 0.5 / np.sqrt(SMALL[free])
         curves.append(rows)
     table = pd.concat([bound, *curves], ignore_index=True)
+    # The maximum is round.
+    top = (table["curve"] == "reference") & (table["distance"] > 0.2)
+    table.loc[top, "slope"] = 0.3 - table.loc[top, "distance"]
     table["replicon"] = np.where(table["entropy"] < -0.01, 2.0, 0.3)
     table.attrs["parameters"] = {"ensemble": PERCEPTRON, "alpha": 0.5, "margin": 0.0}
     return table
@@ -64,6 +67,7 @@ def franz_parisi_text() -> pd.DataFrame:
         curve("isolated", 0.0, [0, 7e-4, 0.3], [-1e-3, 0, 0.4], x=x, alpha=0.2),
         curve("isolated", 0.0, [0, 7e-3, 0.3], [-0.01, 0, 0.3], missing_below=1e-4, x=x, alpha=0.5),
         curve("isolated", 0.0, [0, 0.03, 0.3], [-0.05, 0, 0.15], missing_below=2e-3, x=x, alpha=0.7),
+        curve("isolated", 0.0, [0, 0.1, 0.3], [-0.07, 0, 0.01], missing_below=7e-3, x=x, alpha=0.83),
         curve("same_margin", 0.21, [0, 0.02, 0.3], [-0.05, 0, 0.15], missing_below=1e-3, x=x, alpha=0.5).assign(
             reference="0.5 max"
         ),

@@ -78,6 +78,14 @@ THEORY["O21c"] = Case(
     small=neither,
     missing=unknown,
 )
+THEORY["O60"] = Case(
+    wrong={
+        "as many at one 1/α": add("flat_solutions", "entropy", 0.2, inv_alpha=2.0, margin=above(0.0)),
+        "none": add("flat_solutions", "entropy", -0.2, inv_alpha=1.05, margin=above(0.0)),
+    },
+    small={"no flat ones": only("flat_solutions", margin=0.0)},
+    missing={"one entropy": put("flat_solutions", "entropy", np.nan, inv_alpha=1.2, margin=0.0)},
+)
 largest = {"line": "inv_alpha", "reference": "max"}
 zero = {"line": "inv_alpha", "reference": "0.0"}
 half = {"line": "inv_alpha", "reference": "0.5"}

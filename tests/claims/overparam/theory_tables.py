@@ -41,6 +41,14 @@ def large_deviations() -> pd.DataFrame:
     return table.reset_index(drop=True)
 
 
+def flat_solutions() -> pd.DataFrame:
+    """Flat solutions are fewer, by less and less as 1/α grows."""
+    inv_alpha = np.array([1.05, 1.2, 2.0, 10.0])
+    typical = pd.DataFrame({"margin": 0.0, "inv_alpha": inv_alpha, "entropy": 0.65 - 0.5 / inv_alpha})
+    flat = typical.assign(margin=0.1 / inv_alpha, entropy=typical["entropy"] - 0.1 / inv_alpha**3)
+    return pd.concat([typical, flat], ignore_index=True)
+
+
 def storage_limit() -> pd.DataFrame:
     activations, values = ["sign", "tanh", "erf"], [0.83319, 0.83322, 0.83321]
     return pd.DataFrame({"activation": activations, "alpha_T": 1e-3, "alpha_c": values})

@@ -13,6 +13,7 @@ from localentropy.claims.conditions import (
     above,
     all_of,
     below,
+    between,
     falls,
     finite_size,
     largest,
@@ -28,6 +29,8 @@ FROM, TO = 0.5, 10.0
 ESSENTIALLY = 1e-3
 """The text says "essentially Bayes-optimal" and gives no number. Chosen here: an excess below this part."""
 FEWEST_LOADS = 5
+LARGE, OFF = 50.0, 0.05
+"""Loads from the first on are asymptotic. A slope is −1 if it is so up to the second."""
 SURE = 3.0
 """Standard errors within which simulations agree."""
 PEAK = 0.4
@@ -55,6 +58,23 @@ def logistic_regression_is_nearly_optimal(risk: pd.DataFrame, bayes_perceptron: 
         above(f"smallest {over}", smallest(excess), 0.0),
         detail=f"{len(both)} loads",
     )
+
+
+def errors_fall_inversely(bayes_perceptron: pd.DataFrame, risk: pd.DataFrame) -> Finding:
+    """At the largest loads the errors of Bayes and of the best logistic student fall as 1/α: weights are continuous."""
+    logistic = risk[risk["student"] == "logistic"][["alpha", "generalization_error"]]
+    errors = {
+        "Bayes": bayes_perceptron.set_index("alpha")["bayes_error"],
+        "logistic student": logistic.set_index("alpha")["generalization_error"],
+    }
+    conditions, words = [], []
+    for name, line in errors.items():
+        last = line.sort_index().iloc[-2:]
+        require(len(last) == 2 and last.index[-1] >= LARGE, f"{name}: errors at loads up to {LARGE:g} or more needed")
+        slope = float(np.diff(np.log(last))[0] / np.diff(np.log(last.index))[0])
+        conditions.append(between(f"log-log slope at the two largest loads, {name}", slope, -1.0 - OFF, -1.0 + OFF))
+        words.append(f"{name} from α = {last.index[0]:.3g} to {last.index[1]:.3g}")
+    return all_of(*conditions, detail=", ".join(words))
 
 
 def logistic_runs_have_the_error_of_bayes(bayes_perceptron: pd.DataFrame, risk_runs: pd.DataFrame) -> Finding:

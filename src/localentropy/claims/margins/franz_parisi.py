@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pandas as pd
 
 from localentropy.analysis.thresholds import large_deviations_threshold
@@ -27,16 +30,52 @@ INDISTINGUISHABLE = 0.01
 """Part of the entropy of all configurations that may be missing next to a reference."""
 SMALL = 1e-3
 """Distances up to this are small."""
+NEARLY_ALL = 0.99
+"""Loads up to this part of the critical one are "every load below" it."""
+AT = 0.01
+"""Part of d_typ by which a maximum between two points of a curve may miss it."""
 UNSTABLE = "unstable"
 """Curves where the replicon exceeds 1, on which the search for two overlaps is tried."""
 MUCH = 0.1
 """A threshold is much lower than another if it is below it by more than this part of it."""
 
 
-def zero_margin_is_isolated(franz_parisi_text: pd.DataFrame) -> Finding:
-    """No other solutions next to typical ones of κ̃ = 0, at any α."""
+def zero_margin_is_isolated(franz_parisi_text: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
+    """No other solutions next to typical ones of κ̃ = 0, at loads up to the critical one."""
     t = franz_parisi_text
-    return isolation(t[(t["curve"] == "isolated") & (t["margin_ref"] == 0) & (t["margin"] == 0)], "alpha", "α")
+    curves = t[(t["curve"] == "isolated") & (t["margin_ref"] == 0) & (t["margin"] == 0)]
+    ends = dense_regions[dense_regions["end"] & (dense_regions["line"] == "kappa_max")].set_index("ensemble")["alpha"]
+    need = f"loads up to {NEARLY_ALL:g} α_c of the perceptron needed"
+    require("perceptron" in ends and curves["alpha"].max() >= NEARLY_ALL * ends["perceptron"], need)
+    return isolation(curves, "alpha", "α")
+
+
+def one_maximum_at_the_typical_distance(franz_parisi: pd.DataFrame) -> Finding:
+    """φ_FP has a maximum at d_typ around every reference, and around those of κ̃ = 0 no other one that is positive."""
+    t, alpha = franz_parisi, franz_parisi.attrs["parameters"]["alpha"]
+    curves = t[(t["curve"] == "reference") & (t["margin"] == 0) & (t["alpha"] == alpha)]
+    wide = curves.groupby("margin_ref").apply(lambda one: one["distance"].max() > one["distance_typical"].iloc[0])
+    require(len(wide) > 1 and wide.all() and (wide.index == 0).any(), "curves beyond d_typ, among them κ̃ = 0, needed")
+    places = {margin: _maxima(curve) for margin, curve in curves.groupby("margin_ref")}
+    typical = curves.groupby("margin_ref")["distance_typical"].first()
+    around = curves[curves["distance"] > 0.5 * curves["distance_typical"]]
+    missing = around[["slope", "entropy", "distance_typical"]].isna().any(axis=None)
+    apart = [min((abs(d / typical[margin] - 1.0) for d in at), default=math.inf) for margin, at in places.items()]
+    return all_of(
+        at_most("positive maxima of φ_FP besides the first one, κ̃ = 0", len(places[0.0]) - 1, 0.0),
+        below(
+            "largest distance of a maximum from d_typ in units of it, over κ̃", math.nan if missing else max(apart), AT
+        ),
+        detail="; ".join(f"κ̃ = {margin:.3g}: d = {numbers(at, '.4f')}" for margin, at in places.items()),
+    )
+
+
+def _maxima(curve: pd.DataFrame) -> list[float]:
+    """Distances where the slope changes from positive to negative and the entropy is positive, by interpolation."""
+    line = curve.sort_values("distance")
+    x, slope, entropy = line["distance"].to_numpy(), line["slope"].to_numpy(), line["entropy"].to_numpy()
+    at = np.flatnonzero((slope[:-1] > 0.0) & (slope[1:] <= 0.0) & (entropy[:-1] > 0.0))
+    return (x[at] + slope[at] / (slope[at] - slope[at + 1]) * (x[at + 1] - x[at])).tolist()
 
 
 def margins_are_surrounded(franz_parisi: pd.DataFrame) -> Finding:

@@ -5,15 +5,25 @@ from __future__ import annotations
 import pandas as pd
 
 from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
-from localentropy.claims.conditions import FEWEST, Finding, Untestable, above, all_of, at_most, largest, require
+from localentropy.claims.conditions import (
+    FEWEST,
+    Finding,
+    Untestable,
+    above,
+    all_of,
+    at_most,
+    largest,
+    numbers,
+    require,
+)
 from localentropy.errors import DomainError
 
 NEAR, WITHIN = 0.02, 0.002
 """Up to this distance the two entropies differ by less than this."""
 AWAY, SLIGHTLY = (0.03, 0.2), 0.02
 """Between these distances the measured entropy is higher, by less than this."""
-SURE = 3.0
-"""Standard errors that decide."""
+SURE, BELOW = 3.0, 2.0
+"""Standard errors that decide, and those that are told."""
 
 
 def focusing_bp_lies_slightly_above(franz_parisi: pd.DataFrame, local_entropy: pd.DataFrame) -> Finding:
@@ -41,6 +51,7 @@ def focusing_bp_lies_slightly_above(franz_parisi: pd.DataFrame, local_entropy: p
         ]
     )
     told = pd.concat([close, points])
+    under = told.loc[told["y"] < -BELOW * told["y_err"], "distance"]
     return all_of(
         above(
             f"φ_fBP − φ_FP(κ_max), mean over {AWAY[0]:g} < d < {AWAY[1]:g}",
@@ -56,5 +67,6 @@ def focusing_bp_lies_slightly_above(franz_parisi: pd.DataFrame, local_entropy: p
             SURE,
         ),
         detail=f"{means.size} solutions, N = {local_entropy['N'].iloc[0]}: "
-        + ", ".join(f"{y:+.4f} ± {e:.4f} at d = {d:g}" for d, y, e in told[["distance", "y", "y_err"]].to_numpy()),
+        + ", ".join(f"{y:+.4f} ± {e:.4f} at d = {d:g}" for d, y, e in told[["distance", "y", "y_err"]].to_numpy())
+        + (f"; below the curve, by more than {BELOW:g} SE, at d = {numbers(under, 'g')}" if len(under) else ""),
     )

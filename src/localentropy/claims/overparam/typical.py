@@ -196,6 +196,25 @@ def entropy_falls_with_margin(typical: pd.DataFrame) -> Finding:
     return all_of(*conditions)
 
 
+def flat_solutions_are_rare(flat_solutions: pd.DataFrame) -> Finding:
+    """The entropy of typical solutions of margin κ_u, the first flat ones, is positive and below that of all solutions.
+
+    So they are fewer by a factor exp(−N (s(0) − s(κ_u))).
+    """
+    isolated, flat = (
+        flat_solutions[chosen].set_index("inv_alpha")["entropy"].sort_index()
+        for chosen in (flat_solutions["margin"] == 0.0, flat_solutions["margin"] > 0.0)
+    )
+    both = pd.DataFrame({"isolated": isolated, "flat": flat})
+    require(both.notna().all(axis=None) and len(both), "both entropies at each 1/α needed")
+    rarer = both["isolated"] - both["flat"]
+    return all_of(
+        above("smallest entropy of solutions of margin κ_u, over 1/α", smallest(both["flat"]), 0.0),
+        above("smallest s(0) − s(κ_u), over 1/α", smallest(rarer), 0.0),
+        detail=f"s(0) − s(κ_u) = {numbers(rarer, '.2g')} nats per weight at 1/α = {numbers(rarer.index, 'g')}",
+    )
+
+
 def along(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.DataFrame:
     """One line of the table of typical solutions, indexed and sorted by its abscissa.
 
