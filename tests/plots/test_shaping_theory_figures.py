@@ -10,6 +10,7 @@ import pytest
 
 from localentropy.plots.drawing import Drawing
 from localentropy.plots.shaping import figure1, figure2, figure3, s1
+from tests.claims.margins import tables as margins_tables
 from tests.claims.shaping import run_tables, theory_tables
 
 
@@ -69,7 +70,8 @@ def test_figure2_draws_the_loss_and_marks_both_loads() -> None:
     table = theory_tables.cross_entropy_minimizers().assign(
         alpha_c=0.8331, beta=1.0, q=0.5, energy=0.1, entropy=0.0, residual=0.0
     )
-    drawing = figure2.draw({"shaping/cross_entropy_minimizers": table}, "smoke")
+    tables = {"shaping/cross_entropy_minimizers": table, "margins/large_deviations": margins_tables.large_deviations()}
+    drawing = figure2.draw(tables, "smoke")
     inset = drawing.data[drawing.data["panel"] == "inset"]
     for gamma, line in inset.groupby("gamma"):
         x = line["x"].to_numpy()
@@ -77,8 +79,11 @@ def test_figure2_draws_the_loss_and_marks_both_loads() -> None:
         expected = -x / 2 + np.log(2 * np.cosh(gamma * x)) / (2 * gamma)
         assert line["y"].to_numpy() == pytest.approx(expected, abs=1e-12)
     words = [text.get_text() for text in drawing.figure.axes[0].texts]
-    assert any("0.833" in text for text in words) and any("0.76" in text for text in words)
-    assert "α_c = 0.8331" in drawing.told
+    assert any("0.833" in text for text in words) and any("0.755" in text for text in words)
+    assert "α_c = 0.8331" in drawing.told and "α_U = 0.755" in drawing.told
+    other = tables["margins/large_deviations"]
+    other.attrs["parameters"] = {"ensembles": {}}
+    assert "α_U = 0.76 they" in figure2.draw(tables, "smoke").told
 
 
 def test_figure3_draws_entropies_and_their_part_of_the_bound() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.local_entropy import LARGE_DEVIATIONS
+from localentropy.analysis.thresholds import large_deviations_threshold
 from localentropy.plots.drawing import COLUMN_WIDTH, GREY, Drawing, colors_of, in_style, panels
 
 STABILITIES = np.linspace(-1.0, 2.0, 121)
@@ -33,19 +34,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     inset.tick_params(labelsize=6)
     alpha_c = table["alpha_c"].iloc[0]
     axis.threshold(alpha_c, rf"$\alpha_c = {alpha_c:.3f}$")
-    axis.threshold(LARGE_DEVIATIONS, rf"$\alpha_U = {LARGE_DEVIATIONS}$")
+    upper = large_deviations_threshold(tables["margins/large_deviations"], {"model": "perceptron"})
+    alpha_u = LARGE_DEVIATIONS if upper is None else float(upper["alpha"])
+    axis.threshold(alpha_u, rf"$\alpha_U = {alpha_u:.3f}$")
     axis.set(xlabel=r"patterns per weight $\alpha$", ylabel=r"error rate $\epsilon$")
     axis.set(xlim=table["alpha"].agg(["min", "max"]), ylim=(0.0, 1.15 * table["error"].max()))
     axis.legend(title=r"$\gamma$", loc="center left", bbox_to_anchor=(1.0, 0.5))
     caption = (
         "Figure 2. Fraction of patterns in error for the weights ±1 of smallest cross-entropy loss, against the load, for "
         f"several sharpnesses γ of the loss. Up to α_c = {alpha_c:.4f} there are weights without errors, and up to "
-        f"α_U = {LARGE_DEVIATIONS} they form dense regions (dotted lines). The inset shows the loss of a pattern against its "
+        f"α_U = {alpha_u:.4g} they form dense regions (dotted lines). The inset shows the loss of a pattern against its "
         "stability x; the dotted line there is the error loss."
     )
     settings = {
         "theory": "binary perceptron, replica theory at the temperature where the entropy is zero",
-        "α_U": "by large deviations; the paper's number",
+        "α_U": f"by large deviations; the paper prints {LARGE_DEVIATIONS}",
         "chosen here": "the values of γ",
     }
     return Drawing(figure, caption, settings)
