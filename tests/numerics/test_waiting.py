@@ -92,3 +92,13 @@ def test_a_compilation_that_fails_is_not_waited_for(monkeypatch):
     with pytest.raises(TypingError):
         wrong()
     assert [timer.finished.is_set() for timer in timers] == [True]
+
+
+def test_a_long_loop_says_every_five_seconds_how_far_it_is(clock, log):
+    for item in waiting.counted("abcdef", "alpha_le"):
+        clock.now += 3.0 if item < "e" else 0.1
+    assert log.messages == ["alpha_le: 2 of 6 done", "alpha_le: 4 of 6 done"]
+
+
+def test_a_short_loop_says_nothing(clock, log):
+    assert list(waiting.counted([1, 2, 3], "kappa_max")) == [1, 2, 3] and log.messages == []

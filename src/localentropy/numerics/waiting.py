@@ -1,4 +1,4 @@
-"""A message that kernels are being compiled, for a user who waits longer than a second."""
+"""Messages for a user who waits: that kernels are being compiled, and how far a long call is."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import logging
 import math
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from threading import Timer
-from typing import Any
+from typing import Any, TypeVar
 
 from numba.core.event import Listener
 
@@ -15,6 +16,9 @@ from localentropy.numerics.kernel_cache import PACKAGE, KernelCache
 
 PATIENCE = 1.0
 """Seconds of compilation before the message. A pause of this length ends a wait."""
+STEP = 5.0
+"""Seconds between two messages on how far a call is."""
+T = TypeVar("T")
 
 
 class Announcer(Listener):  # type: ignore[misc]
@@ -46,11 +50,30 @@ class Announcer(Listener):  # type: ignore[misc]
         if self._told:
             return
         self._told = True
-        message = f"compiling for the first call ({name} and what else it needs): some seconds"
-        if sys.stderr and sys.stderr.isatty():
-            print(f"{PACKAGE}: {message}", file=sys.stderr)
-        else:
-            logging.getLogger(PACKAGE).info(message)
+        _say(f"compiling for the first call ({name} and what else it needs): some seconds")
+
+
+def counted(items: Sequence[T], name: str) -> Iterator[T]:
+    """The items one by one. A message says every five seconds how many are done, if the loop over them is that long.
+
+    Args:
+        items: what is worked on.
+        name: of the call.
+    """
+    told = time.monotonic()
+    for number, item in enumerate(items):
+        if time.monotonic() >= told + STEP:
+            told = time.monotonic()
+            _say(f"{name}: {number} of {len(items)} done")
+        yield item
+
+
+def _say(message: str) -> None:
+    """To the terminal, else to the log of the package."""
+    if sys.stderr and sys.stderr.isatty():
+        print(f"{PACKAGE}: {message}", file=sys.stderr)
+    else:
+        logging.getLogger(PACKAGE).info(message)
 
 
 def _is_kernel(event: Any) -> bool:

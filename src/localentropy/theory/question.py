@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol
 
 from localentropy.arguments import shown
 from localentropy.errors import DomainError
+from localentropy.numerics.waiting import counted
 from localentropy.theory.model import Asked, Model
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def question(
             models = None if isinstance(model, str) else _entries(model)
             if models is None:
                 return checked(model, *arguments, **named)
-            return _table(name, [(each, checked(each, *arguments, **named)) for each in models])
+            return _table(name, [(each, checked(each, *arguments, **named)) for each in counted(models, name)])
 
         ask.register = answer.register  # type: ignore[attr-defined]
         return ask  # type: ignore[return-value]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -74,7 +74,7 @@ def _column(upper: Panel, lower: Panel, theory: pd.DataFrame, points: pd.DataFra
     for color, marker, strength in zip(itertools.cycle(PALETTE), itertools.cycle(MARKERS), strengths, strict=False):
         line = theory[theory["regularization"] == strength].sort_values("n")
         own = points[points["regularization"] == strength]
-        style = {"color": color, "marker": marker, "markersize": 3.5}
+        style: dict[str, Any] = {"color": color, "marker": marker, "markersize": 3.5}
         name, about = f"r = {strength:g}", line[["regularization", "dataset", "features"]]
         upper.line(line["n"], line["square_error"], f"theory, {name}", {"color": color}, **about)
         unit, own = own["square_error"], own.drop(columns="square_error")

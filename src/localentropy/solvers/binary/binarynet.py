@@ -18,6 +18,7 @@ from localentropy.device import Tensor, torch, torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.adam import Adam
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import EPOCHS, GROUP, RATE_OF_SIGNS, SCALE_OF_SIGNS, SPREAD
 from localentropy.seeds import generator
 from localentropy.solvers.solution import Solution, check_instance, require_runs
@@ -246,7 +247,7 @@ def _train(state: StraightThrough, epochs: int, stop_at_first: bool) -> tuple[np
     errors = torch.full((epochs + 1, len(state.instances)), -1, device=state.real.device)
     open_ = torch.ones(len(state.instances), dtype=torch.bool, device=state.real.device)
     first, last = torch.empty_like(state.signs), torch.empty_like(state.signs)
-    for epoch in range(epochs + 1):
+    for epoch in counted(range(epochs + 1), "binarynet"):
         if epoch:
             state.update()
         errors[epoch] = state.forward()

@@ -17,6 +17,7 @@ from localentropy.arguments import (
     require_choice,
 )
 from localentropy.instances.perceptron import Instance
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import CAP, COUPLINGS, EXPONENT, REPLICAS_OF_MESSAGES, STEPS, TOLERANCE
 from localentropy.solvers.binary.messages import Messages, Update
 from localentropy.solvers.solution import FocusingRecord, Solution, check_run
@@ -132,7 +133,7 @@ def focusing_bp(
     errors = [messages.errors()]
     rows: list[tuple[float, float, int, float, float, float, float]] = []
     residual = math.inf
-    for coupling, y in zip(couplings, ys, strict=True):
+    for coupling, y in counted(list(zip(couplings, ys, strict=True)), "focusing_bp"):
         if stop == "first" and errors[-1] == 0:
             break
         messages.relax()

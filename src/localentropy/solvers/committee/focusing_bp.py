@@ -18,6 +18,7 @@ from localentropy.arguments import (
 )
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, TreeCommittee, check_committee, unit_norm
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import (
     COUPLING_END,
     COUPLING_START,
@@ -119,7 +120,7 @@ def committee_focusing_bp(
     errors = [messages.errors()]
     rows: list[tuple[float, float, int, float, float, float, float]] = []
     means, least = messages.means, math.inf
-    for coupling in np.geomspace(coupling_start, coupling_end, steps):
+    for coupling in counted(list(np.geomspace(coupling_start, coupling_end, steps)), "committee_focusing_bp"):
         before = messages.state()
         used, centre = damping, (coupling, replicas)
         first, residual, made = messages.converge(update_weights, centre, used, max_iterations, tolerance)

@@ -20,6 +20,7 @@ from localentropy.arguments import (
 from localentropy.device import Tensor, torch, torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, check_committee
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import BATCH, BETA, BETA_GROWTH, EPOCHS, GAMMA_GROWTH, GAMMA_OF_LOSS, LEARNING_RATE, LOSS
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.runs import random_start, solution
@@ -154,7 +155,7 @@ def _run(instance: Committee, seed: int, schedule: Schedule) -> Solution:
     errors = [count_errors(patterns, weights)]
     best, loss, batch = weights.copy(), math.inf, min(schedule.batch, instance.P)
     beta, gamma, by_loss = schedule.beta, schedule.gamma, schedule.stop == "loss"
-    for _ in range(schedule.epochs):
+    for _ in counted(range(schedule.epochs), "committee_sgd"):
         if loss < schedule.loss_tolerance if by_loss else errors[-1] == 0:
             break
         order = stream.permutation(instance.P)
