@@ -166,7 +166,7 @@ def write_toys(checkout: Path, seconds: float = 0.0) -> None:
         (source / f"experiments/overparam/toy_{letter}.py").write_text(EXPERIMENT.format(kernel=f"toy_kernel_{letter}"))
     for number in (91, 92, 93):
         (source / f"plots/overparam/figure{number}.py").write_text(PLOT)
-    (source / "explore/papers/overparam.py").unlink()
+    (source / "explore/papers/overparam.py").unlink(missing_ok=True)
     shutil.rmtree(checkout / "config")
     (checkout / "config/overparam").mkdir(parents=True)
     (checkout / "config/overparam/figures.yaml").write_text(FIGURES)
