@@ -272,6 +272,12 @@ def test_the_term_of_a_pair_is_three_integrals_and_its_gradient_differences(ener
         (lambda: typical(Perceptron(2.0, energy=WINDOW)), r"alpha = 2 is above alpha_c = 0\.634276977608"),
         (lambda: typical(Perceptron(3.0, energy=GibbsLoss(0.05))), "weights are frozen: allowed are higher temper"),
         (lambda: franz_parisi(Perceptron(0.3, energy=WINDOW), 0.1, 0.0), "margin_ref = 0.0"),
+        (lambda: TeacherStudent(0.3, energy=BAND), "energy = Levels.* does not see the teacher"),
+        (
+            lambda: franz_parisi(TeacherStudent(0.8, energy=GibbsLoss(0.4)), 0.1),
+            "of TeacherStudent is not computed",
+        ),
+        (lambda: replicon(RandomFeatures(3.0, 2.0, energy=GibbsLoss(0.0))), "of RandomFeatures is not computed"),
         (lambda: typical(Perceptron(0.3, energy=Levels((1.0, 0.0), (0.0, 1.0, 0.0)))), "edges = .* increasing order"),
         (lambda: typical(Perceptron(0.3, energy=Levels((1.0,), (0.0, 1.0, 0.0)))), "one more than edges: 2"),
         (lambda: typical(Perceptron(0.3, energy=Levels((1.0,), (2.0, 1.0)))), "the least must be 0"),

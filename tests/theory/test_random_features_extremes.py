@@ -7,7 +7,18 @@ import pytest
 
 from localentropy.errors import DomainError
 from localentropy.quantities import MARGIN
-from localentropy.theory import RandomFeatures, alpha_c, alpha_le, alpha_min, kappa_max, kappa_min, kappa_u, typical
+from localentropy.theory import (
+    RandomFeatures,
+    alpha_c,
+    alpha_le,
+    alpha_min,
+    binary_entropy,
+    franz_parisi,
+    kappa_max,
+    kappa_min,
+    kappa_u,
+    typical,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +72,21 @@ def test_typical_solutions_of_the_largest_margin_at_many_features(alpha_T, inv_a
     assert below[0].entropy == pytest.approx(0, abs=1e-10)
     assert below[2].entropy == pytest.approx(2 * below[1].entropy, rel=0.01) and below[1].entropy > 1e-8
     assert all(state.residual < 1e-6 for state in below)
+
+
+@pytest.mark.parametrize(
+    ("alpha_T", "inv_alpha", "activation"),
+    [(3.0, 200.0, "sign"), (5.637, 1199.9, "sign"), (3.0, 20145.0, "sign")],
+)
+def test_solutions_around_the_largest_margin_at_many_features(alpha_T, inv_alpha, activation):
+    """Near a reference that hardly feels its neighbours, flips are free; the maximum is the typical entropy."""
+    model = RandomFeatures(alpha_T, inv_alpha, activation=activation)
+    near = franz_parisi(model, [1e-9, 1.4e-4, 0.1])
+    assert near["entropy"].to_numpy() == pytest.approx(binary_entropy(near["distance"]), rel=1e-12)
+    top = franz_parisi(model, [(1 - 1e-4) * near.attrs["typical_distance"], near.attrs["typical_distance"]])
+    assert top["entropy"][1] == pytest.approx(typical(model).entropy, abs=1e-11)
+    assert top["slope"][1] == pytest.approx(0.0, abs=1e-8) and top["slope"][0] > 1e-8
+    assert (top["residual"] < 1e-7).all()
 
 
 @pytest.mark.parametrize("threshold", [kappa_u, kappa_min])

@@ -72,7 +72,10 @@ def difference(curve, distance) -> tuple[dict[str, float], np.ndarray]:
     """Order parameters of u = w - S w_ref at a distance, by name, and the fields s, X, V, Y, Z, R of the two."""
     y = curve.point(math.log(distance)).coordinates
     spread, ref = 4 * distance * (1 - distance), typical_of(curve)
-    u = dict(zip(("narrowing", "c", "sigma", "tau_latent", "rho"), [math.exp(y[5]), *(spread * y[6:])], strict=True))
+    jets = variables(np.append(y, math.log(distance)))
+    latent = curve.problem(math.log(distance)).pair(jets[:-1], jets[-1:]).latent
+    u = {name: getattr(latent, name).value for name in ("c", "sigma", "rho")}
+    u |= {"tau_latent": latent.tau.value, "narrowing": math.exp(y[5])}
     u["v"] = spread * math.exp(y[3])
     u |= {
         "chi": spread - u["v"],

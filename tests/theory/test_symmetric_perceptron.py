@@ -172,5 +172,21 @@ def test_refusals():
         typical(SymmetricPerceptron(2.0))
     with pytest.raises(DomainError, match=r"kappa = -1 is out of range: allowed are \[0.001, 5\]"):
         SymmetricPerceptron(1.0, -1.0)
-    with pytest.raises(ConvergenceError, match="branch"):
+    # There the solutions freeze, q -> 1.
+    with pytest.raises(ConvergenceError, match=r"^Franz-Parisi entropy .* distance=0\.0010\d+, q=0\.999"):
         franz_parisi(SymmetricPerceptron(1.0), 1e-4)
+
+
+@pytest.mark.parametrize(("alpha", "smallest"), [(1.0, 0.00106), (1.2, 0.0018)])
+def test_students_freeze_at_a_distance_and_the_entropy_falls_without_end(alpha, smallest):
+    """1 - q vanishes faster than the distance, and the entropy, which is negative, falls."""
+    curve = curve_of(SymmetricPerceptron(alpha), "max")
+    distances = [0.01, 0.003, smallest * 1.05, smallest * 1.005]
+    points = [curve.at(distance) for distance in distances]
+    q = [1 - 4 * d * (1 - d) * math.exp(curve._branch.to(math.log(d)).coordinates[2]) for d in distances]
+    free = 1 - np.array(q)
+    assert (np.diff(free / distances) < 0).all() and free[-1] / distances[-1] < 0.01
+    entropies = [point.entropy for point in points]
+    assert entropies[-1] < entropies[-2] - 0.01 and max(entropies) < 0
+    with pytest.raises(ConvergenceError, match=r"q=0\.999"):
+        curve.at(0.97 * smallest)

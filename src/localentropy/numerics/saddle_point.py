@@ -133,7 +133,7 @@ def solve(
         size = float(np.max(np.abs(step) / scales))
         if not math.isfinite(size):
             break
-        rounded = size < ROUNDING and size > AT_REST * last and not exact and not problem.refresh()
+        rounded = size < ROUNDING and size > AT_REST * last and (exact or not problem.refresh())
         if size < tolerance or rounded:
             value = free.value + float(free.gradient @ step)
             gradient = free.gradient + free.hessian @ step

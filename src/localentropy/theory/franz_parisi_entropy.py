@@ -18,7 +18,7 @@ from numpy.polynomial import Polynomial
 from scipy.special import entr, xlog1py
 
 from localentropy.arguments import require_choice
-from localentropy.errors import ConvergenceError
+from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.jets import Jet, exp, expm1, log, variables
 from localentropy.numerics.saddle_point import TOLERANCE, Array, FreeEntropy, StationaryPoint, solve, solve_equilibrated
@@ -44,6 +44,8 @@ CLOSE_MARGINS = 0.05
 then singular at its maximum, where the fields that both feel coincide."""
 SAME_MARGINS = 1e-6
 """Margins closer than this have the overlap at the maximum in closed form, to the square of it."""
+CLOSEST = 0.005
+"""Relative distance from the maximum up to which the branches start nearer to it where the patterns hardly pull."""
 START_GAPS = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
 """How far below the reference's margin a student's is tried, in its unit, so that the patterns hardly pull."""
 AROUND_MAXIMUM = np.array([-0.085, -0.07, -0.055, -0.04, 0.04, 0.055, 0.07, 0.085])
@@ -56,6 +58,7 @@ class Pair(NamedTuple):
     Attributes:
         s: S = 1 - 2d.
         d: distance.
+        spread: 1 - S^2.
         free: q_hat - t_hat^2 / q_hat_ref, the part of the students' common field that is not the references'.
         t_hat: conjugate of t.
         field: S_hat - t_hat.
@@ -67,6 +70,7 @@ class Pair(NamedTuple):
 
     s: Jet
     d: Jet
+    spread: Jet
     free: Jet
     t_hat: Jet
     field: Jet
@@ -115,9 +119,9 @@ class FranzParisi(FreeEntropy):
         return np.array([self.log_distance])
 
     def scales(self, coordinates: Array) -> Array:
-        """1, but for strong fields."""
-        scales = np.ones(len(coordinates))
-        scales[1:3] = np.maximum(1.0, np.abs(coordinates[1:3]))
+        """1, but for strong fields, and for what the model adds where it is large."""
+        scales = np.maximum(1.0, np.abs(coordinates))
+        scales[[0, 3, 4]] = 1.0
         return scales
 
     def refresh(self) -> bool:
@@ -132,9 +136,8 @@ class FranzParisi(FreeEntropy):
 
     def pair(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Pair:
         """The order parameters."""
-        d = exp(controls[0])
-        latent = self.student.pair_order_parameters(coordinates[5:], 4.0 * d * (1.0 - d))
-        return pair_at(coordinates, controls[0], latent)
+        x = pair_at(coordinates, controls[0])
+        return x._replace(latent=self.student.pair_order_parameters(coordinates[5:], x, self.reference.x))
 
     def parts(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> tuple[Jet, Jet]:
         """The terms of the sites (docs/margins/theory.md eq. 16, and what the model adds), and the energetic term."""
@@ -220,8 +223,7 @@ class FranzParisiCurve:
         self._unit = math.sqrt(student.variance)
         self._gap = abs(self.reference.covariances.margin - student.margin) / self._unit
         self._near = near_typical_distance(student, self.reference)
-        # Where the branches start: beside the maximum.
-        self.start_distance = 0.9 * self._near
+        self.start_distance = self._beside_maximum()
         self._starts: dict[float, Array] = {}
         self._branches: dict[bool, Branch] = {}
         self._lost: dict[bool, ConvergenceError] = {}
@@ -298,12 +300,7 @@ class FranzParisiCurve:
         try:
             return branch.to(log_distance)
         except ConvergenceError as failure:
-            d = math.exp(branch.position)
-            q = 1.0 - 4.0 * d * (1.0 - d) * math.exp(branch.point.coordinates[3])
-            point = {key: value for key, value in failure.point.items() if key != "log_distance"}
-            self._lost[beyond] = ConvergenceError(
-                "Franz-Parisi entropy", {"distance": d, "q": q, **point}, failure.residual
-            )
+            self._lost[beyond] = end_of(branch, 3, failure)
             # The branch is nearly singular at its end: the next point is followed from the start again.
             del self._branches[beyond]
             raise self._lost[beyond] from None
@@ -314,6 +311,17 @@ class FranzParisiCurve:
         energy = PairEnergy(self.reference.covariances, self.energy.nodes, curved=False)
         return from_random_flips(FranzParisi(student, self.reference, log_distance, energy))
 
+    def _beside_maximum(self) -> float:
+        """Where the branches start: below the maximum, and where the patterns pull, so that steps show how strongly."""
+        gap = 0.1
+        while gap > CLOSEST and self._gap >= CLOSE_MARGINS and self._weakly_coupled(1.0 - 0.5 * gap):
+            gap *= 0.5
+        return (1.0 - gap) * self._near
+
+    def _weakly_coupled(self, part: float) -> bool:
+        """Whether the student is nearly its reference with random flips, at a part of the distance of the maximum."""
+        return self._from_random_flips(math.log(part * self._near))[2] < WEAKLY_COUPLED
+
     def _branch(self, beyond: bool) -> Branch:
         """The branch in ln d, from beside the maximum."""
         if beyond not in self._branches:
@@ -322,7 +330,7 @@ class FranzParisiCurve:
             if log_distance not in self._starts:
                 self._starts[log_distance] = self._started(log_distance)
             self._branches[beyond] = Branch(
-                self.problem, "log_distance", 0, log_distance, self._starts[log_distance], step=0.3, smallest_step=1e-3
+                self.problem, "log_distance", 0, log_distance, self._starts[log_distance], step=0.3, smallest_step=1e-4
             )
         return self._branches[beyond]
 
@@ -347,6 +355,9 @@ class FranzParisiCurve:
 
     def _started(self, log_distance: float) -> Array:
         """Coordinates at a distance, followed from a student of so small a margin that the patterns hardly pull."""
+        _, start, size = self._from_random_flips(log_distance)
+        if size < WEAKLY_COUPLED:
+            return start
         if self.student.energy is not None:
             return self._started_by_load(log_distance)
 
@@ -423,7 +434,7 @@ class SymmetricPairs(FreeEntropy):
         """The order parameters: t and its conjugate vanish."""
         q_hat, field, log_v = coordinates
         zero = 0.0 * controls[0]
-        return pair_at([q_hat, zero, field, log_v, zero], controls[0], None)
+        return pair_at([q_hat, zero, field, log_v, zero], controls[0])
 
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
         """phi_FP."""
@@ -476,6 +487,7 @@ class SymmetricCurve:
             typical_point(model)
         self.problem = partial(SymmetricPairs, student, reference)
         self._branch = Branch(self.problem, "log_distance", 0, math.log(0.5), np.zeros(3), step=0.3, smallest_step=1e-3)
+        self._lost: ConvergenceError | None = None
 
     def outwards(self, distances: Iterable[float]) -> list[float]:
         """Distances from the maximum, so that each point starts from its neighbour."""
@@ -488,18 +500,32 @@ class SymmetricCurve:
             ConvergenceError: the branch could not be followed that far.
         """
         log_distance = math.log(min(distance, 1.0 - distance))
-        point = self._branch.to(log_distance)
+        if self._lost is not None and math.log(self._lost.point["distance"]) > log_distance:
+            raise self._lost
+        try:
+            point = self._branch.to(log_distance)
+        except ConvergenceError as failure:
+            self._lost = end_of(self._branch, 2, failure)
+            raise self._lost from None
         found = curve_point(self.problem(log_distance), point)
         return found._replace(distance=distance, slope=math.copysign(1.0, 0.5 - distance) * found.slope)
 
 
-def pair_at(y: Sequence[Jet], log_distance: Jet, latent: Any) -> Pair:
-    """The order parameters of a pair at the first coordinates of `FranzParisi`, with what the model adds."""
+def pair_at(y: Sequence[Jet], log_distance: Jet) -> Pair:
+    """The order parameters of a pair at the first coordinates of `FranzParisi`, without what the model adds."""
     d = exp(log_distance)
     spread = 4.0 * d * (1.0 - d)
     field = y[2] + 0.5 * (log(1.0 - d) - log_distance)
     chi = -spread * expm1(y[3])
-    return Pair(1.0 - 2.0 * d, d, expm1(y[0]), y[1], field, spread * exp(y[3]), chi, spread * y[4], latent)
+    return Pair(1.0 - 2.0 * d, d, spread, expm1(y[0]), y[1], field, spread * exp(y[3]), chi, spread * y[4], None)
+
+
+def end_of(branch: Branch, log_v: int, failure: ConvergenceError) -> ConvergenceError:
+    """The error of a branch that was lost: where it ended, and q there, by the position of ln v / (1 - S^2)."""
+    d = math.exp(branch.position)
+    q = 1.0 - 4.0 * d * (1.0 - d) * math.exp(branch.point.coordinates[log_v])
+    point = {key: value for key, value in failure.point.items() if key != "log_distance"}
+    return ConvergenceError("Franz-Parisi entropy", {"distance": d, "q": q, **point}, failure.residual)
 
 
 def _through(values: Array) -> Polynomial:
@@ -536,6 +562,11 @@ def curve_of(model: Model, margin_ref: float | str) -> FranzParisiCurve | Symmet
     if model.energy is None:
         return curve_around(model, margin_ref)
     require_choice("margin_ref", margin_ref, ("max",))
+    if model.teacher:
+        raise DomainError(
+            f"the Franz-Parisi entropy of {type(model).__name__} is not computed for energy = {model.energy!r}; "
+            "allowed is a margin"
+        )
     solved = model.at(energy=model.energy.solved)
     return SymmetricCurve(solved, model) if model.energy.symmetric else FranzParisiCurve(solved, model)
 
@@ -583,7 +614,7 @@ def franz_parisi(
     39; docs/overparam/theory.md section 7.
 
     Args:
-        model: its margin is that of the solutions counted.
+        model: its margin is that of the solutions counted. A model with a teacher has no energy here.
         distances: Hamming distances per weight, each in [1e-9, 1), in any order.
         margin_ref: margin of the reference in [-4, kappa_max], or "max" for kappa_max. A model with an energy takes
             only the latter: the reference is then a typical weight of the energy, a solution or one drawn at its

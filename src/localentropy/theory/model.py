@@ -157,6 +157,8 @@ class Model(Asked, ABC):
             raise DomainError(f"energy = {shown(self.energy)} is no energy: allowed are values such as GibbsLoss(0.1)")
         if self.energy is not None and self.margin != 0.0:
             raise DomainError(f"margin = {self.margin:g} beside an energy: the energy {self.energy!r} takes its place")
+        if self.energy is not None and self.energy.symmetric and self.teacher:
+            raise DomainError(f"energy = {self.energy!r} does not see the teacher: it is the same for both labels")
 
     @property
     def asked(self) -> Energy:
@@ -204,8 +206,8 @@ class Model(Asked, ABC):
     def pair_covariances(self, x: Any, ref: Any) -> PairCovariances:
         """Covariances of a student beside its reference, from the order parameters of both."""
 
-    def pair_order_parameters(self, y: Sequence[Jet], spread: Jet) -> Any:
-        """What the model adds to `franz_parisi_entropy.Pair`, at its coordinates `pair_names`; `spread` is 1 - S^2."""
+    def pair_order_parameters(self, y: Sequence[Jet], x: Any, ref: Any) -> Any:
+        """What the model adds to `franz_parisi_entropy.Pair` x, at its coordinates `pair_names`."""
         return None
 
     def pair_site_fields(self, x: Any, ref: Any) -> tuple[Number, float, float]:

@@ -111,8 +111,8 @@ class OneStep(FreeEntropy):
         entropy = entropy - 0.5 * (
             (free + t_hat * t_hat / ref.q_hat) * (v + block * split) + (1.0 - block) * split_hat * v
         )
-        between = self.student.pair_covariances(Pair(S, d, free, t_hat, pull, w, spread - w, tau, None), ref)
-        inside = self.student.pair_covariances(Pair(S, d, free, t_hat, pull, v, spread - v, tau, None), ref)
+        between = self.student.pair_covariances(Pair(S, d, spread, free, t_hat, pull, w, spread - w, tau, None), ref)
+        inside = self.student.pair_covariances(Pair(S, d, spread, free, t_hat, pull, v, spread - v, tau, None), ref)
         s, X, W, Y, Z, _ = between
         V = inside[2]
         point = [s, X, V, Y, Z, W - V, block]

@@ -33,8 +33,8 @@ NODES = (40, 56, 28)
 y and its orthogonal."""
 
 NEAR, FAR = 1e-6, 0.1
-"""Changes of the covariances, in the variance of the student's own part: below the first, rounding decides what the
-gradient shows of the second derivatives; beyond the second, differences are taken again."""
+"""Changes of the parts of a student's pre-activation, in units of its own part: below the first, rounding decides what
+the gradient shows of the second derivatives; beyond the second, differences are taken again."""
 
 SOFT_SPACING = 0.14
 """Spacing of the nodes in z beside a soft reference."""
@@ -143,11 +143,12 @@ class PairEnergy:
         Raises:
             ValueError: outside of the domain.
         """
-        point = _numbers(covariances)
-        value, gradient = self.value_and_gradient(margin, point)
+        parts = self._parts(covariances)
+        point = _numbers(parts)
+        value, gradient = self._by_parts(margin, point)
         self._steer(margin, point, gradient)
         assert self._hessian is not None
-        return compose(value, gradient, self._hessian, covariances)
+        return compose(value, gradient, self._hessian, parts)
 
     def forget(self) -> None:
         """Take differences again at the next point."""
@@ -177,37 +178,74 @@ class PairEnergy:
             raise ValueError("covariances outside of the domain")
         return found
 
+    def _parts(self, covariances: Sequence[Number]) -> tuple[Number, ...]:
+        """a, b, e, r, V of a student's pre-activation a z + b x + e u + sqrt(r) y plus its own part, from s, ..., R.
+
+        Of the reference's pre-activation, z is what references share, and x the rest; u is the rest of the teacher's.
+        G_E changes smoothly with these. In the covariances it does not: where r is small, they are next to the ends of
+        their domain.
+        """
+        s, X, V, Y, Z, R = covariances
+        at = self.reference
+        root_Q, root_V, rest = self._roots
+        by_z, b = Z * (1.0 / root_Q), (Y - Z) * (1.0 / root_V)
+        e = (R - by_z * (at.teacher / root_Q)) * (1.0 / rest)
+        return s * root_Q + by_z, s * root_V + b, e, X - by_z * by_z - b * b - e * e, V
+
+    @property
+    def _roots(self) -> tuple[float, float, float]:
+        """Deviations of z and x, and that of u in units of the teacher's."""
+        at = self.reference
+        Q = at.common + at.teacher**2
+        return math.sqrt(Q), math.sqrt(at.free), math.sqrt(at.common / Q)
+
+    def _by_parts(self, margin: float, point: Array) -> tuple[float, Array]:
+        """G_E and its derivatives, shape (5,), at a, b, e, r, V.
+
+        Raises:
+            ValueError: outside of the domain.
+        """
+        a, b, e, r, V = point
+        root_Q, root_V, rest = self._roots
+        taught = self.reference.teacher / root_Q
+        Z = a * root_Q
+        covariances = np.array([0.0, a * a + b * b + e * e + r, V, Z + b * root_V, Z, e * rest + a * taught])
+        value, (_, by_X, by_V, by_Y, by_Z, by_R) = self.value_and_gradient(margin, covariances)
+        by_a = 2.0 * a * by_X + root_Q * (by_Y + by_Z) + taught * by_R
+        return value, np.array([by_a, 2.0 * b * by_X + root_V * by_Y, 2.0 * e * by_X + rest * by_R, by_X, by_V])
+
     def _steer(self, margin: float, point: Array, gradient: Array) -> None:
         """Second derivatives: differences, or the least symmetric change that explains the last step."""
         if not self._curved:
-            self._hessian = np.zeros((6, 6))
+            self._hessian = np.zeros((5, 5))
             return
-        step = None if self._last is None else point - self._last[0]
-        if self._hessian is None or step is None or np.max(np.abs(step)) > FAR * point[2]:
+        units = _units(point)
+        step = None if self._last is None else (point - self._last[0]) / units
+        if self._hessian is None or step is None or np.max(np.abs(step)) > FAR:
             self._hessian = self._differences(margin, point, gradient)
         elif self._last is not None:
             length = float(step @ step)
-            if length > (NEAR * point[2]) ** 2:
-                missing = (gradient - self._last[1] - self._hessian @ step) / length
+            if length > NEAR**2:
+                missing = (gradient - self._last[1] - self._hessian @ (units * step)) * units / length
                 outer = np.outer(missing, step)
-                self._hessian = self._hessian + outer + outer.T - (missing @ step / length) * np.outer(step, step)
+                change = outer + outer.T - (missing @ step / length) * np.outer(step, step)
+                self._hessian = self._hessian + change / np.outer(units, units)
         self._last = (point, gradient)
 
     def _differences(self, margin: float, point: Array, gradient: Array) -> Array:
-        V = point[2]
-        matrix = np.zeros((6, 6))
-        moved = range(6) if self.reference.teacher else range(5)
-        for index in moved:
-            for length in (1e-5 * V, -1e-5 * V):
-                shifted = point.copy()
-                shifted[index] += length
-                try:
-                    matrix[index] = (self.value_and_gradient(margin, shifted)[1] - gradient) / length
-                    break
-                except ValueError:
-                    continue
+        matrix, units = np.zeros((5, 5)), _units(point)
+        for index in range(5) if self.reference.teacher else (0, 1, 3, 4):
+            length = 1e-5 * units[index]
+            moved = self._by_parts(margin, point + length * np.eye(5)[index])[1]
+            matrix[index] = (moved - gradient) / length
         symmetric: Array = 0.5 * (matrix + matrix.T)
         return symmetric
+
+
+def _units(point: Array) -> Array:
+    """The sizes at which a, b, e, r, V matter: those of the student's own part."""
+    V = point[4]
+    return np.array([math.sqrt(V), math.sqrt(V), math.sqrt(V), V, V])
 
 
 def _numbers(covariances: Sequence[Number]) -> Array:
@@ -251,7 +289,7 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
     # The Gaussian itself must be resolved where nodes crowd far from its mode.
     nodes_z = max(nodes_z, int(span * math.hypot(centre, 1.0 / scale) / _GAUSSIAN_SPACING) + 2)
     step = span / (nodes_z - 1)
-    value = by_Q = by_V = by_R = by_overlap = by_T = 0.0
+    value = by_Q = by_V = by_R = by_overlap = by_a = 0.0
     for i in range(nodes_z):
         z, weight_z = gaussian_node(centre, scale, first + step * i, step)
         bound = (margin_ref - root_Q * z) / root_V
@@ -290,7 +328,7 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
             by_Q -= 0.5 * p * bend
             by_V += 0.5 * p * g * h
             by_R += weight_z * weight_nu * density * g
-            by_T -= p * g * pull
+            by_a += p * g * z
             pulls[0] += p * g * g
             pulls[1] += p * bend * bend
         # Where the reference is exactly at its margin.
@@ -305,7 +343,9 @@ def _pair_energy(point, reference, nodes, unit, unit_weight):  # type: ignore[no
             by_overlap += weight_z * pull * weight_y * agree * hazard(base - sharpness * y)
     by_Q, by_V = by_Q / V, by_V / V
     value += below * by_Q
-    by_R, by_overlap, by_T = by_R / (noise * deviation), by_overlap / deviation, by_T / deviation
+    by_R, by_overlap, by_a = by_R / (noise * deviation), by_overlap / deviation, by_a / deviation
+    # By parts this is the mean of -g g_ref. The sum of that and by_overlap loses digits beside sharp references.
+    by_T = (by_a - 2.0 * a * by_Q - R_ref / root_Q * by_R) / root_Q - by_overlap
     gradient[0] = 2.0 * (s * (Q_ref + V_ref) + Y) * by_Q + (Q_ref + V_ref) * by_overlap + Q_ref * by_T + R_ref * by_R
     gradient[1] = by_Q
     gradient[2] = by_V

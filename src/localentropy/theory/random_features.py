@@ -65,8 +65,15 @@ class LatentGroup(NamedTuple):
 class LatentPair(NamedTuple):
     """Order parameters of the projection of u = w - S w_ref, the difference of a student and its reference.
 
+    The last four are those of the formulas. Where references hardly differ from each other, they nearly obey linear
+    relations. The deviations from these are the coordinates (docs/overparam/theory.md eq. 36).
+
     Attributes:
         log_narrowing: ln of (p_d - p) / v.
+        k: overlap of the projections of two differences, beyond what the references and the teacher explain.
+        apart: (sigma - tau) / (p_d_ref - p_ref) + t / v_ref, with t the overlap tau of the weights.
+        shared: deviation of tau.
+        taught: deviation of rho.
         c: overlap of the projections of two differences.
         sigma: overlap of the projections of a difference and its reference, P_S - S p_d_ref.
         tau: overlap of the projections of a difference and another reference, P_t - S p_ref.
@@ -74,6 +81,10 @@ class LatentPair(NamedTuple):
     """
 
     log_narrowing: Jet
+    k: Jet
+    apart: Jet
+    shared: Jet
+    taught: Jet
     c: Jet
     sigma: Jet
     tau: Jet
@@ -116,7 +127,7 @@ class RandomFeatures(Model):
     alpha: float = field(init=False, repr=False)
     moments: ActivationMoments = field(init=False, repr=False)
 
-    pair_names: ClassVar[tuple[str, ...]] = ("ln narrowing", "c", "sigma", "tau_latent", "rho")
+    pair_names: ClassVar[tuple[str, ...]] = ("ln narrowing", "k", "apart", "shared", "taught")
     load: ClassVar[str] = "inv_alpha"
     teacher: ClassVar[bool] = True
     tried: ClassVar[tuple[Quantity, ...]] = (MARGIN_OF_FEATURES, ALPHA_T_OF_THRESHOLDS)
@@ -233,9 +244,14 @@ class RandomFeatures(Model):
         own = {"q": x.q, "p": p, "p_d": p + x.delta, "r": x.r, "q_hat": x.q_hat}
         return own | {"p_hat": p_hat, "p_d_hat": A - p_hat, "r_hat": x.r / x.delta}
 
-    def pair_order_parameters(self, y: Sequence[Jet], spread: Jet) -> LatentPair:
-        """The latent order parameters of a difference; all but the first are measured in 1 - S^2."""
-        return LatentPair(y[0], *(spread * part for part in y[1:]))
+    def pair_order_parameters(self, y: Sequence[Jet], x: Any, ref: LatentOverlap) -> LatentPair:
+        """The latent order parameters of a difference (eq. 36); all but the first are measured in 1 - S^2."""
+        k, apart, shared, taught = (x.spread * part for part in y[1:])
+        p, T = ref.c + ref.r**2, x.tau / ref.v
+        along = apart - T
+        tau = 0.5 * (p - ref.delta) * (along - T) + (ref.q * ref.delta / ref.v) * T + shared
+        c = k + taught * taught - along * ((p - ref.delta - 2.0 * ref.q * ref.delta / ref.v) * T - 2.0 * shared)
+        return LatentPair(y[0], k, apart, shared, taught, c, tau + ref.delta * along, tau, ref.r * along + taught)
 
     def pair_covariances(self, x: Any, ref: LatentOverlap) -> PairCovariances:
         """The student's pre-activation is S times its reference's plus that of the difference."""
@@ -260,25 +276,11 @@ class RandomFeatures(Model):
         return latent + self.alpha * bent * (noise + square * narrowing**2) ** 2 / (1.0 - own)
 
     def pair_latent_entropy(self, x: Any, ref: LatentOverlap) -> Jet:
-        """D/N times minus the relative entropy of a difference's projection with and without patterns (eqs. 19, 20)."""
+        """D/N times minus the relative entropy of a difference's projection with and without patterns (eq. 37)."""
         u = x.latent
-        delta_ref, p_ref = ref.delta, ref.c + ref.r**2
-        # What the differences of two students share beyond the references and the teacher, with and without patterns.
-        along, beyond = u.sigma - u.tau, u.tau - ref.r * u.rho
-        k = (
-            u.c
-            - u.rho * u.rho
-            + (ref.c / delta_ref**2 - 1.0 / delta_ref) * (along * along)
-            - 2.0 / delta_ref * (along * beyond)
-        )
-        k_free = x.chi + x.tau * x.tau / ref.v**2
-        bent = (
-            u.c
-            + 2.0 / ref.v**2 * (x.tau * (u.tau - ref.q * u.sigma))
-            + (p_ref - delta_ref * (1.0 + ref.q) / ref.v) / ref.v**2 * (x.tau * x.tau)
-        )
-        narrowing = u.log_narrowing
-        latent = narrowed(narrowing) + (k * exp(-narrowing) - bent + k_free * expm1(narrowing)) / x.v
+        narrowing, k_free = u.log_narrowing, x.chi + x.tau * x.tau / ref.v**2
+        changed = u.k * expm1(-narrowing) + k_free * expm1(narrowing)
+        latent = narrowed(narrowing) + (changed - u.taught * u.taught - 2.0 * (u.apart * u.shared)) / x.v
         return (0.5 * self.alpha / self.alpha_T) * latent
 
     def group_order_parameters(self, y: Sequence[Jet], x: Any) -> LatentGroup | None:

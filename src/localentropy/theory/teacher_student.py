@@ -115,9 +115,9 @@ class TeacherStudent(Model):
         q = q_hat + r_hat**2
         return np.array([math.log(q_hat), math.log(q), math.log(r_hat), 2.0 * math.log(r_hat) - math.log(q_hat)])
 
-    def pair_order_parameters(self, y: Sequence[Jet], spread: Jet) -> TeacherPair:
+    def pair_order_parameters(self, y: Sequence[Jet], x: Any, ref: TeacherOverlap) -> TeacherPair:
         """r_hat, and rho in units of 1 - S^2."""
-        return TeacherPair(y[0], spread * y[1])
+        return TeacherPair(y[0], x.spread * y[1])
 
     def pair_covariances(self, x: Any, ref: TeacherOverlap) -> PairCovariances:
         """The student's pre-activation is S times its reference's plus that of the difference."""
