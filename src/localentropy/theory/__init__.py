@@ -24,6 +24,7 @@ from localentropy.theory.perceptron import Perceptron
 from localentropy.theory.random_features import RandomFeatures
 from localentropy.theory.spherical import Spherical
 from localentropy.theory.spherical_tree import alpha_clustering
+from localentropy.theory.square_wave import SquareWave, SquareWaveChannel, SquareWaveTeacher
 from localentropy.theory.stabilities import local_energy, stability_density
 from localentropy.theory.symmetric_perceptron import SymmetricPerceptron
 from localentropy.theory.teacher_student import TeacherStudent
@@ -51,6 +52,9 @@ __all__ = [
     "Perceptron",
     "RandomFeatures",
     "Spherical",
+    "SquareWave",
+    "SquareWaveChannel",
+    "SquareWaveTeacher",
     "Steps",
     "SymmetricPerceptron",
     "TeacherStudent",

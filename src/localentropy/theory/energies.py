@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr
+from scipy.special import log_ndtr, ndtr
 
 from localentropy.arguments import shown
 from localentropy.errors import DomainError
@@ -50,6 +50,13 @@ class Labels(NamedTuple):
 
     edges: tuple[float, ...]
     weights: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean of the teacher's pre-activation where the label is 1."""
+        edges, inside = np.array(self.edges), np.diff(ndtr([-math.inf, *self.edges, math.inf]))
+        moment = np.diff(self.weights) @ np.exp(-0.5 * edges**2) * INVERSE_SQRT_2PI
+        return float(moment / (self.weights @ inside))
 
 
 SIGN = Labels((0.0,), (0.0, 1.0))

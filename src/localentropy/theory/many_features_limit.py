@@ -118,7 +118,7 @@ def overparameterized_limit(model: RandomFeatures) -> OverparameterizedLimit:
     point, moments = overparameterized_point(model.at(alpha=1.0)), model.moments
     a, P, r = math.exp(point.coordinates[0]), math.exp(point.coordinates[1]), float(point.coordinates[2])
     p, square = P + r**2, moments.mu_1**2
-    errors = errors_at(Covariances(square * P, moments.mu_star_squared + square / (1.0 + a), moments.mu_1 * r))
+    errors = errors_at(model, Covariances(square * P, moments.mu_star_squared + square / (1.0 + a), moments.mu_1 * r))
     return OverparameterizedLimit(
         model.alpha_T, model.margin, point.value, p, p + 1.0 / (1.0 + a), r, *errors, point.residual
     )

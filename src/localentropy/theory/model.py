@@ -258,6 +258,15 @@ class Model(Asked, ABC):
         """A load at which `weakly_loaded` holds to about 1e-3."""
         return 1e-3 / (1.0 + self.alpha * self.response * self.asked.slopes(self.variance)[0] ** 2)
 
+    def disagreement(self, rest: float, R: float) -> float:
+        """Probability that the label of a pre-activation is not the teacher's.
+
+        Args:
+            rest: its variance beyond the teacher's part.
+            R: its covariance with the teacher's.
+        """
+        return math.atan2(math.sqrt(rest), R) / math.pi
+
     def describe(self) -> str:
         """The control parameters without the margin, as error messages name them."""
         return f"alpha = {self.alpha:.12g}"

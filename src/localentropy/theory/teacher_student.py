@@ -111,7 +111,7 @@ class TeacherStudent(Model):
     def weakly_loaded(self, load: float) -> Array:
         """Coordinates of the solution at a small load, to first order."""
         g, _ = self.asked.slopes(1.0)
-        q_hat, r_hat = load * self.alpha * g**2, load * self.alpha * math.sqrt(2.0 / math.pi) * g
+        q_hat, r_hat = load * self.alpha * g**2, load * self.alpha * self.labels.mean * g
         q = q_hat + r_hat**2
         return np.array([math.log(q_hat), math.log(q), math.log(r_hat), 2.0 * math.log(r_hat) - math.log(q_hat)])
 

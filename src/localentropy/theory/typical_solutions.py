@@ -105,7 +105,7 @@ def typical(model: Model) -> TypicalSolution:
     point = typical_point(model)
     order_parameters = model.reported(model.values(point.coordinates))
     if model.teacher:
-        errors = errors_at(model.covariance_values(point.coordinates))
+        errors = errors_at(model, model.covariance_values(point.coordinates))
         order_parameters |= {"error_typical": errors.typical, "error_barycenter": errors.barycenter}
     if not model.asked.hard:
         mean_energy = -point.slope(MARGIN) * math.exp(-model.asked.control)
@@ -134,13 +134,13 @@ def generalization_errors(model: Model) -> GeneralizationErrors:
         >>> round(generalization_errors(RandomFeatures(alpha_T=3.0, inv_alpha=2.0)).barycenter, 6)
         0.210473
     """
-    return errors_at(model.covariance_values(typical_point(model).coordinates))
+    return errors_at(model, model.covariance_values(typical_point(model).coordinates))
 
 
-def errors_at(at: Covariances) -> GeneralizationErrors:
+def errors_at(model: Model, at: Covariances) -> GeneralizationErrors:
     """The errors of solutions whose pre-activations have these covariances."""
     C, V, R = at
-    return GeneralizationErrors(math.atan2(math.sqrt(C + V), R) / math.pi, math.atan2(math.sqrt(C), R) / math.pi)
+    return GeneralizationErrors(model.disagreement(C + V, R), model.disagreement(C, R))
 
 
 @question(load=False, energies="hard")
