@@ -97,6 +97,9 @@ from localentropy.theory import (
     Perceptron,
     RandomFeatures,
     Spherical,
+    SquareWave,
+    SquareWaveChannel,
+    SquareWaveTeacher,
     TeacherStudent,
     alpha_c,
     alpha_clustering,
@@ -651,6 +654,9 @@ CALLS: dict[str, Call] = {
     "TwoGaussians": Call(TwoGaussians, {"centre": 0.5}),
     "Linear": Call(Linear, {"noise": 0.1}),
     "Door": Call(Door, {"width": 0.7}),
+    "SquareWaveChannel": Call(SquareWaveChannel, {"period": 4.0}),
+    "SquareWave": Call(SquareWave, {"period": 4.0}),
+    "typical of SquareWaveTeacher": Call(of(typical, SquareWaveTeacher), {"alpha": 0.8, "period": 4.0}),
     "bayes.learning": Call(
         bayes.learning, {"alpha": 1.0, "prior": "binary", "channel": "relu", "start": "informed"}
     ),
