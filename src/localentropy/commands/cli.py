@@ -285,7 +285,7 @@ def explore(
 
 @app.command()
 def docs() -> None:
-    """Rewrite the pages that are generated from the code, docs/configuration.md and docs/quantities.md."""
+    """Rewrite the pages that are generated from the code: docs/configuration.md, quantities.md and inventory.md."""
     from localentropy.commands.docs import write
 
     print(*write(), sep="\n")

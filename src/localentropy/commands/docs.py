@@ -1,4 +1,4 @@
-"""`docs`: the tables of the configuration's keys and of the quantities, generated from what declares them."""
+"""`docs`: the configuration's keys, the quantities, and what there is, generated from what declares or answers them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from localentropy import quantities
+from localentropy.commands import inventory
 from localentropy.experiments.parameters import ExperimentParameters
 from localentropy.pipeline.allowed import Schema, allowed, field_schema
 from localentropy.pipeline.config import MAIN_PAPER, ROOT, SCALES, DataSettings, General, name_section, resolve
@@ -14,6 +15,7 @@ from localentropy.quantities import Count, Quantity
 
 TABLE = Path("docs/configuration.md")
 QUANTITIES = Path("docs/quantities.md")
+INVENTORY = Path("docs/inventory.md")
 
 _GENERAL = "config/general.yaml"
 _LONGEST_VALUE = 100
@@ -126,7 +128,7 @@ def quantities_text() -> str:
 
 def write() -> tuple[Path, ...]:
     """Rewrite the pages; returns their paths."""
-    pages = {TABLE: table_text(), QUANTITIES: quantities_text()}
+    pages = {TABLE: table_text(), QUANTITIES: quantities_text(), INVENTORY: inventory.text()}
     for page, text in pages.items():
         (ROOT / page).write_text(text, encoding="utf-8")
     return tuple(pages)

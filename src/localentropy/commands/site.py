@@ -138,7 +138,14 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
     """Add to a page the list of the pages below it, which is the navigation of the site."""
     papers = find_papers()
     chapters = {
-        "Start": ["docs/first_steps", "docs/figures", "docs/library", "docs/own_model", "docs/estimators"],
+        "Start": [
+            "docs/first_steps",
+            "docs/figures",
+            "docs/library",
+            "docs/inventory",
+            "docs/own_model",
+            "docs/estimators",
+        ],
         "Gallery": [f"docs/{paper}/gallery" for paper in papers],
         "Scorecards": ["figures/gallery/scorecard", *(f"figures/gallery/{paper}/scorecard" for paper in papers)],
         "Theory": [f"docs/{paper}/theory" for paper in papers],
