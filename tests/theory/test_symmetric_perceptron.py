@@ -1,6 +1,7 @@
 """The symmetric perceptron: closed forms, bounds by moments, plain integrals, enumeration."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy.stats import norm
 
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.theory import (
+    Perceptron,
     SymmetricPerceptron,
     alpha_c,
     binary_entropy,
@@ -18,6 +20,8 @@ from localentropy.theory import (
     typical_distance,
 )
 from localentropy.theory.franz_parisi_entropy import SymmetricCurve, curve_of
+from localentropy.theory.model import Covariances, PairCovariances
+from localentropy.theory.symmetric_perceptron import Band
 from tests.enumeration import all_signs
 from tests.finite_differences import FIVE_POINTS, five_point_slope
 
@@ -148,6 +152,29 @@ def test_the_curve_is_even_and_ends_at_the_antipode():
     assert five_point_slope(around.to_numpy(), step) == pytest.approx(curve["slope"][0], abs=1e-8)
 
 
+@dataclass(frozen=True)
+class Stretched(Perceptron):
+    """Pre-activations are twice as large."""
+
+    response = 4.0
+    variance = 4.0
+
+    def covariances(self, x):
+        return Covariances(*(4.0 * part for part in super().covariances(x)))
+
+    def pair_covariances(self, x, ref):
+        s, *others = super().pair_covariances(x, ref)
+        return PairCovariances(s, *(4.0 * part for part in others))
+
+
+def test_units_of_the_pre_activations_do_not_matter():
+    stretched, expected = Stretched(1.0, energy=Band(2.0)), SymmetricPerceptron(1.0)
+    found, curve = (franz_parisi(model, [0.3, 0.02]) for model in (stretched, expected))
+    for column in ("entropy", "slope", "replicon"):
+        np.testing.assert_allclose(found[column], curve[column], rtol=1e-9)
+    assert alpha_c(stretched) == pytest.approx(alpha_c(expected), rel=1e-9)
+
+
 def test_enumeration_has_the_numbers_of_solutions_and_of_pairs():
     """Means over 300 instances at N = 13, P = 13: of solutions, and of pairs at each distance, against their laws."""
     N, P, kappa, rng = 13, 13, 1.0, np.random.default_rng(1)
@@ -181,6 +208,7 @@ def test_refusals():
 def test_students_freeze_at_a_distance_and_the_entropy_falls_without_end(alpha, smallest):
     """1 - q vanishes faster than the distance, and the entropy, which is negative, falls."""
     curve = curve_of(SymmetricPerceptron(alpha), "max")
+    assert isinstance(curve, SymmetricCurve)
     distances = [0.01, 0.003, smallest * 1.05, smallest * 1.005]
     points = [curve.at(distance) for distance in distances]
     q = [1 - 4 * d * (1 - d) * math.exp(curve._branch.to(math.log(d)).coordinates[2]) for d in distances]

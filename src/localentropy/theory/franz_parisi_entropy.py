@@ -453,11 +453,12 @@ class SymmetricPairs(FreeEntropy):
         return softness * self.student.pair_stiffness(x, pulled, bent)
 
     def _asked(self) -> tuple[Steps, Labels]:
-        """What is asked of the students' stabilities, and the weights of the reference's."""
+        """What is asked of the students' stabilities, and the weights of the reference's, in units of its deviation."""
         asked, energy = self.student.energy, self.reference.energy
         assert isinstance(asked, Steps)
         assert isinstance(energy, Steps)
-        return asked, energy.labels
+        deviation, (edges, weights) = math.sqrt(self.student.variance), energy.labels
+        return asked, Labels(tuple(edge / deviation for edge in edges), weights)
 
     def _covariances(self, x: Pair) -> Covariances:
         """Of the students' pre-activations, with that of the reference in units of its deviation as the teacher's."""

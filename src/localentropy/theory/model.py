@@ -225,8 +225,10 @@ class Model(Asked, ABC):
             x: order parameters of a student and its reference.
             pulled: mean square of the first derivative of ln H by a student's field.
             bent: mean square of the second derivative.
+
+        Here covariances are linear in the overlap. A model in which they are not has a factor of its own.
         """
-        return self.alpha * bent
+        return self.alpha * bent * self.response**2
 
     @abstractmethod
     def group_covariances(self, x: Any) -> GroupCovariances:
