@@ -126,7 +126,7 @@ def test_the_gallery_command_copies_all_or_what_is_named(made: Checkout) -> None
     for drawn in made.folder.glob("figures/default/overparam/figure92.*"):
         drawn.unlink()
     copied = made.python("gallery", "figure91")
-    kinds = ("png", "csv", "look.json")
+    kinds = ("png", "pdf", "csv", "look.json")
     assert copied.output.split() == [f"figures/gallery/overparam/figure91.{kind}" for kind in kinds]
     for file in copied.output.split():
         assert (made.folder / file).read_bytes() == (made.folder / file.replace("gallery", "default")).read_bytes()
