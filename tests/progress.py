@@ -69,6 +69,13 @@ class Patience:
             raise Hangs(f"less than {WORK:g} s of CPU in {STILL:g} s")
 
 
+def kill(process: subprocess.Popen[Any]) -> None:
+    """Kill a process and all below it."""
+    for each in family(process.pid):
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
+
+
 def until(event: Callable[[], Any], process: subprocess.Popen[Any], patience: Patience | None = None) -> None:
     """Wait for something that a process brings about.
 
@@ -110,7 +117,5 @@ def _patiently(process: subprocess.Popen[Any], wait: Callable[[], Any]) -> Any:
             try:
                 patience.look()
             except Hangs:
-                for each in family(process.pid):
-                    with suppress(psutil.NoSuchProcess):
-                        each.kill()
+                kill(process)
                 raise

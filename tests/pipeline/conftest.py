@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import fcntl
+import functools
+import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from select import select
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from localentropy import environment
 from tests import progress
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,6 +117,13 @@ class Run:
         return [line for line in self.output.splitlines() if not line.startswith("Using workflow specific profile")]
 
 
+@functools.cache
+def _starter() -> subprocess.Popen[str]:
+    """The process that starts programs of Python's: one for all tests. It ends with this process."""
+    command = [sys.executable, str(Path(__file__).with_name("warm.py"))]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
 class Checkout:
     """A directory with a copy of the repository in it."""
 
@@ -121,16 +134,28 @@ class Checkout:
         return [sys.executable, "-m", "snakemake", *arguments]
 
     def snakemake(self, *arguments: str) -> Run:
-        done = progress.run(self.command(*arguments), cwd=self.folder)
-        return Run(done.returncode, done.stdout + done.stderr)
+        return self._warm("snakemake", arguments, dict(os.environ))
 
     def python(self, *arguments: str) -> Run:
-        done = progress.run(
-            [sys.executable, "-m", "localentropy", *arguments],
-            cwd=self.folder,
-            env={"PYTHONPATH": str(self.folder / "src"), "PATH": "/usr/bin:/bin"},
-        )
-        return Run(done.returncode, done.stdout + done.stderr)
+        own = {"PYTHONPATH": str(self.folder / "src"), "PATH": "/usr/bin:/bin"}
+        return self._warm("localentropy", arguments, own | environment.STATED)
+
+    def _warm(self, program: str, arguments: tuple[str, ...], variables: dict[str, str]) -> Run:
+        """Run a program of Python's whose libraries are imported."""
+        starter = _starter()
+        asked, answers = starter.stdin, starter.stdout
+        assert asked and answers
+        with TemporaryDirectory() as folder:
+            out, err = Path(folder, "out"), Path(folder, "err")
+            asked.write(json.dumps([str(self.folder), program, arguments, variables, str(out), str(err)]) + "\n")
+            asked.flush()
+            try:
+                progress.until(lambda: select([answers], [], [], 0)[0], starter)
+            except AssertionError:
+                progress.kill(starter)
+                _starter.cache_clear()
+                raise
+            return Run(int(answers.readline()), out.read_text() + err.read_text())
 
     def edit(self, path: str, change: Callable[[str], str]) -> None:
         file = self.folder / path
