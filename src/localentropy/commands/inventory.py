@@ -26,6 +26,9 @@ from localentropy.theory import (
     Perceptron,
     RandomFeatures,
     Spherical,
+    SquareWave,
+    SquareWaveChannel,
+    SquareWaveTeacher,
     SymmetricPerceptron,
     TeacherStudent,
     TreeCommittee,
@@ -52,10 +55,12 @@ def examples() -> dict[str, tuple[Sequence[Any], Sequence[dict[str, Any]]]]:
     """Model → examples of it, and small problems of it, as the arguments of a solver."""
     stored = random_patterns(N=21, P=5, seed=0)
     teacher = np.where(np.arange(21) % 3 > 0, 1, -1)
+    wave = SquareWave(4.0)
     planted = Instance(stored.patterns, np.sign(stored.patterns @ teacher), seed=0)
     trees = [random_tree_committee(N=27, P=5, K=3, seed=0), random_full_committee(N=9, P=5, K=3, seed=0)]
     taught = [planted, generalized_linear(12, 8, 0, prior="binary", channel="sign")]
     features = [hidden_manifold(D=5, P=8, N=21, seed=0, activation=name) for name in ("sign", "tanh")]
+    waves = generalized_linear(12, 8, 0, prior="binary", channel=SquareWaveChannel(4.0))
     soft = Perceptron(alpha=0.5, energy=CrossEntropy(2.0, log_beta=1.0))
     spherical = [
         Spherical(alpha=1.0, units=3),
@@ -70,6 +75,8 @@ def examples() -> dict[str, tuple[Sequence[Any], Sequence[dict[str, Any]]]]:
         "`Perceptron`": ([Perceptron(alpha=0.5)], of([stored])),
         "`Perceptron` with `CrossEntropy`": ([soft], of([stored], energy="cross_entropy")),
         "`SymmetricPerceptron`": ([SymmetricPerceptron(alpha=0.5)], of([stored], constraint=Band(1.0))),
+        "`Perceptron` with `SquareWave`": ([Perceptron(alpha=0.5, energy=wave)], of([stored], constraint=wave)),
+        "`SquareWaveTeacher`": ([SquareWaveTeacher(alpha=0.5)], [*of([stored], constraint=wave), *of([waves])]),
         "`TeacherStudent`": ([TeacherStudent(alpha=0.5)], of(taught)),
         "`RandomFeatures`": ([RandomFeatures(alpha_T=3.0, inv_alpha=2.0)], of(features)),
         "`TreeCommittee`": ([TreeCommittee(alpha=0.5)], []),
