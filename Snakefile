@@ -7,7 +7,10 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
-sys.path.insert(0, str(Path(workflow.basedir, "src")))
+# Where this file lies. In the workflow of somebody else it is a module, and `basedir` is the folder of that workflow.
+HERE = str(workflow.current_basedir)
+
+sys.path.insert(0, str(Path(HERE, "src")))
 
 from localentropy import environment
 
@@ -17,16 +20,12 @@ from localentropy.pipeline import workflow as steps
 from localentropy.errors import LocalEntropyError
 
 try:
-    pipeline = steps.Pipeline(workflow)
+    pipeline = steps.Pipeline(workflow, config if HERE != workflow.basedir else None)
 except LocalEntropyError as error:
     steps.stop(error)
 
-FOLDER = pipeline.configuration.folder
-
 # The packages of every job. In a path, Snakemake takes a word in braces for a wildcard.
-ENVIRONMENT = (
-    str(Path(workflow.basedir, "environment.yml")).replace("{", "{{").replace("}", "}}")
-)
+ENVIRONMENT = str(Path(HERE, "environment.yml")).replace("{", "{{").replace("}", "}}")
 
 # What the templates of the report show.
 config["captions"] = pipeline.captions()
@@ -40,6 +39,7 @@ wildcard_constraints:
     paper=r"[a-z]+",
     name=r"[a-z][a-z0-9_]*",
     module=r"(?!scorecard\b)[a-z][a-z0-9_]*",
+    origin=r"[0-9a-f]{16}",
     part=r"\d+",
     parts=r"\d+",
 
@@ -50,11 +50,8 @@ onstart:
     workflow.scheduler.job_rate_limiter = None
 
 
-onsuccess:
-    pipeline.succeed()
-
-
-TARGETS = pipeline.target_files()
+onerror:
+    pipeline.fail()
 
 
 # The first rule is what `snakemake` without a target makes: it says what can be made. Rules of included files do not count.
@@ -66,7 +63,7 @@ rule help:
 rule all:
     "every figure of every paper"
     input:
-        [TARGETS[target] for target in pipeline.configuration.figures],
+        pipeline.files("all"),
 
 
 include: "rules/outputs.smk"
@@ -76,5 +73,6 @@ include: "rules/pipeline.smk"
 
 try:
     pipeline.require_targets()
+    pipeline.prepare()
 except LocalEntropyError as error:
     steps.stop(error)

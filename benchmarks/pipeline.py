@@ -2,7 +2,7 @@
 
     python benchmarks/pipeline.py [smoke | default | paper]
 
-Snakemake measured these numbers: it samples each job, and writes `logs/<scale>/<paper>/<experiment>/*.benchmark.tsv`. A
+Snakemake measured these numbers: it samples each job, and writes `logs/<paper>/<experiment>/<hash>/*.benchmark.tsv`. A
 job of less than a second may have no sample, and then counts as nothing.
 """
 
@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pandas as pd
 
+from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import resolve
 from localentropy.pipeline.jobs import output_jobs, table_jobs
 
 
-def parts(folder: str, experiment: str) -> pd.DataFrame:
+def parts(job: ExperimentJob) -> pd.DataFrame:
     """The measured parts of an experiment, one row each."""
-    files = sorted(Path("logs", folder, experiment).glob("*.benchmark.tsv"))
+    files = sorted(Path("logs", job.name, job.address).glob("*.benchmark.tsv"))
     empty = pd.DataFrame(columns=["s", "max_rss", "cpu_time"], dtype=float)
     return pd.concat([empty, *(pd.read_csv(file, sep="\t", na_values="-") for file in files)])
 
@@ -27,7 +28,7 @@ def parts(folder: str, experiment: str) -> pd.DataFrame:
 def main(scale: str = "default") -> None:
     configuration = resolve(scale)
     jobs = {job.name: job for job in table_jobs(configuration)}
-    measured = {name: parts(configuration.folder, name) for name in jobs}
+    measured = {name: parts(job) for name, job in jobs.items()}
     cpu = {name: float(rows["cpu_time"].sum()) for name, rows in measured.items()}
     print("\nexperiment | tasks in jobs | longest part, s | CPU, s | memory, GB")
     for name, rows in measured.items():

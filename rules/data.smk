@@ -5,15 +5,12 @@ rule dataset:
     input:
         ancient(pipeline.inputs("dataset")),
     output:
-        multiext(
-            f"data/prepared/{pipeline.configuration.data.source}/{{name}}",
-            ".npz",
-            ".json",
-        ),
+        update("data/prepared/{name}/{origin}.npz"),
+        update("data/prepared/{name}/{origin}.json"),
     log:
-        f"logs/data/{pipeline.configuration.data.source}/{{name}}.log",
+        "logs/data/{name}/{origin}.log",
     benchmark:
-        f"logs/data/{pipeline.configuration.data.source}/{{name}}.benchmark.tsv"
+        "logs/data/{name}/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
     threads: 1

@@ -1,55 +1,69 @@
-# What a user asks for: one figure by its name, or all (Snakefile); all scorecards, or that of one paper.
+# What a user asks for: one figure by its name, or all (Snakefile); all scorecards, or that of one paper; one table.
 
 
-for target, files in TARGETS.items():
+for target in pipeline.targets():
 
     rule:
         name:
             target
         input:
-            files,
+            pipeline.files(target),
         message:
             f"{target} is up to date"
 
 
-NOTEBOOKS = glob_wildcards("notebooks/{name}.py").name
+for experiment in pipeline.configuration.experiments:
+
+    rule:
+        name:
+            experiment
+        input:
+            pipeline.tables(experiment),
+        message:
+            f"{experiment} is up to date"
+
+
+rule datasets:
+    "the prepared datasets that figures read"
+    input:
+        pipeline.datasets,
+    message:
+        "the datasets are up to date"
 
 
 rule notebooks:
     "the notebooks, run, as pages"
     input:
-        expand("notebooks/{name}.html", name=NOTEBOOKS),
+        pipeline.pages,
 
 
-# A notebook is a py:percent source; it is run from top to bottom and rendered with its outputs. Its last line is its stamp.
+# A notebook is a py:percent source; it is run from top to bottom and rendered with its outputs.
 rule notebook:
     input:
-        source=ancient(pipeline.inputs("notebook")),
+        source=ancient(pipeline.notebook),
     output:
-        "notebooks/{name}.html",
+        update("results/notebooks/{name}/{origin}.html"),
     log:
-        "logs/notebooks/{name}.log",
+        "logs/notebooks/{name}/{origin}.log",
     benchmark:
-        "logs/notebooks/{name}.benchmark.tsv"
+        "logs/notebooks/{name}/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
     threads: 1
     resources:
         mem_mb=4000,
         runtime=30,
-    params:
-        stamp=lambda wildcards: pipeline.job("notebook", wildcards).stamp(),
     message:
         "running the notebook {wildcards.name}"
     shell:
         "python -m localentropy notebook {input.source:q} {output:q} > {log:q} 2>&1 && "
-        "echo {params.stamp:q} >> {output:q}"
+        "cp {output:q} notebooks/{wildcards.name}.html"
 
 
 rule scorecard:
     "every claim of every paper with its verdict; overparam_scorecard: those of one paper"
     input:
-        pipeline.scorecard_files(),
+        pipeline.files("scorecard"),
     message:
         "the scorecards are up to date"
 
@@ -78,10 +92,9 @@ rule dag:
 rule report:
     "Snakemake's report: figures, scorecards, numbers, run times on one page"
     input:
-        rules.all.input,
-        rules.scorecard.input,
+        pipeline.files("report"),
     log:
-        f"logs/{FOLDER}/report.log",
+        f"logs/{pipeline.configuration.folder}/report.log",
     conda:
         ENVIRONMENT
     threads: 1
@@ -89,7 +102,7 @@ rule report:
         mem_mb=2000,
         runtime=10,
     params:
-        file=f"figures/{FOLDER}/report.html",
+        file=f"figures/{pipeline.configuration.folder}/report.html",
         configuration=pipeline.configuration_arguments(),
     message:
         "writing the report"

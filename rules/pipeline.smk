@@ -1,20 +1,20 @@
 # Experiments → tables → figures.
 #
-# What runs again: a file whose stamp is not the one that is wanted now. The stamp holds the job's own parameters, a hash
-# of the code that it uses, and hashes of its inputs. The functions below that list inputs compare the stamps, and set a
-# stale file aside (src/localentropy/pipeline/workflow.py, `_guard`). Nothing else decides: to Snakemake every input is
-# `ancient`, source files are no inputs, and a file is there or missing.
+# The name of a file holds the hash of what it is made from: parameters, code, and the files that are read
+# (src/localentropy/pipeline/computations.py). A file that exists is current, and nothing else decides: to Snakemake every
+# input is `ancient`, and source files are no inputs. Every output is `update`: Snakemake must not delete it before a job,
+# because another pipeline may have made it meanwhile.
 
 
 rule experiment:
     input:
         ancient(pipeline.inputs("experiment")),
     output:
-        f"results/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.parquet",
+        update("results/{paper}/{name}/{origin}/{part}-of-{parts}.parquet"),
     log:
-        f"logs/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.log",
+        "logs/{paper}/{name}/{origin}/{part}-of-{parts}.log",
     benchmark:
-        f"logs/{FOLDER}/{{paper}}/{{name}}/{{part}}-of-{{parts}}.benchmark.tsv"
+        "logs/{paper}/{name}/{origin}/{part}-of-{parts}.benchmark.tsv"
     conda:
         ENVIRONMENT
     threads: lambda wildcards: pipeline.job("experiment", wildcards).parameters.threads
@@ -35,11 +35,11 @@ rule merge:
     input:
         ancient(pipeline.inputs("experiment")),
     output:
-        f"results/{FOLDER}/{{paper}}/{{name}}.parquet",
+        update("results/{paper}/{name}/{origin}.parquet"),
     log:
-        f"logs/{FOLDER}/{{paper}}/{{name}}.log",
+        "logs/{paper}/{name}/{origin}.log",
     benchmark:
-        f"logs/{FOLDER}/{{paper}}/{{name}}.benchmark.tsv"
+        "logs/{paper}/{name}/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -59,27 +59,31 @@ rule plot:
     input:
         ancient(pipeline.inputs("figure")),
     output:
-        png=report(
-            f"figures/{FOLDER}/{{paper}}/{{module}}.png",
-            caption="../docs/report/figure.rst",
-            category="{paper}",
-            subcategory="figures",
-            labels=pipeline.report_labels,
+        png=update(
+            report(
+                "results/figures/{paper}/{module}/{origin}/{module}.png",
+                caption="../docs/report/figure.rst",
+                category="{paper}",
+                subcategory="figures",
+                labels=pipeline.report_labels,
+            )
         ),
-        pdf=f"figures/{FOLDER}/{{paper}}/{{module}}.pdf",
-        csv=report(
-            f"figures/{FOLDER}/{{paper}}/{{module}}.csv",
-            caption="../docs/report/figure.rst",
-            category="{paper}",
-            subcategory="numbers",
-            labels=pipeline.report_labels,
+        pdf=update("results/figures/{paper}/{module}/{origin}/{module}.pdf"),
+        csv=update(
+            report(
+                "results/figures/{paper}/{module}/{origin}/{module}.csv",
+                caption="../docs/report/figure.rst",
+                category="{paper}",
+                subcategory="numbers",
+                labels=pipeline.report_labels,
+            )
         ),
-        look=f"figures/{FOLDER}/{{paper}}/{{module}}.look.json",
-        record=f"figures/{FOLDER}/{{paper}}/{{module}}.json",
+        look=update("results/figures/{paper}/{module}/{origin}/{module}.look.json"),
+        record=update("results/figures/{paper}/{module}/{origin}/{module}.json"),
     log:
-        f"logs/{FOLDER}/{{paper}}/plot-{{module}}.log",
+        "logs/figures/{paper}/{module}/{origin}.log",
     benchmark:
-        f"logs/{FOLDER}/{{paper}}/plot-{{module}}.benchmark.tsv"
+        "logs/figures/{paper}/{module}/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -99,20 +103,25 @@ rule claims:
     input:
         ancient(pipeline.inputs("scorecard")),
     output:
-        report(
-            f"figures/{FOLDER}/{{paper}}/scorecard.html",
-            caption="../docs/report/scorecard.rst",
-            category="{paper}",
-            subcategory="scorecard",
-            labels={"figure": "scorecard", "shows": "every claim with its verdict"},
+        update(
+            report(
+                "results/figures/{paper}/scorecard/{origin}/scorecard.html",
+                caption="../docs/report/scorecard.rst",
+                category="{paper}",
+                subcategory="scorecard",
+                labels={
+                    "figure": "scorecard",
+                    "shows": "every claim with its verdict",
+                },
+            )
         ),
-        f"figures/{FOLDER}/{{paper}}/scorecard.csv",
-        f"figures/{FOLDER}/{{paper}}/scorecard.md",
-        f"figures/{FOLDER}/{{paper}}/scorecard.json",
+        update("results/figures/{paper}/scorecard/{origin}/scorecard.csv"),
+        update("results/figures/{paper}/scorecard/{origin}/scorecard.md"),
+        update("results/figures/{paper}/scorecard/{origin}/scorecard.json"),
     log:
-        f"logs/{FOLDER}/{{paper}}/scorecard.log",
+        "logs/figures/{paper}/scorecard/{origin}.log",
     benchmark:
-        f"logs/{FOLDER}/{{paper}}/scorecard.benchmark.tsv"
+        "logs/figures/{paper}/scorecard/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
     threads: 1
@@ -132,13 +141,13 @@ rule summary:
     input:
         ancient(pipeline.inputs("summary")),
     output:
-        f"figures/{FOLDER}/scorecard.md",
-        f"figures/{FOLDER}/scorecard.html",
-        f"figures/{FOLDER}/scorecard.json",
+        update("results/figures/scorecard/{origin}/scorecard.md"),
+        update("results/figures/scorecard/{origin}/scorecard.html"),
+        update("results/figures/scorecard/{origin}/scorecard.json"),
     log:
-        f"logs/{FOLDER}/scorecard.log",
+        "logs/figures/scorecard/{origin}.log",
     benchmark:
-        f"logs/{FOLDER}/scorecard.benchmark.tsv"
+        "logs/figures/scorecard/{origin}.benchmark.tsv"
     conda:
         ENVIRONMENT
     threads: 1

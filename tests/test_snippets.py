@@ -17,6 +17,7 @@ import pandas as pd
 import pytest
 
 from localentropy.pipeline.artifacts import Stamp, write_table
+from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import read_overrides, resolve
 from localentropy.pipeline.outputs import FigureJob
 
@@ -55,10 +56,10 @@ def statements(block: str) -> Iterator[tuple[ast.stmt, str | None]]:
 def test_the_snippets_of_a_page_run_in_their_order(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = "\n".join(python_blocks(page))
-    for name in re.findall(r'"(results/[^"]*\.parquet)"', text):
+    for name in re.findall(r'resolve\(\), "(\w+/\w+)"\)\.table', text):
         rows = pd.DataFrame({"D": [21], "inv_alpha": [1.2], "quantity": ["solved"], "value": [1.0]})
-        Path(name).parent.mkdir(parents=True)
-        write_table(Path(name), rows, Stamp("a/table", {}, "code"), datetime.now(UTC), ["snakemake"])
+        table = ExperimentJob.from_configuration(resolve(), name).table
+        write_table(table, rows, Stamp("a/table", {}, "code"), datetime.now(UTC), ["snakemake"])
     names: dict[str, object] = {}
     for block in python_blocks(page):
         for statement, number in statements(block):
@@ -89,4 +90,5 @@ def test_the_first_steps_name_the_folders_that_are_written() -> None:
     page = ROOT / "docs/first_steps.md"
     ((target, words),) = lines_of_make(page)
     for configuration in (resolve(), resolve(overrides=read_overrides(words))):
-        assert f"look at {FigureJob.paths(configuration.folder, target)[0]} in any browser" in page.read_text()
+        published = FigureJob.from_configuration(configuration, target).published
+        assert f"look at {published}.png in any browser" in page.read_text()

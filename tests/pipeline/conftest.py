@@ -105,7 +105,7 @@ class Run:
 
     @property
     def outdated(self) -> set[str]:
-        """Files that `verify` did not find current, or that Snakemake set aside."""
+        """Files that `verify` did not find current, or that a run deleted."""
         lines = [line.partition(": ") for line in self.output.splitlines()]
         return {
             file for file, _, said in lines if file.startswith(("results/", "figures/", "data/")) and said != "current"
@@ -163,6 +163,15 @@ class Checkout:
         after = change(before)
         assert after != before, f"{path}: the edit changes nothing"
         file.write_text(after)
+
+    def table(self, name: str, part: str = "") -> Path:
+        """The newest table of an experiment of the main paper, or its part, such as `1-of-2`."""
+        pattern = f"results/overparam/{name}/*/{part}.parquet" if part else f"results/overparam/{name}/*.parquet"
+        return max(self.folder.glob(pattern), key=lambda file: file.stat().st_mtime_ns)
+
+    def tables(self) -> dict[str, bytes]:
+        """The content of all tables and their parts."""
+        return self.contents("results/**/*.parquet")
 
     def contents(self, pattern: str) -> dict[str, bytes]:
         files = sorted(self.folder.glob(pattern))

@@ -62,8 +62,8 @@ def test_the_same_table_has_the_same_bytes(table: Path, tmp_path: Path) -> None:
     [
         ({"parameters": {"a": 2.0}}, "parameters"),
         ({"code": "other"}, "code"),
-        ({"inputs": {"d": "f"}}, "inputs"),
-        ({"part": "0/2"}, "experiment"),
+        ({"origins": {"overparam/y": "f"}}, "tables or datasets"),
+        ({"name": "overparam/y"}, "experiment"),
     ],
 )
 def test_stamps_tell_what_differs(change: dict[str, object], label: str) -> None:

@@ -18,7 +18,7 @@ from localentropy.commands import cli
 from localentropy.errors import ConfigError
 from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import ROOT, resolve
-from localentropy.pipeline.jobs import Job, output_jobs, table_jobs
+from localentropy.pipeline.jobs import output_jobs, table_jobs
 
 SHIPPED = {
     name: (ROOT / name).read_text()
@@ -94,8 +94,7 @@ def mutated_texts(draw: Any, text: str) -> str:
 def resolves_or_says_why(scale: str, root: Path, **arguments: Any) -> None:
     try:
         configuration = resolve(scale, root=root, **arguments)
-        jobs: list[Job] = [*table_jobs(configuration), *output_jobs(configuration)]
-        for job in jobs:
+        for job in (*table_jobs(configuration), *output_jobs(configuration)):
             job.model_dump_json()
             if isinstance(job, ExperimentJob):
                 assert job.parts >= 1  # tasks can be made of the parameters

@@ -7,8 +7,6 @@ import shutil
 
 from tests.pipeline.conftest import Checkout
 
-TABLE = "overparam/toy_a.parquet"
-
 
 def taken(toys: Checkout, folder: str) -> dict[str, str]:
     """Which tables the figure's record says are not computed here."""
@@ -23,7 +21,7 @@ def test_a_committed_table_serves_the_parameters_that_it_was_made_from(toys: Che
     committed = toys.folder / "data/paper_scale/overparam"
     committed.mkdir(parents=True)
     for suffix in (".parquet", ".json"):
-        shutil.copy((toys.folder / "results/paper" / TABLE).with_suffix(suffix), committed)
+        shutil.copy(toys.table("toy_a").with_suffix(suffix), (committed / "toy_a").with_suffix(suffix))
     drawn = toys.contents("figures/paper/overparam/*.csv")
     for name in ("results", "figures"):
         shutil.rmtree(toys.folder / name)

@@ -81,12 +81,26 @@ def test_edits_rerun_exactly_what_depends_on_them(made: Checkout) -> None:
     assert made.snakemake("all").did == ALL_A
 
 
+def test_a_value_or_code_that_is_taken_back_finds_its_results(made: Checkout) -> None:
+    before = made.contents("figures/**/*")
+    made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
+    assert made.snakemake("all").did == ALL_A
+    assert made.contents("figures/default/**/figure91.csv") != {
+        name: content for name, content in before.items() if name.endswith("figure91.csv")
+    }
+    made.edit(KERNEL, lambda text: text.replace("* 5", "* 1"))
+    run = made.snakemake("all")
+    assert run.status == 0 and run.did == set(), run.output
+    assert made.contents("figures/**/*") == before
+
+
 def test_marks_of_a_killed_run_hide_nothing_that_is_missing(made: Checkout) -> None:
     # Snakemake marks the outputs of running jobs. The orphan of a killed run has written this one since.
-    mark = made.folder / ".snakemake/incomplete" / b64encode(b"results/default/overparam/toy_a/1-of-2.parquet").decode()
+    part = str(made.table("toy_a", "1-of-2").relative_to(made.folder))
+    mark = made.folder / ".snakemake/incomplete" / b64encode(part.encode()).decode()
     mark.parent.mkdir(exist_ok=True)
     mark.write_text('{"external_jobid": null}')
-    (made.folder / "figures/default/overparam/figure92.png").unlink()
+    shutil.rmtree(made.folder / "results/figures/overparam/figure92")
     run = made.snakemake("all")
     assert run.status == 0, run.output
     assert run.did == drawing(92), run.output
@@ -99,20 +113,20 @@ def test_other_data_rerun_what_reads_them_and_missing_prepared_data_nothing(toys
         lambda text: text.replace(_CLASS, f'{_CLASS}\n    DATASETS = ("cifar10",)'),
     )
     assert toys.snakemake("all").did == EVERYTHING | {"preparing the dataset cifar10"}
-    # A damaged file that nothing needs is set aside, and nobody says that it is made again.
-    (toys.folder / "data/prepared/embedded/cifar10.json").write_text("{}")
-    assert_as_verify_says(toys, {"data/prepared/embedded/cifar10.npz"}, set())
+    # A damaged file that nothing needs is deleted, and nobody says that it is made again.
+    (record,) = toys.folder.glob("data/prepared/cifar10/*.json")
+    record.write_text("{}")
+    assert_as_verify_says(toys, {str(record.with_suffix(".npz").relative_to(toys.folder))}, set())
     shutil.rmtree(toys.folder / "data/prepared")
     assert toys.snakemake("all").did == set()
     # The plan is enough: the raw files of another source need not be there.
     mirror = toys.snakemake("-n", "all", "--config", "data={source: mirror, mirror: elsewhere}")
-    assert mirror.did == EVERYTHING | {"preparing the dataset cifar10"}, mirror.output
-    assert "figures/default-data.source=mirror/overparam/figure91.png" in mirror.output
+    assert mirror.did == ALL_A | {"preparing the dataset cifar10"}, mirror.output
     edit = lambda text: text.replace("save(dataset, output)", "save(dataset, Path(output))")  # noqa: E731
     toys.edit("src/localentropy/data/prepare.py", edit)
     assert toys.snakemake("-n", "all").did == ALL_A | {"preparing the dataset cifar10"}
     # The same with the prepared file there.
-    assert toys.snakemake("data/prepared/embedded/cifar10.npz").did == {"preparing the dataset cifar10"}
+    assert toys.snakemake("datasets").did == {"preparing the dataset cifar10"}
     run = toys.snakemake("figure91", "figure92")
     assert run.did == jobs("a") | drawing(91), run.output
     (toys.folder / "data/embedded").unlink()
@@ -122,32 +136,33 @@ def test_other_data_rerun_what_reads_them_and_missing_prepared_data_nothing(toys
     assert toys.snakemake("-n", "figure91").did == jobs("a") | drawing(91) | {"preparing the dataset cifar10"}
 
 
-def assert_as_verify_says(checkout: Checkout, outdated: set[str], did: set[str]) -> None:
-    """Check that a run sets aside what `verify` names, speaks of nothing else, and leaves nothing outdated."""
+def assert_as_verify_says(checkout: Checkout, damaged: set[str], did: set[str]) -> None:
+    """Check that a run deletes what `verify` names, speaks of nothing else, and leaves nothing damaged."""
     verified = checkout.python("verify")
-    assert verified.status == 1 and verified.outdated == outdated, verified.output
-    for dry, words in ((["-n"], "a real run sets it aside"), ([], "set aside")):
-        run = checkout.snakemake("all", *dry)
-        assert run.status == 0 and run.did == did and run.outdated == outdated, run.output
-        assert run.output.count(f"; {words}\n") == len(outdated), run.output
+    assert verified.status == 1 and verified.outdated == damaged, verified.output
+    plan = checkout.snakemake("all", "-n")
+    assert plan.status == 0 and plan.outdated == damaged, plan.output
+    assert plan.output.count("; a real run deletes it\n") == len(damaged), plan.output
+    run = checkout.snakemake("all")
+    assert run.status == 0 and run.did == did and run.outdated == damaged, run.output
+    assert run.output.count("; deleted\n") == len(damaged), run.output
     verified = checkout.python("verify")
     assert verified.status == 0 and verified.outdated == set(), verified.output
 
 
-def test_parts_that_nothing_needs_are_set_aside_and_not_said_to_be_remade(made: Checkout) -> None:
-    folder = made.folder / "results/default/overparam"
-    for file in ("toy_a/1-of-2.json", "toy_a.json"):
-        (folder / file).unlink()
+def test_parts_that_nothing_needs_are_deleted_and_not_said_to_be_remade(made: Checkout) -> None:
+    for table in (made.table("toy_a"), made.table("toy_a", "1-of-2")):
+        table.with_suffix(".json").unlink()
     run, verified = made.snakemake("all"), made.python("verify")
     assert run.did == run.outdated == verified.outdated == set() and verified.status == 0, run.output + verified.output
-    cut = folder / "toy_a/1-of-2.parquet"
+    cut, altered = made.table("toy_a", "1-of-2"), made.table("toy_b", "2-of-2")
     cut.write_bytes(cut.read_bytes()[:-9])
-    (folder / "toy_b/2-of-2.json").write_text("altered")
-    outdated = {f"results/default/overparam/{part}.parquet" for part in ("toy_a/1-of-2", "toy_b/2-of-2")}
-    assert_as_verify_says(made, outdated, set())
+    altered.with_suffix(".json").write_text("altered")
+    assert_as_verify_says(made, {str(part.relative_to(made.folder)) for part in (cut, altered)}, set())
     # A part that is asked for is needed.
-    (folder / "toy_a/2-of-2.json").write_text("altered")
-    asked = made.snakemake("results/default/overparam/toy_a/2-of-2.parquet")
+    part = made.table("toy_a", "2-of-2")
+    part.with_suffix(".json").write_text("altered")
+    asked = made.snakemake(str(part.relative_to(made.folder)))
     assert asked.did == {"computing overparam/toy_a, part 2 of 2"}, asked.output
 
 
@@ -167,86 +182,90 @@ def square(values):
             toys.edit("config/overparam/sizes.yaml", lambda text: text.replace("threads: 1", "threads: 2"))
         run = toys.python("run", "overparam/toy_a", "--scale", "smoke", "--part", "1")
         assert run.status == 0, run.output
-        (part,) = toys.folder.glob("results/smoke/overparam/toy_a/1-of-2.parquet")
-        assert set(artifacts.read_table(part).rows["y"]) == {threads}
+        assert set(artifacts.read_table(toys.table("toy_a", "1-of-2")).rows["y"]) == {threads}
 
 
-def test_scales_do_not_disturb_each_other(made: Checkout) -> None:
-    before = made.contents("figures/default/**/*") | made.contents("results/default/**/*.parquet")
-    assert made.snakemake("figure91", "--config", "scale=smoke").status == 0
-    assert made.snakemake("figure91", "--config", "run=wide", "toy_a={offset: 9}").status == 0
-    assert (made.folder / "figures/default-wide/overparam/figure91.png").exists()
+def test_scales_and_runs_do_not_disturb_each_other_and_share_tables(made: Checkout) -> None:
+    before = made.contents("figures/default/**/*")
+    assert made.snakemake("figure91", "--config", "scale=smoke").did == ALL_A - drawing(93)
+    run = made.snakemake("figure91", "figure92", "--config", "run=wide", "toy_a={offset: 9}")
+    assert run.status == 0 and run.did == ALL_A - drawing(93), run.output
+    for number in (91, 92):
+        assert (made.folder / f"figures/default-wide/overparam/figure{number}.png").exists()
     (made.folder / "mine.yaml").write_text("toy_a: {offset: 9, points: 5}\n")
-    for given, did in ((["--config", "toy_a.offset=9.0"], ALL_A - drawing(93)), (["--configfile", "mine.yaml"], set())):
+    for given in (["--config", "toy_a.offset=9.0"], ["--configfile", "mine.yaml"]):
         run = made.snakemake("figure91", *given)
-        assert run.status == 0 and run.did == did, run.output
+        assert run.status == 0 and run.did == set(), run.output
         assert run.output.endswith("look at figures/default-toy_a.offset=9.0/overparam/figure91.png in any browser\n")
-    assert made.snakemake("figure91", "--config", "toy_a.offset=1").did == set()
-    assert made.contents("figures/default/**/*") | made.contents("results/default/**/*.parquet") == before
-    assert made.snakemake("figure91").did == set()
-    assert made.snakemake("figure91", "--config", "scale=smoke").did == set()
+    # The sizes of another scale: its tables are there, and only the caption names the scale.
+    run = made.snakemake("figure91", "--config", "scale=paper", "toy_a.points=5", "toy_a.chunks=1")
+    assert run.status == 0 and run.did == drawing(91), run.output
+    assert made.contents("figures/default/**/*") == before
+    assert made.snakemake("figure91").did == made.snakemake("figure91", "--config", "scale=smoke").did == set()
 
 
 def test_without_metadata_nothing_stale_is_shown(made: Checkout) -> None:
     shutil.rmtree(made.folder / ".snakemake")
+    before = made.tables()
     made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
     os.utime(made.folder / KERNEL, (1e9, 1e9))
     made.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_b: {offset: 2", "toy_b: {offset: 3"))
     run = made.snakemake("all")
     assert run.status == 0, run.output
     assert run.did == EVERYTHING
-    assert "toy_a.parquet: made from other code; set aside" in run.output
-    assert "toy_b.parquet: made from other parameters; set aside" in run.output
-    assert (made.folder / "results/default/overparam/toy_b.parquet.aside").exists()
+    assert made.tables().items() > before.items()
 
 
-def test_corrupt_files_are_set_aside_and_remade_and_no_timer_of_a_job_limit_keeps_snakemake_busy(
-    made: Checkout,
-) -> None:
+def test_damaged_files_are_deleted_and_remade_and_no_timer_of_a_job_limit_keeps_snakemake_busy(made: Checkout) -> None:
     made.edit(
         "Snakefile", lambda text: text + '\nonsuccess:\n    print("limit:", workflow.scheduler.job_rate_limiter)\n'
     )
-    good = made.contents("figures/default/**/*.csv") | made.contents("results/default/**/*.parquet")
-    table = made.folder / "results/default/overparam/toy_a.parquet"
+    good = made.contents("figures/default/**/*.csv") | made.tables()
+    table = made.table("toy_a")
     times = table.stat()
     content = bytearray(table.read_bytes())
     content[len(content) // 3] ^= 4
     table.write_bytes(bytes(content))
-    png = made.folder / "figures/default/overparam/figure92.png"
-    png.write_bytes(png.read_bytes()[:-100])
     os.utime(table, ns=(times.st_atime_ns, times.st_mtime_ns))
+    for number in (91, 92):
+        (png,) = made.folder.glob(f"results/figures/overparam/figure{number}/*/*.png")
+        png.write_bytes(png.read_bytes()[:-100])
+    copy = made.folder / "figures/default/overparam/figure92.csv"
+    copy.write_text("altered")
     run = made.snakemake("all")
     assert run.status == 0, run.output
     assert "limit: None" in run.output, run.output
-    assert "toy_a.parquet" in run.output and "set aside" in run.output
-    assert {"joining the parts of overparam/toy_a", "drawing figure92"} <= run.did
-    assert made.contents("figures/default/**/*.csv") | made.contents("results/default/**/*.parquet") == good
+    assert run.output.count("; deleted\n") == 3, run.output
+    # The table of figure 93 is new to Snakemake, and its job finds that the figure is there.
+    assert run.did == {"joining the parts of overparam/toy_a"} | drawing(91, 92, 93), run.output
+    assert run.output.count("figure93: made before") == 1 and "figure91: made before" not in run.output, run.output
+    assert made.contents("figures/default/**/*.csv") | made.tables() == good
 
 
 def test_altered_records_are_reported_and_remade(made: Checkout) -> None:
-    good = made.contents("figures/default/**/*.csv") | made.contents("results/default/**/*.parquet")
-    files = ["results/default/overparam/toy_a.json", "figures/default/overparam/figure92.json"]
+    good = made.contents("figures/default/**/*.csv") | made.tables()
+    (record,) = (file.with_suffix(".json") for file in made.folder.glob("results/figures/overparam/figure92/*/*.png"))
+    files = [made.table("toy_a").with_suffix(".json"), record]
+    files.append(made.folder / "figures/default/overparam/figure91.json")
     for file in files:
-        made.edit(file, lambda text: text.replace('"host": "', '"host": "not-'))
+        made.edit(str(file.relative_to(made.folder)), lambda text: text.replace('"host": "', '"host": "not-'))
     verified = made.python("verify")
-    assert verified.status == 1 and "error: 4 files are not current" in verified.output, verified.output
-    assert verified.output.count("made from the table of overparam/toy_a, which is not current") == 2
+    assert verified.status == 1 and "error: 3 files are not current" in verified.output, verified.output
     for file in files:
-        assert f"{Path(file).name} is altered" in verified.output
-    run = made.snakemake("all", "results/default/overparam/toy_a.parquet")
+        assert f"{file.name} is altered" in verified.output
+    run = made.snakemake("all", "overparam/toy_a")
     assert run.status == 0, run.output
-    # The table of figures 91 and 93 is new to Snakemake, so that it draws them too.
-    assert run.did == {"joining the parts of overparam/toy_a", *(f"drawing figure{number}" for number in (91, 92, 93))}
-    assert made.contents("figures/default/**/*.csv") | made.contents("results/default/**/*.parquet") == good
+    # The table of figures 91 and 93 is new to Snakemake, and their jobs find that the figures are there.
+    assert run.did == {"joining the parts of overparam/toy_a"} | drawing(91, 92, 93), run.output
+    assert run.output.count(": made before") == 2 and "figure92: made before" not in run.output, run.output
+    assert made.contents("figures/default/**/*.csv") | made.tables() == good
     assert made.python("verify").status == 0
 
 
-def test_a_killed_run_completes_and_a_second_pipeline_is_refused(made: Checkout) -> None:
+def test_a_killed_run_completes(made: Checkout) -> None:
     wanted = made.contents("figures/**/*.csv") | made.contents("figures/**/*.png")
     write_toys(made.folder, seconds=1.0)
-    # A new log shows that the pipeline holds the lock and its jobs run.
-    log = made.folder / "logs/default/overparam/toy_a/1-of-2.log"
-    log.unlink()
+    logs = set(made.folder.glob("logs/overparam/toy_a/*/1-of-2.log"))
     process = subprocess.Popen(
         made.command("all"),
         cwd=made.folder,
@@ -254,46 +273,64 @@ def test_a_killed_run_completes_and_a_second_pipeline_is_refused(made: Checkout)
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    progress.until(log.exists, process)
-    second = made.snakemake("all")
-    assert second.status == 1
-    assert "another pipeline" in second.output and "Traceback" not in second.output
-    dry = made.snakemake("-n", "all")
-    assert dry.status == 0
-    progress.until(lambda: "1 of 3 tasks done" in log.read_text(), process)
+    progress.until(lambda: "1 of 3 tasks done" in new_log(made, logs), process)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    write_toys(made.folder, seconds=0.0)
     again = made.snakemake("all")
     assert again.status == 0, again.output
     assert made.contents("figures/**/*.csv") | made.contents("figures/**/*.png") == wanted
 
 
+def new_log(checkout: Checkout, before: set[Path]) -> str:
+    """The text of a log of part 1 that was not there before; empty if there is none."""
+    logs = set(checkout.folder.glob("logs/overparam/toy_a/*/1-of-2.log")) - before
+    return "".join(log.read_text() for log in logs)
+
+
+def test_three_pipelines_at_the_same_moment_make_the_same_bytes(toys: Checkout, first: tuple[Checkout, Run]) -> None:
+    targets = (["all"], ["figure93", "figure91"], ["all", "--config", "run=mine"])
+    processes = [
+        subprocess.Popen(
+            toys.command(*words), cwd=toys.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        for words in targets
+    ]
+    for process in processes:
+        output, _ = progress.output(process)
+        assert process.returncode == 0, output
+    assert toys.tables() == first[0].tables()
+    for kind in ("png", "pdf", "csv"):
+        wanted = first[0].contents(f"figures/default/**/*.{kind}")
+        assert len(wanted) == 3 and toys.contents(f"figures/default/**/*.{kind}") == wanted
+        mine = toys.contents(f"figures/default-mine/**/*.{kind}")
+        assert {name.replace("-mine", ""): content for name, content in mine.items()} == wanted
+    assert toys.snakemake("all").did == set() and toys.python("verify").status == 0
+
+
 def test_code_edited_while_a_job_runs_never_signs_its_result(made: Checkout) -> None:
     write_toys(made.folder, seconds=2.0)
-    log = made.folder / "logs/default/overparam/toy_a/1-of-2.log"
-    log.unlink()
+    logs = set(made.folder.glob("logs/overparam/toy_a/*/1-of-2.log"))
     process = subprocess.Popen(
         made.command("figure91"), cwd=made.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
-    progress.until(lambda: log.exists() and "1 of 3 tasks done" in log.read_text(), process)
+    progress.until(lambda: "1 of 3 tasks done" in new_log(made, logs), process)
     made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
     output, _ = progress.output(process)
     assert process.returncode != 0
     assert "1-of-2.parquet: not written: the code was edited while it was computed; run again" in output
     again = made.snakemake("figure91")
     assert again.status == 0, again.output
-    table = artifacts.read_table(made.folder / "results/default/overparam/toy_a.parquet").rows
+    table = artifacts.read_table(made.table("toy_a")).rows
     assert list(table["y"]) == [5 * (1 + x) ** 2 for x in table["x"]]
 
 
 def test_the_number_of_chunks_changes_no_bit(made: Checkout) -> None:
-    before = made.contents("results/default/overparam/toy_a.parquet")
-    (table,) = before
-    (made.folder / table).unlink()
-    run = made.snakemake(table, "--config", "toy_a={chunks: 5}")
+    table = made.table("toy_a")
+    before = table.read_bytes()
+    table.unlink()
+    run = made.snakemake("overparam/toy_a", "--config", "toy_a={chunks: 5}")
     assert run.status == 0 and len(run.did) == 6, run.output
-    assert made.contents("results/default/overparam/toy_a.parquet") == before
+    assert table.read_bytes() == before
 
 
 def test_a_failed_job_shows_its_log_in_one_line(made: Checkout) -> None:
@@ -323,7 +360,9 @@ def test_tables_without_what_a_figure_draws_are_refused_in_one_line(made: Checko
 
 
 def test_show_and_verify(made: Checkout) -> None:
-    for file in ("results/default/overparam/toy_a.parquet", "figures/default/overparam/figure91.png"):
+    table = str(made.table("toy_a").relative_to(made.folder))
+    assert table in made.python("show", "overparam/toy_a").output
+    for file in (table, "figures/default/overparam/figure91.png"):
         shown = made.python("show", file)
         assert shown.status == 0, shown.output
         assert "code hash" in shown.output and "versions" in shown.output and "changed values  none" in shown.output
@@ -336,11 +375,12 @@ def test_show_and_verify(made: Checkout) -> None:
         assert f"\n  {name:<14}  {value}\n" in shown.output, shown.output
     verified = made.python("verify")
     assert verified.status == 0, verified.output
-    assert verified.output.count("current") == len(EVERYTHING)
+    copies = 3
+    assert verified.output.count("current") == len(EVERYTHING) + copies
     made.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
     stale = made.python("verify")
     assert stale.status == 1
-    assert "toy_a.parquet: made from other code" in stale.output
+    assert "figures/default/overparam/figure91.png: made from other tables or datasets" in stale.output
     assert made.python("show", "README.md").output.startswith("error: README.md: nothing to show")
 
 
@@ -349,7 +389,68 @@ def test_the_report_shows_the_figures_first_and_says_what_they_show(made: Checko
     assert run.status == 0, run.output
     page = (made.folder / "report.html").read_text()
     categories = json.loads(re.search(r"categories = (\{.*?\});", page)[1])  # type: ignore[index]
-    pictures = [f"figures/default/overparam/figure{number}.png" for number in (91, 92, 93)]
+    pictures = [str(file.relative_to(made.folder)) for file in made.folder.glob("results/figures/**/*.png")]
     # The page sorts the names of the parts of a category.
-    assert min(categories["overparam"]) == "figures" and categories["overparam"]["figures"] == pictures
+    assert min(categories["overparam"]) == "figures" and categories["overparam"]["figures"] == sorted(pictures)
     assert '"shows": "squares of both"' in page
+
+
+def test_another_folder_takes_all_that_is_made(made: Checkout, tmp_path: Path) -> None:
+    before = {name for name in made.contents("[!.]*/**/*") if "__pycache__" not in name}
+    out = Checkout(tmp_path / "out")
+    options = ("figure91", "--directory", str(out.folder), "--config", "toy_a.offset=1", "run=there")
+    run = made.snakemake(*options)
+    assert run.status == 0 and run.did == jobs("a") | drawing(91), run.output
+    for kind in ("png", "pdf", "csv"):
+        there = out.contents(f"figures/default-there/overparam/figure91.{kind}")
+        assert [*there.values()] == [*made.contents(f"figures/default/overparam/figure91.{kind}").values()]
+    assert {name for name in made.contents("[!.]*/**/*") if "__pycache__" not in name} == before
+    again = made.snakemake(*options)
+    assert again.status == 0 and again.did == set(), again.output
+
+
+MODULE = """
+module minima:
+    snakefile: {snakefile!r}
+    config: {{"scale": "smoke", "run": "theirs", "toy_a": {{"points": 5}}}}
+
+use rule * from minima as minima_*
+
+rule mine:
+    input: rules.minima_figure91.input
+    output: "mine.txt"
+    shell: "ls {{input}} > {{output}}"
+"""
+
+
+def test_the_snakefile_is_a_module_of_another_workflow(made: Checkout, tmp_path: Path) -> None:
+    theirs = Checkout(tmp_path / "theirs")
+    theirs.folder.mkdir()
+    (theirs.folder / "Snakefile").write_text(MODULE.format(snakefile=str(made.folder / "Snakefile")))
+    run = theirs.snakemake("mine", "--cores", "1")
+    assert run.status == 0 and run.did == jobs("a") | drawing(91), run.output
+    assert "figure91.csv" in (theirs.folder / "mine.txt").read_text()
+    (numbers,) = theirs.contents("figures/smoke-theirs/overparam/figure91.csv").values()
+    assert [numbers] == [*made.contents("figures/default/overparam/figure91.csv").values()]
+    again = theirs.snakemake("mine", "--cores", "1")
+    assert again.status == 0 and "Nothing to be done" in again.output, again.output
+
+
+def test_clean_deletes_what_no_shipped_configuration_wants(made: Checkout) -> None:
+    wanted = made.contents("results/**/*") | made.contents("figures/**/*")
+    assert made.snakemake("figure91", "--config", "toy_a.offset=4", "run=four").status == 0
+    mine = made.contents("results/**/*")
+    (made.folder / "results/default").mkdir()
+    (made.folder / "results/default/toy_a.parquet.aside").write_text("of an earlier version")
+    refused = made.python("clean")
+    assert refused.status == 1 and refused.output.startswith("error: clean: allowed: clean --unused; "), refused.output
+    kept = made.python("clean", "--unused", "--config", "toy_a.offset=4")
+    assert kept.status == 0 and kept.output == "1 files deleted, 0.0 MiB\n", kept.output
+    assert made.contents("results/**/*") == mine
+    done = made.python("clean", "--unused")
+    # A table, two parts, their records, and a figure of five files; the logs and times of four jobs.
+    assert done.status == 0 and done.output.startswith("19 files deleted, "), done.output
+    left = made.contents("results/**/*") | made.contents("figures/default/**/*")
+    assert left == wanted and not (made.folder / "results/default").exists()
+    assert (made.folder / "figures/default-four/overparam/figure91.png").exists()
+    assert made.snakemake("all").did == set()

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from localentropy.pipeline.artifacts import read_table
-from localentropy.pipeline.config import name_target, read_claims, read_figures, split_target
+from localentropy.pipeline.computations import ExperimentJob
+from localentropy.pipeline.config import name_target, read_claims, read_figures, resolve, split_target
 from localentropy.plots.interactive import chart
 from tests.claims import test_conditions, test_verdicts
 from tests.pipeline.conftest import ROOT, Checkout, Run, make_once
@@ -33,7 +34,7 @@ def smoke(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     """
 
     def make(checkout: Checkout) -> Run:
-        for made in ("results/smoke", "figures/smoke", "data/prepared"):
+        for made in ("results", "data/prepared"):
             if (ROOT / made).is_dir():
                 shutil.copytree(ROOT / made, checkout.folder / made)
         return checkout.snakemake("all", "scorecard", "--config", "scale=smoke")
@@ -76,9 +77,9 @@ def test_a_second_run_does_nothing_and_a_redrawn_figure_has_the_same_bytes(smoke
     suffixes = (".png", ".pdf", ".csv", ".look.json")
     files = [figure(smoke, target, suffix) for target in read_figures() for suffix in suffixes]
     before = {file: file.read_bytes() for file in files}
-    for file in files:
-        file.unlink()
-    assert smoke.snakemake("all", "--config", "scale=smoke").status == 0
+    for folder in ("results/figures", "figures/smoke"):
+        shutil.rmtree(smoke.folder / folder)
+    assert smoke.snakemake("all", "scorecard", "--config", "scale=smoke").status == 0
     assert {file: file.read_bytes() for file in files} == before
     assert smoke.python("verify", "--scale", "smoke").status == 0
 
@@ -339,7 +340,8 @@ BY_HAND = dict.fromkeys(test_conditions.JUDGED, test_conditions.good) | dict.fro
 @pytest.mark.parametrize(("key", "short"), [(key, short) for key in BY_HAND for short in read_claims()[key].arguments])
 def test_tables_made_by_hand_are_like_those_that_programs_write(smoke: Checkout, key: str, short: str) -> None:
     made = BY_HAND[key](key)[short]
-    real = read_table(smoke.folder / "results/smoke" / f"{read_claims()[key].arguments[short]}.parquet").rows
+    job = ExperimentJob.from_configuration(resolve("smoke"), read_claims()[key].arguments[short])
+    real = read_table(smoke.folder / job.table).rows
     assert set(made) <= set(real)
     assert set(made.attrs.get("parameters", {})) <= set(real.attrs["parameters"])
     # Some tests of verdicts are for tables with these columns only.

@@ -70,8 +70,8 @@ def summed(made: Checkout) -> Checkout:
     return made
 
 
-def numbers(checkout: Checkout, name: str, folder: str = "default") -> list[float]:
-    return list(artifacts.read_table(checkout.folder / f"results/{folder}/overparam/{name}.parquet").rows["y"])
+def numbers(checkout: Checkout, name: str) -> list[float]:
+    return list(artifacts.read_table(checkout.table(name)).rows["y"])
 
 
 def test_tables_are_read_in_their_order_and_an_edit_reruns_what_is_made_from_it(summed: Checkout) -> None:
@@ -80,8 +80,9 @@ def test_tables_are_read_in_their_order_and_an_edit_reruns_what_is_made_from_it(
     assert numbers(summed, "toy_sum") == [55.0, 56.0] and numbers(summed, "toy_total") == [111.0, 112.0]
     assert summed.snakemake("all").did == set()
     verified = summed.python("verify")
-    assert verified.status == 0 and "toy_sum/1-of-2.parquet: current" in verified.output, verified.output
-    shown = summed.python("show", "results/default/overparam/toy_total.parquet")
+    part = summed.table("toy_sum", "1-of-2").relative_to(summed.folder)
+    assert verified.status == 0 and f"{part}: current" in verified.output, verified.output
+    shown = summed.python("show", "overparam/toy_total")
     assert '"overparam/toy_sum": {' in shown.output and '"overparam/toy_a": {"offset": 1.0' in shown.output
     assert summed.python("dag", "dag.svg").status == 0
     assert "overparam/toy_total" in (summed.folder / "dag.svg").read_text()
@@ -89,8 +90,8 @@ def test_tables_are_read_in_their_order_and_an_edit_reruns_what_is_made_from_it(
     # A parameter of the first table: all that is made from it, and nothing else. A dry run plans the same.
     summed.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 2"))
     stale = summed.python("verify")
-    assert "toy_a.parquet: made from other parameters" in stale.output
-    assert "toy_total.parquet: made from other parameters" in stale.output
+    for number in (91, 93, 94):
+        assert f"figure{number}.png: made from other tables or datasets" in stale.output
     plan = summed.snakemake("-n", "figure91", "figure92", "figure93", "figure94")
     assert plan.did == jobs("a") | drawing(91, 93) | SUMS, plan.output
     run = summed.snakemake("all")
@@ -99,7 +100,6 @@ def test_tables_are_read_in_their_order_and_an_edit_reruns_what_is_made_from_it(
 
     # Its code: the same. The code of the last one: only that.
     summed.edit(KERNEL, lambda text: text.replace("* 1", "* 3"))
-    assert "toy_sum.parquet: made from other tables or datasets" in summed.python("verify").output
     assert summed.snakemake("all").did == jobs("a") | drawing(91, 93) | SUMS
     last = "src/localentropy/experiments/overparam/toy_total.py"
     summed.edit(last, lambda text: text.replace('+ task["point"]', '- task["point"]'))
@@ -110,103 +110,98 @@ def test_tables_are_read_in_their_order_and_an_edit_reruns_what_is_made_from_it(
 
 def test_a_run_that_ended_between_two_tables_is_completed(summed: Checkout) -> None:
     summed.edit(KERNEL, lambda text: text.replace("* 1", "* 2"))
-    assert summed.snakemake("results/default/overparam/toy_a.parquet").did == jobs("a")
+    assert summed.snakemake("overparam/toy_a").did == jobs("a")
     run = summed.snakemake("figure94")
     assert run.did == SUMS, run.output
-    for made in ("results/default/overparam/toy_total.parquet", "figures/default/overparam/figure94.png"):
-        (summed.folder / made).unlink()
+    summed.table("toy_total").unlink()
+    shutil.rmtree(summed.folder / "results/figures/overparam/figure94")
     assert summed.snakemake("figure94").did == {"joining the parts of overparam/toy_total"} | drawing(94)
 
 
 def test_parts_are_joined_also_when_what_they_were_made_from_is_gone(summed: Checkout) -> None:
-    total = summed.folder / "results/default/overparam/toy_total.parquet"
+    total = summed.table("toy_total")
     whole = total.read_bytes()
-    for gone in (total, total.with_name("toy_sum.parquet"), summed.folder / "figures/default/overparam/figure94.png"):
+    for gone in (total, summed.table("toy_sum")):
         gone.unlink()
+    shutil.rmtree(summed.folder / "results/figures/overparam/figure94")
     run = summed.snakemake("figure94")
     assert run.status == 0 and run.did == {"joining the parts of overparam/toy_total"} | drawing(94), run.output
     assert total.read_bytes() == whole
-    assert summed.snakemake("results/default/overparam/toy_sum.parquet", "figure94").status == 0
+    assert summed.snakemake("overparam/toy_sum", "figure94").status == 0
     assert summed.python("verify").status == 0
 
 
-def test_a_table_of_other_content_is_noticed(summed: Checkout) -> None:
-    table = summed.folder / "results/default/overparam/toy_sum.parquet"
-    content = bytearray(table.read_bytes())
-    content[len(content) // 3] ^= 4
-    table.write_bytes(bytes(content))
-    for file in summed.folder.glob("figures/default/overparam/figure94.*"):
-        file.unlink()
-    verified = summed.python("verify")
-    run = summed.snakemake("figure94")
-    assert run.status == 0, run.output
-    assert run.outdated == verified.outdated != set(), run.output + verified.output
-    assert run.did == {"joining the parts of overparam/toy_sum"} | jobs("total") | drawing(94), run.output
-    assert numbers(summed, "toy_total") == [111.0, 112.0]
-
-
 @pytest.mark.parametrize("damage", ["flip", "pipe", "swap"])
-def test_a_damaged_table_two_steps_before_a_figure_is_remade_with_all_that_is_made_from_it(
+def test_a_damaged_table_two_steps_before_a_figure_is_deleted_and_made_again_when_it_is_needed(
     summed: Checkout, damage: str
 ) -> None:
-    good = summed.contents("figures/default/**/*") | summed.contents("results/default/**/*.parquet")
-    table = summed.folder / "results/default/overparam/toy_sum.parquet"
+    good = summed.contents("figures/default/**/*") | summed.tables()
+    table = summed.table("toy_sum")
     content = bytearray(table.read_bytes())
     content[len(content) // 3] ^= 4
     table.unlink()
     if damage == "pipe":
         os.mkfifo(table)
     else:
-        table.write_bytes(content if damage == "flip" else table.with_name("toy_total.parquet").read_bytes())
+        table.write_bytes(content if damage == "flip" else summed.table("toy_total").read_bytes())
+    # What was made from it while it was whole is right, and is kept.
     plan = summed.snakemake("-n", "figure94")
-    assert plan.did == {"joining the parts of overparam/toy_sum"} | jobs("total") | drawing(94), plan.output
+    assert plan.did == set() and plan.outdated == {str(table.relative_to(summed.folder))}, plan.output
     run = summed.snakemake("figure94")
-    assert run.status == 0 and run.did == plan.did, run.output
-    assert (table.with_name("toy_sum.parquet.aside")).exists()
-    after = summed.contents("figures/default/**/*") | summed.contents("results/default/**/*.parquet")
-    assert {name for name in good if after[name] != good[name] and not name.endswith(".json")} == set()
+    assert run.status == 0 and run.did == set() and run.outdated == plan.outdated, run.output
+    assert not os.path.lexists(table)
+    # A new table that is made from it needs it.
+    last = "src/localentropy/experiments/overparam/toy_total.py"
+    summed.edit(last, lambda text: text.replace('+ task["point"]', '+ 1.0 * task["point"]'))
+    run = summed.snakemake("figure94")
+    assert run.status == 0, run.output
+    assert run.did == {"joining the parts of overparam/toy_sum"} | jobs("total") | drawing(94), run.output
+    after = summed.contents("figures/default/**/*.csv") | summed.tables()
+    assert {name for name in good if name in after and after[name] != good[name]} == set()
+    assert table.read_bytes() == good[str(table.relative_to(summed.folder))]
 
 
 def test_the_steps_run_without_snakemake_and_refuse_missing_and_stale_tables(sums: Checkout) -> None:
     refused = sums.python("run", "overparam/toy_sum", "--scale", "smoke")
-    missing = "results/smoke/overparam/toy_a.parquet: no such table; run overparam/toy_a first"
-    assert refused.status == 1 and refused.output == f"error: {missing}\n"
+    assert refused.status == 1 and refused.output.count("\n") == 1
+    assert refused.output.endswith(".parquet: no such table; run overparam/toy_a first\n")
     for name in ("toy_a", "toy_sum", "toy_total"):
         assert sums.python("run", f"overparam/{name}", "--scale", "smoke").status == 0
     assert sums.python("plot", "figure94", "--scale", "smoke").status == 0
-    assert numbers(sums, "toy_total", "smoke") == [29.0, 30.0]
+    assert numbers(sums, "toy_total") == [29.0, 30.0]
     assert sums.snakemake("figure94", "--config", "scale=smoke").did == set()
     sums.edit("config/overparam/physics.yaml", lambda text: text.replace("toy_a: {offset: 1", "toy_a: {offset: 5"))
     stale = sums.python("run", "overparam/toy_sum", "--scale", "smoke")
-    other = "results/smoke/overparam/toy_a.parquet: made from other parameters or code; run overparam/toy_a again"
-    assert stale.status == 1 and stale.output.endswith(f"error: {other}\n"), stale.output
+    assert stale.status == 1 and stale.output.endswith(".parquet: no such table; run overparam/toy_a first\n")
 
 
 def test_committed_tables_serve_the_parameters_of_the_tables_behind_them(sums: Checkout) -> None:
     assert sums.snakemake("figure94", "--config", "scale=paper").status == 0
-    committed, results = (sums.folder / part / "overparam" for part in ("data/paper_scale", "results/paper"))
+    committed, results = (sums.folder / part / "overparam" for part in ("data/paper_scale", "results"))
     committed.mkdir(parents=True)
+    tables = {name: sums.table(name) for name in ("toy_a", "toy_total")}
 
     def commit(name: str) -> None:
         for suffix in (".parquet", ".json"):
-            shutil.copy((results / name).with_suffix(suffix), committed)
+            shutil.copy(tables[name].with_suffix(suffix), (committed / name).with_suffix(suffix))
 
     # The first one alone, whose code was edited since: what is made from it is computed from the committed table.
     commit("toy_a")
-    shutil.move(results, results.with_name("before"))
-    shutil.rmtree(sums.folder / "figures")
+    before = results.with_name("before")
+    shutil.move(results, before)
+    shutil.rmtree(sums.folder / "results/figures")
     sums.edit(KERNEL, lambda text: text.replace("* 1", "* 5"))
     run = sums.snakemake("figure94", "--config", "scale=paper")
     assert run.did == SUMS, run.output
-    assert numbers(sums, "toy_total", "paper") == [281.0, 282.0]
+    assert numbers(sums, "toy_total") == [281.0, 282.0]
     assert sums.python("verify", "--scale", "paper").status == 0
     assert sums.snakemake("figure94", "--config", "scale=paper").did == set()
 
     # The last one alone serves too, unless a parameter of the first one changes.
     (committed / "toy_a.parquet").unlink()
+    tables["toy_total"] = before / tables["toy_total"].relative_to(results)
     commit("toy_total")
-    shutil.rmtree(results)
-    shutil.rmtree(sums.folder / "figures")
+    shutil.rmtree(sums.folder / "results")
     assert sums.snakemake("figure94", "--config", "scale=paper").did == drawing(94)
     run = sums.snakemake("figure94", "--config", "scale=paper", "run=other", "toy_a={offset: 2}")
     assert run.did == jobs("a") | SUMS, run.output

@@ -22,6 +22,7 @@ from tests.pipeline.conftest import Checkout, Run, copy_checkout
 
 TARGETS = os.environ.get("LOCALENTROPY_ROBUSTNESS_TARGETS", "all scorecard").split()
 SCALE = ("--config", "scale=smoke")
+KINDS = ("png", "pdf", "csv", "md", "html")
 
 
 @dataclass
@@ -82,16 +83,21 @@ class Pipeline:
 
     def products(self) -> dict[str, bytes]:
         """Figures, scorecard and tables: their bytes must not depend on what the run went through."""
-        patterns = [f"figures/smoke/**/*.{kind}" for kind in ("png", "pdf", "csv", "md", "html")]
+        patterns = [f"figures/smoke/**/*.{kind}" for kind in KINDS]
         return {
             name: content
-            for pattern in [*patterns, "results/smoke/*/*.parquet"]
+            for pattern in [*patterns, "results/*/*/*.parquet"]
             for name, content in self.checkout.contents(pattern).items()
         }
 
     def parts(self) -> dict[str, bytes]:
         """The parts of the tables: one that is gone is not remade while its table is there."""
-        return self.checkout.contents("results/smoke/*/*/*.parquet")
+        return self.checkout.contents("results/*/*/*/*.parquet")
+
+    def kept(self) -> dict[str, bytes]:
+        """The figures and scorecards as they are kept beside the tables."""
+        files = [self.checkout.contents(f"results/figures/**/*.{kind}") for kind in KINDS]
+        return {name: content for found in files for name, content in found.items()}
 
     def patience(self) -> progress.Patience:
         """Patience with the processes that work in the checkout, whoever started them."""
@@ -150,7 +156,13 @@ def finished(reference: Reference, tmp_path: Path) -> Pipeline:
 
 def forget(pipeline: Pipeline, *names: str) -> None:
     """Delete what the experiments and figures have made."""
+    places = (
+        "results/overparam/{}",
+        "results/figures/overparam/{}",
+        "logs/overparam/{}",
+        "figures/smoke/overparam/{}.*",
+    )
     for name in names:
-        for pattern in (f"*/smoke/overparam/{name}", f"*/smoke/overparam/{name}.*"):
-            for file in pipeline.folder.glob(pattern):
+        for place in places:
+            for file in pipeline.folder.glob(place.format(name)):
                 shutil.rmtree(file) if file.is_dir() else file.unlink()

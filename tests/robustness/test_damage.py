@@ -28,9 +28,9 @@ def cut(content: bytes, chance: random.Random) -> bytes:
     return content[: chance.randrange(len(content))]
 
 
-def test_damaged_files_are_set_aside_and_remade(reference: Reference, finished: Pipeline) -> None:
+def test_damaged_files_are_deleted_and_remade_when_they_are_needed(reference: Reference, finished: Pipeline) -> None:
     chance = random.Random(SEED)
-    wanted = reference.products() | reference.parts()
+    wanted = reference.products() | reference.parts() | reference.kept()
     harms: list[Callable[[bytes, random.Random], bytes]] = [flip, cut]
     victims = chance.sample(sorted(wanted), min(DAMAGED, len(wanted)))
     for position, name in enumerate(victims):
@@ -41,9 +41,16 @@ def test_damaged_files_are_set_aside_and_remade(reference: Reference, finished: 
         os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     run = finished.run()
     assert run.status == 0, run.output
-    assert reference.same(finished)
+    there = finished.products() | finished.parts() | finished.kept()
+    # A table is made again when something needs it: what was made from it is right.
+    assert there.items() <= wanted.items()
+    assert all(name.endswith(".parquet") and name in victims for name in set(wanted) - set(there)), run.output
     for name in victims:
-        assert (finished.folder / f"{name}.aside").exists(), f"{name} was not noticed\n{run.output}"
+        if name.startswith("results/"):
+            assert f"{name.rpartition('/')[0]}/" in run.output, f"{name} was not noticed\n{run.output}"
+    shutil.rmtree(finished.folder / "results/figures")
+    assert finished.run().status == 0
+    assert reference.same(finished)
 
 
 def test_torn_records_of_snakemake_harm_nothing(reference: Reference, finished: Pipeline) -> None:
@@ -72,32 +79,28 @@ def test_results_of_an_older_version_are_remade_and_never_mixed(reference: Refer
     old = (finished.folder / "figures/smoke/overparam/figure9.csv").read_bytes()
     finished.checkout.edit(
         "src/localentropy/experiments/typical.py",
-        lambda text: text.replace("BEYOND = 1.0 + 1e-9", "BEYOND = 1e-9 + 1.0"),
+        lambda text: text.replace("threshold * BEYOND", "BEYOND * threshold"),
     )
     # The records of Snakemake are lost, as where results are brought from another machine, and times say nothing.
     shutil.rmtree(finished.folder / ".snakemake")
-    table = finished.folder / "results/smoke/overparam/typical.parquet"
     drawn = finished.checkout.python("plot", "figure9", "--scale", "smoke")
     assert drawn.status == 1 and drawn.output.count("\n") == 1, drawn.output
-    assert "typical.parquet: made from other parameters or code" in drawn.output
+    assert drawn.output.endswith(".parquet: no such table; run overparam/typical first\n"), drawn.output
     merged = finished.checkout.python("merge", "overparam/typical", "--scale", "smoke")
-    assert merged.status == 1 and "made from other code" in merged.output
+    assert merged.status == 1 and ".parquet: no such table" in merged.output
     assert (finished.folder / "figures/smoke/overparam/figure9.csv").read_bytes() == old
     run = finished.run("figure9")
     assert run.status == 0, run.output
     assert {"joining the parts of overparam/typical", "drawing figure9"} <= run.did
-    assert table.with_name("typical.parquet.aside").exists()
     assert finished.checkout.python("plot", "figure9", "--scale", "smoke").status == 0
-    kept = "results/smoke/overparam/overparameterized_limit.parquet"
-    assert finished.products()[kept] == reference.products()[kept]
+    # What was made by the older version is still there, under its own name.
+    assert reference.products().items() < finished.products().items()
 
 
-def test_of_two_pipelines_started_at_once_one_runs(reference: Reference, finished: Pipeline) -> None:
+def test_three_pipelines_started_at_once_end_with_the_same_bytes(reference: Reference, finished: Pipeline) -> None:
     forget(finished, "typical", "figure8", "figure9")
-    both = [finished.start(), finished.start()]
-    runs = [running.finish() for running in both]
-    refused = [run for run in runs if run.status != 0]
-    assert len(refused) == 1, [run.output for run in runs]
-    assert "error: another pipeline" in refused[0].output and "Traceback" not in refused[0].output
+    running = [finished.start() for _ in range(3)]
+    for run in [each.finish() for each in running]:
+        assert run.status == 0, run.output
     assert reference.same(finished)
     assert finished.run().did == set()

@@ -36,10 +36,10 @@ def forget_half(pipeline: Pipeline, chance: random.Random) -> None:
 
     A table alone is not remade while what is made from it is there.
     """
-    papers = sorted(folder.name for folder in pipeline.folder.glob("results/smoke/*") if folder.is_dir())
+    papers = sorted(folder.name for folder in pipeline.folder.glob("figures/smoke/*") if folder.is_dir())
     for paper in chance.sample(papers, -(-len(papers) // 2)):
-        for folder in ("results", "figures"):
-            shutil.rmtree(pipeline.folder / folder / "smoke" / paper)
+        for folder in ("results", "results/figures", "figures/smoke"):
+            shutil.rmtree(pipeline.folder / folder / paper)
 
 
 def test_twenty_kills_change_no_byte(pristine: Pipeline, reference: Reference, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ class BehindFigures(SphinxTransform):
         page = self.env.docname
         if Path(page).name != "gallery":
             return
-        places = {FigureJob.place("gallery", target): target for target in configured().figures}
+        places = {GALLERY / FigureJob.place(target): target for target in configured().figures}
         for picture in [*self.document.findall(nodes.image)]:
             target = places.get(Path(page, "..", picture["uri"]).resolve().relative_to(Path.cwd()).with_suffix(""))
             if target is None:

@@ -46,7 +46,8 @@ def _in_its_root(context: typer.Context) -> None:
     """Commands read and write below the working directory."""
     from localentropy.pipeline.checkout import require_root
 
-    require_root(only_looks=context.invoked_subcommand in ("show", "diff"))
+    # A job of the pipeline is where `snakemake --directory` has put it.
+    require_root(anywhere=context.invoked_subcommand in ("show", "diff") or "--job" in sys.argv)
 
 
 Scale = Annotated[str | None, typer.Option("--scale", help="smoke, default or paper")]
@@ -72,7 +73,7 @@ def run(
     log: Log = None,
     job: Job = None,
 ) -> None:
-    """Compute an experiment's table; parts that are there and current are kept."""
+    """Compute an experiment's table; parts that are there are kept."""
     from localentropy.pipeline.computations import ExperimentJob
 
     request = _request(ExperimentJob, experiment, job, scale, config, configfile, run_name)
@@ -81,9 +82,8 @@ def run(
             raise ConfigError(f"--part = {part}: allowed: 1 to {request.parts}")
         request.compute_part(part, log)
         return
-    for number in request.numbers:
-        if not request.part(number).exists() or request.problem(number):
-            request.compute_part(number, log)
+    for number in request.numbers if not request.whole() else ():
+        request.compute_part(number, log)
     request.merge(log)
 
 
@@ -158,12 +158,18 @@ def scorecard(
 
 @app.command()
 def show(
-    file: Annotated[Path, typer.Argument(help="a table, any file of a figure or scorecard, or a figure's target")],
+    file: Annotated[
+        Path, typer.Argument(help="a table, any file of a figure or scorecard, a figure's target, <paper>/<experiment>")
+    ],
+    scale: Scale = None,
+    config: Overrides = None,
+    configfile: Files = None,
+    run_name: Run = None,
 ) -> None:
     """Print how a file was made."""
     from localentropy.commands.show import describe
 
-    print(describe(file))
+    print(describe(file, lambda: _configuration(scale, config, configfile, run_name)))
 
 
 @app.command()
@@ -180,7 +186,24 @@ def verify(
     for file, finding in found:
         print(f"{file}: {finding or 'current'}")
     if bad := sum(finding is not None for _, finding in found):
-        raise LocalEntropyError(f"{bad} files are not current; the next run sets them aside, and remakes what it needs")
+        raise LocalEntropyError(f"{bad} files are not current; the next run makes again what it needs")
+
+
+@app.command()
+def clean(
+    unused: Annotated[bool, typer.Option("--unused", help="those that no shipped configuration wants")] = False,
+    scale: Scale = None,
+    config: Overrides = None,
+    configfile: Files = None,
+    run_name: Run = None,
+) -> None:
+    """Delete results and logs; what a configuration that is given wants is kept too."""
+    from localentropy.commands.clean import delete_unused
+
+    if not unused:
+        raise ConfigError("clean: allowed: clean --unused; `make clean` deletes all that was computed")
+    number, size = delete_unused([_configuration(scale, config, configfile, run_name)])
+    print(f"{number} files deleted, {size / 2**20:.1f} MiB")
 
 
 @app.command()

@@ -11,7 +11,7 @@ from typing import Any
 from localentropy.errors import ArtifactError
 from localentropy.pipeline.artifacts import read_output
 from localentropy.pipeline.config import MAIN_PAPER, find_target, resolve
-from localentropy.pipeline.jobs import Job, output_jobs, table_jobs
+from localentropy.pipeline.jobs import output_jobs
 from localentropy.pipeline.outputs import FigureJob, OutputJob
 from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob
 
@@ -41,16 +41,16 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
     cards: dict[str, Path] = {}
     pages: dict[Path, str] = {}
     for output in _current_outputs("default", targets):
-        paper = output.stem.parent.name
+        paper, name = output.published.parent.name, output.published.name
         if isinstance(output, FigureJob):
-            suffixes, mark = [".png", ".pdf", ".csv", ".look.json"], output.stem.name
+            suffixes, mark = [".png", ".pdf", ".csv", ".look.json"], name
             text = _captioned(read_output(output.stem)[1])
         else:
             suffixes, mark = [".csv", ".md"], "scorecard"
             text = _counts(output.stem.with_suffix(".md").read_text(encoding="utf-8"))
             cards[paper] = output.stem.with_suffix(".csv")
         _put(pages, Path("docs", paper, "gallery.md"), mark, text)
-        copies += [(output.stem.with_suffix(s), GALLERY / paper / f"{output.stem.name}{s}") for s in suffixes]
+        copies += [(output.stem.with_suffix(s), GALLERY / paper / f"{name}{s}") for s in suffixes]
     if cards:
         whole = _over_all(cards)
         _put(pages, README, "scorecard", _counts(whole))
@@ -103,14 +103,13 @@ def collect_golden() -> list[Path]:
 
     copies, cards = [], []
     for output in _current_outputs("smoke"):
-        source = output.stem.with_suffix(".csv")
+        paper, source = output.published.parent.name, output.stem.with_suffix(".csv")
         if isinstance(output, FigureJob):
-            copies.append((source, GOLDEN / source.parent.name / source.name))
+            copies.append((source, GOLDEN / paper / f"{output.published.name}.csv"))
         elif isinstance(output, ScorecardJob):
-            cards.append(source)
+            cards.append((source, GOLDEN / paper / "verdicts.csv"))
     written = _copied(copies)
-    for card in cards:
-        verdicts = GOLDEN / card.parent.name / "verdicts.csv"
+    for card, verdicts in cards:
         pd.read_csv(card)[["id", "verdict"]].drop_duplicates().to_csv(verdicts, index=False)
         written.append(verdicts)
     return written
@@ -122,15 +121,11 @@ def _current_outputs(scale: str, targets: Collection[str] = ()) -> list[OutputJo
     outputs = {output.target: output for output in output_jobs(configuration) if not isinstance(output, SummaryJob)}
     targets = [find_target(target, outputs, "figure or scorecard") for target in targets]
     chosen = [output for target, output in outputs.items() if not targets or target in targets]
-    tables = {name for output in chosen for name in output.tables}
-    made = [job for job in table_jobs(configuration) if job.name in tables and job.committed is None]
-    jobs: list[Job] = [*made, *chosen]
-    for job in jobs:
-        file = job.files()[0]
-        difference = "missing" if not file.exists() else job.problem()
-        if difference:
+    for output in chosen:
+        if not output.whole():
+            problem = output.problem() or "missing"
             wanted = f"`make {' '.join(targets) or 'all scorecard'} SCALE={scale}` first, without overrides"
-            raise ArtifactError(f"{file}: {difference}; run {wanted}")
+            raise ArtifactError(f"{output.target}: {problem}; run {wanted}")
     return chosen
 
 

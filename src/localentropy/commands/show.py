@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +15,27 @@ from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import RESULTS, ExperimentJob
 from localentropy.pipeline.config import OPTION, Configuration, bare_target, read_figures, resolve, values_of_results
-from localentropy.pipeline.jobs import computed_tables, dataset_jobs, output_jobs, source_problem, table_jobs
+from localentropy.pipeline.jobs import every_job
 from localentropy.pipeline.outputs import FIGURES, FigureJob, OutputJob
 
 
-def describe(file: Path) -> str:
+def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -> str:
     """How a table, or any file of a figure or scorecard, was made: indented text.
 
-    A figure's target means the figure of the default scale.
+    Args:
+        file: the file, or a figure's target, or `<paper>/<experiment>` for its table.
+        configuration: what the last two are of.
 
     Raises:
         ArtifactError: it is missing, corrupt, or no file of this package.
     """
     alone = file == Path(file.name) and not file.exists()
     if alone and (target := bare_target(file.name)) in read_figures():
-        file = FigureJob.paths("default", target)[0]
+        file = FigureJob.from_configuration(configuration(), target).published.with_suffix(".png")
         if not file.exists():
             raise ArtifactError(f"{file}: not there; `make {target}` makes it")
+    if not file.suffix and len(file.parts) == 2 and not file.exists():
+        file = ExperimentJob.from_configuration(configuration(), str(file)).source[0]
     if file.suffix == ".parquet" or (file.suffix == ".json" and file.with_suffix(".parquet").exists()):
         table = file.with_suffix(".parquet")
         read = artifacts.read_table(table)
@@ -58,40 +63,28 @@ def describe(file: Path) -> str:
 def findings(configuration: Configuration) -> list[tuple[Path, str | None]]:
     """Each file of the configuration that exists, and what is wrong with it (None: it is current).
 
-    The files that are not current are those that the pipeline sets aside (`localentropy.pipeline.workflow`).
+    Results that are not current are damaged: the name of a result says what it is made from. The copies of figures and
+    scorecards below `figures` may also be those of other parameters or code.
 
     Raises:
         ArtifactError: there is none.
     """
     found = list(_findings(configuration))
     if not found:
-        made = sorted({folder.name for place in (RESULTS, FIGURES) for folder in place.glob("*") if folder.is_dir()})
-        others = [name for name in made if name != GALLERY.name]
-        where = f"{RESULTS / configuration.folder}, {FIGURES / configuration.folder}"
-        raise ArtifactError(f"{where}: nothing to verify; made so far: {', '.join(others) or 'nothing'}")
-    datasets = [(job.file, job.problem()) for job in dataset_jobs(configuration) if _exist(job.files())]
-    return datasets + found
+        made = sorted(folder.name for folder in FIGURES.glob("*") if folder.is_dir() and folder.name != GALLERY.name)
+        where = f"{RESULTS}, {FIGURES / configuration.folder}"
+        raise ArtifactError(f"{where}: nothing to verify; figures so far: {', '.join(made) or 'none'}")
+    return found
 
 
 def _findings(configuration: Configuration) -> Iterator[tuple[Path, str | None]]:
-    """Tables with their parts, then figures and scorecards."""
-    outdated: set[Path] = set()
-    files: list[tuple[ExperimentJob | OutputJob, int | None]] = [
-        (job, part) for job in table_jobs(configuration) for part in (None, *job.numbers)
-    ]
-    files += [(output, None) for output in output_jobs(configuration)]
-    for job, part in files:
-        if not _exist(job.files(part)):
-            continue
+    """Datasets, tables with their parts, then figures and scorecards."""
+    for job, part in every_job(configuration):
         file = job.files(part)[0]
-        problem = job.problem(part) or source_problem(computed_tables(configuration, job), outdated)
-        if problem:
-            outdated.add(file)
-        yield file, problem
-
-
-def _exist(files: list[Path]) -> bool:
-    return any(file.exists() for file in files)
+        if os.path.lexists(file):
+            yield file, job.problem(part)
+        if isinstance(job, OutputJob) and os.path.lexists(copy := job.published.with_suffix(job.SUFFIXES[0])):
+            yield copy, job.outdated()
 
 
 def _lines(stamp: artifacts.Stamp, versions: dict[str, str], circumstances: dict[str, Any]) -> list[str]:

@@ -6,11 +6,13 @@ job of a killed pipeline writes it at the same time as the next pipeline.
 
 from __future__ import annotations
 
+import filecmp
 import hashlib
 import json
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -31,14 +33,14 @@ _METADATA_KEY = b"localentropy"
 
 @dataclass(frozen=True)
 class Stamp:
-    """What a file was made from. Two files with equal stamps hold the same numbers.
+    """What a file was made from. Two files of equal origin and part hold the same numbers.
 
     Attributes:
         name: `<paper>/<name>` of an experiment, or a figure's target.
         part: which tasks of the experiment it holds, as `k/n`; empty for a whole table or a figure.
         parameters: everything the numbers depend on besides code and inputs, as JSON values.
         code: hash of the code that made it (`closure.code_hash`).
-        inputs: name → SHA-256 of each file that was read.
+        inputs: name → SHA-256 of each file that was read. They are recorded, and never compared.
         origins: experiment or dataset → origin of its table or prepared file that was read.
     """
 
@@ -63,11 +65,10 @@ class Stamp:
     def difference(self, wanted: Stamp) -> str | None:
         """The first difference from the stamp wanted now, in words; None if they agree."""
         for label, old, new in (
-            ("experiment", (self.name, self.part), (wanted.name, wanted.part)),
+            ("experiment", self.name, wanted.name),
             ("parameters", self.parameter_hash, wanted.parameter_hash),
             ("code", self.code, wanted.code),
             ("tables or datasets", self.origins, wanted.origins),
-            ("inputs", self.inputs, wanted.inputs),
         ):
             if old != new:
                 return f"made from other {label}"
@@ -262,15 +263,26 @@ def _checksum(record: Mapping[str, Any]) -> str:
     return hashlib.sha256(provenance.canonical_json(record).encode()).hexdigest()
 
 
-def set_aside(*files: Path) -> None:
-    """Rename files to `<file>.aside`, and replace an earlier one. Missing files are skipped.
+def delete(*files: Path) -> None:
+    """Delete files. Missing ones are skipped.
 
     Raises:
-        MachineError: the folder cannot be written.
+        MachineError: the folder cannot be written, or a folder is there.
     """
     for file in files:
-        with refusals(), suppress(FileNotFoundError):
-            file.replace(file.with_name(file.name + ".aside"))
+        with refusals():
+            file.unlink(missing_ok=True)
+
+
+def publish(file: Path, copy: Path) -> None:
+    """Copy a file. A copy that is there already is left.
+
+    Raises:
+        ArtifactError: it cannot be written.
+    """
+    if not (copy.is_file() and filecmp.cmp(file, copy, shallow=False)):
+        with atomic(copy) as temporary:
+            shutil.copyfile(file, temporary)
 
 
 @contextmanager

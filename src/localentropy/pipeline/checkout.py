@@ -9,11 +9,12 @@ from localentropy.errors import LocalEntropyError
 from localentropy.pipeline.config import ROOT
 
 
-def require_root(only_looks: bool = False) -> None:
+def require_root(anywhere: bool = False) -> None:
     """Check that the working directory is the root of the checkout whose code runs.
 
     Args:
-        only_looks: the command writes nothing, and reads only what it is told to: it may run outside of a checkout.
+        anywhere: folders that are no checkouts are allowed too: the command writes nothing and reads only what it is
+            told to, or the folder was named.
 
     Raises:
         LocalEntropyError: it is another checkout, or no root of one; or the code that runs lies in no checkout, or in
@@ -33,5 +34,5 @@ def require_root(only_looks: bool = False) -> None:
         raise LocalEntropyError(
             f"{here}: Python runs the code of another checkout, {ROOT}; `make setup` gives this one its own Python"
         )
-    if not only_looks:
+    if not anywhere:
         raise LocalEntropyError(f"{here}: not the root of the checkout; change to {ROOT}")

@@ -7,14 +7,14 @@ be compared with what is wanted now.
 from __future__ import annotations
 
 import functools
-import hashlib
+import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, SerializeAsAny, ValidationInfo, field_validator
 
@@ -24,18 +24,119 @@ from localentropy.atomic import file_hash
 from localentropy.data.registry import DATA_DIR
 from localentropy.errors import ArtifactError, DataError
 from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
-from localentropy.pipeline import artifacts, provenance
-from localentropy.pipeline.config import OPTION, Configuration, load_program, override_words, require_known
+from localentropy.pipeline import artifacts
+from localentropy.pipeline.config import OPTION, ROOT, Configuration, load_program, override_words, require_known
 from localentropy.pipeline.machine import MachineError
 from localentropy.pipeline.progress import reporting
 
 if TYPE_CHECKING:
     import pandas as pd
 
-RESULTS, PREPARED, COMMITTED = Path("results"), Path("data/prepared"), Path("data/paper_scale")
+RESULTS, PREPARED = Path("results"), Path("data/prepared")
+COMMITTED = ROOT / "data/paper_scale"
+PREPARE = "localentropy.data.prepare"
+ADDRESS = 16
+"""How many digits of an origin are in the name of a file."""
 
 
-class DatasetJob(BaseModel):
+class ContentJob(BaseModel, ABC):
+    """A job whose files are named after what they are made from. So a file that exists is current.
+
+    Attributes:
+        origin: SHA-256 of its name, parameters, code and of what it reads (`Stamp.origin`). It is known before any
+            input exists.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    origin: str
+
+    @abstractmethod
+    def files(self, part: int | None = None) -> list[Path]:
+        """The files that it writes."""
+
+    @abstractmethod
+    def reads(self, part: int | None = None) -> list[Path]:
+        """The files that it is made from."""
+
+    @property
+    @abstractmethod
+    def ahead(self) -> artifacts.Stamp:
+        """The stamp of its files as far as it is known before any input exists, by the code of this process."""
+
+    @property
+    @abstractmethod
+    def modules(self) -> list[str]:
+        """Dotted names of the code that makes its files."""
+
+    @property
+    @abstractmethod
+    def command(self) -> list[str]:
+        """The words of the command that makes its files."""
+
+    @property
+    def address(self) -> str:
+        """The part of the origin that is in the names of its files."""
+        return self.origin[:ADDRESS]
+
+    def made(self, part: int | None = None) -> artifacts.Stamp:
+        """The stamp of its files as they are, checked against their checksums.
+
+        Raises:
+            ArtifactError: a file is missing or damaged.
+        """
+        return artifacts.read_output(self.files()[0].with_suffix(""))[0]
+
+    def problem(self, part: int | None = None) -> str | None:
+        """What is wrong with its files: damage, or the content of another job. None if nothing is, or if they are not
+        all there: then they are made, or another pipeline is making them.
+        """
+        if not all(os.path.lexists(file) for file in self.files(part)):
+            return None
+        try:
+            stamp = self.made(part)
+        except ArtifactError as error:
+            return str(error).partition(": ")[2]
+        return None if (stamp.origin, stamp.part) == (self.origin, self.label(part)) else "holds another result"
+
+    def whole(self, part: int | None = None) -> bool:
+        """Whether all its files are there and undamaged."""
+        return all(os.path.lexists(file) for file in self.files(part)) and self.problem(part) is None
+
+    def label(self, part: int | None) -> str:
+        """Which part, as in a stamp."""
+        return ""
+
+    def stamp(self, part: int | None = None) -> artifacts.Stamp:
+        """The stamp of its files, or of one part of them, with the hashes of the files that it reads."""
+        return replace(self.ahead, inputs=self.input_hashes(), part=self.label(part))
+
+    def input_hashes(self) -> dict[str, str]:
+        """SHA-256 of each file that it reads, by name."""
+        return {}
+
+    def wanted_stamp(self, part: int | None = None) -> artifacts.Stamp:
+        """The stamp, for files that are now made.
+
+        Raises:
+            ArtifactError: the code was edited since the job was planned.
+        """
+        if self.ahead.origin != self.origin:
+            raise ArtifactError(f"{self.files(part)[0]}: not made: the code was edited since; run again")
+        return self.stamp(part)
+
+    def require_unedited(self, part: int | None = None) -> None:
+        """Refuse to write what code made that is another by now.
+
+        Raises:
+            ArtifactError: it was edited.
+        """
+        if closure.edited(*self.modules):
+            file = self.files(part)[0]
+            raise ArtifactError(f"{file}: not written: the code was edited while it was computed; run again")
+
+
+class DatasetJob(ContentJob):
     """A dataset to prepare.
 
     Attributes:
@@ -44,74 +145,53 @@ class DatasetJob(BaseModel):
         mirror: the directory, for the source `mirror`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     name: str
     source: str
     mirror: Path | None
-
-    MODULE: ClassVar = "localentropy.data.prepare"
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, name: str) -> DatasetJob:
         """The job of one dataset of a resolved configuration."""
         data = configuration.data
-        return cls(name=name, source=data.source, mirror=data.mirror if data.source == "mirror" else None)
+        origin = _dataset_stamp(name, data.source).origin
+        mirror = data.mirror if data.source == "mirror" else None
+        return cls(name=name, source=data.source, mirror=mirror, origin=origin)
 
     @property
     def file(self) -> Path:
         """Path of the prepared dataset."""
-        return PREPARED / self.source / f"{self.name}.npz"
+        return PREPARED / self.name / f"{self.address}.npz"
 
     @property
-    def inputs(self) -> dict[str, Path]:
-        """The embedded file, if it is the source. Raw files are checked against the registry instead."""
-        return {"embedded": DATA_DIR / "embedded" / f"{self.name}.npz"} if self.source == "embedded" else {}
-
-    @property
-    def origin(self) -> str:
-        """SHA-256 of what decides its content: name, source, code, embedded file. It is known before it is prepared."""
-        return _origin(self)
+    def modules(self) -> list[str]:
+        """The module that prepares it."""
+        return [PREPARE]
 
     @property
     def command(self) -> list[str]:
         """The words of the command that makes its file."""
         mirror = [f"data.mirror={self.mirror}"] if self.mirror else []
-        return ["snakemake", str(self.file), OPTION, f"data.source={self.source}", *mirror]
+        return ["localentropy", "prepare", self.name, OPTION, f"data.source={self.source}", *mirror]
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
         return [self.file, self.file.with_suffix(".json")]
 
     def reads(self, part: int | None = None) -> list[Path]:
-        """What it is made from."""
-        return list(self.inputs.values())
+        """The embedded file, if it is the source. Raw files are checked against the registry instead."""
+        return [_embedded(self.name)] if self.source == "embedded" else []
 
-    def problem(self, part: int | None = None) -> str | None:
-        """Why the prepared file is not current; None if it is, or if it is missing."""
-        if not any(file.exists() for file in self.files()):
-            return None
-        try:
-            stamp, _ = artifacts.read_output(self.file.with_suffix(""))
-        except ArtifactError as error:
-            return str(error).partition(": ")[2]
-        return stamp.difference(self.stamp())
-
-    def stamp(self) -> artifacts.Stamp:
+    @property
+    def ahead(self) -> artifacts.Stamp:
         """What the prepared file is stamped with."""
-        return artifacts.Stamp(
-            name=self.name,
-            parameters={"source": self.source},
-            code=closure.code_hash(self.MODULE),
-            inputs={name: file_hash(file) for name, file in self.inputs.items() if file.is_file()},
-        )
+        return _dataset_stamp(self.name, self.source)
 
     def prepare(self, log: Path | None = None) -> None:
         """Prepare the dataset, whole or not at all, and write its record."""
         from localentropy.data.prepare import prepare
 
         started = datetime.now(UTC)
-        stamp = self.stamp()
+        stamp = self.wanted_stamp()
         with reporting(f"dataset {self.name}", 1, log) as reporter:
             dataset = prepare(self.name, self.file, source=self.source, mirror=self.mirror)
             caption = f"{dataset.summary()} from {self.source}"
@@ -120,78 +200,66 @@ class DatasetJob(BaseModel):
             reporter.summary(f"{caption} → {self.file}")
 
 
+def _embedded(name: str) -> Path:
+    return DATA_DIR / "embedded" / f"{name}.npz"
+
+
 @functools.cache
-def _origin(job: DatasetJob) -> str:
-    stamp = job.stamp()
-    return hashlib.sha256(provenance.canonical_json({"origin": stamp.origin, **stamp.inputs}).encode()).hexdigest()
+def _dataset_stamp(name: str, source: str) -> artifacts.Stamp:
+    parameters = {"source": source}
+    if source == "embedded":
+        parameters["embedded"] = file_hash(_embedded(name)) if _embedded(name).is_file() else "missing"
+    return artifacts.Stamp(name=name, parameters=parameters, code=closure.code_hash(PREPARE))
 
 
-class TableReader(BaseModel, ABC):
+class TableReader(ContentJob):
     """A job that reads tables of experiments.
 
     Attributes:
-        folder: path component of the scale or run.
         overrides: the words behind `--config` that make its configuration (`config.override_words`).
         tables: experiment `<paper>/<name>` → its table.
-        origins: experiment → the origin that its table must have (`Stamp.origin`). It is known before the table exists.
-            A table that comes with the repository (`ExperimentJob.committed`) is used first. Also dataset → origin of
-            the prepared file (`DatasetJob.origin`), of a job that reads it itself.
-        datasets: dataset → prepared file that it or some table depends on.
+        origins: experiment → the origin of its table. A table that comes with the repository
+            (`ExperimentJob.committed`) is used first. Also dataset → origin of the prepared file, of a job that reads
+            it itself.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    folder: str
     overrides: tuple[str, ...]
     tables: dict[str, Path]
     origins: dict[str, str]
-    datasets: dict[str, Path]
 
     @property
+    @abstractmethod
     def goal(self) -> str:
-        """What Snakemake is asked for to make it."""
-        return str(self.files()[0])
+        """The target that Snakemake is asked for."""
 
     @property
     def command(self) -> list[str]:
         """The words of the command that makes its files."""
         return ["snakemake", self.goal, *([OPTION, *self.overrides] if self.overrides else [])]
 
-    @abstractmethod
-    def files(self, part: int | None = None) -> list[Path]:
-        """The files that the job writes."""
-
     @property
     def inputs(self) -> dict[str, Path]:
-        """Files that it depends on."""
-        return self.tables | self.datasets
+        """The files that it reads, by name."""
+        return self.tables
+
+    def reads(self, part: int | None = None) -> list[Path]:
+        """The files that it reads."""
+        return list(self.inputs.values())
 
     def input_hashes(self) -> dict[str, str]:
-        """SHA-256 of each file that it depends on. A file that is not there yet is left out."""
+        """SHA-256 of each file that it reads. A file that is not there is left out."""
         return {name: file_hash(file) for name, file in self.inputs.items() if file.is_file()}
-
-    def difference(self, made: artifacts.Stamp, wanted: artifacts.Stamp) -> str | None:
-        """The first difference between two stamps, in words.
-
-        An input whose file is gone does not count. A file that is needed is remade, and so is what is made from it.
-        """
-        gone = {name for name, file in self.inputs.items() if not file.is_file()}
-        kept = {name: value for name, value in made.inputs.items() if name not in gone}
-        return replace(made, inputs=kept).difference(wanted)
 
     def read(self, name: str) -> pd.DataFrame:
         """The rows of one of its tables.
 
         Raises:
-            ArtifactError: the table is missing, corrupt, or made from other parameters or code.
+            ArtifactError: the table is missing or damaged.
         """
         file = self.tables[name]
         if not file.exists():
             raise ArtifactError(f"{file}: no such table; run {name} first")
-        table = read_checked(file)
-        if table.stamp.origin != self.origins[name]:
-            raise ArtifactError(f"{file}: made from other parameters or code; run {name} again")
-        return table.rows
+        return read_checked(file, self.origins[name]).rows
 
 
 class ExperimentJob(TableReader):
@@ -202,12 +270,14 @@ class ExperimentJob(TableReader):
         seed: root seed.
         parameters: its typed parameters.
         sources: experiment whose table it reads → the parameters of that table.
+        datasets: dataset → prepared file that it or a table behind it depends on.
     """
 
     name: str
     seed: int
     parameters: SerializeAsAny[ExperimentParameters]
     sources: dict[str, dict[str, Any]]
+    datasets: dict[str, Path]
 
     @classmethod
     def from_configuration(cls, configuration: Configuration, name: str) -> ExperimentJob:
@@ -221,9 +291,9 @@ class ExperimentJob(TableReader):
         own = {dataset: DatasetJob.from_configuration(configuration, dataset) for dataset in parameters.DATASETS}
         read = {table: cls.from_configuration(configuration, table) for table in parameters.tables()}
         tables = {table: job.source for table, job in read.items()}
-        return cls(
+        job = cls(
+            origin="",
             name=name,
-            folder=configuration.folder,
             overrides=override_words(configuration),
             seed=configuration.seed,
             parameters=parameters,
@@ -234,6 +304,7 @@ class ExperimentJob(TableReader):
             datasets={dataset: job.file for dataset, job in own.items()}
             | {dataset: file for job in read.values() for dataset, file in job.datasets.items()},
         )
+        return job.model_copy(update={"origin": job.ahead.origin})
 
     @field_validator("parameters", mode="before")
     @classmethod
@@ -248,6 +319,11 @@ class ExperimentJob(TableReader):
     def experiment(self) -> Experiment:
         """The program."""
         return load_program(self.name.partition("/")[0], self.parameters.program)
+
+    @property
+    def goal(self) -> str:
+        """Its name is a target."""
+        return self.name
 
     @property
     def modules(self) -> list[str]:
@@ -267,7 +343,7 @@ class ExperimentJob(TableReader):
     @property
     def table(self) -> Path:
         """Path of the whole table."""
-        return RESULTS / self.folder / f"{self.name}.parquet"
+        return RESULTS / self.name / f"{self.address}.parquet"
 
     @property
     def committed(self) -> tuple[Path, artifacts.Stamp] | None:
@@ -283,7 +359,7 @@ class ExperimentJob(TableReader):
 
     @property
     def source(self) -> tuple[Path, artifacts.Stamp]:
-        """The table that others read, and its stamp: the committed one if there is one, else without the inputs."""
+        """The table that others read, and its stamp: the committed one if there is one."""
         return self.committed or (self.table, self.ahead)
 
     @property
@@ -293,33 +369,32 @@ class ExperimentJob(TableReader):
 
     def part(self, number: int) -> Path:
         """Path of the table of one part."""
-        return RESULTS / self.folder / self.name / f"{number}-of-{self.parts}.parquet"
+        return self.table.with_suffix("") / f"{number}-of-{self.parts}.parquet"
 
     def files(self, part: int | None = None) -> list[Path]:
         """The files that the experiment, or one part of it, writes."""
         return [self.table if part is None else self.part(part)]
 
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """Tables and datasets."""
+        return self.tables | self.datasets
+
     def reads(self, part: int | None = None) -> list[Path]:
         """What it is made from: a part from datasets and tables, the whole table from its parts."""
         return [self.part(number) for number in self.numbers] if part is None else list(self.inputs.values())
 
-    def problem(self, part: int | None = None) -> str | None:
-        """Why its table (or one part) is not current; None if it is, or if it is missing."""
-        file = self.files(part)[0]
-        if not file.exists():
-            return None
-        try:
-            stamp = artifacts.read_table(file).stamp
-        except ArtifactError as error:
-            return str(error).partition(": ")[2]
-        return self.difference(stamp, self.stamp(part))
+    def label(self, part: int | None) -> str:
+        """Which of how many parts."""
+        return "" if part is None else f"{part}/{self.parts}"
+
+    def made(self, part: int | None = None) -> artifacts.Stamp:
+        """The stamp of its table, or of one part."""
+        return artifacts.read_table(self.files(part)[0]).stamp
 
     @property
     def ahead(self) -> artifacts.Stamp:
-        """The stamp of its table as far as it is known before any input exists: without the inputs' hashes.
-
-        Its parameters include those of the tables that it reads.
-        """
+        """The stamp of its table without the hashes of inputs. Its parameters include those of the tables it reads."""
         dumped = self.parameters.model_dump(mode="json", exclude={"chunks"})
         return artifacts.Stamp(
             name=self.name,
@@ -327,11 +402,6 @@ class ExperimentJob(TableReader):
             code=closure.code_hash(*self.modules),
             origins=self.origins,
         )
-
-    def stamp(self, part: int | None = None) -> artifacts.Stamp:
-        """Stamp of its table, or of one part."""
-        number = "" if part is None else f"{part}/{self.parts}"
-        return replace(self.ahead, inputs=self.input_hashes(), part=number)
 
     def require_memory(self, number: int) -> None:
         """Refuse a part whose sizes ask for more memory than there is, before anything is computed.
@@ -355,6 +425,8 @@ class ExperimentJob(TableReader):
     def compute_part(self, number: int, log: Path | None = None) -> None:
         """Compute every `parts`-th task from the one of this number on and write them as one table.
 
+        Nothing is done if the table is there. Another pipeline may have made it meanwhile.
+
         The parameters set the number of threads, not the environment: sums of the linear algebra library round
         differently on several threads.
         """
@@ -362,16 +434,20 @@ class ExperimentJob(TableReader):
         import scipy.linalg  # noqa: F401 (it has its own linear algebra library, which must be limited too)
         from threadpoolctl import threadpool_limits
 
-        missing = [name for name, file in self.datasets.items() if not file.is_file()]
+        file = self.part(number)
+        if self.whole(number):
+            with reporting(self.name, 1, log) as reporter:
+                reporter.summary(f"made before → {file}")
+            return
+        missing = [name for name, dataset in self.datasets.items() if not dataset.is_file()]
         if missing:
             command = f"python -m localentropy prepare {missing[0]}"
             raise DataError(f"{self.datasets[missing[0]]}: not prepared yet; run `{command}`")
         self.require_memory(number)
-        artifacts.require_writable(self.part(number))
+        artifacts.require_writable(file)
         # The stamp is taken first: tasks load their code and read their data later.
-        stamp = self.stamp(number)
+        stamp = self.wanted_stamp(number)
         tables = {name: self.read(name) for name in self.tables}
-        identity = provenance.canonical_json({"code": stamp.code, "inputs": stamp.inputs})
         started = datetime.now(UTC)
         tasks = list(enumerate(self.experiment.tasks(self.parameters)))[number - 1 :: self.parts]
         rows = []
@@ -380,53 +456,52 @@ class ExperimentJob(TableReader):
             reporting(f"{self.name}, part {number} of {self.parts}", len(tasks), log) as reporter,
         ):
             for position, task in tasks:
-                checkpoint = self.part(number).with_suffix(f".task{position}")
-                context = Context(self.seed, self.datasets, reporter.line, checkpoint, identity, tables)
+                checkpoint = file.with_suffix(f".task{position}")
+                context = Context(self.seed, self.datasets, reporter.line, checkpoint, self.origin, tables)
                 frame = self.experiment.compute(self.parameters, task, context)
                 rows.append(frame.assign(task=position))
                 reporter.advance(", ".join(f"{key}={value}" for key, value in task.items()))
             table = pd.concat(rows, ignore_index=True)
-            file = self.part(number)
-            if closure.edited(*self.modules):
-                raise ArtifactError(f"{file}: not written: the code was edited while it was computed; run again")
+            self.require_unedited(number)
             artifacts.write_table(file, table, stamp, started, self.command)
             seconds = (datetime.now(UTC) - started).total_seconds()
             reporter.summary(f"{len(tasks)} tasks, {len(table)} rows, {seconds:.1f} s → {file}")
 
     def merge(self, log: Path | None = None) -> None:
-        """Join the parts in the order of the tasks: the table does not depend on their number."""
+        """Join the parts in the order of the tasks, if the table is not there: it does not depend on their number."""
         import pandas as pd
 
         started = datetime.now(UTC)
         with reporting(self.name, 1, log) as reporter:
-            parts = [read_checked(self.part(number)) for number in self.numbers]
-            # A file that they were made from may be gone. Then its hash is only in their stamps.
-            inputs = parts[0].stamp.inputs
-            for number, part in zip(self.numbers, parts, strict=True):
-                wanted = self.stamp(number)
-                difference = self.difference(part.stamp, wanted)
-                difference = difference or part.stamp.difference(replace(wanted, inputs=inputs))
-                if difference:
-                    raise ArtifactError(f"{self.part(number)}: {difference}; run {self.name} again")
+            if self.whole():
+                reporter.summary(f"made before → {self.table}")
+                return
+            stamp = self.wanted_stamp()
+            parts = [read_checked(self.part(number), self.origin) for number in self.numbers]
             rows = pd.concat([part.rows for part in parts], ignore_index=True)
             rows = rows.sort_values("task", kind="stable", ignore_index=True).drop(columns="task")
-            artifacts.write_table(self.table, rows, replace(self.stamp(), inputs=inputs), started, self.command)
+            # What the parts were made from may be gone. Then its hashes are only in their stamps.
+            artifacts.write_table(self.table, rows, replace(stamp, inputs=parts[0].stamp.inputs), started, self.command)
             reporter.summary(f"{len(rows)} rows from {self.parts} parts → {self.table}")
 
 
-def read_checked(file: Path) -> artifacts.Table:
-    """A table whose content is intact. A corrupt one is set aside, and the next run remakes it.
+def read_checked(file: Path, origin: str) -> artifacts.Table:
+    """A table whose content is intact. A damaged one is deleted, and the next run remakes it.
 
     Raises:
-        ArtifactError: the table is missing or corrupt.
+        ArtifactError: the table is missing or damaged, or has another origin.
     """
     try:
-        return artifacts.read_table(file)
-    except ArtifactError as error:
-        if file.exists():
-            artifacts.set_aside(file)
-            raise ArtifactError(f"{error}; set aside as {file.name}.aside, run again to remake it") from None
-        raise
+        table = artifacts.read_table(file)
+        if table.stamp.origin == origin:
+            return table
+        error = ArtifactError(f"{file}: holds another result")
+    except ArtifactError as damage:
+        error = damage
+    if file.exists() and RESULTS in file.parents:
+        artifacts.delete(file)
+        error = ArtifactError(f"{error}; deleted, run again to remake it")
+    raise error
 
 
 @functools.cache

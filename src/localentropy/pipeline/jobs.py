@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from localentropy.pipeline.computations import DatasetJob, ExperimentJob, TableReader
-from localentropy.pipeline.config import Configuration
+from localentropy import closure
+from localentropy.atomic import file_hash
+from localentropy.pipeline.computations import ADDRESS, RESULTS, ContentJob, DatasetJob, ExperimentJob
+from localentropy.pipeline.config import ROOT, Configuration
 from localentropy.pipeline.outputs import FigureJob, OutputJob
-from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob, tested_papers
+from localentropy.pipeline.scorecard import ScorecardJob, SummaryJob, tested_papers
 
-Job = DatasetJob | ExperimentJob | OutputJob
+NOTEBOOKS = ROOT / "notebooks"
 
 
 def output_jobs(configuration: Configuration) -> Iterator[OutputJob]:
@@ -24,38 +27,40 @@ def output_jobs(configuration: Configuration) -> Iterator[OutputJob]:
         yield SummaryJob.from_configuration(configuration)
 
 
-def output_files(configuration: Configuration) -> tuple[dict[str, list[Path]], dict[str, list[Path]]]:
-    """Files of each figure, and of each scorecard and the page over them, by target.
-
-    It needs no job, so no hash of code: Snakemake asks at each of its starts, on a cluster at least once for each job.
-    """
-    folder, papers = configuration.folder, tested_papers(configuration)
-    figures = {target: FigureJob.paths(folder, target) for target in configuration.figures}
-    cards = {f"{paper}_{SUMMARY}": ScorecardJob.paths(folder, f"{paper}_{SUMMARY}") for paper in papers}
-    return figures, cards | ({SUMMARY: SummaryJob.paths(folder, SUMMARY)} if papers else {})
-
-
-def table_jobs(configuration: Configuration) -> Iterator[ExperimentJob]:
-    """Experiments in the order of the configuration."""
-    for name in configuration.experiments:
+def table_jobs(configuration: Configuration, names: Iterable[str] | None = None) -> Iterator[ExperimentJob]:
+    """Experiments in the order of the configuration, or those named."""
+    for name in configuration.experiments if names is None else names:
         yield ExperimentJob.from_configuration(configuration, name)
 
 
-def dataset_jobs(configuration: Configuration) -> Iterator[DatasetJob]:
-    """Datasets that experiments read, by name."""
-    for name in sorted({name for at in configuration.experiments.values() for name in at.DATASETS}):
+def dataset_jobs(configuration: Configuration, names: Iterable[str] | None = None) -> Iterator[DatasetJob]:
+    """Datasets that the experiments, or those named, read, by name."""
+    experiments = configuration.experiments
+    read = {dataset for name in (experiments if names is None else names) for dataset in experiments[name].DATASETS}
+    for name in sorted(read):
         yield DatasetJob.from_configuration(configuration, name)
 
 
-def computed_tables(configuration: Configuration, job: object) -> list[ExperimentJob]:
-    """The experiments whose tables a job reads, without those whose tables come with the repository."""
-    if not isinstance(job, TableReader):
-        return []
-    found = [ExperimentJob.from_configuration(configuration, name) for name in job.tables]
-    return [source for source in found if source.committed is None]
+def every_job(configuration: Configuration) -> Iterator[tuple[ContentJob, int | None]]:
+    """Datasets, tables and their parts, figures and scorecards; of a part also its number."""
+    return with_parts((*dataset_jobs(configuration), *table_jobs(configuration), *output_jobs(configuration)))
 
 
-def source_problem(tables: Sequence[ExperimentJob], outdated: Container[Path]) -> str | None:
-    """Why a file that is made from these tables is not current, where some of them are outdated."""
-    first = next((source.name for source in tables if source.table in outdated), None)
-    return f"made from the table of {first}, which is not current" if first else None
+def with_parts(jobs: Iterable[ContentJob]) -> Iterator[tuple[ContentJob, int | None]]:
+    """Each job, and behind it its parts by their numbers."""
+    for job in jobs:
+        yield job, None
+        if isinstance(job, ExperimentJob):
+            yield from ((job, part) for part in job.numbers)
+
+
+def notebook_names() -> list[str]:
+    """The names of the notebooks."""
+    return sorted(file.stem for file in NOTEBOOKS.glob("*.py"))
+
+
+def notebook_page(name: str) -> Path:
+    """The page of a notebook: its name holds a hash of the notebook's text and of the code that it imports."""
+    source = NOTEBOOKS / f"{name}.py"
+    made_from = file_hash(source) + closure.code_hash(str(source))
+    return RESULTS / "notebooks" / name / f"{hashlib.sha256(made_from.encode()).hexdigest()[:ADDRESS]}.html"

@@ -1,10 +1,15 @@
-"""The pipeline's jobs on tables: the base class of all, and the job of a figure."""
+"""The pipeline's jobs on tables: the base class of all, and the job of a figure.
+
+Their files lie below `results`, named after what they are made from, as tables do. A copy below `figures/<scale>[-run]`
+is for people (`OutputJob.publish`). So a change of a parameter that is taken back finds its figure again.
+"""
 
 from __future__ import annotations
 
 import importlib
 import io
 import json
+import os
 import traceback
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,8 +22,8 @@ from localentropy import closure
 from localentropy.closure import SOURCE
 from localentropy.errors import ArtifactError, LocalEntropyError
 from localentropy.pipeline import artifacts
-from localentropy.pipeline.computations import COMMITTED, ExperimentJob, TableReader
-from localentropy.pipeline.config import Configuration, find_target, override_words, split_target
+from localentropy.pipeline.computations import COMMITTED, RESULTS, ExperimentJob, TableReader
+from localentropy.pipeline.config import ROOT, Configuration, find_target, override_words, split_target
 from localentropy.pipeline.progress import reporting
 
 if TYPE_CHECKING:
@@ -49,10 +54,12 @@ class OutputJob(TableReader):
     Attributes:
         target: its target name.
         scale: smoke, default or paper.
+        folder: the folder of the scale or run, below `figures`.
     """
 
     target: str
     scale: str
+    folder: str
 
     SUFFIXES: ClassVar[tuple[str, ...]]
 
@@ -61,33 +68,42 @@ class OutputJob(TableReader):
         """The job on the tables of the named experiments of a resolved configuration; `own` are a subclass's fields."""
         jobs = {name: ExperimentJob.from_configuration(configuration, name) for name in names}
         sources = {name: job.source for name, job in jobs.items()}
-        computed = [job for job in jobs.values() if job.committed is None]
-        return cls(
+        return cls.at_origin(
             target=target,
             scale=configuration.scale,
             folder=configuration.folder,
             overrides=override_words(configuration),
             tables={name: file for name, (file, _) in sources.items()},
             origins={name: stamp.origin for name, (_, stamp) in sources.items()},
-            datasets={dataset: file for job in computed for dataset, file in job.datasets.items()},
             **own,
         )
 
     @classmethod
-    @abstractmethod
-    def place(cls, folder: str, target: str) -> Path:
-        """Path of the files of a target, without suffix."""
+    def at_origin(cls, **fields: Any) -> Self:
+        """The job of these fields, with its origin."""
+        job = cls(origin="", **fields)
+        return job.model_copy(update={"origin": job.ahead.origin})
 
     @classmethod
-    def paths(cls, folder: str, target: str) -> list[Path]:
-        """The files of a target."""
-        stem = cls.place(folder, target)
-        return [stem.with_suffix(suffix) for suffix in (*cls.SUFFIXES, ".json")]
+    @abstractmethod
+    def place(cls, target: str) -> Path:
+        """Where the files of a target are published, without suffix, in the folder of a scale or run."""
 
     @property
     def stem(self) -> Path:
-        """Path of the files, without suffix."""
-        return self.place(self.folder, self.target)
+        """Path of the files, without suffix. Snakemake's report sorts by the last part of a path."""
+        place = self.place(self.target)
+        return RESULTS / FIGURES / place / self.address / place.name
+
+    @property
+    def published(self) -> Path:
+        """Path of the copies for people, without suffix."""
+        return FIGURES / self.folder / self.place(self.target)
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The suffixes of its files. The record is the last one that is written."""
+        return (*self.SUFFIXES, ".json")
 
     @property
     def goal(self) -> str:
@@ -106,44 +122,62 @@ class OutputJob(TableReader):
 
     def files(self, part: int | None = None) -> list[Path]:
         """What it writes."""
-        return self.paths(self.folder, self.target)
+        return [self.stem.with_suffix(suffix) for suffix in self.suffixes]
 
-    def reads(self, part: int | None = None) -> list[Path]:
-        """What it is made from."""
-        return list(self.tables.values())
-
-    def problem(self, part: int | None = None) -> str | None:
-        """Why its files are not current; None if they are, or if none is there."""
-        if not any(file.exists() for file in self.files()):
-            return None
-        try:
-            stamp, record = artifacts.read_output(self.stem)
-        except ArtifactError as error:
-            return str(error).partition(": ")[2]
+    def made(self, part: int | None = None) -> artifacts.Stamp:
+        """The stamp of its files."""
+        stamp, record = artifacts.read_output(self.stem)
         if set(record["files"]) != set(self.SUFFIXES):
-            return "its record names other files"
-        return self.difference(stamp, self.stamp())
+            raise ArtifactError(f"{self.stem}: its record names other files")
+        return stamp
 
-    def stamp(self) -> artifacts.Stamp:
-        """Stamp of its files."""
+    @property
+    def ahead(self) -> artifacts.Stamp:
+        """The stamp of its files without the hashes of the tables."""
         return artifacts.Stamp(
             name=self.target,
             parameters=self.parameters,
             code=closure.code_hash(*self.modules),
-            inputs=self.input_hashes(),
             origins=self.origins,
         )
 
+    def outdated(self) -> str | None:
+        """What the published copies have that is not of this job; None if nothing has, or if they are not there."""
+        if not any(os.path.lexists(self.published.with_suffix(suffix)) for suffix in self.suffixes):
+            return None
+        try:
+            stamp, record = artifacts.read_output(self.published)
+        except ArtifactError as error:
+            return str(error).partition(": ")[2]
+        if set(record["files"]) != set(self.SUFFIXES):
+            return "its record names other files"
+        return stamp.difference(self.ahead)
+
+    def publish(self) -> None:
+        """Copy its files to where people look for them.
+
+        Raises:
+            ArtifactError: they cannot be written.
+        """
+        for suffix in self.suffixes:
+            artifacts.publish(self.stem.with_suffix(suffix), self.published.with_suffix(suffix))
+
     def make(self, log: Path | None = None) -> None:
-        """Read the tables. Write every file and the record of all."""
+        """Read the tables. Write every file and the record of all, unless they are there. Publish them."""
         started = datetime.now(UTC)
-        # The stamp is taken first: the code is loaded and the tables are read later.
-        stamp = self.stamp()
         with reporting(self.target, 1, log) as reporter:
+            if self.whole():
+                self.publish()
+                reporter.summary(f"made before → {self.published.with_suffix(self.SUFFIXES[0])}")
+                return
+            # The stamp is taken first: the code is loaded and the tables are read later.
+            stamp = self.wanted_stamp()
             made = self.render({name: self.read(name) for name in self.tables})
             settings = {**made.settings, **self.committed_tables()}
+            self.require_unedited()
             artifacts.write_output(self.stem, made.contents, stamp, made.caption, started, self.command, settings)
-            reporter.summary(f"{made.summary} → {self.files()[0]}")
+            self.publish()
+            reporter.summary(f"{made.summary} → {self.published.with_suffix(self.SUFFIXES[0])}")
 
     def committed_tables(self) -> dict[str, str]:
         """The setting that names the tables that come with the repository; empty if there are none."""
@@ -154,7 +188,7 @@ class OutputJob(TableReader):
                 circumstances = artifacts.read_circumstances(file)
                 date = str(circumstances.get("finished", "an unknown date"))[:10]
                 notes.append(f"{name} (made on {date} by code {stamp.code[:12]})")
-        return {f"not computed here but taken from {COMMITTED}": ", ".join(notes)} if notes else {}
+        return {f"not computed here but taken from {COMMITTED.relative_to(ROOT)}": ", ".join(notes)} if notes else {}
 
     @abstractmethod
     def render(self, tables: Mapping[str, pd.DataFrame]) -> Rendered:
@@ -177,10 +211,9 @@ class FigureJob(OutputJob):
         return cls.from_experiments(configuration, target, configuration.figures[target].experiments)
 
     @classmethod
-    def place(cls, folder: str, target: str) -> Path:
-        """Path of a figure, without suffix."""
-        paper, module = split_target(target)
-        return FIGURES / folder / paper / module
+    def place(cls, target: str) -> Path:
+        """The paper and the module."""
+        return Path(*split_target(target))
 
     @property
     def modules(self) -> list[str]:

@@ -12,7 +12,7 @@ from localentropy import closure
 from localentropy.claims.claim import Claim
 from localentropy.errors import ConfigError
 from localentropy.pipeline.config import Configuration, override_words, read_text, require_known
-from localentropy.pipeline.outputs import FIGURES, OutputJob, Rendered, lacking
+from localentropy.pipeline.outputs import OutputJob, Rendered, lacking
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +60,9 @@ class ScorecardJob(OutputJob):
         return self.target.partition("_")[0]
 
     @classmethod
-    def place(cls, folder: str, target: str) -> Path:
-        """Path of a scorecard, without suffix."""
-        return FIGURES / folder / target.partition("_")[0] / "scorecard"
+    def place(cls, target: str) -> Path:
+        """In the folder of the paper."""
+        return Path(target.partition("_")[0], SUMMARY)
 
     @property
     def modules(self) -> list[str]:
@@ -106,22 +106,20 @@ class SummaryJob(OutputJob):
     def from_configuration(cls, configuration: Configuration) -> SummaryJob:
         """The job of a resolved configuration."""
         jobs = [ScorecardJob.from_configuration(configuration, paper) for paper in tested_papers(configuration)]
-        return cls(
+        return cls.at_origin(
             target=SUMMARY,
             scale=configuration.scale,
             folder=configuration.folder,
             overrides=override_words(configuration),
             tables={},
-            origins={f"{job.paper} scorecard": job.stamp().origin for job in jobs}
-            | {name: origin for job in jobs for name, origin in job.origins.items()},
-            datasets={},
+            origins={f"{job.paper} scorecard": job.origin for job in jobs},
             cards={job.paper: str(job.files()[0]) for job in jobs},
         )
 
     @classmethod
-    def place(cls, folder: str, target: str) -> Path:
-        """Path of the page, without suffix."""
-        return FIGURES / folder / target
+    def place(cls, target: str) -> Path:
+        """Beside the papers' folders."""
+        return Path(target)
 
     @property
     def modules(self) -> list[str]:
@@ -132,10 +130,6 @@ class SummaryJob(OutputJob):
     def inputs(self) -> dict[str, Path]:
         """The scorecards."""
         return {paper: Path(file) for paper, file in self.cards.items()}
-
-    def reads(self, part: int | None = None) -> list[Path]:
-        """The scorecards."""
-        return list(self.inputs.values())
 
     def render(self, tables: Mapping[str, pd.DataFrame]) -> Rendered:
         """The two files."""

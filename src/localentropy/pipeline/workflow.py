@@ -1,184 +1,184 @@
-"""Functions of the Snakefile: the configuration of this run, each job's inputs and parameters, and two guards.
+"""Functions of the Snakefile: the configuration of this run, each job's inputs and parameters, and what a run tells.
 
-The first guard alone decides what runs again. When a rule asks for a job's inputs, the guard compares the stamp of the
-file that the job would make with the stamp that is wanted now: name, parameters, code, inputs, checksums. If they
-differ, the guard sets the file aside. Snakemake sees a missing file and remakes it. Snakemake's own records and the
-times of files decide nothing: profiles/default leaves times as the only trigger, and the inputs in the rules are
-`ancient`.
+The name of a result holds the hash of what it is made from: parameters, code, and the results that are read. So to
+Snakemake a result that exists is current. The times of files and Snakemake's own records decide nothing:
+profiles/default leaves times as the only trigger, and the inputs in the rules are `ancient`. Several pipelines may run
+at once: two that want the same result give it the same bytes, and whoever is first, a file is renamed when it is whole.
 
-The second guard is a kernel lock. It keeps a second pipeline off the checkout, and a killed process cannot leave it
-behind.
+Damage is found before Snakemake looks: results whose checksums are wrong are deleted (`Pipeline.prepare`).
 """
 
 from __future__ import annotations
 
 import atexit
-import errno
-import fcntl
 import logging
 import os
-import platform
 import re
 import shlex
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from snakemake.cli import get_argument_parser
 
-from localentropy import closure
-from localentropy.atomic import file_hash
 from localentropy.errors import ArtifactError, ConfigError, LocalEntropyError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.allowed import printable
 from localentropy.pipeline.checkout import require_root
-from localentropy.pipeline.computations import DatasetJob, ExperimentJob
+from localentropy.pipeline.computations import ContentJob, DatasetJob, ExperimentJob
 from localentropy.pipeline.config import (
     OPTION,
+    bare_target,
+    did_you_mean,
+    find_papers,
     name_target,
+    override_words,
     read_overrides,
-    require_known,
     resolve,
+    shown,
     split_overrides,
     split_target,
 )
-from localentropy.pipeline.jobs import Job, computed_tables, output_files, source_problem, table_jobs
+from localentropy.pipeline.jobs import NOTEBOOKS, dataset_jobs, notebook_names, notebook_page, table_jobs, with_parts
 from localentropy.pipeline.machine import open_closed_streams, output, refusals
-from localentropy.pipeline.outputs import FIGURES, FigureJob
-from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob
+from localentropy.pipeline.outputs import FIGURES, FigureJob, OutputJob
+from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob, tested_papers
 from snakemake_logger_plugin_localentropy import unwrapped
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-LOCK = Path(".snakemake/localentropy.lock")
-NOTEBOOKS = Path("notebooks")
-
-
-@dataclass(frozen=True)
-class NotebookJob:
-    """A notebook to run and render, by its name."""
-
-    name: str
-
-    @property
-    def source(self) -> Path:
-        """The py:percent file."""
-        return NOTEBOOKS / f"{self.name}.py"
-
-    def files(self, part: int | None = None) -> list[Path]:
-        """What it writes."""
-        return [self.source.with_suffix(".html")]
-
-    def reads(self, part: int | None = None) -> list[Path]:
-        """What it is made from."""
-        return [self.source]
-
-    def stamp(self) -> str:
-        """A comment that names the source's text and the code that it imports."""
-        return f"<!-- {file_hash(self.source)} {closure.code_hash(str(self.source))} -->"
-
-    def problem(self, part: int | None = None) -> str | None:
-        """Why the rendered file is not current; None if it is, or if it is missing."""
-        file = self.files()[0]
-        if not file.exists():
-            return None
-        made = file.read_bytes() if file.is_file() else b""
-        return None if made.rstrip().endswith(self.stamp().encode()) else "made from other code"
+LOOKS = [
+    *("report", "lint", "list_rules", "list_target_rules", "summary", "detailed_summary"),
+    *("dag", "rulegraph", "filegraph", "d3dag"),
+]
+"""Options with which Snakemake makes nothing."""
 
 
 class Pipeline:
-    """The rules' view of one resolved configuration. Snakemake gives the `wildcards`."""
+    """The rules' view of one resolved configuration. Snakemake gives the `wildcards`.
 
-    def __init__(self, workflow: Any) -> None:
+    Args:
+        workflow: Snakemake's.
+        overrides: the module's `config` in the workflow of somebody else, which has a command line of its own.
+    """
+
+    def __init__(self, workflow: Any, overrides: Mapping[str, Any] | None = None) -> None:
         self._workflow = workflow
-        self._lock: int | None = None
-        self._checked: set[Path] = set()
-        self._outdated: set[Path] = set()
-        self._succeeded = False
+        self._failed, self._module = False, overrides is not None
         settings = workflow.config_settings
         open_closed_streams()
-        require_root()
+        if overrides is not None:
+            require_root(anywhere=True)
+            self.configuration = resolve(overrides=dict(overrides))
+            self._files, self._words = [], list(override_words(self.configuration))
+            return
+        require_root(anywhere=parsed_arguments().directory is not None)
         _refuse_repeated(sys.argv)
         if workflow.is_main_process:
             signal.signal(signal.SIGINT, _interrupted)
-            atexit.register(self._tell_products)
         # Snakemake has read the overrides by rules of its own: to it 010 is 10. They are taken as they were written.
         self._files = [_shortest(file) for file in settings.configfiles]
         self._words = list(_words(settings.config_args or ()))
         self.configuration = resolve(files=self._files, overrides=read_overrides(self._words))
 
-    def job(self, kind: str, wildcards: Any) -> Job | NotebookJob:
-        """The job of a rule: a dataset, experiment, figure, scorecard, summary or notebook."""
+    def job(self, kind: str, wildcards: Any) -> ContentJob:
+        """The job of a rule: a dataset, experiment, figure, scorecard or summary."""
         configuration = self.configuration
+        job: ContentJob
         with _stopping():
             match kind:
                 case "dataset":
-                    return DatasetJob.from_configuration(configuration, wildcards.name)
+                    job = DatasetJob.from_configuration(configuration, wildcards.name)
                 case "experiment":
-                    return ExperimentJob.from_configuration(configuration, f"{wildcards.paper}/{wildcards.name}")
+                    job = ExperimentJob.from_configuration(configuration, f"{wildcards.paper}/{wildcards.name}")
                 case "figure":
-                    return FigureJob.from_configuration(configuration, name_target(wildcards.paper, wildcards.module))
+                    target = name_target(wildcards.paper, wildcards.module)
+                    job = FigureJob.from_configuration(configuration, target)
                 case "scorecard":
-                    return ScorecardJob.from_configuration(configuration, wildcards.paper)
-                case "summary":
-                    return SummaryJob.from_configuration(configuration)
-            require_known(wildcards.name, [file.stem for file in sorted(NOTEBOOKS.glob("*.py"))], "notebook")
-        return NotebookJob(wildcards.name)
+                    job = ScorecardJob.from_configuration(configuration, wildcards.paper)
+                case _:
+                    job = SummaryJob.from_configuration(configuration)
+            if wildcards.origin != job.address:
+                raise ConfigError(
+                    f"{wildcards.origin}: a result of other parameters or code than these; "
+                    f"`{shlex.join(job.command)}` makes {job.files()[0]}"
+                )
+        return job
 
     def inputs(self, kind: str) -> Callable[[Any], list[str]]:
-        """Wildcards → the files that a rule's job reads. The guard of the job's own files runs first."""
+        """Wildcards → the files that a rule's job reads."""
 
-        def guarded(wildcards: Any) -> list[str]:
+        def read(wildcards: Any) -> list[str]:
             job = self.job(kind, wildcards)
             if not (isinstance(job, ExperimentJob) and hasattr(wildcards, "part")):
-                self._guard(job)
                 return [str(file) for file in job.reads()]
             part = _part(job, wildcards)
-            self._guard(job, part)
             # Jobs on a cluster look themselves at the machine they run on.
             if self._workflow.local_exec and not (job.table.exists() or job.part(part).exists()):
                 with _stopping():
                     job.require_memory(part)
             return [str(file) for file in job.reads(part)]
 
-        return guarded
+        return read
 
     def parameters(self, kind: str) -> Callable[[Any], str]:
         """Wildcards → a rule's job as JSON."""
-        return lambda wildcards: cast("BaseModel", self.job(kind, wildcards)).model_dump_json()
+        return lambda wildcards: self.job(kind, wildcards).model_dump_json()
 
-    def target_files(self) -> dict[str, list[str]]:
-        """The target of each figure, and of each paper's scorecard → its files.
+    def targets(self) -> list[str]:
+        """The targets of the figures and of the papers' scorecards.
 
         The main paper's figures have a second target, with the paper's key before the name.
         """
-        figures, cards = output_files(self.configuration)
-        named = figures | {"_".join(split_target(target)): files for target, files in figures.items()} | cards
-        return {target: [str(file) for file in files] for target, files in named.items() if target != SUMMARY}
+        figures = [name for target in self.configuration.figures for name in (target, "_".join(split_target(target)))]
+        cards = [f"{paper}_{SUMMARY}" for paper in tested_papers(self.configuration)]
+        return list(dict.fromkeys(figures)) + cards
 
-    def scorecard_files(self) -> list[str]:
-        """Files of all scorecards and of the page over them. Without claims there are none."""
-        _, cards = output_files(self.configuration)
-        return [str(file) for files in cards.values() for file in files]
+    def outputs(self, target: str) -> list[OutputJob]:
+        """The jobs of a target: a figure, a paper's scorecard, `all` figures, or every `scorecard`."""
+        configuration, papers = self.configuration, tested_papers(self.configuration)
+        if target == "all":
+            return [FigureJob.from_configuration(configuration, figure) for figure in configuration.figures]
+        if target == SUMMARY:
+            cards = [ScorecardJob.from_configuration(configuration, paper) for paper in papers]
+            return [*cards, SummaryJob.from_configuration(configuration)] if papers else []
+        if target.endswith(f"_{SUMMARY}"):
+            return [ScorecardJob.from_configuration(configuration, target.partition("_")[0])]
+        return [FigureJob.from_configuration(configuration, target)]
+
+    def files(self, target: str) -> Callable[[Any], list[str]]:
+        """Wildcards → the files of a target's jobs."""
+        return lambda wildcards: [str(file) for job in self._asked([target]) for file in job.files()]
+
+    def tables(self, name: str) -> Callable[[Any], list[str]]:
+        """Wildcards → the table of an experiment."""
+        return lambda wildcards: [str(self._table(name).source[0])]
+
+    def datasets(self, wildcards: Any) -> list[str]:
+        """The prepared datasets of all experiments."""
+        return [str(job.file) for job in dataset_jobs(self.configuration)]
+
+    def pages(self, wildcards: Any) -> list[str]:
+        """The pages of all notebooks."""
+        return [str(notebook_page(name)) for name in notebook_names()]
+
+    def notebook(self, wildcards: Any) -> str:
+        """The source of a notebook."""
+        return str(NOTEBOOKS / f"{wildcards.name}.py")
 
     def captions(self) -> dict[str, str]:
         """For the report: file of a figure or scorecard → its caption as reStructuredText, if the file exists."""
         captions: dict[str, str] = {}
         if not any(word.partition("=")[0] == "--report" for word in sys.argv):
             return captions
-        figures, cards = output_files(self.configuration)
-        for files in (figures | cards).values():
+        for job in self._asked(["all", SUMMARY]):
             with suppress(ArtifactError):
-                record = artifacts.read_output(files[0].with_suffix(""))[1]
+                record = artifacts.read_output(job.stem)[1]
                 told = [record["caption"], *(f"{name}: {value}" for name, value in record["settings"].items())]
                 text = re.sub(r"([\\*`|_])", r"\\\1", "\n\n".join(told))
-                captions |= {str(file): text for file in files}
+                captions |= {str(file): text for file in job.files()}
         return captions
 
     def report_labels(self, wildcards: Any) -> dict[str, str]:
@@ -191,22 +191,73 @@ class Pipeline:
         files = ["--configfile", *map(str, self._files)] if self._files else []
         return shlex.join([*files, *([OPTION, *self._words] if self._words else [])])
 
-    def succeed(self) -> None:
-        """Hear from Snakemake that the jobs are done."""
-        self._succeeded = True
+    def prepare(self) -> None:
+        """Before Snakemake looks: delete damaged results, publish what is asked for and there, and say so in the end.
 
-    def _tell_products(self) -> None:
-        """The last line of a run that has what was asked for: how to look at it."""
-        workflow = self._workflow
-        nothing_to_do = workflow.scheduler is not None and not len(workflow.dag)
-        if workflow.dryrun or not (self._succeeded or nothing_to_do):
+        A dry run only says what is damaged.
+
+        Raises:
+            LocalEntropyError: something cannot be deleted or published.
+        """
+        asked = parsed_arguments()
+        targets = ["all", SUMMARY] if self._module else asked.targets
+        if not (self._workflow.is_main_process and targets) or any(getattr(asked, mode, None) for mode in LOOKS):
             return
-        targets, asked = self.target_files(), workflow.dag_settings.targets
-        wanted = list(self.configuration.figures) if "all" in asked else [name for name in targets if name in asked]
-        files = [file for name in wanted for file in targets[name]]
-        files += self.scorecard_files() if "scorecard" in asked else []
-        others = {"report": str(FIGURES / self.configuration.folder / "report.html"), "dag": "figures/dag.svg"}
-        files += [file for name, file in (others | {"site": "site/index.html"}).items() if name in asked]
+        outputs = self._asked(targets)
+        for job, part in self._behind(targets, outputs):
+            if (problem := job.problem(part)) is None:
+                continue
+            file = job.files(part)[0]
+            then = "a real run deletes it" if asked.dryrun else "deleted"
+            if not asked.dryrun:
+                artifacts.delete(*job.files(part), file.with_suffix(".json"))
+            print(f"{file}: {problem}; {then}", file=sys.stderr)
+        if not asked.dryrun:
+            for job in outputs:
+                if job.whole():
+                    job.publish()
+            for name in notebook_names() if {"notebooks", "site"}.intersection(targets) else ():
+                if (page := notebook_page(name)).is_file():
+                    artifacts.publish(page, Path("notebooks", f"{name}.html"))
+            if not self._module:
+                atexit.register(self._tell_products, outputs, targets)
+
+    def _behind(self, targets: Sequence[str], outputs: list[OutputJob]) -> Iterator[tuple[ContentJob, int | None]]:
+        """What is asked for, and what that is made from: jobs, and the numbers of parts. Datasets come first."""
+        experiments = self.configuration.experiments
+        inside = ["/".join(Path(target).parts[1:3]) for target in targets]
+        names = [name for job in outputs for name in job.tables]
+        names += [name for name in (*targets, *inside) if name in experiments]
+        for name in names:
+            names += [table for table in experiments[name].tables() if table not in names]
+        names = list(dict.fromkeys(names))
+        datasets = dataset_jobs(self.configuration, None if "datasets" in targets else names)
+        return with_parts((*datasets, *table_jobs(self.configuration, names), *outputs))
+
+    def _asked(self, targets: Sequence[str]) -> list[OutputJob]:
+        """The figures and scorecards of these targets. Other targets have none."""
+        known = {*self.targets(), "all", SUMMARY}
+        # A file below results/figures/<paper>/<figure> is asked for too.
+        wanted = [("all", SUMMARY) if word == "report" else (word, "_".join(Path(word).parts[2:4])) for word in targets]
+        with _stopping():
+            return [job for names in wanted for name in names if name in known for job in self.outputs(name)]
+
+    def _table(self, name: str) -> ExperimentJob:
+        with _stopping():
+            return ExperimentJob.from_configuration(self.configuration, name)
+
+    def fail(self) -> None:
+        """Hear from Snakemake that a job failed."""
+        self._failed = True
+
+    def _tell_products(self, outputs: Sequence[OutputJob], targets: Sequence[str]) -> None:
+        """The last line of a run that has what was asked for: how to look at it."""
+        if self._failed or not all(file.exists() for job in outputs for file in job.files()):
+            return
+        files = [str(job.published.with_suffix(suffix)) for job in outputs for suffix in job.SUFFIXES]
+        others = {"report": FIGURES / self.configuration.folder / "report.html", "dag": FIGURES / "dag.svg"}
+        others["site"] = Path("site/index.html")
+        files += [str(file) for name, file in others.items() if name in targets and file.exists()]
         pages = [file for file in files if file.endswith((".png", ".html", ".svg"))]
         if len(pages) == 1:
             print(f"look at {pages[0]} in any browser", file=sys.stderr)
@@ -218,14 +269,13 @@ class Pipeline:
         """Refuse a word that is none of the targets, and no file that a rule makes. All rules are known by now.
 
         Raises:
-            ConfigError: with the nearest target, or the nearest file for a word with a slash.
+            ConfigError: with the nearest target.
         """
-        if not self._workflow.is_main_process:
+        if self._module or not self._workflow.is_main_process:
             return
-        # Snakemake itself has read them, but keeps them to itself until the Snakefile is read.
-        asked = get_argument_parser().parse_args(sys.argv[1:])
+        asked = parsed_arguments()
         rules = {rule.name: rule for rule in self._workflow.rules}
-        cards = [target for target in self.target_files() if target.endswith(SUMMARY)]
+        cards = [target for target in self.targets() if target.endswith(SUMMARY)]
         targets = [*self.configuration.figures, *self._other_targets(), *cards]
         makers = [name for name, rule in rules.items() if not rule.has_wildcards()]
         for allowed, choices, words in (
@@ -234,17 +284,15 @@ class Pipeline:
         ):
             for word in words:
                 if word not in allowed and not self._makes(word):
-                    require_known(word, self._products() if "/" in word.rstrip("/") else choices, "target")
+                    table = word.split("/")[0] in find_papers()
+                    meant = word if table or "/" not in word.rstrip("/") else Path(word).name.partition(".")[0]
+                    known = list(self.configuration.experiments) if table else choices
+                    raise ConfigError(f"{shown(word)}: no such target; {did_you_mean(bare_target(meant), known)}")
 
     def _makes(self, file: str) -> bool:
         """Whether a rule makes the file. Snakemake takes a word with a slash behind it for a file."""
         path = file if Path(file).is_absolute() else os.path.normpath(file)
         return not file.endswith("/") and any(rule.is_producer(path) for rule in self._workflow.rules)
-
-    def _products(self) -> list[str]:
-        """Files of the figures, scorecards and tables of this configuration."""
-        files = [file for files in self.target_files().values() for file in files]
-        return list(dict.fromkeys(files)) + [str(job.table) for job in table_jobs(self.configuration)]
 
     def tell_targets(self, wildcards: Any) -> NoReturn:
         """End with a page that says what can be made. Nothing is made."""
@@ -267,72 +315,12 @@ class Pipeline:
     def _other_targets(self) -> dict[str, str]:
         """Targets that are no figures → what they make: the rules without files that have a docstring."""
         rules = [rule for rule in self._workflow.rules if rule.docstring and not rule.output]
-        return {rule.name: rule.docstring for rule in rules if rule.name not in self.target_files()}
+        return {rule.name: rule.docstring for rule in rules}
 
-    def _guard(self, job: Job | NotebookJob, part: int | None = None) -> None:
-        """Set the job's files aside unless they are current, and first the tables that they are made from.
 
-        A file that is made from one that is set aside is set aside too: Snakemake makes no table anew whose readers are
-        all there. A dry run leaves the files, and plans as if they were gone.
-        """
-        executing = self._workflow.executor_plugin is not None and self._workflow.is_main_process
-        files = job.files(part)
-        if not executing or files[0] in self._checked:
-            return
-        self._checked.add(files[0])
-        if not self._workflow.dryrun:
-            self._acquire_lock()
-        tables = computed_tables(self.configuration, job)
-        for source in tables:
-            self._guard(source)
-        difference = job.problem(part)
-        if difference is None and any(file.exists() for file in files):
-            difference = source_problem(tables, self._outdated)
-        if difference is None:
-            return
-        self._outdated.add(files[0])
-        # Whether the file is made again is not known here: Snakemake makes again what its targets need.
-        then = "a real run sets it aside"
-        if not self._workflow.dryrun:
-            then = "set aside"
-            try:
-                artifacts.set_aside(*files)
-            except LocalEntropyError as error:
-                stop(LocalEntropyError(f"{files[0]}: {difference}, and cannot be set aside: {error}"))
-        self._forget(files)
-        print(f"{files[0]}: {difference}; {then}", file=sys.stderr)
-
-    def _forget(self, files: Sequence[Path]) -> None:
-        """Tell Snakemake that these files of one folder are gone.
-
-        It lists a folder when it first asks for a file there. It may have done so before. It must not do so later: in a
-        dry run the files are still there.
-        """
-        known, folder = self._workflow.iocache.exists_local, str(files[0].parent)
-        if folder not in known.has_inventory:
-            known.update((entry.path, True) for entry in os.scandir(folder))
-            known.has_inventory.add(folder)
-        known.update((str(file), False) for file in files)
-
-    def _acquire_lock(self) -> None:
-        if self._lock is not None:
-            return
-        try:
-            LOCK.parent.mkdir(exist_ok=True)
-            self._lock = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(self._lock, 0)
-            # The line tells other users who holds the lock. On a cluster they may work on another machine.
-            os.write(self._lock, f"{os.getpid()} on {platform.node()}\n".encode())
-        except BlockingIOError:
-            holder = LOCK.read_text().strip() or "unknown"
-            stop(LocalEntropyError(f"another pipeline (process {holder}) is running on this checkout; wait for it"))
-        except OSError as error:
-            # Some file systems of clusters have no locks. There is no guard then, and the user must know.
-            if error.errno in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
-                print(f"{LOCK}: {error.strerror}: start no second pipeline on this checkout", file=sys.stderr)
-            elif error.errno != errno.ENOSPC:  # a full disk: the lock is held, but its line is missing
-                stop(LocalEntropyError(f"{LOCK}: {error.strerror}"))
+def parsed_arguments() -> Any:
+    """What Snakemake was started with. Snakemake has read it, but keeps it to itself until the Snakefile is read."""
+    return get_argument_parser().parse_args(sys.argv[1:])
 
 
 def _interrupted(signum: int, frame: object) -> NoReturn:
