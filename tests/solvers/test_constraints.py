@@ -55,7 +55,7 @@ CONSTRAINTS: list[tuple[Steps, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("constraint", "right"), CONSTRAINTS, ids=str)
+@pytest.mark.parametrize(("constraint", "right"), CONSTRAINTS, ids=[str(each) for each, _ in CONSTRAINTS])
 def test_allowed_sums_are_those_of_the_plain_words(constraint: Steps, right: Any) -> None:
     N = 101
     found = allowed_sums(constraint, N)
