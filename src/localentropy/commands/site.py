@@ -305,10 +305,17 @@ def _is_internal(_: Sphinx, what: str, name: str, about: object, skip: bool, opt
     """Leave out what is not for users.
 
     These are the constants of modules, and the fields of a NamedTuple as members: there they have Python's words, not
-    those of the docstring.
+    those of the docstring. Methods that another package adds to a class, as scikit-learn does, are left out too.
     """
     constant = what == "module" and not (inspect.isclass(about) or inspect.isroutine(about))
-    return True if constant or type(about).__name__ == "_tuplegetter" else None
+    return True if constant or type(about).__name__ == "_tuplegetter" or _is_of_another_package(about) else None
+
+
+def _is_of_another_package(about: object) -> bool:
+    """Whether the code of a function lies in a file outside this package."""
+    code = getattr(inspect.unwrap(about), "__code__", None)  # type: ignore[arg-type]
+    file = Path(code.co_filename) if code else PACKAGE
+    return file.is_file() and PACKAGE.resolve() not in file.parents
 
 
 def _copy_files(app: Sphinx, failure: Exception | None) -> None:
