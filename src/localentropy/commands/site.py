@@ -313,8 +313,10 @@ def _is_internal(_: Sphinx, what: str, name: str, about: object, skip: bool, opt
 
 def _is_of_another_package(about: object) -> bool:
     """Whether the code of a function lies in a file outside this package."""
-    code = getattr(inspect.unwrap(about), "__code__", None)  # type: ignore[arg-type]
-    file = Path(code.co_filename) if code else PACKAGE
+    function = inspect.unwrap(about)  # type: ignore[arg-type]
+    if not inspect.isfunction(function):
+        return False
+    file = Path(function.__code__.co_filename)
     return file.is_file() and PACKAGE.resolve() not in file.parents
 
 
