@@ -82,9 +82,9 @@ plt.show()
 
 # %%
 from localentropy.data.prepare import prepare
-from localentropy.experiments.overparam import mlp
-from localentropy.experiments.parameters import Context
-from localentropy.plots.overparam import figure6
+from localentropy.figures.overparam import figure6
+from localentropy.programs.overparam import mlp
+from localentropy.programs.parts.parameters import Context
 
 parameters = configuration.experiments["overparam/mlp"]
 with TemporaryDirectory() as folder:

@@ -22,10 +22,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from localentropy.figures.algorithms import COMMITTEE
 from localentropy.instances.committee import random_tree_committee
 from localentropy.landscape.committee_local_entropy import committee_local_entropy, committee_solution_fraction
 from localentropy.landscape.hessian import hessian_eigenvalues, smallest_valid_beta
-from localentropy.plots.algorithms import COMMITTEE
 from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.least_action import committee_least_action

@@ -10,7 +10,7 @@ from scipy import stats
 from localentropy.analysis.agreement import agreement, agreement_at_infinite_size, agreement_by_size, normal_score
 from localentropy.analysis.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
 from localentropy.errors import DomainError
-from localentropy.plots.agreement import csv_rows, in_words
+from localentropy.figures.agreement import csv_rows, in_words
 
 
 def figure(stream, samples, points, shift=0.0, correlation=0.0, groups=1):

@@ -17,9 +17,9 @@ from localentropy import quantities
 from localentropy.closure import code_closure
 from localentropy.explore.catalogue import EXPLORERS
 from localentropy.explore.explorer import Choice, Explorer, Grid, call, python
+from localentropy.figures.interactive import with_names
 from localentropy.pipeline.config import ROOT, Configuration, name_target, read_figures, resolve, split_target
 from localentropy.pipeline.jobs import table_jobs
-from localentropy.plots.interactive import with_names
 from localentropy.quantities import Quantity
 
 SHIPPED: dict[str, dict[int, tuple[str, str]]] = {

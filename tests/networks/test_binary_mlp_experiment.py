@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from localentropy.data import prepared
 from localentropy.errors import DataError
-from localentropy.experiments.margins import binary_mlp
-from localentropy.experiments.parameters import Context
+from localentropy.programs.margins import binary_mlp
+from localentropy.programs.parts.parameters import Context
 
 EMBEDDED = Path(__file__).parents[2] / "data/embedded"
 TINY: dict[str, Any] = {

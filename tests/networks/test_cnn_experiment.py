@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from localentropy.errors import DomainError
-from localentropy.experiments.overparam import cnn
-from localentropy.experiments.parameters import Context
+from localentropy.programs.overparam import cnn
+from localentropy.programs.parts.parameters import Context
 
 DATA = {"cifar10": Path(__file__).parents[2] / "data/embedded/cifar10.npz"}
 TINY: dict[str, Any] = {

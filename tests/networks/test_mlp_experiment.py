@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from localentropy.experiments.overparam import mlp
-from localentropy.experiments.parameters import Context
+from localentropy.programs.overparam import mlp
+from localentropy.programs.parts.parameters import Context
 
 DATA = {"mnist_parity": Path(__file__).parents[2] / "data/embedded/mnist_parity.npz"}
 TINY: dict[str, Any] = {

@@ -43,7 +43,7 @@ import pandas as pd
 from pydantic import Field
 
 from localentropy import seeds
-from localentropy.experiments.parameters import SIZE, ExperimentParameters
+from localentropy.programs.parts.parameters import SIZE, ExperimentParameters
 from localentropy.numerics.{kernel} import square
 
 
@@ -71,7 +71,7 @@ def compute(parameters, task, context):
 PLOT = '''
 """A figure of squares."""
 
-from localentropy.plots.drawing import Drawing, panels
+from localentropy.figures.drawing import Drawing, panels
 
 
 def draw(tables, scale):
@@ -197,9 +197,9 @@ def write_toys(checkout: Path, seconds: float = 0.0) -> None:
     source = checkout / "src/localentropy"
     for letter, factor in (("a", 1), ("b", 2)):
         (source / f"numerics/toy_kernel_{letter}.py").write_text(KERNEL.format(factor=factor))
-        (source / f"experiments/overparam/toy_{letter}.py").write_text(EXPERIMENT.format(kernel=f"toy_kernel_{letter}"))
+        (source / f"programs/overparam/toy_{letter}.py").write_text(EXPERIMENT.format(kernel=f"toy_kernel_{letter}"))
     for number in (91, 92, 93):
-        (source / f"plots/overparam/figure{number}.py").write_text(PLOT)
+        (source / f"figures/overparam/figure{number}.py").write_text(PLOT)
     (source / "explore/papers/overparam.py").unlink(missing_ok=True)
     shutil.rmtree(checkout / "config")
     (checkout / "config/overparam").mkdir(parents=True)

@@ -36,14 +36,14 @@ def below(found: dict[str, list[str]], *packages: str) -> set[str]:
 
 def test_the_closure_follows_imports_inside_functions() -> None:
     files = experiment("overparam/franz_parisi")
-    assert {"experiments.parameters", "theory.random_features", "numerics.quadrature"} <= set(files)
+    assert {"programs.parts.parameters", "theory.random_features", "numerics.quadrature"} <= set(files)
 
 
 def test_no_program_depends_on_the_pipeline_on_plots_or_on_another_program() -> None:
     programs = {job.experiment.__name__.removeprefix("localentropy.") for job in JOBS.values()}
     for name, job in JOBS.items():
         found = experiment(name)
-        assert not below(found, "commands", "pipeline", "plots", "claims")
+        assert not below(found, "commands", "pipeline", "figures", "claims")
         assert set(found) & programs == {job.experiment.__name__.removeprefix("localentropy.")}
 
 
@@ -132,7 +132,7 @@ def edit_words(source: str) -> str:
 def test_other_words_and_a_new_type_of_parameter_change_nothing(changed: Changed) -> None:
     assert changed("**/*.py", edit_words) == set()
     new = "\n\nTemperature = Annotated[float, Field(gt=0)]\n"
-    assert changed("experiments/parameters.py", lambda source: source + new) == set()
+    assert changed("programs/parts/parameters.py", lambda source: source + new) == set()
 
 
 def test_an_edit_of_the_theory_changes_theory_only(changed: Changed) -> None:

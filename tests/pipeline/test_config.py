@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 
 from localentropy.commands import docs as reference
 from localentropy.errors import ConfigError
-from localentropy.experiments.parameters import Increasing, OddSize, Size
 from localentropy.pipeline.config import (
     LONGEST_NAME,
     ROOT,
@@ -28,6 +27,7 @@ from localentropy.pipeline.config import (
     resolve,
     split_target,
 )
+from localentropy.programs.parts.parameters import Increasing, OddSize, Size
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_the_shipped_configuration_is_valid(scale: str) -> None:
     # No program without a section that uses it.
     used = {load_program(name.partition("/")[0], at.program) for name, at in configuration.experiments.items()}
     source = ROOT / "src"
-    files = [file for file in source.glob("localentropy/experiments/**/*.py") if "\ndef compute(" in file.read_text()]
+    files = [file for file in source.glob("localentropy/programs/**/*.py") if "\ndef compute(" in file.read_text()]
     assert {each.__name__ for each in used} == {
         ".".join(file.relative_to(source).with_suffix("").parts) for file in files
     }

@@ -75,10 +75,10 @@ FIGURES = {"figure1": errors}
 <!-- figure1 --><!-- /figure1 -->
 <!-- scorecard --><!-- /scorecard -->
 """,
-    "src/localentropy/plots/sketch/figure1.py": '''
+    "src/localentropy/figures/sketch/figure1.py": '''
 """A figure of two papers' tables."""
 
-from localentropy.plots.drawing import Drawing, panels
+from localentropy.figures.drawing import Drawing, panels
 
 
 def draw(tables, scale):

@@ -60,17 +60,17 @@ def test_a_first_run_makes_every_output_and_a_second_nothing(first: tuple[Checko
 
 def test_edits_that_change_no_number_rerun_nothing(made: Checkout) -> None:
     comments: Callable[[str], str] = lambda text: "# edited\n" + text.replace('"""\n', 'An edited docstring."""\n', 1)  # noqa: E731
-    for path in (KERNEL, "src/localentropy/experiments/overparam/toy_a.py", "src/localentropy/plots/drawing.py"):
+    for path in (KERNEL, "src/localentropy/programs/overparam/toy_a.py", "src/localentropy/figures/drawing.py"):
         made.edit(path, comments)
     new_type = "\n\nclass Temperature(ExperimentParameters):\n    value: float\n"
-    made.edit("src/localentropy/experiments/parameters.py", lambda text: text + new_type)
+    made.edit("src/localentropy/programs/parts/parameters.py", lambda text: text + new_type)
     run = made.snakemake("all")
     assert run.status == 0
     assert run.did == set(), run.output
 
 
 def test_edits_rerun_exactly_what_depends_on_them(made: Checkout) -> None:
-    made.edit("src/localentropy/plots/overparam/figure92.py", lambda text: text.replace("squares at", "a square at"))
+    made.edit("src/localentropy/figures/overparam/figure92.py", lambda text: text.replace("squares at", "a square at"))
     made.edit(KERNEL, lambda text: text.replace("np.asarray", "np.array"))
     plan = made.snakemake("-n", "figure91", "figure92", "figure93")
     assert plan.did == ALL_A | drawing(92), plan.output
@@ -109,7 +109,7 @@ def test_marks_of_a_killed_run_hide_nothing_that_is_missing(made: Checkout) -> N
 
 def test_other_data_rerun_what_reads_them_and_missing_prepared_data_nothing(toys: Checkout) -> None:
     toys.edit(
-        "src/localentropy/experiments/overparam/toy_a.py",
+        "src/localentropy/programs/overparam/toy_a.py",
         lambda text: text.replace(_CLASS, f'{_CLASS}\n    DATASETS = ("cifar10",)'),
     )
     assert toys.snakemake("all").did == EVERYTHING | {"preparing the dataset cifar10"}
@@ -335,7 +335,7 @@ def test_the_number_of_chunks_changes_no_bit(made: Checkout) -> None:
 
 def test_a_failed_job_shows_its_log_in_one_line(made: Checkout) -> None:
     made.edit(
-        "src/localentropy/experiments/overparam/toy_a.py",
+        "src/localentropy/programs/overparam/toy_a.py",
         lambda text: (
             text.replace("time.sleep(parameters.seconds)", "raise_convergence()")
             + "\n\ndef raise_convergence():\n    from localentropy.errors import ConvergenceError\n"
@@ -349,10 +349,10 @@ def test_a_failed_job_shows_its_log_in_one_line(made: Checkout) -> None:
 
 
 def test_tables_without_what_a_figure_draws_are_refused_in_one_line(made: Checkout) -> None:
-    module = "src/localentropy/plots/overparam/figure91.py"
+    module = "src/localentropy/figures/overparam/figure91.py"
     made.edit(module, lambda text: text.replace("for table in", "tables['a'].iloc[0]\n    for table in"))
     refused = made.python("plot", "figure91")
-    place = "localentropy/plots/overparam/figure91.py, line 9: KeyError: 'a'"
+    place = "localentropy/figures/overparam/figure91.py, line 9: KeyError: 'a'"
     assert refused.status == 1 and refused.output == (
         f"error: figure91: cannot be drawn from these tables ({place}); "
         "they may lack rows that the shipped parameters give\n"

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from localentropy.figures.interactive import chart
 from localentropy.pipeline.artifacts import read_table
 from localentropy.pipeline.computations import ExperimentJob
 from localentropy.pipeline.config import name_target, read_claims, read_figures, resolve, split_target
-from localentropy.plots.interactive import chart
 from tests.claims import test_conditions, test_verdicts
+from tests.figures.charts import faults
 from tests.pipeline.conftest import ROOT, Checkout, Run, make_once
 from tests.pipeline.golden import difference, verdict_differences
-from tests.plots.charts import faults
 
 GOLDEN = ROOT / "tests/golden"
 NUMBERS = {

@@ -19,7 +19,7 @@ from typing import Annotated
 import pandas as pd
 from pydantic import Field
 
-from localentropy.experiments.parameters import SIZE, ExperimentParameters, TableOf
+from localentropy.programs.parts.parameters import SIZE, ExperimentParameters, TableOf
 
 
 class Parameters(ExperimentParameters):
@@ -43,9 +43,9 @@ SUMS = jobs("sum") | jobs("total") | drawing(94)
 def write_sums(toys: Checkout) -> None:
     """Two more experiments and a figure: toy_a → toy_sum → toy_total → figure 94."""
     for name, reads in (("sum", "toy_a"), ("total", "toy_sum")):
-        program = toys.folder / f"src/localentropy/experiments/overparam/toy_{name}.py"
+        program = toys.folder / f"src/localentropy/programs/overparam/toy_{name}.py"
         program.write_text(PROGRAM.format(reads=reads))
-    shutil.copy(*(toys.folder / f"src/localentropy/plots/overparam/figure{number}.py" for number in (91, 94)))
+    shutil.copy(*(toys.folder / f"src/localentropy/figures/overparam/figure{number}.py" for number in (91, 94)))
     figure = "figure94: {shows: sums, experiments: [overparam/toy_total]}\n"
     toys.edit("config/overparam/figures.yaml", lambda text: text + figure)
     sections = "toy_total: {squares: overparam/toy_sum}\ntoy_sum: {squares: overparam/toy_a}\n"
@@ -101,7 +101,7 @@ def test_tables_are_read_in_their_order_and_an_edit_reruns_what_is_made_from_it(
     # Its code: the same. The code of the last one: only that.
     summed.edit(KERNEL, lambda text: text.replace("* 1", "* 3"))
     assert summed.snakemake("all").did == jobs("a") | drawing(91, 93) | SUMS
-    last = "src/localentropy/experiments/overparam/toy_total.py"
+    last = "src/localentropy/programs/overparam/toy_total.py"
     summed.edit(last, lambda text: text.replace('+ task["point"]', '- task["point"]'))
     assert summed.snakemake("all").did == jobs("total") | drawing(94)
     assert numbers(summed, "toy_total") == [6 * 90.0 + 1, 6 * 90.0]
@@ -151,7 +151,7 @@ def test_a_damaged_table_two_steps_before_a_figure_is_deleted_and_made_again_whe
     assert run.status == 0 and run.did == set() and run.outdated == plan.outdated, run.output
     assert not os.path.lexists(table)
     # A new table that is made from it needs it.
-    last = "src/localentropy/experiments/overparam/toy_total.py"
+    last = "src/localentropy/programs/overparam/toy_total.py"
     summed.edit(last, lambda text: text.replace('+ task["point"]', '+ 1.0 * task["point"]'))
     run = summed.snakemake("figure94")
     assert run.status == 0, run.output
@@ -220,7 +220,7 @@ def test_a_wrong_name_is_refused_in_one_line(sums: Checkout, value: str, message
 
 
 def test_a_circle_is_refused_in_one_line(sums: Checkout) -> None:
-    program = "src/localentropy/experiments/overparam/toy_sum.py"
+    program = "src/localentropy/programs/overparam/toy_sum.py"
     sums.edit(program, lambda text: text.replace('TableOf("toy_a")', 'TableOf("toy_total")'))
     sums.edit("config/overparam/physics.yaml", lambda text: text.replace("overparam/toy_a", "overparam/toy_total"))
     refused = sums.snakemake("figure94")

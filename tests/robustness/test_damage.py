@@ -78,7 +78,7 @@ def test_touched_files_and_wrong_clocks_rerun_nothing(reference: Reference, fini
 def test_results_of_an_older_version_are_remade_and_never_mixed(reference: Reference, finished: Pipeline) -> None:
     old = (finished.folder / "figures/smoke/overparam/figure9.csv").read_bytes()
     finished.checkout.edit(
-        "src/localentropy/experiments/typical.py",
+        "src/localentropy/programs/typical.py",
         lambda text: text.replace("threshold * BEYOND", "BEYOND * threshold"),
     )
     # The records of Snakemake are lost, as where results are brought from another machine, and times say nothing.

@@ -258,7 +258,7 @@ def test_every_figure_leads_to_what_is_behind_it(visits: dict[str, Visit], addre
         page = visits[f"docs/{paper}/gallery.html"]
         assert target in page.anchors
         lists = {tuple(link.removeprefix(f"{address}/") for link in links) for links in page.behind}
-        (links,) = [one for one in lists if f"src/localentropy/plots/{paper}/{name}.py.html" in one]
+        (links,) = [one for one in lists if f"src/localentropy/figures/{paper}/{name}.py.html" in one]
         (csv,) = [link for link in links if link.endswith(f"/{name}.csv")]
         assert (folder / csv).read_bytes() == (GALLERY / paper / f"{name}.csv").read_bytes()
         assert len([link for link in links if "/physics.yaml.html#line-" in link]) == len(figure.experiments)

@@ -212,7 +212,7 @@ class BehindFigures(SphinxTransform):
             "Files",
             there + [nodes.inline("", "", nodes.literal(drawn, drawn), nodes.Text(" draws the PDF"))] * lacking,
         )
-        yield "Script", [to_line(self, Path(f"src/localentropy/plots/{paper}/{module}.py"), None, f"{module}.py")]
+        yield "Script", [to_line(self, Path(f"src/localentropy/figures/{paper}/{module}.py"), None, f"{module}.py")]
         entries = [to_line(self, file := Path(f"config/{paper}/figures.yaml"), line_of(file, f"{module}:"), "figure")]
         for name in configuration.figures[target].experiments:
             of, _, section = name.partition("/")

@@ -10,10 +10,10 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from localentropy.figures.defaults import defaults
+from localentropy.figures.drawing import COLORS, GREY, STYLE
 from localentropy.pipeline.config import Configuration
 from localentropy.pipeline.jobs import output_jobs, table_jobs
-from localentropy.plots.defaults import defaults
-from localentropy.plots.drawing import COLORS, GREY, STYLE
 
 ROW, COLUMN = 0.21, 3.2
 """Inches: height of a row of the longest column, width of a column."""

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from localentropy import quantities
 from localentropy.commands import inventory
-from localentropy.experiments.parameters import ExperimentParameters
 from localentropy.pipeline.allowed import Schema, allowed, field_schema
 from localentropy.pipeline.config import MAIN_PAPER, ROOT, SCALES, DataSettings, General, name_section, resolve
+from localentropy.programs.parts.parameters import ExperimentParameters
 from localentropy.quantities import Count, Quantity
 
 TABLE = Path("docs/configuration.md")

@@ -124,7 +124,7 @@ def _picture(formula: str, display: bool) -> str:
     from matplotlib.font_manager import FontProperties
     from matplotlib.mathtext import math_to_image
 
-    from localentropy.plots.defaults import defaults
+    from localentropy.figures.defaults import defaults
 
     formula, stream = " ".join(formula.split()), io.BytesIO()
     with defaults(), rc_context({"mathtext.fontset": "cm", "svg.fonttype": "path"}):

@@ -351,7 +351,7 @@ def _write_charts(app: Sphinx, failure: Exception | None) -> None:
     """Write a script for each figure that has a look. It adds the figure's chart to those of a page (charts.js)."""
     import pandas as pd
 
-    from localentropy.plots.interactive import chart
+    from localentropy.figures.interactive import chart
 
     for file in [] if failure else sorted(GALLERY.glob(f"*/*{LOOK}")):
         name = str(file.relative_to(GALLERY)).removesuffix(LOOK)

@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call
+from localentropy.figures.drawing import COLORS
 from localentropy.numerics.channels import CHANNELS
 from localentropy.numerics.priors import PRIORS
-from localentropy.plots.drawing import COLORS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from localentropy.experiments.franz_parisi import log_and_linear
-from localentropy.experiments.sweep import NUMBERS
+from localentropy.programs.franz_parisi import log_and_linear
+from localentropy.programs.sweep import NUMBERS
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pandas as pd
 
-from localentropy.experiments.ensembles import Ensemble
 from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call, of
-from localentropy.plots.drawing import COLORS, GREY
-from localentropy.plots.frozen_ends import without_frozen_ends
+from localentropy.figures.drawing import COLORS, GREY
+from localentropy.figures.frozen_ends import without_frozen_ends
+from localentropy.programs.parts.ensembles import Ensemble
 
 if TYPE_CHECKING:
     from localentropy.pipeline.config import Configuration

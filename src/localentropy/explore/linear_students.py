@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, get_args
 
-from localentropy.experiments.empirical_risk import RandomFeatures, Student
 from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call
-from localentropy.plots.drawing import COLORS
+from localentropy.figures.drawing import COLORS
+from localentropy.programs.empirical_risk import RandomFeatures, Student
 
 if TYPE_CHECKING:
     from localentropy.pipeline.config import Configuration

@@ -21,7 +21,7 @@ from bokeh.plotting import figure
 
 from localentropy.errors import LocalEntropyError
 from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Panel, Slider, python
-from localentropy.plots.drawing import GREY
+from localentropy.figures.drawing import GREY
 
 if TYPE_CHECKING:
     from bokeh.models import GlyphRenderer

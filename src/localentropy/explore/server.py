@@ -29,8 +29,8 @@ from tornado.web import Application, RequestHandler
 from localentropy.errors import LocalEntropyError
 from localentropy.explore.catalogue import EXPLORERS
 from localentropy.explore.page import Page
+from localentropy.figures.interactive import with_names
 from localentropy.pipeline.config import ROOT, resolve, split_target
-from localentropy.plots.interactive import with_names
 
 ADDRESS = "127.0.0.1"
 

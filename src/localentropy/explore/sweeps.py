@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from localentropy.experiments.sweep import QUESTIONS, Parameters, ends
 from localentropy.explore.explorer import Call, Choice, Grid, Slider, call, of
+from localentropy.programs.sweep import QUESTIONS, Parameters, ends
 
 POINTS = 40
 SLIDERS: dict[str, tuple[str, float, float, float | None]] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, get_args
 
-from localentropy.experiments.ensembles import BEYOND, RandomFeatures
 from localentropy.explore import sweeps
 from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call, of
-from localentropy.plots.drawing import COLORS
+from localentropy.figures.drawing import COLORS
+from localentropy.programs.parts.ensembles import BEYOND, RandomFeatures
 from localentropy.theory.monotonicity import thresholds
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, get_args
 
-from localentropy.experiments.parameters import Units
 from localentropy.explore.explorer import Choice, Curve, Explorer, Grid, Panel, Slider, call, of
-from localentropy.plots.drawing import COLORS
+from localentropy.figures.drawing import COLORS
+from localentropy.programs.parts.parameters import Units
 
 if TYPE_CHECKING:
     from localentropy.pipeline.config import Configuration

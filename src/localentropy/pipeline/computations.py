@@ -23,11 +23,11 @@ from localentropy.arguments import memory_limit
 from localentropy.atomic import file_hash
 from localentropy.data.registry import DATA_DIR
 from localentropy.errors import ArtifactError, DataError
-from localentropy.experiments.parameters import Context, Experiment, ExperimentParameters
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.config import OPTION, ROOT, Configuration, load_program, override_words, require_known
 from localentropy.pipeline.machine import MachineError
 from localentropy.pipeline.progress import reporting
+from localentropy.programs.parts.parameters import Context, Experiment, ExperimentParameters
 
 if TYPE_CHECKING:
     import pandas as pd

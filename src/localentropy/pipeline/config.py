@@ -25,9 +25,9 @@ from localentropy.arguments import listed, nearest_choice
 from localentropy.claims.claim import Claim
 from localentropy.data.registry import is_special
 from localentropy.errors import ConfigError
-from localentropy.experiments.parameters import Experiment, ExperimentParameters, given
 from localentropy.pipeline import provenance, yaml12
 from localentropy.pipeline.allowed import allowed, field_schema, has, nearest, shown
+from localentropy.programs.parts.parameters import Experiment, ExperimentParameters, given
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = ("smoke", "default", "paper")
@@ -341,12 +341,12 @@ def experiment_names(figures: Mapping[str, Figure], claims: Mapping[str, Claim])
 
 
 def load_program(paper: str, program: str) -> Experiment:
-    """The module of a program: the paper's own (`experiments/<paper>/`), or one that all papers share.
+    """The module of a program: the paper's own (`programs/<paper>/`), or one that all papers share.
 
     Raises:
         ConfigError: there is no such program.
     """
-    modules = (f"localentropy.experiments.{paper}.{program}", f"localentropy.experiments.{program}")
+    modules = (f"localentropy.programs.{paper}.{program}", f"localentropy.programs.{program}")
     for module in modules if re.fullmatch(r"[a-z][a-z0-9_]*", program) else ():
         try:
             found = importlib.import_module(module)
@@ -361,7 +361,7 @@ def load_program(paper: str, program: str) -> Experiment:
 
 def _programs(paper: str) -> list[str]:
     """Names of the programs that a paper's sections may use."""
-    package = Path(__file__).resolve().parents[1] / "experiments"
+    package = Path(__file__).resolve().parents[1] / "programs"
     files = [*package.glob("*.py"), *package.glob(f"{paper}/*.py")]
     return sorted(file.stem for file in files if "\ndef compute(" in file.read_text(encoding="utf-8"))
 

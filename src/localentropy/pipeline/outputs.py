@@ -218,13 +218,13 @@ class FigureJob(OutputJob):
     @property
     def modules(self) -> list[str]:
         """The module that draws it, and the one that reads its look."""
-        return ["localentropy.plots." + ".".join(split_target(self.target)), "localentropy.plots.description"]
+        return ["localentropy.figures." + ".".join(split_target(self.target)), "localentropy.figures.description"]
 
     def render(self, tables: Mapping[str, pd.DataFrame]) -> Rendered:
         """PNG, PDF, the plotted numbers, and how they are drawn."""
-        from localentropy.plots.defaults import defaults
-        from localentropy.plots.description import look
-        from localentropy.plots.drawing import in_one_paragraph
+        from localentropy.figures.defaults import defaults
+        from localentropy.figures.description import look
+        from localentropy.figures.drawing import in_one_paragraph
 
         source = f"localentropy {closure.code_hash(self.modules[0])[:12]}"
         with defaults():

@@ -1,0 +1,90 @@
+"""Figure committee: specialization of the units of Bayes-optimal committee machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from localentropy.analysis.printed_loads import COMMITTEE
+from localentropy.figures.drawing import COLORS, Drawing, colors_of, in_style, letter, panels
+from localentropy.figures.glm.points import branches, draw_branches, write
+
+if TYPE_CHECKING:
+    from localentropy.figures.series import Panel
+
+OVERLAPS = {
+    "overlap": (COLORS[0], "mean weights $q_{11} + q_{12}$   ", {"ha": "right", "va": "bottom"}),
+    "specialization": (COLORS[1], "  specialization\n  $q_{11} - q_{12}$", {"va": "top"}),
+}
+"""Colours, names and where they stand beside the curves."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) Overlaps and (b) error of two units against α; (c) error of many units against α̃; (d) growth of a small start."""
+    two = tables["glm/bayes_committee_2"].sort_values("alpha")
+    transitions = tables["glm/transitions"].set_index("model")
+    few, large = transitions.loc["committee_2"], transitions.loc["committee_large"]
+    figure, axes = panels(2, 7.0, 5.4, rows=2)
+    middle = two.iloc[(two["alpha"] - 0.5 * two["alpha"].max()).abs().argmin()]
+    for column, (color, name, place) in OVERLAPS.items():
+        axes[0].line(two["alpha"], two[column], column, {"color": color, "label": " ".join(name.split())})
+        write(axes[0], middle["alpha"], middle[column], name, color, **place)
+    axes[1].line(two["alpha"], two["bayes_error"], "bayes_error", {"color": "black", "label": "Bayes"})
+    axes[1].line(two["alpha"], two["gibbs_error"], "gibbs_error", {"color": COLORS[2], "label": "sample (Gibbs)"})
+    best, other = branches(tables["glm/bayes_committee_large"], large["information_theoretic"])
+    draw_branches(axes[2], best, other, "bayes_error")
+    _growth(axes[3], tables["glm/committee_evolution"].sort_values(["alpha", "start"]))
+    for axis, side in ((axes[0], "left"), (axes[1], "right")):
+        text = rf"$\alpha_{{\mathrm{{spec}}}} = {few['algorithmic']:.4f}$"
+        axis.threshold(few["algorithmic"], text, side=side, at=0.35)
+        axis.set(xlabel=r"$\alpha = n/d$", xlim=(0.0, two["alpha"].max()))
+    axes[2].threshold(large["spinodal"], f"spinodal {large['spinodal']:.4f}", at=0.55)
+    text = rf"$\tilde\alpha_{{\mathrm{{IT}}}} = {large['information_theoretic']:.4f}$ (slide: {COMMITTEE})"
+    axes[2].threshold(large["information_theoretic"], text, side="right", at=0.55)
+    axes[0].set(ylabel="overlap with the teacher", ylim=(-0.02, 1.02))
+    axes[1].set(ylabel="generalization error", ylim=(0.0, None))
+    write(axes[1], middle["alpha"], middle["gibbs_error"], "  sample (Gibbs)", COLORS[2], va="bottom")
+    write(axes[1], middle["alpha"], middle["bayes_error"], "Bayes  ", ha="right", va="top")
+    axes[2].set(
+        xlabel=r"$\tilde\alpha = n/(Kd)$",
+        ylabel=r"generalization error $\varepsilon_g$",
+        xlim=(0.0, best["alpha"].max()),
+    )
+    axes[2].set_ylim(bottom=0.0)
+    letter(axes)
+    plateau = best.loc[best["alpha"] <= large["information_theoretic"], "bayes_error"].iloc[-1]
+    after = best.loc[best["alpha"] > large["information_theoretic"], "bayes_error"].iloc[0]
+    figure.add(pd.DataFrame({"series": ["slide"], "x": float(COMMITTEE)}))
+    caption = (
+        "Figure committee. Bayes-optimal learning from a committee machine. (a), (b) Two units: the overlap of their mean with "
+        "the teacher and their specialization, which grows continuously from 0, and the probability that the label of a new "
+        "input is wrong. (c) Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units "
+        f"specialize in equilibrium from {large['information_theoretic']:.6f} Kd samples on, where the error falls from "
+        f"{plateau:.6f} to {after:.6f}. (d) The factor by which a small specialization q_d grows in one update. It goes to 0 "
+        "with q_d at every load, so an uninformed start never leaves the state without specialization."
+    )
+    settings = {
+        "model": "fully connected committee, y = sign of the sum of the signs of K units, Gaussian weights, n Gaussian inputs "
+        "of d components; replica theory",
+        "(a), (b)": "K = 2, with sign 0 = 0, so there are three labels; the specialization begins at "
+        f"α = {few['algorithmic']:.6f}; (b) has the best guess and a sample of the posterior; the theory has one stable state "
+        "at each α",
+        "(c)": f"K → ∞; the slide prints {COMMITTEE} Kd; the specialized state begins at {large['spinodal']:.6f}",
+        "(d)": "state evolution, for several n/(Kd); it holds with n of the order Kd",
+        "chosen here": "the ranges of α and the starts",
+    }
+    return Drawing(figure, caption, settings)
+
+
+def _growth(axis: Panel, evolution: pd.DataFrame) -> None:
+    """Growth of the specialization in one update against its start, a line for each load."""
+    for alpha, color in colors_of(evolution["alpha"].unique(), of="load").items():
+        line = evolution[evolution["alpha"] == alpha]
+        look = {"color": color, "marker": ".", "linewidth": 1.0, "label": f"{alpha:g}"}
+        axis.line(line["start"], line["growth"], f"growth, α̃ = {alpha:g}", look, alpha=alpha)
+    axis.axhline(1.0, color="black", linestyle=":", linewidth=0.8)
+    axis.set(xscale="log", yscale="log", xlabel="$q_d$ before the update", ylabel="growth of $q_d$ in one update")
+    axis.legend(title=r"$\tilde\alpha$", title_fontsize=7, ncols=2, loc="lower right")

@@ -1,0 +1,153 @@
+"""Figure 8: binary multilayer perceptrons on three sets of images, against the number of patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
+
+from localentropy.analysis.flatness import CHORD_TO
+from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.thresholds import last_without_errors
+from localentropy.figures.drawing import COLORS, GREY, Drawing, in_style, letter, panels
+from localentropy.figures.perceptron_points import small_rates
+
+TITLES = {"mnist": "MNIST", "fashion_mnist": "Fashion-MNIST", "cifar10": "CIFAR-10"}
+LINEAR = 1e-4
+"""Train error after flips below which the axis is linear; it is logarithmic beyond."""
+SERIES: dict[str, dict[str, Any]] = {
+    "train error": {"color": COLORS[0], "marker": "o"},
+    "overlap": {"color": COLORS[3], "marker": "s", "label": "trained networks"},
+    "untrained": {
+        "color": GREY,
+        "marker": "o",
+        "markersize": 2.5,
+        "linestyle": ":",
+        "label": "random networks",
+    },
+    "local energy": {"color": COLORS[0], "marker": "o", "label": "mean over networks"},
+    "chord": {"color": GREY, "linestyle": "--", "linewidth": 0.8, "label": "chord"},
+}
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """Against P: train error, and overlap. Below: train error after flips at the largest P that all networks solve."""
+    found = {name: tables[f"margins/binary_mlp_{name}"] for name in TITLES}
+    figure, axes = panels(3, 7.2, 6.2, rows=3)
+    for column, (name, table) in enumerate(found.items()):
+        threshold = last_without_errors(table)
+        overlaps = pd.concat([_overlaps(table, "overlap"), _overlaps(table, "untrained")])
+        own = axes[column::3]
+        for row, data in enumerate((_errors(table), overlaps, _energies(table, threshold))):
+            for series, points in data.assign(dataset=name).groupby("series", sort=False):
+                style = SERIES[str(series)]
+                if series == "chord":
+                    own[row].line(points["x"], points["y"], "chord", style, dataset=name)
+                else:
+                    own[row].points(points, str(series), style)
+        own[0].set_title(_title(name, table), loc="right")
+        for axis in own[:2]:
+            axis.set(xscale="log", xlabel="training images $P$")
+            axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+            axis.xaxis.set_major_formatter(ScalarFormatter())
+            axis.xaxis.set_minor_formatter(NullFormatter())
+        own[2].set(xlabel="fraction of flipped weights $d$")
+        if threshold is not None:
+            for row, axis in enumerate(own[:2]):
+                axis.threshold(threshold, "" if row else f"{threshold:.0f}", "threshold", at=0.6, dataset=name)
+            own[2].set_title(f"$P$ = {threshold:.0f}", loc="right")
+    for row, label in enumerate(("train error", "overlap", "train error after flips")):
+        axes[3 * row].set_ylabel(label)
+    top = figure.data.query("series == 'train error'")["y"].max()
+    for axis in axes[:3]:
+        axis.set(ylim=(-0.03 * top, 1.1 * top))
+    for axis in axes[3:6]:
+        axis.set(ylim=(0.0, 1.02))
+        axis.axhline(1.0, color=GREY, linewidth=0.8)
+    axes[3].legend(loc="upper left", bbox_to_anchor=(0.0, 0.95))
+    for axis in axes[6:]:
+        small_rates(axis, LINEAR)
+        axis.set(xscale="log", ylim=(-0.1 * LINEAR, 1.0))
+    for axis in [axis for axis in axes[6:] if axis.get_legend_handles_labels()[0]][:1]:
+        axis.legend(loc="lower right")
+    letter(axes)
+    return Drawing(figure, CAPTION, _settings(found, scale))
+
+
+def _errors(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean train error of the networks of each P."""
+    rows = table[table["quantity"] == "train_error"].groupby("patterns")["value"]
+    points = rows.agg(y="mean", y_err="sem", samples="size").reset_index(names="x")
+    return points.assign(series="train error")
+
+
+def _overlaps(table: pd.DataFrame, series: str) -> pd.DataFrame:
+    """Mean overlap of pairs of networks of each P."""
+    quantity = {"overlap": "overlap", "untrained": "overlap_untrained"}[series]
+    rows = table[(table["quantity"] == quantity) & table["layer"].isna()]
+    records = [
+        (patterns, *pair_mean(pairs["sample"], pairs["other"], pairs["value"]))
+        for patterns, pairs in rows.groupby("patterns")
+    ]
+    return pd.DataFrame(records, columns=["x", "y", "y_err"]).assign(series=series)
+
+
+def _energies(table: pd.DataFrame, patterns: float | None) -> pd.DataFrame:
+    """Mean train error after flips at one P, and at the same distances the chord from zero to `CHORD_TO`."""
+    rows = table[(table["quantity"] == "flipped_train_error") & (table["patterns"] == patterns)]
+    points = rows.groupby("distance")["value"].agg(y="mean", y_err="sem", samples="size").reset_index(names="x")
+    end = points.loc[points["x"] == CHORD_TO, "y"]
+    x = points.loc[points["x"] <= CHORD_TO, "x"] if len(end) else points["x"][:0]
+    chord = pd.DataFrame({"x": x, "y": x * end.max() / CHORD_TO, "y_err": 0.0})
+    return pd.concat([points.assign(series="local energy"), chord.assign(series="chord")])
+
+
+def _title(name: str, table: pd.DataFrame) -> str:
+    """The dataset, and what is learnt if that is not its classes."""
+    return TITLES[name] + (", parity" if table.attrs["parameters"]["labels"] == "parity" else "")
+
+
+def _each(tables: Mapping[str, pd.DataFrame], key: str) -> str:
+    """The value of a parameter, or its values in the order of the datasets where they differ."""
+    values = [f"{table.attrs['parameters'][key]:g}" for table in tables.values()]
+    return values[0] if len(set(values)) == 1 else ", ".join(values)
+
+
+def _shape(table: pd.DataFrame) -> str:
+    p = table.attrs["parameters"]
+    return f"{p['hidden_layers']} hidden layers of {p['width']} units ({table['parameters'].iloc[0]} weights)"
+
+
+CAPTION = (
+    "Figure 8. Multilayer perceptrons with binary weights, trained on P images of three datasets, against P. (a)–(c) Train "
+    "error. Up to the vertical line no network makes a train error. (d)–(f) Overlap of two networks after their hidden "
+    "units are matched, layer by layer. Grey points are random networks, and the grey line is at equal networks. (g)–(i) "
+    f"Train error, at the P of the vertical line, after each weight is flipped with probability d. The dashed chord is a "
+    f"straight line from zero to d = {CHORD_TO:g}: a convex curve lies below it."
+)
+
+
+def _settings(tables: Mapping[str, pd.DataFrame], scale: str) -> dict[str, str]:
+    largest = ", ".join(str(max(table.attrs["parameters"]["patterns"])) for table in tables.values())
+    settings = {
+        "networks": "; ".join(f"{_title(name, table)}: {_shape(table)}" for name, table in tables.items())
+        + "; sign activations, without biases and batch norm",
+        "training": f"BinaryNet with cross-entropy and SGD; at most {_each(tables, 'epochs')} epochs; learning rate "
+        f"{_each(tables, 'learning_rate')} for the mean loss of {_each(tables, 'batch')} images",
+        "points": f"mean and standard error of {_each(tables, 'samples')} networks from different starts; of overlaps from a "
+        "jackknife over networks",
+        "train error": "a tie of the largest outputs is an error",
+        "units are matched": "by permutations and signs",
+        "axis of (g)–(i)": f"linear below {LINEAR:g} and logarithmic above; {_each(tables, 'flip_draws')} draws of the flips",
+        "convexity": f"judged up to d = {CHORD_TO:g}",
+        "chosen here": "pixels are +1 above the median of their image and −1 otherwise, and the last one is left out; "
+        f"widths; P; real weights that start uniform in ±{_each(tables, 'spread')}; logits "
+        f"{_each(tables, 'logit_scale')} W h/√n; learning rate, batch and epochs; errors rounded to multiples of 2⁻¹⁰ in the "
+        "backward pass, so that all processors give the same numbers",
+    }
+    if scale == "paper":
+        return settings
+    return settings | {f"scale {scale}": f"below the paper's size: at most {largest} images"}

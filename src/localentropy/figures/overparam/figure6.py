@@ -1,0 +1,170 @@
+"""Figure 6: multi-layer perceptrons on the parity of MNIST digits, against the number of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import NullFormatter, NullLocator
+
+from localentropy.figures.drawing import GREY, Drawing, in_style, letter, panels
+from localentropy.figures.network_points import (
+    draw_points,
+    draw_thresholds,
+    energies,
+    errors,
+    label_panels,
+    overlaps,
+    samples_in_words,
+    thresholds,
+)
+
+if TYPE_CHECKING:
+    from localentropy.figures.series import Panel
+
+STARTS: dict[str, dict[str, Any]] = {
+    "random_orthogonal": {"color": "#332288", "marker": "o", "label": "random orthogonal"},
+    "adversarial": {"color": "#7a3b00", "marker": "s", "label": "adversarial"},
+}
+"""No algorithm has these colours."""
+
+
+@in_style
+def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
+    """(a) train and test error, (b) overlap of aligned solutions, (c) local energy near the threshold and far above."""
+    table = tables["overparam/mlp"]
+    by, x = "initialization", "parameters"
+    trains = table[table["quantity"] == "train_error"]
+    solved = (trains["value"] == 0.0).groupby([trains[by], trains["width"]])
+    widths = thresholds(solved.mean())
+    parameters = table.groupby("width")["parameters"].first()
+    positions = {start: int(parameters[width]) for start, width in widths.items()}
+    solutions = _of_solutions(table)
+    # Without a threshold only the largest width is shown.
+    shown = {str(start): widths.get(str(start), table["width"].max()) for start in solutions[by].unique()}
+    data = pd.concat(
+        [
+            overlaps(table, by, x, "untrained"),
+            errors(table, by, x).merge(solved.sum().rename("solved"), on=[by, "width"]),
+            overlaps(solutions, by, x, "trained"),
+            energies(solutions, by, shown),
+        ]
+    )
+    figure, axes = panels(3, 7.2, 3.1)
+    draw_points(axes, data.assign(row=figure.add(data)), by, STARTS)
+    for axis in axes[:2]:
+        axis.set(xscale="log", xlabel="number of parameters")
+        axis.xaxis.set_minor_formatter(NullFormatter())
+    axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
+    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", "upper right", "upper left"))
+    _draw_difference(axes[1].inset_axes((0.27, 0.52, 0.7, 0.18)), _difference(data, by), by)
+    # In (b) the points and the inset are above.
+    draw_thresholds({axes[0]: 0.99, axes[1]: 0.26}, positions, by, STARTS)
+    figure.add(_adversity(table, x))
+    # Room for the legend above the points.
+    axes[2].set(ylim=(-1e-4, 8.0), yticks=[0.0, 1e-3, 1e-2, 1e-1, 0.5])
+    axes[2].set_yticklabels(["0", "0.001", "0.01", "0.1", "0.5"])
+    axes[2].yaxis.set_minor_locator(NullLocator())
+    letter(axes)
+    return Drawing(figure, _caption(positions), _settings(table, data, scale))
+
+
+def _difference(data: pd.DataFrame, by: str) -> pd.DataFrame:
+    """Overlap of trained minus that of untrained networks, where there is one."""
+    known = data[data["panel"] == "b"].dropna(subset="y").astype({"y": float, "y_err": float})
+    trained, untrained = (known[known["series"] == series] for series in ("trained", "untrained"))
+    both = trained.merge(untrained[[by, "width", "y", "y_err"]], on=[by, "width"], suffixes=("", "_before"))
+    both = both.assign(y=both["y"] - both["y_before"], y_err=np.hypot(both["y_err"], both["y_err_before"]))
+    return both.drop(columns=["y_before", "y_err_before"])
+
+
+def _draw_difference(inset: Panel, difference: pd.DataFrame, by: str) -> None:
+    """The two overlaps of the panel are close to each other."""
+    for start, points in difference.groupby(by, sort=False):
+        style = STARTS[str(start)] | {"markersize": 2.0, "linewidth": 0.7, "capsize": 1, "label": None}
+        inset.points(points, "trained minus untrained", style)
+    inset.axhline(0.0, color=GREY, linewidth=0.8)
+    inset.set(xscale="log")
+    inset.set_title("trained minus untrained", fontsize=6, pad=2)
+    inset.xaxis.set_minor_formatter(NullFormatter())
+    inset.tick_params(labelsize=5)
+
+
+def _of_solutions(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of networks without a train error, and of pairs of them, at widths with three or more."""
+    keys = ["initialization", "width", "sample"]
+    solved = table.loc[(table["quantity"] == "train_error") & (table["value"] == 0.0), keys]
+    solved = solved[solved.groupby(keys[:2])["sample"].transform("size") >= 3]
+    rows = table.merge(solved, on=keys)
+    alone, pairs = rows[rows["other"].isna()], rows[rows["other"].notna()]
+    pairs = pairs.astype({"other": "int64"}).merge(solved.rename(columns={"sample": "other"}), on=[*keys[:2], "other"])
+    return pd.concat([alone, pairs], ignore_index=True)
+
+
+def _adversity(table: pd.DataFrame, x: str) -> pd.DataFrame:
+    """Not drawn: error on the random labels, and the number of hidden units that no pattern activates."""
+    silent = table[table["quantity"] == "silent_units"].groupby(["initialization", "width", x, "sample"])["value"].sum()
+    labels = table[table["quantity"] == "random_label_error"]
+    frames = []
+    for series, rows in (("random-label error", labels), ("silent units", silent.reset_index())):
+        points = rows.groupby(["initialization", "width", x])["value"].agg(y="mean", y_err="sem", samples="size")
+        frames.append(points.reset_index().assign(panel="not drawn", series=series))
+    points = pd.concat(frames)
+    return points.assign(x=points[x])
+
+
+def _caption(positions: Mapping[str, int]) -> str:
+    firsts = [f"{count} ({STARTS[name]['label']})" for name, count in positions.items()]
+    found = f"From the vertical lines on, half of the networks make no train errors: {' and '.join(firsts)}. "
+    return (
+        "Figure 6. Multi-layer perceptrons on the parity of MNIST digits from two initializations, against the number of "
+        "their parameters. (a) Train error (dashed, open) and test error. "
+        f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
+        "(b) Overlap of two solutions of one training set after their units are aligned; the right axis has their "
+        "distance. Grey points are the same networks before training, and the inset has the difference. (c) Train error "
+        "of solutions when their weights are multiplied by noise, against the distance that a unit moved, at the "
+        "threshold (dashed, open) and at the largest size."
+    )
+
+
+def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, str]:
+    p = table.attrs["parameters"]
+    settings = {
+        "networks": f"{p['hidden_layers']} hidden ReLU layers on 10 principal components; the gain of the initialization "
+        "is √2, which keeps the size of the signal through ReLU units",
+        "data": f"{p['training_patterns']} training patterns, all 10 000 test patterns",
+        "training": f"square-hinge loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, "
+        f"{p['epochs']} epochs or until the loss is below 10⁻¹²",
+        "networks per point": samples_in_words(data),
+        "error bars": "standard error of the mean; of overlaps from a jackknife over networks",
+        "overlap in (b)": "weights normalised, where there are three or more solutions; distance per unit, √2 for "
+        "orthogonal weights; before training both starts have the same networks",
+        "axis of (c)": "root mean square distance over units, normalised again after the noise; errors below 0.001 "
+        "(dotted) are on a linear scale, and the distance where a line crosses 0.001 is the radius of its minimum",
+        **_adversarial(table),
+        "chosen here": "depth, widths, margin, learning rates, epochs, batches, size of the reduced training set",
+        "other than in Geiger et al. (2020), whom the text follows": "they whiten each component and normalise each "
+        "sample, take a gain of 1 and a learning rate of 10⁻⁴, and stop when no pattern lies inside the margin; here the "
+        "components are scaled jointly",
+    }
+    below = "below the paper's size: fewer patterns, epochs and samples"
+    return settings | ({} if scale == "paper" else {f"scale {scale}": below})
+
+
+def _adversarial(table: pd.DataFrame) -> dict[str, str]:
+    """The setting on what was done before Adam, and what it did."""
+    p = table.attrs["parameters"]
+    labels = table[table["quantity"] == "random_label_error"].groupby("width")["value"].mean()
+    if labels.empty:
+        return {}
+    reached = ", ".join(f"{error:.2f} ({width})" for width, error in labels.items())
+    units = table[(table["quantity"] == "silent_units") & (table["initialization"] == "adversarial")]
+    silent = units.groupby("width")["value"].mean() / units["width"].drop_duplicates().set_axis(units["width"].unique())
+    return {
+        "adversarial initialization": "first trained on random labels by SGD, learning rate "
+        f"{p['random_label_learning_rate']:g}, batches of {p['random_label_batch']}, {p['random_label_epochs']} epochs or "
+        f"until they are learned; error on them at each width: {reached}; in the end no pattern activates up to "
+        f"{silent.max():.1%} of the hidden units (at width {silent.idxmax()})"
+    }

@@ -1,0 +1,99 @@
+"""Panels of the two figures on images: local entropies, and a rate of errors of each run against its curvature."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from localentropy.analysis.rank_correlation import spearman
+from localentropy.errors import DomainError
+from localentropy.figures.algorithms import COMMITTEE, legend_entries, of_committees
+from localentropy.figures.drawing import letter, panels
+from localentropy.figures.shaping.local_entropies import draw_entropies, entropy_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from localentropy.figures.series import Panel, Picture
+
+
+def draw_panels(local_entropy: pd.DataFrame, runs: pd.DataFrame, rate: str) -> tuple[Picture, Sequence[Panel]]:
+    """(a) Mean local entropies; (b) a point for each run, its rate of errors against its largest eigenvalue.
+
+    Args:
+        local_entropy: table of the program of this name.
+        runs: of `with_curvature`, columns algorithm, sample, largest_eigenvalue, rate.
+        rate: label of the axis of rates.
+    """
+    figure, axes = panels(2, 7.0, 3.1)
+    points = entropy_points(local_entropy)
+    rows = figure.add(points, series=points["algorithm"], x=points["distance"])
+    draw_entropies(axes[0], points, rows)
+    rates = runs.assign(x=runs["largest_eigenvalue"], y=runs["rate"], y_err=0.0)
+    rows = figure.add(rates, series=runs["algorithm"])
+    for name, look in COMMITTEE.items():
+        own = runs["algorithm"] == name
+        style = look | {"markersize": 3, "alpha": 0.8, "linestyle": "none"}
+        if own.any():
+            axes[1].line(rates.loc[own, "x"], rates.loc[own, "y"], rows[own], style)
+    axes[1].set(xscale="log", xlabel=r"largest eigenvalue $\lambda_{\max}$ of the Hessian", ylabel=rate)
+    axes[0].legend(*legend_entries(axes))
+    letter(axes)
+    return figure, axes
+
+
+def with_curvature(rates: pd.Series, spectra: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Runs with their largest eigenvalue.
+
+    Args:
+        rates: rate of errors of each solved run, by algorithm and sample.
+        spectra: table of the program `committee_spectra`.
+        rule: that of β.
+
+    Returns:
+        Columns algorithm, sample, beta, largest_eigenvalue, rate.
+    """
+    largest = spectra[(spectra["quantity"] == "largest_eigenvalue") & (spectra["rule"] == rule)]
+    columns = of_committees(largest)[["algorithm", "sample", "beta", "value"]].rename(
+        columns={"value": "largest_eigenvalue"}
+    )
+    return columns.merge(rates.rename("rate").reset_index(), on=["algorithm", "sample"])
+
+
+def correlations(rates: pd.Series, spectra: pd.DataFrame) -> str:
+    """The words on β and the rank correlation of eigenvalue and rate over all runs."""
+    paper, ours = (with_curvature(rates, spectra, rule) for rule in ("paper", "all"))
+    return (
+        f"at {_beta(paper)}, the paper's. Spearman's rank correlation: {_correlation(paper)}; "
+        f"at {_beta(ours)}, the smallest of a grid at which all our solutions stay valid, {_correlation(ours)}"
+    )
+
+
+def _beta(runs: pd.DataFrame) -> str:
+    return f"β = {runs['beta'].max():.3g}" if len(runs) else "β"
+
+
+def _correlation(runs: pd.DataFrame) -> str:
+    if (runs[["largest_eigenvalue", "rate"]].nunique() == 1).any():
+        return "not defined, all runs have the same value"
+    try:
+        rho, error = spearman(runs["largest_eigenvalue"], runs["rate"])
+    except DomainError:
+        return "too few runs"
+    return f"{rho:.2f} ± {error:.2f} ({len(runs)} runs)"
+
+
+def image_set(local_entropy: pd.DataFrame, solutions: pd.DataFrame) -> str:
+    """The words on the machine and its data."""
+    return (
+        f"fully connected committee of K = {local_entropy['units'].iloc[0]} units, {solutions['P'].iloc[0]} binary images of "
+        "dresses and coats of Fashion-MNIST"
+    )
+
+
+def fewer_runs(solutions: pd.DataFrame, scale: str) -> dict[str, str]:
+    """The setting on a size below the paper's 50 runs."""
+    runs = solutions.groupby("algorithm").size().min()
+    size = f"below the paper's size, 50 runs of each (here {runs} or more)"
+    return {} if scale == "paper" else {f"scale {scale}": size}

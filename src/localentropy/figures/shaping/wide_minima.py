@@ -1,0 +1,50 @@
+"""Normalised local entropies of groups of solutions against their overlap (figures 1 and s1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from localentropy.figures.drawing import colors_of
+
+if TYPE_CHECKING:
+    from localentropy.figures.series import Panel
+
+
+def draw_curves(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) -> None:
+    """A line for each load, dashed and named at the marked ones."""
+    colors = colors_of(table["alpha"].unique(), of="load")
+    axis.axhline(0.0, color="black", linewidth=0.6)
+    for alpha, curve in table.sort_values("overlap").groupby("alpha"):
+        label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"
+        look = {"color": colors[alpha], "label": label, "linestyle": "--" if alpha in marks else "-"}
+        more = {"alpha": alpha, "residual": curve["residual"]}
+        axis.line(curve["overlap"], curve["entropy"], f"α = {alpha:g}", look, **more)
+    axis.set(xlabel="overlap $q_1$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
+
+
+WHAT = (
+    "largest normalised local entropy of a group of solutions, against their mutual overlap q₁: the log of the fraction of "
+    "all groups of replicas with this overlap in which every replica is a solution"
+)
+"""What is drawn, in a caption."""
+
+
+def theory_in_words(table: pd.DataFrame) -> str:
+    """The theory of a table, in a figure's settings."""
+    units, machine = table["units"].iloc[0], table["machine"].iloc[0]
+    many = "infinitely many" if np.isinf(units) else f"{units:g}"
+    output = "" if machine == "committee" else ", its output the product of the units (parity machine)"
+    return (
+        f"tree of {many} units, continuous weights{output}; replica theory with one step of symmetry breaking, y → ∞ "
+        "replicas; nats per weight and replica"
+    )
+
+
+def thresholds(table: pd.DataFrame, units: float) -> pd.Series:
+    """Quantity → load, for the thresholds of typical solutions."""
+    rows = table[(table["units"] == units) & (table["quantity"] != "volume")]
+    return rows.set_index("quantity")["alpha"]
