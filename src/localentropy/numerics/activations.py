@@ -34,6 +34,15 @@ class ActivationMoments:
         """E[sigma(z)^2]."""
         return self.mu_1**2 + self.mu_star_squared
 
+    @property
+    def linear_part(self) -> bool:
+        """Whether mu_1 is not 0."""
+        return self.mu_1**2 > 1e-12 * self.variance
+
+    def covariance(self, weights: Any, projections: Any) -> Any:
+        """Covariance of two pre-activations, from the overlap of their weights and of their weights' projections."""
+        return self.mu_star_squared * weights + self.mu_1**2 * projections
+
 
 def _sign(z: np.ndarray) -> np.ndarray:
     return 2 * (z >= 0).view(np.int8) - 1

@@ -60,6 +60,12 @@ class FreeEntropy(ABC):
         return False
 
 
+def sizes(names: Sequence[str], coordinates: Array) -> Array:
+    """Scales of coordinates by their names: 1 for logarithms, the size of others."""
+    logarithm = [name.startswith(("ln ", "logit ")) for name in names]
+    return np.where(logarithm, 1.0, np.maximum(np.abs(coordinates), 1e-300))
+
+
 @dataclass(frozen=True)
 class StationaryPoint:
     """A solution of the saddle-point equations.

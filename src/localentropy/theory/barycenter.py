@@ -80,7 +80,7 @@ def optimal_margin_onset(model: RandomFeatures) -> float:
 def _barycenter_error_slope(model: Model, point: StationaryPoint) -> float:
     """Derivative by the margin of the barycentre's error, arctan(sqrt(C) / R) / pi."""
     by_margin = point.response[:, MARGIN]
-    C, _, R = model.covariances(model.order_parameters(variables(point.coordinates)))
+    C, _, R = model.covariances(model.weights.order_parameters(variables(point.coordinates)))
     assert isinstance(R, Jet)
     root, root_slope = math.sqrt(C.value), 0.5 * float(C.gradient @ by_margin) / math.sqrt(C.value)
     return (R.value * root_slope - root * float(R.gradient @ by_margin)) / (math.pi * (C.value + R.value**2))

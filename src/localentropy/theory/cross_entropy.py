@@ -86,7 +86,7 @@ class Frozen(FreeEntropy):
 
     thermal: Typical
 
-    names: ClassVar[tuple[str, ...]] = (*Perceptron.names, "ln beta")  # type: ignore[misc]
+    names: ClassVar[tuple[str, ...]] = (*Perceptron.weights.names, "ln beta")  # type: ignore[misc]
 
     def controls(self) -> Array:
         """ln alpha, ln load."""

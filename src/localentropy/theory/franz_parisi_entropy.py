@@ -25,10 +25,11 @@ from localentropy.numerics.saddle_point import TOLERANCE, Array, FreeEntropy, St
 from localentropy.quantities import DISTANCE_OF_CURVE, FLIPS, MARGIN_OF_REFERENCE
 from localentropy.theory import sites
 from localentropy.theory.energies import Labels, Steps
-from localentropy.theory.model import Covariances, Model, Overlap
+from localentropy.theory.model import Covariances, Model
 from localentropy.theory.pair_energy import NODES, PairEnergy, Reference, SoftReference, StepReference
 from localentropy.theory.question import question
 from localentropy.theory.typical_solutions import largest_margin, typical_point
+from localentropy.theory.weights import Overlap
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +113,7 @@ class FranzParisi(FreeEntropy):
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the coordinates."""
-        return ("ln(1 + free)", "t_hat", "field", "ln v", "tau", *self.student.pair_names)
+        return ("ln(1 + free)", "t_hat", "field", "ln v", "tau", *self.student.weights.pair_names)
 
     def controls(self) -> Array:
         """ln d."""
@@ -137,20 +138,18 @@ class FranzParisi(FreeEntropy):
     def pair(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Pair:
         """The order parameters."""
         x = pair_at(coordinates, controls[0])
-        return x._replace(latent=self.student.pair_order_parameters(coordinates[5:], x, self.reference.x))
+        return x._replace(latent=self.student.weights.pair_order_parameters(coordinates[5:], x, self.reference.x))
 
     def parts(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> tuple[Jet, Jet]:
         """The terms of the sites (docs/margins/theory.md eq. 16, and what the model adds), and the energetic term."""
         x, d, ref = self.pair(coordinates, controls), exp(controls[0]), self.reference.x
         site_entropy = (
-            sites.binary_pair(x.free, x.t_hat, x.field, *self.student.pair_site_fields(x, ref))
+            sites.binary_pair(x.free, x.t_hat, x.field, *self.student.weights.pair_fields(x, ref))
             + 2.0 * d * (x.field + ref.v * x.t_hat)
             + x.t_hat * x.tau
             - 0.5 * (x.free + x.t_hat * x.t_hat / ref.q_hat) * x.v
+            + self.student.weights.pair_entropy(x, ref, self.student.alpha)
         )
-        latent = self.student.pair_latent_entropy(x, ref)
-        if latent is not None:
-            site_entropy = site_entropy + latent
         return site_entropy, self.energy(self.student.margin, self.student.pair_covariances(x, ref))
 
     def replicon(self, coordinates: Array) -> float:
@@ -161,7 +160,7 @@ class FranzParisi(FreeEntropy):
         jets = variables(np.append(coordinates, self.log_distance))
         x = self.pair(jets[:-1], jets[-1:])
         ref = self.reference.x
-        softness = sites.binary_pair_softness(x.free, x.t_hat, x.field, *self.student.pair_site_fields(x, ref))
+        softness = sites.binary_pair_softness(x.free, x.t_hat, x.field, *self.student.weights.pair_fields(x, ref))
         pulls = self.energy.pulls(self.student.margin, self.student.pair_covariances(x, ref))
         return softness * self.student.pair_stiffness(x, *pulls)
 

@@ -224,7 +224,7 @@ class _Curve:
         q = float(self.order.q)
         pulled = free_groups(v, 1.0).delta_hat - (q if q < OVERLAP.low else free_groups(1.0 - q, 1.0).delta_hat)
         start = np.log([self.order.q_hat, (self.order.v - v) / q, pulled])
-        start = np.append(start, self.model.group_start(self.typical.coordinates))
+        start = np.append(start, self.model.weights.group_start(self.typical.coordinates))
         if self.epsilon >= NEAR_ONE:
             return start
         branch = Branch(lambda epsilon: replace(problem, epsilon=epsilon), "1/y", EPSILON, NEAR_ONE, start, step=0.05)

@@ -61,20 +61,20 @@ class Group(NamedTuple):
 
 
 def group_of(model: Model, y: Sequence[Jet], epsilon: Jet) -> Group:
-    """The order parameters of a model, at its coordinates NAMES and `group_names`."""
+    """The order parameters of a model, at its coordinates NAMES and its weights' `group_names`."""
     q, w, ratio = logistic(y[1]), logistic(-y[1]), exp(y[2])
     v = w / (1.0 + epsilon * ratio)
     x = Group(epsilon, exp(y[0]), q, w, v, ratio * v, exp(y[3]), y[FIELD], None)
-    return x._replace(latent=model.group_order_parameters(y[len(NAMES) :], x))
+    return x._replace(latent=model.weights.group_order_parameters(y[len(NAMES) :], x))
 
 
 def without_distance(model: Model, x: Group, alpha: Number, finer: int = 1, central: bool = False) -> Jet:
     """F less 2 d times the field (docs/margins/theory.md eq. 45), nats per weight."""
     rule = finer, central
-    field = model.group_site_field(x)
+    field = model.weights.group_field(x)
     entropy = group_sites.grouped(x.q_hat, x.delta_hat, x.field, field, x.epsilon, *rule)
     entropy = entropy - 0.5 * x.q_hat * (x.v + x.delta) + 0.5 * (1.0 - x.epsilon) * (x.delta_hat * x.v)
-    entropy = entropy + model.group_latent_entropy(x, alpha)
+    entropy = entropy + model.weights.group_entropy(x, alpha)
     return entropy + alpha * group_patterns.grouped(*model.group_covariances(x), x.epsilon, model.margin, *rule)
 
 
@@ -101,7 +101,7 @@ class LargeDeviations(FreeEntropy):
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the coordinates."""
-        own = (*NAMES, *self.model.group_names)
+        own = (*NAMES, *self.model.weights.group_names)
         return own if self.epsilon is not None else (*own, "ln 1/y")
 
     def controls(self) -> Array:
@@ -151,7 +151,7 @@ class AtField(FreeEntropy):
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the coordinates, without the field."""
-        return (*NAMES[:FIELD], *self.model.group_names)
+        return (*NAMES[:FIELD], *self.model.weights.group_names)
 
     def controls(self) -> Array:
         """The field, ln alpha."""
@@ -186,7 +186,7 @@ class AtOverlap(FreeEntropy):
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         """Names of the coordinates."""
-        return ("ln q_hat", "ln delta/q", "ln delta_hat", *self.model.group_names)
+        return ("ln q_hat", "ln delta/q", "ln delta_hat", *self.model.weights.group_names)
 
     def controls(self) -> Array:
         """logit q1, ln alpha, epsilon."""
@@ -201,7 +201,7 @@ class AtOverlap(FreeEntropy):
         q = logistic(position) / (1.0 + epsilon * ratio)
         delta = ratio * q
         x = Group(epsilon, exp(y[0]), q, v + epsilon * delta, v, delta, exp(y[2]), None, None)
-        return x._replace(latent=self.model.group_order_parameters(y[3:], x))
+        return x._replace(latent=self.model.weights.group_order_parameters(y[3:], x))
 
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
         """F."""

@@ -370,7 +370,9 @@ def first_point(model: Model) -> FirstPoint:
         field = part * root / (1.0 + root)
         delta = effect * math.sqrt(2.0 / math.pi) * field / root
         pulled = delta * min(x.q_hat, x.q_hat**2 / model.alpha)
-        start = np.concatenate([typical[:2], [math.log(delta / x.v), math.log(pulled)], model.group_start(typical)])
+        start = np.concatenate(
+            [typical[:2], [math.log(delta / x.v), math.log(pulled)], model.weights.group_start(typical)]
+        )
         try:
             point = solve(AtField(model, field), start)
         except ConvergenceError as failure:

@@ -10,11 +10,12 @@ import numpy as np
 
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.jets import Jet, exp
-from localentropy.numerics.saddle_point import Array, FreeEntropy, StationaryPoint
+from localentropy.numerics.saddle_point import Array, FreeEntropy, StationaryPoint, sizes
+from localentropy.theory.latent_space import stiffening
 from localentropy.theory.model import Covariances
 from localentropy.theory.patterns import hard_margin
 from localentropy.theory.question import question
-from localentropy.theory.random_features import RandomFeatures, stiffening
+from localentropy.theory.random_features import RandomFeatures
 from localentropy.theory.typical_solutions import errors_at
 
 
@@ -68,7 +69,7 @@ class Overparameterized(FreeEntropy):
 
     def scales(self, coordinates: Array) -> Array:
         """1 for the logarithms, |r| for r."""
-        return np.array([1.0, 1.0, max(abs(float(coordinates[2])), 1e-300)])
+        return sizes(self.names, coordinates)
 
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
         """s_1, nats per pattern."""
@@ -86,10 +87,10 @@ def overparameterized_point(model: RandomFeatures) -> StationaryPoint:
     Raises:
         ConvergenceError: the branch could not be followed.
     """
-    first = model.small_load
+    first = model.weights.small_load(model)
     branch = Branch(
         lambda log_load: Overparameterized(model, log_load), "log_load", 0, math.log(first),
-        model.at(alpha=1e-12).weakly_loaded(first)[2:], step=1.0,
+        model.weights.start(model.at(alpha=1e-12), first)[2:], step=1.0,
     )  # fmt: skip
     return branch.to(0.0)
 

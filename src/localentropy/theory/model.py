@@ -19,11 +19,11 @@ import numpy as np
 from localentropy import quantities
 from localentropy.arguments import shown
 from localentropy.errors import DomainError
-from localentropy.numerics.jets import Jet, Number, exp, logistic, plain, variables
-from localentropy.numerics.saddle_point import Array, FreeEntropy
+from localentropy.numerics.jets import Jet, Number, exp, plain, variables
+from localentropy.numerics.saddle_point import Array, FreeEntropy, sizes
 from localentropy.quantities import ALPHA, MARGIN_OF_THRESHOLDS, Quantity
-from localentropy.theory import sites
 from localentropy.theory.energies import SIGN, Energy, HardMargin, Labels
+from localentropy.theory.weights import Weights
 
 LOG_ALPHA, MARGIN, LOG_LOAD = range(3)
 """Positions of the control parameters of `Typical`. An energy may have another control than a margin there: ln beta."""
@@ -84,14 +84,6 @@ class GroupCovariances(NamedTuple):
     teacher: Number
 
 
-class Overlap(NamedTuple):
-    """The order parameters of binary weights: q_hat, q, and v = 1 - q without cancellation."""
-
-    q_hat: Any
-    q: Any
-    v: Any
-
-
 class Asked:
     """Base class of everything that questions are asked of. A subclass is a frozen dataclass of control parameters.
 
@@ -131,16 +123,15 @@ class Model(Asked, ABC):
         alpha: patterns per weight, P/N. It may be left open in a model that is asked for thresholds only.
         margin: smallest stability kappa of a solution, of either sign.
         energy: what patterns ask of stabilities, if this is not the margin.
+        weights: what the weights are, binary ones without a teacher if nothing is said.
     """
 
     margin: float
     energy: Energy | None = None
+    weights: Weights = Weights()
 
     labels: ClassVar[Labels] = SIGN
     """The teacher's pre-activations that have the label 1."""
-    names: ClassVar[tuple[str, ...]] = ("ln q_hat", "logit q")
-    pair_names: ClassVar[tuple[str, ...]] = ()
-    group_names: ClassVar[tuple[str, ...]] = ()
     beyond_alpha_c: ClassVar[str] = "there are no solutions"
     teacher: ClassVar[bool] = False
     """Whether labels come from a teacher."""
@@ -190,14 +181,6 @@ class Model(Asked, ABC):
     def response(self) -> float:
         """Derivative, by the overlap q and at q = 0, of the covariance of two solutions' pre-activations."""
 
-    def order_parameters(self, y: Sequence[Jet]) -> Any:
-        """The order parameters at coordinates."""
-        return Overlap(exp(y[0]), logistic(y[1]), logistic(-y[1]))
-
-    def site_entropy(self, x: Any, alpha: Number) -> Jet:
-        """Everything in the free entropy that does not see the patterns, nats per weight."""
-        return sites.binary(x.q_hat, x.q, x.v)
-
     def flip_correlation(self, S: float) -> float:
         """Correlation of the pre-activations of a student and of its copy with random flips, at overlap S."""
         return S
@@ -205,18 +188,6 @@ class Model(Asked, ABC):
     @abstractmethod
     def pair_covariances(self, x: Any, ref: Any) -> PairCovariances:
         """Covariances of a student beside its reference, from the order parameters of both."""
-
-    def pair_order_parameters(self, y: Sequence[Jet], x: Any, ref: Any) -> Any:
-        """What the model adds to `franz_parisi_entropy.Pair` x, at its coordinates `pair_names`."""
-        return None
-
-    def pair_site_fields(self, x: Any, ref: Any) -> tuple[Number, float, float]:
-        """r_hat of students, q_hat and r_hat of references. r_hat is 0 where no teacher is among the weights."""
-        return 0.0, ref.q_hat, 0.0
-
-    def pair_latent_entropy(self, x: Any, ref: Any) -> Jet | None:
-        """What the model adds to the entropy of the sites of a student beside a reference."""
-        return None
 
     def pair_stiffness(self, x: Any, pulled: float, bent: float) -> float:
         """The patterns' factor of the replicon: how strongly they answer to a splitting of the students' overlaps.
@@ -233,32 +204,6 @@ class Model(Asked, ABC):
     @abstractmethod
     def group_covariances(self, x: Any) -> GroupCovariances:
         """Covariances of students in groups, from the order parameters `large_deviations.Group`."""
-
-    def group_order_parameters(self, y: Sequence[Jet], x: Any) -> Any:
-        """What the model adds to `large_deviations.Group` x, at its coordinates `group_names`."""
-        return None
-
-    def group_site_field(self, x: Any) -> Number:
-        """r_hat of the students of groups; 0 where no teacher is among the weights."""
-        return 0.0
-
-    def group_latent_entropy(self, x: Any, alpha: Number) -> Number:
-        """What the model adds to the entropy of the sites of groups, nats per weight, divided by y."""
-        return 0.0
-
-    def group_start(self, y: Array) -> Array:
-        """The model's own coordinates of groups that hardly differ, at the coordinates of typical solutions."""
-        return y[2:]
-
-    def weakly_loaded(self, load: float) -> Array:
-        """Coordinates of the solution at a small load (a factor on alpha at fixed geometry), to first order."""
-        q_hat = load * self.alpha * self.response * self.asked.slopes(self.variance)[0] ** 2
-        return np.array([math.log(q_hat), math.log(q_hat)])
-
-    @property
-    def small_load(self) -> float:
-        """A load at which `weakly_loaded` holds to about 1e-3."""
-        return 1e-3 / (1.0 + self.alpha * self.response * self.asked.slopes(self.variance)[0] ** 2)
 
     def disagreement(self, rest: float, R: float) -> float:
         """Probability that the label of a pre-activation is not the teacher's.
@@ -277,23 +222,15 @@ class Model(Asked, ABC):
         """Words of an error message for a load above a threshold."""
         return f"{self.describe()} is above {name} = {threshold:.12g}"
 
-    def scales(self, y: Array) -> Array:
-        """Sizes of the coordinates that errors are relative to."""
-        return np.ones(len(y))
-
     def values(self, y: Array) -> Any:
         """The order parameters at coordinates, as numbers."""
-        x = self.order_parameters(variables(y))
+        x = self.weights.order_parameters(variables(y))
         return type(x)(*map(plain, x))
 
     def covariance_values(self, y: Array) -> Covariances:
         """C, V and R at coordinates, as numbers."""
-        found = self.covariances(self.order_parameters(variables(y)))
+        found = self.covariances(self.weights.order_parameters(variables(y)))
         return Covariances(*map(plain, found))
-
-    def reported(self, x: Any) -> dict[str, float]:
-        """The order parameters that a typical solution shows, by name, from their values."""
-        return {"q": x.q, "q_hat": x.q_hat}
 
 
 @dataclass(frozen=True)
@@ -309,22 +246,22 @@ class Typical(FreeEntropy):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the model's coordinates."""
-        return self.model.names
+        """Names of the coordinates of the weights."""
+        return self.model.weights.names
 
     def controls(self) -> Array:
         """ln alpha, the energy's control, ln load."""
         return np.array([math.log(self.model.alpha), self.model.asked.control, self.log_load])
 
     def scales(self, coordinates: Array) -> Array:
-        """The scales of the model."""
-        return self.model.scales(coordinates)
+        """1 for logarithms, the size of others."""
+        return sizes(self.names, coordinates)
 
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
         """phi, nats per weight."""
-        x = self.model.order_parameters(coordinates)
+        x = self.model.weights.order_parameters(coordinates)
         energy = self.model.asked.term(self.model.covariances(x), controls[MARGIN], self.model.labels)
         return (
-            self.model.site_entropy(x, exp(controls[LOG_ALPHA]))
+            self.model.weights.entropy(x, exp(controls[LOG_ALPHA]))
             + exp(controls[LOG_ALPHA] + controls[LOG_LOAD]) * energy
         )

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from localentropy.theory.energies import Energy
-from localentropy.theory.model import OPEN, Covariances, GroupCovariances, Model, Overlap, PairCovariances
+from localentropy.theory.model import OPEN, Covariances, GroupCovariances, Model, PairCovariances
+from localentropy.theory.weights import Overlap
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from localentropy.numerics.gaussian_covariance import Covariance, gaussian_covar
 from localentropy.numerics.jets import Jet, variables
 from localentropy.numerics.quadrature import unit_legendre
 from localentropy.theory.energies import Energy
-from localentropy.theory.model import OPEN, Covariances, GroupCovariances, Model, Overlap, PairCovariances
+from localentropy.theory.model import OPEN, Covariances, GroupCovariances, Model, PairCovariances
+from localentropy.theory.weights import Overlap
 
 CLOSE_OVERLAPS = 1.2
 """Largest ratio of 1 - q0 and 1 - q1 at which the slope of a covariance is averaged between them."""

@@ -103,7 +103,7 @@ def typical(model: Model) -> TypicalSolution:
         0.31439
     """
     point = typical_point(model)
-    order_parameters = model.reported(model.values(point.coordinates))
+    order_parameters = model.weights.reported(model.values(point.coordinates))
     if model.teacher:
         errors = errors_at(model, model.covariance_values(point.coordinates))
         order_parameters |= {"error_typical": errors.typical, "error_barycenter": errors.barycenter}
@@ -262,7 +262,7 @@ def _loaded(model: Model) -> StationaryPoint | None:
     The entropy falls with the load. Once it is negative, there are no solutions, and a little beyond, the branch ends.
     """
     try:
-        point = solve(Typical(model), model.weakly_loaded(1.0))
+        point = solve(Typical(model), model.weights.start(model, 1.0))
         if entropy_at(model, point) >= ZERO_ENTROPY:
             return point
     except ConvergenceError:
@@ -288,10 +288,10 @@ def _from_largest_margin(model: Model) -> StationaryPoint:
 
 def add_patterns(model: Model) -> Branch:
     """The branch in the logarithm of the load, from few patterns to all, or to the first negative entropy."""
-    first = model.small_load
+    first = model.weights.small_load(model)
     branch = Branch(
         lambda log_load: Typical(model, log_load), "log_load", LOG_LOAD, math.log(first),
-        model.weakly_loaded(first), step=1.0,
+        model.weights.start(model, first), step=1.0,
     )  # fmt: skip
     while branch.position < 0.0 and entropy_at(model, branch.point) >= ZERO_ENTROPY:
         branch.advance(0.0, TOLERANCE)
