@@ -241,7 +241,7 @@ def test_twice_the_nodes(name, epsilon):
     for distance in (0.03, 0.08, 0.95 * best.widest):
         point = best.point(distance)
         assert point is not None
-        coordinates = point.coordinates + 0.3 * stream.standard_normal(len(NAMES + model.group_names))
+        coordinates = point.coordinates + 0.3 * stream.standard_normal(len(NAMES + model.weights.group_names))
         coordinates[FIELD] = abs(coordinates[FIELD])
         problems = [LargeDeviations(model, logit(distance), epsilon, finer) for finer in (1, 2)]
         once, twice = (jet_of(problem, coordinates, problem.controls()) for problem in problems)
