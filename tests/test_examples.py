@@ -5,24 +5,23 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
-import pkgutil
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import localentropy
 from localentropy import solvers, theory
+from localentropy.commands.site import LIBRARY, described
 from tests.test_snippets import WRITTEN, python_blocks
 
-PACKAGES = ("theory", "instances", "solvers", "landscape", "estimators", "numerics")
-MODULES = [
-    module.name
-    for package in PACKAGES
-    for module in pkgutil.walk_packages([str(Path(localentropy.__path__[0], package))], f"localentropy.{package}.")
-]
+MODULES = [f"localentropy.{module}" for package in LIBRARY for module in described(package)]
+UNFINISHED = ("theory", "networks", "analysis", "data", "numerics", "estimators")
+"""Packages whose pages have functions without an example."""
+WITHOUT_EXAMPLE = {
+    "solvers.generalized_amp.Inputs": "a protocol: its two classes have examples",
+}
+"""Functions and classes that an example would not explain, and why."""
 
 
 def examples(module: str) -> list[doctest.DocTest]:
@@ -37,6 +36,25 @@ def on_pages() -> list[Callable[..., Any]]:
     )
     named = [getattr(importlib.import_module(module), name) for module, names in lines for name in names.split(", ")]
     return [one for one in dict.fromkeys(named) if inspect.isroutine(one)]
+
+
+def shown(package: str) -> list[Callable[..., Any]]:
+    """Functions and classes on the page of a package."""
+    modules = [importlib.import_module(f"localentropy.{module}") for module in described(package)]
+    return [
+        one
+        for module in modules
+        for name, one in vars(module).items()
+        if not name.startswith("_")
+        if (inspect.isclass(one) or inspect.isroutine(one)) and one.__module__ == module.__name__
+    ]
+
+
+def answered(module: str) -> str:
+    """What the functions of a module return, and the methods of its classes."""
+    code = [one for one in vars(importlib.import_module(module)).values() if getattr(one, "__module__", "") == module]
+    methods = [method for one in code if inspect.isclass(one) for method in vars(one).values()]
+    return " ".join(str(getattr(one, "__annotations__", {}).get("return")) for one in [*code, *methods])
 
 
 QUESTIONS = [getattr(theory, name) for name in theory.__all__ if inspect.isroutine(getattr(theory, name))]
@@ -60,3 +78,21 @@ def test_the_reference_of_a_function_is_complete(function: Callable[..., Any]) -
     assert described is not None
     named = set(re.findall(r"^ {4}(\w+): ", described[1], re.MULTILINE))
     assert named == set(inspect.signature(function).parameters)
+
+
+ON_API_PAGES = [one for package in LIBRARY if package not in UNFINISHED for one in shown(package)]
+
+
+@pytest.mark.parametrize("one", ON_API_PAGES, ids=lambda one: f"{one.__module__}.{one.__qualname__}")
+def test_what_an_api_page_shows_says_what_it_takes_and_gives_and_has_an_example(one: Callable[..., Any]) -> None:
+    text = inspect.getdoc(one) or ""
+    if inspect.isclass(one) and re.search(rf"\b{one.__name__}\b", answered(one.__module__)):
+        return  # the example of the function that returns it
+    if f"{one.__module__}.{one.__qualname__}".removeprefix("localentropy.") not in WITHOUT_EXAMPLE:
+        assert any(example.want for example in doctest.DocTestParser().get_examples(text))
+    if inspect.isroutine(one):
+        signature = inspect.signature(one)
+        described_arguments = re.search(r"\nArgs:\n(.*?)(\n\n|$)", text, re.DOTALL)
+        named = re.findall(r"^ {4}(\w+): ", described_arguments[1], re.MULTILINE) if described_arguments else []
+        assert set(named) == set(signature.parameters)
+        assert signature.return_annotation in ("None", None) or "\nReturns:\n" in text or "\nYields:\n" in text

@@ -57,6 +57,8 @@ WITHOUT_LINKS = nodes.literal | nodes.reference | nodes.title | nodes.math | nod
 """In these, the number of an equation is no link."""
 BLOCK = r"^(\S.*)\n\n((?: {2,}(?!>>>)\S.*(?:\n(?= ))?)+)"
 """A line of a docstring, and below an empty one lines that are indented: formulas, or a table."""
+SESSION = r"^ *>>> .*(?:\n *\S.*)*"
+"""Lines of an example, with what they print."""
 
 MARK = ".localentropy-site"
 """A file in the folder of a site, complete or not: the folder may be deleted."""
@@ -91,15 +93,20 @@ def build(folder: Path) -> None:
 
 
 def _reference(package: str) -> str:
-    """The page of a package, in the language of Sphinx: its modules without those of kernels, which the others call."""
+    """The page of a package, in the language of Sphinx."""
     title = f"{package}: {LIBRARY[package]}"
     text = f"{title}\n{'=' * len(title)}\n\n"
-    for file in sorted((PACKAGE / package).rglob("*.py")):
-        name = ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
-        if file.stat().st_size and not name.endswith("kernels"):
-            heading = "" if name == package else f"{name}\n{'-' * len(name)}\n\n"
-            text += f"{heading}.. automodule:: localentropy.{name}\n\n"
+    for name in described(package):
+        heading = "" if name == package else f"{name}\n{'-' * len(name)}\n\n"
+        text += f"{heading}.. automodule:: localentropy.{name}\n\n"
     return text
+
+
+def described(package: str) -> list[str]:
+    """The modules of a package that its page describes: all but those of kernels, which the others call."""
+    files = [file.relative_to(PACKAGE) for file in sorted((PACKAGE / package).rglob("*.py")) if file.stat().st_size]
+    names = [".".join(file.with_suffix("").parts).removesuffix(".__init__") for file in files]
+    return [name for name in names if not name.endswith("kernels")]
 
 
 def source_of(module: str, name: str) -> str | None:
@@ -280,20 +287,19 @@ def _translate(_: Sphinx, what: str, name: str, about: object, options: object, 
     text = "\n".join(lines)
     blocks = re.findall(BLOCK, text, flags=re.MULTILINE)
     text = re.sub(BLOCK, "\\g<1>\n\n::\n\n\0", text, flags=re.MULTILINE)
+    sessions = re.findall(SESSION, text, flags=re.MULTILINE)
+    text = re.sub(SESSION, "\1", text, flags=re.MULTILINE)
     parts = re.split("`+", text)
-    parts[::2] = [re.sub(r"^(?!.*>>>).*", _escaped, part, flags=re.MULTILINE) for part in parts[::2]]
+    parts[::2] = [re.sub(r"([|*]|_\b)", r"\\\1", part) for part in parts[::2]]  # marks of Sphinx's language
     parts[::2] = [_with_pages(with_links(part, "..")) for part in parts[::2]]
     text = "``".join(parts)
     # Napoleon would take what stands before a colon for a type.
     text = re.sub(r"^Returns:\n +", r"\g<0>: ", text, flags=re.MULTILINE)
     for block in blocks:
         text = text.replace("\0", block[1], 1)
+    for session in sessions:
+        text = text.replace("\1", session, 1)
     lines[:] = [""] * (what in ("data", "attribute", "property")) + text.split("\n")
-
-
-def _escaped(line: re.Match[str]) -> str:
-    """A line without the marks of Sphinx's language."""
-    return re.sub(r"([|*]|_\b)", r"\\\1", line[0])
 
 
 def _with_pages(text: str) -> str:

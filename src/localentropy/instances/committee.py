@@ -34,6 +34,11 @@ class Committee:
 
     Raises:
         DomainError: K no integer, even or below 1; data that are no instance, a test set with another number of inputs.
+
+    Example:
+        >>> from localentropy.instances.committee import Committee, FullCommittee, TreeCommittee
+        >>> issubclass(TreeCommittee, Committee), issubclass(FullCommittee, Committee)
+        (True, True)
     """
 
     data: Instance
@@ -164,8 +169,20 @@ class Committee:
 class TreeCommittee(Committee):
     """A labelled training set for K units, each with N/K inputs of its own.
 
+    Attributes:
+        data: the patterns, labels, and what made them.
+        units: K, odd, a divisor of N.
+        test: a test set, or None.
+
     Raises:
         DomainError: N not divisible by K, or see `Committee`.
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.instances.committee import TreeCommittee
+        >>> machine = TreeCommittee(random_patterns(N=99, P=40, seed=0), units=3)
+        >>> machine.inputs_per_unit, machine.weights_count
+        (33, 99)
     """
 
     def __post_init__(self) -> None:
@@ -194,8 +211,20 @@ class TreeCommittee(Committee):
 class FullCommittee(Committee):
     """A labelled training set for K units that all see all N inputs.
 
+    Attributes:
+        data: the patterns, labels, and what made them.
+        units: K, odd.
+        test: a test set, or None.
+
     Raises:
         DomainError: see `Committee`.
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.instances.committee import FullCommittee
+        >>> machine = FullCommittee(random_patterns(N=99, P=40, seed=0), units=3)
+        >>> machine.inputs_per_unit, machine.weights_count
+        (99, 297)
     """
 
     @property
@@ -244,8 +273,23 @@ def tree_committee(D: int, P: int, N: int, K: int, seed: int, activation: Activa
 def random_tree_committee(N: int, P: int, K: int, seed: int) -> TreeCommittee:
     """Independent random ±1 patterns with random labels in K blocks: the storage problem of `shaping`.
 
+    Args:
+        N: inputs of the machine, a multiple of K.
+        P: number of patterns.
+        K: number of units, odd.
+        seed: root seed of patterns and labels.
+
+    Returns:
+        The machine and its training set.
+
     Raises:
         DomainError: K even, N not divisible by K, or a size below 1.
+
+    Example:
+        >>> from localentropy.instances.committee import random_tree_committee
+        >>> machine = random_tree_committee(N=999, P=400, K=3, seed=0)
+        >>> machine.unit_inputs.shape  # units, patterns, inputs of a unit
+        (3, 400, 333)
     """
     return TreeCommittee(random_patterns(N=N, P=P, seed=seed), K)
 
@@ -253,8 +297,23 @@ def random_tree_committee(N: int, P: int, K: int, seed: int) -> TreeCommittee:
 def random_full_committee(N: int, P: int, K: int, seed: int) -> FullCommittee:
     """Independent random ±1 patterns of N inputs with random labels, which all K units see.
 
+    Args:
+        N: inputs of the machine, and of each unit.
+        P: number of patterns.
+        K: number of units, odd.
+        seed: root seed of patterns and labels.
+
+    Returns:
+        The machine and its training set.
+
     Raises:
         DomainError: K even, or a size below 1.
+
+    Example:
+        >>> from localentropy.instances.committee import random_full_committee
+        >>> machine = random_full_committee(N=999, P=400, K=3, seed=0)
+        >>> machine.unit_inputs.shape  # units, patterns, inputs of a unit
+        (3, 400, 999)
     """
     return FullCommittee(random_patterns(N=N, P=P, seed=seed), K)
 
@@ -298,15 +357,40 @@ def _labelled(split: Split) -> Instance:
 
 
 def nearest_divisible(N: float, K: int) -> int:
-    """The positive multiple of K nearest to N."""
+    """The positive multiple of K nearest to N.
+
+    Args:
+        N: the size asked for.
+        K: number of units.
+
+    Returns:
+        A size that can be divided among the units.
+
+    Example:
+        >>> from localentropy.instances.committee import nearest_divisible
+        >>> nearest_divisible(1000, 3)
+        999
+    """
     return K * max(1, round(N / K))
 
 
 def check_committee(instance: object) -> None:
     """Refuse what is not a committee with ±1 patterns.
 
+    Args:
+        instance: what was passed.
+
     Raises:
         DomainError: says which.
+
+    Example:
+        >>> from localentropy.instances.committee import check_committee, random_tree_committee
+        >>> check_committee(random_tree_committee(N=99, P=10, K=3, seed=0))
+        >>> check_committee([1, -1])
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: instance = list object: allowed is a TreeCommittee or a FullCommittee, as
+            the functions of localentropy.instances.committee make them
     """
     if not isinstance(instance, (TreeCommittee, FullCommittee)):
         raise DomainError(
@@ -320,7 +404,20 @@ def check_committee(instance: object) -> None:
 
 
 def unit_norm(weights: np.ndarray) -> np.ndarray:
-    """Weights [..., K, inputs_per_unit] with every unit divided by its norm; a unit of zeros stays as it is."""
+    """Weights with every unit divided by its norm; a unit of zeros stays as it is.
+
+    Args:
+        weights: [..., K, inputs_per_unit].
+
+    Returns:
+        float64, of the same shape.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.committee import unit_norm
+        >>> unit_norm(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+        [[0.6, 0.8], [0.0, 0.0]]
+    """
     norm = np.linalg.norm(weights, axis=-1, keepdims=True)
     return weights / np.where(norm > 0, norm, 1.0)
 
@@ -337,6 +434,13 @@ def normalised_units(instance: Committee, weights: np.ndarray) -> np.ndarray:
 
     Raises:
         DomainError: not a committee with ±1 patterns, weights of another shape, not finite or with a unit of zeros.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.committee import normalised_units, random_tree_committee
+        >>> machine = random_tree_committee(N=9, P=4, K=3, seed=0)
+        >>> np.linalg.norm(normalised_units(machine, np.arange(1, 10).reshape(3, 3)), axis=1).round(12).tolist()
+        [1.0, 1.0, 1.0]
     """
     check_committee(instance)
     weights = require_reals("weights", weights, (instance.units, instance.inputs_per_unit))

@@ -43,6 +43,14 @@ class GeneralizedLinear:
     Raises:
         DomainError: arrays of other shapes or types, numbers that are not finite, labels that the teacher does not
             give, a teacher of zeros, an unknown prior or channel, a seed that is no integer.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.generalized_linear import GeneralizedLinear
+        >>> inputs, teacher = np.eye(3) / 3**0.5, np.array([1.0, -1.0, 1.0])
+        >>> problem = GeneralizedLinear(inputs, np.sign(inputs @ teacher), teacher, "binary", "sign", seed=0)
+        >>> problem.n, problem.d, round(problem.overlap(np.ones(3)), 6)
+        (3, 3, 0.333333)
     """
 
     inputs: np.ndarray

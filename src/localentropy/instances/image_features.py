@@ -64,6 +64,14 @@ class ImageFeatures:
 
     Raises:
         DomainError: arrays of other shapes or types, or with other numbers.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.image_features import ImageFeatures
+        >>> values = np.array([[2.0, 1.0], [-2.0, 1.0], [2.0, -1.0], [-2.0, -1.0]])
+        >>> features = ImageFeatures(values, labels=np.array([1, -1, 1, -1]))
+        >>> features.moments().eigenvalues.tolist(), features.moments().coefficients.tolist()
+        ([4.0, 1.0], [2.0, 0.0])
     """
 
     values: np.ndarray
@@ -102,7 +110,7 @@ class ImageFeatures:
 
 
 def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> ImageFeatures:
-    """Features of all images of a set, as above.
+    """Features of all images of a set: random features of the pixels, or the pixels themselves.
 
     Source: `glm`, slide on learning curves of real data, after arXiv:2102.08127; docs/glm/theory.md section 5.
 
@@ -112,9 +120,21 @@ def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> Ima
         features: p, random features; pixels are as many as there are.
         seed: root seed of F, which is the same for all datasets of one size of image.
 
+    Returns:
+        The features, and for each image whether its digit is even (1) or odd (-1).
+
     Raises:
         DomainError: another dataset or kind, images that do not differ, features no integer, below 1 or too many for
             the memory, a seed that is no integer.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.data.prepared import Dataset, Split
+        >>> from localentropy.instances.image_features import image_features
+        >>> images = np.random.default_rng(0).integers(0, 256, (20, 28, 28), np.uint8)
+        >>> half = Split(images[:10], np.arange(10, dtype=np.uint8), np.arange(10, dtype=np.int32))
+        >>> image_features(Dataset("mnist", half, half), "random_features", features=5, seed=0).values.shape
+        (20, 5)
     """
     if not isinstance(dataset, Dataset):
         raise DomainError(

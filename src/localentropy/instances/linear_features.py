@@ -61,6 +61,14 @@ class LinearProblem:
 
     Raises:
         DomainError: another source.
+
+    Example:
+        >>> from localentropy.instances.generalized_linear import generalized_linear
+        >>> from localentropy.instances.linear_features import LinearProblem
+        >>> source = generalized_linear(n=30, d=10, seed=0, prior="gaussian", channel="sign")
+        >>> problem = LinearProblem(source)
+        >>> problem.errors(source.teacher[None]).generalization_error.round(12).tolist()  # the teacher makes none
+        [0.0]
     """
 
     source: GeneralizedLinear | Instance

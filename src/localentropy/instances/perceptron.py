@@ -68,6 +68,14 @@ class Instance:
         DomainError: an array of another shape, labels that are not ±1, patterns that are neither ±1 nor real numbers in
             float32, a number that is not finite, a seed that is no integer, an unknown activation or one whose mean is
             not 0.
+
+    Example:
+        >>> from localentropy.instances.perceptron import Instance
+        >>> data = Instance(patterns=[[1, 1, -1], [1, -1, -1]], labels=[1, -1], seed=0)
+        >>> data.P, data.N
+        (2, 3)
+        >>> data.sums([1, 1, -1]).tolist(), float(data.train_error([1, 1, -1]))
+        ([3.0, -1.0], 0.5)
     """
 
     patterns: np.ndarray = field(repr=False)
@@ -349,8 +357,20 @@ def smallest_allowed(margin: float, N: int) -> int:
 
     For N odd this is h_min, the smallest odd integer >= κ√N.
 
+    Args:
+        margin: κ.
+        N: number of weights.
+
+    Returns:
+        The smallest allowed sum.
+
     Raises:
         DomainError: a margin outside [0, √N], N no integer or below 1.
+
+    Example:
+        >>> from localentropy.instances.perceptron import smallest_allowed
+        >>> smallest_allowed(0.0, 101), smallest_allowed(0.5, 101)  # 0.5 √101 = 5.02
+        (1, 7)
     """
     N, margin = SIZE.require(N), require_number("margin", margin)
     if not 0.0 <= margin <= math.sqrt(N) * (1.0 + 1e-12):
@@ -366,8 +386,20 @@ def effective_margin(margin: float, N: int) -> float:
 
     κ_eff = (h_min − 1)/√N, half-way between the smallest allowed and the largest forbidden sum.
 
+    Args:
+        margin: κ.
+        N: number of weights.
+
+    Returns:
+        κ_eff.
+
     Raises:
         DomainError: N even, no integer or below 1; a margin outside [0, √N].
+
+    Example:
+        >>> from localentropy.instances.perceptron import effective_margin
+        >>> effective_margin(0.0, 101), round(effective_margin(0.5, 101), 6)
+        (0.0, 0.597022)
     """
     require_odd(N)
     return (smallest_allowed(margin, N) - 1) / math.sqrt(N)
@@ -376,8 +408,20 @@ def effective_margin(margin: float, N: int) -> float:
 def require_odd(N: int) -> None:
     """Refuse an even number of ±1 weights on ±1 patterns, whose fields can be zero.
 
+    Args:
+        N: number of weights.
+
     Raises:
         DomainError: N even, no integer or below 1.
+
+    Example:
+        >>> from localentropy.instances.perceptron import require_odd
+        >>> require_odd(101)
+        >>> require_odd(100)
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: N = 100 is even: a sum of N terms ±1 can be 0, a tie; nearest allowed are
+            99, 101
     """
     if SIZE.require(N) % 2 == 0:
         raise DomainError(f"N = {N} is even: a sum of N terms ±1 can be 0, a tie; nearest allowed are {N - 1}, {N + 1}")

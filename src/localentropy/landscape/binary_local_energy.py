@@ -23,7 +23,7 @@ from localentropy.solvers.solution import check_instance
 def expected_flip_energy(
     instance: Instance, weights: np.ndarray, *, distances: ArrayLike, margin: float = 0.0
 ) -> np.ndarray:
-    """Train error after round(dN) weights are flipped, mean over all choices of them, ±1 patterns only: [distances].
+    """Train error after round(dN) weights are flipped, mean over all choices of them; ±1 patterns only.
 
     A sum s has (N + s)/2 terms +1. If j of the k flipped terms were +1, the sum becomes s + 2k − 4j, and j has a
     hypergeometric distribution. So the energy follows from the stabilities alone.
@@ -34,9 +34,21 @@ def expected_flip_energy(
         distances: fractions of flipped weights d, in [0, 1]; round(dN) are flipped.
         margin: κ.
 
+    Returns:
+        Mean train errors, [distances].
+
     Raises:
         DomainError: real patterns, weights other than ±1 or of another length, a distance outside [0, 1], a margin
             outside [0, √N].
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.landscape.binary_local_energy import expected_flip_energy
+        >>> data = random_patterns(N=201, P=60, seed=0)
+        >>> dense = solvers.focusing_bp(data, seed=0).weights
+        >>> expected_flip_energy(data, dense, distances=[0.0, 0.05, 0.5]).round(2).tolist()
+        [0.0, 0.02, 0.49]
     """
     check_instance(instance)
     if not instance.binary:
@@ -48,7 +60,7 @@ def expected_flip_energy(
 
 
 def energy_of_sums(sums: np.ndarray, counts: np.ndarray, flips: np.ndarray, N: int, least: int) -> np.ndarray:
-    """Mean number of errors after flips, from the sums before: [flips].
+    """Mean number of errors after flips, from the sums before them.
 
     Args:
         sums: s = Σ_i w_i y ξ_i, integers of the parity of N, [sums].
@@ -56,6 +68,16 @@ def energy_of_sums(sums: np.ndarray, counts: np.ndarray, flips: np.ndarray, N: i
         flips: numbers k of weights flipped at random, [flips].
         N: number of weights.
         least: h_min, the smallest sum that is no error.
+
+    Returns:
+        Mean numbers of errors, [flips].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.landscape.binary_local_energy import energy_of_sums
+        >>> sums, counts = np.array([1, 3]), np.array([1, 1])  # one pattern has the sum 1, another the sum 3
+        >>> energy_of_sums(sums, counts, flips=np.array([0, 1, 2]), N=5, least=1).round(3).tolist()
+        [0.0, 0.6, 0.9]
     """
     from scipy.stats import hypergeom
 
@@ -66,9 +88,21 @@ def energy_of_sums(sums: np.ndarray, counts: np.ndarray, flips: np.ndarray, N: i
 
 
 def numbers_of_flips(distances: ArrayLike, N: int) -> np.ndarray:
-    """round(dN), int64, [distances].
+    """The numbers of weights, round(dN), at distances d.
+
+    Args:
+        distances: fractions d of the weights, in [0, 1].
+        N: number of weights.
+
+    Returns:
+        int64, [distances].
 
     Raises:
         DomainError: a distance outside [0, 1], or none.
+
+    Example:
+        >>> from localentropy.landscape.binary_local_energy import numbers_of_flips
+        >>> numbers_of_flips([0.0, 0.01, 0.5], N=201).tolist()
+        [0, 2, 100]
     """
     return np.rint(FLIPS.require_all(distances).ravel() * N).astype(np.int64)

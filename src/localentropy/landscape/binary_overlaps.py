@@ -21,6 +21,12 @@ def overlaps(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Raises:
         DomainError: fewer than two solutions, or weights other than ±1.
+
+    Example:
+        >>> from localentropy.landscape.binary_overlaps import overlaps
+        >>> first, second, q = overlaps([[1, 1, 1, 1], [1, 1, 1, -1], [-1, 1, -1, 1]])
+        >>> first.tolist(), second.tolist(), q.tolist()
+        ([0, 0, 1], [1, 2, 2], [0.5, 0.0, -0.5])
     """
     weights = require_signs("weights", weights, ("solutions", "N"))
     if len(weights) < 2:

@@ -76,10 +76,24 @@ def committee_local_energy(
         draws: perturbations of each solution.
         generators: one for each solution; equal generators give equal noise.
 
+    Returns:
+        Distances and train errors of all draws.
+
     Raises:
         DomainError: not a committee with ±1 patterns, weights of another machine or with units of another norm than 1,
             or see `local_energy`.
         MissingPackageError: PyTorch is not installed.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.committee import random_tree_committee
+        >>> from localentropy.landscape.committee import committee_local_energy
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> machine, streams = random_tree_committee(N=99, P=40, K=3, seed=0), [np.random.default_rng(0)]
+        >>> weights = committee_least_action(machine, seed=0).weights[None]
+        >>> around = committee_local_energy(machine, weights, sigmas=[0.0, 0.5], draws=20, generators=streams)
+        >>> around.train_error.mean((1, 2)).round(2).tolist()
+        [0.0, 0.33]
     """
     from localentropy.device import functional, torch
     from localentropy.landscape.local_energy import local_energy

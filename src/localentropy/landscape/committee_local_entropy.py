@@ -203,6 +203,14 @@ def at_distance(reference: np.ndarray, distance: float, noise: np.ndarray) -> np
 
     Returns:
         Units of norm 1, [draws, K, inputs].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.landscape.committee_local_entropy import at_distance
+        >>> noise = np.random.default_rng(0).standard_normal((1, 3, 33))
+        >>> near = at_distance(np.eye(3, 33), 0.1, noise)
+        >>> (near * np.eye(3, 33)).sum(-1).round(12).tolist()  # overlaps 1 − 2D
+        [[0.8, 0.8, 0.8]]
     """
     reference = unit_norm(reference)
     noise -= np.einsum("dki,ki->dk", noise, reference)[..., None] * reference

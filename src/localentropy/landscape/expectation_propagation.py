@@ -55,6 +55,17 @@ def expectation_propagation(
         did not converge; whether it converged; the residual that the tolerance bounds; the number of updates. A point
         does not converge either where the probabilities of a pattern underflow. That needs most units far on the wrong
         side, which does not happen around a reference without errors.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.committee import random_full_committee
+        >>> from localentropy.landscape.expectation_propagation import expectation_propagation
+        >>> from localentropy.solvers.committee.least_action import committee_least_action
+        >>> machine = random_full_committee(N=21, P=10, K=3, seed=0)
+        >>> reference = committee_least_action(machine, seed=0).weights * 21**0.5
+        >>> found = expectation_propagation(machine.unit_inputs, reference, np.array([0.01, 0.1]), 0.3, 1000, 1e-6)
+        >>> found[0].round(3).tolist(), found[1].tolist()
+        ([-0.05, -0.075], [True, True])
     """
     factors = _Factors(patterns, reference)
     entropy, residual = np.full(len(distances), np.nan), np.full(len(distances), np.inf)

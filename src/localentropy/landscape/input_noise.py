@@ -65,9 +65,25 @@ def input_noise_error(
 
 
 def resampled(patterns: np.ndarray, probabilities: np.ndarray, generator: np.random.Generator) -> Iterator[np.ndarray]:
-    """Patterns [P, N] of ±1 for each probability of a new value, drawn from the column of the input.
+    """Patterns in which each number is new with some probability: drawn from the training values of its input.
 
     All probabilities have the same random numbers.
+
+    Args:
+        patterns: ±1, [P, N].
+        probabilities: for each of them the patterns are made once.
+        generator: of the random numbers, which are the same for all probabilities.
+
+    Yields:
+        int8, [P, N].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.landscape.input_noise import resampled
+        >>> patterns = np.where(np.random.default_rng(0).random((200, 50)) < 0.5, np.int8(1), np.int8(-1))
+        >>> made = resampled(patterns, [0.0, 0.1, 1.0], np.random.default_rng(1))
+        >>> [round(float(np.mean(one != patterns)), 2) for one in made]  # half of the new values are as before
+        [0.0, 0.05, 0.5]
     """
     places, values = generator.random((2, *patterns.shape))
     fresh = np.where(values < np.mean(patterns > 0, axis=0), np.int8(1), np.int8(-1))

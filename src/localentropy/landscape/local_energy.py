@@ -74,9 +74,25 @@ def local_energy(
         draws: perturbations of each solution.
         generators: one for each solution.
 
+    Returns:
+        Distances and train errors of all draws.
+
     Raises:
         DomainError: weights that are no tensor, a negative level of noise, no draws, no units, or not one generator for
             each solution; an `evaluate` that is no function, or returns other shapes.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from localentropy.landscape.local_energy import local_energy
+        >>> weights = torch.nn.functional.normalize(torch.ones(1, 100), dim=1)
+        >>> def evaluate(new):  # an error where the weights have moved by more than 0.5
+        ...     new = torch.nn.functional.normalize(new, dim=1)
+        ...     return new, ((new - weights).norm(dim=1) > 0.5).double()
+        >>> streams = [np.random.default_rng(0)]
+        >>> around = local_energy(weights, evaluate, units=1, sigmas=[0.1, 1.0], draws=9, generators=streams)
+        >>> around.train_error.mean((1, 2)).tolist()
+        [0.0, 1.0]
     """
     weights = require_tensor("weights", weights, ("solutions", "weights")).detach()
     require_function("evaluate", evaluate)

@@ -131,6 +131,16 @@ def field_for_overlap(own: np.ndarray, overlap: float) -> float:
     Args:
         own: fields on the weights, times the reference, [N].
         overlap: in (−1, 1).
+
+    Returns:
+        γ.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.landscape.local_entropy import field_for_overlap
+        >>> gamma = field_for_overlap(np.array([-0.5, 0.0, 0.5]), 0.8)
+        >>> round(float(np.tanh(np.array([-0.5, 0.0, 0.5]) + gamma).mean()), 12)
+        0.8
     """
     low, high = np.arctanh(overlap) - own.max(), np.arctanh(overlap) - own.min()
     gamma = np.arctanh(overlap) - float(np.median(own))

@@ -27,6 +27,13 @@ def parity_solves(instance: Committee, weights: np.ndarray) -> np.ndarray:
 
     Raises:
         DomainError: no committee with ±1 patterns; weights of another shape or not finite.
+
+    Example:
+        >>> from localentropy.instances.committee import random_tree_committee
+        >>> from localentropy.landscape.parity import parity_solution, parity_solves
+        >>> machine = random_tree_committee(N=99, P=40, K=3, seed=0)
+        >>> bool(parity_solves(machine, parity_solution(machine, seed=0)))
+        True
     """
     check_committee(instance)
     outputs = np.sign(instance.preactivations(weights)).prod(axis=-1)

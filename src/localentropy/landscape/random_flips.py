@@ -46,6 +46,17 @@ def random_flips(
     Raises:
         DomainError: weights that are no tensor of ±1, a distance outside [0, 1], no draws, or not one generator for
             each network; `errors` that is no function, or returns another shape.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from localentropy.landscape.random_flips import random_flips
+        >>> def minuses(weights):
+        ...     return (weights < 0).double().mean(1)
+        >>> weights, streams = torch.ones(1, 1000), [np.random.default_rng(0)]
+        >>> found = random_flips(weights, minuses, distances=[0.0, 0.1], draws=5, generators=streams)
+        >>> found.mean((1, 2)).round(1).tolist()
+        [0.0, 0.1]
     """
     weights = require_labels("weights", weights, (-1, 1), ("networks", "weights"))
     require_function("errors", errors)

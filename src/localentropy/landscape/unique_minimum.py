@@ -54,7 +54,20 @@ class Uniqueness:
 
 
 def bytes_of(n: int, d: int) -> int:
-    """Bytes of the matrices of a step, for n inputs of d weights."""
+    """Bytes of the matrices of a Newton step of `unique_minimum`.
+
+    Args:
+        n: number of inputs.
+        d: number of weights.
+
+    Returns:
+        Bytes.
+
+    Example:
+        >>> from localentropy.landscape.unique_minimum import bytes_of
+        >>> bytes_of(n=2000, d=500) / 1e6  # megabytes
+        288.0
+    """
     return 8 * (8 * n * n + 2 * n * d + 8 * d * d)
 
 
@@ -69,6 +82,9 @@ def unique_minimum(instance: GeneralizedLinear) -> Uniqueness:
     Args:
         instance: n inputs of d weights, with absolute values as labels; d >= 2. A step takes memory and time of
             matrices n by n and d by d: for alpha = 2.5 all steps take .1 s at d = 50 and half a second at d = 100.
+
+    Returns:
+        Whether the teacher is the only zero, with the multipliers or the other zero that prove it.
 
     Raises:
         DomainError: no generalized linear problem, signs as labels, a single weight.

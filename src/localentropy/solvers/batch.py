@@ -33,8 +33,19 @@ def solve_many(
         threads: by default the number of processors, on Linux of those that this process may use.
         options: options of the solver, the same for all runs.
 
+    Returns:
+        The solutions, in the order of the instances.
+
     Raises:
         DomainError: not one seed for each instance, threads < 1, or what the solver raises.
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.batch import solve_many
+        >>> instances = [random_patterns(N=201, P=60, seed=seed) for seed in range(4)]
+        >>> [found.solved for found in solve_many(solvers.sbpi, instances, seeds=range(4))]
+        [True, True, True, True]
     """
     require_function("solver", solver)
     instances, seeds = require_runs("solve_many", instances, seeds)

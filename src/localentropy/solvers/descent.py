@@ -37,6 +37,11 @@ class Descent:
         speed_tolerance: a run also ends where the weights rest, in a local minimum: where the root mean square of their
             change per unit of time is below it.
         success_overlap: a run with a larger overlap is a success.
+
+    Example:
+        >>> from localentropy.solvers.descent import Descent
+        >>> Descent(step=0.01).iterations  # of half the step: time 150
+        15000
     """
 
     step: float = 0.02
@@ -113,6 +118,14 @@ def descend_phase_retrieval(
     Raises:
         DomainError: instances of another channel or of unequal sizes, not one seed for each, an argument out of range,
             runs too large for the memory, a device that is not available.
+
+    Example:
+        >>> from localentropy.instances.generalized_linear import generalized_linear
+        >>> from localentropy.solvers.descent import Descent, descend_phase_retrieval
+        >>> problem = generalized_linear(n=120, d=10, seed=0, channel="absolute")
+        >>> (run,) = descend_phase_retrieval([problem], seeds=[0], descent=Descent(iterations=1000))
+        >>> run.success, round(run.overlap, 3)
+        (True, 1.0)
     """
     units = SIZE.called("units").require(units)
     descent = Descent() if descent is None else descent
@@ -158,7 +171,24 @@ def descend_phase_retrieval(
 
 
 def start(instance: GeneralizedLinear, seed: int, units: int) -> np.ndarray:
-    """Initial weights of a run, standard normal, [units, d]; a single unit is scaled to the norm of the teacher."""
+    """Initial weights of a run, standard normal; a single unit is scaled to the norm of the teacher.
+
+    Args:
+        instance: the problem.
+        seed: root seed of the run.
+        units: m, hidden units.
+
+    Returns:
+        float64, [units, d].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.generalized_linear import generalized_linear
+        >>> from localentropy.solvers.descent import start
+        >>> problem = generalized_linear(n=40, d=20, seed=0, channel="absolute")
+        >>> bool(np.isclose(np.linalg.norm(start(problem, 0, 1)), np.linalg.norm(problem.teacher)))
+        True
+    """
     stream = streams.generator(seed, "algorithm/descent", units=units, d=instance.d, n=instance.n)
     weights = stream.standard_normal((units, instance.d))
     return weights * (np.linalg.norm(instance.teacher) / np.linalg.norm(weights)) if units == 1 else weights
@@ -177,6 +207,13 @@ def gradient_flow(inputs: Tensor, intensities: Tensor, weights: Tensor) -> Tenso
 
     Returns:
         [runs, m, d].
+
+    Example:
+        >>> import torch
+        >>> from localentropy.solvers.descent import gradient_flow
+        >>> inputs, weights = torch.ones(1, 4, 2, dtype=torch.float64), torch.ones(1, 1, 2, dtype=torch.float64)
+        >>> gradient_flow(inputs, torch.full((1, 4), 9.0, dtype=torch.float64), weights).tolist()  # z = 2, y = 3
+        [[[20.0, 20.0]]]
     """
     fields = torch.bmm(weights, inputs.transpose(1, 2))
     differences = intensities - fields.square().mean(1)
@@ -184,7 +221,22 @@ def gradient_flow(inputs: Tensor, intensities: Tensor, weights: Tensor) -> Tenso
 
 
 def mean_square_loss(inputs: Tensor, intensities: Tensor, weights: Tensor) -> Tensor:
-    """Mean of (y² − Σ_a z_a²/m)² over the training set, [runs]; arguments as those of `gradient_flow`."""
+    """Mean of (y² − Σ_a z_a²/m)² over the training set.
+
+    Args:
+        inputs: X, [runs, n, d].
+        intensities: y², [runs, n].
+        weights: [runs, m, d].
+
+    Returns:
+        [runs].
+
+    Example:
+        >>> import torch
+        >>> from localentropy.solvers.descent import mean_square_loss
+        >>> mean_square_loss(torch.ones(1, 4, 2), torch.full((1, 4), 9.0), torch.ones(1, 1, 2)).tolist()  # (9 − 4)²
+        [25.0]
+    """
     return (intensities - torch.bmm(weights, inputs.transpose(1, 2)).square().mean(1)).square().mean(1)
 
 

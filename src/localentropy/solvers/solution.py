@@ -32,6 +32,13 @@ class Solution:
         magnetizations: the means of the weights, in [-1, 1], [N].
         first_weights: of a run that goes on after its first solution, the first weights without errors, as `weights`;
             None if there were none.
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> found = solvers.mct0(random_patterns(N=201, P=40, seed=0), seed=0)
+        >>> found.solved, found.iterations + 1 == len(found.train_errors), found.best_train_error
+        (True, True, 0.0)
     """
 
     weights: np.ndarray
@@ -67,6 +74,13 @@ class FocusingRecord:
         residual: largest change of a mean in the last update (on the tree committee before damping).
         damping: share of the old messages kept in the last update.
         overlap: q = Σ_i m_i²/N of the means; 1 when the replicas are one configuration.
+
+    Example:
+        >>> from localentropy import solvers
+        >>> from localentropy.instances import random_patterns
+        >>> steps = solvers.focusing_bp(random_patterns(N=201, P=40, seed=0), seed=0, steps=3).steps
+        >>> steps.coupling.round(2).tolist(), bool(steps.overlap[-1] > steps.overlap[0])
+        ([0.66, 1.15, 4.95], True)
     """
 
     coupling: np.ndarray
@@ -81,8 +95,21 @@ class FocusingRecord:
 def check_instance(instance: object) -> None:
     """Refuse what is not an instance.
 
+    Args:
+        instance: what was passed.
+
     Raises:
         DomainError: says what it is.
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.solution import check_instance
+        >>> check_instance(random_patterns(N=101, P=30, seed=0))
+        >>> check_instance("random patterns")
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: instance = str object: allowed is an Instance, as hidden_manifold and
+            random_patterns of localentropy.instances make it
     """
     if not isinstance(instance, Instance):
         raise DomainError(
@@ -94,8 +121,24 @@ def check_instance(instance: object) -> None:
 def require_runs(function: str, instances: object, seeds: object) -> tuple[list[Any], list[int]]:
     """Instances and seeds of many runs, as lists.
 
+    Args:
+        function: its name, for the message.
+        instances: what was passed.
+        seeds: what was passed.
+
+    Returns:
+        The instances, and a seed for each.
+
     Raises:
         DomainError: no lists, not one seed for each instance, or a seed that is not an integer.
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.solution import require_runs
+        >>> require_runs("solve_many", [random_patterns(N=101, P=30, seed=0)], seeds=[0, 1])
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: solve_many needs one seed for each instance, got 2 seeds for 1
     """
     listed, roots = require_list("instances", instances), require_list("seeds", seeds)
     if len(roots) != len(listed):
@@ -106,8 +149,20 @@ def require_runs(function: str, instances: object, seeds: object) -> tuple[list[
 def check_run(instance: object, seed: object) -> None:
     """Refuse what is not an instance, or a seed that is not an integer.
 
+    Args:
+        instance: what was passed.
+        seed: what was passed.
+
     Raises:
         DomainError: says which.
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.solution import check_run
+        >>> check_run(random_patterns(N=101, P=30, seed=0), seed=0.5)
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: seed = 0.5 is not an integer
     """
     check_instance(instance)
     require_seed(seed)

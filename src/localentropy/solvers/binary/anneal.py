@@ -172,8 +172,23 @@ def sweeper(instance: Instance, margin: float, weights: np.ndarray, stream: np.n
         weights: int8 of ±1, [N]; every call changes them in place.
         stream: key and number of random words used, uint64, [2]; every call changes the second.
 
+    Returns:
+        A function of the β of each sweep, of a flag "stop at zero errors" and of an array that receives the number of
+        errors after each sweep. It returns the number of sweeps begun.
+
     Raises:
         DomainError: N even with ±1 patterns, a margin outside [0, √N].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.binary.anneal import sweeper
+        >>> errors = np.zeros(50, np.int64)
+        >>> weights, stream = np.ones(101, np.int8), np.array([1, 0], np.uint64)
+        >>> run = sweeper(random_patterns(N=101, P=30, seed=0), 0.0, weights, stream)
+        >>> made = run(np.full(50, 5.0), True, errors)
+        >>> int(errors[made - 1])
+        0
     """
     least = smallest_allowed(margin, instance.N)
     if instance.binary:
@@ -186,7 +201,7 @@ def sweeper(instance: Instance, margin: float, weights: np.ndarray, stream: np.n
 def energy_sweeper(
     instance: Instance, margin: float, weights: np.ndarray, stream: np.ndarray, energy: str, gamma: float
 ) -> Sweeps:
-    """The compiled dynamics with an energy that depends on every pattern, see `sweeper`.
+    """The compiled dynamics with an energy that depends on every pattern; `sweeper` has the number of errors as energy.
 
     Args:
         instance: ±1 patterns with N odd.
@@ -196,8 +211,23 @@ def energy_sweeper(
         energy: "linear" or "cross_entropy".
         gamma: γ of the cross-entropy.
 
+    Returns:
+        A function of the β of each sweep, of a flag "stop at zero errors" and of an array that receives the number of
+        errors after each sweep. It returns the number of sweeps begun.
+
     Raises:
         DomainError: real patterns, N even, a margin outside [0, √N], an unknown energy, γ out of range.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.binary.anneal import energy_sweeper
+        >>> errors = np.zeros(50, np.int64)
+        >>> weights, stream = np.ones(101, np.int8), np.array([1, 0], np.uint64)
+        >>> run = energy_sweeper(random_patterns(N=101, P=30, seed=0), 0.0, weights, stream, "linear", 1.0)
+        >>> made = run(np.full(50, 5.0), True, errors)
+        >>> int(errors[made - 1])
+        0
     """
     if not instance.binary:
         raise DomainError(f"energy = {energy!r} needs ±1 patterns; allowed for real ones is 'errors'")
@@ -226,7 +256,23 @@ def _lattice_sweeper(instance: Instance, least: int, weights: np.ndarray, stream
 
 
 def counter_planes(instance: Instance, least: int, weights: np.ndarray) -> np.ndarray:
-    """Bits of (s − h_min)/2 in two's complement for every pattern, each bit in a plane: uint64, [words, planes]."""
+    """Bits of (s − h_min)/2 in two's complement for every pattern, each bit in a plane: uint64, [words, planes].
+
+    Args:
+        instance: ±1 patterns.
+        least: h_min, the smallest sum without error.
+        weights: ±1, [N].
+
+    Returns:
+        Bit k of the counters of 64 patterns in each word of plane k.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.binary.anneal import counter_planes
+        >>> counter_planes(random_patterns(N=101, P=130, seed=0), 1, np.ones(101)).shape  # ⌈130 / 64⌉ words, 7 bits
+        (3, 7)
+    """
     counters = (instance.sums(weights).astype(np.int64) - least) // 2
     planes = ((instance.N + least) // 2 - 1).bit_length() + 1  # s is in [−N, N]
     return np.stack([pack_signs((counters >> k) & 1) for k in range(planes)], axis=-1)

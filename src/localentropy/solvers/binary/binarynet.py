@@ -122,7 +122,7 @@ def binarynet_many(
     Args:
         instances: all with the same P and N and of the same kind of patterns.
         seeds: one for each instance.
-        margin: see `binarynet`, as the others.
+        margin: κ of the loss and of a solution.
         logit_scale: c√N.
         learning_rate: of Adam.
         epochs: number of updates.
@@ -137,6 +137,14 @@ def binarynet_many(
 
     Raises:
         DomainError: not one seed for each instance, instances of unequal sizes or kinds, group < 1, or see `binarynet`.
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.binary.binarynet import binarynet_many
+        >>> instances = [random_patterns(N=201, P=60, seed=seed) for seed in range(2)]
+        >>> runs = binarynet_many(instances, seeds=[0, 1], epochs=300, stop_at_first=True)
+        >>> [found.solved for found in runs]
+        [True, True]
     """
     instances, seeds = require_runs("binarynet_many", instances, seeds)
     if not instances:
@@ -185,6 +193,17 @@ class StraightThrough:
         sums: Σ_i w_i y ξ_i at the last `forward`, [runs, P]; exact for ±1 patterns, also in float32.
         adam: moving averages of the gradient, [runs, N].
         updates: number of updates so far.
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.binary.binarynet import StraightThrough
+        >>> state = StraightThrough([random_patterns(N=101, P=30, seed=0)], seeds=[0])
+        >>> before = int(state.forward()[0])
+        >>> for _ in range(100):
+        ...     state.update()
+        ...     after = int(state.forward()[0])
+        >>> after < before  # errors
+        True
     """
 
     def __init__(

@@ -160,8 +160,21 @@ def anneal_constrained(
 def require_lattice(instance: Instance) -> None:
     """Refuse what is no instance with ±1 patterns and N odd.
 
+    Args:
+        instance: what was passed.
+
     Raises:
         DomainError: says which.
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.binary.constraints import require_lattice
+        >>> require_lattice(random_patterns(N=101, P=30, seed=0))
+        >>> require_lattice(random_patterns(N=100, P=30, seed=0))
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: N = 100 is even: a sum of N terms ±1 can be 0, a tie; nearest allowed are
+            99, 101
     """
     if not isinstance(instance, Instance) or not instance.binary:
         raise DomainError("instance: allowed is an Instance with patterns of ±1, such as those of activation 'sign'")

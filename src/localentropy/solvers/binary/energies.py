@@ -58,9 +58,17 @@ def energy_table(energy: str, N: int, P: int, least: int, gamma: float) -> Energ
         least: h_min, the smallest sum without error.
         gamma: γ of the cross-entropy.
 
+    Returns:
+        The energies at all possible sums, as integers.
+
     Raises:
         DomainError: an unknown energy, γ outside [10⁻³, 10⁶], where the integers could overflow, more than 2 095 105
             patterns, where L would be below 2¹⁰ (7·10⁸ for the linear energy, whose sums would be too large).
+
+    Example:
+        >>> from localentropy.solvers.binary.energies import energy_table
+        >>> energy_table("linear", N=5, P=3, least=1, gamma=1.0).values.tolist()  # at the sums −7, −5, …, 7
+        [4, 3, 2, 1, 0, 0, 0, 0]
     """
     require_choice("energy", energy, ENERGIES[1:])
     levels = min(2**30, (2**31 - 1) // P - 1)

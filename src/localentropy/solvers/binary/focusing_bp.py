@@ -43,10 +43,26 @@ class FocusedSolution(Solution):
 def protocol_values(
     protocol: str, steps: int, replicas: float, exponent: float, cap: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Couplings γ and replica numbers y of all steps, each [steps]; the arguments are those of `focusing_bp`.
+    """Couplings γ and replica numbers y of all steps.
+
+    Args:
+        protocol: "fixed_replicas" or "pseudo_reinforcement".
+        steps: number of steps.
+        replicas: y, the number of fixed replicas.
+        exponent: of s/steps in tanh γ.
+        cap: largest tanh γ.
+
+    Returns:
+        γ and y, each [steps].
 
     Raises:
         DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy.solvers.binary.focusing_bp import protocol_values
+        >>> coupling, replicas = protocol_values("fixed_replicas", 3, 20.0, 0.5, 0.9999)
+        >>> coupling.round(3).tolist(), replicas.tolist()
+        ([0.658, 1.146, 4.952], [20.0, 20.0, 20.0])
     """
     require_choice("protocol", protocol, PROTOCOLS)
     steps, replicas = COUPLINGS.require(steps), REPLICAS_OF_MESSAGES.require(replicas)

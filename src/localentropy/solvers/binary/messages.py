@@ -34,6 +34,11 @@ class Update:
         adaptive: raise the damping for the rest of the run when an update undoes most of the update before. The share
             that is new is then halved. Updates alternate mainly on correlated patterns and for strongly coupled
             replicas. The fixed points do not depend on the damping.
+
+    Example:
+        >>> from localentropy.solvers.binary.messages import Update
+        >>> Update(order="sequential")
+        Update(update='exact', order='sequential', damping=0.5, adaptive=True)
     """
 
     update: str = "exact"
@@ -62,6 +67,15 @@ class Messages:
         magnetizations: m_i = tanh h_i, [N].
         weights: sign h_i, int8, [N].
         damping: share of the old fields that is kept now.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.binary.messages import Messages, Update
+        >>> messages = Messages(random_patterns(N=201, P=40, seed=0), 0.0, Update(), np.random.default_rng(0), 0.1)
+        >>> changes = [messages.sweep() for _ in range(30)]
+        >>> changes[-1] < 1e-4 < changes[0]
+        True
     """
 
     def __init__(
@@ -174,6 +188,14 @@ def raised_damping(damping: float | np.ndarray, product: float | np.ndarray, squ
         damping: share of the old fields kept, of each run, or of one.
         product: δ·δ', of the same.
         squares: δ·δ, of the same.
+
+    Returns:
+        The damping of the next update, of the shape of the arguments.
+
+    Example:
+        >>> from localentropy.solvers.binary.messages import raised_damping
+        >>> float(raised_damping(0.5, product=-0.9, squares=1.0)), raised_damping(0.5, product=0.9, squares=1.0)
+        (0.75, 0.5)
     """
     alternate = product < -0.7 * squares
     if not np.any(alternate):
@@ -190,6 +212,17 @@ def satisfies(instance: Instance, magnetizations: np.ndarray, threshold: float) 
         instance: the problem.
         magnetizations: [..., N].
         threshold: smallest Σ_i m_i y ξ_i, see `threshold_of`.
+
+    Returns:
+        Whether all patterns are satisfied, one value for each row of magnetizations.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.perceptron import Instance
+        >>> from localentropy.solvers.binary.messages import satisfies
+        >>> data = Instance(patterns=[[1, 1, -1], [1, -1, -1]], labels=[1, 1], seed=0)
+        >>> satisfies(data, np.array([[0.5, 0.1, -0.2], [-0.5, 0.1, 0.2]]), 0.0).tolist()
+        [True, False]
     """
     return np.all(instance.sums(magnetizations) > threshold, axis=-1)
 
@@ -197,8 +230,21 @@ def satisfies(instance: Instance, magnetizations: np.ndarray, threshold: float) 
 def threshold_of(instance: Instance, margin: float) -> float:
     """Smallest Σ_i w_i y ξ_i of a solution, for the Gaussian approximation of the sums (see `Messages`).
 
+    Args:
+        instance: the problem.
+        margin: κ.
+
+    Returns:
+        For ±1 patterns the middle between the smallest allowed sum and the sum below it; else κ√N.
+
     Raises:
         DomainError: N even with ±1 patterns, a margin outside [0, √N].
+
+    Example:
+        >>> from localentropy.instances import random_patterns
+        >>> from localentropy.solvers.binary.messages import threshold_of
+        >>> threshold_of(random_patterns(N=101, P=30, seed=0), margin=0.5)  # allowed sums are 7, 9, …
+        6.0
     """
     if instance.binary:
         require_odd(instance.N)

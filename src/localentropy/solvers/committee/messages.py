@@ -25,6 +25,15 @@ class Messages:
         variances: v, [K].
         slopes: g, [P, K].
         curvatures: Γ, [P, K].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.committee import random_tree_committee
+        >>> from localentropy.solvers.committee.messages import Messages
+        >>> machine = random_tree_committee(N=99, P=20, K=3, seed=0)
+        >>> start = Messages(machine, means=np.ones((3, 33)))
+        >>> start.errors() == machine.train_error(np.ones((3, 33))), start.overlap()
+        (True, 1.0)
     """
 
     def __init__(self, instance: Committee, means: np.ndarray | None = None, variance: float = 1.0) -> None:

@@ -26,6 +26,13 @@ def random_start(
 
     Raises:
         DomainError: units with one input.
+
+    Example:
+        >>> from localentropy.instances.committee import random_tree_committee
+        >>> from localentropy.solvers.committee.runs import random_start
+        >>> weights, stream = random_start(random_tree_committee(N=99, P=20, K=3, seed=0), 0, "own", replicas=5)
+        >>> weights.shape
+        (5, 3, 33)
     """
     K, size = instance.units, instance.inputs_per_unit
     if size < 2:
@@ -45,6 +52,18 @@ def solution(
         errors: number of patterns in error, at the start and after every epoch.
         cpu_seconds: processor time.
         converged: whether it reached the tolerance of its stop rule, if it has one.
+
+    Returns:
+        The weights with units of norm 1, and the train errors as fractions.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.committee import random_tree_committee
+        >>> from localentropy.solvers.committee.runs import solution
+        >>> machine = random_tree_committee(N=99, P=20, K=3, seed=0)
+        >>> ended = solution(machine, np.ones((3, 33)), errors=[12, 8], cpu_seconds=0.1)
+        >>> ended.solved, ended.iterations, ended.train_errors.tolist()
+        (False, 1, [0.6, 0.4])
     """
     weights = unit_norm(weights.astype(np.float64))
     return Solution(

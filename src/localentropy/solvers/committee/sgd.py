@@ -46,6 +46,11 @@ class Schedule:
             loss below the tolerance. The loss is summed over a mini-batch, before its step, and averaged over the
             mini-batches of the epoch.
         loss_tolerance: the bound of stop = "loss".
+
+    Example:
+        >>> from localentropy.solvers.committee.sgd import Schedule
+        >>> Schedule(beta_growth=1e-4, stop="loss").beta_growth  # slower than the default, until the loss is small
+        0.0001
     """
 
     learning_rate: float = 1e-2
@@ -121,8 +126,18 @@ def committee_sgd_many(
         schedule: default: ceSGD-fast.
         device: "cpu" or "cuda".
 
+    Returns:
+        The solutions, in the order of the instances.
+
     Raises:
         DomainError: not one seed for each instance, instances of unequal kinds or sizes, or see `committee_sgd`.
+
+    Example:
+        >>> from localentropy.instances.committee import random_tree_committee
+        >>> from localentropy.solvers.committee.sgd import committee_sgd_many
+        >>> machine = random_tree_committee(N=99, P=30, K=3, seed=0)
+        >>> [found.solved for found in committee_sgd_many([machine, machine], seeds=[0, 1])]  # two starts
+        [True, True]
     """
     schedule = Schedule() if schedule is None else schedule
     if not isinstance(schedule, Schedule):
@@ -141,7 +156,22 @@ def committee_sgd_many(
 
 
 def start(instance: Committee, seed: int) -> tuple[np.ndarray, np.random.Generator]:
-    """Initial weights of a run, [K, inputs_per_unit], and the generator of its orders."""
+    """Initial weights of a run, and the generator of the orders of its patterns.
+
+    Args:
+        instance: the problem.
+        seed: root seed of the run.
+
+    Returns:
+        The weights, [K, inputs_per_unit], with norm 1 for each unit, and the generator.
+
+    Example:
+        >>> from localentropy.instances.committee import random_tree_committee
+        >>> from localentropy.solvers.committee.sgd import start
+        >>> weights, stream = start(random_tree_committee(N=99, P=20, K=3, seed=0), seed=0)
+        >>> weights.shape
+        (3, 33)
+    """
     (weights,), stream = random_start(instance, seed, "committee_sgd")
     return weights, stream
 
@@ -179,6 +209,15 @@ class CommitteeBatch:
         best: the weights with the fewest errors so far.
         least: number of errors of `best`, [runs].
         errors: number of errors of the sign machine at the last `count`, [runs].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances.committee import random_tree_committee
+        >>> from localentropy.solvers.committee.sgd import CommitteeBatch
+        >>> machine, weights = random_tree_committee(N=99, P=20, K=3, seed=0), np.ones((2, 3, 33))
+        >>> batch = CommitteeBatch([machine, machine], weights)
+        >>> (batch.errors.numpy() / 20 == machine.train_error(weights)).all().item()
+        True
     """
 
     def __init__(
