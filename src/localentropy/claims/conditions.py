@@ -17,9 +17,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import stats
+
+from localentropy.analysis.agreement import normal_score
 
 MAY_BE_MISSING = ("zero_error_epoch", "entropy", "local_entropy", "local_entropy_first")
 """Quantities that a run may lack: it always made errors; the messages did not converge.
@@ -28,6 +32,8 @@ Means skip missing numbers, so a claim is not judged if another quantity lacks o
 """
 FEWEST = 5
 """Solved samples below which nothing is said about the solutions."""
+LEAST = 0.01
+"""Smallest p-value at which numbers and what they are compared with differ by chance."""
 
 
 class Untestable(Exception):
@@ -207,7 +213,7 @@ def between(words: str, value: float, lower: float, upper: float, error: float =
     return Condition(words, float(value), bound, holds, float(lower), float(upper), float(error))
 
 
-def equivalent(words: str, value: float, error: float, within: float) -> Condition:
+def agrees(words: str, value: float, error: float, within: float) -> Condition:
     """A difference is zero but for less than a stated one: its 95 % interval lies inside.
 
     It fails where the interval lies outside, and is open where the data cannot tell. So few data never show equality.
@@ -219,7 +225,7 @@ def equivalent(words: str, value: float, error: float, within: float) -> Conditi
         within: the largest difference that counts as none.
 
     Example:
-        >>> [equivalent("excess", value, 0.002, 0.01).holds for value in (0.003, 0.009, 0.02)]
+        >>> [agrees("excess", value, 0.002, 0.01).holds for value in (0.003, 0.009, 0.02)]
         [True, None, False]
     """
     reach = 1.96 * error
@@ -241,6 +247,122 @@ def scored(words: str, score: float, least: float = 2.0) -> Condition:
     """
     holds = None if -least < score <= least else bool(score > least)
     return Condition(words, float(score), f"> {least:g}, open above {-least:g}", holds, lower=least)
+
+
+class Mean(NamedTuple):
+    """A mean over independent samples.
+
+    Attributes:
+        value: the mean.
+        error: its standard error.
+        samples: how many there are. Of a number that is known exactly nothing but the value is stated.
+    """
+
+    value: float
+    error: float = 0.0
+    samples: float = math.inf
+
+    def __format__(self, form: str) -> str:
+        """The mean and its error for a sentence, such as `0.400 ± 0.003`."""
+        return f"{self.value:{form}} ± {self.error:{form}}"
+
+
+ZERO = Mean(0.0)
+"""A number that is known exactly."""
+
+
+def mean_of(values: ArrayLike) -> Mean:
+    """The mean of samples. It is missing (NaN) if one of them is, and its error if there is one sample only.
+
+    Example:
+        >>> mean_of([1.0, 2.0, 3.0])
+        Mean(value=2.0, error=0.5773502691896258, samples=3)
+    """
+    array = np.asarray(values, dtype=float)
+    error = float(array.std(ddof=1) / math.sqrt(array.size)) if array.size > 1 else math.nan
+    return Mean(float(array.mean()) if array.size else math.nan, error, array.size)
+
+
+def welch(high: Mean, low: Mean = ZERO) -> float:
+    """By how much a mean is above another, as a normal score: the normal number of the same probability as Welch's t.
+
+    Variances may differ. Their degrees of freedom are those of Welch and Satterthwaite. With one mean against a known
+    number it is Student's t. Without an error there is no score (NaN).
+
+    Example:
+        >>> round(welch(Mean(1.0, 0.4, 5)), 3), round(welch(Mean(1.0, 0.3, 5), Mean(0.0, 0.4, 8)), 3)
+        (1.833, 1.807)
+    """
+    squares = high.error**2, low.error**2
+    if not sum(squares) > 0.0:
+        return math.nan
+    z = (high.value - low.value) / math.hypot(high.error, low.error)
+    uncertain = sum(square**2 / (each.samples - 1.0) for square, each in zip(squares, (high, low), strict=True))
+    return float(normal_score(z, sum(squares) ** 2 / uncertain + 1.0)) if uncertain > 0.0 else float(z)
+
+
+def larger(words: str, high: Mean, low: Mean = ZERO, *, by: float = 2.0, or_open: bool = False) -> Condition:
+    """A mean is larger than another, or than a number, by Welch's test.
+
+    Args:
+        words: what the normal score is of, which is the condition's value.
+        high: the mean that is larger.
+        low: the other one.
+        by: the normal score that decides.
+        or_open: whether the condition is open where neither is larger by as much, and not failed.
+
+    Example:
+        >>> [larger("rise", Mean(rise, 0.2, 9), by=2, or_open=True).holds for rise in (0.6, 0.1, -0.6)]
+        [True, None, False]
+    """
+    return scored(words, welch(high, low), by) if or_open else above(words, welch(high, low), by)
+
+
+def trend(words: str, means: ArrayLike, errors: ArrayLike, *, along: str, by: float = 2.0) -> tuple[Condition, ...]:
+    """Means with errors fall: none is clearly above a smaller one before it, and the last is clearly below the first.
+
+    Args:
+        words: what falls.
+        means: in order.
+        errors: their standard errors.
+        along: what they are along.
+        by: standard errors by which the last is below the first. No rise is by two.
+
+    Raises:
+        Untestable: fewer than two means.
+
+    Example:
+        >>> [each.holds for each in trend("error", [0.3, 0.31, 0.2], [0.01, 0.01, 0.01], along="α")]
+        [True, True]
+    """
+    values, spread = np.asarray(means, dtype=float), np.asarray(errors, dtype=float)
+    rise = largest_rise(values, spread)
+    return (
+        below(f"largest rise of the {words} along {along}, in SE", rise, 2.0),
+        above(f"fall of the {words} from the first {along} to the last, in SE", whole_fall(values, spread), by),
+    )
+
+
+def largest_of(words: str, scores: Iterable[float], least: float = LEAST) -> Condition:
+    """The largest of several deviations is by chance: its p-value is not small, by the law of the largest.
+
+    The p-value is the probability that the largest of as many independent normal numbers is as large, 1 − (1 − p)ⁿ.
+
+    Args:
+        words: what deviates.
+        scores: deviations as normal scores, of either sign.
+        least: the p-value that must be exceeded.
+
+    Raises:
+        Untestable: there are none.
+
+    Example:
+        >>> largest_of("error", [0.5, -2.1]).holds, largest_of("error", [0.5, -3.1]).holds
+        (True, False)
+    """
+    sizes = [abs(score) for score in scores]
+    alone = 2.0 * stats.norm.sf(largest(sizes))
+    return above(f"p-value of the largest {words}", -np.expm1(len(sizes) * np.log1p(-alone)), least)
 
 
 def printed(words: str, value: float, text: str) -> Condition:
@@ -329,6 +451,11 @@ def largest(values: Iterable[float]) -> float:
 def smallest(values: Iterable[float]) -> float:
     """The smallest number, as `largest`."""
     return -largest(-value for value in values)
+
+
+def whole_fall(values: np.ndarray, errors: np.ndarray) -> float:
+    """The fall from the first value to the last, in standard errors of the difference."""
+    return float((values[0] - values[-1]) / np.hypot(errors[0], errors[-1]))
 
 
 def largest_rise(values: np.ndarray, errors: np.ndarray) -> float:

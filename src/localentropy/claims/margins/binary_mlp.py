@@ -26,16 +26,16 @@ def solutions_at_the_threshold_are_many_and_flat(
         if not threshold.holds:
             return all_of(threshold, detail="errors at the smallest number of patterns")
         here = table[table["patterns"] == patterns]
-        (own, error), (random, _) = (overlap(here, kind) for kind in ("overlap", "overlap_untrained"))
+        own, random = (overlap(here, kind) for kind in ("overlap", "overlap_untrained"))
         conditions += [
             threshold,
-            below(f"overlap of solutions there, {name}", own, WELL_BELOW, error, by=3),
+            below(f"overlap of solutions there, {name}", own.value, WELL_BELOW, own.error, by=3),
             scored(
                 f"SE by which E(d) lies below its chord to d = {CHORD_TO:g} there, from d = {CHORD_FROM:g} on, {name}",
                 _below_chord(name, here),
             ),
         ]
-        words.append(f"{name}: overlap of random networks {random:.3f}")
+        words.append(f"{name}: overlap of random networks {random.value:.3f}")
     return all_of(*conditions, detail="; ".join(words))
 
 

@@ -8,10 +8,8 @@ import pandas as pd
 
 from localentropy.analysis.agreement import agreement_at_infinite_size, agreement_by_size
 from localentropy.analysis.extrapolation import to_infinite_size
-from localentropy.claims.conditions import FEWEST, Condition, above, equivalent, require
+from localentropy.claims.conditions import FEWEST, LEAST, Condition, above, agrees, require
 
-LEAST = 0.01
-"""Smallest p-value of all points, extrapolated in 1/D, at which simulation and theory agree."""
 SAME = 0.01
 """Largest part of a value by which simulation and theory may differ and still be called equal: chosen here."""
 
@@ -50,7 +48,7 @@ def equal_at_infinite_size(words: str, deviations: pd.DataFrame, by: Sequence[st
     means = each.groupby(level="D").agg(["mean", "sem", "size"])
     require(means["size"].min() >= FEWEST and means["sem"].min() > 0, f"{words}: too few instances to know an error")
     limit = to_infinite_size(means.index, means["mean"], means["sem"])
-    return equivalent(f"{words}, extrapolated in 1/D at equal 1/α", limit.value, limit.error, SAME)
+    return agrees(f"{words}, extrapolated in 1/D at equal 1/α", limit.value, limit.error, SAME)
 
 
 def alike_at_infinite_size(words: str, deviations: pd.DataFrame, by: Sequence[str]) -> Condition:

@@ -15,17 +15,23 @@ import pandas as pd
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.conditions import (
     FEWEST,
+    Condition,
     Finding,
+    Mean,
     Untestable,
     above,
     all_of,
     at_most,
     below,
+    larger,
     largest,
     largest_rise,
     numbers,
     require,
     smallest,
+    trend,
+    welch,
+    whole_fall,
 )
 from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
@@ -88,20 +94,13 @@ def parameters_exceed_the_inputs(cnn: pd.DataFrame) -> Finding:
 
 def error_falls_with_width(cnn: pd.DataFrame) -> Finding:
     """The test error falls monotonically with the width."""
-    conditions, words = [], []
+    conditions: list[Condition] = []
+    words = []
     for optimizer in _optimizers(cnn):
         rows = cnn[(cnn["quantity"] == "test_error") & (cnn["optimizer"] == optimizer)]
         points = rows.groupby("width")["value"].agg(["mean", "sem"])
         require(len(points) > 1 and points["sem"].notna().all(), "two widths and two networks of each needed")
-        ends = points.iloc[[0, -1]].to_numpy()
-        conditions += [
-            below(
-                f"largest rise of the test error of {optimizer} above that of a smaller k, in SE",
-                largest_rise(points["mean"].to_numpy(), points["sem"].to_numpy()),
-                2.0,
-            ),
-            above(f"fall of the test error of {optimizer} from the first k to the last, in SE", _fall(*ends), 2.0),
-        ]
+        conditions += trend(f"test error of {optimizer}", points["mean"], points["sem"], along="k")
         words.append(f"{optimizer}: {numbers(points['mean'], '.3f')} at k = {numbers(points.index, '.0f')}")
     return all_of(*conditions, detail="; ".join(words))
 
@@ -112,8 +111,9 @@ def minima_are_distinct_and_flat(cnn: pd.DataFrame) -> Finding:
     width = int(cnn["width"].max())
     for optimizer in _optimizers(cnn):
         near = _near(cnn, optimizer)
-        mean, error = overlap(_solutions(cnn, optimizer, near), "overlap")
-        conditions.append(below(f"overlap of solutions near the threshold of {optimizer}", mean, 1.0, error, by=3.0))
+        found = overlap(_solutions(cnn, optimizer, near), "overlap")
+        name = f"overlap of solutions near the threshold of {optimizer}"
+        conditions.append(below(name, found.value, 1.0, found.error, by=3.0))
         for place, k in ("near the threshold", near), ("at the largest k", width):
             score = errors_at_least_noise(_excess(_solutions(cnn, optimizer, k)))
             conditions.append(
@@ -127,9 +127,9 @@ def minima_are_alike(cnn: pd.DataFrame) -> Finding:
     width = int(cnn["width"].max())
     optimizers = _optimizers(cnn)
     found = [energy(profiles(_solutions(cnn, optimizer, width))) for optimizer in optimizers]
-    energies = [mean for mean, _ in found]
+    energies = [mean.value for mean in found]
     ratio = largest(energies) / smallest(energies) if smallest(energies) > 0 else np.inf
-    words = [f"{name} {mean:.3f} ± {error:.3f}" for name, (mean, error) in zip(optimizers, found, strict=True)]
+    words = [f"{name} {mean:.3f}" for name, mean in zip(optimizers, found, strict=True)]
     return all_of(
         below(f"ratio of the optimizers' train errors at distance {COMPARED_AT}, largest k", ratio, 2.0),
         detail=f"{', '.join(words)}, k = {width}",
@@ -142,10 +142,10 @@ def closer_than_untrained(cnn: pd.DataFrame) -> Finding:
     for optimizer in _optimizers(cnn):
         near = _near(cnn, optimizer)
         solutions = _solutions(cnn, optimizer, near)
-        trained, untrained = (np.array(overlap(solutions, name)) for name in ("overlap", "overlap_untrained"))
+        trained, untrained = (overlap(solutions, name) for name in ("overlap", "overlap_untrained"))
         name = f"z of the overlap above that of untrained networks, near the threshold of {optimizer}"
-        conditions.append(above(name, _fall(trained, untrained), 3.0))
-        words.append(f"{optimizer}, k = {near}: {trained[0]:.3f}, untrained {untrained[0]:.3f}")
+        conditions.append(larger(name, trained, untrained, by=3.0))
+        words.append(f"{optimizer}, k = {near}: {trained.value:.3f}, untrained {untrained.value:.3f}")
     return all_of(*conditions, detail="; ".join(words))
 
 
@@ -162,24 +162,20 @@ def solutions_grow_apart(cnn: pd.DataFrame) -> Finding:
 def _falls(
     cnn: pd.DataFrame,
     name: str,
-    measure: Callable[[pd.DataFrame], tuple[float, float]],
+    measure: Callable[[pd.DataFrame], Mean],
     least: Callable[[float], float],
 ) -> Finding:
-    """A fall by two standard errors of each optimizer; open where a fall by `least` would be less than that."""
+    """A fall of each optimizer by Welch's test; open where a fall by `least` would not be seen."""
     width = int(cnn["width"].max())
     conditions, words = [], []
     for optimizer in _optimizers(cnn):
         first = _near(cnn, optimizer)
         require(first != width, f"{optimizer}: fewer than {FEWEST} solutions below the largest width")
-        (near, error), (far, noise) = (measure(_solutions(cnn, optimizer, k)) for k in (first, width))
-        spread = float(np.hypot(error, noise))
-        z = (near - far) / spread
-        conditions.append(
-            above(f"z of the fall of {name} from near the threshold to the largest k, {optimizer}", z, 2.0).open_if(
-                abs(z) <= 2 and least(near) <= 2 * spread
-            )
-        )
-        words.append(f"{optimizer}: {near:.3f} ± {error:.3f} at k = {first}, {far:.3f} ± {noise:.3f} at {width}")
+        near, far = (measure(_solutions(cnn, optimizer, k)) for k in (first, width))
+        fall = larger(f"z of the fall of {name} from near the threshold to the largest k, {optimizer}", near, far)
+        seen = welch(near, far._replace(value=near.value - least(near.value))) > 2
+        conditions.append(fall.open_if(fall.value >= -2 and not seen))
+        words.append(f"{optimizer}: {near:.3f} at k = {first}, {far:.3f} at {width}")
     return all_of(*conditions, detail="; ".join(words))
 
 
@@ -203,8 +199,8 @@ def layers_leave_their_start_in_order(cnn: pd.DataFrame) -> Finding:
         ]
         moved += list((1.0 - ends["mean"]) / ends["sem"])
         convolutions, linear = ends.iloc[:-1].to_numpy(), ends.iloc[-1]
-        steps += [_fall(before, after) for before, after in pairwise(convolutions)]
-        whole.append(_fall(convolutions[0], convolutions[-1]))
+        steps += [whole_fall(*np.transpose(pair)) for pair in pairwise(convolutions)]
+        whole.append(whole_fall(*convolutions.T))
         words.append(
             f"{optimizer}: convolutions {numbers(convolutions[:, 0], '.3f')}, linear layer {linear['mean']:.3f}"
         )
@@ -273,11 +269,6 @@ def _exponent(widths: np.ndarray, values: np.ndarray, errors: np.ndarray) -> tup
     misfit = y - np.average(y, weights=weights) - slope * x
     scatter = max(1.0, (weights * misfit**2).sum() / (len(x) - 2))
     return float(slope), float(np.sqrt(scatter / (weights * x * x).sum()))
-
-
-def _fall(before: np.ndarray, after: np.ndarray) -> float:
-    """Fall from one mean and its error to another, in standard errors."""
-    return float((before[0] - after[0]) / np.hypot(before[1], after[1]))
 
 
 def _optimizers(cnn: pd.DataFrame) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from localentropy.analysis.thresholds import first_solved
@@ -21,6 +20,7 @@ from localentropy.claims.conditions import (
     largest_rise,
     numbers,
     require,
+    trend,
 )
 from localentropy.claims.overparam.mlp import threshold_parameters
 from localentropy.claims.overparam.trained_networks import COMPARED_AT, energy, profiles
@@ -115,8 +115,8 @@ def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.Dat
     for name, table in tables.items():
         for place, inv_alpha in (("near", near), ("far", far)):
             found = profiles(table[table["inv_alpha"] == inv_alpha])
-            energies[name, place], errors[name, place] = energy(found)
-            little[name, place], _ = energy(found, SHORT)
+            energies[name, place], errors[name, place], _ = energy(found)
+            little[name, place] = energy(found, SHORT).value
     words = (
         f"{' '.join(key)} {energies[key]:.4f} ± {errors[key]:.4f}, E({SHORT}) = {little[key]:.2g}" for key in energies
     )
@@ -182,14 +182,7 @@ def _of_solutions(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
     return table[table["quantity"] == quantity].merge(solved, on=run)
 
 
-def _falls(each: pd.Series, name: str) -> tuple[Condition, Condition]:
+def _falls(each: pd.Series, name: str) -> tuple[Condition, ...]:
     """The mean over training sets does not rise along N/P, and falls from first to last."""
     means, errors, _ = over_sets(each).to_numpy().T
-    return (
-        below(f"largest rise of the error of {name} with N/P, in SE", largest_rise(means, errors), 2.0),
-        below(
-            f"error of {name} at the largest N/P minus that at the smallest, in SE",
-            (means[-1] - means[0]) / np.hypot(errors[-1], errors[0]),
-            -2.0,
-        ),
-    )
+    return trend(f"error of {name}", means, errors, along="N/P")

@@ -1,9 +1,8 @@
 """Claims about multi-layer perceptrons from two initializations (figure 6).
 
 A threshold is the width from which on half of the networks solve. What is said of solutions is measured on the networks
-without a train error, of which there must be at least `FEWEST`. The largest networks are few. So the difference of two
-means in units of its error counts as t-distributed, with one degree of freedom less than there are networks. It is told
-as the normal number of the same probability.
+without a train error, of which there must be at least `FEWEST`. The largest networks are few, so means are compared by
+Welch's test.
 """
 
 from __future__ import annotations
@@ -13,24 +12,25 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.agreement import normal_score
 from localentropy.analysis.flatness import REACHED
 from localentropy.analysis.pooled_score import pooled_score
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.conditions import (
     FEWEST,
-    Condition,
     Finding,
+    Mean,
     Untestable,
-    above,
     all_of,
     at_most,
     below,
+    larger,
     largest,
+    mean_of,
     numbers,
     require,
     scored,
     smallest,
+    welch,
 )
 from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
@@ -48,8 +48,6 @@ It was chosen before any network from such a start was looked at.
 """
 CLEAR = 0.1
 """Part of a test error that is a clear difference of two (chosen here)."""
-Measured = tuple[float, float, int]
-"""A mean, its standard error, and the number of networks."""
 LEVEL = 0.03
 """Growth of a distance per doubling of the width below which it levels off."""
 
@@ -80,17 +78,18 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
     fewer = pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], k[STARTS[1]])
     require(np.isfinite(fewer), "no width where some networks solve and some do not")
     shifted = k[STARTS[0]].shift(1, fill_value=0)
-    clear = ((1 + CLEAR) * plain[0], *adverse[1:])
-    higher = scored("z of the larger test error at the largest width from adversarial starts", _score(plain, adverse))
-    higher = higher.fail_if(_score(plain, clear) > 2)
+    clear = adverse._replace(value=(1 + CLEAR) * plain.value)
+    higher = larger(
+        "z of the larger test error at the largest width from adversarial starts", adverse, plain, or_open=True
+    ).fail_if(welch(clear, plain) > 2)
     return all_of(
         scored("z of fewer networks solved from adversarial starts", fewer).fail_if(
             pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], shifted) > 2
         ),
         # An error that still falls has no plateau yet.
         higher if smallest(steps) > -2 else replace(higher, holds=None),
-        detail=f"half of the networks solve from parameters: {found}; test error at width {width}: {adverse[0]:.4f} "
-        f"against {plain[0]:.4f}, last steps {numbers(steps, '+.1f')} (orthogonal, adversarial); {told}",
+        detail=f"half of the networks solve from parameters: {found}; test error at width {width}: {adverse.value:.4f} "
+        f"against {plain.value:.4f}, last steps {numbers(steps, '+.1f')} (orthogonal, adversarial); {told}",
     )
 
 
@@ -102,8 +101,8 @@ def error_improves(mlp: pd.DataFrame) -> Finding:
         first = _threshold(mlp, start)
         far, near = (_test_error(mlp, start, at) for at in (width, first))
         name = f"z of the fall of the test error from the threshold to the largest width, {start}"
-        conditions.append(above(name, _score(far, near), 2.0))
-        words.append(f"{start}: {near[0]:.4f} at width {first:.0f}, {far[0]:.4f} at {width}")
+        conditions.append(larger(name, near, far))
+        words.append(f"{start}: {near.value:.4f} at width {first:.0f}, {far.value:.4f} at {width}")
     return all_of(*conditions, detail="; ".join(words))
 
 
@@ -111,15 +110,8 @@ def overlap_below_one(mlp: pd.DataFrame) -> Finding:
     """At the threshold the overlap between solutions is below 1."""
     found, words = _overlaps_at_threshold(mlp, "overlap")
     conditions = [
-        Condition(
-            f"overlap at the threshold, {start}",
-            value,
-            "< 1 by a normal score of 3",
-            _score((value, error, count), (1.0, 0.0, count)) > 3,
-            upper=1.0,
-            error=error,
-        )
-        for start, (value, error, count) in zip(STARTS, found, strict=True)
+        larger(f"z of the overlap at the threshold below 1, {start}", Mean(1.0), own, by=3.0)
+        for start, own in zip(STARTS, found, strict=True)
     ]
     return all_of(*conditions, detail=words)
 
@@ -133,10 +125,8 @@ def closer_than_untrained(mlp: pd.DataFrame) -> Finding:
     untrained, beside = _overlaps_at_threshold(mlp, "overlap_untrained")
     return all_of(
         *(
-            above(
-                f"z of the overlap at the threshold above that of untrained networks, {start}",
-                _score(before, after),
-                3.0,
+            larger(
+                f"z of the overlap at the threshold above that of untrained networks, {start}", after, before, by=3.0
             )
             for start, before, after in zip(STARTS, untrained, solutions, strict=True)
         ),
@@ -148,17 +138,20 @@ def solutions_grow_apart(mlp: pd.DataFrame) -> Finding:
     """The distance between solutions grows beyond the threshold, levels off, and stays below √2."""
     conditions, words = [], []
     for start in STARTS:
-        widths, distance, error = _distances(mlp, start, "overlap")
+        distances = _distances(mlp, start, "overlap")
+        widths, distance = np.array(list(distances)), np.array([each.value for each in distances.values()])
+        first, *_, last = distances.values()
         doublings = np.log2(widths[1:] / widths[:-1])
         late = widths[1:] > widths[-1] / 4
         growth = largest(((distance[1:] / distance[:-1]) ** (1 / doublings) - 1)[late])
-        first, last = ((distance[at], error[at], _count(mlp, start, widths[at])) for at in (0, -1))
         conditions += [
             below(f"larger growth of the distance per doubling of the width, last two, {start}", growth, LEVEL),
-            above(f"z of the growth of the distance from the threshold on, {start}", _score(first, last), 3.0),
-            above(f"z of the largest distance below √2, {start}", _score(last, (np.sqrt(2), 0.0, last[2])), 3.0),
+            larger(f"z of the growth of the distance from the threshold on, {start}", last, first, by=3.0),
+            larger(f"z of the largest distance below √2, {start}", Mean(np.sqrt(2)), last, by=3.0),
         ]
-        words.append(f"{start}: {numbers(distance, '.3f')} (last ± {error[-1]:.3f}) at widths {numbers(widths, '.0f')}")
+        words.append(
+            f"{start}: {numbers(distance, '.3f')} (last ± {last.error:.3f}) at widths {numbers(widths, '.0f')}"
+        )
     return all_of(*conditions, detail="; ".join(words))
 
 
@@ -166,15 +159,12 @@ def closer_than_untrained_when_wide(mlp: pd.DataFrame) -> Finding:
     """At the largest width solutions are closer to each other than aligned untrained networks."""
     conditions, words = [], []
     for start in STARTS:
-        count = _count(mlp, start, mlp["width"].max())
-        (solutions, error), (untrained, spread) = (
-            (distance[-1], errors[-1])
-            for _, distance, errors in (_distances(mlp, start, name) for name in ("overlap", "overlap_untrained"))
+        solutions, untrained = (
+            [*_distances(mlp, start, name).values()][-1] for name in ("overlap", "overlap_untrained")
         )
-        z = _score((solutions, error, count), (untrained, spread, count))
         name = f"z of the distance at the largest width below that of aligned untrained networks, {start}"
-        conditions.append(above(name, z, 3.0))
-        words.append(f"{start}: {solutions:.4f} ± {error:.4f}, untrained {untrained:.4f} ± {spread:.4f}")
+        conditions.append(larger(name, untrained, solutions, by=3.0))
+        words.append(f"{start}: {solutions:.4f}, untrained {untrained:.4f}")
     return all_of(*conditions, detail="; ".join(words))
 
 
@@ -185,16 +175,13 @@ def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
     for start in STARTS:
         first = _threshold(mlp, start)
         near, wide = (profiles(_solutions(mlp, start, at)) for at in (first, width))
-        short = (*mean_radius(near), _count(mlp, start, first))
-        long = (*mean_radius(wide), _count(mlp, start, width))
+        short, long = (mean_radius(each) for each in (near, wide))
         growth = f"z of the growth of the distance where E reaches {REACHED:g}, threshold to largest width, {start}"
         conditions += [
-            above(growth, _score(short, long), 3.0),
+            larger(growth, long, short, by=3.0),
             at_most(f"E at the least noise at the threshold, in SE, {start}", errors_at_least_noise(near), 2.0),
         ]
-        words.append(
-            f"{start}: {short[0]:.4f} ± {short[1]:.4f} at width {first:.0f}, {long[0]:.4f} ± {long[1]:.4f} at {width}"
-        )
+        words.append(f"{start}: {short:.4f} at width {first:.0f}, {long:.4f} at {width}")
     return all_of(*conditions, detail="; ".join(words))
 
 
@@ -204,15 +191,14 @@ def flatter_than_memorised(mlp: pd.DataFrame) -> Finding:
     rows = mlp[(mlp["width"] == width) & (mlp["quantity"] == "random_label_error") & (mlp["value"] == 0.0)]
     require(len(rows) >= FEWEST, f"fewer than {FEWEST} networks of the largest width have learned their random labels")
     control = of_samples(mlp[(mlp["width"] == width) & (mlp["initialization"] == STARTS[1])], rows["sample"])
-    short, error = mean_radius(profiles(control, "random_label_noise"))
+    short = mean_radius(profiles(control, "random_label_noise"))
     conditions, words = [], []
     for start in STARTS:
-        long, spread = mean_radius(profiles(_solutions(mlp, start, width)))
-        z = _score((short, error, len(rows)), (long, spread, _count(mlp, start, width)))
+        long = mean_radius(profiles(_solutions(mlp, start, width)))
         name = f"z of the distance where E reaches {REACHED:g} beyond that of random labels, largest width, {start}"
-        conditions.append(above(name, z, 3.0))
-        words.append(f"{long:.4f} ± {spread:.4f} ({start})")
-    return all_of(*conditions, detail=f"{', '.join(words)}; random labels {short:.4f} ± {error:.4f}")
+        conditions.append(larger(name, long, short, by=3.0))
+        words.append(f"{long:.4f} ({start})")
+    return all_of(*conditions, detail=f"{', '.join(words)}; random labels {short:.4f}")
 
 
 def threshold_parameters(mlp: pd.DataFrame) -> dict[str, int]:
@@ -269,54 +255,39 @@ def _solutions(mlp: pd.DataFrame, start: str, width: float) -> pd.DataFrame:
     return of_samples(here, solved.index[solved])
 
 
-def _count(mlp: pd.DataFrame, start: str, width: float) -> int:
-    """Number of solutions of one width."""
-    return int(_solved(mlp)[start].xs(width, level="width").sum())
-
-
-def _score(low: Measured, high: Measured) -> float:
-    """By how much the second mean is above the first, as a normal score."""
-    z = (high[0] - low[0]) / np.hypot(low[1], high[1])
-    return float(normal_score(z, min(low[2], high[2])))
-
-
-def _test_error(mlp: pd.DataFrame, start: str, width: float) -> Measured:
+def _test_error(mlp: pd.DataFrame, start: str, width: float) -> Mean:
     """Mean test error of the solutions of one width."""
     rows = _solutions(mlp, start, width)
-    values = rows[rows["quantity"] == "test_error"]["value"]
-    return float(values.mean()), float(values.sem()) if values.notna().all() else np.nan, len(values)
+    return mean_of(rows.loc[rows["quantity"] == "test_error", "value"])
 
 
 def _last_step(mlp: pd.DataFrame, start: str) -> float:
     """Step of the test error from the second largest width to the largest, as a normal score."""
     before, last = (_test_error(mlp, start, width) for width in np.sort(mlp["width"].unique())[-2:])
-    return _score(before, last)
+    return welch(last, before)
 
 
-def _overlaps_at_threshold(mlp: pd.DataFrame, quantity: str) -> tuple[list[Measured], str]:
+def _overlaps_at_threshold(mlp: pd.DataFrame, quantity: str) -> tuple[list[Mean], str]:
     """Mean overlap at the threshold of each start; the same in words."""
     widths = [_threshold(mlp, start) for start in STARTS]
-    found: list[Measured] = [
-        (*overlap(_solutions(mlp, start, at), quantity), _count(mlp, start, at))
-        for start, at in zip(STARTS, widths, strict=True)
-    ]
-    words = [
-        f"{start}, width {width:.0f}: {value:.3f} ± {error:.3f}"
-        for start, width, (value, error, _) in zip(STARTS, widths, found, strict=True)
-    ]
+    found = [overlap(_solutions(mlp, start, at), quantity) for start, at in zip(STARTS, widths, strict=True)]
+    words = [f"{start}, width {width:.0f}: {own:.3f}" for start, width, own in zip(STARTS, widths, found, strict=True)]
     return found, "; ".join(words)
 
 
-def _distances(mlp: pd.DataFrame, start: str, quantity: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Widths from the threshold on, distance per unit √(2 (1 − q)) of pairs, and its error.
+def _distances(mlp: pd.DataFrame, start: str, quantity: str) -> dict[float, Mean]:
+    """Width from the threshold on → distance per unit √(2 (1 − q)) of pairs.
 
     Raises:
         Untestable: the widths do not reach over two doublings.
     """
     first = _threshold(mlp, start)
-    widths = np.array(sorted(width for width in mlp["width"].unique() if width >= first))
+    widths = sorted(float(width) for width in mlp["width"].unique() if width >= first)
     reach = widths[-1] >= 4 * widths[0]
     require(reach, f"{start}: the widths from the threshold on do not reach over two doublings")
-    q, error = np.array([overlap(_solutions(mlp, start, width), quantity) for width in widths]).T
-    distance = np.sqrt(2 * (1 - q))
-    return widths, distance, error / distance
+    found = {}
+    for width in widths:
+        q = overlap(_solutions(mlp, start, width), quantity)
+        distance = np.sqrt(2 * (1 - q.value))
+        found[width] = Mean(distance, q.error / distance, q.samples)
+    return found

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.flatness import radius
-from localentropy.claims.conditions import Untestable, largest
+from localentropy.claims.conditions import Mean, Untestable, largest, mean_of
 
 COMPARED_AT = 0.3
 """Distance per unit at which the sharpness of two profiles is compared."""
@@ -42,19 +42,19 @@ def profiles(table: pd.DataFrame, name: str = "noise") -> pd.DataFrame:
     return found
 
 
-def energy(profiles: pd.DataFrame, at: float = COMPARED_AT) -> tuple[float, float]:
-    """Local energy at a distance, mean over samples, and its error."""
+def energy(profiles: pd.DataFrame, at: float = COMPARED_AT) -> Mean:
+    """Local energy at a distance, mean over samples."""
     each = [
         np.interp(at, profile["distance"], profile["energy"])
         for _, profile in profiles.sort_values("sigma").groupby("sample")
     ]
-    return float(np.mean(each)), float(np.std(each, ddof=1) / np.sqrt(len(each))) if len(each) > 1 else np.nan
+    return mean_of(each)
 
 
-def mean_radius(profiles: pd.DataFrame) -> tuple[float, float]:
-    """Mean over samples of the distance at which the train error is `analysis.flatness.REACHED`, and its error.
+def mean_radius(profiles: pd.DataFrame) -> Mean:
+    """Mean over samples of the distance at which the train error is `analysis.flatness.REACHED`.
 
-    Both are missing (NaN) where a profile does not reach it.
+    It is missing (NaN) where a profile does not reach it.
 
     Raises:
         Untestable: fewer than two samples.
@@ -65,7 +65,7 @@ def mean_radius(profiles: pd.DataFrame) -> tuple[float, float]:
     ]
     if len(found) < 2:
         raise Untestable("perturbed solutions of two networks needed")
-    return float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(len(found)))
+    return mean_of(found)
 
 
 def errors_at_least_noise(profiles: pd.DataFrame) -> float:

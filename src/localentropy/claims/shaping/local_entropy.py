@@ -7,10 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.agreement import normal_score
 from localentropy.analysis.local_entropy import around_solutions
 from localentropy.analysis.paired_differences import paired_differences
-from localentropy.claims.conditions import FEWEST, Finding, above, all_of, below, require, scored
+from localentropy.claims.conditions import FEWEST, Finding, above, all_of, below, larger, mean_of, require, scored
 from localentropy.solvers.names import COMMITTEE_NAMES
 
 SMALL = (0.01, 0.02)
@@ -34,8 +33,9 @@ def order_at_small_distance(tree_local_entropy: pd.DataFrame) -> Finding:
         names = f"{COMMITTEE_NAMES[first]} − {COMMITTEE_NAMES[second]}"
         require(enough, f"{names}: fewer than {FEWEST} training sets with both")
         gap = gaps[enough[0]]
-        conditions.append(scored(f"normal score of {names}, paired, at D = {SMALL[0]:g} or {SMALL[1]:g}", _score(gap)))
-        words.append(f"{names} = {gap.mean():.4f} ± {gap.sem():.4f} at D = {enough[0]:g} ({len(gap)})")
+        name = f"normal score of {names}, paired, at D = {SMALL[0]:g} or {SMALL[1]:g}"
+        conditions.append(larger(name, mean_of(gap), or_open=True))
+        words.append(f"{names} = {mean_of(gap):.4f} at D = {enough[0]:g} ({len(gap)})")
     return all_of(*conditions, detail="; ".join(words))
 
 
@@ -65,11 +65,12 @@ def more_replicas_widen_minima(
     }
     require(min(map(len, gaps.values())) >= FEWEST, f"fewer than {FEWEST} training sets with both of a pair")
     wider, match, usual_gap, many_gap, width = gaps.values()
-    detail = "; ".join(f"{name} = {gap.mean():.4f} ± {gap.sem():.4f} ({len(gap)} sets)" for name, gap in gaps.items())
+    detail = "; ".join(f"{name} = {mean_of(gap):.4f} ({len(gap)} sets)" for name, gap in gaps.items())
     # A match says something only if a difference of half the way to fBP would have been seen.
     blind = match.mean() > -2 * match.sem() and 4 * match.sem() > abs(width.mean())
     require(not blind, f"too few training sets to see a difference from ceSGD-slow; {detail}")
-    more = scored(f"normal score of V₁ at D = {at:g} of y = {MANY_REPLICAS} minus y = {USUAL_REPLICAS}", _score(wider))
+    name = f"normal score of V₁ at D = {at:g} of y = {MANY_REPLICAS} minus y = {USUAL_REPLICAS}"
+    more = larger(name, mean_of(wider), or_open=True)
     return all_of(
         more,
         below(
@@ -140,11 +141,6 @@ def _at(around: pd.DataFrame, distance: float) -> pd.DataFrame:
 
 def _gaps(around: pd.DataFrame, first: str, second: str, distance: float) -> pd.Series:
     return paired_differences(_at(around, distance), "entropy", first, second)
-
-
-def _score(gap: pd.Series) -> float:
-    """The mean of paired differences over its standard error, as a normal score."""
-    return float(normal_score(gap.mean() / gap.sem(), len(gap)))
 
 
 def _crossing(around: pd.DataFrame) -> tuple[float, float]:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import pandas as pd
 
-from localentropy.analysis.agreement import normal_score
 from localentropy.analysis.paired_differences import paired_differences
 from localentropy.analysis.rank_correlation import spearman
-from localentropy.claims.conditions import FEWEST, Finding, above, all_of, at_least, require, scored, smallest
+from localentropy.claims.conditions import (
+    FEWEST,
+    Finding,
+    above,
+    all_of,
+    at_least,
+    mean_of,
+    require,
+    scored,
+    smallest,
+    welch,
+)
 from localentropy.solvers.names import COMMITTEE_NAMES
 
 WITH_LAL, WITHOUT_LAL = "all", "without_lal"
@@ -39,7 +49,7 @@ def spectra_rank_algorithms(tree_spectra: pd.DataFrame) -> Finding:
             for wide, narrow in pairs:
                 gap = paired_differences(rows, "value", wide, narrow)
                 require(len(gap) >= FEWEST, f"{wide}, {narrow}: fewer than {FEWEST} training sets with both")
-                scores.append(float(normal_score(gap.mean() / gap.sem(), len(gap))))
+                scores.append(welch(mean_of(gap)))
             conditions.append(scored(f"smallest normal score of λ_max of {name}, at the β {rule}", smallest(scores)))
         told = ", ".join(f"{COMMITTEE_NAMES[str(name)]} {value:.3g}" for name, value in means.sort_values().items())
         words.append(f"mean λ_max at β = {rows['beta'].iloc[0]:.3g}: {told}")
