@@ -224,6 +224,9 @@ SWEEPS = STEPS.called("sweeps", words="most sweeps of N attempted flips")
 SWEEPS_AFTER = SWEEPS.called("sweeps_after", words="sweeps from the first solution on").within(low=0)
 PASSES = STEPS.called("passes", words="most passes over the patterns")
 EPOCHS = STEPS.called("epochs", words="most passes over the patterns, or updates with all of them")
+EPOCHS_AFTER = EPOCHS.called("epochs_after", words="passes over the patterns after the first without errors").within(
+    low=0
+)
 EPOCHS_OF_CNN = EPOCHS.within(high=10**6, words="passes over the images of a CNN")
 """Losses and overlaps of all epochs are kept."""
 COUPLINGS = Count("steps", "steps", "values of the coupling of focusing belief propagation", 1, 10**6)

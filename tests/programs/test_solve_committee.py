@@ -48,6 +48,7 @@ DESCENT: dict[str, Any] = COMMON | {
     "gamma": 5.0,
     "gamma_growth": 0.0,
     "epochs": 600,
+    "epochs_after": 0,
     "starts": 3,
     "device": "cpu",
 }

@@ -116,10 +116,12 @@ def test_patterns_by_columns_in_memory_are_the_same_to_both_programs():
     np.testing.assert_allclose(weights[1], weights[3], rtol=1e-12, atol=1e-15)
 
 
-def test_runs_made_at_once_are_those_made_one_by_one():
+@pytest.mark.parametrize("after", [0, 7, 60])
+def test_runs_made_at_once_are_those_made_one_by_one(after):
     instances = [random_tree_committee(N=99, P=60, K=9, seed=seed) for seed in range(3)]
     instances += [instances[0], random_tree_committee(N=99, P=60, K=9, seed=9)]
-    schedule = Schedule(epochs=160)  # some are solved, at different epochs, and some are not
+    # Some are solved, at different epochs, and some are not; one has no time for all epochs after.
+    schedule = Schedule(epochs=160, epochs_after=after)
     alone = committee_sgd_many(instances, seeds=range(5), schedule=schedule)
     assert {run.solved for run in alone} == {False, True}
     together = module._run_at_once(instances, list(range(5)), schedule, torch.device("cpu"))
@@ -161,6 +163,22 @@ def test_solutions_have_no_recomputed_error_and_units_of_norm_one():
     assert run.train_errors[-1] == 0 and (run.train_errors[:-1] > 0).all()
     assert len(run.train_errors) == run.iterations + 1
     np.testing.assert_allclose(np.linalg.norm(run.weights, axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("N", "rate", "leaves"), [(225, 3e-3, False), (135, 4e-2, True)])
+def test_epochs_after_the_first_solution_go_on_from_it(N, rate, leaves):
+    """Large steps leave a solution and come back: what is kept is the last one without errors."""
+    instance = tree_committee(D=60, P=300, N=N, K=9, seed=0)
+    schedule = Schedule(learning_rate=rate, gamma=5.0)
+    first = committee_sgd(instance, seed=0, schedule=schedule)
+    run = committee_sgd(instance, seed=0, schedule=replace(schedule, epochs_after=10))
+    assert run.iterations == first.iterations + 10 and len(run.train_errors) == run.iterations + 1
+    np.testing.assert_array_equal(run.train_errors[: first.iterations + 1], first.train_errors)
+    last = int(np.flatnonzero(run.train_errors == 0)[-1])
+    assert (first.iterations < last < run.iterations) == leaves
+    short = committee_sgd(instance, seed=0, schedule=replace(schedule, epochs=last, epochs_after=10))
+    np.testing.assert_array_equal(run.weights, short.weights)
+    assert run.solved and np.abs(run.weights - first.weights).max() > 1e-4
 
 
 def test_what_is_not_solved_ends_with_the_fewest_errors():
@@ -250,6 +268,8 @@ def test_an_accelerator_finds_solutions_too():
         ({"epochs": 1.5}, "epochs = 1.5"),
         ({"stop": "lost"}, "stop = 'lost' .* nearest is 'loss'"),
         ({"loss_tolerance": 0.0}, "loss_tolerance = 0 is out of range"),
+        ({"epochs_after": -1}, "epochs_after = -1"),
+        ({"stop": "loss", "epochs_after": 3}, "epochs_after = 3: with stop = 'loss' allowed is 0"),
     ],
 )
 def test_wrong_schedules_are_refused_in_one_line(wrong, message):

@@ -134,6 +134,7 @@ class Focusing(FocusingOptions, Parameters):
 class Descent(DescentOptions, Parameters):
     """Stochastic gradient descent, from several starts on each training set."""
 
+    epochs_after: int = given(quantities.EPOCHS_AFTER, "epochs after the first solution, of which the last is kept (C)")
     starts: int = given(quantities.RUNS.within(low=2), "runs on each training set", size=True)
     device: Literal["cpu", "cuda"] = Field(description="where the machines are trained", json_schema_extra=SIZE)
 

@@ -26,22 +26,28 @@ NETWORKS["O42"] = Case(
 )
 
 
-def _slow_bump(rows):
-    """A rise of which no single step is clear; the last value is below the first."""
-    heights = {0.4: 0.6, 0.5: 0.52, 1.0: 0.55, 2.0: 0.58}
-    return rows["inv_alpha"].map(heights) + 0.02 * (rows["sample"] - 3.5)
+def _bump(*heights):
+    """These overlaps at the four N/P where SGD solves."""
+
+    def values(rows):
+        means = rows["inv_alpha"].map(dict(zip((0.4, 0.5, 1.0, 2.0), heights, strict=True)))
+        return means + 0.002 * (rows["sample"] - 3.5) * (1 + rows["inv_alpha"])
+
+    return values
 
 
 NETWORKS["O43"] = Case(
     wrong={
         "equal at the threshold": put(SGD, "value", 0.99, inv_alpha=0.4, **overlap),
         "closer with more inputs": add(SGD, "value", 0.3, inv_alpha=2.0, **overlap),
-        "slowly closer": put(SGD, "value", _slow_bump, **overlap),
-        "no fall": put(SGD, "value", lambda rows: 0.5 + 0.001 * rows["sample"], **overlap),
+        "slowly closer": put(SGD, "value", _bump(0.6, 0.52, 0.55, 0.58), **overlap),
+        "apart again near the threshold": put(SGD, "value", _bump(0.5, 0.7, 0.4, 0.2), **overlap),
+        "no fall": put(SGD, "value", _bump(0.5, 0.5, 0.5, 0.5), **overlap),
     },
     small={
         "two sets": few(SGD, samples=2),
         "two N/P": only(SGD, inv_alpha=lambda x: x >= 1),
+        "pairs on four sets": put(SGD, "sample", lambda rows: rows["sample"] % 4, **overlap),
         "no pairs": only(SGD, quantity=other_than("overlap")),
     },
     missing={"overlaps": put(SGD, "value", np.nan, inv_alpha=0.4, **overlap)},
@@ -72,6 +78,7 @@ NETWORKS["O45"] = Case(
         "fBP sharper": times(FBP, "value", 3, **energy),
     },
     small={
+        "uncertain": put(SGD, "value", lambda rows: rows["value"] * (1 + 3 * (rows["sample"] % 2)), **energy),
         "one N/P": put(SGD, "value", 0.0, inv_alpha=below(1.5), **solved),
         "little noise": only(FBP, sigma=lambda sigma: ~(sigma > 0.2)),
         "no noise": only(FBP, sigma=lambda sigma: sigma.isna()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from localentropy.analysis.thresholds import first_solved
@@ -16,8 +17,8 @@ from localentropy.claims.conditions import (
     at_least,
     at_most,
     below,
+    larger,
     largest,
-    largest_rise,
     numbers,
     require,
     trend,
@@ -58,19 +59,24 @@ def both_fail_below_one_threshold(committee_focusing_bp: pd.DataFrame, committee
 
 
 def solutions_stay_apart(committee_sgd: pd.DataFrame) -> Finding:
-    """The overlap of SGD's solutions grows as N/P falls, and stays well below 1 at the threshold."""
-    points = over_sets(on_each_set(committee_sgd[committee_sgd["quantity"] == "overlap"]))
+    """The overlap of SGD's solutions grows as N/P falls, and stays well below 1 at the threshold.
+
+    It grows if it does so on all training sets together, as a trend over all N/P; and over the half of them next to
+    the threshold, where it may level off, it does not fall again.
+    """
+    overlaps = on_each_set(committee_sgd[committee_sgd["quantity"] == "overlap"])
+    points = over_sets(overlaps)
     first = first_solved(_solved(committee_sgd), 0.5)
     points = points[points["samples"] >= 3]
-    enough = first is not None and len(points) > 2 and first in points.index
-    require(enough, "fewer than three values of N/P with pairs of solutions")
-    at, ends = points.loc[first], points["y"].iloc[[0, -1]].to_numpy()
+    enough = first is not None and len(points) > 3 and first in points.index
+    require(enough, "fewer than four values of N/P with pairs of solutions")
+    at = points.loc[first]
     return all_of(
         below("overlap at the smallest N/P where half of the runs solve", at["y"], 0.9, at["y_err"], by=3.0),
-        above("overlap at the smallest N/P minus that at the largest", ends[0] - ends[1], 0.0),
+        below("slope of the overlap in ln N/P, in SE over training sets", _slope(overlaps, points.index), -3.0),
         below(
-            "largest rise of the overlap with N/P, in SE",
-            largest_rise(points["y"].to_numpy(), points["y_err"].to_numpy()),
+            "the same over the half of N/P next to the threshold",
+            _slope(overlaps, points.index[: (len(points) + 1) // 2]),
             2.0,
         ),
         detail=f"{numbers(points['y'], '.3f')} at N/P = {numbers(points.index, '.2f')}; threshold {first:.2f}",
@@ -111,25 +117,21 @@ def profiles_are_flat(committee_focusing_bp: pd.DataFrame, committee_sgd: pd.Dat
     near, far = first_solved(both), float(both.index.max())
     if near is None or near == far:
         raise Untestable("no two values of N/P at which all runs of both solve")
-    energies, errors, little = {}, {}, {}
+    energies, little = {}, {}
     for name, table in tables.items():
         for place, inv_alpha in (("near", near), ("far", far)):
             found = profiles(table[table["inv_alpha"] == inv_alpha])
-            energies[name, place], errors[name, place], _ = energy(found)
+            energies[name, place] = energy(found)
             little[name, place] = energy(found, SHORT).value
-    words = (
-        f"{' '.join(key)} {energies[key]:.4f} ± {errors[key]:.4f}, E({SHORT}) = {little[key]:.2g}" for key in energies
-    )
+
+    def higher(which: str, sharp: tuple[str, str], flat: tuple[str, str]) -> Condition:
+        return larger(f"z of E({COMPARED_AT}) {which}", energies[sharp], energies[flat], or_open=True)
+
+    words = (f"{' '.join(key)} {energies[key]:.4f}, E({SHORT}) = {little[key]:.2g}" for key in energies)
     return all_of(
         below(f"largest E({SHORT})", largest(little.values()), LITTLE),
-        *(
-            above(f"E({COMPARED_AT}) of {name}, near minus far", energies[name, "near"] - energies[name, "far"], 0.0)
-            for name in tables
-        ),
-        *(
-            above(f"E({COMPARED_AT}) of SGD minus fBP, {place}", energies["SGD", place] - energies["fBP", place], 0.0)
-            for place in ("near", "far")
-        ),
+        *(higher(f"of {name}, near minus far", (name, "near"), (name, "far")) for name in tables),
+        *(higher(f"of SGD minus fBP, {place}", ("SGD", place), ("fBP", place)) for place in ("near", "far")),
         detail=f"{'; '.join(words)} (near: N/P = {near:.2f}, far: {far:.2f})",
     )
 
@@ -180,6 +182,26 @@ def _of_solutions(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
     run = ["inv_alpha", "sample", "start"]
     solved = table.loc[(table["quantity"] == "solved") & (table["value"] == 1.0), run]
     return table[table["quantity"] == quantity].merge(solved, on=run)
+
+
+def _slope(each: pd.Series, places: pd.Index) -> float:
+    """Mean over training sets of the slope in ln N/P, in standard errors.
+
+    Args:
+        each: a number at each N/P and training set.
+        places: N/P that are used.
+
+    Raises:
+        Untestable: fewer than `FEWEST` training sets have numbers at two of them, or a number is missing.
+    """
+    table = each.unstack("sample").reindex(places)
+    require(each.notna().all(), "a number is missing")
+    x = np.log(table.index.to_numpy())
+    slopes = np.array(
+        [np.polyfit(x[known], y[known], 1)[0] for y in table.to_numpy().T if (known := np.isfinite(y)).sum() > 1]
+    )
+    require(len(slopes) >= FEWEST, f"fewer than {FEWEST} training sets with numbers at two N/P")
+    return float(slopes.mean() / (slopes.std(ddof=1) / np.sqrt(len(slopes))))
 
 
 def _falls(each: pd.Series, name: str) -> tuple[Condition, ...]:

@@ -165,8 +165,8 @@ def _settings(runs: Mapping[str, pd.DataFrame], halves: Mapping[str, float], sca
         f"{fbp['alpha_T']:g}{inputs}",
         "points": f"mean and standard error over {fbp['samples']} training sets, the same for both solvers; "
         f"{sgd['starts']} starts of SGD on each",
-        "runs": f"both solvers stop at the first solution they meet{stop}; an unsolved run counts with its weights of "
-        "fewest errors",
+        "runs": f"both solvers stop at the first solution they meet{stop}, SGD {sgd['epochs_after']} epochs after it; an "
+        "unsolved run counts with its weights of fewest errors",
         "SGD": f"on the cross-entropy; after each epoch the norm β of the units grows by a factor 1 + "
         f"{sgd['beta_growth']:g} from {sgd['beta']:g} on, and the norm γ of the output by 1 + {sgd['gamma_growth']:g} from "
         f"{sgd['gamma']:g} on",

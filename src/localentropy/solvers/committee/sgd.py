@@ -21,13 +21,25 @@ from localentropy.device import Tensor, torch, torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, check_committee
 from localentropy.numerics.waiting import counted
-from localentropy.quantities import BATCH, BETA, BETA_GROWTH, EPOCHS, GAMMA_GROWTH, GAMMA_OF_LOSS, LEARNING_RATE, LOSS
+from localentropy.quantities import (
+    BATCH,
+    BETA,
+    BETA_GROWTH,
+    EPOCHS,
+    EPOCHS_AFTER,
+    GAMMA_GROWTH,
+    GAMMA_OF_LOSS,
+    LEARNING_RATE,
+    LOSS,
+)
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.runs import random_start, solution
 from localentropy.solvers.committee.sgd_kernels import epoch as compiled_epoch
 from localentropy.solvers.solution import Solution, require_runs
 
 _LOOK_EVERY = 50  # epochs between two looks at which runs have ended: each look waits for the GPU
+
+_QUANTITIES = (LEARNING_RATE, BETA, BETA_GROWTH, GAMMA_OF_LOSS, GAMMA_GROWTH, BATCH, EPOCHS, EPOCHS_AFTER, LOSS)
 
 
 @dataclass(frozen=True)
@@ -42,7 +54,8 @@ class Schedule:
         gamma_growth: γ₁, likewise.
         batch: patterns in a mini-batch; the last one of an epoch may be shorter.
         epochs: most passes over the patterns, each in a fresh random order.
-        stop: "errors", after the first epoch in which the sign machine has none; "loss", after the first epoch with a
+        epochs_after: with stop = "errors", how many of them are made after the first without errors.
+        stop: "errors", after an epoch in which the sign machine has none; "loss", after the first epoch with a
             loss below the tolerance. The loss is summed over a mini-batch, before its step, and averaged over the
             mini-batches of the epoch.
         loss_tolerance: the bound of stop = "loss".
@@ -60,13 +73,16 @@ class Schedule:
     gamma_growth: float = 0.0
     batch: int = 100
     epochs: int = 3000
+    epochs_after: int = 0
     stop: str = "errors"
     loss_tolerance: float = 1e-7
 
     def __post_init__(self) -> None:
         require_choice("stop", self.stop, ("errors", "loss"))
-        for quantity in (LEARNING_RATE, BETA, BETA_GROWTH, GAMMA_OF_LOSS, GAMMA_GROWTH, BATCH, EPOCHS, LOSS):
+        for quantity in _QUANTITIES:
             object.__setattr__(self, quantity.name, quantity.require(getattr(self, quantity.name)))
+        if self.stop == "loss" and self.epochs_after:
+            raise DomainError(f"epochs_after = {self.epochs_after}: with stop = 'loss' allowed is 0")
 
 
 def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None = None, device: str = "cpu") -> Solution:
@@ -88,7 +104,7 @@ def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None =
         device: "cpu" or "cuda".
 
     Returns:
-        With stop = "errors", the weights of the first epoch without errors; without such an epoch, those of the epoch
+        With stop = "errors", the weights of the last epoch without errors; without such an epoch, those of the first
         with the fewest errors. With stop = "loss", those of the last epoch, and `converged` tells whether the loss
         reached the tolerance. `train_errors` are those of the sign machine, at the start and after every epoch.
 
@@ -185,12 +201,18 @@ def _run(instance: Committee, seed: int, schedule: Schedule) -> Solution:
     errors = [count_errors(patterns, weights)]
     best, loss, batch = weights.copy(), math.inf, min(schedule.batch, instance.P)
     beta, gamma, by_loss = schedule.beta, schedule.gamma, schedule.stop == "loss"
+    left = schedule.epochs_after
     for _ in counted(range(schedule.epochs), "committee_sgd"):
-        if loss < schedule.loss_tolerance if by_loss else errors[-1] == 0:
-            break
+        if by_loss:
+            if loss < schedule.loss_tolerance:
+                break
+        elif 0 in errors:
+            if left == 0:
+                break
+            left -= 1
         order = stream.permutation(instance.P)
         wrong, loss = compiled_epoch(patterns, order, batch, schedule.learning_rate, beta, gamma, weights)
-        if by_loss or wrong < min(errors):
+        if by_loss or wrong == 0 or wrong < min(errors):
             best[:] = weights
         errors.append(wrong)
         beta = min(beta * (1.0 + schedule.beta_growth), BETA.high)
@@ -206,9 +228,10 @@ class CommitteeBatch:
         patterns: labels times patterns of all different training sets, [sets blocks P, inputs_per_unit]; blocks = K
             on a tree, and 1 where all units see the same.
         weights: [runs, K, inputs_per_unit].
-        best: the weights with the fewest errors so far.
+        best: the weights with the fewest errors so far; of several without errors the last.
         least: number of errors of `best`, [runs].
         errors: number of errors of the sign machine at the last `count`, [runs].
+        after: epochs since the first without errors, [runs].
 
     Example:
         >>> import numpy as np
@@ -244,6 +267,7 @@ class CommitteeBatch:
         self.weights = torch.from_numpy(weights).to(self.patterns)
         self.best = self.weights.clone()
         self.errors = self.least = self.count()
+        self.after = torch.zeros_like(self.least)
 
     def fields(self, order: Tensor) -> tuple[Tensor, Tensor]:
         """Inputs and pre-activations of the patterns `order`, [runs, patterns].
@@ -268,15 +292,17 @@ class CommitteeBatch:
     def epoch(self, order: Tensor, schedule: Schedule, beta: float, gamma: float) -> None:
         """All mini-batches of an epoch, in the order of the patterns [runs, P]; then count errors.
 
-        Runs without errors stay as they are.
+        Runs that have ended stay as they are.
         """
-        done = (self.least == 0)[:, None, None]
+        solved = self.least == 0
+        done = (solved & (self.after >= schedule.epochs_after))[:, None, None]
         for batch in order.split(schedule.batch, 1):
             moved = self.weights - schedule.learning_rate * self.gradient(batch, beta, gamma)
             moved /= moved.norm(dim=2, keepdim=True)
             self.weights = torch.where(done, self.weights, moved)
         self.errors = self.count()
-        better = self.errors < self.least
+        self.after += solved
+        better = (self.errors < self.least) | (self.errors == 0)
         self.best = torch.where(better[:, None, None], self.weights, self.best)
         self.least = torch.minimum(self.errors, self.least)
 
@@ -291,7 +317,7 @@ class CommitteeBatch:
     def keep(self, runs: Tensor) -> None:
         """Keep these runs only."""
         self._rows, self.weights, self.best = self._rows[runs], self.weights[runs], self.best[runs]
-        self.errors, self.least = self.errors[runs], self.least[runs]
+        self.errors, self.least, self.after = self.errors[runs], self.least[runs], self.after[runs]
 
 
 def _run_at_once(
@@ -306,7 +332,7 @@ def _run_at_once(
     P, going = instances[0].P, np.arange(len(instances))
     beta, gamma = schedule.beta, schedule.gamma
     for made in range(0, schedule.epochs, _LOOK_EVERY):
-        left = (batch.least > 0).cpu().numpy()
+        left = ((batch.least > 0) | (batch.after < schedule.epochs_after)).cpu().numpy()
         if not left.all():
             going = going[left]
             batch.keep(torch.from_numpy(np.flatnonzero(left)).to(device))
@@ -321,8 +347,11 @@ def _run_at_once(
             beta = min(beta * (1.0 + schedule.beta_growth), BETA.high)
             gamma = min(gamma * (1.0 + schedule.gamma_growth), GAMMA_OF_LOSS.high)
         for run, found, weights in zip(going, counts.T.tolist(), batch.best.cpu().numpy(), strict=True):
-            errors[run] += found[: found.index(0) + 1] if 0 in found else found
+            errors[run] += found
             best[run] = weights
+    for of_run in errors:
+        if 0 in of_run:
+            del of_run[of_run.index(0) + 1 + schedule.epochs_after :]
     spent = (time.process_time() - clock) / len(instances)
     return [
         solution(instance, weights, counts_of_run, spent)
