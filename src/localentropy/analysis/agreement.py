@@ -45,6 +45,11 @@ def normal_score(z: ArrayLike, samples: ArrayLike) -> np.ndarray:
 
     Raises:
         DomainError: no arrays of numbers, shapes that do not broadcast, a number of samples below 0.
+
+    Example:
+        >>> from localentropy.analysis.agreement import normal_score
+        >>> normal_score([2.0, 2.0], [4, 1000]).round(2).tolist()  # of few samples, 2 standard errors say less
+        [1.48, 2.0]
     """
     scores = require_reals("z", z, missing=True)
     counts = require_reals("samples", samples, missing=True)
@@ -74,8 +79,18 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
     Args:
         groups: simulation less theory, [samples, points] each.
 
+    Returns:
+        χ² of all points, and the mean deviation.
+
     Raises:
         DomainError: no list of arrays, one without two dimensions, or with numbers that are missing.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.analysis.agreement import agreement
+        >>> right = np.random.default_rng(0).normal(0.0, 1.0, (20, 3))  # samples, points
+        >>> agreement([right]).p_value > 0.05, agreement([right + 2.0]).p_value > 0.05
+        (True, False)
     """
     chi_squared, points = 0.0, 0
     drifts, variances = [], []
@@ -117,10 +132,20 @@ def agreement_by_size(deviations: pd.DataFrame, by: Sequence[str]) -> pd.DataFra
     Args:
         deviations: columns D, N, sample, deviation, and those of `by`, which distinguish the points of one size. Runs
             of equal D, N and sample are on the same instance. A sample that lacks one of a size's points is left out.
+        by: columns that distinguish the points of one size.
 
     Returns:
         Columns D, p_value, chi_squared, points, drift, drift_err; D increases, sizes are left out of which
         no point is used.
+
+    Example:
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from localentropy.analysis.agreement import agreement_by_size
+        >>> runs = pd.DataFrame({"D": [101] * 10 + [201] * 10, "N": 603, "sample": [*range(10)] * 2, "x": 0.5})
+        >>> runs["deviation"] = np.random.default_rng(0).normal(0.0, 1.0, 20)
+        >>> agreement_by_size(runs, by=["x"])[["D", "points"]].to_numpy().tolist()
+        [[101, 1], [201, 1]]
     """
     rows = []
     for D, here in deviations.groupby("D"):
@@ -141,9 +166,21 @@ def agreement_at_infinite_size(deviations: pd.DataFrame, by: Sequence[str]) -> A
     independent samples, and their mean is the extrapolated mean.
 
     Args:
-        deviations: as in `agreement_by_size`. Sizes N of one D are averaged. Points with one D only are left out, and
-            samples that lack a point.
-        by: as there.
+        deviations: columns as in `agreement_by_size`. Sizes N of one D are averaged. Points with one D only are left
+            out, and samples that lack a point.
+        by: columns that distinguish the points of one size.
+
+    Returns:
+        χ² of the extrapolated points, and their mean deviation.
+
+    Example:
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from localentropy.analysis.agreement import agreement_at_infinite_size
+        >>> runs = pd.DataFrame({"D": [101] * 10 + [201] * 10, "N": 603, "sample": [*range(10)] * 2, "x": 0.5})
+        >>> runs["deviation"] = 5.0 / runs["D"] + np.random.default_rng(0).normal(0.0, 1e-3, 20)
+        >>> agreement_at_infinite_size(runs, by=["x"]).p_value > 0.05  # a deviation 5/D vanishes at infinite size
+        True
     """
     table = deviations.pivot_table(index=[*by, "D"], columns="sample", values="deviation")
     lines = []

@@ -39,9 +39,18 @@ def to_infinite_size(sizes: ArrayLike, means: ArrayLike, errors: ArrayLike) -> E
         means: of independent runs, [points], up to 1e60.
         errors: standard errors of the means, [points], in [1e-60, 1e60].
 
+    Returns:
+        The line, its value at infinite size first.
+
     Raises:
         DomainError: arrays of other shapes, a number out of range, fewer than two different sizes, errors so unlike
             that in double precision one point outweighs all others.
+
+    Example:
+        >>> from localentropy.analysis.extrapolation import to_infinite_size
+        >>> line = to_infinite_size([100, 200, 400], means=[0.86, 0.845, 0.8375], errors=[0.01, 0.01, 0.01])
+        >>> round(line.value, 6), round(line.slope, 6)
+        (0.83, 3.0)
     """
     size = FITTED_SIZE.require_all(sizes)
     mean = FITTED_MEAN.require_all(means)

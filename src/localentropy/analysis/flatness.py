@@ -27,6 +27,11 @@ def radius(distance: ArrayLike, energy: ArrayLike) -> float:
 
     Raises:
         DomainError: arrays of other shapes, distances that do not increase.
+
+    Example:
+        >>> from localentropy.analysis.flatness import REACHED, radius
+        >>> round(radius([0.0, 0.1, 0.2], energy=[0.0, 0.5 * REACHED, 1.5 * REACHED]), 6)
+        0.15
     """
     distance = require_reals("distance", distance, ("points",))
     energy = require_reals("energy", energy, distance.shape, missing=True)

@@ -19,7 +19,21 @@ CAPACITY = 3.02
 
 
 def around_solutions(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the program `local_entropy` that count: around a solution, from messages that converged."""
+    """The rows of the program `local_entropy` that count: around a solution, from messages that converged.
+
+    Args:
+        table: of the program `local_entropy`.
+
+    Returns:
+        Rows of the table.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.local_entropy import around_solutions
+        >>> table = pd.DataFrame({"solved": [1, 0, 1], "converged": [1, 1, 0], "entropy": [0.2, 0.3, None]})
+        >>> around_solutions(table)["entropy"].tolist()
+        [0.2]
+    """
     return table[(table["solved"] == 1) & (table["converged"] == 1)]
 
 
@@ -29,6 +43,9 @@ def largest_margin_curve(franz_parisi: pd.DataFrame, local_entropy: pd.DataFrame
     Args:
         franz_parisi: table of the program of this name.
         local_entropy: table of the program of this name, at one size.
+
+    Returns:
+        Rows of the table of `franz_parisi`.
 
     Raises:
         DomainError: there is no such curve of the perceptron at the α and the margin of the measurements.
@@ -52,6 +69,18 @@ def with_excess(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
     Args:
         table: columns distance, entropy.
         curve: columns distance, entropy, slope; cubic between its points, in ln d. Beyond its ends excess is missing.
+
+    Returns:
+        The table with the column excess.
+
+    Example:
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from localentropy.analysis.local_entropy import with_excess
+        >>> curve = pd.DataFrame({"distance": [0.01, 0.1], "entropy": np.log([0.01, 0.1]), "slope": [100.0, 10.0]})
+        >>> measured = pd.DataFrame({"distance": [0.05], "entropy": [-3.0]})
+        >>> with_excess(measured, curve)["excess"].round(6).tolist()  # −3 − ln 0.05
+        [-0.004268]
     """
     line = curve.dropna(subset=["entropy", "slope"]).sort_values("distance")
     d = line["distance"].to_numpy()
@@ -62,8 +91,19 @@ def with_excess(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
 def around_parity_solutions(table: pd.DataFrame) -> pd.DataFrame:
     """Mean entropy of each size and overlap of the program `parity_solutions`, where every solution has a number.
 
+    Args:
+        table: of the program `parity_solutions`.
+
     Returns:
         Columns N, alpha, overlap, y, y_err (standard error), n.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.local_entropy import around_parity_solutions
+        >>> measured = {"overlap": [0.9, 0.9, 0.8, 0.8], "entropy": [-0.1, -0.3, -0.2, None]}
+        >>> table = pd.DataFrame({"N": 99, "alpha": 0.2} | measured)
+        >>> around_parity_solutions(table)[["overlap", "y", "n"]].to_numpy().tolist()
+        [[0.9, -0.2, 2.0]]
     """
     measured = table.groupby(["N", "alpha", "overlap"], dropna=False)["entropy"]
     points = measured.agg(y="mean", y_err="sem", n="count").reset_index()
@@ -73,8 +113,20 @@ def around_parity_solutions(table: pd.DataFrame) -> pd.DataFrame:
 def over_samples(table: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> pd.DataFrame:
     """Mean over samples at each distance, and value of `by`.
 
+    Args:
+        table: one row for each sample, distance and value of `by`.
+        column: the one that is averaged.
+        by: further columns.
+
     Returns:
         Columns *by, distance, y, y_err (standard error), spread (deviation of one), n.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.local_entropy import over_samples
+        >>> table = pd.DataFrame({"distance": [0.1, 0.1, 0.2, 0.2], "entropy": [0.1, 0.3, 0.4, 0.6]})
+        >>> over_samples(table, "entropy")[["distance", "y", "n"]].round(9).to_numpy().tolist()
+        [[0.1, 0.2, 2.0], [0.2, 0.5, 2.0]]
     """
     points = table.groupby([*by, "distance"])[column]
     return points.agg(y="mean", y_err="sem", spread="std", n="count").reset_index()

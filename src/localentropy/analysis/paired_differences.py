@@ -21,6 +21,13 @@ def paired_differences(table: pd.DataFrame, column: str, first: str, second: str
 
     Returns:
         Differences; the index has the levels *by, sample. Without a common training set there are none.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.paired_differences import paired_differences
+        >>> runs = pd.DataFrame({"algorithm": [*"aabb"], "sample": [0, 1, 0, 1], "error": [0.3, 0.5, 0.2, 0.4]})
+        >>> paired_differences(runs, "error", "a", "b").round(9).tolist()
+        [0.1, 0.1]
     """
     values = [table[table["algorithm"] == name].set_index([*by, "sample"])[column] for name in (first, second)]
     both = pd.concat(values, axis=1, join="inner", keys=["first", "second"])

@@ -23,9 +23,18 @@ def pair_mean(first: ArrayLike, second: ArrayLike, values: ArrayLike) -> tuple[f
         second: that of the other sample.
         values: a quantity of each pair, up to 1e100. Where one is missing (NaN), so are mean and error.
 
+    Returns:
+        The mean and its error.
+
     Raises:
         DomainError: arrays of other shapes, a number out of range, fewer than three samples, or a sample that is in
             every pair.
+
+    Example:
+        >>> from localentropy.analysis.pairs import pair_mean
+        >>> mean, error = pair_mean([0, 0, 1], [1, 2, 2], [0.4, 0.5, 0.6])
+        >>> round(mean, 6), round(error, 6)
+        (0.5, 0.11547)
     """
     one = require_reals("first", first, ("pairs",))
     two = require_reals("second", second, one.shape)

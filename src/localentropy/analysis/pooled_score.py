@@ -24,6 +24,13 @@ def pooled_score(n: pd.Series, solved: pd.Series, n_fewer: pd.Series, solved_few
 
     Raises:
         DomainError: series of different sizes, numbers that are no counts, more runs solved than there are.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.pooled_score import pooled_score
+        >>> runs = pd.Series({101: 20, 201: 20})
+        >>> round(pooled_score(runs, pd.Series({101: 18, 201: 15}), runs, pd.Series({101: 12, 201: 6})), 2)
+        3.54
     """
     _check("n", n, "solved", solved)
     _check("n_fewer", n_fewer, "solved_fewer", solved_fewer)

@@ -22,8 +22,17 @@ def spearman(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
         x: one quantity of each run, [runs]. Where one is missing (NaN), or all are the same, ρ and its error are NaN.
         y: the other.
 
+    Returns:
+        ρ and its standard error.
+
     Raises:
         DomainError: arrays of other shapes, a number out of range, fewer than four runs.
+
+    Example:
+        >>> from localentropy.analysis.rank_correlation import spearman
+        >>> rho, error = spearman([1, 2, 3, 4, 5], [1, 4, 9, 25, 16])
+        >>> round(rho, 6), round(error, 2)
+        (0.9, 0.16)
     """
     x = require_reals("x", x, ("runs",), missing=True)
     y = require_reals("y", y, x.shape, missing=True)

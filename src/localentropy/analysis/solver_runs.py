@@ -17,10 +17,25 @@ MOST_SOLVED = 0.9
 
 
 def averages(table: pd.DataFrame, quantity: str, solved_only: bool = True, by: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Mean over samples with its standard error, for each size and margin (and value of the columns `by`).
+    """Mean over samples with its standard error, for each size, margin and value of the columns `by`.
+
+    Args:
+        table: of a solver's program.
+        quantity: in it.
+        solved_only: whether runs without a solution are left out.
+        by: columns that distinguish the numbers of one run.
 
     Returns:
         Columns D, N, inv_alpha, margin, margin_effective, *by, y, y_err, n (samples averaged), solved (fraction).
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.solver_runs import POINT, averages
+        >>> at = dict.fromkeys(POINT, 1.0)
+        >>> rows = [at | {"sample": k, "quantity": "solved", "value": 1.0} for k in range(2)]
+        >>> rows += [at | {"sample": k, "quantity": "test_error", "value": 0.1 + 0.1 * k} for k in range(2)]
+        >>> averages(pd.DataFrame(rows), "test_error")[["y", "y_err", "n"]].round(3).to_numpy().tolist()
+        [[0.15, 0.05, 2.0]]
     """
     rows = _runs(table, quantity)
     if solved_only:
@@ -44,6 +59,15 @@ def deviations(
 
     Returns:
         Columns D, N, inv_alpha, margin, *by, sample, deviation, theory.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.solver_runs import POINT, deviations
+        >>> at = dict.fromkeys(POINT, 1.0) | {"sample": 0}
+        >>> runs = pd.DataFrame([at | {"quantity": "solved", "value": 1.0}, at | {"quantity": "q", "value": 0.3}])
+        >>> theory = pd.DataFrame({"D": [1.0], "N": [1.0], "margin": [1.0], "overlap": [0.28]})
+        >>> deviations(runs, "q", theory, "overlap")["deviation"].round(3).tolist()
+        [0.02]
     """
     keys = ["D", "N", "margin", *by]
     rows = _runs(table, quantity)
@@ -63,7 +87,21 @@ def _runs(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
 
 def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
-    """At each 1/α the largest size at which most instances are solved, or the largest of all if there is none."""
+    """At each 1/α the largest size at which most instances are solved, or the largest of all if there is none.
+
+    Args:
+        points: columns D, inv_alpha and solved (the fraction).
+
+    Returns:
+        Rows of the table.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.solver_runs import largest_solved
+        >>> points = pd.DataFrame({"D": [101, 201, 401], "inv_alpha": 2.0, "solved": [1.0, 0.9, 0.1]})
+        >>> largest_solved(points)["D"].tolist()
+        [201]
+    """
     # 4.0 stands for 4.005 and 4.010, the nearest odd sizes of different D.
     ranked = points.assign(near=points["inv_alpha"].round(1), most=points["solved"] >= MOST_SOLVED)
     ranked = ranked.sort_values(["near", "most", "D", "inv_alpha"])
@@ -74,8 +112,21 @@ def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
 def shared_size(tables: Mapping[str, pd.DataFrame]) -> int:
     """The largest D that every solver among the tables was run at.
 
+    Args:
+        tables: by their names; those of solvers have "/solve_" in it.
+
+    Returns:
+        D.
+
     Raises:
         DomainError: there is none.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.solver_runs import shared_size
+        >>> one, other = pd.DataFrame({"D": [101, 201, 401]}), pd.DataFrame({"D": [101, 201]})
+        >>> shared_size({"overparam/solve_sbpi": one, "overparam/solve_mct0": other})
+        201
     """
     sizes = {name: set(table["D"]) for name, table in tables.items() if "/solve_" in name}
     common = set.intersection(*sizes.values())
@@ -86,7 +137,25 @@ def shared_size(tables: Mapping[str, pd.DataFrame]) -> int:
 
 
 def with_theory(points: pd.DataFrame, theory: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Add the theory's value, z and score."""
+    """Points with the theory's value, z and score added.
+
+    Args:
+        points: columns D, N, margin, *by, y, y_err, n and solved.
+        theory: columns D, N, margin, *by and `column`.
+        column: of the theory's values.
+        by: columns that distinguish the numbers of one run.
+
+    Returns:
+        The points with the columns theory, z and score.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.solver_runs import with_theory
+        >>> at = {"D": [201], "N": [603], "margin": [0.0]}
+        >>> points = pd.DataFrame(at | {"y": [0.30], "y_err": [0.01], "n": [100], "solved": [1.0]})
+        >>> with_theory(points, pd.DataFrame(at | {"q": [0.28]}), "q")[["z", "score"]].round(2).to_numpy().tolist()
+        [[2.0, 1.98]]
+    """
     keys = ["D", "N", "margin", *by]
     # Solvers that share a size share its theory: one row for each.
     values = theory[[*keys, column]].rename(columns={column: "theory"}).drop_duplicates(keys)
@@ -97,6 +166,19 @@ def scored(points: pd.DataFrame) -> pd.DataFrame:
     """Add z and score, where most instances are solved, to points with y, y_err, theory, n and solved.
 
     z = (y − theory)/y_err is t-distributed with n − 1 degrees of freedom; score is the normal number as improbable.
+
+    Args:
+        points: the table.
+
+    Returns:
+        The table with the columns z and score; both are missing where few instances are solved.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.solver_runs import scored
+        >>> points = pd.DataFrame({"y": [0.3, 0.3], "y_err": 0.01, "theory": 0.28, "n": [5, 100], "solved": 1.0})
+        >>> scored(points)["score"].round(2).tolist()
+        [1.57, 1.98]
     """
     compared = (points["solved"] >= MOST_SOLVED) & (points["n"] > 1) & (points["y_err"] > 0)
     z = ((points["y"] - points["theory"]) / points["y_err"]).where(compared)

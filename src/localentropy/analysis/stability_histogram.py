@@ -60,6 +60,19 @@ def stability_histogram(
         steps: values of the lattice in a bin.
         least_bins: bins returned at least, empty ones on the right.
         which: end of the quantity's name: nothing for the final weights, `_first` for the first solutions.
+
+    Returns:
+        Fractions of each run and of the theory.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.stability_histogram import stability_histogram
+        >>> at = {"D": 3, "N": 9, "margin": 0.0, "x": [1 / 3, 1.0, 5 / 3]}  # the sums 1, 3, 5
+        >>> runs = pd.DataFrame(at | {"sample": 0, "quantity": "stability_count", "value": [5, 3, 2]})
+        >>> theory = pd.DataFrame(at | {"quantity": "stability_probability", "value": [0.6, 0.3, 0.1]})
+        >>> found = stability_histogram(runs, theory, 3, 9)
+        >>> found.fractions.to_numpy().tolist(), found.theory.tolist()
+        ([[0.5, 0.3, 0.2]], [0.6, 0.3, 0.1])
     """
     counts, cells = (
         table[(table["quantity"] == quantity) & (table["D"] == D) & (table["N"] == N) & (table["margin"] == 0.0)]
@@ -102,7 +115,20 @@ def histogram_deviations(runs: pd.DataFrame, lattice: pd.DataFrame) -> pd.DataFr
 
 
 def steps_of(width: float, N: int) -> int:
-    """Values of the lattice in a bin of about this width, at least one."""
+    """Values of the lattice in a bin of about this width, at least one.
+
+    Args:
+        width: of a bin.
+        N: number of weights.
+
+    Returns:
+        The number of values.
+
+    Example:
+        >>> from localentropy.analysis.stability_histogram import steps_of
+        >>> steps_of(0.5, 101)  # values are 2/√N = 0.199 apart
+        3
+    """
     return max(1, round(width * math.sqrt(N) / 2))
 
 

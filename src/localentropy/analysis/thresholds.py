@@ -20,8 +20,17 @@ def first_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
         fractions: solved at each abscissa, the index, in any order; a missing value counts as unsolved.
         least: the fraction asked for.
 
+    Returns:
+        The abscissa, or None.
+
     Raises:
         DomainError: no series, a fraction outside [0, 1], an abscissa that is not finite or occurs twice.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.thresholds import first_solved
+        >>> first_solved(pd.Series({1.0: 0.0, 1.2: 1.0, 1.4: 0.8, 1.6: 1.0, 1.8: 1.0}))  # N/P
+        1.6
     """
     least = _checked(fractions, least)
     downwards = fractions.sort_index(ascending=False)
@@ -30,10 +39,23 @@ def first_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
 
 
 def last_solved(fractions: pd.Series, least: float = 1.0) -> float | None:
-    """The largest abscissa up to which at least a given fraction is solved, as `first_solved`.
+    """The largest abscissa up to which at least a given fraction is solved; None if there is none.
+
+    Args:
+        fractions: solved at each abscissa, the index, in any order; a missing value counts as unsolved.
+        least: the fraction asked for.
+
+    Returns:
+        The abscissa, or None.
 
     Raises:
         DomainError: see `first_solved`.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.thresholds import last_solved
+        >>> last_solved(pd.Series({0.3: 1.0, 0.4: 1.0, 0.5: 0.8, 0.6: 1.0}))  # loads
+        0.4
     """
     least = _checked(fractions, least)
     first = first_solved(fractions.set_axis(-fractions.index), least)
@@ -46,6 +68,16 @@ def last_without_errors(table: pd.DataFrame) -> float | None:
     Args:
         table: of a program that trains networks on several numbers of patterns. A network without a number counts as
             one with errors.
+
+    Returns:
+        The number of patterns, or None.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.thresholds import last_without_errors
+        >>> rows = {"patterns": [100, 100, 200, 200], "sample": [0, 1, 0, 1], "value": [0.0, 0.0, 0.0, 0.01]}
+        >>> last_without_errors(pd.DataFrame(rows).assign(quantity="train_error"))
+        100.0
     """
     errors = table[table["quantity"] == "train_error"].pivot_table(
         index="patterns", columns="sample", values="value", dropna=False
@@ -58,6 +90,18 @@ def storage_thresholds(regions: pd.DataFrame) -> dict[str, float]:
 
     Args:
         regions: the table of the program `dense_regions`. Without a perceptron in it nothing is returned.
+
+    Returns:
+        The loads, by name.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.thresholds import storage_thresholds
+        >>> line = {"end": [False, True], "ensemble": "stored", "line": "kappa_max", "alpha": [0.5, 0.8331]}
+        >>> regions = pd.DataFrame(line)
+        >>> regions.attrs["parameters"] = {"ensembles": {"stored": {"model": "perceptron"}}}
+        >>> storage_thresholds(regions)
+        {'alpha_c': 0.8331}
     """
     models = regions.attrs["parameters"]["ensembles"]
     perceptrons = [name for name, ensemble in models.items() if ensemble["model"] == "perceptron"]
@@ -76,6 +120,17 @@ def large_deviations_threshold(
         table: of the program `large_deviations`.
         ensemble: the model, as in the configuration.
         line: `alpha_u` at y = infinity, `alpha_u_typical` at zero external entropy.
+
+    Returns:
+        The row, or None.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.thresholds import large_deviations_threshold
+        >>> table = pd.DataFrame({"line": ["alpha_u"], "ensemble": ["stored"], "alpha": [0.77]})
+        >>> table.attrs["parameters"] = {"ensembles": {"stored": {"model": "perceptron"}}}
+        >>> float(large_deviations_threshold(table, {"model": "perceptron"})["alpha"])
+        0.77
     """
     names = [name for name, other in table.attrs["parameters"]["ensembles"].items() if other == ensemble]
     rows = table[(table["line"] == line) & table["ensemble"].isin(names)]
@@ -95,6 +150,13 @@ def success_fractions(runs: pd.DataFrame, keys: Sequence[str], success: pd.Serie
 
     Returns:
         The keys, in increasing order, and the columns y, y_err and runs (their number).
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.thresholds import success_fractions
+        >>> runs = pd.DataFrame({"alpha": [0.5] * 8, "overlap": [1.0] * 6 + [0.3] * 2})
+        >>> success_fractions(runs, ["alpha"], runs["overlap"] > 0.99).round(3).to_numpy().tolist()
+        [[0.5, 0.75, 8.0, 0.145]]
     """
     counted = runs.assign(success=success.astype(float)).groupby(list(keys))["success"]
     points = counted.agg(y="mean", runs="size").reset_index()
@@ -116,6 +178,14 @@ def last_half_point(points: pd.DataFrame) -> tuple[float, float]:
     Raises:
         DomainError: a column is missing, a load is not finite or occurs twice, a fraction is outside [0, 1], an error
             is negative.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.thresholds import last_half_point
+        >>> points = pd.DataFrame({"alpha": [1.0, 1.2, 1.4], "y": [0.1, 0.4, 0.8], "y_err": [0.05, 0.08, 0.06]})
+        >>> load, error = last_half_point(points)
+        >>> round(load, 6), round(error, 3)
+        (1.25, 0.031)
     """
     _require_columns("points", points, ("alpha", "y", "y_err"))
     _require_places("alpha", points["alpha"])

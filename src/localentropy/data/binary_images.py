@@ -15,6 +15,12 @@ def above_median(images: NDArray[np.uint8]) -> tuple[NDArray[np.int8], NDArray[n
     Returns:
         +1 for a value above the median of its image and −1 for the others, shape `(n, values)`; twice the medians,
         shape `(n,)`.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.data.binary_images import above_median
+        >>> above_median(np.array([[[10, 20], [30, 200]]], np.uint8))[0].tolist()  # the median is 25
+        [[-1, -1, 1, 1]]
     """
     flat = images.reshape(len(images), -1)
     middle = flat.shape[1] // 2  # an even number of values: the median is the mean of the two middle ones

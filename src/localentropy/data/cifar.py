@@ -29,10 +29,23 @@ ADVICE = "fetch the official archive again"
 
 
 def parse_records(content: bytes, where: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Split a batch file into images `(n, 3, 32, 32)` and labels `(n,)`, unsigned bytes.
+    """Split a batch file into images, shape `(n, 3, 32, 32)`, and labels, shape `(n,)`; unsigned bytes.
+
+    Args:
+        content: of the file.
+        where: its name, for messages.
+
+    Returns:
+        Images and labels.
 
     Raises:
         DataError: the length is not a multiple of a record, or a label is not below 10.
+
+    Example:
+        >>> from localentropy.data.cifar import RECORD, parse_records
+        >>> images, labels = parse_records(bytes([3]) + bytes(RECORD - 1), "batch")
+        >>> images.shape, labels.tolist()
+        ((1, 3, 32, 32), [3])
     """
     if not content or len(content) % RECORD:
         raise DataError(
@@ -88,6 +101,10 @@ def read_archive(path: Path, members: Sequence[RawFile]) -> dict[str, bytes]:
 
 def read_members(paths: Mapping[str, Path], members: Sequence[RawFile]) -> dict[str, bytes]:
     """Read unpacked batch files of the binary or python version, each checked against its checksum.
+
+    Args:
+        paths: where the file of each member is, by its `file`.
+        members: rows of the table.
 
     Returns:
         The records of each member, under its `file`.

@@ -29,6 +29,9 @@ def records_of_pickle(content: bytes, where: str) -> bytes:
         content: the pickle.
         where: its name, for messages.
 
+    Returns:
+        The records, one after the other.
+
     Raises:
         DataError: the pickle has other instructions, names or contents than a batch, or ends early.
     """

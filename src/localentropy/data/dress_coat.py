@@ -27,6 +27,15 @@ def binarize(
 
     Returns:
         pixels ±1 of shape `(kept, 784)`, labels (+1 dress, −1 coat), indices of the kept images.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.data.dress_coat import COAT, DRESS, binarize
+        >>> images = np.full((3, 28, 28), 100, np.uint8)
+        >>> images[:, 14:] = 150
+        >>> pixels, labels, indices = binarize(images, np.array([DRESS, COAT, 0], np.uint8))
+        >>> pixels.sum(axis=1).tolist(), labels.tolist(), indices.tolist()
+        ([0, 0], [1, -1], [0, 1])
     """
     candidates = np.flatnonzero((classes == DRESS) | (classes == COAT))
     pixels, twice_median = above_median(images[candidates])
@@ -42,8 +51,24 @@ def training_subset(labels: NDArray[np.int8], indices: NDArray[np.int64], seed: 
     Of each class those with the smallest keys of the stream `dress_coat/train/<seed>`, where the key of an
     image is the one at its index in the official file.
 
+    Args:
+        labels: +1 dress, −1 coat, shape `(n,)`.
+        indices: positions of the images in the official file, shape `(n,)`.
+        seed: which subset.
+
+    Returns:
+        Positions in `labels`, ascending.
+
     Raises:
         DataError: a class has fewer than 250 images.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.data.dress_coat import training_subset
+        >>> labels = np.repeat(np.array([1, -1], np.int8), 300)
+        >>> chosen = training_subset(labels, np.arange(600))
+        >>> len(chosen), int(labels[chosen].sum())
+        (500, 0)
     """
     return class_balanced(labels, PER_CLASS, f"dress_coat/train/{seed}", indices)
 
@@ -56,6 +81,18 @@ def shuffle_pixels(pixels: NDArray[np.int8], seed: int = SEED) -> NDArray[np.int
     Args:
         pixels: shape `(n, pixels)`, before any label is absorbed.
         seed: which shuffle.
+
+    Returns:
+        Pixels of the same shape.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.data.dress_coat import shuffle_pixels
+        >>> pixels = np.where(np.random.default_rng(0).random((500, 2)) < 0.2, 1, -1).astype(np.int8)
+        >>> pixels[:, 1] = pixels[:, 0]  # two pixels that are always alike
+        >>> shuffled = shuffle_pixels(pixels)
+        >>> (shuffled.mean(0) == pixels.mean(0)).tolist(), round(float(np.mean(shuffled[:, 0] == shuffled[:, 1])), 1)
+        ([True, True], 0.7)
     """
     orders = [permutation(f"dress_coat/shuffle/{seed}/{i}", len(pixels)) for i in range(pixels.shape[1])]
     return np.take_along_axis(pixels, np.stack(orders, axis=1), axis=0)

@@ -22,6 +22,12 @@ def embedded_version(dataset: Dataset) -> Dataset:
 
     The part is chosen by the streams `embedded/<name>/train` and `embedded/<name>/test`.
 
+    Args:
+        dataset: a whole one.
+
+    Returns:
+        The same dataset or a part of it.
+
     Raises:
         DataError: a class has too few images.
     """
@@ -36,12 +42,15 @@ def embedded_version(dataset: Dataset) -> Dataset:
 
 
 def embed(mirror: Path, data_dir: Path = DATA_DIR, output_dir: Path | None = None) -> Iterator[str]:
-    """Write every embedded set and their manifest; yields one line for each.
+    """Write every embedded set and their manifest.
 
     Args:
         mirror: directory with the raw files.
         data_dir: holds `datasets.csv`.
         output_dir: holds `embedded/`; by default `data_dir`.
+
+    Yields:
+        One line for each.
 
     Raises:
         DataError: a raw file is missing or wrong, or the disk is full.
@@ -71,7 +80,11 @@ def embed(mirror: Path, data_dir: Path = DATA_DIR, output_dir: Path | None = Non
 
 
 def main() -> int:
-    """Command line; returns the exit status."""
+    """The command line of this module.
+
+    Returns:
+        The exit status.
+    """
     parser = argparse.ArgumentParser(prog="python -m localentropy.data.embed", description=__doc__)
     parser.add_argument("--mirror", type=Path, required=True, help="directory with the raw files")
     parser.add_argument("--data-dir", type=Path, default=DATA_DIR, help="folder of datasets.csv and embedded/")

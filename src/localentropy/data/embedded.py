@@ -16,7 +16,18 @@ PARTS = {"mnist": (500, 200), "fashion_mnist": (500, 200), "cifar10": (150, 50)}
 
 @dataclass(frozen=True)
 class Entry:
-    """One embedded file: checksum and size, checksum of its arrays, and the raw files it was made from."""
+    """One embedded file, and what it was made from.
+
+    Attributes:
+        sha256: of the file.
+        bytes: its length.
+        content_sha256: of its arrays.
+        train: training examples.
+        test: test examples.
+        licence: of the raw files.
+        citation: key in `data/README.md`.
+        sources: SHA-256 of each raw file, by its name.
+    """
 
     sha256: str
     bytes: int
@@ -29,7 +40,21 @@ class Entry:
 
 
 def embedded_path(name: str, data_dir: Path) -> Path:
-    """Where an embedded set lies."""
+    """Where an embedded set lies.
+
+    Args:
+        name: of the set.
+        data_dir: the folder `data` of a checkout.
+
+    Returns:
+        The path.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from localentropy.data.embedded import embedded_path
+        >>> embedded_path("mnist", Path("data")).as_posix()
+        'data/embedded/mnist.npz'
+    """
     return data_dir / "embedded" / f"{name}.npz"
 
 
@@ -45,6 +70,12 @@ def read_embedded(name: str, data_dir: Path) -> Dataset:
 
     Raises:
         DataError: the file or its entry in the manifest is missing, or they disagree.
+
+    Example:
+        >>> from localentropy.data.embedded import read_embedded
+        >>> from localentropy.data.registry import DATA_DIR
+        >>> read_embedded("dress_coat", DATA_DIR).summary()
+        'dress_coat (whole): 500 training, 677 test examples'
     """
     manifest = data_dir / "embedded" / "manifest.json"
     entry = read_manifest(manifest).get(f"{name}.npz")
@@ -68,8 +99,20 @@ def read_embedded(name: str, data_dir: Path) -> Dataset:
 def read_manifest(path: Path) -> dict[str, Entry]:
     """The entries of a manifest, by file name.
 
+    Args:
+        path: of the manifest.
+
+    Returns:
+        File name → entry.
+
     Raises:
         DataError: missing or malformed.
+
+    Example:
+        >>> from localentropy.data.embedded import read_manifest
+        >>> from localentropy.data.registry import DATA_DIR
+        >>> read_manifest(DATA_DIR / "embedded/manifest.json")["dress_coat.npz"].train
+        500
     """
     try:
         return {name: Entry(**entry) for name, entry in json.loads(path.read_text(encoding="utf-8")).items()}
@@ -80,8 +123,21 @@ def read_manifest(path: Path) -> dict[str, Entry]:
 def write_manifest(path: Path, entries: dict[str, Entry]) -> None:
     """Write a manifest, sorted by file name.
 
+    Args:
+        path: of the manifest.
+        entries: file name → entry.
+
     Raises:
         DataError: it cannot be written.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from localentropy.data.embedded import read_manifest, write_manifest
+        >>> with TemporaryDirectory() as folder:
+        ...     write_manifest(Path(folder, "manifest.json"), {})
+        ...     print(read_manifest(Path(folder, "manifest.json")))
+        {}
     """
     content = {name: asdict(entries[name]) for name in sorted(entries)}
     write_atomically(path, (json.dumps(content, indent=2) + "\n").encode())

@@ -42,6 +42,11 @@ def parse_idx(content: bytes, where: str, item_shape: tuple[int, ...]) -> NDArra
 
     Raises:
         DataError: a wrong header, too few or too many bytes.
+
+    Example:
+        >>> from localentropy.data.idx import parse_idx
+        >>> parse_idx(bytes.fromhex("00000801 00000003 07 02 01"), "labels", ()).tolist()
+        [7, 2, 1]
     """
     dimensions = 1 + len(item_shape)
     magic = struct.pack(">HBB", 0, UNSIGNED_BYTE, dimensions)
@@ -71,6 +76,9 @@ def official_content(path: Path, whole: RawFile, member: RawFile) -> bytes:
         whole: the official gzipped file.
         member: its content.
 
+    Returns:
+        The bytes.
+
     Raises:
         DataError: another content; says what it is.
     """
@@ -88,6 +96,9 @@ def npz_contents(path: Path, members: Sequence[RawFile]) -> dict[str, bytes]:
     Args:
         path: the file.
         members: rows of the contents.
+
+    Returns:
+        The bytes of each member, under its `file`.
 
     Raises:
         DataError: no npz file, an array that is missing or not of bytes, or has other contents than the official ones.

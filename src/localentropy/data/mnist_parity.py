@@ -49,6 +49,17 @@ def principal_components(images: NDArray[np.uint8], components: int = COMPONENTS
     Args:
         images: shape `(n, height, width)` or `(n, pixels)`.
         components: how many.
+
+    Returns:
+        The map to the components.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.data.mnist_parity import principal_components
+        >>> images = np.zeros((100, 4, 4), np.uint8)
+        >>> images[:50, 0, 0] = 255  # one pixel varies
+        >>> principal_components(images, 1).loadings[0].tolist()
+        [1.0]
     """
     flat = images.reshape(len(images), -1)
     count, pixels = flat.shape
@@ -69,5 +80,18 @@ def principal_components(images: NDArray[np.uint8], components: int = COMPONENTS
 
 
 def parity_labels(digits: NDArray[np.uint8]) -> NDArray[np.int8]:
-    """+1 for an even digit, −1 for an odd one."""
+    """+1 for an even digit, −1 for an odd one.
+
+    Args:
+        digits: shape `(n,)`.
+
+    Returns:
+        int8, shape `(n,)`.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.data.mnist_parity import parity_labels
+        >>> parity_labels(np.array([0, 7, 4], np.uint8)).tolist()
+        [1, -1, 1]
+    """
     return (1 - 2 * (digits.astype(np.int8) % 2)).astype(np.int8)

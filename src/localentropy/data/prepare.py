@@ -43,6 +43,14 @@ def prepare(
 
     Raises:
         DataError: an unknown name or source, a raw file that is missing or wrong, no network, a full disk.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from localentropy.data.prepare import prepare
+        >>> with TemporaryDirectory() as folder:
+        ...     print(prepare("dress_coat", Path(folder, "dress_coat.npz")).train.inputs.shape)
+        (500, 784)
     """
     _check_choice("dataset", name, NAMES)
     _check_choice("data.source", source, SOURCES)
@@ -60,6 +68,9 @@ def build(name: str, raw: RawImages) -> Dataset:
     Args:
         name: one of `NAMES`.
         raw: the images of `RAW_DATASETS[name]`.
+
+    Returns:
+        The dataset.
     """
     return BUILDERS[name](name, raw)
 

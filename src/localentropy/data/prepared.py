@@ -20,7 +20,21 @@ from localentropy.errors import DataError
 
 @dataclass(frozen=True)
 class Layout:
-    """What a prepared dataset looks like: shape and type of one input, labels, sizes of the whole set."""
+    """What a prepared dataset looks like: shape and type of one input, labels, sizes of the whole set.
+
+    Attributes:
+        item_shape: shape of one input.
+        dtype: of the inputs.
+        labels: all that there are.
+        train: training examples of the whole set.
+        test: test examples of the whole set.
+        packed: whether inputs are ±1, eight to a byte in the file.
+
+    Example:
+        >>> from localentropy.data.prepared import LAYOUTS
+        >>> LAYOUTS["mnist_parity"].item_shape, LAYOUTS["mnist_parity"].train
+        ((10,), 60000)
+    """
 
     item_shape: tuple[int, ...]
     dtype: str
@@ -49,6 +63,13 @@ class Split:
         inputs: shape `(n, *item_shape)`.
         labels: shape `(n,)`; uint8 classes, or int8 ±1.
         source_indices: positions in the official file (CIFAR-10: batches 1 to 5 joined), shape `(n,)`, int32.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.data.prepared import Split
+        >>> split = Split(np.zeros((3, 28, 28), np.uint8), np.array([7, 2, 1], np.uint8), np.arange(3, dtype=np.int32))
+        >>> split.take(np.array([2, 0])).labels.tolist()
+        [1, 7]
     """
 
     inputs: NDArray[Any]
@@ -65,7 +86,12 @@ class Split:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A prepared dataset: its name (a key of `LAYOUTS`), training and test examples.
+    """A prepared dataset.
+
+    Attributes:
+        name: a key of `LAYOUTS`.
+        train: training examples.
+        test: test examples.
 
     Raises:
         DomainError: another name.
@@ -122,8 +148,24 @@ def save(dataset: Dataset, path: Path, compressed: bool = False) -> None:
 
     Only compressed bytes may depend on the version of zlib.
 
+    Args:
+        dataset: what is written.
+        path: of the file.
+        compressed: whether its arrays are compressed.
+
     Raises:
         DataError: the file cannot be written (a full disk).
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from localentropy.data.prepared import load, save
+        >>> from localentropy.data.registry import DATA_DIR
+        >>> dataset = load(DATA_DIR / "embedded/dress_coat.npz")
+        >>> with TemporaryDirectory() as folder:
+        ...     save(dataset, Path(folder, "copy.npz"))
+        ...     print(load(Path(folder, "copy.npz")).content_sha256() == dataset.content_sha256())
+        True
     """
     arrays: dict[str, NDArray[Any]] = {
         "name": np.array(dataset.name),
@@ -141,8 +183,20 @@ def save(dataset: Dataset, path: Path, compressed: bool = False) -> None:
 def load(path: Path) -> Dataset:
     """Read a prepared dataset and check that nothing in it was lost or altered.
 
+    Args:
+        path: of the file.
+
+    Returns:
+        The dataset.
+
     Raises:
         DataError: missing, truncated, altered, or not a prepared dataset.
+
+    Example:
+        >>> from localentropy.data.prepared import load
+        >>> from localentropy.data.registry import DATA_DIR
+        >>> load(DATA_DIR / "embedded/dress_coat.npz").summary()
+        'dress_coat (whole): 500 training, 677 test examples'
     """
     advice = "delete the file and prepare the dataset again"
     try:

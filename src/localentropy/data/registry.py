@@ -45,8 +45,19 @@ class RawFile:
 def read_registry(path: Path) -> tuple[RawFile, ...]:
     """Read the table of raw files.
 
+    Args:
+        path: of the table.
+
+    Returns:
+        Its rows.
+
     Raises:
         DataError: the table is missing or a row of it is malformed.
+
+    Example:
+        >>> from localentropy.data.registry import DATA_DIR, read_registry
+        >>> sorted({raw.dataset for raw in read_registry(DATA_DIR / "datasets.csv")})
+        ['cifar10', 'fashion_mnist', 'mnist']
     """
     try:
         with path.open(newline="", encoding="utf-8") as stream:
@@ -62,8 +73,20 @@ def read_registry(path: Path) -> tuple[RawFile, ...]:
 def raw_files(dataset: str, data_dir: Path = DATA_DIR) -> tuple[RawFile, ...]:
     """The rows of one dataset, archives and their members.
 
+    Args:
+        dataset: `mnist`, `fashion_mnist` or `cifar10`.
+        data_dir: holds `datasets.csv`.
+
+    Returns:
+        Rows of the table.
+
     Raises:
         DataError: the table is unreadable or has no row for this dataset.
+
+    Example:
+        >>> from localentropy.data.registry import raw_files
+        >>> raw_files("mnist")[0].file, raw_files("mnist")[0].bytes
+        ('train-images-idx3-ubyte.gz', 9912422)
     """
     table = data_dir / "datasets.csv"
     rows = tuple(raw for raw in read_registry(table) if raw.dataset == dataset)
@@ -75,8 +98,21 @@ def raw_files(dataset: str, data_dir: Path = DATA_DIR) -> tuple[RawFile, ...]:
 def verify(path: Path, raw: RawFile) -> None:
     """Check that the file at `path` is byte for byte the official one.
 
+    Args:
+        path: of the file.
+        raw: its row.
+
     Raises:
         DataError: it is missing, an HTML page, truncated, too long, or differs; the message says which.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from localentropy.data.registry import raw_files, verify
+        >>> verify(Path("nowhere.gz"), raw_files("mnist")[0])
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DataError: nowhere.gz: cannot be read (No such file or directory), expected
+            train-images-idx3-ubyte.gz of 9912422 bytes; fetch it again
     """
     problem = mismatch(path, raw)
     if problem:
@@ -84,7 +120,20 @@ def verify(path: Path, raw: RawFile) -> None:
 
 
 def mismatch(path: Path, raw: RawFile) -> str:
-    """The problem with the file at `path`, in words; empty if it is the official one."""
+    """The problem with the file at `path`, in words; empty if it is the official one.
+
+    Args:
+        path: of the file.
+        raw: its row.
+
+    Returns:
+        Words.
+
+    Example:
+        >>> from localentropy.data.registry import DATA_DIR, mismatch, raw_files
+        >>> mismatch(DATA_DIR / "datasets.csv", raw_files("mnist")[0])
+        "found a text that begins with 'dataset,file,archive', expected train-images-idx3-ubyte.gz of 9912422 bytes"
+    """
     other = no_data(path)
     if other:
         return f"{other}, expected {raw.file} of {raw.bytes} bytes"
@@ -99,7 +148,20 @@ def mismatch(path: Path, raw: RawFile) -> str:
 
 
 def is_special(path: Path) -> bool:
-    """Whether something else than a file is there. Reading a pipe could wait without end."""
+    """Whether something else than a file is there. Reading a pipe could wait without end.
+
+    Args:
+        path: to look at.
+
+    Returns:
+        Whether there is a folder, a pipe or a device.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from localentropy.data.registry import is_special
+        >>> is_special(Path("/")), is_special(Path("nowhere"))
+        (True, False)
+    """
     return path.exists() and not path.is_file()
 
 
@@ -108,6 +170,18 @@ def no_data(path: Path) -> str:
 
     Folders and devices; files that are missing or empty; web pages and other texts; what Git LFS and git-annex leave
     where the content was not fetched.
+
+    Args:
+        path: to look at.
+
+    Returns:
+        Words.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from localentropy.data.registry import no_data
+        >>> no_data(Path("/"))
+        'is a folder, a pipe or a device'
     """
     if path.is_symlink() and not path.exists() and ".git/annex/" in path.readlink().as_posix():
         return f"found a link of git-annex without its content (git annex get {path.name} fetches it)"

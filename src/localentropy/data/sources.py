@@ -19,7 +19,14 @@ from localentropy.errors import DataError
 
 @dataclass(frozen=True)
 class RawImages:
-    """A dataset as its authors gave it: unsigned bytes, images `(n, …)` and classes `(n,)`."""
+    """A dataset as its authors gave it, in unsigned bytes.
+
+    Attributes:
+        train_images: grey levels or colours, shape `(n, …)`.
+        train_labels: classes, shape `(n,)`.
+        test_images: grey levels or colours, shape `(n, …)`.
+        test_labels: classes, shape `(n,)`.
+    """
 
     train_images: NDArray[np.uint8]
     train_labels: NDArray[np.uint8]
@@ -35,6 +42,9 @@ def read_raw(dataset: str, source: str, mirror: Path | None, data_dir: Path) -> 
         source: `mirror`, or `download` (files that are already in `data_dir/raw` are verified and kept).
         mirror: for `mirror`, a directory in one of the layouts of `localentropy.data.mirror`.
         data_dir: holds `datasets.csv` and `raw/`.
+
+    Returns:
+        The images and classes.
 
     Raises:
         DataError: a file is missing, cannot be fetched, or is not the official one.

@@ -28,13 +28,21 @@ except ModuleNotFoundError as error:
 
 
 class TwoClasses(ClassifierMixin, BaseEstimator):
-    """A classifier of two classes. Those below say what problem the table is, and how it is solved.
+    """A classifier of two classes: what `BinaryPerceptronClassifier` and `CommitteeClassifier` have in common.
 
     Attributes:
         classes_: the two classes, in the order of the labels −1 and +1.
         solution_: what the solver returned. `solution_.solved` says whether it has no training error at its margin.
         thresholds_: an input above its threshold is +1, [n_features]; None if inputs are taken as they are.
         n_features_in_: number of inputs.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.estimators import BinaryPerceptronClassifier
+        >>> X = np.random.default_rng(0).standard_normal((40, 201))
+        >>> classifier = BinaryPerceptronClassifier(random_state=0).fit(X, X[:, 0] > 0)
+        >>> classifier.solution_.solved, classifier.classes_.tolist(), classifier.n_features_in_
+        (True, [False, True], 201)
     """
 
     fit_intercept: bool
@@ -115,5 +123,19 @@ class TwoClasses(ClassifierMixin, BaseEstimator):
 
 
 def training_set(patterns: np.ndarray, labels: np.ndarray) -> Instance:
-    """Patterns and ±1 labels as an instance. Its random streams are not used."""
+    """Patterns and ±1 labels as an instance. Its random streams are not used.
+
+    Args:
+        patterns: ±1 or real, [P, N].
+        labels: ±1, [P].
+
+    Returns:
+        The instance.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.estimators.classifier import training_set
+        >>> training_set(np.array([[1, 1, -1], [1, -1, -1]]), np.array([1, -1])).N
+        3
+    """
     return Instance(patterns=patterns, labels=labels, seed=0)

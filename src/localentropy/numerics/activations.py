@@ -78,8 +78,19 @@ def activation_function(activation: Activation) -> Callable[[np.ndarray], np.nda
     Args:
         activation: "sign", "erf", "tanh", "identity", or a function of arrays or of one number.
 
+    Returns:
+        A function of arrays.
+
     Raises:
         DomainError: unknown name, or a function that fails or gives no finite number.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.activations import activation_function
+        >>> activation_function("sign")(np.array([-0.5, 0.0, 2.0])).tolist()
+        [-1, 1, 1]
+        >>> activation_function(lambda z: min(1.0, max(-1.0, z)))(np.array([-3.0, 0.5])).tolist()  # takes one number
+        [-1.0, 0.5]
     """
     if not callable(activation):
         return _FUNCTIONS[require_choice("activation", activation, _FUNCTIONS)]
@@ -121,6 +132,16 @@ class AsItIs:
 
     Raises:
         DomainError: the function fails, or gives no finite number.
+
+    Example:
+        >>> from localentropy.numerics.activations import AsItIs
+        >>> slope = [1.0]
+        >>> def activation(z):
+        ...     return slope[0] * z
+        >>> before = AsItIs(activation)
+        >>> slope[0] = 2.0
+        >>> before == AsItIs(activation)  # it gives other numbers now
+        False
     """
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -165,8 +186,17 @@ def activation_moments(activation: Activation) -> ActivationMoments:
         activation: "sign", "erf", "tanh", "identity", or a function of one number with E[sigma(z)] = 0. The function
             may take 0-d tensors instead of numbers, and it may jump.
 
+    Returns:
+        The two coefficients.
+
     Raises:
         DomainError: unknown name; a function that fails; mean not zero; moments that are infinite or vanish.
+
+    Example:
+        >>> from localentropy.numerics.activations import activation_moments
+        >>> moments = activation_moments("sign")
+        >>> round(moments.mu_1, 6), round(moments.mu_star_squared, 6)  # √(2/π), 1 − 2/π
+        (0.797885, 0.36338)
     """
     if callable(activation):
         return _moments_by_quadrature(AsItIs(activation))

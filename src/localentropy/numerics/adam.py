@@ -15,6 +15,15 @@ class Adam:
     Attributes:
         mean: moving average of the gradient.
         square: moving average of its square.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.numerics.adam import Adam
+        >>> weights = torch.tensor([1.0, -2.0], dtype=torch.float64)
+        >>> adam = Adam(weights)
+        >>> denominator, factor = adam.update(2 * weights, number=1, learning_rate=0.1)
+        >>> (-factor * adam.mean / denominator).round(decimals=6).tolist()  # of the size of the learning rate
+        [-0.1, 0.1]
     """
 
     def __init__(self, parameters: Tensor) -> None:

@@ -55,7 +55,7 @@ class Errors(NamedTuple):
 
 
 class Channel(ABC):
-    """What a label tells.
+    """What a label tells. `Sign`, `Absolute`, `Linear`, `Relu` and `Door` are channels.
 
     Attributes:
         edges: pre-activations at which the label has a jump or a kink.
@@ -64,6 +64,11 @@ class Channel(ABC):
         limit: the limit of `information` where nearly all is known, r → ∞.
         weak: samples per input above which an uninformed student learns; not 0 for even channels only.
         allowed: the labels, in words.
+
+    Example:
+        >>> from localentropy.numerics.channels import Absolute, Channel
+        >>> isinstance(Absolute(), Channel), Absolute().even, Absolute().weak
+        (True, True, 0.5)
     """
 
     edges: tuple[float, ...] = ()
@@ -127,7 +132,13 @@ class Channel(ABC):
 
 @dataclass(frozen=True)
 class Sign(Channel):
-    """The sign of z (docs/glm/theory.md eqs. 6, 10)."""
+    """The sign of z (docs/glm/theory.md eqs. 6, 10).
+
+    Example:
+        >>> from localentropy.numerics.channels import Sign
+        >>> round(Sign().errors(r=1.0).bayes, 6)  # of a student at the overlap m = 1/2
+        0.25
+    """
 
     edges, allowed = (0.0,), "1 and -1"
 
@@ -167,7 +178,14 @@ class Sign(Channel):
 
 @dataclass(frozen=True)
 class Absolute(Channel):
-    """The absolute value of z: phase retrieval (docs/glm/theory.md eqs. 8, 9, 13)."""
+    """The absolute value of z: phase retrieval (docs/glm/theory.md eqs. 8, 9, 13).
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.channels import Absolute
+        >>> Absolute().labels(np.array([-2.0, 1.0]), np.random.default_rng(0)).tolist()
+        [2.0, 1.0]
+    """
 
     edges, even, limit, weak, allowed = (0.0,), True, 1.0, 0.5, "numbers that are not negative"
 
@@ -224,6 +242,11 @@ class Linear(Channel):
 
     Attributes:
         noise: its variance, in [0, 1e4].
+
+    Example:
+        >>> from localentropy.numerics.channels import Linear
+        >>> Linear(noise=0.25).errors(r=3.0).label  # 1 − m, and the noise
+        0.5
     """
 
     noise: float = 0.0
@@ -275,7 +298,14 @@ class Linear(Channel):
 
 @dataclass(frozen=True)
 class Relu(Channel):
-    """The larger of z and 0: half of the labels tell a sign, and half tell z."""
+    """The larger of z and 0: half of the labels tell a sign, and half tell z.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.channels import Relu
+        >>> Relu().labels(np.array([-2.0, 1.0]), np.random.default_rng(0)).tolist()
+        [0.0, 1.0]
+    """
 
     edges, limit, allowed = (0.0,), 0.5, "numbers that are not negative"
 
@@ -320,6 +350,12 @@ class Door(Channel):
 
     Attributes:
         width: κ, half of it, in [0.01, 6].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.channels import Door
+        >>> Door(width=0.67).labels(np.array([-2.0, 0.5]), np.random.default_rng(0)).tolist()
+        [-1.0, 1.0]
     """
 
     width: float
@@ -422,28 +458,80 @@ CHANNELS: dict[str, Channel] = {"sign": Sign(), "absolute": Absolute(), "relu": 
 def as_channel(channel: str | Channel) -> Channel:
     """The channel of a name; a value stays as it is.
 
+    Args:
+        channel: a name or a value.
+
+    Returns:
+        The value.
+
     Raises:
         DomainError: neither a name in `CHANNELS` nor a `Channel` that is a frozen dataclass.
+
+    Example:
+        >>> from localentropy.numerics.channels import as_channel
+        >>> as_channel("absolute")
+        Absolute()
     """
     return require_named("channel", channel, CHANNELS, Channel, __name__)  # type: ignore[type-abstract]
 
 
 def known(r: float) -> tuple[Array, Array]:
-    """The student's mean pre-activation in units of sqrt(1 - m), and its weights; each of shape (nodes,)."""
+    """Nodes and weights of an average over the student's mean pre-activation, in units of sqrt(1 - m).
+
+    Args:
+        r: m / (1 - m).
+
+    Returns:
+        Nodes and weights, each of shape (nodes,).
+
+    Example:
+        >>> from localentropy.numerics.channels import known
+        >>> mean, weight = known(3.0)
+        >>> round(float(weight @ mean**2), 9)  # m / (1 - m)
+        3.0
+    """
     root = math.sqrt(r)
     v, weight = gaussian_nodes(max(root, 1.0))
     return root * v, weight
 
 
 def around(places: list[float], width: float) -> set[float]:
-    """Ends of panels that grow away from each of some places, in the range of a Gaussian."""
+    """Ends of panels that grow away from each of some places, in the range of a Gaussian.
+
+    Args:
+        places: the places.
+        width: length of the panels next to a place.
+
+    Returns:
+        The ends.
+
+    Example:
+        >>> from localentropy.numerics.channels import around
+        >>> sorted(around([0.0], width=1.0))
+        [-3.0, -1.0, 0.0, 1.0, 3.0]
+    """
     steps = width * PANEL_RATIO ** np.arange(math.ceil(math.log(2.0 * RANGE / width, PANEL_RATIO)) + 1)
     ends = {place + step for place in places for step in (0.0, *steps, *-steps)}
     return {float(end) for end in ends if abs(end) < RANGE}
 
 
 def panels(ends: Array, start: float = 0.0) -> tuple[Array, Array]:
-    """Nodes x and weights of int D(start + x) from the first to the last of the ends, [..., n], by Gauss-Legendre."""
+    """Nodes x and weights of int D(start + x) from the first to the last of the ends, by Gauss-Legendre.
+
+    Args:
+        ends: of neighbouring panels, ascending, [..., ends].
+        start: added to each node before the Gaussian weight is taken.
+
+    Returns:
+        Nodes and weights, each [..., n].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.channels import panels
+        >>> x, weight = panels(np.array([-9.0, -3.0, 0.0]))
+        >>> round(float(weight.sum()), 9)  # half of a Gaussian
+        0.5
+    """
     unit, unit_weight = unit_legendre(PANEL_NODES)
     lengths = np.diff(ends)[..., None]
     x = (ends[..., :-1, None] + lengths * unit).reshape(*ends.shape[:-1], -1)

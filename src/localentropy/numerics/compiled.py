@@ -41,6 +41,17 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     Args:
         function: takes arrays and numbers, uses no global state.
         options: further options of `numba.njit`.
+
+    Returns:
+        The compiled function.
+
+    Example:
+        >>> from localentropy.numerics.compiled import kernel
+        >>> @kernel
+        ... def square(x):
+        ...     return x * x
+        >>> square(3.0)
+        9.0
     """
     if function is None:
         return lambda decorated: kernel(decorated, **options)
@@ -57,6 +68,17 @@ def subroutine(function: Callable[..., Any] | None = None, **options: Any) -> An
     Args:
         function: as for `kernel`.
         options: further options of `numba.njit`.
+
+    Returns:
+        The compiled function.
+
+    Example:
+        >>> from localentropy.numerics.compiled import subroutine
+        >>> @subroutine
+        ... def square(x):
+        ...     return x * x
+        >>> square(3.0)
+        9.0
     """
     if function is None:
         return lambda decorated: subroutine(decorated, **options)
@@ -71,6 +93,9 @@ def instruction(build: Callable[..., Any], plain: Callable[..., Any]) -> Any:
     Args:
         build: writes the instruction, as for `numba.extending.intrinsic`.
         plain: does the same with NumPy, for the interpreter.
+
+    Returns:
+        The function.
     """
     return plain if _config.DISABLE_JIT else intrinsic(build)
 

@@ -46,6 +46,26 @@ class Branch:
 
     Raises:
         ConvergenceError: no solution at the start.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.continuation import Branch
+        >>> from localentropy.numerics.saddle_point import FreeEntropy
+        >>> class Valley(FreeEntropy):
+        ...     names = ("x",)
+        ...
+        ...     def __init__(self, h):
+        ...         self.h = h
+        ...
+        ...     def value(self, coordinates, controls):
+        ...         (x,), (h,) = coordinates, controls
+        ...         return h * x - 0.25 * x * x * x * x
+        ...
+        ...     def controls(self):
+        ...         return np.array([self.h])
+        >>> branch = Branch(Valley, "h", 0, position=1.0, start=np.array([1.0]), step=0.1)
+        >>> round(float(branch.to(8.0).coordinates[0]), 6)  # x³ = h
+        2.0
     """
 
     def __init__(
@@ -167,7 +187,18 @@ def point_of_zero(branch: Branch, ahead: float) -> StationaryPoint:
 
 
 def zero_of_value(branch: Branch, ahead: float) -> float:
-    """Control parameter at which the free entropy first vanishes. Arguments and errors are those of `point_of_zero`."""
+    """Control parameter at which the free entropy first vanishes. It is positive where the branch stands.
+
+    Args:
+        branch: moved towards the root.
+        ahead: +1 or -1, the direction in which the free entropy falls.
+
+    Returns:
+        The control parameter.
+
+    Raises:
+        ConvergenceError: the branch was lost before the root.
+    """
     return float(point_of_zero(branch, ahead).coordinates[-1])
 
 
@@ -181,6 +212,9 @@ def zero_of_observable(branch: Branch, observable: Observable, end: float, toler
         observable: quantity read off a point.
         end: how far to look.
         tolerance: absolute accuracy of the root.
+
+    Returns:
+        The control parameter, or None.
 
     Raises:
         ConvergenceError: the branch was lost before a root.

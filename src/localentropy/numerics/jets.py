@@ -28,6 +28,13 @@ class Jet:
         value: the number.
         gradient: its first derivatives, shape (n,).
         bend: its second derivatives, shape (n, n); None where all of them vanish.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> x, y = variables([2.0, 3.0])
+        >>> product = x * x * y
+        >>> product.value, product.gradient.tolist(), product.hessian.tolist()
+        (12.0, [12.0, 4.0], [[6.0, 4.0], [4.0, 0.0]])
     """
 
     __slots__ = ("bend", "gradient", "value")
@@ -91,18 +98,60 @@ class Jet:
 
 
 def variables(point: Sequence[float] | Array) -> list[Jet]:
-    """The variables themselves, at a point of shape (n,)."""
+    """The variables themselves, as jets at a point.
+
+    Args:
+        point: values of the variables, shape (n,).
+
+    Returns:
+        n jets.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> [one.gradient.tolist() for one in variables([2.0, 3.0])]
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
     unit = np.eye(len(point))
     return [Jet(float(value), unit[index]) for index, value in enumerate(point)]
 
 
 def plain(argument: Number) -> float:
-    """The value of a jet; a number itself."""
+    """The value of a jet; a number itself.
+
+    Args:
+        argument: a jet or a number.
+
+    Returns:
+        The number.
+
+    Example:
+        >>> from localentropy.numerics.jets import plain, variables
+        >>> plain(variables([2.0])[0]), plain(2)
+        (2.0, 2.0)
+    """
     return argument.value if isinstance(argument, Jet) else float(argument)
 
 
 def compose(value: float, gradient: Array, hessian: Array, arguments: Sequence[Number]) -> Jet:
-    """A function of several jets and numbers, from its value, gradient (k,) and Hessian (k, k) at their values."""
+    """A function of several jets and numbers, from its derivatives at their values.
+
+    Args:
+        value: of the function.
+        gradient: its first derivatives by the arguments, shape (k,).
+        hessian: its second derivatives, shape (k, k).
+        arguments: k jets and numbers.
+
+    Returns:
+        The function as a jet.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.jets import compose, variables
+        >>> x, y = variables([2.0, 3.0])
+        >>> product = compose(6.0, np.array([3.0, 2.0]), np.array([[0.0, 1.0], [1.0, 0.0]]), [x, y])
+        >>> product.gradient.tolist() == (x * y).gradient.tolist()
+        True
+    """
     places = [index for index, argument in enumerate(arguments) if isinstance(argument, Jet)]
     jets: list[Jet] = [arguments[index] for index in places]  # type: ignore[misc]
     if len(jets) < len(arguments):

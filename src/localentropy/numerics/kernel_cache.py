@@ -78,8 +78,16 @@ class KernelCache(NullCache):  # type: ignore[misc]
 def cache_folder() -> Path:
     """The folder of the kernels: below NUMBA_CACHE_DIR, or else below the user's folder for caches.
 
+    Returns:
+        The folder; it need not exist.
+
     Raises:
         RuntimeError: the user has no home.
+
+    Example:
+        >>> from localentropy.numerics.kernel_cache import cache_folder
+        >>> cache_folder().name
+        'kernels'
     """
     base = _config.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base, PACKAGE, "kernels")

@@ -25,8 +25,20 @@ class NoTextError(Exception):
 def code_text(function: Any) -> str:
     """The text of a compiled function, or of a Python function that will be compiled.
 
+    Args:
+        function: the function.
+
+    Returns:
+        The text of its code and of all that it calls.
+
     Raises:
         NoTextError: the function uses a value that has no text.
+
+    Example:
+        >>> from localentropy.numerics.kernel_code import code_text
+        >>> from localentropy.numerics.quadrature import crowded
+        >>> "asinh" in code_text(crowded)
+        True
     """
     return "\n".join(_text(function, set()))
 

@@ -50,13 +50,18 @@ class Site(NamedTuple):
 
 
 class Prior(ABC):
-    """What is known of a weight.
+    """What is known of a weight. `Gaussian`, `Binary`, `GaussBernoulli` and `TwoGaussians` are priors.
 
     Attributes:
         largest: a size that a weight exceeds with a probability below 1e-18 only.
         strongest: the largest m_hat at which `site` is right. A prior without density has 1 - m below 1e-20 there.
         dimension: the probability that a weight comes from a density, and not from single values: the limit of
             m_hat (1 - m) at large m_hat.
+
+    Example:
+        >>> from localentropy.numerics.priors import Binary, Prior
+        >>> isinstance(Binary(), Prior), Binary().dimension
+        (True, 0.0)
     """
 
     largest: float = RANGE
@@ -107,7 +112,15 @@ class Prior(ABC):
 
 @dataclass(frozen=True)
 class Gaussian(Prior):
-    """Gaussian weights of variance 1."""
+    """Gaussian weights of variance 1.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.priors import Gaussian
+        >>> mean, variance = Gaussian().moments(field=np.array(2.0), precision=np.array(3.0))
+        >>> float(mean), float(variance)
+        (0.5, 0.25)
+    """
 
     strongest = RATIOS[1]
 
@@ -135,7 +148,15 @@ class Gaussian(Prior):
 
 @dataclass(frozen=True)
 class Binary(Prior):
-    """Weights +1 or -1 with probability 1/2."""
+    """Weights +1 or -1 with probability 1/2.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.priors import Binary
+        >>> mean, variance = Binary().moments(field=np.array(2.0), precision=np.array(3.0))
+        >>> round(float(mean), 6)  # tanh 2
+        0.964028
+    """
 
     largest, strongest, dimension = 1.0, 100.0, 0.0
 
@@ -170,10 +191,15 @@ class Binary(Prior):
 
 
 class Mixture(Prior):
-    """A mixture of Gaussians, some of which may have variance 0.
+    """A mixture of Gaussians, some of which may have variance 0. `GaussBernoulli` and `TwoGaussians` are mixtures.
 
     Attributes:
         components: share, centre and variance of each.
+
+    Example:
+        >>> from localentropy.numerics.priors import GaussBernoulli
+        >>> GaussBernoulli(0.25).components  # share, centre, variance
+        ((0.25, 0.0, 4.0), (0.75, 0.0, 0.0))
     """
 
     components: tuple[tuple[float, float, float], ...]
@@ -266,6 +292,13 @@ class GaussBernoulli(Mixture):
 
     Attributes:
         density: probability that a weight is not 0, in [1e-3, 1].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.priors import GaussBernoulli
+        >>> weights = GaussBernoulli(density=0.1).sample(np.random.default_rng(0), 10_000)
+        >>> round(float(np.mean(weights != 0)), 2), round(float(np.mean(weights**2)), 1)
+        (0.1, 1.1)
     """
 
     density: float
@@ -286,6 +319,13 @@ class TwoGaussians(Mixture):
 
     Attributes:
         centre: in [0, 0.999]. At 0 weights are Gaussian; towards 1 they become binary.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.priors import TwoGaussians
+        >>> mean, variance = TwoGaussians(centre=0.999).moments(np.array(2.0), np.array(0.0))
+        >>> round(float(mean), 2)  # nearly tanh 2, as of binary weights
+        0.97
     """
 
     centre: float
@@ -307,7 +347,18 @@ PRIORS: dict[str, Prior] = {"gaussian": Gaussian(), "binary": Binary()}
 def as_prior(prior: str | Prior) -> Prior:
     """The prior of a name; a value stays as it is.
 
+    Args:
+        prior: a name or a value.
+
+    Returns:
+        The value.
+
     Raises:
         DomainError: neither a name in `PRIORS` nor a `Prior` that is a frozen dataclass.
+
+    Example:
+        >>> from localentropy.numerics.priors import as_prior
+        >>> as_prior("binary")
+        Binary()
     """
     return require_named("prior", prior, PRIORS, Prior, __name__)  # type: ignore[type-abstract]

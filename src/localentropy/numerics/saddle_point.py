@@ -35,6 +35,22 @@ class FreeEntropy(ABC):
 
     Attributes:
         names: the names of the coordinates.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.jets import log
+        >>> from localentropy.numerics.saddle_point import FreeEntropy, solve
+        >>> class OneCoordinate(FreeEntropy):
+        ...     names = ("x",)
+        ...
+        ...     def value(self, coordinates, controls):
+        ...         (x,), (a,) = coordinates, controls
+        ...         return a * log(x) - x
+        ...
+        ...     def controls(self):
+        ...         return np.array([3.0])
+        >>> solve(OneCoordinate(), np.array([1.0])).coordinates.round(9).tolist()  # x = a
+        [3.0]
     """
 
     names: tuple[str, ...]
@@ -61,7 +77,21 @@ class FreeEntropy(ABC):
 
 
 def sizes(names: Sequence[str], coordinates: Array) -> Array:
-    """Scales of coordinates by their names: 1 for logarithms, the size of others."""
+    """Scales of coordinates by their names: 1 for logarithms, the size of others.
+
+    Args:
+        names: of the coordinates; "ln " and "logit " begin those of logarithms.
+        coordinates: shape (n,).
+
+    Returns:
+        Shape (n,).
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.saddle_point import sizes
+        >>> sizes(("ln V", "r"), np.array([-7.0, -0.5])).tolist()
+        [1.0, 0.5]
+    """
     logarithm = [name.startswith(("ln ", "logit ")) for name in names]
     return np.where(logarithm, 1.0, np.maximum(np.abs(coordinates), 1e-300))
 
@@ -115,6 +145,9 @@ def solve(
         vanishing: position of a control parameter that is found together with the point, so that the free entropy is
             zero. The search starts from its value in `problem`; the point's last coordinate is the value found.
         tolerance: largest last step, in scales.
+
+    Returns:
+        The point, with the free entropy and its derivatives there.
 
     Raises:
         ConvergenceError: with the last point and the size of its step.
@@ -177,7 +210,16 @@ def _newton_step(free: Jet, unknown: Array, n: int) -> Array:
 
 
 def evaluate(problem: FreeEntropy, coordinates: Array, controls: Array) -> Jet | None:
-    """The free entropy as a jet of coordinates and controls; None outside of its domain."""
+    """The free entropy as a jet of coordinates and controls; None outside of its domain.
+
+    Args:
+        problem: the free entropy.
+        coordinates: shape (n,).
+        controls: values of the control parameters, shape (m,).
+
+    Returns:
+        The jet, or None.
+    """
     jets = variables(np.concatenate([coordinates, controls]))
     n = len(coordinates)
     try:
@@ -188,7 +230,21 @@ def evaluate(problem: FreeEntropy, coordinates: Array, controls: Array) -> Jet |
 
 
 def solve_equilibrated(matrix: Array, right: Array) -> Array:
-    """Solution of a symmetric linear system whose rows differ by orders of magnitude; NaN where it is singular."""
+    """Solution of a symmetric linear system whose rows differ by orders of magnitude; NaN where it is singular.
+
+    Args:
+        matrix: symmetric, shape (n, n).
+        right: shape (n,) or (n, k).
+
+    Returns:
+        The solution, of the shape of `right`.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.saddle_point import solve_equilibrated
+        >>> solve_equilibrated(np.array([[1e12, 1.0], [1.0, 1e-8]]), np.array([2e12, 2.0])).round(6).tolist()
+        [2.0, 0.0]
+    """
     with np.errstate(all="ignore"):
         scale = 1.0 / np.sqrt(np.maximum(np.abs(matrix).max(axis=1), 1e-300))
     try:
@@ -199,5 +255,14 @@ def solve_equilibrated(matrix: Array, right: Array) -> Array:
 
 
 def failure(problem: FreeEntropy, coordinates: Array, residual: float) -> ConvergenceError:
-    """The error of a solve that ended at a point."""
+    """The error of a solve that ended at a point.
+
+    Args:
+        problem: the free entropy.
+        coordinates: where the solve ended, shape (n,).
+        residual: of its last step.
+
+    Returns:
+        The error, to be raised.
+    """
     return ConvergenceError("saddle point", dict(zip(problem.names, coordinates.tolist(), strict=True)), residual)

@@ -59,6 +59,14 @@ def counted(items: Sequence[T], name: str) -> Iterator[T]:
     Args:
         items: what is worked on.
         name: of the call.
+
+    Yields:
+        The items.
+
+    Example:
+        >>> from localentropy.numerics.waiting import counted
+        >>> sum(counted([1, 2, 3], "sums"))  # too fast for a message
+        6
     """
     told = time.monotonic()
     for number, item in enumerate(items):
