@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from timing import rate
 
-from localentropy.networks.cnn.network import COLOURS, POOLS, TAPS, channels, he_initialization
+from localentropy.networks.cnn.network import COLOURS, POOLS, TAPS, channels, random_cnn
 from localentropy.networks.cnn.training import Precision, train
 
 BATCH, ROUNDS, SQUARE = 128, 5, 1536
@@ -22,7 +22,7 @@ BATCHES = {8: 6, 16: 3, 32: 2, 64: 1}
 
 
 def ours(width: int, images: torch.Tensor, labels: torch.Tensor, precision: Precision) -> None:
-    start = he_initialization(width, [np.random.default_rng(0)])
+    start = random_cnn(width, [np.random.default_rng(0)])
     train(
         start,
         images,

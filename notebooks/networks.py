@@ -33,7 +33,7 @@ from localentropy.landscape.committee import committee_local_energy
 from localentropy.landscape.local_energy import local_energy
 from localentropy.networks.align import align, overlap
 from localentropy.networks.cnn.folding import Folded, fold
-from localentropy.networks.cnn.network import he_initialization, statistics
+from localentropy.networks.cnn.network import random_cnn, statistics
 from localentropy.networks.cnn.training import train
 from localentropy.networks.normalise import normalise
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
@@ -95,7 +95,7 @@ def streams(first: int) -> list[np.random.Generator]:
     return [np.random.default_rng(first + network) for network in range(3)]
 
 
-start = he_initialization(4, streams(0))
+start = random_cnn(4, streams(0))
 trained = {
     name: train(
         start,

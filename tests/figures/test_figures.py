@@ -108,8 +108,9 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
     outcomes = cnn[cnn["quantity"] == "solved"]
     cnn = pd.concat([cnn, outcomes.assign(quantity="train_error", value=1 - outcomes["value"])], ignore_index=True)
     sizes = ("training_patterns", "test_patterns", "epochs", "batch", "samples", "solution_errors")
-    rates = ("learning_rate", "sgd_momentum")
-    cnn.attrs["parameters"] = dict.fromkeys((*sizes, *rates), 1) | {"optimizers": ["sgd", "adam"]}
+    rates = ("sgd_learning_rate", "adam_learning_rate", "sgd_momentum")
+    words = {"optimizers": ["sgd", "adam"], "initialization": "pytorch"}
+    cnn.attrs["parameters"] = dict.fromkeys((*sizes, *rates), 1) | words
     mlp = network_tables.mlp()
     names = (
         "hidden_layers",

@@ -12,8 +12,8 @@ from localentropy.networks.cnn.network import (
     CNN,
     POOLS,
     Statistics,
-    he_initialization,
     parameter_count,
+    random_cnn,
     statistics,
 )
 from localentropy.networks.normalise import normalise
@@ -22,7 +22,7 @@ from tests.generators import generators
 
 def networks(width=3, count=2, dtype=torch.float64):
     """Networks whose batch norms do something, negative factors included."""
-    cnn = he_initialization(width, generators(count)).to("cpu", dtype)
+    cnn = random_cnn(width, generators(count)).to("cpu", dtype)
     random = np.random.default_rng(99)
     for scale, shift in zip(cnn.scales, cnn.shifts, strict=True):
         scale.copy_(torch.from_numpy(random.standard_normal(scale.shape)))
@@ -64,8 +64,9 @@ def test_scores_are_those_of_the_same_modules():
             torch.testing.assert_close(cnn.scores(images, mode)[network], expected)
 
 
-def test_initialization_is_pytorch_s_for_relu():
-    cnn = he_initialization(32, [np.random.default_rng(0)])
+@pytest.mark.parametrize("rule", ["pytorch", "he"])
+def test_initializations_are_those_of_pytorch(rule):
+    cnn = random_cnn(32, [np.random.default_rng(0)], rule)
     module = reference(cnn, 0)
     assert sum(p.numel() for p in module.parameters()) == parameter_count(32)
     for own, other in zip(
@@ -74,12 +75,14 @@ def test_initialization_is_pytorch_s_for_relu():
         strict=True,
     ):
         other.reset_parameters()
-        if isinstance(other, torch.nn.Conv2d):
+        if rule == "he" and isinstance(other, torch.nn.Conv2d):
             torch.nn.init.kaiming_uniform_(other.weight, nonlinearity="relu")
         assert own.std().item() == pytest.approx(other.weight.std().item(), rel=0.05)
         assert own.abs().max().item() == pytest.approx(other.weight.abs().max().item(), rel=0.02)
     with pytest.raises(DomainError, match="width"):
-        he_initialization(0, [np.random.default_rng(0)])
+        random_cnn(0, [np.random.default_rng(0)])
+    with pytest.raises(DomainError, match=r"initialization = 'hee' .* nearest is 'he'"):
+        random_cnn(1, [np.random.default_rng(0)], "hee")
 
 
 def test_gradient_equals_finite_differences():

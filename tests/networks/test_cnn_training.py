@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from localentropy.errors import ConvergenceError
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn.network import he_initialization
+from localentropy.networks.cnn.network import random_cnn
 from localentropy.networks.cnn.training import train
 from tests.generators import generators
 from tests.networks.interruption import Interrupted, StopsAt
@@ -16,7 +16,7 @@ from tests.networks.test_cnn import reference
 
 
 def networks(count=2, width=2):
-    return he_initialization(width, generators(count))
+    return random_cnn(width, generators(count))
 
 
 def pictures(count=70):

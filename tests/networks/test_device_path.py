@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from localentropy.networks.binary_mlp.network import Shape as BinaryShape
 from localentropy.networks.binary_mlp.network import uniform_initialization
 from localentropy.networks.binary_mlp.training import train as train_binary
-from localentropy.networks.cnn.network import he_initialization
+from localentropy.networks.cnn.network import random_cnn
 from localentropy.networks.cnn.training import train
 from localentropy.networks.mlp.gradient import SquareHinge
 from localentropy.networks.mlp.network import Shape, random_orthogonal
@@ -118,7 +118,7 @@ def cnn_run(optimizer, batch, device="cpu", epochs=8):
     random = np.random.default_rng(0)
     images = torch.from_numpy(random.standard_normal((12, 3, 32, 32)).astype(np.float32)).to(device)
     labels = torch.from_numpy(random.integers(0, 10, 12)).to(device)
-    start = he_initialization(2, [np.random.default_rng(1), np.random.default_rng(2)])
+    start = random_cnn(2, [np.random.default_rng(1), np.random.default_rng(2)])
     return partial(
         train,
         start.to(device),

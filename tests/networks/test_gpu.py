@@ -12,7 +12,7 @@ from localentropy.networks.binary_mlp.network import BinaryNetworks, uniform_ini
 from localentropy.networks.binary_mlp.network import Shape as BinaryShape
 from localentropy.networks.binary_mlp.training import train as train_binary
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn.network import he_initialization
+from localentropy.networks.cnn.network import random_cnn
 from localentropy.networks.cnn.training import train
 from localentropy.networks.mlp.network import Shape, random_orthogonal
 from localentropy.networks.mlp.training import train_adam, train_sgd
@@ -57,7 +57,7 @@ def convolutions(optimizer):
         random = np.random.default_rng(7)
         images = torch.from_numpy(random.standard_normal((64, 3, 32, 32)).astype(np.float32)).to(device)
         labels = torch.from_numpy(random.integers(0, 10, 64)).to(device)
-        start = he_initialization(4, generators(2)).to(device)
+        start = random_cnn(4, generators(2)).to(device)
         settings: dict[str, Any] = {"learning_rate": 1e-3, "momentum": 0.9, "batch": 32, "epochs": 5}
         settings |= {"optimizer": optimizer, "generators": generators(2, 100)}
         trained = train(start, images, labels, checkpoint=checkpoint, **settings).cnn

@@ -68,7 +68,7 @@ from localentropy.networks.binary_mlp.network import Shape as BinaryShape
 from localentropy.networks.binary_mlp.training import train as train_binary
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn.folding import fold
-from localentropy.networks.cnn.network import he_initialization, parameter_count, statistics
+from localentropy.networks.cnn.network import parameter_count, random_cnn, statistics
 from localentropy.networks.cnn.training import train as train_cnn
 from localentropy.networks.layers import Layers, joined
 from localentropy.networks.mlp.network import Shape, random_orthogonal
@@ -197,7 +197,7 @@ LABELS = torch.sign(INPUTS[:, 0])
 BINARY = uniform_initialization(BinaryShape(5, 3, 1, 2), streams(), 0.3)
 BINARY_INPUTS = torch.sign(torch.from_numpy(np.random.default_rng(6).standard_normal((7, 5)).astype(np.float32)))
 CLASSES = (BINARY_INPUTS[:, 0] > 0).long()
-CNN = he_initialization(1, streams())
+CNN = random_cnn(1, streams())
 IMAGES = torch.from_numpy(np.random.default_rng(7).standard_normal((4, 3, 32, 32)).astype(np.float32))
 TEN = torch.tensor([0, 3, 9, 1])
 TEACHER_SIGNS, INTENSITIES = (generalized_linear(8, 4, 0, channel=channel) for channel in ("sign", "absolute"))
@@ -578,7 +578,7 @@ CALLS: dict[str, Call] = {
         },
     ),
     "parameter_count": Call(parameter_count, {"width": 2}),
-    "he_initialization": Call(he_initialization, {"width": 1, "generators": streams()}),
+    "random_cnn": Call(random_cnn, {"width": 1, "generators": streams(), "initialization": "he"}),
     "statistics": Call(statistics, {"cnn": CNN, "images": IMAGES, "block": 3}),
     "fold": Call(fold, {"cnn": CNN, "over": statistics(CNN, IMAGES)}),
     "folded.scores": Call(fold(CNN, statistics(CNN, IMAGES)).scores, {"images": IMAGES, "block": 3}),

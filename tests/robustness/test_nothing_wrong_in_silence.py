@@ -25,7 +25,7 @@ from localentropy.landscape.local_entropy import local_entropy
 from localentropy.networks.align import align
 from localentropy.networks.binary_mlp.network import BinaryNetworks
 from localentropy.networks.cnn.folding import Folded, fold
-from localentropy.networks.cnn.network import he_initialization, statistics
+from localentropy.networks.cnn.network import random_cnn, statistics
 from localentropy.networks.cnn.training import train
 from localentropy.networks.layers import Layers
 from localentropy.networks.mlp.network import Shape, random_orthogonal
@@ -323,14 +323,14 @@ def test_networks_are_made_of_numbers():
     weights[1][0, 0, 0] = math.nan
     refuses("weights of layer 1: infinity or NaN", Layers, weights, MLP.biases)
     refuses(r"weights of layer 1 of shape \(2, 4, 5\)", Layers, (torch.ones(2, 4, 3), torch.ones(2, 4, 5)), ())
-    refuses("width = 0", he_initialization, 0, streams())
+    refuses("width = 0", random_cnn, 0, streams())
 
 
 def test_a_problem_larger_than_the_memory_is_refused_before_it_is_made():
     refuses(
         "D = 1000000000, P = 4, N = 1000000000: this takes .* GB, allowed here are", hidden_manifold, 10**9, 4, 10**9, 0
     )
-    refuses("width = 100000: this takes .* GB", he_initialization, 100_000, streams())
+    refuses("width = 100000: this takes .* GB", random_cnn, 100_000, streams())
 
 
 def test_sizes_of_the_talk_beyond_the_memory_are_refused_too():

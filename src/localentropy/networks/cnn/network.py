@@ -15,10 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal, get_args
 
 import numpy as np
 
 from localentropy.arguments import (
+    require_choice,
     require_generators,
     require_list,
     require_memory,
@@ -34,6 +36,7 @@ POOLS = (1, 2, 2, 8)
 COLOURS, CLASSES, TAPS = 3, 10, 9
 PIXELS = (32, 32)
 EPSILON = 1e-5  # batch norm's usual constant
+Initialization = Literal["pytorch", "he"]
 
 
 def channels(width: int) -> list[tuple[int, int]]:
@@ -233,23 +236,31 @@ def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
     return found
 
 
-def he_initialization(width: int, generators: Sequence[np.random.Generator]) -> CNN:
-    """Networks with the initialization of He for ReLU units, one from each generator, float32 on the CPU.
+def random_cnn(
+    width: int, generators: Sequence[np.random.Generator], initialization: Initialization = "pytorch"
+) -> CNN:
+    """Untrained networks, one from each generator, float32 on the CPU.
 
-    Filters are uniform in ±√(6/fan-in), as PyTorch's `kaiming_uniform_` for ReLU draws them. Weights and biases of the
-    linear layer, which no ReLU follows, are uniform in ±1/√(fan-in), PyTorch's default. Batch norms start with γ = 1,
+    Weights and biases of the linear layer are uniform in ±1/√(fan-in), PyTorch's default. Batch norms start with γ = 1,
     β = 0. Source: overparam, appendix F ("standard PyTorch initialization (HE for ReLU activation function)").
 
+    Args:
+        width: filters of the first convolution, k.
+        generators: of the weights.
+        initialization: of the filters. "pytorch": uniform in ±1/√(fan-in), as `nn.Conv2d` draws them; "he": uniform in
+            ±√(6/fan-in), the rule of He et al. for ReLU units. Equal generators give proportional filters.
+
     Raises:
-        DomainError: width no integer or below 1, no generators.
+        DomainError: width no integer or below 1, no generators, an unknown initialization.
     """
     layers = channels(width)
     generators = require_generators(generators)
+    scale = np.sqrt(6) if require_choice("initialization", initialization, get_args(Initialization)) == "he" else 1.0
     require_memory(8.0 * parameter_count(width) * len(generators), width=width)
     drawn: list[list[np.ndarray]] = []
     for generator in generators:
         weights = [
-            generator.uniform(-1, 1, (after, before, 3, 3)) * np.sqrt(6 / (before * TAPS))
+            generator.uniform(-1, 1, (after, before, 3, 3)) * scale / np.sqrt(before * TAPS)
             for after, before in layers[:-1]
         ]
         classes, features = layers[-1]

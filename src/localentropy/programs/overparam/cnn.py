@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from localentropy.networks.cnn.network import CNN
 
 Optimizer = Literal["sgd", "adam"]
+Initialization = Literal["pytorch", "he"]
 
 COLUMNS = columns("optimizer", "epoch")
 
@@ -72,7 +73,11 @@ class Parameters(NoiseParameters):
     samples: int = given(quantities.RUNS.within(low=3), "networks for each width; 5 (T)", size=True)
     epochs: int = given(quantities.EPOCHS_OF_CNN, "passes over the training set; 200 (T)", size=True)
     batch: int = given(quantities.BATCH, "images in a mini-batch (C)")
-    learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of both optimizers (C), one for both (T)")
+    initialization: Initialization = Field(
+        description='of the filters: nn.Conv2d\'s default, "standard PyTorch initialization" (T), or He et al. for ReLU'
+    )
+    sgd_learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of SGD (C)")
+    adam_learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of Adam (C)")
     sgd_momentum: float = given(quantities.MOMENTUM, "momentum of SGD (C)")
     solution_errors: int = given(
         quantities.SIZE.within(low=0), "most misclassified training images of a solution; 1 (T)"
@@ -125,18 +130,18 @@ class _Run(ReluRun[Parameters]):
         """The optimizer on the cross-entropy. Initial networks and orders of the images are the same for both."""
         import torch
 
-        from localentropy.networks.cnn.network import he_initialization
+        from localentropy.networks.cnn.network import random_cnn
         from localentropy.networks.cnn.training import train
 
         p, optimizer, width = self.parameters, self.task["optimizer"], self.task["width"]
         named = f"sample {', '.join(map(str, samples))}"
-        start = he_initialization(width, self.streams("weights", samples, width=width)).to(p.device)
+        start = random_cnn(width, self.streams("weights", samples, width=width), p.initialization).to(p.device)
         trained = train(
             start,
             self.images,
             self.labels,
             optimizer=optimizer,
-            learning_rate=p.learning_rate,
+            learning_rate=p.sgd_learning_rate if optimizer == "sgd" else p.adam_learning_rate,
             momentum=p.sgd_momentum,
             batch=p.batch,
             epochs=p.epochs,
