@@ -61,6 +61,7 @@ def test_rows(adversarial):
     assert (adversarial.parameters == 12 * 11 + 4 * 12 * 13 + 13).all()
     counts = adversarial.groupby("quantity").size().to_dict()
     per_sample = ("train_error", "test_error", "loss", "zero_error_epoch", "stop_epoch", "random_label_error")
+    per_sample += ("random_label_overlap_start",)
     assert {quantity: counts[quantity] for quantity in per_sample} == dict.fromkeys(per_sample, 3)
     assert counts["dead_units"] == 3 * 5
     assert counts["overlap"] == counts["overlap_untrained"] == 3 * (1 + 6)
@@ -70,6 +71,7 @@ def test_rows(adversarial):
     assert noise == [3 * 2] * 6
     whole = adversarial[adversarial.layer.isna()].set_index(["quantity", "sample", "other"]).value
     assert whole["random_label_error"].between(0, 0.6).all()
+    assert ((whole["random_label_overlap_start"] > 0.2) & (whole["random_label_overlap_start"] < 1.0)).all()
 
 
 def test_no_noise_gives_the_error(adversarial):

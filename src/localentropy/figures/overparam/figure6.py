@@ -136,7 +136,7 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
         "is √2, which keeps the size of the signal through ReLU units",
         "data": f"{p['training_patterns']} training patterns, all 10 000 test patterns",
         "training": f"square-hinge loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, "
-        f"{p['epochs']} epochs or until the loss is below 10⁻¹²",
+        f"{p['epochs']} epochs or until the loss is below 10⁻⁴ without errors",
         "networks per point": samples_in_words(data),
         "error bars": "standard error of the mean; of overlaps from a jackknife over networks",
         "overlap in (b)": "weights normalised, where there are three or more solutions; distance per unit, √2 for "

@@ -26,10 +26,11 @@ from localentropy.networks.training import Resumed, require_finite
 from localentropy.numerics.adam import Adam
 from localentropy.quantities import BATCH, EPOCHS, MARGIN_OF_NETWORKS, RATE_OF_NETWORKS
 
-NEGLIGIBLE = 1e-12
-"""Mean loss, in units of the square of the margin, below which a network has finished.
+SMALL = 1e-4
+"""Mean loss, in units of the square of the margin, below which a network without errors has finished.
 
-Of 5000 patterns none has an error then, and none is inside the margin by more than 10⁻⁴ of it.
+Some patterns are inside the margin then. Training them until the loss is 10⁻¹² takes 1.3 to 2 times as many updates. It
+changes the test error by less than 0.001 and the radius of the minimum not visibly (docs/networks.md).
 """
 _LOOK_EVERY = 100  # epochs between two looks at the whole ensemble: each one waits for the GPU
 
@@ -40,7 +41,7 @@ class Trained:
 
     Attributes:
         ensemble: the trained networks.
-        loss: mean loss [networks] at the last gradient; 0 for a network that has finished.
+        loss: mean loss [networks] at the last gradient.
         zero_error_epoch: number of updates after which a network made no training error for the first time, [networks];
             −1 if it made one before every update.
         stop_epoch: number of updates made, [networks].
@@ -65,8 +66,9 @@ def train_adam(
 ) -> Trained:
     """Minimise the mean square-hinge loss by full-batch Adam, on the device that the ensemble is on.
 
-    A network has finished when its loss is below `NEGLIGIBLE`. From then on it stays as it is. So the result does not
-    depend on the other networks of the ensemble. Training ends after `epochs` updates, or when all have finished.
+    A network has finished when it makes no error and its loss is below `SMALL`. From then on it stays as it is. So the
+    result does not depend on the other networks of the ensemble. Training ends after `epochs` updates, or when all have
+    finished.
 
     Args:
         ensemble: initial networks; not modified.
@@ -106,15 +108,17 @@ def train_adam(
         "zero_error_epoch": torch.full((packed.networks,), -1, device=device),
         "stop_epoch": torch.zeros(packed.networks, dtype=torch.int64, device=device),
         "active": loss.active,
+        "loss": torch.zeros_like(loss.loss),
     }
     resumed = Resumed(checkpoint, state)
-    zero_error_epoch, stop_epoch = state["zero_error_epoch"], state["stop_epoch"]
+    zero_error_epoch, stop_epoch, last = state["zero_error_epoch"], state["stop_epoch"], state["loss"]
 
     for epoch in range(resumed.first, epochs):
         resumed.save_if_due(epoch)
         loss(patterns)
         zero_error_epoch.masked_fill_((zero_error_epoch < 0) & (loss.wrong == 0), epoch)
-        _rest(loss.active, loss.loss < NEGLIGIBLE * margin**2, rates)
+        last.copy_(torch.where(loss.active, loss.loss, last))
+        _rest(loss.active, (loss.wrong == 0) & (loss.loss < SMALL * margin**2), rates)
         if epoch % _LOOK_EVERY == 0:
             require_finite("MLP", loss.loss, epoch)
             if not loss.active.any():
@@ -127,7 +131,7 @@ def train_adam(
         denominator, factor = adam.update(loss.gradient, epoch + 1)
         packed.flat.sub_((adam.mean * rate).div_(denominator), alpha=factor)
     require_finite("MLP", loss.loss, epochs)
-    return Trained(packed.ensemble(), loss.loss * loss.active, zero_error_epoch, stop_epoch)
+    return Trained(packed.ensemble(), last, zero_error_epoch, stop_epoch)
 
 
 def train_sgd(

@@ -27,6 +27,7 @@ Table: one row for each number, in column `value`. The other columns say which n
 | silent_units | hidden units of a layer that no training pattern activates after training |
 | overlap, overlap_untrained | cosine of a pair, normalised and aligned: after training, and before any training |
 | overlap_start | cosine of a network after training and before any training, normalised, not aligned |
+| random_label_overlap_start | of adversarial starts: the same after their phase instead |
 | noise_distance, noise_distance_raw | distance to the perturbed network, per unit and not; mean over draws |
 | noise_train_error | train error of the perturbed network; mean over draws |
 | random_label_noise_… | the same three after the phase on random labels, with errors on these labels |
@@ -189,18 +190,19 @@ class _Run(ReluRun[Parameters]):
             for array in (train.inputs, train.labels, test.inputs, test.labels)
         ]
 
-    def _misled(self, networks: Ensemble, samples: list[int]) -> Ensemble:
+    def _misled(self, start: Ensemble, samples: list[int]) -> Ensemble:
         """The networks after training on random labels. Their local energy on these labels is that of sharp minima."""
         import numpy as np
         import torch
 
+        from localentropy.networks.align import overlap
         from localentropy.networks.mlp.training import train_sgd
         from localentropy.networks.normalise import normalise
 
         coins = [stream.choice([-1.0, 1.0], len(self.inputs)) for stream in self.streams("coins", samples)]
         labels = torch.from_numpy(np.stack(coins)).to(self.inputs)
         networks = train_sgd(
-            networks,
+            start,
             self.inputs,
             labels,
             margin=self.parameters.margin,
@@ -211,11 +213,13 @@ class _Run(ReluRun[Parameters]):
             checkpoint=self.checkpoint("random_labels"),
         )
         errors = networks.errors(self.inputs, labels)
-        self.rows.add({"random_label_error": errors}, sample=samples)
+        misled = normalise(networks)[0]
+        own = overlap(normalise(start)[0], misled)
+        self.rows.add({"random_label_error": errors, "random_label_overlap_start": own}, sample=samples)
         self.report(f"random-label error {errors.mean():.3f}")
         self.local_energy(
             "random_label_noise",
-            normalise(networks)[0],
+            misled,
             samples,
             lambda perturbed: perturbed.errors(self.inputs, labels),
         )
