@@ -52,12 +52,25 @@ def align(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor]]
     matching maximises the sum of the cosines between incoming weights. For normalised networks (see `normalise`) this
     gives the smallest distance. Biases and the weights of the outputs are not used.
 
-    Raises:
-        DomainError: networks of two kinds or shapes.
+    Args:
+        reference: the networks that stay.
+        other: the networks whose hidden units are permuted; as many, of the same kind and shape.
 
     Returns:
         The permuted networks, and for each hidden layer the permutation [networks, units]: unit i of the layer was the
         unit permutation[network, i].
+
+    Raises:
+        DomainError: networks of two kinds or shapes.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.networks.align import align, overlap
+        >>> from localentropy.networks.mlp.network import Shape, random_orthogonal
+        >>> one, other = (random_orthogonal(Shape(10, 8, 2), [np.random.default_rng(seed)]) for seed in (0, 1))
+        >>> permuted, permutations = align(one, other)
+        >>> overlap(one, other).item() < overlap(one, permuted).item(), permutations[0].shape
+        (True, torch.Size([1, 8]))
     """
     require_networks("reference", reference)
     require_alike("other", other, reference)
@@ -75,12 +88,26 @@ def align_with_signs(reference: Networks, other: Networks) -> tuple[Networks, li
     The layers are matched one by one, as in `align`, but the matching maximises the sum of the absolute cosines. A unit
     whose cosine is negative is then turned. What the outputs receive is not used. Units must be odd and have no biases.
 
-    Raises:
-        DomainError: networks of two kinds or shapes, or with biases.
+    Args:
+        reference: the networks that stay.
+        other: the networks whose hidden units are permuted and turned; as many, of the same kind and shape.
 
     Returns:
         The matched networks; and for each hidden layer the permutation (see `align`) and the signs ±1 by which the
         weights of each unit are multiplied after the permutation, each [networks, units].
+
+    Raises:
+        DomainError: networks of two kinds or shapes, or with biases.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.networks.align import align_with_signs, overlap
+        >>> from localentropy.networks.binary_mlp.network import BinaryNetworks, Shape, uniform_initialization
+        >>> start = uniform_initialization(Shape(51, 21, 1, 3), [np.random.default_rng(0)], 1.0)
+        >>> network = BinaryNetworks.of(start)
+        >>> turned = BinaryNetworks((-network.weights[0], -network.weights[1]), ())  # the same function
+        >>> overlap(network, align_with_signs(network, turned)[0]).item()
+        1.0
     """
     require_networks("reference", reference)
     require_alike("other", other, reference)
@@ -99,22 +126,52 @@ def align_with_signs(reference: Networks, other: Networks) -> tuple[Networks, li
 
 
 def overlap(first: Layers, second: Layers) -> Tensor:
-    """Cosine between the weights of networks with the same index, float64 [networks].
+    """Cosine between the weights of networks with the same index.
 
     q = Σ w w' / (‖w‖ ‖w'‖) over the weights of all layers, without biases. In normalised networks all units, also the
     outputs, have the same weight in this sum.
 
+    Args:
+        first: networks.
+        second: as many, of the same kind and shape.
+
+    Returns:
+        float64 [networks].
+
     Raises:
         DomainError: networks of two kinds or shapes, or one whose weights are all zeros.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.align import overlap
+        >>> from localentropy.networks.layers import Layers
+        >>> one, other = Layers((torch.tensor([[[3.0, 4.0]]]),), ()), Layers((torch.tensor([[[4.0, 3.0]]]),), ())
+        >>> overlap(one, other).tolist()
+        [0.96]
     """
     return _cosine(*(products.sum(1) for products in _all_products(first, second)))
 
 
 def layer_overlaps(first: Layers, second: Layers) -> Tensor:
-    """Cosine between the weights of each layer, from the inputs to the outputs, float64 [networks, layers].
+    """Cosine between the weights of each layer, from the inputs to the outputs.
+
+    Args:
+        first: networks.
+        second: as many, of the same kind and shape.
+
+    Returns:
+        float64 [networks, layers].
 
     Raises:
         DomainError: networks of two kinds or shapes, or a layer whose weights are all zeros.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.networks.align import layer_overlaps
+        >>> from localentropy.networks.mlp.network import Shape, random_orthogonal
+        >>> networks = random_orthogonal(Shape(10, 8, 2), [np.random.default_rng(0)])
+        >>> layer_overlaps(networks, networks).round(decimals=6).tolist()
+        [[1.0, 1.0, 1.0]]
     """
     return _cosine(*_all_products(first, second))
 

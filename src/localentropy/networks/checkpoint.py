@@ -35,6 +35,16 @@ class Checkpoint:
 
     Raises:
         DomainError: an argument of another kind, or negative seconds.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> from localentropy.networks.checkpoint import Checkpoint
+        >>> with TemporaryDirectory() as folder:
+        ...     checkpoint = Checkpoint(Path(folder, "run"), key="my run", report=lambda line: None)
+        ...     checkpoint.save({"epoch": 7})
+        ...     print(checkpoint.load())
+        {'epoch': 7}
     """
 
     def __init__(self, path: Path, key: str, *, seconds: float = 300, report: Callable[[str], None] = print) -> None:

@@ -23,6 +23,13 @@ class Layers:
 
     Raises:
         DomainError: what are no tensors, of one type and finite, with shapes of layers that follow each other.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.layers import Layers
+        >>> two = Layers((torch.ones(2, 5, 3), torch.ones(2, 1, 5)), ())  # 3 inputs, 5 hidden units, an output
+        >>> two.networks, two.units, two.flat_weights().shape
+        (2, 6, torch.Size([2, 20]))
     """
 
     weights: tuple[Tensor, ...]
@@ -90,8 +97,21 @@ Networks = TypeVar("Networks", bound=Layers)
 def joined(parts: Sequence[Networks]) -> Networks:
     """All networks of several ensembles as one ensemble.
 
+    Args:
+        parts: networks of one kind and shape.
+
+    Returns:
+        All of them.
+
     Raises:
         DomainError: none, or networks of several kinds or shapes.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.layers import Layers, joined
+        >>> one = Layers((torch.ones(2, 5, 3),), ())
+        >>> joined([one, one, one]).networks
+        6
     """
     parts = require_list("parts", parts, Layers)
     if not parts:
@@ -108,8 +128,24 @@ def joined(parts: Sequence[Networks]) -> Networks:
 def require_indices(networks: object, count: int) -> list[int]:
     """The argument `networks` as a list of indices of `count` networks.
 
+    Args:
+        networks: the argument.
+        count: number of networks.
+
+    Returns:
+        The indices.
+
     Raises:
         DomainError: an index of no network, or none.
+
+    Example:
+        >>> from localentropy.networks.layers import require_indices
+        >>> require_indices(range(3), 5)
+        [0, 1, 2]
+        >>> require_indices([5], 5)
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: networks = 5 is out of range: allowed are integers from 0 to 4
     """
     listed = networks.tolist() if isinstance(networks, Tensor) else networks
     indices = [require_integer("networks", index, 0, count - 1) for index in require_list("networks", listed)]
@@ -129,6 +165,15 @@ def require_alike(name: str, networks: object, like: Layers, as_many: bool = Tru
 
     Raises:
         DomainError: says how they differ.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.layers import Layers, require_alike
+        >>> one, wide = Layers((torch.ones(2, 5, 3),), ()), Layers((torch.ones(2, 7, 3),), ())
+        >>> require_alike("wide", wide, one)
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: wide: weights of layer 0 of shape (2, 7, 3): allowed is (2, 5, 3)
     """
     if not isinstance(networks, Layers) or type(networks) is not type(like):
         raise DomainError(f"{name} = {type(networks).__name__} object: allowed are networks, {type(like).__name__}")
@@ -147,8 +192,20 @@ def require_alike(name: str, networks: object, like: Layers, as_many: bool = Tru
 def require_networks(name: str, networks: object, kind: type[Layers] = Layers) -> None:
     """Refuse what are no networks.
 
+    Args:
+        name: of the argument.
+        networks: the argument.
+        kind: what is allowed.
+
     Raises:
         DomainError: says what it is.
+
+    Example:
+        >>> from localentropy.networks.layers import require_networks
+        >>> require_networks("networks", 3)
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: networks = int object: allowed are networks, Layers
     """
     if not isinstance(networks, kind):
         raise DomainError(f"{name} = {type(networks).__name__} object: allowed are networks, {kind.__name__}")

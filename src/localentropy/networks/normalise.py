@@ -22,11 +22,23 @@ def normalise(networks: Networks) -> tuple[Networks, Tensor]:
 
     A dead unit has n = 0. Its output is a constant, and it stays as it is.
 
-    Raises:
-        DomainError: what are no networks.
+    Args:
+        networks: networks of ReLU units.
 
     Returns:
         The networks, in the same floating-point type, and the number of dead units [networks, hidden layers].
+
+    Raises:
+        DomainError: what are no networks.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.layers import Layers
+        >>> from localentropy.networks.normalise import normalise
+        >>> networks = Layers((torch.tensor([[[3.0, 4.0], [0.0, 0.0]]]), torch.ones(1, 1, 2)), ())
+        >>> scaled, dead = normalise(networks)
+        >>> scaled.weights[0].double().numpy().round(6).tolist(), dead.tolist()  # the second unit is dead
+        ([[[0.6, 0.8], [0.0, 0.0]]], [[1]])
     """
     require_networks("networks", networks)
     dtype = networks.weights[0].dtype

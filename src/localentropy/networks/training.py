@@ -15,8 +15,21 @@ from localentropy.networks.checkpoint import Checkpoint
 def require_finite(what: str, loss: Tensor, epoch: int) -> None:
     """Refuse a loss of any network that is not finite.
 
+    Args:
+        what: was trained.
+        loss: [networks].
+        epoch: for the message.
+
     Raises:
         ConvergenceError: says what was trained, and the epoch. The learning rate is too large.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.training import require_finite
+        >>> require_finite("CNN", torch.tensor([0.1, float("inf")]), epoch=3)
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.ConvergenceError: training of the CNN did not converge at epoch=3 (residual nan)
     """
     if not bool(torch.isfinite(loss).all()):
         raise ConvergenceError(f"training of the {what}", {"epoch": epoch}, float("nan"))
@@ -25,14 +38,26 @@ def require_finite(what: str, loss: Tensor, epoch: int) -> None:
 class Resumed:
     """The state of a training, restored from a checkpoint and saved to it where there is one.
 
+    Attributes:
+        first: the epoch to go on from.
+
     Args:
         checkpoint: the side file, or None.
         state: tensors that are saved. Restoring overwrites them in place, as it does the other two.
         generators: random streams.
         optimizer: an optimizer of torch.
 
-    Attributes:
-        first: the epoch to go on from.
+    Example:
+        >>> from pathlib import Path
+        >>> from tempfile import TemporaryDirectory
+        >>> import torch
+        >>> from localentropy.networks.checkpoint import Checkpoint
+        >>> from localentropy.networks.training import Resumed
+        >>> with TemporaryDirectory() as folder:
+        ...     checkpoint = Checkpoint(Path(folder, "run"), key="my run", report=lambda line: None)
+        ...     Resumed(checkpoint, {"weights": torch.ones(3)}).save_finished(10)
+        ...     print(Resumed(checkpoint, {"weights": torch.zeros(3)}).first)
+        10
     """
 
     def __init__(

@@ -31,9 +31,20 @@ from localentropy.quantities import BLOCK_OF_PATTERNS, CLASSES, INPUTS, LAYERS, 
 class Shape:
     """Layer sizes of a network: `hidden_layers` layers of `width` units each.
 
+    Attributes:
+        inputs: number of inputs, odd.
+        width: units of a hidden layer, odd.
+        hidden_layers: their number.
+        classes: number of outputs.
+
     Raises:
         DomainError: a size that is no integer; an even number of inputs or units, fewer than two classes, no hidden
             layer.
+
+    Example:
+        >>> from localentropy.networks.binary_mlp.network import Shape
+        >>> Shape(inputs=785, width=101, hidden_layers=2, classes=10).weights  # 785·101 + 101² + 101·10
+        90496
     """
 
     inputs: int
@@ -64,8 +75,19 @@ class Shape:
 class BinaryNetworks(Layers):
     """Networks of one shape: weights ±1, float32 [networks, outputs, inputs] of each layer; no biases.
 
+    Attributes:
+        weights: ±1, float32 [networks, outputs, inputs] of each layer.
+        biases: none.
+
     Raises:
         DomainError: see `Layers`; weights other than ±1, or biases.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.binary_mlp.network import BinaryNetworks
+        >>> network = BinaryNetworks((torch.ones(1, 3, 5), torch.tensor([[[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]])), ())
+        >>> network.outputs(torch.ones(1, 5)).tolist()  # networks, classes, patterns
+        [[[3.0], [-3.0]]]
     """
 
     def __post_init__(self) -> None:
@@ -129,9 +151,22 @@ class BinaryNetworks(Layers):
 
 
 def first_sums(weights: Tensor, inputs: Tensor) -> Tensor:
-    """The sums W h of a layer [networks, outputs, inputs] at inputs [patterns, inputs]: [networks, outputs, patterns].
+    """The sums W h of a layer.
 
     All networks are one matrix product; in this order its factors are fastest on a CPU.
+
+    Args:
+        weights: [networks, outputs, inputs].
+        inputs: [patterns, inputs].
+
+    Returns:
+        [networks, outputs, patterns].
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.binary_mlp.network import first_sums
+        >>> first_sums(torch.ones(2, 3, 5), torch.ones(7, 5)).shape
+        torch.Size([2, 3, 7])
     """
     return (inputs @ weights.flatten(0, 1).T).T.unflatten(0, weights.shape[:2])
 
@@ -139,8 +174,23 @@ def first_sums(weights: Tensor, inputs: Tensor) -> Tensor:
 def uniform_initialization(shape: Shape, generators: Sequence[np.random.Generator], spread: float) -> Layers:
     """Real weights uniform in [−spread, spread], one network from each generator, float32 on the CPU (a choice).
 
+    Args:
+        shape: sizes of the layers.
+        generators: one for each network.
+        spread: half-width, in (0, 1].
+
+    Returns:
+        Real weights, without biases.
+
     Raises:
         DomainError: no shape, no generators, a spread outside (0, 1].
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.networks.binary_mlp.network import Shape, uniform_initialization
+        >>> start = uniform_initialization(Shape(51, 21, 1, 3), [np.random.default_rng(0)], spread=0.5)
+        >>> [tuple(weight.shape) for weight in start.weights]
+        [(1, 21, 51), (1, 3, 21)]
     """
     if not isinstance(shape, Shape):
         raise DomainError(f"shape = {shown(shape)}: allowed is a Shape of {__name__}")

@@ -81,9 +81,24 @@ def train(
         checkpoint: where the state is saved, and from where the training goes on.
         report: receives lines of progress.
 
+    Returns:
+        The networks, and the number of epochs.
+
     Raises:
         DomainError: what are no networks, inputs or labels of another shape or type, inputs other than ±1, other
             classes; a parameter that is not positive, or for which sums would not be exact.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from localentropy.networks.binary_mlp.network import Shape, uniform_initialization
+        >>> from localentropy.networks.binary_mlp.training import train
+        >>> inputs = torch.from_numpy(np.random.default_rng(0).choice(np.array([-1, 1], np.float32), (60, 51)))
+        >>> labels, stream = inputs[:, 0].gt(0).long(), np.random.default_rng(1)
+        >>> start = uniform_initialization(Shape(51, 51, 1, 2), [stream], 0.1)
+        >>> how = {"logit_scale": 1.0, "learning_rate": 0.1, "batch": 20, "epochs": 50, "generator": stream}
+        >>> train(start, inputs, labels, **how).networks.errors(inputs, labels).tolist()
+        [0.0]
     """
     require_networks("start", start)
     if start.biases:
@@ -136,8 +151,23 @@ class StraightThrough:
         limits: the value of a real weight 1 in each layer's units; real weights are clipped there.
         scales: factors of the sums of each layer, 1/√n; at the output c/√n.
 
+    Args:
+        start: real weights in [−1, 1].
+        logit_scale: c.
+        learning_rate: step size.
+        batch: patterns in a mini-batch.
+
     Raises:
         DomainError: sums could reach numbers that float32 rounds.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.networks.binary_mlp.network import Shape, uniform_initialization
+        >>> from localentropy.networks.binary_mlp.training import StraightThrough
+        >>> start = uniform_initialization(Shape(51, 21, 1, 3), [np.random.default_rng(0)], 1.0)
+        >>> state = StraightThrough(start, logit_scale=1.0, learning_rate=0.1, batch=20)
+        >>> bool((state.networks().weights[0] == start.weights[0].sign()).all())
+        True
     """
 
     def __init__(self, start: Layers, *, logit_scale: float, learning_rate: float, batch: int) -> None:

@@ -81,8 +81,24 @@ class Folded(Layers):
 def fold(cnn: CNN, over: Statistics) -> Folded:
     """The networks in evaluation mode. Batch norm has the statistics `over` a set of images.
 
+    Args:
+        cnn: the networks.
+        over: statistics of the inputs of their batch norms.
+
+    Returns:
+        Networks without batch norm.
+
     Raises:
         DomainError: what are no networks, or statistics of other networks.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from localentropy.networks.cnn.folding import fold
+        >>> from localentropy.networks.cnn.network import random_cnn, statistics
+        >>> cnn, images = random_cnn(2, [np.random.default_rng(0)]), torch.rand(5, 3, 32, 32)
+        >>> fold(cnn, statistics(cnn, images)).scores(images).shape  # networks, patterns, classes
+        torch.Size([1, 5, 10])
     """
     require_cnn("cnn", cnn)
     require_statistics(over, cnn)

@@ -42,8 +42,19 @@ Initialization = Literal["pytorch", "he"]
 def channels(width: int) -> list[tuple[int, int]]:
     """(outputs, inputs) of the four convolutions and the linear layer.
 
+    Args:
+        width: k, filters of the first convolution.
+
+    Returns:
+        Five pairs.
+
     Raises:
         DomainError: width no integer or below 1.
+
+    Example:
+        >>> from localentropy.networks.cnn.network import channels
+        >>> channels(16)
+        [(16, 3), (32, 16), (64, 32), (128, 64), (10, 128)]
     """
     width = WIDTH.require(width)
     sizes = [COLOURS, width, 2 * width, 4 * width, 8 * width, CLASSES]
@@ -53,8 +64,19 @@ def channels(width: int) -> list[tuple[int, int]]:
 def parameter_count(width: int) -> int:
     """Number of trainable parameters of one network.
 
+    Args:
+        width: k, filters of the first convolution.
+
+    Returns:
+        The number.
+
     Raises:
         DomainError: width no integer or below 1.
+
+    Example:
+        >>> from localentropy.networks.cnn.network import parameter_count
+        >>> parameter_count(16)
+        98970
     """
     *convolutions, (classes, features) = channels(width)
     return sum(TAPS * after * before + 2 * after for after, before in convolutions) + classes * (features + 1)
@@ -174,8 +196,20 @@ class Statistics:
 def require_statistics(over: object, cnn: CNN) -> None:
     """Refuse what are no statistics of these networks.
 
+    Args:
+        over: the argument.
+        cnn: the networks.
+
     Raises:
         DomainError: says which argument.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.networks.cnn.network import random_cnn, require_statistics
+        >>> require_statistics([0.0, 1.0], random_cnn(2, [np.random.default_rng(0)]))
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: over = list object: allowed are Statistics, as `statistics` makes them
     """
     if not isinstance(over, Statistics):
         raise DomainError(f"over = {type(over).__name__} object: allowed are Statistics, as `statistics` makes them")
@@ -189,15 +223,40 @@ def require_statistics(over: object, cnn: CNN) -> None:
 def require_cnn(name: str, networks: object) -> None:
     """Refuse what are no convolutional networks.
 
+    Args:
+        name: of the argument.
+        networks: the argument.
+
     Raises:
         DomainError: says what it is.
+
+    Example:
+        >>> from localentropy.networks.cnn.network import require_cnn
+        >>> require_cnn("cnn", "resnet")
+        Traceback (most recent call last):
+            ...
+        localentropy.errors.DomainError: cnn = str object: allowed are networks, CNN
     """
     if not isinstance(networks, CNN):
         raise DomainError(f"{name} = {type(networks).__name__} object: allowed are networks, CNN")
 
 
 def pooled(activations: Tensor, pool: int) -> Tensor:
-    """Max-pooling over squares of `pool` pixels."""
+    """Max-pooling over squares of `pool` pixels.
+
+    Args:
+        activations: [patterns, channels, height, width].
+        pool: side of a square; 1 changes nothing.
+
+    Returns:
+        [patterns, channels, height / pool, width / pool].
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.cnn.network import pooled
+        >>> pooled(torch.arange(4.0).view(1, 1, 2, 2), 2).tolist()
+        [[[[3.0]]]]
+    """
     return functional.max_pool2d(activations, pool) if pool > 1 else activations
 
 
@@ -213,8 +272,19 @@ def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
         images: [patterns, 3, 32, 32].
         block: images that are processed at once; it bounds the memory.
 
+    Returns:
+        Means and variances.
+
     Raises:
         DomainError: what are no networks, images of another shape or type or not finite, block < 1.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from localentropy.networks.cnn.network import random_cnn, statistics
+        >>> found = statistics(random_cnn(2, [np.random.default_rng(0)]), torch.rand(5, 3, 32, 32))
+        >>> [tuple(mean.shape) for mean in found.means]  # networks, channels of each batch norm
+        [(1, 2), (1, 4), (1, 8), (1, 16)]
     """
     require_cnn("cnn", cnn)
     require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=cnn.linear)
@@ -250,8 +320,18 @@ def random_cnn(
         initialization: of the filters. "pytorch": uniform in ±1/√(fan-in), as `nn.Conv2d` draws them; "he": uniform in
             ±√(6/fan-in), the rule of He et al. for ReLU units. Equal generators give proportional filters.
 
+    Returns:
+        The networks.
+
     Raises:
         DomainError: width no integer or below 1, no generators, an unknown initialization.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.networks.cnn.network import random_cnn
+        >>> cnn = random_cnn(16, [np.random.default_rng(seed) for seed in (0, 1)])
+        >>> cnn.networks, cnn.width
+        (2, 16)
     """
     layers = channels(width)
     generators = require_generators(generators)

@@ -79,10 +79,25 @@ def train(
         checkpoint: where the state is saved, also after the last epoch, and from where the training goes on.
         report: receives lines of progress.
 
+    Returns:
+        The networks, with the loss and the overlaps of each epoch.
+
     Raises:
         DomainError: what are no networks, images or labels of another shape or type, an unknown optimizer or precision,
             a number out of range, not one generator for each network.
         ConvergenceError: the loss is not finite, because the learning rate is too large.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from localentropy.networks.cnn.network import random_cnn
+        >>> from localentropy.networks.cnn.training import train
+        >>> images = torch.from_numpy(np.random.default_rng(0).random((20, 3, 32, 32), np.float32))
+        >>> start = random_cnn(2, [np.random.default_rng(0)])
+        >>> how = {"optimizer": "sgd", "learning_rate": 0.01, "momentum": 0.9, "batch": 10, "epochs": 2}
+        >>> trained = train(start, images, torch.arange(20) % 10, **how, generators=[np.random.default_rng(1)])
+        >>> trained.loss.shape, bool(trained.loss[1] < trained.loss[0])
+        (torch.Size([2, 1]), True)
     """
     require_cnn("start", start)
     images = require_tensor("images", images, ("patterns", COLOURS, *PIXELS), like=start.linear).detach()

@@ -35,6 +35,18 @@ class Packed:
     Attributes:
         flat: all parameters, [size].
         trainable: 1 where `flat` holds a parameter of the networks, 0 at the fixed entries.
+
+    Args:
+        ensemble: the networks.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.networks.mlp.gradient import Packed
+        >>> from localentropy.networks.mlp.network import Shape, random_orthogonal
+        >>> shape = Shape(10, 8, 2)
+        >>> packed = Packed(random_orthogonal(shape, [np.random.default_rng(0)]))
+        >>> int(packed.trainable.sum()) == shape.parameters
+        True
     """
 
     def __init__(self, ensemble: Ensemble) -> None:
@@ -106,6 +118,13 @@ class Patterns:
         inputs: [blocks, 1 or networks, columns, length]. A column has the inputs, a 1, and zeros up to a multiple of 4.
         labels: ±1, [blocks, 1 or networks, length]; 0 at places of the last block without a pattern.
         count: number of patterns.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.mlp.gradient import Patterns
+        >>> patterns = Patterns.blocked(torch.ones(70, 10), torch.ones(70), length=32)
+        >>> patterns.inputs.shape, patterns.batch(2).count  # 10 inputs and a 1 fill 12 columns
+        (torch.Size([3, 1, 12, 32]), 6)
     """
 
     inputs: Tensor
@@ -156,6 +175,21 @@ class SquareHinge:
         loss: mean loss [networks], float64.
         wrong: number of patterns with y f ≤ 0 [networks].
         active: whether the network is worked on, [networks]. The user sets it to False where the loss stays 0.
+
+    Args:
+        packed: the networks.
+        margin: of the loss, positive.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from localentropy.networks.mlp.gradient import Packed, Patterns, SquareHinge
+        >>> from localentropy.networks.mlp.network import Shape, random_orthogonal
+        >>> networks = random_orthogonal(Shape(10, 8, 2), [np.random.default_rng(0)])
+        >>> inputs, labels, loss = torch.eye(10), torch.ones(10), SquareHinge(Packed(networks), margin=1.0)
+        >>> loss(Patterns.blocked(inputs, labels))
+        >>> loss.wrong.item() / 10 == networks.errors(inputs, labels).item()
+        True
     """
 
     def __init__(self, packed: Packed, margin: float) -> None:

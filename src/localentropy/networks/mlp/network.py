@@ -29,8 +29,18 @@ from localentropy.quantities import BLOCK_OF_PATTERNS, INPUTS, LAYERS, WIDTH
 class Shape:
     """Layer sizes of a network.
 
+    Attributes:
+        inputs: number of inputs.
+        width: units of a hidden layer.
+        hidden_layers: their number.
+
     Raises:
         DomainError: a size that is no integer or below 1.
+
+    Example:
+        >>> from localentropy.networks.mlp.network import Shape
+        >>> Shape(inputs=10, width=8, hidden_layers=2).parameters  # 8·11 + 8·9 + 9
+        169
     """
 
     inputs: int
@@ -57,8 +67,19 @@ class Shape:
 class Ensemble(Layers):
     """Networks of one shape: weights [networks, outputs, inputs] and biases [networks, outputs] of each layer.
 
+    Attributes:
+        weights: [networks, outputs, inputs] of each layer.
+        biases: [networks, outputs] of each layer.
+
     Raises:
         DomainError: see `Layers`; no biases, several outputs, hidden layers of several widths.
+
+    Example:
+        >>> import torch
+        >>> from localentropy.networks.mlp.network import Ensemble
+        >>> networks = Ensemble((torch.ones(1, 4, 3), torch.ones(1, 1, 4)), (torch.zeros(1, 4), torch.zeros(1, 1)))
+        >>> networks(torch.ones(2, 3)).tolist()  # networks, patterns
+        [[12.0, 12.0]]
     """
 
     def __post_init__(self) -> None:
@@ -142,8 +163,22 @@ def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -
     signs fixed by the diagonal of R. In hidden layers they are multiplied by √2, which keeps the size of the signal
     through ReLU units (a choice). Biases are 0. Source: overparam, §III; Saxe et al. 2013.
 
+    Args:
+        shape: sizes of the layers.
+        generators: one for each network.
+
+    Returns:
+        The networks.
+
     Raises:
         DomainError: no shape, or no generators.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.networks.mlp.network import Shape, random_orthogonal
+        >>> (first,) = random_orthogonal(Shape(10, 8, 2), [np.random.default_rng(0)]).weights[0]
+        >>> bool(np.allclose(first @ first.T, 2 * np.eye(8), atol=1e-5))  # rows of squared norm 2
+        True
     """
     if not isinstance(shape, Shape):
         raise DomainError(f"shape = {shown(shape)}: allowed is a Shape of {__name__}")

@@ -80,10 +80,24 @@ def train_adam(
         checkpoint: where the state is saved, and from where the training goes on.
         report: receives lines of progress.
 
+    Returns:
+        The networks, with their losses and the numbers of their updates.
+
     Raises:
         DomainError: what are no networks, inputs or labels of another shape or type, labels other than ±1, a number out
             of range.
         ConvergenceError: the loss is not finite.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from localentropy.networks.mlp.network import Shape, random_orthogonal
+        >>> from localentropy.networks.mlp.training import train_adam
+        >>> networks = random_orthogonal(Shape(10, 8, 2), [np.random.default_rng(0)])
+        >>> inputs = torch.from_numpy(np.random.default_rng(1).standard_normal((40, 10)).astype(np.float32))
+        >>> trained = train_adam(networks, inputs, inputs[:, 0].sign(), margin=1.0, learning_rate=0.01, epochs=200)
+        >>> trained.ensemble.errors(inputs, inputs[:, 0].sign()).tolist()
+        [0.0]
     """
     require_networks("ensemble", ensemble, Ensemble)
     inputs = require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0]).detach()
@@ -146,7 +160,7 @@ def train_sgd(
     generators: Sequence[np.random.Generator],
     checkpoint: Checkpoint | None = None,
 ) -> Ensemble:
-    """Mini-batch SGD on the square-hinge loss for a fixed number of epochs; returns the networks reached.
+    """Mini-batch SGD on the square-hinge loss for a fixed number of epochs.
 
     A network has finished when it made no error on any mini-batch of an epoch, and makes none after it. From then on it
     stays as it is.
@@ -162,10 +176,25 @@ def train_sgd(
         generators: one for each network, for its orders.
         checkpoint: where the state is saved, also after the last epoch, and from where the training goes on.
 
+    Returns:
+        The networks reached.
+
     Raises:
         DomainError: what are no networks, inputs or labels of another shape or type, labels other than ±1, a number out
             of range, not one generator for each network.
         ConvergenceError: the loss is not finite, because the learning rate is too large.
+
+    Example:
+        >>> import numpy as np
+        >>> import torch
+        >>> from localentropy.networks.mlp.network import Shape, random_orthogonal
+        >>> from localentropy.networks.mlp.training import train_sgd
+        >>> streams = [np.random.default_rng(0)]
+        >>> networks = random_orthogonal(Shape(10, 8, 2), streams)
+        >>> inputs = torch.from_numpy(np.random.default_rng(1).standard_normal((40, 10)).astype(np.float32))
+        >>> labels, how = inputs[None, :, 0].sign(), {"margin": 1.0, "learning_rate": 0.1, "batch": 10, "epochs": 100}
+        >>> train_sgd(networks, inputs, labels, **how, generators=streams).errors(inputs, labels).tolist()
+        [0.0]
     """
     require_networks("ensemble", ensemble, Ensemble)
     inputs = require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0]).detach()
