@@ -35,6 +35,12 @@ class Claim(BaseModel):
         "function's arguments to them where an argument is not <name>",
     )
 
+    evidence: str | None = Field(
+        default=None,
+        description="what is independent of the test and speaks for its verdict, in words without numbers; claims "
+        "whose numbers do so are named in brackets, such as (S02)",
+    )
+
     @property
     def paper(self) -> str:
         """Key of the paper."""

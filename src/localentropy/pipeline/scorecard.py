@@ -51,7 +51,7 @@ class ScorecardJob(OutputJob):
         require_known(paper, tested_papers(configuration), "paper with claims")
         claims = {key: claim for key, claim in configuration.claims.items() if claim.paper == paper}
         names = dict.fromkeys(name for claim in claims.values() for name in claim.arguments.values())
-        dumped = {key: claim.model_dump(mode="json") for key, claim in claims.items()}
+        dumped = {key: claim.model_dump(mode="json", exclude={"evidence"}) for key, claim in claims.items()}
         return cls.from_experiments(configuration, f"{paper}_{SUMMARY}", names, claims=dumped, text=read_text(paper))
 
     @property
