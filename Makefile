@@ -34,7 +34,7 @@ $(error $(UNUSED)=$(value $(UNUSED)): $(firstword $(filter $(WITHOUT_VALUES),$(M
 endif
 
 .DEFAULT_GOAL := help
-OWN := help setup all scorecard report dag $(WITHOUT_VALUES)
+OWN := help setup all scorecard report dag article $(WITHOUT_VALUES)
 # A file or folder of such a name, which make would take for what was asked for: `make tests` would be up to date.
 FILES := $(filter-out $(OWN),$(wildcard $(MAKECMDGOALS)))
 .PHONY: $(OWN) $(FILES)
@@ -46,6 +46,7 @@ help:
 	@echo "                           with another value, into figures/$(SCALE)-wide/ (docs/configuration.md has the keys)"
 	@echo "make all                   every figure of every paper"
 	@echo "make scorecard | report    every claim of every paper with its verdict | Snakemake's HTML report of everything"
+	@echo "make article               the replication report, HTML and PDF, of the committed figures; of a run: make article SCALE=smoke"
 	@echo "make dag                   a picture of what is made from what"
 	@echo "make notebooks             run the notebooks, render them as HTML"
 	@echo "make site                  figures with charts, verdicts, theory, reference as pages, into site/ (it needs no network)"
@@ -77,6 +78,10 @@ all scorecard report dag $(FILES): setup
 
 notebooks site: setup
 	$(SNAKEMAKE) $@
+
+# Without a variable: of the figures and scorecards that come with the code.
+article: setup
+	$(if $(filter SCALE RUN SET,$(GIVEN)),$(WITH_VALUES),$(BIN)/python -m localentropy article figures --gallery)
 
 # Any other word is a target of Snakemake's, such as a figure of any paper: figure3, margins_figure2, ...
 .DEFAULT:

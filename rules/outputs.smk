@@ -68,7 +68,7 @@ rule scorecard:
         "the scorecards are up to date"
 
 
-# These three are made anew each time they are asked for.
+# These are made anew each time they are asked for.
 
 
 rule dag:
@@ -108,6 +108,27 @@ rule report:
         "writing the report"
     shell:
         "snakemake all scorecard --report {params.file:q} {params.configuration} > {log:q} 2>&1"
+
+
+rule article:
+    "the replication report: one document of all sources, as a page and as PDF"
+    input:
+        pipeline.files("article"),
+    log:
+        f"logs/{pipeline.configuration.folder}/article.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        folder=f"figures/{pipeline.configuration.folder}",
+        configuration=pipeline.configuration_arguments(),
+    message:
+        "writing the replication report"
+    shell:
+        "python -m localentropy article {params.folder:q} {params.configuration} > {log:q} 2>&1"
 
 
 rule site:

@@ -53,7 +53,7 @@ LEGEND = {
 }
 """Column of the table → what it tells, below the table."""
 
-_SUMMARY = [
+SUMMARY = [
     "text",
     "sentences",
     Verdict.REPRODUCED,
@@ -65,6 +65,7 @@ _SUMMARY = [
     "fail",
     Verdict.NOT_TESTABLE,
 ]
+"""Headings of the page over all papers."""
 
 
 def table(claims: Mapping[str, Claim], findings: Mapping[str, Finding], scale: str, text: str) -> pd.DataFrame:
@@ -138,11 +139,11 @@ def markdown(card: pd.DataFrame, paper: str, scale: str) -> str:
     lines = [f"# Scorecard of {paper} at scale {scale}", "", f"{counts(card)}.", ""]
     lines += [f"A claim's test and its conditions: `config/{paper}/claims.yaml` and `src/localentropy/claims/`.", ""]
     lines += ["| | " + " | ".join(list(SHOWN.values())[1:]) + " |", "|---" * len(SHOWN) + "|"]
-    for row in _shown(card).to_dict("records"):
+    for row in cells(card).to_dict("records"):
         verdict, off = row.pop("verdict"), row.pop("off")
         symbol = f"{SYMBOLS[Verdict(verdict)]} {off}".strip() if verdict else ""
         lines.append("| " + " | ".join([symbol, *map(_cell, row.values())]) + " |")
-    words = {verdict: verdict.value for verdict in Verdict} | {Verdict.OFF: _off_by("the part that is given")}
+    words = {verdict: verdict.value for verdict in Verdict} | {Verdict.OFF: off_by("the part that is given")}
     legend = "; ".join(f"{symbol} {words[verdict]}" for verdict, symbol in SYMBOLS.items())
     columns = [f"- *{SHOWN[column]}*: {told}." for column, told in LEGEND.items()]
     return "\n".join([*lines, "", f"{legend}.", "", *columns]) + "\n"
@@ -152,21 +153,21 @@ def summary_markdown(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
     """The counts over all papers, then of each."""
     whole = pd.concat(cards.values())
     lines = [f"# Scorecards at scale {scale}", "", f"{counts(whole)}.", ""]
-    lines += ["| " + " | ".join(_SUMMARY) + " |", "|---" * len(_SUMMARY) + "|"]
+    lines += ["| " + " | ".join(SUMMARY) + " |", "|---" * len(SUMMARY) + "|"]
     for paper, card in cards.items():
-        cells = [f"[{paper}]({paper}/scorecard.md)", *_summed(card)]
+        cells = [f"[{paper}]({paper}/scorecard.md)", *summed(card)]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join(lines) + "\n"
 
 
 def summary_html(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
     """The same as a page that links the papers' pages."""
-    rows = [(f'<a href="{paper}/scorecard.html">{paper}</a>', *_summed(card)) for paper, card in cards.items()]
-    style = pd.DataFrame(rows, columns=_SUMMARY).style
+    rows = [(f'<a href="{paper}/scorecard.html">{paper}</a>', *summed(card)) for paper, card in cards.items()]
+    style = pd.DataFrame(rows, columns=SUMMARY).style
     return _page(style, "scorecards", f"Scorecards at scale {scale}.")
 
 
-def _summed(card: pd.DataFrame) -> list[int]:
+def summed(card: pd.DataFrame) -> list[int]:
     """The cells of one paper on the page over all."""
     sentences, ours = _numbers(card)
     reproduced, _, failed, open_ = sentences
@@ -179,8 +180,8 @@ def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
     def coloured(verdict: str) -> str:
         return f"color: white; background: {COLOURS[words[verdict]]}" if verdict else ""
 
-    shown = _shown(card)
-    told = [_off_by(off) if off else verdict for verdict, off in zip(shown["verdict"], shown["off"], strict=True)]
+    shown = cells(card)
+    told = [off_by(off) if off else verdict for verdict, off in zip(shown["verdict"], shown["off"], strict=True)]
     words = {said: Verdict(verdict) for said, verdict in zip(told, shown["verdict"], strict=True) if verdict}
     shown = shown.assign(verdict=told).drop(columns="off")
     style = shown.rename(columns=SHOWN).style.map(coloured, subset=["verdict"]).format(escape="html")
@@ -193,7 +194,7 @@ def _page(style: Styler, name: str, caption: str) -> str:
     return str(page.to_html(doctype_html=True))
 
 
-def _shown(card: pd.DataFrame) -> pd.DataFrame:
+def cells(card: pd.DataFrame) -> pd.DataFrame:
     """The cells. What is said of a claim stands in the first of its rows only."""
     rows = list(card.itertuples())
     ours = [_number(row.value, row.error) for row in rows]
@@ -228,6 +229,6 @@ def _held(value: float, error: float, bound: str, lower: float, upper: float, ve
     return " ".join([SYMBOLS[verdict], ", ".join(filter(None, (bound, side)))]).strip()
 
 
-def _off_by(far: str) -> str:
+def off_by(far: str) -> str:
     """The verdict on a claim whose statement holds and whose printed number does not, with how far it is off."""
     return f"{Verdict.OFF} by {far}"

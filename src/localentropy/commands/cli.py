@@ -261,6 +261,25 @@ def site(
 
 
 @app.command()
+def article(
+    folder: Annotated[Path, typer.Argument(help="where to write article.html and article.pdf")],
+    published: Annotated[bool, typer.Option("--gallery", help="of the committed figures and scorecards")] = False,
+    scale: Scale = None,
+    config: Overrides = None,
+    configfile: Files = None,
+    run_name: Run = None,
+) -> None:
+    """Write the replication report of all sources: figures, verdicts, deviations of protocol, contradictions."""
+    from localentropy.commands.article import write
+
+    if published and any((scale, config, configfile, run_name)):
+        raise ConfigError(
+            "--gallery: the committed figures have one scale and the shipped values; give no other option"
+        )
+    print(*write(folder, None if published else _configuration(scale, config, configfile, run_name)), sep="\n")
+
+
+@app.command()
 def golden() -> None:
     """Copy the current numbers and verdicts of the smoke scale to tests/golden/."""
     from localentropy.commands.gallery import collect_golden

@@ -80,9 +80,30 @@ def _captioned(record: Mapping[str, Any]) -> str:
     return "\n".join(["", "", _plain(record["caption"]), *table, "", ""])
 
 
+def described(paper: str, figure: str) -> tuple[str, dict[str, str]]:
+    """Caption and settings of a figure of the gallery, from `docs/<paper>/gallery.md`.
+
+    Raises:
+        ArtifactError: the page has none.
+    """
+    page = Path("docs", paper, "gallery.md")
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    _, found, after = text.partition(f"<!-- {figure} -->")
+    caption, *rows = after.partition(f"<!-- /{figure} -->")[0].strip().splitlines() or [""]
+    if not (found and caption):
+        raise ArtifactError(f"{page}: no caption of {figure}; run `python -m localentropy gallery {figure}`")
+    cells = [re.split(r"(?<!\\)\|", row)[1:-1] for row in rows[3:]]
+    return _unmarked(caption), {_unmarked(name): _unmarked(value) for name, value in cells}
+
+
 def _plain(text: str) -> str:
     """Text without the marks of Markdown."""
     return re.sub(r"([\\*`|<~])", r"\\\1", text)
+
+
+def _unmarked(text: str) -> str:
+    """The text that `_plain` was made from."""
+    return re.sub(r"\\(.)", r"\1", text).strip()
 
 
 def _counts(page: str) -> str:

@@ -26,6 +26,7 @@ from sphinx.application import Sphinx
 from sphinx.cmd.build import build_main
 from sphinx.transforms import SphinxTransform
 
+from localentropy.commands import article
 from localentropy.commands.behind import TAG, BehindClaims, BehindFigures, with_links
 from localentropy.commands.gallery import GALLERY
 from localentropy.commands.notebook import in_site
@@ -60,6 +61,10 @@ BLOCK = r"^(\S.*)\n\n((?: {2,}(?!>>>)\S.*(?:\n(?= ))?)+)"
 SESSION = r"^ *>>> .*(?:\n *\S.*)*"
 """Lines of an example, with what they print."""
 
+COUNTED = "<!-- /scorecard -->"
+REPORT = '<a href="article.html">All of it in one document</a>, also as <a href="article.pdf">PDF</a>.'
+"""The link to the replication report, on the first page behind the counts. There the report is made with the site."""
+
 MARK = ".localentropy-site"
 """A file in the folder of a site, complete or not: the folder may be deleted."""
 
@@ -90,6 +95,7 @@ def build(folder: Path) -> None:
         options = ["--quiet", "--fail-on-warning", "--jobs=auto", f"--doctree-dir={parsed}"]
         if build_main([*options, f"--conf-dir={CONFIGURATION}", ".", str(folder)]):
             raise LocalEntropyError(f"{folder}: the site is not as it should be; the lines above say why")
+    article.write(folder, None)
 
 
 def _reference(package: str) -> str:
@@ -142,7 +148,7 @@ def _read_notebook(_: Sphinx, page: str, source: list[str]) -> None:
 
 
 def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
-    """Add to a page the list of the pages below it, which is the navigation of the site."""
+    """Add to a page the list of the pages below it, the navigation of the site, and to the first one the report."""
     papers = find_papers()
     chapters = {
         "Start": [
@@ -169,6 +175,8 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
         "Learn and extend": ["notebooks/README", "CONTRIBUTING", "CHANGELOG"],
         "Reference of the library": [f"docs/api/{package}" for package in LIBRARY],
     }
+    if page == "README":
+        source[0] = source[0].replace(COUNTED, f"{COUNTED} {REPORT}", 1)
     solvers = {"Solvers": [f"/{file.with_suffix('')}" for file in sorted(Path("docs/solvers").glob("[a-z]*.md"))]}
     tours = {"Notebooks": [f"/{file.with_suffix('')}" for file in sorted(Path("notebooks").glob("*.py"))]}
     below = {"README": chapters, "docs/solvers/README": solvers, "notebooks/README": tours}

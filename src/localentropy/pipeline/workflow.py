@@ -54,6 +54,8 @@ LOOKS = [
     *("dag", "rulegraph", "filegraph", "d3dag"),
 ]
 """Options with which Snakemake makes nothing."""
+OF_EVERYTHING = ("report", "article")
+"""Targets that need all figures and scorecards."""
 
 
 class Pipeline:
@@ -238,7 +240,9 @@ class Pipeline:
         """The figures and scorecards of these targets. Other targets have none."""
         known = {*self.targets(), "all", SUMMARY}
         # A file below results/figures/<paper>/<figure> is asked for too.
-        wanted = [("all", SUMMARY) if word == "report" else (word, "_".join(Path(word).parts[2:4])) for word in targets]
+        wanted = [
+            ("all", SUMMARY) if word in OF_EVERYTHING else (word, "_".join(Path(word).parts[2:4])) for word in targets
+        ]
         with _stopping():
             return [job for names in wanted for name in names if name in known for job in self.outputs(name)]
 
@@ -256,7 +260,7 @@ class Pipeline:
             return
         files = [str(job.published.with_suffix(suffix)) for job in outputs for suffix in job.SUFFIXES]
         others = {"report": FIGURES / self.configuration.folder / "report.html", "dag": FIGURES / "dag.svg"}
-        others["site"] = Path("site/index.html")
+        others |= {"article": FIGURES / self.configuration.folder / "article.html", "site": Path("site/index.html")}
         files += [str(file) for name, file in others.items() if name in targets and file.exists()]
         pages = [file for file in files if file.endswith((".png", ".html", ".svg"))]
         if len(pages) == 1:

@@ -1,0 +1,360 @@
+"""`article`: the replication report, one document of all sources as HTML and as PDF.
+
+Every number in it is taken from a table, a record or the configuration. The sentences between them are here.
+"""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from localentropy import __version__
+from localentropy.atomic import file_hash
+from localentropy.claims import rendering
+from localentropy.claims.claim import Kind
+from localentropy.claims.conditions import Verdict
+from localentropy.commands.behind import claims_of, theory_of
+from localentropy.commands.document import Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
+from localentropy.commands.gallery import GALLERY, described
+from localentropy.commands.protocol import protocol
+from localentropy.errors import ArtifactError
+from localentropy.pipeline import artifacts, provenance
+from localentropy.pipeline.config import ROOT, Configuration, find_papers, load_program, resolve, split_target
+from localentropy.pipeline.outputs import FigureJob
+from localentropy.pipeline.scorecard import ScorecardJob, tested_papers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAME = "article"
+"""The files are called so, and the target of Snakemake."""
+HASH = 12
+"""How many digits of a hash are printed."""
+AGAINST = (Verdict.NOT_REPRODUCED, Verdict.OFF)
+"""Verdicts that contradict a source, in its sentence or in its printed number."""
+
+METHOD = {
+    "What is replicated": """\
+A source is a paper, or a paper and a talk. Its figures are computed anew by the code of this repository, from the text
+of the source and from nothing else. Not all parameters of the figures are known to us. So a figure is not laid over the
+printed one. Instead, what the text says about it was written down as sentences, in our own words and with the place in
+the text. Each sentence is tested on the tables of numbers from which the figures are drawn.""",
+    "Verdicts": """\
+A test is a list of conditions. A condition is a number with its standard error, if it has one, and what the number is
+held to. A sentence has the verdict of its worst condition. It is <i>reproduced</i> if all conditions hold. It is
+<i>reproduced, printed number off</i> if the statement holds and a number that is printed beside it differs from ours in
+its digits. It is <i>not testable at this scale</i> if the samples or sizes are too few to decide. Otherwise it is
+<i>not reproduced</i>. The test of a sentence asks for what the text says and for nothing stricter. What we add has
+entries of its own, which are marked “ours” and are counted apart. The rule of a test is to be written before its number
+is seen, and a test that fails is not relaxed.""",
+    "Protocol": """\
+Each experiment has a section of the configuration. There a value is marked (T) if the text states it, and (C) if it is
+chosen here because the text does not state it. Sizes are chosen for three scales. The scale <i>paper</i> has the sizes
+of the text where it states them. The tables <i>Deviations of protocol</i> list every marked value, and every size that
+is not that of the scale <i>paper</i>. All values can be changed on the command line.""",
+    "Limits": """\
+A verdict holds for the sizes and for the values (C) of this report. Where a sentence is about large sizes or about many
+training runs, the sizes here may hide what it says. The settings of each figure name the samples behind its error
+bars.""",
+}
+INDEPENDENT = """\
+These sentences fail, or a number that is printed beside them differs from ours. For each we give the conditions
+that are against it, and what speaks for the verdict without being part of the same computation."""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A figure as it was drawn.
+
+    Attributes:
+        target: its name.
+        picture: the PNG. The CSV of its numbers lies beside it.
+        caption: one paragraph.
+        settings: what the table below it says.
+        record: how it was made; empty of a committed copy, which has none.
+    """
+
+    target: str
+    picture: Path
+    caption: str
+    settings: Mapping[str, str]
+    record: Mapping[str, Any]
+
+
+def write(folder: Path, configuration: Configuration | None) -> list[Path]:
+    """Write the report.
+
+    Args:
+        folder: where to.
+        configuration: of the run whose figures and scorecards it shows; None takes the committed ones of the gallery.
+
+    Returns:
+        The page and the PDF.
+
+    Raises:
+        ArtifactError: a figure or scorecard was not made, or cannot be written.
+    """
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    subject = citation["title"].partition(": ")[2]
+    title = f"Replication report: {subject[0].lower()}{subject[1:]}"
+    blocks = list(_blocks(configuration, citation))
+    authors = ", ".join(map(_name, citation["authors"]))
+    contents = {".html": to_html(title, blocks), ".pdf": to_pdf(title, authors, blocks)}
+    files = []
+    for suffix, content in contents.items():
+        with artifacts.atomic(folder / f"{NAME}{suffix}") as temporary:
+            temporary.write_bytes(content)
+        files.append(folder / f"{NAME}{suffix}")
+    return files
+
+
+def _blocks(run: Configuration | None, citation: Mapping[str, Any]) -> Iterator[Block]:
+    configuration = run or resolve("default")
+    exhibits = list(_drawn(run) if run else _committed(configuration))
+    cards = dict(_cards(run))
+    yield from _front(run, configuration, exhibits, citation)
+    yield from _summary(cards)
+    yield Heading("Method", 1, "method")
+    for name, text in METHOD.items():
+        yield Heading(name, 2, f"method-{name.split()[0].lower()}")
+        yield Paragraph(text)
+    yield Heading("Programs", 2, "programs")
+    yield Paragraph("Experiments are sections of the configuration. Each is computed by one of these programs.")
+    yield Table(["program", "what it computes"], list(_programs(configuration)), [1.5, 4])
+    for paper in find_papers():
+        yield from _source(
+            paper, configuration, [one for one in exhibits if split_target(one.target)[0] == paper], cards
+        )
+    yield from _provenance(run, exhibits)
+    yield Heading("References", 1, "references")
+    yield Table(["source", "reference"], list(_references(citation)), [1, 6])
+
+
+def _committed(configuration: Configuration) -> Iterator[Exhibit]:
+    """The figures of the gallery. Their captions are in the papers' pages."""
+    for target in configuration.figures:
+        paper, module = split_target(target)
+        caption, settings = described(paper, module)
+        yield Exhibit(target, GALLERY / paper / f"{module}.png", caption, settings, {})
+
+
+def _drawn(configuration: Configuration) -> Iterator[Exhibit]:
+    """The figures of a run."""
+    for target in configuration.figures:
+        job = FigureJob.from_configuration(configuration, target)
+        _, record = _made(job, configuration)
+        yield Exhibit(target, job.stem.with_suffix(".png"), record["caption"], record["settings"], record)
+
+
+def _cards(run: Configuration | None) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The papers that have claims, and their scorecards."""
+    import pandas as pd
+
+    for paper in tested_papers(run or resolve()):
+        file = GALLERY / paper / "scorecard.csv"
+        if run:
+            job = ScorecardJob.from_configuration(run, paper)
+            _made(job, run)
+            file = job.stem.with_suffix(".csv")
+        card = pd.read_csv(file, keep_default_na=False, na_values={"value": "", "error": "", "lower": "", "upper": ""})
+        if "condition" not in card:  # of the committed cards that are not yet made anew with a row for each condition
+            card = card.rename(columns={"quantity": "condition"}).assign(bound="", judged=card["verdict"], off="")
+        yield paper, card
+
+
+def _made(job: FigureJob | ScorecardJob, configuration: Configuration) -> tuple[artifacts.Stamp, dict[str, Any]]:
+    """Stamp and record of a figure or scorecard.
+
+    Raises:
+        ArtifactError: it was not made, or is damaged.
+    """
+    if not job.whole():
+        problem = job.problem() or "missing"
+        raise ArtifactError(f"{job.target}: {problem}; run `make all scorecard SCALE={configuration.scale}` first")
+    return artifacts.read_output(job.stem)
+
+
+def _front(
+    run: Configuration | None, configuration: Configuration, exhibits: list[Exhibit], citation: Mapping[str, Any]
+) -> Iterator[Block]:
+    """Authors, abstract, and of what this is the report."""
+    of = f"the run <i>{escape(run.folder)}</i>" if run else "the figures and scorecards that come with the code"
+    kinds = [reference["type"] for reference in citation["references"]]
+    number = f"{kinds.count('article')} papers and {kinds.count('slides')} talks"
+    yield Paragraph(
+        f"<b>{escape(', '.join(map(_name, citation['authors'])))}.</b> localentropy {__version__}, code of "
+        f"{provenance.git_describe() or 'an unknown commit'}, licence {citation['license']}."
+    )
+    yield Paragraph(
+        f"<b>Abstract.</b> {len(exhibits)} figures of {number} on learning in neural networks are computed anew, from "
+        "the texts alone and by one command each. What the texts say about the figures is tested on the numbers behind "
+        "them, condition by condition. This report has for each source what was replicated and how, each choice that "
+        "the text left open, all figures, every verdict with its conditions, and what contradicts the source."
+    )
+    yield Paragraph(f"<b>Scope.</b> This is the report of {of}, at the scale <i>{configuration.scale}</i>.")
+    if run and run.changes:
+        changed = "; ".join(f"{key} = {value}" for key, value in run.changes.items())
+        yield Paragraph(f"<b>Values of this run that are not the shipped ones.</b> {escape(changed)}.")
+
+
+def _summary(cards: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
+    """The counts, and the list of what is contradicted."""
+    import pandas as pd
+
+    yield Heading("Summary", 1, "summary")
+    if not cards:
+        return
+    yield Paragraph(f"{escape(rendering.counts(pd.concat(cards.values())))}.")
+    rows = [[f'<a href="#{paper}">{paper}</a>', *map(str, rendering.summed(card))] for paper, card in cards.items()]
+    yield Table(rendering.SUMMARY, rows, [1.3] + [1] * (len(rendering.SUMMARY) - 1))
+    found = [row for card in cards.values() for row in _claims(card) if Verdict(row["verdict"]) in AGAINST]
+    yield Paragraph(
+        "These sentences are contradicted, or a number that is printed beside them. Checks of our own that fail follow."
+    )
+    found.sort(key=lambda row: row["kind"] == Kind.OURS)
+    rows = [
+        [f'<a href="#against-{row["id"]}">{row["id"]}</a>', *map(escape, (row["kind"], row["claim"], _verdict(row)))]
+        for row in found
+    ]
+    yield Table(["id", "from", "claim", "verdict"], rows, [1, 1, 8, 3])
+
+
+def _source(
+    paper: str, at: Configuration, exhibits: list[Exhibit], cards: Mapping[str, pd.DataFrame]
+) -> Iterator[Block]:
+    """The sections of one source."""
+    yield Heading(f"Source {paper}", 1, paper)
+    yield Heading("What was replicated, and how", 2, f"{paper}-what")
+    yield Paragraph(f"The formulas are derived in docs/{paper}/theory.md, whose sections the last column names.")
+    rows = []
+    for one in exhibits:
+        figure = at.figures[one.target]
+        programs = dict.fromkeys(at.experiments[name].program for name in figure.experiments)
+        places: dict[str, list[str]] = {}
+        for of, title, _ in theory_of(one.target, at):
+            places.setdefault(of, []).append(title.partition(".")[0])
+        link = f'<a href="#{one.target}">{split_target(one.target)[1]}</a>'
+        words = (figure.shows, ", ".join(programs), ", ".join(claims_of(one.target, at)))
+        theory = "; ".join(f"{of} {', '.join(numbers)}" for of, numbers in places.items())
+        rows.append([link, *map(escape, (*words, theory))])
+    yield Table(["figure", "shows", "programs", "claims", "theory"], rows, [1.9, 4, 3, 2.4, 2])
+    yield Heading("Deviations of protocol", 2, f"{paper}-protocol")
+    yield Paragraph("A remark of the configuration stands in brackets. Values are those that are shipped.")
+    head = ["experiment", "stated in the text (T)", "chosen here (C)", f"sizes at {at.scale} (at paper)"]
+    yield Table(head, [[*map(escape, row)] for row in protocol(paper, at.scale)], [2, 3, 4, 3])
+    yield Heading("Figures", 2, f"{paper}-figures")
+    for one in exhibits:
+        settings = "; ".join(f"<i>{escape(name)}</i>: {escape(value)}" for name, value in one.settings.items())
+        yield Picture(one.picture, f"{escape(one.caption)} {settings}{'.' * bool(settings)}", one.target)
+    if (card := cards.get(paper)) is None:
+        return
+    yield Heading("Verdicts", 2, f"{paper}-verdicts")
+    yield Paragraph(
+        f"{escape(rendering.counts(card))}. A shaded row is a claim. Its conditions follow, the worst one first."
+    )
+    yield _conditions(card, list(_claims(card)))
+    yield Heading("What is contradicted", 2, f"{paper}-contradicted")
+    against = [row for row in _claims(card) if Verdict(row["verdict"]) in AGAINST]
+    yield Paragraph(INDEPENDENT if against else "Nothing.")
+    for row in against:
+        yield Heading(f"{row['id']}, {_verdict(row)}", 3, f"against-{row['id']}")
+        yield _conditions(card[card["judged"].isin(AGAINST)], [row])
+        yield from _evidence(row["id"], at, cards)
+
+
+def _claims(card: pd.DataFrame) -> Iterator[dict[str, str]]:
+    """The first row of each claim, as text."""
+    yield from rendering.cells(card).query("id != ''").to_dict("records")
+
+
+def _verdict(row: Mapping[str, str]) -> str:
+    return rendering.off_by(row["off"]) if row["off"] else row["verdict"]
+
+
+def _conditions(card: pd.DataFrame, claims: list[dict[str, str]]) -> Table:
+    """Claims, below each its conditions and further numbers."""
+    rows: list[list[str]] = []
+    cells = rendering.cells(card).assign(of=card["id"]).to_dict("records")
+    for claim in claims:
+        printed = f" Printed: {escape(claim['printed'])}." if claim["printed"] else ""
+        numbers = f" Numbers: {escape(claim['detail'])}." if claim["detail"] else ""
+        symbol = rendering.SYMBOLS[Verdict(claim["verdict"])]
+        said = f"{escape(claim['claim'])} <i>{escape(claim['source'])} ({claim['kind']}).</i>{printed}{numbers}"
+        rows.append([f"<b>{symbol} {claim['id']}, {_verdict(claim)}.</b> {said}"])
+        rows += [
+            [escape(row[name]) for name in ("condition", "ours", "held")] for row in cells if row["of"] == claim["id"]
+        ]
+    return Table(["condition", "ours", "held to"], rows, [6, 2, 4])
+
+
+def _evidence(key: str, at: Configuration, cards: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
+    """What else speaks for a verdict: the words of the claim's entry, and the conditions of claims that they name."""
+    text = at.claims[key].evidence if key in at.claims else None
+    yield Paragraph(f"<b>Independent evidence.</b> {escape(text or 'None is on record.')}")
+    for named in re.findall(r"\(([A-Z]\d+[a-z]?)\)", text or ""):
+        card = cards[at.claims[named].paper]
+        yield _conditions(card, [row for row in _claims(card) if row["id"] == named])
+
+
+def _programs(configuration: Configuration) -> Iterator[list[str]]:
+    """The programs and the first sentence of each."""
+    used = {(name.partition("/")[0], one.program) for name, one in configuration.experiments.items()}
+    found = {program: load_program(paper, program).__doc__ or "" for paper, program in sorted(used)}
+    for program, text in sorted(found.items()):
+        sentence = " ".join(text.partition("\n\n")[0].split())
+        yield [program, escape(re.sub(rf" \((?:{'|'.join(find_papers())})\b[^()]*\)", "", sentence))]
+
+
+def _provenance(run: Configuration | None, exhibits: list[Exhibit]) -> Iterator[Block]:
+    """Files, code, machines."""
+    yield Heading("Provenance", 1, "provenance")
+    if not run:
+        yield Paragraph(
+            "The committed figures have no record of the machine that made them. The command makes them again. The "
+            "numbers are the same if the SHA-256 is. The packages are those of requirements.lock."
+        )
+    head = ["figure", "command", "SHA-256 of its numbers (CSV)", "of the picture", "code"]
+    rows = []
+    for one in exhibits:
+        code = one.record["stamp"]["code"] if one.record else _source_of(one.picture)
+        command = " ".join(one.record["circumstances"]["command"]) if one.record else f"make {one.target}"
+        hashes = (file_hash(one.picture.with_suffix(".csv")), file_hash(one.picture), code)
+        rows.append([one.target, escape(command), *(text[:HASH] for text in hashes)])
+    yield Table(head, rows, [2, 4, 2, 2, 2])
+    records = [one.record for one in exhibits if one.record]
+    machines = sorted({(one["circumstances"]["platform"], one["circumstances"]["processors"]) for one in records})
+    packages = sorted({f"{name} {version}" for one in records for name, version in one["versions"].items()})
+    if run:
+        told = "; ".join(f"{system}, {cores} cores" for system, cores in machines)
+        yield Paragraph(f"Drawn on: {escape(told)}. Packages: {', '.join(packages)}.")
+    yield Paragraph(
+        "A table of numbers is named by a hash of its parameters, its code and what it reads. So the same name on "
+        f"another machine means the same computation. This report was written with Python {platform.python_version()}."
+    )
+
+
+def _source_of(picture: Path) -> str:
+    """The hash of the code that drew a picture, which is in its metadata."""
+    from PIL import Image
+
+    with Image.open(picture) as image:
+        return str(image.info["Source"]).rpartition(" ")[2]
+
+
+def _references(citation: Mapping[str, Any]) -> Iterator[list[str]]:
+    for reference in citation["references"]:
+        notes, _, key = reference["notes"].partition(", key ")
+        authors = ", ".join(map(_name, reference["authors"]))
+        yield [key.strip("`"), escape(f"{authors}: {reference['title']}. {notes}.")]
+
+
+def _name(person: Mapping[str, str]) -> str:
+    """A person of a citation, or a group."""
+    return person.get("name") or f"{person['given-names']} {person['family-names']}"

@@ -1,0 +1,112 @@
+"""The replication report: everything of the tables and the configuration is in it, in letters that its fonts have."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from localentropy.claims.conditions import Verdict
+from localentropy.commands.article import AGAINST, write
+from localentropy.commands.document import SANS, SERIF, Block, Heading, Paragraph, Picture, Table, to_html, to_pdf
+from localentropy.commands.gallery import GALLERY, described
+from localentropy.commands.protocol import protocol
+from localentropy.errors import ArtifactError
+from localentropy.pipeline.config import ROOT, find_papers, read_figures, resolve, split_target
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes]:
+    """The page and the PDF of the gallery."""
+    page, pdf = write(tmp_path_factory.mktemp("report"), None)
+    return page.read_text(), pdf.read_bytes()
+
+
+def words(page: str) -> str:
+    return unescape(re.sub("<[^>]*>", "", page))
+
+
+def test_the_report_has_every_figure_claim_and_condition(report: tuple[str, bytes]) -> None:
+    page, text = report[0], words(report[0])
+    for target in read_figures():
+        caption, settings = described(*split_target(target))
+        assert f'<figure id="{target}">' in page and caption in text
+        assert all(value in text for value in settings.values()) and "chosen here" in settings
+    for paper in find_papers():
+        card = pd.read_csv(GALLERY / paper / "scorecard.csv", keep_default_na=False)
+        conditions = card["condition" if "condition" in card else "quantity"]
+        assert [
+            one for one in {*conditions, *card["claim"], *card["printed"], *card["detail"]} if one not in text
+        ] == []
+        against = set(card.loc[card["verdict"].isin(AGAINST), "id"])
+        assert {key for key in card["id"] if f'id="against-{key}"' in page} == against
+
+
+def test_a_link_leads_to_a_place_of_the_page(report: tuple[str, bytes]) -> None:
+    page = report[0]
+    links = set(re.findall('href="#([^"]*)"', page))
+    assert len(links) > 50 and links <= set(re.findall(' id="([^"]*)"', page))
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+
+
+def test_the_fonts_of_the_pdf_have_every_letter(report: tuple[str, bytes]) -> None:
+    from reportlab.pdfbase import pdfmetrics
+
+    assert report[1].startswith(b"%PDF")
+    sans, serif = (set(pdfmetrics.getFont(name).face.charToGlyph) for name in (SANS, SERIF))
+    prose = words("".join(re.findall(r"<(?:p|h\d)\b.*?</(?:p|h\d)>", report[0])))
+    assert {letter for letter in prose if ord(letter) not in serif} == set()
+    assert {letter for letter in words(report[0]) if ord(letter) not in sans and letter > " "} == set()
+
+
+def test_the_same_blocks_give_the_same_bytes() -> None:
+    picture = next(GALLERY.glob("*/*.png"))
+    blocks: list[Block] = [
+        Paragraph("Before the contents."),
+        Heading("A section", 1, "a"),
+        Table(["x", "y"], [["1", "2"], ["<b>over both</b>"]], [1, 2]),
+        Picture(picture, "A picture.", "p"),
+    ]
+    assert to_pdf("t", "a", blocks) == to_pdf("t", "a", blocks)
+    page = to_html("t", blocks).decode()
+    assert '<td colspan="2"><b>over both</b></td>' in page and page.index("Before") < page.index("<nav>")
+
+
+def marked(paper: str, scale: str = "default") -> dict[str, list[str]]:
+    return {name: told for name, *told in protocol(paper, scale)}
+
+
+def test_every_mark_of_the_configuration_is_a_deviation_or_a_value_of_the_text() -> None:
+    for paper in find_papers():
+        body = (ROOT / f"config/{paper}/physics.yaml").read_text().partition("\n\n")[2]
+        told = marked(paper)
+        for section, content in re.findall(r"^(\w+):(.*?)(?=^\w|\Z)", body, re.MULTILINE | re.DOTALL):
+            remarks = re.findall(r"#.*?\(([TC])\)", content)
+            for column, mark in enumerate("TC"):
+                assert not remarks.count(mark) or told[section][column], (paper, section, mark)
+                assert told.get(section, ["", ""])[column].count(" = ") >= remarks.count(mark), (paper, section, mark)
+
+
+def test_values_that_stand_elsewhere_in_the_file_count_too() -> None:
+    overparam, shaping, glm = map(marked, ("overparam", "shaping", "glm"))
+    assert 'alpha_T = 5.0 ["fairly large" (T)]' in overparam["committee_sgd"][1]
+    assert "noise_levels = 0, 0.0001, …, 1.0 (15 values)" in overparam["committee_sgd"][1]  # *committee_noise
+    assert "tolerance = 1.0e-6" in glm["amp_binary"][1] and "prior = binary" in glm["amp_binary"][0]  # <<: *amp
+    stated = shaping["fashion_solutions"][0].split("; ")
+    assert "algorithms.elal.learning_rate = 2.0e-3" in stated and "algorithms.elal.batch = 100" in stated
+    assert not any(one.startswith("algorithms.elal.learning_rate = 1.0e-2") for one in stated)
+
+
+def test_sizes_stand_beside_those_of_the_scale_paper() -> None:
+    smoke, paper = marked("overparam", "smoke")["mlp"][2], marked("overparam", "paper")["mlp"][2]
+    assert re.search(r"\bsamples = \d+ \(\d+\)", smoke) and paper == ""
+
+
+def test_a_run_without_its_figures_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ArtifactError, match=r"^figure1: missing; run `make all scorecard SCALE=smoke` first$"):
+        write(tmp_path, resolve("smoke"))
+    assert Verdict.REPRODUCED not in AGAINST and [*tmp_path.iterdir()] == []
