@@ -120,18 +120,17 @@ NETWORKS["O47"] = Case(
     small=few_solutions | {"no two doublings": only("mlp", width=lambda width: width > 20)},
     missing={"overlaps": put("mlp", "value", np.nan, width=80, **overlap)},
 )
-NETWORKS["O47b"] = Case(
-    wrong={
-        "as untrained": put("mlp", "value", 0.21, width=80, **overlap),
-        "adversarial ones further apart": add("mlp", "value", 0.2, width=80, **adversarial, **untrained),
-    },
-    small=few_solutions,
-    missing={"untrained": put("mlp", "value", np.nan, width=80, **untrained)},
-)
+
+
+def _still_falling(rows):
+    return 0.07 + 0.5 / rows["width"] + 0.0005 * rows["sample"]
+
+
 NETWORKS["O48"] = Case(
     wrong={
         "the same error": add("mlp", "value", -0.02, **adversarial, **error),
         "a smaller error": add("mlp", "value", -0.05, **adversarial, **error),
+        "the same error, still falling": put("mlp", "value", _still_falling, **error),
         "the other way": every(
             put("mlp", "value", 0.0, **adversarial, **train), put("mlp", "value", 0.1, width=8, **orthogonal, **train)
         ),
@@ -164,11 +163,21 @@ NETWORKS["O49"] = Case(
 )
 NETWORKS["O49b"] = Case(
     wrong={
-        "as untrained": put("mlp", "value", 0.6, width=8, **untrained),
-        "one start: as untrained": put("mlp", "value", 0.5, width=12, **adversarial, **untrained),
+        "closer than untrained": add("mlp", "value", -0.1, width=80, **untrained),
+        "one start: further apart": add("mlp", "value", 0.1, width=12, **adversarial, **untrained),
+    },
+    small=few_solutions
+    | {"one is odd": put("mlp", "value", lambda rows: rows["value"] + 0.15 * (rows["sample"] == 0), **overlap)},
+    missing={"untrained": put("mlp", "value", np.nan, width=12, **adversarial, **untrained)},
+)
+start = {"quantity": "overlap_start"}
+NETWORKS["O49c"] = Case(
+    wrong={
+        "as far from the start as from each other": add("mlp", "value", -0.4, width=8, **orthogonal, **start),
+        "no nearer when wide": put("mlp", "value", lambda rows: 0.95 + 0.001 * rows["sample"], **adversarial, **start),
     },
     small=few_solutions,
-    missing={"untrained": put("mlp", "value", np.nan, width=12, **adversarial, **untrained)},
+    missing={"overlaps": put("mlp", "value", np.nan, width=80, **start)},
 )
 NETWORKS["O50"] = Case(
     wrong={
@@ -253,7 +262,10 @@ NETWORKS["O53b"] = Case(
     missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
 )
 NETWORKS["O53c"] = Case(
-    wrong={"no closer than untrained": put("cnn", "value", 0.3, width=4, **adam, **overlap)},
+    wrong={
+        "closer than untrained": add("cnn", "value", 0.1, width=4, **adam, **overlap),
+        "further apart when wide": add("cnn", "value", -0.1, width=16, **overlap),
+    },
     small=few_networks,
     missing={"untrained": put("cnn", "value", np.nan, width=6, quantity="overlap_untrained")},
 )
@@ -277,7 +289,6 @@ NETWORKS["O57"] = Case(
     },
     missing={"energies": put("cnn", "value", np.nan, width=16, **adam, **energy)},
 )
-start = {"quantity": "overlap_start"}
 
 
 def _one_leaves(rows):
@@ -316,21 +327,18 @@ def _no_distance(rows):
     return 1.0 - 1e-4 * (1 + 0.1 * rows["sample"])
 
 
-def _one_moves(rows):
-    return 1.0 - 1e-6 * rows["width"] ** 4 * (rows["sample"] == 0)
-
-
 whole = {"layer": lambda layer: layer.isna()}
 NETWORKS["O55"] = Case(
     wrong={
         "lazy": put("cnn", "value", _lazy, **whole, **start),
         "Adam lazy": put("cnn", "value", _lazy, **whole, **adam, **start),
         "no distance at the largest k": put("cnn", "value", _no_distance, width=16, **whole, **start),
-        "one network moves": put("cnn", "value", _one_moves, **whole, **start),
     },
     small={
         "one network": few("cnn", samples=1),
         "four widths": only("cnn", width=below(7)),
+        "never solved": put("cnn", "value", 0.0, **adam, **solved),
+        "equal networks": put("cnn", "value", 0.5, **whole, **start),
         "as lazy ones": put("cnn", "value", _nearly_lazy, **whole, **start),
         "no snapshots": only("cnn", quantity=other_than("overlap_start")),
         "layers alone": only("cnn", layer=lambda layer: layer.notna()),

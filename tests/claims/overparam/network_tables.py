@@ -13,7 +13,7 @@ SIGMAS = [0.0, 0.001, 0.002, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.4, 0.7]
 
 def pairs(stream: np.random.Generator, samples: int, mean: float) -> list[dict[str, Any]]:
     """A quantity of every pair of samples, to which each of the two adds its own deviation."""
-    own = stream.normal(0.0, 0.01, samples)
+    own = stream.normal(0.0, 0.004, samples)
     return [
         {"sample": one, "other": two, "value": mean + own[one] + own[two]}
         for one, two in combinations(range(samples), 2)
@@ -42,7 +42,7 @@ def mlp(samples: int = 6) -> pd.DataFrame:
     for start, first, worse in (("random_orthogonal", 8, 0.0), ("adversarial", 12, 0.02)):
         for width in (4, 8, 12, 20, 40, 80):
             here = {"initialization": start, "width": width, "parameters": 50 * width}
-            for quantity, mean in (("overlap", overlaps[width]), ("overlap_untrained", 0.2)):
+            for quantity, mean in (("overlap", overlaps[width]), ("overlap_untrained", overlaps[width] + 0.005)):
                 rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, samples, mean)]
             for sample in range(samples):
                 one = here | {"sample": sample}
@@ -54,11 +54,15 @@ def mlp(samples: int = 6) -> pd.DataFrame:
                 curvature = stream.normal(24.0, 1.0) / width
                 rows += [one | row for row in _noise(stream, curvature if solved else 500.0)]
                 rows.append(one | {"quantity": "silent_units", "value": float(sample == 0)})
+                for layer in (np.nan, 0, 1):
+                    own = 1.0 - stream.normal(1.0, 0.05) / (width + 5)
+                    rows.append(one | {"quantity": "overlap_start", "layer": layer, "value": own})
                 if start == "adversarial":
                     learned = 0.0 if width == 80 else 1.0 / width
                     rows.append(one | {"quantity": "random_label_error", "value": learned})
+                    rows.append(one | {"quantity": "random_label_overlap_start", "value": 1.0 - 0.5 / width})
                     rows += [one | row for row in _noise(stream, 20 * curvature, "random_label_noise")]
-    return pd.DataFrame(rows).assign(layer=np.nan)
+    return pd.DataFrame(rows)
 
 
 FRACTIONS = {0.25: (0, 0), 0.3: (2, 0), 0.4: (8, 6), 0.5: (8, 8), 1.0: (8, 8), 2.0: (8, 8)}
@@ -101,7 +105,7 @@ def cnn(samples: int = 6) -> pd.DataFrame:
     for optimizer, first in (("sgd", 6), ("adam", 4)):
         for width in (2, 3, 4, 6, 8, 16):
             here = {"optimizer": optimizer, "width": width, "parameters": 450 * width**2}
-            for quantity, mean in (("overlap", 0.5 - 0.01 * width), ("overlap_untrained", 0.3)):
+            for quantity, mean in (("overlap", 0.5 - 0.01 * width), ("overlap_untrained", 0.495 - 0.01 * width)):
                 rows += [here | {"quantity": quantity} | pair for pair in pairs(stream, samples, mean)]
             for sample in range(samples):
                 one = here | {"sample": sample}

@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.extrapolation import to_infinite_size
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.conditions import (
     FEWEST,
@@ -36,6 +37,7 @@ from localentropy.claims.conditions import (
 from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
+    beside_untrained,
     energy,
     errors_at_least_noise,
     of_samples,
@@ -48,6 +50,8 @@ NEAR = 0.1
 """Distance per unit at which the minima of small and large networks are compared."""
 FALL = 0.03
 """Fall of the overlap that must be visible where none is found."""
+GONE = 0.25
+"""Part of the distance from the start at the largest k below which its limit at infinite k counts as none."""
 
 
 def both_optimizers_solve(cnn: pd.DataFrame) -> Finding:
@@ -136,17 +140,14 @@ def minima_are_alike(cnn: pd.DataFrame) -> Finding:
     )
 
 
-def closer_than_untrained(cnn: pd.DataFrame) -> Finding:
-    """Near the threshold solutions are closer to each other than aligned untrained networks."""
-    conditions, words = [], []
-    for optimizer in _optimizers(cnn):
-        near = _near(cnn, optimizer)
-        solutions = _solutions(cnn, optimizer, near)
-        trained, untrained = (overlap(solutions, name) for name in ("overlap", "overlap_untrained"))
-        name = f"z of the overlap above that of untrained networks, near the threshold of {optimizer}"
-        conditions.append(larger(name, trained, untrained, by=3.0))
-        words.append(f"{optimizer}, k = {near}: {trained.value:.3f}, untrained {untrained.value:.3f}")
-    return all_of(*conditions, detail="; ".join(words))
+def as_far_apart_as_untrained(cnn: pd.DataFrame) -> Finding:
+    """Solutions are as far apart as aligned untrained networks, near the threshold and at the largest k."""
+    found = [
+        beside_untrained(f"{optimizer} {place}", _solutions(cnn, optimizer, width))
+        for optimizer in _optimizers(cnn)
+        for place, width in (("near the threshold", _near(cnn, optimizer)), ("at the largest k", cnn["width"].max()))
+    ]
+    return all_of(*(condition for condition, _ in found), detail="; ".join(told for _, told in found))
 
 
 def wide_minima_are_flatter(cnn: pd.DataFrame) -> Finding:
@@ -217,7 +218,8 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     """The distance from the initial weights does not vanish as the width grows.
 
     The distance is that of whole networks whose weights have norm 1, √(2 (1 − overlap)). In lazy training it falls like
-    k^(−1/2): a slower fall counts as remaining.
+    k^(−1/2). So a + b k^(−1/2) is fitted to it, from the threshold on, and the limit a must be positive. The claim
+    fails if a is less than the part `GONE` of the distance at the largest k; in between it is open.
     """
     whole = cnn[(cnn["quantity"] == "overlap_start") & cnn["layer"].isna()]
     require(len(whole), "no overlaps of whole networks with the initial weights")
@@ -225,40 +227,45 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     layers = layers[layers["epoch"] == layers["epoch"].max()]
     conditions, words = [], []
     for optimizer, rows in whole.groupby("optimizer"):
-        widths, distance, error = _distances(rows)
-        exponent, spread = _exponent(widths, distance, error)
-        falls = above(
-            f"exponent of k in the distance from the start, upper half of the widths, {optimizer}",
-            exponent,
-            -0.5,
-            spread,
-            by=1.0,
-            or_open=True,
+        first = _threshold(cnn, str(optimizer))
+        widths, distance, error = _distances(rows, first)
+        limit = _limit(widths, distance, error)
+        name = f"limit of the distance from the start at infinite k, {optimizer}"
+        conditions.append(
+            above(name, limit.value, 0.0, limit.error, by=3.0, or_open=True).fail_if(
+                limit.value + 3.0 * limit.error < GONE * distance[-1]
+            )
         )
-        left = above(f"distance from the start at the largest k, in SE, {optimizer}", distance[-1] / error[-1], 3.0)
-        conditions += [falls, left.open_if(falls.holds is None)]
-        exponents = [
-            _exponent(*_distances(of_layer))[0]
+        of_layers = [
+            _limit(*_distances(of_layer, first)).value
             for _, of_layer in layers[layers["optimizer"] == optimizer].groupby("layer")
         ]
+        exponent, spread = _exponent(widths, distance, error)
         words.append(
-            f"{optimizer}: distance {distance[-1]:.3f} ± {error[-1]:.3f} at k = {widths[-1]:.0f}; layers "
-            f"{numbers(exponents, '+.2f')}"
+            f"{optimizer}: {numbers(distance, '.3f')} at k = {numbers(widths, '.0f')}, exponent {exponent:+.2f} ± "
+            f"{spread:.2f}; limits of the layers {numbers(of_layers, '.2f')}"
         )
     return all_of(*conditions, detail="; ".join(words))
 
 
-def _distances(overlaps: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Upper half of the widths, mean distance √(2 (1 − q)) from the start and its error.
+def _distances(overlaps: pd.DataFrame, first: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Widths from the first on, mean distance √(2 (1 − q)) from the start and its error.
 
     Raises:
-        Untestable: fewer than three widths in that half, or two networks of each.
+        Untestable: fewer than three widths, or two networks of each.
     """
     distances = np.sqrt(2 * (1 - overlaps["value"]).clip(lower=0))
-    points = distances.groupby(overlaps["width"]).agg(["mean", "sem"])
-    points = points.iloc[len(points) // 2 :]
-    require(len(points) > 2 and points["sem"].notna().all(), "six widths and two networks of each needed")
+    points = distances.groupby(overlaps["width"]).agg(["mean", "sem"]).loc[first:]
+    enough = len(points) > 2 and points["sem"].notna().all()
+    require(enough, "three widths from the threshold on and two networks of each needed")
     return points.index.to_numpy(float), points["mean"].to_numpy(), points["sem"].to_numpy()
+
+
+def _limit(widths: np.ndarray, values: np.ndarray, errors: np.ndarray) -> Mean:
+    """Limit a of a fit a + b k^(−1/2), and its error, which grows with the scatter around the line."""
+    require((errors > 0).all(), "distances without an error")
+    line = to_infinite_size(np.sqrt(widths), values, errors)
+    return Mean(line.value, line.error * np.sqrt(max(1.0, line.chi_squared / line.freedom)), len(widths))
 
 
 def _exponent(widths: np.ndarray, values: np.ndarray, errors: np.ndarray) -> tuple[float, float]:

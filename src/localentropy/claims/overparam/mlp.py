@@ -20,6 +20,7 @@ from localentropy.claims.conditions import (
     Finding,
     Mean,
     Untestable,
+    agrees,
     all_of,
     at_most,
     below,
@@ -34,6 +35,8 @@ from localentropy.claims.conditions import (
 )
 from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
+    beside_untrained,
+    by_layer,
     errors_at_least_noise,
     mean_radius,
     of_samples,
@@ -57,7 +60,8 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
 
     While the error of a start still falls with the width, it has no plateau yet that could be compared. Where no
     difference is seen, the claim fails if a clear one would be: a threshold at the next width, or an error larger by
-    the part `CLEAR`.
+    the part `CLEAR`. It also fails if the errors are equal within this part, although they fall: a difference that is
+    gone before the plateaus begin is none of them.
     """
     solved = _solved(mlp)
     # k of n networks solved from either start, by width.
@@ -82,14 +86,17 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
     higher = larger(
         "z of the larger test error at the largest width from adversarial starts", adverse, plain, or_open=True
     ).fail_if(welch(clear, plain) > 2)
+    apart = agrees("", adverse.value - plain.value, float(np.hypot(adverse.error, plain.error)), CLEAR * plain.value)
+    if smallest(steps) <= -2:  # an error that still falls has no plateau yet
+        higher = replace(higher, holds=None).fail_if(apart.holds and not higher.holds)
     return all_of(
         scored("z of fewer networks solved from adversarial starts", fewer).fail_if(
             pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], shifted) > 2
         ),
-        # An error that still falls has no plateau yet.
-        higher if smallest(steps) > -2 else replace(higher, holds=None),
-        detail=f"half of the networks solve from parameters: {found}; test error at width {width}: {adverse.value:.4f} "
-        f"against {plain.value:.4f}, last steps {numbers(steps, '+.1f')} (orthogonal, adversarial); {told}",
+        higher,
+        detail=f"half of the networks solve from parameters: {found}; test error at width {width}: {adverse:.4f} "
+        f"against {plain:.4f}, larger by {apart.value:.4f} ± {apart.error:.4f}, last steps "
+        f"{numbers(steps, '+.1f')} (orthogonal, adversarial); {told}",
     )
 
 
@@ -116,21 +123,44 @@ def overlap_below_one(mlp: pd.DataFrame) -> Finding:
     return all_of(*conditions, detail=words)
 
 
-def closer_than_untrained(mlp: pd.DataFrame) -> Finding:
-    """At the threshold the overlap between solutions is above that of aligned untrained networks.
+def as_far_apart_as_untrained(mlp: pd.DataFrame) -> Finding:
+    """Solutions are as far apart as aligned untrained networks, at the threshold and at the largest width."""
+    found = [
+        beside_untrained(f"{start} {place}", _solutions(mlp, start, width))
+        for start in STARTS
+        for place, width in (("at the threshold", _threshold(mlp, start)), ("at the largest width", mlp["width"].max()))
+    ]
+    return all_of(*(condition for condition, _ in found), detail="; ".join(told for _, told in found))
 
-    Independent networks have an overlap below 1 too. An excess over untrained networks comes from the training.
-    """
-    solutions, words = _overlaps_at_threshold(mlp, "overlap")
-    untrained, beside = _overlaps_at_threshold(mlp, "overlap_untrained")
-    return all_of(
-        *(
+
+def solutions_stay_near_their_start(mlp: pd.DataFrame) -> Finding:
+    """A solution overlaps with its own untrained network far more than two solutions do, the more the wider it is."""
+    conditions, words = [], []
+    for start in STARTS:
+        places = {"threshold": _threshold(mlp, start), "largest width": mlp["width"].max()}
+        solutions = {place: _solutions(mlp, start, width) for place, width in places.items()}
+        own = {
+            place: mean_of(rows.loc[(rows["quantity"] == "overlap_start") & rows["layer"].isna(), "value"])
+            for place, rows in solutions.items()
+        }
+        pairs = overlap(solutions["threshold"], "overlap")
+        conditions += [
             larger(
-                f"z of the overlap at the threshold above that of untrained networks, {start}", after, before, by=3.0
-            )
-            for start, before, after in zip(STARTS, untrained, solutions, strict=True)
-        ),
-        detail=f"{words}; untrained: {beside}",
+                f"z of the overlap with the own start above that of pairs, threshold, {start}", own["threshold"], pairs
+            ),
+            larger(
+                f"z of its growth from the threshold to the largest width, {start}", *reversed(own.values()), by=3.0
+            ),
+        ]
+        words += [
+            f"{start}, width {width:.0f}: {own[place]:.3f}; layers {numbers(by_layer(rows, 'overlap_start'), '.3f')}"
+            for (place, width), rows in zip(places.items(), solutions.values(), strict=True)
+        ]
+    labels = mlp[mlp["quantity"] == "random_label_overlap_start"].groupby("width")["value"].mean()
+    return all_of(
+        *conditions,
+        detail=f"{'; '.join(words)}; after the random labels {numbers(labels, '.3f')} at widths "
+        f"{numbers(labels.index, '.0f')}",
     )
 
 
@@ -152,19 +182,6 @@ def solutions_grow_apart(mlp: pd.DataFrame) -> Finding:
         words.append(
             f"{start}: {numbers(distance, '.3f')} (last ± {last.error:.3f}) at widths {numbers(widths, '.0f')}"
         )
-    return all_of(*conditions, detail="; ".join(words))
-
-
-def closer_than_untrained_when_wide(mlp: pd.DataFrame) -> Finding:
-    """At the largest width solutions are closer to each other than aligned untrained networks."""
-    conditions, words = [], []
-    for start in STARTS:
-        solutions, untrained = (
-            [*_distances(mlp, start, name).values()][-1] for name in ("overlap", "overlap_untrained")
-        )
-        name = f"z of the distance at the largest width below that of aligned untrained networks, {start}"
-        conditions.append(larger(name, untrained, solutions, by=3.0))
-        words.append(f"{start}: {solutions:.4f}, untrained {untrained:.4f}")
     return all_of(*conditions, detail="; ".join(words))
 
 

@@ -12,15 +12,47 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.flatness import radius
-from localentropy.claims.conditions import Mean, Untestable, largest, mean_of
+from localentropy.claims.conditions import Condition, Mean, Untestable, agrees, largest, mean_of, numbers
+from localentropy.claims.overlaps import overlap
 
 COMPARED_AT = 0.3
 """Distance per unit at which the sharpness of two profiles is compared."""
+CLOSE = 0.03
+"""Difference of two overlaps below which solutions are as far apart as untrained networks: chosen here.
+
+Differences up to 0.016 were known when it was chosen, of other training sets and settings.
+"""
 
 
 def of_samples(table: pd.DataFrame, samples: Iterable[int]) -> pd.DataFrame:
     """Rows of these samples, and of pairs of them."""
     return table[table["sample"].isin(samples) & (table["other"].isna() | table["other"].isin(samples))]
+
+
+def beside_untrained(place: str, solutions: pd.DataFrame) -> tuple[Condition, str]:
+    """Aligned solutions overlap as much as the same networks did before training, within `CLOSE`; the same in words.
+
+    Args:
+        place: which solutions.
+        solutions: their rows.
+
+    Raises:
+        Untestable: fewer than three networks, or no overlaps.
+    """
+    names = ("overlap", "overlap_untrained")
+    trained, untrained = (overlap(solutions, name) for name in names)
+    layers = [by_layer(solutions, name) for name in names]
+    difference, error = trained.value - untrained.value, float(np.hypot(trained.error, untrained.error))
+    return (
+        agrees(f"overlap of solutions minus that of aligned untrained networks, {place}", difference, error, CLOSE),
+        f"{place}: {trained:.3f}, untrained {untrained.value:.3f}; layers {numbers(layers[0] - layers[1], '+.3f')}",
+    )
+
+
+def by_layer(table: pd.DataFrame, quantity: str) -> pd.Series:
+    """Mean of a quantity over networks or pairs of them, by layer."""
+    rows = table[(table["quantity"] == quantity) & table["layer"].notna()]
+    return rows.groupby("layer")["value"].mean()
 
 
 def profiles(table: pd.DataFrame, name: str = "noise") -> pd.DataFrame:
