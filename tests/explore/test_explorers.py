@@ -16,7 +16,7 @@ import yaml
 from localentropy import quantities
 from localentropy.closure import code_closure
 from localentropy.explore.catalogue import EXPLORERS
-from localentropy.explore.explorer import Choice, Explorer, Grid, call, python
+from localentropy.explore.explorer import DASHES, Choice, Explorer, Grid, Panel, call, python
 from localentropy.figures.interactive import with_names
 from localentropy.pipeline.config import ROOT, Configuration, name_target, read_figures, resolve, split_target
 from localentropy.pipeline.jobs import table_jobs
@@ -77,6 +77,23 @@ def test_the_start_is_the_committed_figure(target: str, configuration: Configura
         assert found == pytest.approx(rows["y"].to_numpy(), rel=1e-6, abs=1e-9), (series, found, rows["y"])
 
 
+def y_scale(panel: Panel) -> str:
+    return "symlog" if panel.y_linear else "log" if panel.y_log else "linear"
+
+
+@pytest.mark.parametrize("target", EXPLORERS)
+def test_the_axes_are_those_of_the_figure(target: str, configuration: Configuration) -> None:
+    stem = ROOT.joinpath("figures/gallery", *split_target(target))
+    looks = {look["panel"]: look for look in json.loads(stem.with_suffix(".look.json").read_text())["panels"]}
+    for number, panel in enumerate(EXPLORERS[target](configuration).panels):
+        if panel.shipped is None:
+            continue
+        letters = panel.shipped[0].split(", ")
+        look = looks[letters[number if len(letters) > 1 else 0]]  # series of panels "a, b" are in both
+        assert look["x"]["scale"] == ("log" if panel.x_log else "linear")
+        assert look["y"]["scale"] == y_scale(panel) and look["y"].get("linear") == panel.y_linear
+
+
 @pytest.mark.parametrize("target", EXPLORERS)
 def test_the_start_is_a_place_of_the_controls(target: str, configuration: Configuration) -> None:
     for control in EXPLORERS[target](configuration).controls:
@@ -91,7 +108,17 @@ def test_the_start_is_a_place_of_the_controls(target: str, configuration: Config
 
 @pytest.mark.parametrize(
     "target",
-    ["figure2", "figure4", "figure9", "figure13", "margins_figure5", "shaping_s1", "glm_binary", "glm_committee"],
+    [
+        "figure2",
+        "figure3",
+        "figure4",
+        "figure9",
+        "figure13",
+        "margins_figure5",
+        "shaping_s1",
+        "glm_binary",
+        "glm_committee",
+    ],
 )
 def test_the_printed_python_draws_the_curves(
     target: str, configuration: Configuration, monkeypatch: pytest.MonkeyPatch
@@ -104,14 +131,18 @@ def test_the_printed_python_draws_the_curves(
     drawn = [iter(axes.lines) for axes in names["axes"][0]]
     for curve in curves:
         solved = pd.concat([curve.call.solve(piece) for piece in range(curve.call.pieces)][::-1], ignore_index=True)
-        line = next(drawn[curve.panel])
-        x, y = line.get_ydata() if curve.across else line.get_xdata(), curve.values(solved)
-        np.testing.assert_allclose(np.asarray(x, float), solved["x"], rtol=1e-12)
-        shown = np.asarray(line.get_xdata() if curve.across else line.get_ydata(), float)
-        np.testing.assert_allclose(shown, y, rtol=1e-6, atol=1e-9)
-        assert np.isfinite(y).any() and line.get_label() == curve.name
+        parts = curve.parts(solved) if curve.signed else (curve.values(solved),)
+        for number, y in enumerate(parts):
+            line = next(drawn[curve.panel])
+            x = line.get_ydata() if curve.across else line.get_xdata()
+            np.testing.assert_allclose(np.asarray(x, float), solved["x"], rtol=1e-12)
+            shown = np.asarray(line.get_xdata() if curve.across else line.get_ydata(), float)
+            np.testing.assert_allclose(shown, y, rtol=1e-6, atol=1e-9)
+            assert line.get_linestyle() == ("--" if number else DASHES[curve.dash])
+            assert number or (np.isfinite(y).any() and line.get_label() == curve.name)
     for axes, panel in zip(names["axes"][0], explorer.panels, strict=True):
         assert axes.get_xscale() == ("log" if panel.x_log else "linear")
+        assert axes.get_yscale() == y_scale(panel)
         assert axes.get_xlabel() == panel.x.replace("$$", "$")
     plt.close(names["figure"])
 

@@ -162,3 +162,18 @@ def test_negative_values_are_dashed_and_missing_ones_are_told() -> None:
     settle(document)
     assert "no solution was found at any distance" in text(document, "message")
     assert len(source(document, "same margin, panel 0")["y"]) == 0
+
+
+def test_an_axis_that_is_linear_around_zero_has_places_of_its_own_and_true_numbers() -> None:
+    def curves(largest: float) -> list[Curve]:
+        return [Curve("all weights", call("binary_entropy", distances=Grid((1e-6, largest), 8)), "value")]
+
+    document = Document()
+    panel = Panel("d", "φ", y_linear=1e-3, y_range=(-0.1, 1.0))
+    Page(document, "", Explorer((Slider("largest", "d", 0.3, 1e-4, 0.5),), (panel,), curves), NOTHING)
+    settle(document)
+    data = source(document, "all weights, panel 0")
+    large = data["y"] > 1e-3
+    assert large.any() and not large.all()
+    np.testing.assert_allclose(np.diff(data["solid"][large]), np.diff(np.log10(data["y"][large])), rtol=1e-12)
+    np.testing.assert_allclose(data["solid"][~large] / data["y"][~large], 1e3 / 0.9, rtol=1e-12)

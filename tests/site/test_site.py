@@ -109,6 +109,7 @@ PLAIN = {"html", "head", "title", "meta", "body", "h2", "div", "pre", "span", "u
 def listing(address: str, folder: Path, name: str) -> Visit | None:
     """What a listing shows, read without a browser, in which it could not go wrong; None of any other page."""
     text = (folder / name).read_text()
+    assert re.search(r'<meta [^>]*charset="?utf-8', text), name
     styles = "".join(re.findall("<style.*?</style>", text, re.DOTALL))
     elements = re.findall(r"<(\w+)([^>]*)", re.sub("<style.*?</style>|<!--.*?-->", "", text, flags=re.DOTALL))
     written = styles + "".join(rest for _, rest in elements)

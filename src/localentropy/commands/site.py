@@ -356,9 +356,10 @@ def _highlighted(file: Path) -> str:
         lexer = get_lexer_for_filename(file.name)
     except ClassNotFound:
         lexer = TextLexer()
-    return highlight(
-        file.read_text(encoding="utf-8"), lexer, HtmlFormatter(full=True, title=str(file), lineanchors="line")
-    )
+    # With an encoding the page says its own, and is made of bytes.
+    look = HtmlFormatter(full=True, title=str(file), lineanchors="line", encoding="utf-8")
+    page: bytes = highlight(file.read_text(encoding="utf-8"), lexer, look)
+    return page.decode("utf-8")
 
 
 def _write_charts(app: Sphinx, failure: Exception | None) -> None:

@@ -258,6 +258,18 @@ class Curve:
         """What is drawn at the rows of the call's results."""
         return np.asarray(rows[self.y] if isinstance(self.y, str) else self.y(rows), float)
 
+    def parts(self, rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+        """The values, with NaN for others: of the line in its own dash, and of the dashed line of a signed curve.
+
+        The dashed line goes on to the neighbours of negative values, so that there is no gap.
+        """
+        y = self.values(rows)
+        if not self.signed:
+            return y, np.full(len(y), np.nan)
+        negative = np.pad(y < 0.0, 1)
+        near = negative[1:-1] | negative[2:] | negative[:-2]
+        return np.where(y >= 0.0, y, np.nan), np.where(near, y, np.nan)
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -268,6 +280,7 @@ class Panel:
         y: label.
         x_log: whether the axis of x is logarithmic.
         y_log: whether the axis of y is.
+        y_linear: up to this size an axis of y is linear, and logarithmic beyond, on both sides of 0.
         x_range: ends of the axis; without them those of the data.
         y_range: likewise.
         shipped: a panel of the figure's CSV, and a pattern for its series, that are drawn in grey.
@@ -277,6 +290,7 @@ class Panel:
     y: str
     x_log: bool = False
     y_log: bool = False
+    y_linear: float | None = None
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     shipped: tuple[str, str] | None = None
@@ -303,9 +317,11 @@ def python(explorer: Explorer, curves: Sequence[Curve]) -> str:
     rows = {each: f"rows_{number}" for number, each in enumerate(dict.fromkeys(curve.call for curve in curves), 1)}
     lines = [each.python(name) for each, name in rows.items()]
     lines += ["", f"figure, axes = plt.subplots(1, {len(explorer.panels)}, squeeze=False)"]
-    lines += [_plotted(curve, rows[curve.call]) for curve in curves]
+    lines += [line for curve in curves for line in _plotted(curve, rows[curve.call])]
     for number, panel in enumerate(explorer.panels):
-        lines += [f"axes[0, {number}].set({', '.join(_axes(panel))})", f"axes[0, {number}].legend()"]
+        lines += [f"axes[0, {number}].set({', '.join(_axes(panel))})"]
+        lines += [f'axes[0, {number}].set_yscale("symlog", linthresh={panel.y_linear!r})'] if panel.y_linear else []
+        lines += [f"axes[0, {number}].legend()"]
     names = sorted(set().union(*(each.names() for each in rows)))
     own = sorted({f"from {curve.y.__module__} import {curve.y.__name__}" for curve in curves if callable(curve.y)})
     head = ["import matplotlib.pyplot as plt", "import numpy as np", "import pandas as pd", ""]
@@ -313,12 +329,20 @@ def python(explorer: Explorer, curves: Sequence[Curve]) -> str:
     return "\n".join([*head, *own, f"from localentropy.theory import {', '.join(names)}", "", *lines, "plt.show()"])
 
 
-def _plotted(curve: Curve, rows: str) -> str:
+def _plotted(curve: Curve, rows: str) -> list[str]:
     values = f"{curve.y.__name__}({rows})" if callable(curve.y) else f'{rows}["{curve.y}"]'
+    axes, color = f"axes[0, {curve.panel}].plot", f"color={curve.color!r}"
+    look = f"{color}, linestyle={DASHES[curve.dash]!r}, label={curve.name!r}"
+    if curve.signed:
+        return [
+            f"y = {values}",
+            "near = (y < 0) | (y.shift(1) < 0) | (y.shift(-1) < 0)",
+            f'{axes}({rows}["x"], y.where(y >= 0), {look})',
+            f'{axes}({rows}["x"], y.where(near), {color}, linestyle="--")',
+        ]
     x, y = f'{rows}["x"]', values
     x, y = (y, x) if curve.across else (x, y)
-    look = f"color={curve.color!r}, linestyle={DASHES[curve.dash]!r}, label={curve.name!r}"
-    return f"axes[0, {curve.panel}].plot({x}, {y}, {look})"
+    return [f"{axes}({x}, {y}, {look})"]
 
 
 def _axes(panel: Panel) -> list[str]:

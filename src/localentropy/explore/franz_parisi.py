@@ -8,6 +8,7 @@ import pandas as pd
 
 from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, Panel, Slider, call, of
 from localentropy.figures.drawing import COLORS, GREY
+from localentropy.figures.franz_parisi_panels import LINEAR, SMALL
 from localentropy.figures.frozen_ends import without_frozen_ends
 from localentropy.programs.parts.ensembles import Ensemble
 
@@ -50,8 +51,9 @@ def any_margin(configuration: Configuration, experiment: str) -> Explorer:
                 DISTANCE,
                 ENTROPY,
                 x_log=True,
-                x_range=(p.smallest_distance, 0.03),
-                y_range=(-0.01, 0.08),
+                x_range=(p.smallest_distance, SMALL),
+                y_range=(-0.05, 0.2),
+                y_linear=LINEAR,
                 shipped=("a, b", REFERENCES),
             ),
         ),

@@ -15,13 +15,23 @@ import pandas as pd
 from bokeh.document import Document, without_document_lock
 from bokeh.events import ClientReconnected, ConnectionLost
 from bokeh.layouts import column, row
-from bokeh.models import ColumnDataSource, CustomJSTickFormatter, Div, HoverTool, PreText, Range1d, Select
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    Div,
+    FixedTicker,
+    HoverTool,
+    PreText,
+    Range1d,
+    Select,
+)
 from bokeh.models import Slider as SliderWidget
 from bokeh.plotting import figure
 
 from localentropy.errors import LocalEntropyError
 from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Panel, Slider, python
 from localentropy.figures.drawing import GREY
+from localentropy.figures.interactive import symlog
 
 if TYPE_CHECKING:
     from bokeh.models import GlyphRenderer
@@ -150,7 +160,7 @@ class Page:
                 self._refuse("no solution was found at any distance")
             return
         for curve, source in zip(curves, self._sources, strict=True):
-            source.data = _columns(curve, tables[curve.call])
+            source.data = _columns(curve, tables[curve.call], self._explorer.panels[curve.panel])
         for line, color in self._lines:
             line.glyph.update(line_color=color, line_alpha=1.0 if complete else FAINT)
         self._message.text = (
@@ -174,15 +184,18 @@ def _unsolved(table: pd.DataFrame) -> str:
     return f"d ≤ {table.loc[missing, 'distance'].max():.3g}: there the curve ends" if missing.any() else ""
 
 
-def _columns(curve: Curve, rows: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The points of a curve; of a signed one also those of each sign, which share the points between them."""
+def _columns(curve: Curve, rows: pd.DataFrame, panel: Panel) -> dict[str, np.ndarray]:
+    """The points of a curve, and the places on the axis of y of its two lines."""
     x, y = rows["x"].to_numpy(float), curve.values(rows)
-    solid = np.where(y >= 0.0, y, np.nan) if curve.signed else y
-    negative = np.pad(y < 0.0, 1)
-    near = negative[1:-1] | negative[2:] | negative[:-2]
     if curve.across:
-        return {"x": y, "y": x, "solid": x, "dashed": np.full(len(x), np.nan)}
-    return {"x": x, "y": y, "solid": solid, "dashed": np.where(near & curve.signed, y, np.nan)}
+        return {"x": y, "y": x, "solid": _placed(panel, x), "dashed": np.full(len(x), np.nan)}
+    solid, dashed = curve.parts(rows)
+    return {"x": x, "y": y, "solid": _placed(panel, solid), "dashed": _placed(panel, dashed)}
+
+
+def _placed(panel: Panel, y: Any) -> np.ndarray:
+    """Where values are on the axis of y: Bokeh has none that is linear around 0 and logarithmic beyond."""
+    return symlog(y, panel.y_linear, 1.0) if panel.y_linear else np.asarray(y, float)
 
 
 def _lines(axes: Any, curve: Curve, source: ColumnDataSource) -> list[GlyphRenderer]:
@@ -208,7 +221,19 @@ def _axes(panel: Panel, shipped: pd.DataFrame) -> Any:
     if panel.x_range:
         axes.x_range = Range1d(*panel.x_range)
     if panel.y_range:
-        axes.y_range = Range1d(*panel.y_range)
+        axes.y_range = Range1d(*_placed(panel, panel.y_range))
+    if panel.y_linear:
+        decades = panel.y_linear * 10.0 ** np.arange(8)
+        axes.yaxis.ticker = FixedTicker(ticks=_placed(panel, [*-decades[::-1], 0.0, *decades]).tolist())
+        unit = float(_placed(panel, panel.y_linear))
+        axes.yaxis.formatter = CustomJSTickFormatter(
+            args={"linear": panel.y_linear, "unit": unit},
+            code="""
+                const size = Math.abs(tick)
+                const value = linear * (size < unit ? size / unit : Math.pow(10, size - unit))
+                return String(Number((Math.sign(tick) * value).toPrecision(3)))
+            """,
+        )
     if panel.shipped:
         letters, pattern = panel.shipped
         rows = shipped[(shipped["panel"] == letters) & shipped["series"].str.fullmatch(pattern)]
@@ -219,7 +244,8 @@ def _axes(panel: Panel, shipped: pd.DataFrame) -> Any:
         for _, line in rows.groupby(begins.cumsum()):
             name = f"figure: {line['name'].iloc[0]}" if len(names) <= MOST_NAMES else "figure of the gallery"
             look = {"line_color": GREY, "line_alpha": FAINT, "line_width": 1.5, "level": "underlay", "name": name}
-            axes.line("x", "y", source=ColumnDataSource(line[["x", "y"]]), legend_label=name, **look)
+            points = line[["x", "y"]].assign(place=_placed(panel, line["y"]))
+            axes.line("x", "place", source=ColumnDataSource(points), legend_label=name, **look)
     hover = HoverTool(
         tooltips=[("", "$name"), ("x", "@x{%.6g}"), ("y", "@y{%.6g}")], formatters={"@x": "printf", "@y": "printf"}
     )

@@ -147,7 +147,13 @@ def local_energies(configuration: Configuration) -> Explorer:
     return Explorer(
         _with_load(p),
         (
-            Panel("distance $$d$$", "train error after flips", shipped=("a", "typical.*")),
+            Panel(
+                "distance $$d$$",
+                "train error after flips",
+                y_range=(-1e-5, 0.4),
+                y_linear=1e-4,
+                shipped=("a", "typical.*"),
+            ),
             Panel(INV_ALPHA, "overlap of two solutions", x_log=True, y_log=True, shipped=("e", "typical")),
         ),
         curves,
