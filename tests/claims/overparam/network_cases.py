@@ -337,7 +337,6 @@ NETWORKS["O55"] = Case(
     small={
         "one network": few("cnn", samples=1),
         "four widths": only("cnn", width=below(7)),
-        "never solved": put("cnn", "value", 0.0, **adam, **solved),
         "equal networks": put("cnn", "value", 0.5, **whole, **start),
         "as lazy ones": put("cnn", "value", _nearly_lazy, **whole, **start),
         "no snapshots": only("cnn", quantity=other_than("overlap_start")),

@@ -218,8 +218,8 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     """The distance from the initial weights does not vanish as the width grows.
 
     The distance is that of whole networks whose weights have norm 1, √(2 (1 − overlap)). In lazy training it falls like
-    k^(−1/2). So a + b k^(−1/2) is fitted to it, from the threshold on, and the limit a must be positive. The claim
-    fails if a is less than the part `GONE` of the distance at the largest k; in between it is open.
+    k^(−1/2). So a + b k^(−1/2) is fitted to it, on the upper half of the widths, and the limit a must be positive. The
+    claim fails if a is less than the part `GONE` of the distance at the largest k; in between it is open.
     """
     whole = cnn[(cnn["quantity"] == "overlap_start") & cnn["layer"].isna()]
     require(len(whole), "no overlaps of whole networks with the initial weights")
@@ -227,8 +227,7 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     layers = layers[layers["epoch"] == layers["epoch"].max()]
     conditions, words = [], []
     for optimizer, rows in whole.groupby("optimizer"):
-        first = _threshold(cnn, str(optimizer))
-        widths, distance, error = _distances(rows, first)
+        widths, distance, error = _distances(rows)
         limit = _limit(widths, distance, error)
         name = f"limit of the distance from the start at infinite k, {optimizer}"
         conditions.append(
@@ -237,7 +236,7 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
             )
         )
         of_layers = [
-            _limit(*_distances(of_layer, first)).value
+            _limit(*_distances(of_layer)).value
             for _, of_layer in layers[layers["optimizer"] == optimizer].groupby("layer")
         ]
         exponent, spread = _exponent(widths, distance, error)
@@ -248,16 +247,16 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     return all_of(*conditions, detail="; ".join(words))
 
 
-def _distances(overlaps: pd.DataFrame, first: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Widths from the first on, mean distance √(2 (1 − q)) from the start and its error.
+def _distances(overlaps: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Upper half of the widths, mean distance √(2 (1 − q)) from the start and its error.
 
     Raises:
-        Untestable: fewer than three widths, or two networks of each.
+        Untestable: fewer than three widths in that half, or two networks of each.
     """
     distances = np.sqrt(2 * (1 - overlaps["value"]).clip(lower=0))
-    points = distances.groupby(overlaps["width"]).agg(["mean", "sem"]).loc[first:]
-    enough = len(points) > 2 and points["sem"].notna().all()
-    require(enough, "three widths from the threshold on and two networks of each needed")
+    points = distances.groupby(overlaps["width"]).agg(["mean", "sem"])
+    points = points.iloc[len(points) // 2 :]
+    require(len(points) > 2 and points["sem"].notna().all(), "six widths and two networks of each needed")
     return points.index.to_numpy(float), points["mean"].to_numpy(), points["sem"].to_numpy()
 
 
