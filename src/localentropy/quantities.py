@@ -206,6 +206,7 @@ WIDTH = SIZE.called("width", words="units of a layer, or filters of the first on
 CLASSES = SIZE.within(low=2).called("classes", words="classes that a network tells apart")
 LAYERS = Count("hidden_layers", "L", "hidden layers", 1, 1000)
 UNITS = Count("units", "K", "hidden units of a committee machine", 1, 9999)
+UNITS_OF_STUDENT = UNITS.within(low=2, high=200, words="hidden units of a Bayes-optimal student")
 PATTERNS = Count("n", "n", "patterns that are drawn", 1, 10**8)
 PROPOSALS = Count("proposals", "proposals", "midpoints of a path that are tried", 1, 10**8)
 EIGENVALUES = Count("count", "count", "largest eigenvalues of a Hessian", 1, 1000)

@@ -228,7 +228,8 @@ def test_figure_committee_jumps_at_its_transition_and_names_the_slides_number() 
     low = branch("uninformed", large, [0.0] * 5)
     high = branch("informed", large[1:], [0.4, 0.6, 0.6, 0.8])
     tables = {
-        "glm/bayes_committee_2": branch("uninformed", [1.0, 2.1, 4.0], [0.0, 0.0, 0.6]),
+        "glm/bayes_committee_2": branch("uninformed", [1.0, 2.1, 4.0], [0.0, 0.0, 0.6]).assign(linear_error=0.6),
+        "glm/units_specialization": pd.DataFrame({"units": [3, 9], "alpha": [18.0, 243.0]}),
         "glm/bayes_committee_large": pd.concat([low, high]),
         "glm/committee_evolution": rows(keys={"alpha": 30.0}, start=[0.1, 0.01], growth=[1.0, 0.1]),
         "glm/transitions": TRANSITIONS,
@@ -237,6 +238,8 @@ def test_figure_committee_jumps_at_its_transition_and_names_the_slides_number() 
     assert series(drawing, "c", "equilibrium")["y"].tolist() == pytest.approx([0.5, 0.5, 0.5, 0.2, 0.1])
     assert series(drawing, "c", "metastable, informed start")["y"].tolist() == pytest.approx([0.3, 0.2])
     assert series(drawing, "d", "growth, α̃ = 30")["y"].tolist() == [0.1, 1.0]
+    assert series(drawing, "f", "load of specialization / K²")["y"].tolist() == [2.0, 3.0]
+    assert (series(drawing, "e", "excess of linear regression")["y"] > 0).all()
     assert "7.700000 Kd samples on, where the error falls from 0.500000 to 0.200000" in drawing.told
     assert all(part in words(drawing) for part in ("2.1000", "7.1000", "7.7000", "slide: 7.65"))
 

@@ -165,11 +165,18 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
 
 def test_figure_s1_draws_the_search_the_four_transitions_and_the_planted_model() -> None:
     names = ("one_step", "franz_parisi", "franz_parisi_text", "dense_regions", "large_deviations", "planted")
+    names += ("franz_parisi_margin", "storage_focusing_bp", "storage_sbpi")
     tables = {f"margins/{name}": getattr(margins_tables, name)() for name in names}
+    counted = tables["margins/franz_parisi_margin"]
+    tables["margins/franz_parisi_margin"] = counted.assign(residual=1e-9, entropy_typical=0.31)
     drawing = figures1.draw(tables, "smoke")
     data = drawing.data
-    assert set(data["panel"]) == set("abcdef")
+    assert set(data["panel"]) == {*"abcdefi", "g, h"}
+    shares = data[(data["panel"] == "i") & data["series"].str.startswith("share")]
+    assert shares.groupby("series").size().to_dict() == {"share stored, SBPI": 14, "share stored, fBP": 14}
     for part in (
+        "solutions of margin κ = 0.1, α = 0.5",
+        "fBP: 10 runs at N = 201, 10 runs at N = 1001; SBPI: 10 runs",
         "is 0.3",
         "α'_LE = 0.729000 and α_min = 0.748000",
         "α'_LE = 1.046600; by large deviations α_U = 1.086000",

@@ -64,6 +64,7 @@ def test_rows(solved):
         "overlap": 3 * (1 + 3),
         "overlap_untrained": 3 * (1 + 3),
         "flipped_train_error": 3 * 2,
+        "flipped_control_error": 3 * 2,
     }
     assert counts == expected
     assert (solved[solved.quantity == "train_error"].value == 0).all()
@@ -71,6 +72,13 @@ def test_rows(solved):
     layers = solved[(solved.quantity == "overlap") & (solved["sample"] == 0) & (solved.other == 1)].set_index("layer")
     sizes = np.array([783 * 15, 15 * 15, 15 * 10])
     assert layers.value[pd.NA] == pytest.approx(layers.value[[0, 1, 2]] @ sizes / sizes.sum(), abs=1e-12)
+
+
+def test_the_control_is_a_solution_that_is_sharp():
+    still = table(distances=(1e-9, 0.01))
+    means = still.groupby(["quantity", "distance"]).value.mean().unstack("quantity")
+    assert means.loc[1e-9, "flipped_control_error"] == means.loc[1e-9, "flipped_train_error"] == 0
+    assert means.loc[0.01, "flipped_control_error"] > 3 * means.loc[0.01, "flipped_train_error"]
 
 
 def test_networks_with_errors_are_not_perturbed():

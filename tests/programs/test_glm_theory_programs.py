@@ -11,9 +11,10 @@ import pytest
 
 from localentropy.errors import ConfigError
 from localentropy.pipeline.config import resolve
-from localentropy.programs import bayes_optimal, empirical_risk, gibbs_learning, sweep
+from localentropy.programs import bayes_optimal, empirical_risk, gibbs_learning, sweep, units_specialization
 from localentropy.programs.parts.teachers import transitions
 from localentropy.theory import bayes, committee, erm, gibbs, hidden_manifold
+from localentropy.theory.committee_units import specialization
 from tests.programs.programs import CONTEXT, table
 
 BOTH = ["uninformed", "informed"]
@@ -54,6 +55,8 @@ def test_lines_have_the_fixed_points_of_the_library(model: str, start: str, alph
     numbers.pop("units", None)
     if model.startswith("committee"):
         numbers["overlap"] = numbers.pop("mean_overlap")
+    if model == "committee_2":
+        numbers["linear_overlap"], numbers["linear_error"] = committee.least_squares(alpha)
     assert row == numbers | {"model": model, "start": start}
     assert set(numbers) | {"model", "start"} <= set(found.columns)
 
@@ -214,3 +217,8 @@ def test_wrong_values_are_one_line(section: str, values: dict[str, Any], parts: 
     assert "\n" not in str(caught.value)
     for part in [f"glm.{section}", *parts]:
         assert part in str(caught.value), str(caught.value)
+
+
+def test_the_load_of_specialization_is_that_of_the_library() -> None:
+    found = table(units_specialization, units=[2, 3])
+    assert found.to_dict("list") == {"units": [2, 3], "alpha": [specialization(2), specialization(3)]}

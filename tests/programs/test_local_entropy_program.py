@@ -12,8 +12,11 @@ from localentropy import seeds
 from localentropy.instances.perceptron import random_patterns
 from localentropy.landscape.local_entropy import local_entropy as curve_around
 from localentropy.programs import local_entropy
+from localentropy.programs.margins import storage
+from localentropy.solvers.binary.focusing_bp import focusing_bp
 from localentropy.solvers.binary.sbpi import sbpi
 from tests.programs.programs import CONTEXT
+from tests.programs.programs import table as table_of
 
 VALUES: dict[str, Any] = {
     "chunks": 1,
@@ -56,6 +59,7 @@ def test_the_rows_are_those_of_the_solver_and_of_the_curve_around_its_solution()
     assert table["distance"].tolist() == [0.02, 0.1]
     assert set(table["smallest_stability"]) == {instance.stabilities(solution.weights).min()}
     assert set(table["sample"]) == {1} and set(table["alpha"]) == {60 / 201}
+    assert table["peak"].isna().all()  # this solver has no magnetizations
     assert (table["solved"] == 1).all() and (table["converged"] == 1).all() and (table["residual"] < 1e-6).all()
 
 
@@ -86,3 +90,25 @@ def test_a_run_that_fails_says_so():
 def test_wrong_values_are_refused(wrong, told):
     with pytest.raises(ValidationError, match=told):
         made(**SBPI | wrong)
+
+
+def test_the_peak_is_the_overlap_of_the_last_step():
+    table = local_entropy.compute(made(**FOCUSING), {"sample": 0}, CONTEXT)
+    instance = random_patterns(201, 60, seed=seeds.child(1, "instance", sample=0))
+    options = {name: value for name, value in FOCUSING.items() if name != "solver"}
+    place = {"P": 60, "N": 201, "margin": 0.0, "sample": 0}
+    run = focusing_bp(instance, margin=0.0, seed=seeds.child(1, "algorithm/focusing_bp", **place), **options)
+    assert table["peak"].to_numpy() == pytest.approx(run.steps.overlap[-1], rel=1e-12)
+
+
+def test_stored_patterns_are_those_of_the_solver():
+    values = {"margin": 0.0, "grids": [{"N": 201, "alphas": [0.3, 0.95], "samples": 2}], **SBPI}
+    found = table_of(storage, **values)
+    assert found["P"].tolist() == [60, 60, 191, 191] and found["solved"].tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert (found["alpha"] == found["P"] / 201).all()
+    instance = random_patterns(201, 191, seed=seeds.child(1, "instance", sample=1))
+    seed = seeds.child(1, "algorithm/sbpi", P=191, N=201, margin=0.0, sample=1)
+    run = sbpi(instance, margin=0.0, seed=seed, theta=1, reinforcement=0.3, passes=1000)
+    assert found["train_error"].iloc[-1] == instance.train_error(run.weights, 0.0) > 0
+    with pytest.raises(ValidationError, match="P = 60"):
+        table_of(storage, **(values | {"grids": [{"N": 201, "alphas": [0.3, 0.3001], "samples": 1}]}))

@@ -31,6 +31,7 @@ HUGE: dict[str, dict[str, Any]] = {
     "overparam/cnn": {"widths": [10**5], "device": "cpu"},
     "margins/binary_mlp_mnist": {"width": 10**7 + 1, "device": "cpu"},
     "margins/local_entropy": {"N": 10**8 + 1},
+    "margins/storage_sbpi": {"grids": [{"N": 10**8 + 1, "alphas": [0.5], "samples": 1}]},
     "shaping/annealing": {"N": 10**8 + 1},
     "shaping/tree_solutions": {"N": 999_999},
     "shaping/belief_volume": {"N": 999_999},

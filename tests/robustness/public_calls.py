@@ -133,6 +133,7 @@ from localentropy.theory import (
 )
 from localentropy.theory import committee as committee_theory
 from localentropy.theory import hidden_manifold as manifold_theory
+from localentropy.theory.committee_units import specialization
 from localentropy.theory.symmetric_perceptron import Band
 
 
@@ -673,6 +674,8 @@ CALLS: dict[str, Call] = {
         partial(committee_theory.learning, units=math.inf), {"alpha": 1.0, "start": "informed"}
     ),
     "committee.transitions": Call(committee_theory.transitions, {"units": 2}),
+    "committee.least_squares": Call(committee_theory.least_squares, {"alpha": 1.0}),
+    "committee_units.specialization": Call(specialization, {"units": 3}),
     "committee.state_evolution": Call(
         committee_theory.state_evolution, {"alpha": 1.0, "updates": 3, "specialization": 0.1}
     ),

@@ -10,7 +10,7 @@ from scipy.special import log_ndtr, ndtr
 from scipy.stats import multivariate_normal, norm
 
 from localentropy.errors import ConvergenceError, DomainError
-from localentropy.theory import committee, committee_channel
+from localentropy.theory import committee, committee_channel, committee_units
 from tests.finite_differences import FIVE_POINTS, five_point_slope
 
 INF = math.inf
@@ -223,9 +223,49 @@ def test_state_evolution_of_many_units(alpha, start):
     )
 
 
+def test_linear_regression_finds_the_mean_weights():
+    """Its overlap in simulations, and Bayes' as a bound."""
+    rng, d, found = np.random.default_rng(1), 300, []
+    for _ in range(10):
+        inputs, teacher = rng.normal(size=(2 * d, d)) / math.sqrt(d), rng.normal(size=(d, 2))
+        labels = np.sign(np.sign(inputs @ teacher).sum(1))
+        weights = np.linalg.solve(inputs.T @ inputs + (0.5 * math.pi - 1.0) * np.eye(d), inputs.T @ labels)
+        mean = teacher.sum(1)
+        found.append((weights @ mean) ** 2 / (weights @ weights) / (mean @ mean))
+    linear, best = committee.least_squares(2.0), committee.learning(2.0)
+    assert abs(np.mean(found) - linear.overlap) < 3 * np.std(found) / 3 + 1 / d
+    assert linear.overlap < best.mean_overlap and best.bayes_error < linear.error < 1.01 * best.bayes_error
+
+
+def test_three_units_specialize_where_samples_say():
+    """Probabilities of the labels and their bend across, from drawn teachers, give the averages of the threshold."""
+    rng, units, c, bins = np.random.default_rng(2), 3, 0.9, 40
+    z = rng.normal(size=(1_500_000, units))
+    s = z.sum(1) / math.sqrt(units)
+    across = (np.sum(z**2, 1) - s**2) / (units - 1) - 1.0
+    # What is known of s: omega has the variance c, and its covariance with s is c, too.
+    omega = c * s + math.sqrt(c * (1.0 - c)) * rng.normal(size=s.size)
+    place = np.clip(((omega / math.sqrt(c) + 3.0) / 6.0 * bins).astype(int), 0, bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    stiffness = 0.0
+    for label in (1, -1):
+        own = np.sign(np.sign(z).sum(1)) == label
+        z_y, bend = (np.bincount(place, w, bins) / counts for w in (own.astype(float), own * across))
+        stiffness += np.sum(counts * bend**2 / np.maximum(z_y, 1e-9)) / counts.sum()
+    assert committee_units._averages(units, c)[1] == pytest.approx(stiffness, rel=0.03)
+
+
+def test_the_load_of_two_units_is_that_of_their_own_theory_and_many_need_the_square():
+    assert committee_units.specialization(2) == pytest.approx(committee.transitions(2).algorithmic, rel=1e-9)
+    loads = [committee_units.specialization(units) for units in (65, 129)]
+    assert math.log2(loads[1] / loads[0]) == pytest.approx(2.0, abs=0.03)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
+        (lambda: committee_units.specialization(1), "units = 1 is out of range"),
+        (lambda: committee.least_squares(1000.0), "alpha = 1000 is out of range"),
         (lambda: committee.learning(1.0, 3), "units = 3 is out of range: allowed are 2, math.inf"),
         (lambda: committee.learning(1000.0), "alpha = 1000 is out of range"),
         (lambda: committee.learning(1.0, start="cold"), "start = 'cold' is not known"),

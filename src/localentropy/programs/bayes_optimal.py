@@ -31,7 +31,7 @@ SIDE = 1e-9
 """Relative distance from a transition to the point on each side of it."""
 COLUMNS = (
     "model", "start", "alpha", "overlap", "specialization", "mse", "free_entropy", "bayes_error", "gibbs_error",
-    "label_error", "residual",
+    "label_error", "residual", "linear_overlap", "linear_error",
 )  # fmt: skip
 
 Samples = Annotated[float, bounds(quantities.ALPHA)]
@@ -77,8 +77,8 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     Returns:
         Columns model, start, alpha, overlap (m; of a committee that of the mean weights, `mean_overlap`),
         specialization (of a committee), mse (1 - m, of the others), free_entropy (nats per weight, or per input of two
-        units), bayes_error, gibbs_error (missing for phase retrieval), label_error, residual. The line has a point on
-        each side of each transition.
+        units), bayes_error, gibbs_error (missing for phase retrieval), label_error, residual; linear_overlap and
+        linear_error of linear regression (two units). The line has a point on each side of each transition.
     """
     import numpy as np
     import pandas as pd
@@ -99,4 +99,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         alphas = {alpha for alpha in alphas if alpha > transitions(model).spinodal}
     rows = [asdict(learning(model, alpha, start)) for alpha in sorted(alphas)]
     table = pd.DataFrame(rows).rename(columns={"mean_overlap": "overlap"})
+    if model == "committee_2":
+        from localentropy.theory.committee import least_squares
+
+        regression = [least_squares(alpha) for alpha in table["alpha"]]
+        table[["linear_overlap", "linear_error"]] = [[*found] for found in regression]
     return table.assign(model=model, start=start).reindex(columns=list(COLUMNS))

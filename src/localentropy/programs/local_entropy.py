@@ -9,6 +9,7 @@ The problem is the storage of random patterns. Table: one row for each solution 
 | margin_ref | margin κ̃ asked of the solver |
 | solved | 1 if the final weights have it, else 0 |
 | smallest_stability | of the final weights |
+| peak | mean square of the solver's last magnetizations, 1 if they are one configuration; missing without such |
 | margin | margin κ of the solutions that are counted |
 | distance | d between them and the final weights |
 | entropy | of those at this distance, nats per weight; missing where the messages did not converge |
@@ -18,6 +19,7 @@ The problem is the storage of random patterns. Table: one row for each solution 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Self
 
 from pydantic import Field, model_validator
@@ -39,6 +41,8 @@ from localentropy.programs.parts.perceptron_solvers import SolverParameters, wit
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from localentropy.solvers.solution import Solution
 
 
 class Parameters(SolverParameters):
@@ -102,6 +106,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
             "margin_ref": p.margin_ref,
             "solved": float(solution.solved),
             "smallest_stability": stability,
+            "peak": _peak(solution),
             "margin": p.margin,
             "distance": p.distances,
             "entropy": curve.entropy,
@@ -110,3 +115,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
             "residual": curve.residual,
         }
     )
+
+
+def _peak(solution: Solution) -> float:
+    """Mean square of the magnetizations that the solver ended with."""
+    means = solution.magnetizations
+    return math.nan if means is None else float(means @ means) / len(means)

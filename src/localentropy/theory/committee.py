@@ -18,6 +18,7 @@ import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -65,6 +66,18 @@ class Committee:
     residual: float
 
 
+class LeastSquares(NamedTuple):
+    """Linear regression on the labels of two units.
+
+    Attributes:
+        overlap: squared cosine of its weights with the mean weights, as `mean_overlap` of the Bayes-optimal student.
+        error: probability that the best guess of a new label from its output is wrong.
+    """
+
+    overlap: float
+    error: float
+
+
 def learning(alpha: float, units: float = 2, start: str = "uninformed") -> Committee:
     """A fixed point of state evolution.
 
@@ -103,6 +116,32 @@ def transitions(units: float = 2) -> Transitions:
         specialization = _two_units_threshold()[1]
         return Transitions(0.0, specialization, specialization, specialization)
     return Transitions(0.0, _many_units_spinodal()[1], _many_units_equilibrium(), math.inf)
+
+
+def least_squares(alpha: float) -> LeastSquares:
+    """Linear regression on the labels of two units, with the best regularization, λ = π/2 − 1.
+
+    For the sums over Gaussian inputs the label is z_+ / √π and noise of variance 1/2 − 1/π, where z_+ is the sum over
+    the mean weights. Source: `glm`, slide "Specialisation transition"; docs/glm/theory.md eq. 19a.
+
+    Args:
+        alpha: samples per input, in [1e-9, 100].
+
+    Returns:
+        Its overlap and its error.
+
+    Example:
+        >>> from localentropy.theory import committee
+        >>> best, linear = committee.learning(2.0), committee.least_squares(2.0)
+        >>> round(best.bayes_error, 4), round(linear.error, 4)
+        (0.3562, 0.3587)
+    """
+    alpha = ALPHA_OF_TWO_UNITS.require(alpha)
+    signal = alpha / math.pi
+    total = 0.5 + signal
+    # The smaller root of m²/π − (1/2 + α/π) m + α/π = 0.
+    overlap = 2.0 * signal / (total + math.sqrt(total**2 - 4.0 * signal / math.pi))
+    return LeastSquares(overlap, committee_channel.bayes_error(overlap / (1.0 - overlap), 0.0))
 
 
 def state_evolution(alpha: float, updates: int, specialization: float = 0.0) -> np.ndarray:

@@ -61,6 +61,37 @@ def franz_parisi() -> pd.DataFrame:
     return table
 
 
+def franz_parisi_margin() -> pd.DataFrame:
+    """As `franz_parisi`, for solutions of margin 0.1."""
+    table = franz_parisi()
+    table = table[(table["curve"] == "reference") & (table["margin_ref"] > 0)]
+    table = table.assign(margin=0.1, margin_ref=0.1 + table["margin_ref"])
+    same = curve("same_margin", 0.1, [0, 0.03, 0.3, 0.5], [-0.05, 0, 0.15, 0.1], missing_below=2e-3, x=SMALL, alpha=0.5)
+    table = pd.concat([same, table], ignore_index=True)
+    table.attrs["parameters"] = {"ensemble": PERCEPTRON, "alpha": 0.5, "margin": 0.1}
+    return table
+
+
+def _storage(sizes: tuple[int, ...], half: float) -> pd.DataFrame:
+    """Half of the runs store their patterns at a load, all at smaller and none at larger ones."""
+    rows = [
+        {"N": N, "P": round(alpha * N), "alpha": alpha, "sample": sample}
+        | {"solved": float(sample < 10 * (0.5 + 8 * (half - alpha)))}
+        for N in sizes
+        for alpha in (0.6, 0.65, 0.7, 0.72, 0.74, 0.78, 0.8)
+        for sample in range(10)
+    ]
+    return pd.DataFrame(rows).assign(train_error=0.01, iterations=100)
+
+
+def storage_focusing_bp() -> pd.DataFrame:
+    return _storage((201, 1001), 0.7)
+
+
+def storage_sbpi() -> pd.DataFrame:
+    return _storage((501, 2001), 0.68)
+
+
 def franz_parisi_text() -> pd.DataFrame:
     x = np.geomspace(1e-5, 0.3, 40)
     rows = [

@@ -23,11 +23,14 @@ OVERLAPS = {
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) Overlaps and (b) error of two units against α; (c) error of many units against α̃; (d) growth of a small start."""
+    """(a) Overlaps and (b) error of two units against α; (c) error of many units against α̃; (d) growth of a small start.
+
+    (e) The excess of linear regression for two units; (f) the load of specialization against the number of units.
+    """
     two = tables["glm/bayes_committee_2"].sort_values("alpha")
     transitions = tables["glm/transitions"].set_index("model")
     few, large = transitions.loc["committee_2"], transitions.loc["committee_large"]
-    figure, axes = panels(2, 7.0, 5.4, rows=2)
+    figure, axes = panels(2, 7.0, 7.8, rows=3)
     middle = two.iloc[(two["alpha"] - 0.5 * two["alpha"].max()).abs().argmin()]
     for column, (color, name, place) in OVERLAPS.items():
         axes[0].line(two["alpha"], two[column], column, {"color": color, "label": " ".join(name.split())})
@@ -37,7 +40,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     best, other = branches(tables["glm/bayes_committee_large"], large["information_theoretic"])
     draw_branches(axes[2], best, other, "bayes_error")
     _growth(axes[3], tables["glm/committee_evolution"].sort_values(["alpha", "start"]))
-    for axis, side in ((axes[0], "left"), (axes[1], "right")):
+    excess = two["linear_error"] / two["bayes_error"] - 1.0
+    axes[4].line(two["alpha"], excess, "excess of linear regression", {"color": COLORS[3]})
+    axes[4].set(yscale="log", ylabel="excess error of linear regression")
+    units = tables["glm/units_specialization"].sort_values("units")
+    scaled = units["alpha"] / units["units"] ** 2
+    axes[5].line(units["units"], scaled, "load of specialization / K²", {"color": COLORS[0], "marker": "o"})
+    axes[5].set(xscale="log", xlabel="units $K$", ylabel=r"$\alpha_{\mathrm{spec}} / K^2$", ylim=(0.0, None))
+    for axis, side in ((axes[0], "left"), (axes[1], "right"), (axes[4], "right")):
         text = rf"$\alpha_{{\mathrm{{spec}}}} = {few['algorithmic']:.4f}$"
         axis.threshold(few["algorithmic"], text, side=side, at=0.35)
         axis.set(xlabel=r"$\alpha = n/d$", xlim=(0.0, two["alpha"].max()))
@@ -64,7 +74,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "input is wrong. (c) Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units "
         f"specialize in equilibrium from {large['information_theoretic']:.6f} Kd samples on, where the error falls from "
         f"{plateau:.6f} to {after:.6f}. (d) The factor by which a small specialization q_d grows in one update. It goes to 0 "
-        "with q_d at every load, so an uninformed start never leaves the state without specialization."
+        "with q_d at every load, so an uninformed start never leaves the state without specialization. (e) By how much the error of "
+        "linear regression exceeds that of (b), in parts of it. (f) The load from which the units of a committee specialize "
+        "without information, over K²."
     )
     settings = {
         "model": "fully connected committee, y = sign of the sum of the signs of K units, Gaussian weights, n Gaussian inputs "
@@ -74,6 +86,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "at each α",
         "(c)": f"K → ∞; the slide prints {COMMITTEE} Kd; the specialized state begins at {large['spinodal']:.6f}",
         "(d)": "state evolution, for several n/(Kd); it holds with n of the order Kd",
+        "(e)": "least squares on the labels −1, 0 and 1 with the best regularization; the best guess of a label from its output",
+        "(f)": "the load α = n/d above which the state without specialization is unstable"
+        + (", for odd numbers of units and for 2" if 2 in set(units["units"]) else ""),
         "chosen here": "the ranges of α and the starts",
     }
     return Drawing(figure, caption, settings)

@@ -1,4 +1,7 @@
-"""Figure s1: what the text says without a figure. Stability, symmetry breaking, equal margins, the planted perceptron."""
+"""Figure s1: what the text says without a figure.
+
+Stability, symmetry breaking, equal margins, the planted perceptron, solutions of positive margin, loads of algorithms.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +10,44 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from localentropy.analysis.thresholds import large_deviations_threshold
-from localentropy.figures.drawing import GREY, Drawing, colors_of, in_style, letter, panels
+from localentropy.analysis.thresholds import large_deviations_threshold, success_fractions
+from localentropy.figures.algorithms import ALGORITHMS
+from localentropy.figures.drawing import GREY, Drawing, clipped_bars, colors_of, in_style, letter, panels
+from localentropy.figures.franz_parisi_panels import curve_name, draw_curves
 from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
 from localentropy.figures.margins.largest_margin import TRANSITIONS
 from localentropy.figures.series import DOT
+from localentropy.solvers.names import NAMES
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel
 
+STORED = ("focusing_bp", "sbpi")
+"""The solvers of (i)."""
+
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) replicon, (b) splitting, (c) equal margins, (d) the four transitions, (e), (f) the planted perceptron."""
+    """(a) replicon, (b) splitting, (c) equal margins, (d) the four transitions, (e), (f) the planted perceptron.
+
+    (g), (h) curves of solutions of positive margin; (i) shares of the runs of two algorithms that store all patterns.
+    """
     searched, regions = tables["margins/one_step"], tables["margins/dense_regions"]
     equal = pd.concat([tables[f"margins/{name}"] for name in ("franz_parisi", "franz_parisi_text")])
     equal = equal[equal["curve"] == "same_margin"].sort_values("margin_ref", kind="stable")
     equal = without_frozen_ends(equal, ["margin_ref"])
     planted, deviations = tables["margins/planted"], tables["margins/large_deviations"]
-    figure, axes = panels(3, 8.2, 4.8, rows=2)
+    positive = without_frozen_ends(tables["margins/franz_parisi_margin"], ["curve", "margin_ref"])
+    figure, axes = panels(3, 8.2, 7.2, rows=3)
     _replicon(axes[0], searched)
     _splitting(axes[1], searched)
     _equal_margins(axes[2], equal)
     _transitions(axes[3], regions, deviations)
     _planted(axes[4], planted, "entropy")
     _planted(axes[5], planted, "slope")
+    draw_curves(axes[6:8], positive)
+    axes[6].legend(fontsize=5, loc="lower center")
+    _stored(axes[8], {solver: tables[f"margins/storage_{solver}"] for solver in STORED}, regions, deviations)
     axes[0].set(ylabel=r"replicon $\lambda$")
     letter(axes)
     return Drawing(figure, *_told(searched, equal, tables))
@@ -128,6 +144,24 @@ def _planted(axis: Panel, planted: pd.DataFrame, column: str) -> None:
         axis.set(ylabel=r"$d\phi_{\mathrm{FP}}/dd$, planted", ylim=(-2.0, 4.0))
 
 
+def _stored(axis: Panel, runs: Mapping[str, pd.DataFrame], regions: pd.DataFrame, deviations: pd.DataFrame) -> None:
+    """Share of the runs that store all patterns, a line for each solver and size, and the two thresholds."""
+    for solver, table in runs.items():
+        shares = success_fractions(table, ["N", "alpha"], table["solved"])
+        for shade, (size, own) in enumerate(shares.groupby("N")):
+            largest = size == shares["N"].max()
+            look = ALGORITHMS[solver] | {"markersize": 3, "linewidth": 0.9, "label": f"{NAMES[solver]}, $N = {size}$"}
+            look |= {} if largest else {"alpha": 0.3 + 0.2 * shade, "markerfacecolor": "white"}
+            axis.points(own, f"share stored, {NAMES[solver]}", look, "alpha", bars=clipped_bars(own))
+    end = regions[regions["end"] & (regions["ensemble"] == "perceptron")].set_index("line").loc["kappa_u", "alpha"]
+    axis.threshold(end, r"$\alpha'_{LE}$", "α'_LE", side="left", at=0.95, y_err=0.0)
+    upper = large_deviations_threshold(deviations, {"model": "perceptron"})
+    if upper is not None:
+        axis.threshold(upper["alpha"], r"$\alpha_U$", "α_U", side="right", at=0.95, y_err=0.0)
+    axis.set(xlabel=r"patterns per weight $\alpha$", ylabel="share of runs that store all", ylim=(-0.05, 1.05))
+    axis.legend(fontsize=5, loc="lower left")
+
+
 def _distances(found: pd.Series, searched: pd.Series) -> str:
     """Distances in words: from the first to the last if all that were searched between them are found, else each."""
     first, last = found.min(), found.max()
@@ -152,7 +186,7 @@ def _told(
 ) -> tuple[str, dict[str, str]]:
     """The caption, and the settings."""
     regions, planted = tables["margins/dense_regions"], tables["margins/planted"]
-    deviations = tables["margins/large_deviations"]
+    deviations, counted = tables["margins/large_deviations"], tables["margins/franz_parisi_margin"]
     stable = searched[searched["curve"] != "unstable"]
     unstable = searched[searched["curve"] == "unstable"]
     others, split = int((stable["q1"] > stable["q0"]).sum()), unstable[unstable["q1"] > unstable["q0"]]
@@ -170,11 +204,12 @@ def _told(
     one, most = f"{unstable['alpha'].iloc[0]:g}", f"{stable['replicon'].max():.3f}"
     caption = (
         "Figure s1. Statements of the text that have no figure there. (a) Replicon along curves around solutions of the "
-        "largest margin (colours) and of smaller margins (grey); the replica-symmetric solution is stable below the line. "
+        "largest margin (colours) and of smaller margins (grey), stable below the line. "
         "(b) Where a search finds two overlaps, q₁ within blocks of m replicas and q₀ between them. (c) Entropy of "
-        "solutions of the same margin as their reference, dashed where negative. (d) The four transitions: κ_min and κ_u at "
-        "each load, and the loads at which they meet κ_max. Dotted: thresholds of large deviations. (e), (f) Entropy and "
-        "its derivative around solutions of the largest margin of the planted perceptron; black: its threshold."
+        "solutions of their reference's margin, dashed where negative. (d) κ_min and κ_u at each load, and where they meet "
+        "κ_max. Dotted: thresholds of large deviations. (e), (f) Entropy and its derivative in the planted perceptron, "
+        "κ̃ = κ_max; black: its threshold. (g), (h) As figure 3, for solutions of positive margin. (i) Share of the runs "
+        "of two algorithms that store all patterns."
     )
     settings = {
         "model": "binary perceptron, replica theory; planted in (e) and (f)",
@@ -186,6 +221,17 @@ def _told(
         "(d)": f"α'_LE = {ends['kappa_u']:.6f} and α_min = {ends['kappa_min']:.6f}"
         + _upper(deviations, "perceptron", ", above which the largest local entropy falls somewhere"),
         "(e), (f)": f"α'_LE = {threshold['alpha']:.6f}{_upper(deviations, 'teacher_student', '')}",
-        "chosen here": "loads, margins and sizes of blocks",
+        "(g), (h)": f"solutions of margin κ = {counted['margin'].max():g}, α = {counted['alpha'].max():g}",
+        **{
+            f"{name} in (g)": value for name, value in frozen_ends(counted, ["curve", "margin_ref"], curve_name).items()
+        },
+        "(i)": "; ".join(_runs_told(solver, tables[f"margins/storage_{solver}"]) for solver in STORED),
+        "chosen here": "loads, margins, sizes of blocks and of runs",
     }
     return caption, settings
+
+
+def _runs_told(solver: str, runs: pd.DataFrame) -> str:
+    """How many runs a point has at each size."""
+    sizes = runs.groupby(["N", "alpha"]).size().groupby("N").min()
+    return f"{NAMES[solver]}: " + ", ".join(f"{count} runs at N = {size}" for size, count in sizes.items())

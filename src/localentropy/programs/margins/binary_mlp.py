@@ -2,7 +2,8 @@
 
 A task trains all samples on one number of patterns, a class-balanced part of the training set. Then every pair of
 networks is compared after its permutations and signs are matched. Where all networks solve, their weights are flipped
-at random.
+at random. So are those of a sharp control: networks with their initial weights, on the classes that they give the
+images themselves. These weights are a solution that nothing has made flat.
 
 Table: one row for each number, in column `value`. The other columns say which number it is:
 
@@ -21,6 +22,7 @@ Table: one row for each number, in column `value`. The other columns say which n
 | train_error | fraction of the training images whose class does not have the largest output alone, at the end |
 | overlap, overlap_untrained | of a pair after matching, Σ w w'/(number of weights): trained networks; their starts |
 | flipped_train_error | train error after random flips, mean over draws; only where no network makes an error |
+| flipped_control_error | the same of the control, on the images to which it gives one class |
 """
 
 from __future__ import annotations
@@ -142,8 +144,8 @@ class _Run(NetworkRun[Parameters]):
         self.rows.add({"train_error": train_error}, sample=samples)
         solved = int((train_error == 0).sum())
         self.report(f"train error {train_error.mean():.4f}, {solved} of {len(samples)} solved, epochs {trained.epochs}")
-        untrained = BinaryNetworks.of(start).to(self.device)
-        return Group(trained.networks, untrained, samples if solved == len(samples) else [])
+        self.untrained = BinaryNetworks.of(start).to(self.device)
+        return Group(trained.networks, self.untrained, samples if solved == len(samples) else [])
 
     def errors(self, networks: BinaryNetworks) -> Tensor:
         return networks.errors(self.inputs, self.labels)
@@ -154,18 +156,30 @@ class _Run(NetworkRun[Parameters]):
         return align_with_signs(reference, other)[0]
 
     def perturb(self, solutions: Any, samples: list[int]) -> None:
+        self._flip("flipped_train_error", solutions, self.inputs, self.labels, samples)
+        for sample in samples:
+            own = self.untrained.select([sample])
+            outputs = own.outputs(self.inputs)[0]
+            largest, labels = outputs.max(0)
+            alone = (outputs == largest).sum(0) == 1
+            self._flip("flipped_control_error", own, self.inputs[alone], labels[alone], [sample])
+
+    def _flip(
+        self, quantity: str, networks: BinaryNetworks, inputs: Tensor, labels: Tensor, samples: list[int]
+    ) -> None:
+        """Add the errors of networks after random flips."""
         from localentropy.landscape.random_flips import random_flips
 
         p = self.parameters
         energies = random_flips(
-            solutions.flat_weights(),
-            lambda flipped: self.errors(solutions.with_weights(flipped)),
+            networks.flat_weights(),
+            lambda flipped: networks.with_weights(flipped).errors(inputs, labels),
             distances=p.distances,
             draws=p.flip_draws,
             generators=self.streams("flips", samples, patterns=self.task["patterns"]),
         )
         for distance, energy in zip(p.distances, energies.mean(2), strict=True):
-            self.rows.add({"flipped_train_error": energy}, distance=distance, sample=samples)
+            self.rows.add({quantity: energy}, distance=distance, sample=samples)
 
 
 def _images(parameters: Parameters, patterns: int, context: Context) -> tuple[Tensor, Tensor, int]:
