@@ -54,6 +54,7 @@ from localentropy.landscape.binary_local_energy import expected_flip_energy
 from localentropy.landscape.binary_overlaps import overlaps
 from localentropy.landscape.committee import committee_local_energy, committee_overlap
 from localentropy.landscape.committee_local_entropy import committee_local_entropy, committee_solution_fraction
+from localentropy.landscape.feature_local_entropy import feature_local_entropy
 from localentropy.landscape.hessian import hessian_eigenvalues, largest_eigenvalue, smallest_valid_beta
 from localentropy.landscape.input_noise import input_noise_error
 from localentropy.landscape.local_energy import local_energy
@@ -528,6 +529,13 @@ CALLS: dict[str, Call] = {
         {
             "instance": LATTICE, "reference": SIGNS, "distances": [0.1, 0.2], "margin": 0.1, "damping": 0.5,
             "max_iterations": 3, "tolerance": 1e-6, "update": "exact",
+        },
+    ),
+    "feature_local_entropy": Call(
+        feature_local_entropy,
+        {
+            "instance": REAL, "reference": SIGNS, "distances": [0.1, 0.2], "margin": 0.1, "damping": 0.5,
+            "max_iterations": 3, "tolerance": 1e-5,
         },
     ),
     "local_entropy_fields": Call(

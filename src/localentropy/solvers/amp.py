@@ -126,7 +126,7 @@ def two_level_amp(
         >>> found.converged, round(found.entropy, 2)
         (True, 0.48)
     """
-    return _solve(_RandomFeatures, instance, margin, seed, damping, max_iterations, tolerance, epsilon)
+    return _solve(TwoLevelInputs, instance, margin, seed, damping, max_iterations, tolerance, epsilon)
 
 
 def _solve(
@@ -177,7 +177,7 @@ def _independent(instance: Instance, threshold: float) -> IndependentInputs:
     return IndependentInputs(Sign(), instance.compact_patterns, instance.labels, square, threshold)
 
 
-class _RandomFeatures:
+class TwoLevelInputs:
     """Patterns μ₁ F x/√D + μ⋆ Z, and the messages of the projections s, see `two_level_amp`. All sums are over √N."""
 
     def __init__(self, instance: Instance, threshold: float) -> None:
@@ -206,6 +206,7 @@ class _RandomFeatures:
         return theta, s, omega, V
 
     def update(self, means: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See `Inputs`."""
         theta, s, omega, V = self._sums(means, variance)
         channel_means(False, self._labels, self._kappa, omega, V, self._g, self._slope)
         steepness, V_w = float(np.mean(self._slope)), float(variance[0])
@@ -218,6 +219,7 @@ class _RandomFeatures:
         return field, np.array([reaction])
 
     def free_entropy(self, means: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """See `Inputs`."""
         theta, s, omega, V = self._sums(means, variance)
         A, B, V_w = self._A, self._B, float(variance[0])
         V_s = V_w / (1.0 + A * V_w)
