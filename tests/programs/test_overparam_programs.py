@@ -11,8 +11,10 @@ from scipy.integrate import quad
 
 from localentropy import seeds
 from localentropy.instances.perceptron import hidden_manifold
+from localentropy.landscape.binary_local_energy import expected_flip_energy
+from localentropy.landscape.feature_local_entropy import feature_local_entropy
 from localentropy.programs import sweep
-from localentropy.programs.overparam import equivalent_features, two_level_amp
+from localentropy.programs.overparam import equivalent_features, solution_surroundings, two_level_amp
 from localentropy.solvers import amp
 from localentropy.solvers.binary.anneal import anneal
 from localentropy.solvers.binary.sbpi import sbpi
@@ -59,6 +61,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "gaussian": {},
     "binary": {"features": "binary"},
     "gaussian_covariate": {"gaussian_covariate": True},
+    "tanh": {"activation": "tanh"},
+    "tanh_binary": {"activation": "tanh", "features": "binary"},
+    "erf": {"activation": "erf"},
 }
 
 
@@ -70,9 +75,8 @@ def test_features_of_equal_moments_are_solved_by_the_solver_of_the_row():
     )
     assert set(rows["inv_alpha"]) == {N / P} and set(rows["P"]) == {P} and set(rows["N"]) == {N}
     pairs = rows.groupby(["solver", "features"]).size()
-    assert pairs.to_dict() == {
-        ("sbpi", "gaussian"): 2, ("sbpi", "binary"): 2, ("anneal", "gaussian"): 2, ("anneal", "gaussian_covariate"): 2,
-    }  # fmt: skip
+    sbpi_kinds = {("sbpi", kind): 2 for kind in ("gaussian", "binary")}
+    assert pairs.to_dict() == sbpi_kinds | {("anneal", kind): 2 for kind in KINDS}
     for row in rows.itertuples():
         seed = seeds.child(CONTEXT.seed, f"instance/{row.solver}/{row.features}", sample=row.sample)
         instance = hidden_manifold(D, P, N, seed, **KINDS[row.features])
@@ -88,7 +92,7 @@ def test_the_limits_of_the_solvers_count():
         table(equivalent_features, alpha_T=3.0, sweeps=n, passes=n, sbpi=[grid], anneal=[grid], test_patterns=9)
         for n in (1, 1000)
     )
-    assert few["solved"].tolist() == [0.0] * 4
+    assert few["solved"].tolist() == [0.0] * 8
     assert many["solved"].groupby(many["solver"]).max().to_dict() == {"anneal": 1.0, "sbpi": 1.0}
 
 
@@ -116,6 +120,33 @@ def test_features_of_equal_moments_have_the_moments_of_the_theory(solver, featur
     assert F is not None
     assert abs(F.mean()) < 4 / math.sqrt(F.size) and abs((F**2).mean() - 1) < 4 * math.sqrt(2 / F.size)
     assert (np.unique(F).tolist() == [-1.0, 1.0]) == (features == "binary")
+
+
+def test_surroundings_are_those_of_the_solver_of_the_row():
+    grids = [{"solver": name, "D": 33, "inv_alphas": [x], "samples": 2} for name, x in (("sbpi", 5.0), ("mct0", 1.2))]
+    options = {"alpha_T": 3.0, "activation": "sign", "distances": [0.01, 0.1], "small_stability": 0.2}
+    rows = table(solution_surroundings, **options, grids=grids)
+    unsolved = rows[rows["solver"] == "mct0"]
+    assert unsolved["solved"].tolist() == [0.0] * 4
+    assert (
+        unsolved[["entropy", "slope", "small_stabilities", "barycentre_overlap", "local_energy"]].isna().all(axis=None)
+    )
+    solved = rows[rows["solver"] == "sbpi"]
+    for sample, own in solved.groupby("sample"):
+        instance = hidden_manifold(33, 99, 495, seed=seeds.child(CONTEXT.seed, "instance", sample=sample))
+        place = {"D": 33, "P": 99, "N": 495, "margin": 0.0, "sample": sample}
+        weights = sbpi(instance, seed=seeds.child(CONTEXT.seed, "algorithm/sbpi", **place)).weights
+        curve = feature_local_entropy(instance, weights, distances=[0.01, 0.1])
+        np.testing.assert_array_equal(own["entropy"], curve.entropy)
+        np.testing.assert_array_equal(own["slope"], 2.0 * curve.field)
+        np.testing.assert_array_equal(
+            own["local_energy"], expected_flip_energy(instance, weights, distances=[0.01, 0.1])
+        )
+        assert own["small_stabilities"].iloc[0] == (instance.stabilities(weights) <= 0.2).mean()
+        mean = amp.two_level_amp(instance, seed=sample).magnetizations
+        cosine = weights @ mean / (np.linalg.norm(mean) * np.linalg.norm(weights))
+        assert own["barycentre_overlap"].iloc[0] == pytest.approx(cosine, abs=1e-3)
+    assert solved["barycentre_overlap"].nunique() == 2
 
 
 AMP: dict[str, Any] = {"damping": 0.1, "max_iterations": 500, "tolerance": 1e-5}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from tests.claims.cases import (
     Case,
     Spoiling,
+    Tables,
     above,
     add,
     below,
@@ -19,6 +21,7 @@ from tests.claims.cases import (
     put,
     times,
 )
+from tests.claims.overparam import run_tables
 from tests.claims.overparam.theory_tables import error_barycenter
 
 RUNS: dict[str, Case] = {}
@@ -27,21 +30,33 @@ error, solved = {"quantity": "test_error"}, {"quantity": "solved"}
 energy, sweeps = {"quantity": "local_energy"}, {"quantity": "iterations"}
 
 
+def scattered(rows: pd.DataFrame) -> pd.Series:
+    """The same mean, far apart."""
+    return rows["test_error"] + 0.05 * (-1.0) ** rows["sample"]
+
+
 def features(solver: str, kind: str) -> Case:
+    ours = {"solver": solver, "features": kind}
     return Case(
-        wrong={"a difference": add("equivalent_features", "test_error", 0.02, features=kind)},
+        wrong={"a difference": add("equivalent_features", "test_error", 0.02, **ours)},
         small={
             "three runs": few("equivalent_features"),
             "none solved": put("equivalent_features", "solved", 0.0, solver=solver),
-            "one kind": only("equivalent_features", features=other_than(kind)),
-            "scattered errors": put("equivalent_features", "test_error", lambda rows: 0.01 * rows["sample"]),
+            "no such kind": only("equivalent_features", features=other_than(kind)),
+            "scattered errors": put("equivalent_features", "test_error", scattered, **ours),
         },
         missing={"errors": put("equivalent_features", "test_error", np.nan, features=kind)},
     )
 
 
 RUNS["O23"] = features("sbpi", "binary")
+RUNS["O23"].wrong["annealing"] = add("equivalent_features", "test_error", 0.02, solver="anneal", features="binary")
+RUNS["O23"].wrong["tanh"] = add("equivalent_features", "test_error", 0.02, features="tanh_binary")
 RUNS["O24"] = features("anneal", "gaussian_covariate")
+RUNS["O65"] = features("anneal", "erf")
+RUNS["O65"].wrong["tanh"] = add("activation_errors", "error_typical", 0.02, activation="tanh")
+RUNS["O65"].small["no theory"] = only("activation_errors", activation="sign")
+RUNS["O65"].missing["theory"] = put("activation_errors", "error_typical", np.nan)
 
 
 def solves(name: str, D: int, inv_alpha: float, value: float = 1.0, samples: int = 20) -> Spoiling:
@@ -281,4 +296,105 @@ RUNS["O41"] = Case(
     },
     small={"three runs": few("two_level_amp"), "none converged": put("two_level_amp", "converged", 0.0)},
     missing={"theory": put("typical_points", "q", np.nan, inv_alpha=near(2.0))},
+)
+
+
+def power(tables: Tables) -> None:
+    tables["solve_mct0_sizes"] = run_tables.solve_mct0_sizes(exponential=False)
+
+
+RUNS["O61"] = Case(
+    wrong={
+        f"{name} like typical ones": add(f"solve_{name}", "value", 0.08, inv_alpha=near(5.0), **error)
+        for name in ("focusing_bp", "sbpi", "binarynet")
+    },
+    small={
+        "no point of fBP": only("solve_focusing_bp", inv_alpha=below(1.4)),
+        "another α_T": elsewhere("solve_sbpi", alpha_T=1.0),
+        "no line": only("typical", reference=other_than("max")),
+    },
+    missing={"theory": put("typical", "error_typical", np.nan, reference="max")},
+)
+RUNS["O64"] = Case(
+    wrong={"a power": power},
+    small={
+        "three sizes": only("solve_mct0_sizes", D=below(34)),
+        "few solutions": put("solve_mct0_sizes", "value", 0.0, D=89, quantity="solved", sample=above(3)),
+    },
+    missing={"sweeps": put("solve_mct0_sizes", "value", np.nan, quantity="iterations", sample=3)},
+)
+RUNS["O66"] = Case(
+    wrong={
+        "solved midway": put("solve_sbpi_at_one", "value", 1.0, inv_alpha=below(1.2), sample=below(9), **solved),
+        "half solved too early": put("activations", "inv_alpha_le", 1.4, activation="sign", alpha_T=1.0),
+        "half solved too late": put("solve_sbpi_at_one", "value", 0.0, **solved),
+    },
+    small={
+        "solved midway twice": put("solve_sbpi_at_one", "value", 1.0, inv_alpha=below(1.2), sample=below(2), **solved),
+        "no runs midway": only("solve_sbpi_at_one", inv_alpha=above(1.2)),
+        "another α_T": elsewhere("solve_sbpi_at_one", alpha_T=2.0),
+        "an outcome": put("solve_sbpi_at_one", "value", np.nan, sample=3, **solved),
+    },
+    missing={"threshold": put("activations", "inv_alpha_le", np.nan)},
+)
+around = "solution_surroundings"
+RUNS["O67"] = Case(
+    wrong={
+        "no solutions near SBPI's": put(around, "entropy", -0.01, solver="sbpi", distance=0.01),
+        "a gap around fBP's": put(around, "slope", -0.5, solver="focusing_bp", distance=0.05),
+        "messages fail": put(around, "converged", 0.0, solver="binarynet", distance=0.1, sample=below(3)),
+    },
+    small={
+        "three runs": few(around),
+        "none solved": put(around, "solved", 0.0, solver="binarynet"),
+        "no slope": put(around, "slope", np.nan, solver="sbpi", sample=2),
+        "scattered": put(around, "entropy", lambda rows: 0.01 + 0.1 * (-1.0) ** rows["sample"], solver="sbpi"),
+    },
+    missing={"entropy": put(around, "entropy", np.nan, solver="sbpi", sample=2)},
+)
+RUNS["O67b"] = Case(
+    wrong={"as around typical ones": put(around, "entropy", -0.01, solver="sbpi", inv_alpha=below(1.3), distance=0.01)},
+    small={
+        "three runs": few(around),
+        "no such 1/α": only(around, inv_alpha=above(1.3)),
+        "no curve": only("franz_parisi", reference=other_than("0.0")),
+    },
+    missing={"entropy": put(around, "entropy", np.nan, inv_alpha=below(1.3), sample=2)},
+)
+RUNS["O68"] = Case(
+    wrong={"as many as typical ones": put(around, "small_stabilities", 0.1, solver="sbpi", inv_alpha=above(4.0))},
+    small={
+        "three runs": few(around),
+        "none solved": put(around, "solved", 0.0, solver="binarynet"),
+        "no density": only("stability_density", inv_alpha=below(1.6)),
+    },
+    missing={
+        "stabilities": put(around, "small_stabilities", np.nan, sample=2),
+        "density": put("stability_density", "value", np.nan, quantity="density"),
+    },
+)
+RUNS["O69"] = Case(
+    wrong={
+        "equally far from the barycentre": put(around, "barycentre_overlap", lambda rows: 0.8 + 1e-4 * rows["sample"]),
+        "equally flat": put(around, "local_energy", 0.1),
+    },
+    small={
+        "three runs": few(around),
+        "two algorithms": only(around, solver=other_than("binarynet"), inv_alpha=above(4.0)),
+        "one and the same overlap": put(
+            around, "barycentre_overlap", lambda rows: 0.8 + 0.05 * np.sin(77.0 * rows.index)
+        ),
+        "one and the same flatness": put(around, "local_energy", lambda rows: 0.1 + 0.05 * np.sin(77.0 * rows.index)),
+        "never together": only(around, inv_alpha=below(1.3)),
+    },
+    missing={"overlap": put(around, "barycentre_overlap", np.nan)},
+)
+RUNS["O69b"] = Case(
+    wrong={"the other way": put(around, "local_energy", lambda rows: 0.1 * rows["entropy"])},
+    small={
+        "three runs": few(around),
+        "no 1/α with three": only(around, inv_alpha=below(1.3)),
+        "hardly": put(around, "local_energy", lambda rows: 0.1 + 0.01 * ((rows["sample"] * 5) % 8)),
+    },
+    missing={"energy": put(around, "local_energy", np.nan, sample=2)},
 )

@@ -176,15 +176,73 @@ def typical_lattice() -> pd.DataFrame:
 
 
 def equivalent_features() -> pd.DataFrame:
+    """Errors of typical solutions, those of `activation_errors` on tanh and erf features."""
     stream, rows = np.random.default_rng(8), []
-    kinds = {"sbpi": (201, 2.0, ("gaussian", "binary")), "anneal": (67, 10.0, ("gaussian", "gaussian_covariate"))}
-    for solver, (D, x, features) in kinds.items():
-        for kind in features:
-            for sample in range(20):
-                error = stream.normal(error_typical(x), 0.01)
+    real = {"tanh": 0.24, "tanh_binary": 0.24, "erf": 0.25}
+    signs = dict.fromkeys(("gaussian", "binary", "gaussian_covariate"), error_typical(10.0))
+    kinds = {
+        "sbpi": (201, 2.0, dict.fromkeys(("gaussian", "binary"), error_typical(2.0))),
+        "anneal": (67, 10.0, signs | real),
+    }
+    for solver, (D, x, errors) in kinds.items():
+        for kind, mean in errors.items():
+            for sample, error in enumerate(_centred(stream, mean, 0.01, 20)):
                 run = {"solver": solver, "features": kind, "sample": sample, "solved": 1.0, "test_error": error}
                 rows.append(sizes(D, x) | run)
     return pd.DataFrame(rows)
+
+
+def _centred(stream: np.random.Generator, mean: float, spread: float, n: int) -> np.ndarray:
+    """Numbers with exactly this mean."""
+    noise = stream.normal(0.0, spread, n)
+    return mean + noise - noise.mean()
+
+
+def solve_mct0_sizes(exponential: bool = True) -> pd.DataFrame:
+    """Runs of 2000 sweeps at most, fewer and fewer of which solve: an exponential in N, or a power."""
+    tables = []
+    for D, solved in {15: 180, 21: 170, 33: 140, 45: 110, 67: 60, 89: 25}.items():
+        size = sizes(D, 5.0)
+        wanted = 3.0 * np.exp(0.004 * size["N"]) if exponential else 0.02 * size["N"] ** 1.5
+        sweeps = np.where(np.arange(200) < solved, wanted * solved / 200, wanted * solved / 200)
+        sweeps = sweeps * (1.0 + 0.3 * (-1.0) ** np.arange(200))
+        for quantity, values in (("solved", (np.arange(200) < solved).astype(float)), ("iterations", sweeps)):
+            rows = {"quantity": quantity, "sample": np.arange(200), "x": np.nan, "value": values}
+            tables.append(pd.DataFrame(rows).assign(**size, margin=0.0, margin_effective=0.0))
+    return runs(tables)
+
+
+def solve_sbpi_at_one() -> pd.DataFrame:
+    """α_T = 1: half of the runs are solved at 1/α = 1.27, which is 1.04 of the threshold of `activations`."""
+    tables = []
+    for x, solved in {1.14: 0, 1.22: 1, 1.25: 6, 1.28: 13, 1.34: 20}.items():
+        size = {"D": 1401, "P": 1401, "N": 2 * round((x * 1401 - 1) / 2) + 1}
+        rows = {"quantity": "solved", "sample": np.arange(20), "x": np.nan, "value": np.arange(20) < solved}
+        table = pd.DataFrame(rows).assign(**size, inv_alpha=size["N"] / 1401, margin=0.0, margin_effective=0.0)
+        tables.append(table.assign(value=table["value"].astype(float)))
+    table = pd.concat(tables, ignore_index=True)
+    table.attrs["parameters"] = {"alpha_T": 1.0, "activation": "sign"}
+    return table
+
+
+def solution_surroundings() -> pd.DataFrame:
+    """Dense regions, the flattest of them nearest to the barycentre."""
+    stream, tables = np.random.default_rng(10), []
+    d = np.array([0.003, 0.01, 0.02, 0.05, 0.1, 0.2])
+    grid = {"sbpi": (1.2, 2.0, 5.0), "focusing_bp": (1.2, 2.0, 5.0), "binarynet": (2.0, 5.0), "anneal": (5.0,)}
+    levels = {"sbpi": 1.0, "focusing_bp": 0.5, "binarynet": 0.7, "anneal": 4.0}
+    for name, places in grid.items():
+        for x in places:
+            for sample in range(8):
+                level = levels[name] * (1.0 + 0.05 * stream.standard_normal())
+                own = {"solver": name, **sizes(101, x), "sample": sample, "solved": 1.0, "converged": 1.0}
+                own |= {"small_stabilities": 0.01 * level, "barycentre_overlap": 0.9 - 0.1 * level}
+                curve = {"distance": d, "entropy": 2.0 * d * (1.0 - 0.1 * level), "slope": 2.0 * (1.0 - 0.1 * level)}
+                noise = 1.0 + 0.05 * stream.standard_normal(len(d))
+                tables.append(pd.DataFrame(own | curve | {"local_energy": 0.01 * level * np.sqrt(d) * noise}))
+    table = pd.concat(tables, ignore_index=True)
+    table.attrs["parameters"] = {"small_stability": 0.2, "alpha_T": ALPHA_T, "activation": "sign"}
+    return table
 
 
 def two_level_amp() -> pd.DataFrame:

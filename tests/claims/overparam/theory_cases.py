@@ -86,6 +86,49 @@ THEORY["O60"] = Case(
     small={"no flat ones": only("flat_solutions", margin=0.0)},
     missing={"one entropy": put("flat_solutions", "entropy", np.nan, inv_alpha=1.2, margin=0.0)},
 )
+THEORY["O62"] = Case(
+    wrong={
+        "closer to each other": add("flat_solutions", "q", 0.4, inv_alpha=10.0, margin=above(0.0)),
+        "fewer": add("flat_solutions", "entropy", -0.4, inv_alpha=10.0, margin=above(0.0)),
+    },
+    small={"no flat ones": only("flat_solutions", margin=0.0)},
+    missing={
+        "one overlap": put("flat_solutions", "q", np.nan, inv_alpha=1.2, margin=above(0.0)),
+        "one entropy": put("flat_solutions", "entropy", np.nan, inv_alpha=1.2, margin=above(0.0)),
+    },
+)
+THEORY["O63"] = Case(
+    wrong={
+        "none": put("large_overparameterization", "entropy", -0.1, inv_alpha=10.0, margin=0.0),
+        "as good as the barycentre": put("large_overparameterization", "error_typical", 0.16, margin=0.0),
+    },
+    small={"no 10⁶": only("large_overparameterization", inv_alpha=below(1e5))},
+    missing={
+        "entropy": put("large_overparameterization", "entropy", np.nan, inv_alpha=10.0, margin=0.0),
+        "error": put("large_overparameterization", "error_barycenter", np.nan),
+    },
+)
+THEORY["O65b"] = Case(
+    wrong={"no gap": put("activations", "inv_alpha_le", 0.877, activation="erf", alpha_T=3.0)},
+    small={"one activation": only("activations", activation="sign")},
+    missing={"threshold": put("activations", "inv_alpha_c", np.nan, activation="tanh", alpha_T=1.0)},
+)
+THEORY["O70"] = Case(
+    wrong={
+        "no point": put("convex_volume", "q", 0.98, alpha=1.999),
+        "not continuous": put("convex_volume", "q", 0.2, alpha=1.5),
+        "binary ones too": put("typical", "q", 1.0, reference="0.0", inv_alpha=below(0.9)),
+    },
+    small={
+        "too far from the capacity": only("convex_volume", alpha=other_than(1.999)),
+        "no capacity": only("convex_volume", quantity="volume"),
+        "no line": only("typical", reference=other_than("0.0")),
+    },
+    missing={
+        "one overlap": put("convex_volume", "q", np.nan, alpha=1.5),
+        "the binary one": put("typical", "q", np.nan, reference="0.0", inv_alpha=below(0.9)),
+    },
+)
 largest = {"line": "inv_alpha", "reference": "max"}
 zero = {"line": "inv_alpha", "reference": "0.0"}
 half = {"line": "inv_alpha", "reference": "0.5"}
@@ -121,7 +164,7 @@ THEORY["O08"] = Case(
 )
 THEORY["O09"] = Case(
     wrong={
-        "κ_max better": add("typical", "error_typical", -0.01, inv_alpha=above(19), **largest),
+        "κ_max better": add("typical", "error_typical", -0.08, inv_alpha=above(19), **largest),
         "κ = 0.5 better": put("typical", "error_typical", 0.15, inv_alpha=above(10), **half),
         "barycentre worse": add("optimal_margin", "error_barycenter", 0.1),
     },
@@ -235,6 +278,7 @@ THEORY["O15"] = Case(
     wrong={
         "solutions beside κ̃ = 0": put("franz_parisi", "entropy", 1e-3, reference="0.0", distance=below(0.002)),
         "a shell only": put("franz_parisi_text", "entropy", 1e-3, inv_alpha=2.0, distance=below(1e-3), **text),
+        "solutions at 1/α = 30": put("franz_parisi_isolated", "entropy", 1e-9, inv_alpha=30.0, distance=below(3e-6)),
         "solutions at 1/α = 5": put("franz_parisi_text", "entropy", 1e-5, inv_alpha=5.0, distance=below(2e-4), **text),
     },
     missing={

@@ -44,9 +44,26 @@ def large_deviations() -> pd.DataFrame:
 def flat_solutions() -> pd.DataFrame:
     """Flat solutions are fewer, by less and less as 1/α grows."""
     inv_alpha = np.array([1.05, 1.2, 2.0, 10.0])
-    typical = pd.DataFrame({"margin": 0.0, "inv_alpha": inv_alpha, "entropy": 0.65 - 0.5 / inv_alpha})
-    flat = typical.assign(margin=0.1 / inv_alpha, entropy=typical["entropy"] - 0.1 / inv_alpha**3)
+    typical = pd.DataFrame({"margin": 0.0, "inv_alpha": inv_alpha, "entropy": 0.65 - 0.5 / inv_alpha, "q": 0.4})
+    flat = typical.assign(margin=0.1 / inv_alpha, entropy=typical["entropy"] - 0.1 / inv_alpha**3, q=0.5 / inv_alpha)
     return pd.concat([typical, flat], ignore_index=True)
+
+
+def activations() -> pd.DataFrame:
+    places = pd.DataFrame({"alpha_T": [1.0, 3.0], "inv_alpha_c": [1.06, 0.877], "inv_alpha_le": [1.22, 1.016]})
+    table = pd.concat([places.assign(activation=name) for name in ("sign", "tanh", "erf")], ignore_index=True)
+    table.attrs["parameters"] = {"ensemble": ENSEMBLE}
+    return table
+
+
+def activation_errors() -> pd.DataFrame:
+    return pd.DataFrame({"activation": ["sign", "tanh", "erf"], "error_typical": [0.293, 0.24, 0.25]})
+
+
+def convex_volume() -> pd.DataFrame:
+    alpha = np.array([0.5, 1.0, 1.5, 1.9, 1.999])
+    line = pd.DataFrame({"quantity": "volume", "alpha": alpha, "q": alpha / 2.0})
+    return pd.concat([line, pd.DataFrame({"quantity": ["capacity"], "alpha": 2.0})], ignore_index=True)
 
 
 def storage_limit() -> pd.DataFrame:
@@ -69,7 +86,7 @@ def typical(points: int = 20) -> pd.DataFrame:
             "margin": margin,
             "entropy": np.zeros(points) if largest else 0.3 * grown,
             "q": 0.9 - 0.1 * grown,
-            "error_typical": 0.15 + 0.15 / x if largest else error_typical(x, margin),
+            "error_typical": 0.21 + 0.08 / x if largest else error_typical(x, margin),
             "error_barycenter": error_barycenter(x, margin),
         }
         lines.append(pd.DataFrame(line))
@@ -103,10 +120,11 @@ def large_overparameterization() -> pd.DataFrame:
     rows = []
     for margin in (0.0, 0.5):
         for x in (10.0, 100.0, 1000.0, 1e6):
-            typical, barycenter = 0.29 - 0.05 * margin, 0.2
+            typical, barycenter = 0.29 - 0.05 * margin, 0.15
             errors = {"error_typical": typical + 0.1 / x, "error_barycenter": barycenter + 0.1 / x}
             limits = {"limit_error_typical": typical, "limit_error_barycenter": barycenter}
-            rows.append({"margin": margin, "inv_alpha": x, "q": 0.46 / x, "r": 0.82} | errors | limits)
+            own = {"margin": margin, "inv_alpha": x, "q": 0.46 / x, "r": 0.82, "entropy": 0.69 - (1.0 + margin) / x}
+            rows.append(own | errors | limits)
     return pd.DataFrame(rows)
 
 
@@ -178,6 +196,16 @@ def franz_parisi_text() -> pd.DataFrame:
         ],
         ignore_index=True,
     )
+
+
+def franz_parisi_isolated() -> pd.DataFrame:
+    """Gaps that only a fine grid sees."""
+    x = np.geomspace(1e-8, 1e-3, 25)
+    curves = [
+        curve("isolated", 0.0, [0, gap, 1e-3], [-gap, 0, 7e-3], missing_below=0.1 * gap, x=x, inv_alpha=inv_alpha)
+        for inv_alpha, gap in ((30.0, 2e-6), (100.0, 2e-7))
+    ]
+    return pd.concat(curves, ignore_index=True)
 
 
 MODES = {1.5: 0.0, 2.0: 0.11, 3.0: 0.21, 5.0: 0.26, 10.0: 0.29, 15.0: 0.30, 20.0: 0.31, 30.0: 0.315}

@@ -36,7 +36,7 @@ def optimal_gamma() -> pd.DataFrame:
     rows = []
     for alpha in (0.4, 0.6):
         for distance, bound in ((0.01, 0.056), (0.02, 0.098)):
-            gammas = np.array([0.7, 1.0, 2.0, 3.0, 5.0, 10.0, 100.0])
+            gammas = np.array([0.2, 1.0, 2.0, 3.0, 5.0, 10.0, 100.0])
             entropy = bound * (1.0 - alpha * (0.3 + 0.3 * np.log10(gammas / 3.0) ** 2))
             own = {"alpha": alpha, "distance": distance, "bound": bound}
             rows.append(pd.DataFrame(own | {"gamma": [*gammas, np.inf], "entropy": [*entropy, 0.2 * bound]}))

@@ -17,11 +17,13 @@ CHOSEN = {
 """At these values the margins below lie on the sides of κ_min and κ_u = 0.0617 that the text names."""
 
 
-def typical_are_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
-    """No other solutions next to typical ones of κ̃ = 0."""
+def typical_are_isolated(
+    franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame, franz_parisi_isolated: pd.DataFrame
+) -> Finding:
+    """No other solutions next to typical ones of κ̃ = 0, even at a very large 1/α, where the gap is tiny."""
     zero = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["margin_ref"] == 0.0)]
-    isolated = franz_parisi_text[franz_parisi_text["curve"] == "isolated"]
-    return isolation(pd.concat([zero, isolated]), "inv_alpha", "1/α")
+    isolated = [table[table["curve"] == "isolated"] for table in (franz_parisi_text, franz_parisi_isolated)]
+    return isolation(pd.concat([zero, *isolated]), "inv_alpha", "1/α")
 
 
 def small_margins_have_a_gap(franz_parisi: pd.DataFrame) -> Finding:

@@ -65,6 +65,18 @@ def storage_limit_of_activations(storage_limit: pd.DataFrame) -> Finding:
     return all_of(below("spread of α_c over activations at the smallest α_T", spread, NEAR), detail=detail)
 
 
+def gap_of_activations(activations: pd.DataFrame) -> Finding:
+    """The two thresholds are apart for other odd nonlinearities of the features, too."""
+    gaps = activations["inv_alpha_le"] - activations["inv_alpha_c"]
+    require(activations["activation"].nunique() > 1, "two activations needed")
+    words = [
+        f"{row.activation} {row.inv_alpha_c:.4f}, {row.inv_alpha_le:.4f} at α_T = {row.alpha_T:g}"
+        for row in activations.itertuples()
+    ]
+    detail = f"1/α_c, 1/α_LE: {'; '.join(words)}"
+    return all_of(above("smallest 1/α_LE − 1/α_c, over activations and α_T", smallest(gaps), 0.0), detail=detail)
+
+
 def equation_16_underestimates(thresholds: pd.DataFrame, large_deviations: pd.DataFrame) -> Finding:
     """α_LE of equation 16 is smaller than α_U, the threshold of large deviations, at each α_T.
 

@@ -28,6 +28,8 @@ from localentropy.claims.conditions import (
 
 ROUNDING = 1e-6
 """Relative distance within which two ends of lines are the same."""
+CLOSE, ONE = 0.999, 0.99
+"""Part of a capacity that is next to it, and an overlap that is next to one: chosen here, before the numbers."""
 
 
 def largest_margin_grows(typical: pd.DataFrame) -> Finding:
@@ -212,6 +214,60 @@ def flat_solutions_are_rare(flat_solutions: pd.DataFrame) -> Finding:
         above("smallest entropy of solutions of margin κ_u, over 1/α", smallest(both["flat"]), 0.0),
         above("smallest s(0) − s(κ_u), over 1/α", smallest(rarer), 0.0),
         detail=f"s(0) − s(κ_u) = {numbers(rarer, '.2g')} nats per weight at 1/α = {numbers(rarer.index, 'g')}",
+    )
+
+
+def flat_region_grows(flat_solutions: pd.DataFrame) -> Finding:
+    """Solutions of margin κ_u, the first flat ones, grow in number and apart from each other with 1/α.
+
+    They are the references from which the local entropy grows at all distances: they lie inside the connected region.
+    """
+    flat = flat_solutions[flat_solutions["margin"] > 0.0].set_index("inv_alpha").sort_index()
+    require(len(flat) > 1, "flat solutions at two values of 1/α needed")
+    apart = 0.5 * (1.0 - flat["q"])
+    return all_of(
+        rises("distance between two typical flat solutions", apart, along="1/α"),
+        rises("entropy of flat solutions", flat["entropy"], along="1/α"),
+        detail=f"distances {numbers(apart, '.3f')} at 1/α = {numbers(flat.index, 'g')}",
+    )
+
+
+def isolated_solutions_remain(large_overparameterization: pd.DataFrame) -> Finding:
+    """Solutions without margin are exponentially many up to the largest 1/α, and generalize badly there.
+
+    Badly: at least half as many errors more than their barycentre makes (chosen here, before the number was seen). That
+    they are isolated is O15.
+    """
+    rows = large_overparameterization[large_overparameterization["margin"] == 0.0]
+    farthest = _farthest(large_overparameterization)
+    worse = farthest["error_typical"] / farthest["error_barycenter"]
+    return all_of(
+        above("smallest entropy of solutions without margin, over 1/α", smallest(rows["entropy"]), 0.0),
+        above(
+            "their error over that of their barycentre at the largest 1/α",
+            worse[farthest["margin"] == 0.0].iloc[0],
+            1.5,
+        ),
+        detail=f"entropy {numbers(rows['entropy'])} nats per weight at 1/α = {numbers(rows['inv_alpha'], 'g')}",
+    )
+
+
+def convex_solutions_shrink_to_a_point(convex_volume: pd.DataFrame, typical: pd.DataFrame) -> Finding:
+    """Weights on a sphere: the overlap of solutions goes to 1 at the capacity. Binary ones keep their distance.
+
+    The convex model is the perceptron that stores random patterns.
+    """
+    line = convex_volume[convex_volume["quantity"] == "volume"].set_index("alpha")["q"].sort_index()
+    ends = convex_volume.loc[convex_volume["quantity"] == "capacity", "alpha"]
+    require(len(ends) and len(line) > 1, "a line of the convex perceptron and its capacity needed")
+    near = line.index[-1] / ends.iloc[0]
+    require(near > CLOSE, f"a load nearer to the capacity than {CLOSE:g} of it needed, not {near:.4f}")
+    binary = along(typical, "0.0")["q"].iloc[0]
+    return all_of(
+        rises("overlap of convex solutions", line, along="α"),
+        above(f"overlap of convex solutions at {CLOSE:g} of the capacity or more", line.iloc[-1], ONE),
+        below("overlap of binary solutions at their capacity", binary, ONE),
+        detail=f"{line.iloc[-1]:.4f} at {near:.4f} of the capacity, {ends.iloc[0]:.4g}; binary {binary:.4f}",
     )
 
 

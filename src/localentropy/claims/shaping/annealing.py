@@ -16,6 +16,8 @@ from localentropy.claims.conditions import (
     all_of,
     at_least,
     at_most,
+    below,
+    largest,
     numbers,
     require,
     scored,
@@ -83,6 +85,25 @@ def an_optimal_sharpness_exists(optimal_gamma: pd.DataFrame, optimal_gamma_annea
         at_most("maxima of annealing at an end of the range of γ", sum(end for end, *_ in measured), 0.0),
         scored("smallest z of the best γ above the ends, annealing", smallest(z for _, z, _ in measured), SURE),
         detail=f"best γ in theory: {'; '.join(words)}; of annealing: {'; '.join(said for *_, said in measured)}",
+    )
+
+
+def extreme_sharpness_works_badly(optimal_gamma: pd.DataFrame) -> Finding:
+    """The smallest γ and γ = ∞ have less than the good part of the highest local entropy, at each load and distance."""
+    table = optimal_gamma.pivot(index=["alpha", "distance"], columns="gamma", values="entropy").sort_index(axis=1)
+    require(table.shape[1] > 2 and math.isinf(table.columns[-1]), "local entropies at γ = ∞ and at two other γ needed")
+    require(table.notna().all(axis=None), "an entropy of the theory is missing")
+    parts = table.div(table.max(axis=1), axis=0)
+    blunt, sharp = parts.iloc[:, 0], parts.iloc[:, -1]
+    return all_of(
+        below(
+            "largest part of the highest local entropy at the smallest γ, over loads and distances",
+            largest(blunt),
+            NEARLY,
+        ),
+        below("the same at γ = ∞", largest(sharp), NEARLY),
+        detail=f"γ = {table.columns[0]:g}: {numbers(blunt, '.2f')}; γ = ∞: {numbers(sharp, '.2f')} at α = "
+        f"{numbers(table.index.get_level_values('alpha'), 'g')}",
     )
 
 

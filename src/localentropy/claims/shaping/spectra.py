@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
+import numpy as np
 import pandas as pd
 
 from localentropy.analysis.paired_differences import paired_differences
@@ -12,20 +15,24 @@ from localentropy.claims.conditions import (
     above,
     all_of,
     at_least,
+    at_most,
+    below,
+    larger,
     mean_of,
     require,
     scored,
     smallest,
     welch,
 )
+from localentropy.claims.shaping.local_entropy import CLEAR, NEAREST, volumes_at
 from localentropy.solvers.names import COMMITTEE_NAMES
 
 WITH_LAL, WITHOUT_LAL = "all", "without_lal"
 """Rules of β: the smallest at which all solutions are valid, and the same but for LAL's."""
 PAPER = "paper"
 """The paper's own β."""
-CLEAR = 0.5
-"""A rank correlation that is clear (chosen here)."""
+SURE, MOST_PAIRS = 2.0, 7
+"""Standard errors that decide; of the ten pairs of algorithms the text sees no difference in three at the higher β."""
 
 
 def spectra_rank_algorithms(tree_spectra: pd.DataFrame) -> Finding:
@@ -54,6 +61,90 @@ def spectra_rank_algorithms(tree_spectra: pd.DataFrame) -> Finding:
         told = ", ".join(f"{COMMITTEE_NAMES[str(name)]} {value:.3g}" for name, value in means.sort_values().items())
         words.append(f"mean λ_max at β = {rows['beta'].iloc[0]:.3g}: {told}")
     return all_of(*conditions, detail="; ".join(words))
+
+
+def spectra_rank_as_local_entropies(tree_spectra: pd.DataFrame, tree_local_entropy: pd.DataFrame) -> Finding:
+    """At the β that LAL sets, no two algorithms are ranked one way by λ_max and the other way by V₁, both clearly."""
+    return _ranked_alike(tree_spectra, tree_local_entropy, WITH_LAL)
+
+
+def spectra_rank_as_local_entropies_at_the_lower_beta(
+    tree_spectra: pd.DataFrame, tree_local_entropy: pd.DataFrame
+) -> Finding:
+    """The same at the β without LAL."""
+    return _ranked_alike(tree_spectra, tree_local_entropy, WITHOUT_LAL)
+
+
+def _ranked_alike(tree_spectra: pd.DataFrame, tree_local_entropy: pd.DataFrame, rule: str) -> Finding:
+    """Normal scores of the paired differences of each two algorithms in −λ_max and in V₁, where both converged."""
+    volumes = volumes_at(tree_local_entropy, NEAREST)
+    spectra = _largest(tree_spectra, rule)
+    opposite, alike, words = [], 0, []
+    for first, second in combinations(COMMITTEE_NAMES, 2):
+        scores = []
+        for table, column, sign in ((volumes, "entropy", 1.0), (spectra, "value", -1.0)):
+            gap = sign * paired_differences(table, column, first, second)
+            require(len(gap) >= FEWEST, f"{first}, {second}: fewer than {FEWEST} training sets with both")
+            scores.append(welch(mean_of(gap)))
+        names = f"{COMMITTEE_NAMES[first]} and {COMMITTEE_NAMES[second]}"
+        clear = min(map(abs, scores)) > SURE
+        alike += clear and scores[0] * scores[1] > 0.0
+        if clear and scores[0] * scores[1] < 0.0:
+            opposite.append(names)
+        if not clear:
+            words.append(names)
+    return all_of(
+        at_most(f"pairs of algorithms that λ_max and V₁ at D = {NEAREST:g} rank oppositely, each by {SURE:g} SE",
+                len(opposite), 0.0),
+        at_least(f"pairs that both rank alike, each by {SURE:g} SE", alike, MOST_PAIRS),
+        detail=f"β = {spectra['beta'].iloc[0]:.3g}; opposite: {', '.join(opposite) or 'none'}; not clear: "
+        f"{', '.join(words) or 'none'}",
+    )  # fmt: skip
+
+
+def volumes_correlate_with_spectra(tree_spectra: pd.DataFrame, tree_local_entropy: pd.DataFrame) -> Finding:
+    """Over the runs of all algorithms on random patterns V₁ falls as λ_max grows, at the β that LAL sets."""
+    volumes = volumes_at(tree_local_entropy, NEAREST)[["algorithm", "sample", "entropy"]]
+    runs = _largest(tree_spectra, WITH_LAL).merge(volumes, on=["algorithm", "sample"])
+    counts = runs.groupby("algorithm").size()
+    require(len(counts) == len(COMMITTEE_NAMES) and counts.min() >= FEWEST, f"fewer than {FEWEST} runs of an algorithm")
+    rho, error = spearman(runs["value"], runs["entropy"])
+    return all_of(
+        below(f"Spearman's ρ of λ_max and V₁ at D = {NEAREST:g}", rho, -CLEAR, error),
+        detail=f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}. The error takes runs of one algorithm as "
+        "independent points",
+    )
+
+
+def spectra_concentrate(tree_spectra: pd.DataFrame) -> Finding:
+    """The root mean square of all eigenvalues is smaller for fBP and eLAL than for ceSGD-fast, at both β."""
+    rows = tree_spectra[tree_spectra["quantity"] == "eigenvalue"]
+    require(len(rows) and rows["value"].notna().all(), "no eigenvalues, or one is missing")
+    squares = rows.assign(value=rows["value"] ** 2).groupby(["rule", "beta", "algorithm", "sample"])["value"].mean()
+    widths = np.sqrt(squares).reset_index()
+    conditions, words = [], []
+    for (rule, beta), here in widths.groupby(["rule", "beta"]):
+        for name in ("fbp", "elal"):
+            gap = paired_differences(here, "value", "ce_fast", name)
+            require(len(gap) >= FEWEST, f"{COMMITTEE_NAMES[name]}: fewer than {FEWEST} training sets with both")
+            what = f"normal score of the width of the spectrum of ceSGD-fast minus {COMMITTEE_NAMES[name]}"
+            conditions.append(larger(f"{what}, at the β {rule}", mean_of(gap), or_open=True))
+        means = here.groupby("algorithm")["value"].mean().sort_values()
+        told = ", ".join(f"{COMMITTEE_NAMES[str(name)]} {value:.3g}" for name, value in means.items())
+        words.append(f"widths at β = {beta:.3g}: {told}")
+    require(len(words) > 1, "spectra at two β needed")
+    return all_of(*conditions, detail="; ".join(words))
+
+
+def _largest(tree_spectra: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """The largest eigenvalues at the β of a rule.
+
+    Raises:
+        Untestable: there are none, or one is missing.
+    """
+    rows = tree_spectra[(tree_spectra["quantity"] == "largest_eigenvalue") & (tree_spectra["rule"] == rule)]
+    require(len(rows) and rows["value"].notna().all(), f"no largest eigenvalues at the β {rule}, or one is missing")
+    return rows
 
 
 def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_solutions: pd.DataFrame) -> Finding:

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.local_entropy import CAPACITY, CLUSTERING, around_parity_solutions
+from localentropy.analysis.local_entropy import CAPACITY, CLUSTERING, around_parity_solutions, around_solutions
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,
@@ -108,6 +109,40 @@ def _plateau(curve: pd.Series, alpha: float) -> float:
         return float(1.0 - overlaps[-1])
     at = int(outside[0])
     return float(1.0 - np.interp(LEFT, levels[at - 1 : at + 1], overlaps[at - 1 : at + 1]))
+
+
+def focusing_bp_is_compatible(units3_local_entropy: pd.DataFrame, wide_minima: pd.DataFrame) -> Finding:
+    """Around fBP's solutions of three units V₁ is near zero at first and falls, and stays below the theory's bound.
+
+    A group of overlap q₁ is at S = √q₁ from its barycentre. The theory has the largest V₁ that exists. Compatible means
+    no more than that by three standard errors, and less by at most a tenth of α ln 2 (chosen here, after first
+    measurements: the text says "qualitatively compatible").
+    """
+    around = around_solutions(units3_local_entropy)
+    require(around["entropy"].notna().all(), "a local entropy is missing although its messages converged")
+    excess, missed, steps, first, words = [], [], [], [], []
+    for alpha, rows in around.groupby("alpha"):
+        cost = alpha * math.log(2.0)
+        points = rows.groupby("distance")["entropy"].agg(["mean", "sem", "size"])
+        require(points["size"].min() >= FEWEST, f"fewer than {FEWEST} solutions at α = {alpha:.3g}")
+        curve = wide_minima[(wide_minima["alpha"] - alpha).abs() < 0.01].sort_values("overlap")
+        require(len(curve) > 1, f"no curve of the theory at α = {alpha:.3g}")
+        overlaps = (1.0 - 2.0 * points.index.to_numpy()) ** 2
+        inside = (overlaps >= curve["overlap"].min()) & (overlaps <= curve["overlap"].max())
+        bound = PchipInterpolator(curve["overlap"], curve["entropy"])(overlaps[inside])
+        apart = points["mean"][inside] - bound
+        excess.append(largest(apart / points["sem"][inside]))
+        missed.append(largest(-apart / cost))
+        steps.append(points["mean"])
+        first.append(-points["mean"].iloc[0] / cost)
+        words.append(f"α = {alpha:.3g}: {numbers(points['mean'][inside], '.3f')}, theory {numbers(bound, '.3f')}")
+    return all_of(
+        below("largest V₁ of fBP above the theory's, in SE", largest(excess), 3.0),
+        below("largest V₁ of the theory above fBP's, in parts of α ln 2", largest(missed), LEFT),
+        below("largest |V₁| at the smallest distance, in parts of α ln 2", largest(first), LEFT),
+        falls("V₁ of fBP", *steps, along="D"),
+        detail="; ".join(words),
+    )
 
 
 def parity_is_constant(wide_minima_parity: pd.DataFrame, parity_solutions: pd.DataFrame) -> Finding:

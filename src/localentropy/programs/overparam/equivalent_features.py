@@ -1,7 +1,7 @@
-"""Solutions on features of equal moments (overparam, appendices B.1 and F).
+"""Solutions on features of equal moments, and of other nonlinearities (overparam, appendices B.1 and F).
 
-SBPI on binary feature matrices beside Gaussian ones; simulated annealing on the Gaussian covariate model, whose
-patterns are real, beside the ±1 features that it stands for.
+SBPI and simulated annealing on binary feature matrices beside Gaussian ones; annealing also on the Gaussian covariate
+model, whose patterns are real, beside the ±1 features that it stands for, and on real features.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
 VARIANTS: dict[str, dict[str, dict[str, Any]]] = {
     "sbpi": {"gaussian": {}, "binary": {"features": "binary"}},
-    "anneal": {"gaussian": {}, "gaussian_covariate": {"gaussian_covariate": True}},
+    "anneal": {
+        "gaussian": {},
+        "binary": {"features": "binary"},
+        "gaussian_covariate": {"gaussian_covariate": True},
+        "tanh": {"activation": "tanh"},
+        "tanh_binary": {"activation": "tanh", "features": "binary"},
+        "erf": {"activation": "erf"},
+    },
 }
 """Solver → name of the kind of features → what makes them so."""
 
