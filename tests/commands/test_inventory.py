@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from functools import partial
 
 import pytest
 
@@ -14,6 +16,8 @@ from localentropy.pipeline.config import ROOT
 from tests.robustness.public_calls import CALLS, MODELS, QUESTIONS
 
 PAGE = (ROOT / INVENTORY).read_text()
+ASKED = {"distances": [0.1], "overlaps": [0.9], "stabilities": [0.5]}
+"""What a question needs besides its model."""
 
 
 def marks(section: str) -> dict[tuple[str, str], bool]:
@@ -30,6 +34,20 @@ def marks(section: str) -> dict[tuple[str, str], bool]:
 
 def test_the_page_is_what_the_code_answers() -> None:
     assert inventory.text() == PAGE, "run `make docs`"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", inventory.questions())
+def test_a_marked_question_has_an_answer_and_no_other_has(name: str) -> None:
+    found, question = marks("Questions to the theory"), inventory.questions()[name]
+    needed = [
+        each.name
+        for each in [*inspect.signature(question).parameters.values()][1:]
+        if each.default is inspect.Parameter.empty
+    ]
+    ask = partial(question, **{argument: ASKED[argument] for argument in needed})
+    for model, (kinds, _) in inventory.examples().items():
+        assert inventory.is_there(ask, kinds) == found[name, model.replace("`", "")], model
 
 
 def test_marks_of_the_models_are_the_calls_that_are_tested() -> None:

@@ -1,7 +1,7 @@
 """The page `docs/inventory.md`: which questions and which solvers there are for each model, found by asking.
 
-Each question is put to a small example of each model, and each solver to a small problem of it. What is refused in one
-line (`DomainError`) is not there.
+Each question is shown a small example of each model, which it checks and does not solve, and each solver gets a small
+problem of it. What is refused in one line (`DomainError`) is not there.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +44,6 @@ says that the answer or the solver is there for some parameters of the model. Ev
 A model, an energy, a prior or a channel of [your own](own_model.md) gets the questions of its kind.
 """
 MARK = "✓"
-ASKED: dict[str, Any] = {"distances": [0.1], "overlaps": [0.9], "stabilities": [0.5]}
-"""What a question needs besides its model."""
 MODULES = ("bayes", "committee", "cross_entropy", "erm", "gaussian_covariate", "gibbs", "hidden_manifold")
 """Theory that is asked by functions of numbers, and not by models."""
 
@@ -126,15 +123,10 @@ def algorithms() -> dict[str, Callable[[Any], Any]]:
     }
 
 
-def questions() -> dict[str, Callable[[Any], Any]]:
-    """Question → what puts it to a model."""
+def questions() -> dict[str, Any]:
+    """The questions to the theory, by name."""
     asked = {name: getattr(theory, name) for name in theory.__all__}
-    found: dict[str, Callable[[Any], Any]] = {}
-    for name, question in asked.items():
-        if inspect.isfunction(question) and hasattr(question, "register"):
-            needed = [one.name for one in [*inspect.signature(question).parameters.values()][1:] if _must(one)]
-            found[name] = partial(question, **{one: ASKED[one] for one in needed})
-    return found
+    return {name: found for name, found in asked.items() if inspect.isfunction(found) and hasattr(found, "register")}
 
 
 def is_there(ask: Callable[[Any], Any], examples: Sequence[Any]) -> bool:
@@ -154,7 +146,10 @@ def text() -> str:
     """Markdown: models, and beside them questions, solvers, further theory and what is measured around solutions."""
     models = examples()
     head = f"| | {' | '.join(models)} |\n|---|{'---|' * len(models)}"
-    theirs = [_row(name, [is_there(ask, kinds) for kinds, _ in models.values()]) for name, ask in questions().items()]
+    theirs = [
+        _row(name, [is_there(question.check, kinds) for kinds, _ in models.values()])
+        for name, question in questions().items()
+    ]
     ours = [
         _row(name, [is_there(solve, problems) for _, problems in models.values()])
         for name, solve in algorithms().items()
@@ -185,10 +180,6 @@ def text() -> str:
             "",
         ]
     )
-
-
-def _must(parameter: inspect.Parameter) -> bool:
-    return parameter.default is parameter.empty
 
 
 def _row(name: str, found: Sequence[bool]) -> str:

@@ -18,7 +18,7 @@ from numpy.polynomial import Polynomial
 from scipy.special import entr, xlog1py
 
 from localentropy.arguments import require_choice
-from localentropy.errors import ConvergenceError, DomainError
+from localentropy.errors import ConvergenceError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.jets import Jet, exp, expm1, log, variables
 from localentropy.numerics.saddle_point import TOLERANCE, Array, FreeEntropy, StationaryPoint, solve, solve_equilibrated
@@ -562,11 +562,6 @@ def curve_of(model: Model, margin_ref: float | str) -> FranzParisiCurve | Symmet
     if model.energy is None:
         return curve_around(model, margin_ref)
     require_choice("margin_ref", margin_ref, ("max",))
-    if model.teacher:
-        raise DomainError(
-            f"the Franz-Parisi entropy of {type(model).__name__} is not computed for energy = {model.energy!r}; "
-            "allowed is a margin"
-        )
     solved = model.at(energy=model.energy.solved)
     return SymmetricCurve(solved, model) if model.energy.symmetric else FranzParisiCurve(solved, model)
 

@@ -165,7 +165,10 @@ class Model(Asked, ABC):
     @property
     def without_pairs(self) -> str:
         """Why the solutions have no Franz-Parisi entropy here; empty where they have one."""
-        return ""
+        if self.energy is None or not self.teacher:
+            return ""
+        of = f"the Franz-Parisi entropy of {type(self).__name__}"
+        return f"{of} is not computed for energy = {self.energy!r}; allowed is a margin"
 
     @abstractmethod
     def covariances(self, x: Any) -> Covariances:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from localentropy.arguments import require_choice
-from localentropy.errors import ConvergenceError, DomainError
+from localentropy.errors import ConvergenceError
 from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.gaussian_kernels import exp, hazard, log, log_tail
@@ -228,7 +228,7 @@ def _stationary_block(curve: FranzParisiCurve, log_distance: float, start: Array
     return solve(problem, np.append(branch.point.coordinates, branch.position))
 
 
-@question(pairs=True)
+@question(pairs=True, teacher=False)
 def franz_parisi_one_step(
     model: Model,
     distances: Iterable[float] | float,
@@ -270,8 +270,6 @@ def franz_parisi_one_step(
     if block is not None:
         block = REPLICAS_OF_BLOCK.require(block)
     require_choice("unsolved", unsolved, ("raise", "nan"))
-    if model.teacher:
-        raise DomainError(f"franz_parisi_one_step is computed without a teacher only: {type(model).__name__} has one")
     requested = requested_distances(distances)
     curve = curve_around(model, margin_ref)
     rows: dict[float, BrokenPoint] = {}

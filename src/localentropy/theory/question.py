@@ -31,14 +31,18 @@ class Question(Protocol[Own, Given_co]):
     def register(self, kind: type[Asked], answer: Callable[..., Any]) -> object:
         """Give another kind of models an answer of its own."""
 
+    def check(self, model: object) -> None:
+        """Refuse a model that has no answer whatever its parameters are, without solving anything."""
+
 
 def question(
     *,
     load: bool = True,
     pairs: bool = False,
-    teacher: bool = False,
+    teacher: bool | None = None,
     energies: Literal["margin", "hard", "any"] = "margin",
     of: type[Asked] = Model,
+    refuses: Callable[[Any], str] = lambda model: "",
 ) -> Callable[[Callable[Concatenate[Any, Own], Answer]], Question[Own, Answer]]:
     """A decorator that makes a question of a function of a model.
 
@@ -48,9 +52,10 @@ def question(
     Args:
         load: whether the model must say how many patterns there are.
         pairs: whether the model's solutions must have a Franz-Parisi entropy.
-        teacher: whether the model's labels must come from a teacher.
+        teacher: whether the model's labels must, or must not, come from a teacher; None if they may.
         energies: which energies the model may have: only the margin, hard constraints, or any.
         of: the models that have an answer.
+        refuses: why one of these has none; empty where it has one.
     """
 
     def decorate(function: Callable[Concatenate[Any, Own], Answer]) -> Question[Own, Answer]:
@@ -60,14 +65,17 @@ def question(
         def answer(model: Any, *arguments: Any, **named: Any) -> Any:
             raise DomainError(_refusal(name, model, answer.registry))
 
+        unknown = answer.dispatch(object)
         answer.register(of, function)
 
-        def checked(model: Any, *arguments: Any, **named: Any) -> Any:
+        def check(model: object) -> None:
             if isinstance(model, Model) and teacher and not model.teacher:
                 raise DomainError(
                     f"{name} needs a teacher: {type(model).__name__} has none; "
                     f"allowed are {', '.join(kind.__name__ for kind in _kinds(of) if kind.teacher)}"
                 )
+            if isinstance(model, Model) and teacher is False and model.teacher:
+                raise DomainError(f"{name} is computed without a teacher only: {type(model).__name__} has one")
             if isinstance(model, Asked) and load:
                 model.require_load(name)
             energy = model.energy if isinstance(model, Model) else None
@@ -76,6 +84,13 @@ def question(
                 raise DomainError(f"{name} is not computed for energy = {energy!r}; allowed is {allowed}")
             if isinstance(model, Model) and pairs and model.without_pairs:
                 raise DomainError(model.without_pairs)
+            found = answer.dispatch(type(model))
+            why = refuses(model) if found is function else ""
+            if found is unknown or why:
+                raise DomainError(why or _refusal(name, model, answer.registry))
+
+        def checked(model: Any, *arguments: Any, **named: Any) -> Any:
+            check(model)
             return answer(model, *arguments, **named)
 
         @wraps(function)
@@ -85,7 +100,7 @@ def question(
                 return checked(model, *arguments, **named)
             return _table(name, [(each, checked(each, *arguments, **named)) for each in counted(models, name)])
 
-        ask.register = answer.register  # type: ignore[attr-defined]
+        ask.register, ask.check = answer.register, check  # type: ignore[attr-defined]
         return ask  # type: ignore[return-value]
 
     return decorate

@@ -73,9 +73,9 @@ class RandomFeatures(Model):
 
     @property
     def without_pairs(self) -> str:
-        """Why the solutions have no Franz-Parisi entropy: the activation has no linear part. Empty if it has one."""
+        """Also where the activation has no linear part."""
         why = "activation without linear part (E[z sigma(z)] = 0): its patterns do not see the teacher"
-        return "" if self.moments.linear_part else why
+        return super().without_pairs if self.moments.linear_part else why
 
     @property
     def variance(self) -> float:

@@ -9,7 +9,6 @@ import numpy as np
 from scipy.special import log_ndtr, ndtr
 
 from localentropy.arguments import require_array
-from localentropy.errors import DomainError
 from localentropy.numerics.quadrature import gaussian_nodes, unit_legendre
 from localentropy.numerics.saddle_point import Array
 from localentropy.quantities import FLIPS
@@ -47,7 +46,15 @@ def stability_density(model: Model, stabilities: Iterable[float] | float) -> np.
     return density(require_array("stability", stabilities), model)
 
 
-@question()
+def _not_linear(model: Model) -> str:
+    linear = abs(model.flip_correlation(0.5) - 0.5) <= LINEAR
+    name = type(model).__name__
+    return (
+        "" if linear else f"local_energy is not computed for {name}: its pre-activations are not linear in the weights"
+    )
+
+
+@question(refuses=_not_linear)
 def local_energy(model: Model, distances: Iterable[float] | float) -> np.ndarray:
     """Training error of typical solutions after a fraction d of their weights is flipped at random.
 
@@ -70,13 +77,7 @@ def local_energy(model: Model, distances: Iterable[float] | float) -> np.ndarray
         >>> local_energy(Perceptron(alpha=0.5), [0.0, 0.1]).round(4).tolist()
         [0.0, 0.2301]
     """
-    wanted = FLIPS.require_all(distances)
-    if abs(model.flip_correlation(0.5) - 0.5) > LINEAR:
-        raise DomainError(
-            f"local_energy is not computed for {type(model).__name__}: "
-            "its pre-activations are not linear in the weights"
-        )
-    return energy_after_flips(wanted, model)
+    return energy_after_flips(FLIPS.require_all(distances), model)
 
 
 def density(stabilities: Array, model: Model) -> Array:
