@@ -34,7 +34,7 @@ $(error $(UNUSED)=$(value $(UNUSED)): $(firstword $(filter $(WITHOUT_VALUES),$(M
 endif
 
 .DEFAULT_GOAL := help
-OWN := help setup all scorecard report dag article $(WITHOUT_VALUES)
+OWN := help setup all scorecard report dag article archive $(WITHOUT_VALUES)
 # A file or folder of such a name, which make would take for what was asked for: `make tests` would be up to date.
 FILES := $(filter-out $(OWN),$(wildcard $(MAKECMDGOALS)))
 .PHONY: $(OWN) $(FILES)
@@ -47,6 +47,7 @@ help:
 	@echo "make all                   every figure of every paper"
 	@echo "make scorecard | report    every claim of every paper with its verdict | Snakemake's HTML report of everything"
 	@echo "make article               the replication report, HTML and PDF, of the committed figures; of a run: make article SCALE=smoke"
+	@echo "make archive               tables, figures, scorecards, report, checksums: a folder for a data repository, archive/$(SCALE)"
 	@echo "make dag                   a picture of what is made from what"
 	@echo "make notebooks             run the notebooks, render them as HTML"
 	@echo "make site                  figures with charts, verdicts, theory, reference as pages, into site/ (it needs no network)"
@@ -73,7 +74,7 @@ WITH_VALUES = $(if $(IN_ENVIRONMENT),$(error $(firstword $(IN_ENVIRONMENT)) is s
 	taken; write it behind the target, or unset it))$(SNAKEMAKE) $@ --config $(call quoted,scale=$(value SCALE)) \
 	$(if $(value RUN),$(call quoted,run=$(value RUN))) $(if $(value SET),$(call quoted,set=$(value SET)))
 
-all scorecard report dag $(FILES): setup
+all scorecard report archive dag $(FILES): setup
 	$(WITH_VALUES)
 
 notebooks site: setup
@@ -123,5 +124,5 @@ dist: setup
 	$(BIN)/python -m build --no-isolation
 
 clean:
-	rm -rf results logs data/prepared notebooks/*.html* notebooks/*.ipynb* site docs/api .snakemake
+	rm -rf results logs archive data/prepared notebooks/*.html* notebooks/*.ipynb* site docs/api .snakemake
 	find figures -mindepth 1 -maxdepth 1 ! -name gallery -exec rm -rf {} +

@@ -131,6 +131,27 @@ rule article:
         "python -m localentropy article {params.folder:q} {params.configuration} > {log:q} 2>&1"
 
 
+rule archive:
+    "a folder for a data repository: tables, figures, scorecards, report, packages, checksums"
+    input:
+        pipeline.files("archive"),
+    log:
+        f"logs/{pipeline.configuration.folder}/archive.log",
+    conda:
+        ENVIRONMENT
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=20,
+    params:
+        folder=f"archive/{pipeline.configuration.folder}",
+        configuration=pipeline.configuration_arguments(),
+    message:
+        "writing the archive"
+    shell:
+        "python -m localentropy archive {params.folder:q} {params.configuration} > {log:q} 2>&1"
+
+
 rule site:
     "the pages of this repository, its gallery and its notebooks, as a site"
     input:

@@ -204,7 +204,7 @@ def write_toys(checkout: Path, seconds: float = 0.0) -> None:
     shutil.rmtree(checkout / "config")
     (checkout / "config/overparam").mkdir(parents=True)
     (checkout / "config/overparam/figures.yaml").write_text(FIGURES)
-    (checkout / "config/general.yaml").write_text("seed: 1\ndata: {source: embedded, mirror: null}\n")
+    (checkout / "config/general.yaml").write_text("seed: 1\ndata: {source: embedded, mirror: null, archive: null}\n")
     physics = "".join(
         f"toy_{name}: {{offset: {offset}, seconds: {seconds}}}\n" for name, offset in (("a", 1), ("b", 2))
     )

@@ -174,13 +174,26 @@ def show(
 
 @app.command()
 def verify(
+    archive: Annotated[Path | None, typer.Argument(help="check the files of this archive instead")] = None,
     scale: Scale = None,
     config: Overrides = None,
     configfile: Files = None,
     run_name: Run = None,
 ) -> None:
-    """Check every result and figure against its own checksums, the present code and the configuration."""
+    """Check every result and figure against its own checksums, the present code and configuration; or an archive."""
     from localentropy.commands.show import findings
+    from localentropy.pipeline.archive import faults
+
+    if archive is not None:
+        if any((scale, config, configfile, run_name)):
+            raise ConfigError(f"verify {archive}: an archive has one scale and its own values; give no other option")
+        checked = list(faults(archive))
+        wrong = [f"{archive / name}: {fault}" for name, fault in checked if fault]
+        if wrong:
+            print(*wrong, sep="\n")
+            raise LocalEntropyError(f"{archive}: {len(wrong)} of {len(checked)} files are not as they were archived")
+        print(f"{archive}: {len(checked)} files, all as they were archived")
+        return
 
     found = findings(_configuration(scale, config, configfile, run_name))
     for file, finding in found:
@@ -277,6 +290,20 @@ def article(
             "--gallery: the committed figures have one scale and the shipped values; give no other option"
         )
     print(*write(folder, None if published else _configuration(scale, config, configfile, run_name)), sep="\n")
+
+
+@app.command()
+def archive(
+    folder: Annotated[Path, typer.Argument(help="the folder to write: a new one, or that of an earlier archive")],
+    scale: Scale = None,
+    config: Overrides = None,
+    configfile: Files = None,
+    run_name: Run = None,
+) -> None:
+    """Write the archive of a run: tables, figures, scorecards, report, packages, checksums."""
+    from localentropy.commands.archive import pack
+
+    print(pack(folder, _configuration(scale, config, configfile, run_name)))
 
 
 @app.command()

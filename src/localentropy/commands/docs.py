@@ -54,8 +54,8 @@ name: `margins.typical.points=9`. Sections of the main paper may also stand with
 puts the results of the scale `default` into the folders `default-wide`. If a run has no name, the values that differ
 from the shipped ones are its name: `figures/default-franz_parisi.inv_alpha=1.5/overparam/figure3.png`. Values of a file
 count too. A long name ends in a hash. Values that change no result are not part of the name. These are values that
-equal the shipped ones, `chunks`, and the folder `data.mirror`. Changed values of `data.source`, `device` and `threads`
-are part of the name, because the results may differ.
+equal the shipped ones, `chunks`, and the folders `data.mirror` and `data.archive`. Changed values of `data.source`,
+`device` and `threads` are part of the name, because the results may differ.
 
 A section without the key `program` is computed by the program of the same name. `key[].name` is the key `name` of each
 entry of the list `key`. "A line each" means that each value gives one line of the figure. (T) marks a value from the

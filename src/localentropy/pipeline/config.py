@@ -65,7 +65,7 @@ def _nameable(path: Path) -> Path:
 
 
 class DataSettings(BaseModel):
-    """The source of real datasets."""
+    """The sources of real datasets and of tables."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -73,6 +73,9 @@ class DataSettings(BaseModel):
         description="`embedded` (in the repository), `mirror` (a directory with the official files) or `download`"
     )
     mirror: Annotated[Path, AfterValidator(_nameable)] | None = Field(description="the directory that `mirror` reads")
+    archive: Annotated[Path, AfterValidator(_nameable)] | None = Field(
+        description="an archive (`make archive`): a run takes the tables that it has in place of computing them"
+    )
 
     @model_validator(mode="after")
     def _mirror_is_named(self) -> Self:
@@ -118,7 +121,7 @@ class Configuration:
         run: name of the run; None if the user gave none.
         changes: dotted key → value, of the values that results depend on and that are not those of the scale.
         seed: root seed.
-        data: where real datasets come from.
+        data: where real datasets, and tables that are not computed, come from.
         figures: target name → figure.
         claims: identifier → claim.
         experiments: `<paper>/<name>` → its typed parameters; those whose tables an experiment reads come before it.

@@ -28,6 +28,7 @@ from snakemake.cli import get_argument_parser
 from localentropy.errors import ArtifactError, ConfigError, LocalEntropyError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.allowed import printable
+from localentropy.pipeline.archive import take
 from localentropy.pipeline.checkout import require_root
 from localentropy.pipeline.computations import ContentJob, DatasetJob, ExperimentJob
 from localentropy.pipeline.config import (
@@ -54,7 +55,7 @@ LOOKS = [
     *("dag", "rulegraph", "filegraph", "d3dag"),
 ]
 """Options with which Snakemake makes nothing."""
-OF_EVERYTHING = ("report", "article")
+OF_EVERYTHING = ("report", "article", "archive")
 """Targets that need all figures and scorecards."""
 
 
@@ -194,19 +195,20 @@ class Pipeline:
         return shlex.join([*files, *([OPTION, *self._words] if self._words else [])])
 
     def prepare(self) -> None:
-        """Before Snakemake looks: delete damaged results, publish what is asked for and there, and say so in the end.
+        """Before Snakemake looks: delete damaged results, take tables from an archive, publish what is there.
 
         A dry run only says what is damaged.
 
         Raises:
-            LocalEntropyError: something cannot be deleted or published.
+            LocalEntropyError: something cannot be deleted, taken or published.
         """
         asked = parsed_arguments()
         targets = ["all", SUMMARY] if self._module else asked.targets
         if not (self._workflow.is_main_process and targets) or any(getattr(asked, mode, None) for mode in LOOKS):
             return
         outputs = self._asked(targets)
-        for job, part in self._behind(targets, outputs):
+        behind = list(self._behind(targets, outputs))
+        for job, part in behind:
             if (problem := job.problem(part)) is None:
                 continue
             file = job.files(part)[0]
@@ -215,6 +217,10 @@ class Pipeline:
                 artifacts.delete(*job.files(part), file.with_suffix(".json"))
             print(f"{file}: {problem}; {then}", file=sys.stderr)
         if not asked.dryrun:
+            if (archive := self.configuration.data.archive) is not None:
+                tables = [job for job, part in behind if isinstance(job, ExperimentJob) and part is None]
+                number = take(archive, [job for job in tables if not (job.committed or job.table.exists())])
+                print(f"{archive}: {number} tables taken", file=sys.stderr)
             for job in outputs:
                 if job.whole():
                     job.publish()
@@ -259,14 +265,20 @@ class Pipeline:
         if self._failed or not all(file.exists() for job in outputs for file in job.files()):
             return
         files = [str(job.published.with_suffix(suffix)) for job in outputs for suffix in job.SUFFIXES]
-        others = {"report": FIGURES / self.configuration.folder / "report.html", "dag": FIGURES / "dag.svg"}
-        others |= {"article": FIGURES / self.configuration.folder / "article.html", "site": Path("site/index.html")}
-        files += [str(file) for name, file in others.items() if name in targets and file.exists()]
-        pages = [file for file in files if file.endswith((".png", ".html", ".svg"))]
+        made = FIGURES / self.configuration.folder
+        others = {
+            "report": made / "report.html",
+            "article": made / "article.html",
+            "archive": Path("archive", self.configuration.folder, "article.html"),
+            "dag": FIGURES / "dag.svg",
+            "site": Path("site/index.html"),
+        }
+        asked = [str(file) for name, file in others.items() if name in targets and file.exists()]
+        pages = asked or [file for file in files if file.endswith((".png", ".html"))]
         if len(pages) == 1:
             print(f"look at {pages[0]} in any browser", file=sys.stderr)
         elif pages:
-            what = f"{len(pages)} pictures and pages below {FIGURES / self.configuration.folder}, such as {pages[0]}"
+            what = f"{len(pages)} pictures and pages below {made}, such as {pages[0]}"
             print(f"look at the {what}, in any browser; `make report` puts them on one page", file=sys.stderr)
 
     def require_targets(self) -> None:
