@@ -35,7 +35,7 @@ WITHOUT_EXAMPLE = {
     ),
     "an error": ("numerics.kernel_code.NoTextError",),
     "takes whole tables of programs": (
-        "analysis.local_entropy.largest_margin_curve",
+        "analysis.flatness.largest_margin_curve",
         "analysis.stability_histogram.histogram_deviations",
     ),
     "reads the official files of a dataset, which a checkout lacks": (

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from localentropy.analysis.agreement import agreement, agreement_at_infinite_size, agreement_by_size, normal_score
-from localentropy.analysis.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
+from localentropy.analysis.agreement import agreement, agreement_at_infinite_size, agreement_by_size
+from localentropy.analysis.runs import averages, deviations, largest_solved, shared_size, with_theory
+from localentropy.analysis.statistics import normal_score
 from localentropy.errors import DomainError
 from localentropy.figures.agreement import csv_rows, in_words
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from localentropy.analysis.extrapolation import to_infinite_size
+from localentropy.analysis.agreement import to_infinite_size
 from localentropy.errors import DomainError
 
 SIZES = np.array([25.0, 50.0, 100.0, 200.0])

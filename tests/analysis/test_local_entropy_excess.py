@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.local_entropy import around_solutions, over_samples, with_excess
+from localentropy.analysis.flatness import around_solutions, over_samples, with_excess
 
 
 def test_the_excess_over_a_curve_and_its_mean():

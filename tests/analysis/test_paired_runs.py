@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.analysis.paired_differences import paired_differences
-from localentropy.analysis.rank_correlation import spearman
+from localentropy.analysis.statistics import paired_differences, spearman
 from localentropy.errors import DomainError
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.analysis.pooled_score import pooled_score
+from localentropy.analysis.statistics import pooled_score
 from localentropy.errors import DomainError
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.analysis.training_sets import on_each_set, over_sets
+from localentropy.analysis.runs import on_each_set, over_sets
 
 
 def test_a_set_with_many_runs_weighs_as_much_as_one_with_one() -> None:

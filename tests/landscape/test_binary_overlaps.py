@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.statistics import pair_mean
 from localentropy.errors import DomainError
 from localentropy.landscape.binary_overlaps import overlaps
 

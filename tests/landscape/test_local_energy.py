@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.statistics import pair_mean
 from localentropy.errors import DomainError
 from localentropy.landscape.local_energy import local_energy
 from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal

@@ -14,12 +14,9 @@ import pandas as pd
 import torch
 
 from localentropy import theory
-from localentropy.analysis.agreement import agreement
-from localentropy.analysis.extrapolation import to_infinite_size
+from localentropy.analysis.agreement import agreement, to_infinite_size
 from localentropy.analysis.flatness import radius
-from localentropy.analysis.pairs import pair_mean
-from localentropy.analysis.pooled_score import pooled_score
-from localentropy.analysis.rank_correlation import spearman
+from localentropy.analysis.statistics import pair_mean, pooled_score, spearman
 from localentropy.analysis.thresholds import first_solved, last_half_point, last_solved
 from localentropy.data.embedded import read_embedded
 from localentropy.data.prepared import Dataset, Split

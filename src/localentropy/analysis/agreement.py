@@ -1,4 +1,4 @@
-"""How well all simulation points of one observable agree with the theory, and how that changes with the size."""
+"""How well simulations agree with the theory, all points together, and how they extrapolate to infinite size."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import linalg, stats
 
-from localentropy.arguments import require_list, require_reals
+from localentropy.arguments import require_list, require_reals, require_shape, shown
 from localentropy.errors import DomainError
+from localentropy.quantities import FITTED_ERROR, FITTED_MEAN, FITTED_SIZE
 
 
 @dataclass(frozen=True)
@@ -31,36 +32,6 @@ class Agreement:
     p_value: float
     drift: float
     drift_error: float
-
-
-def normal_score(z: ArrayLike, samples: ArrayLike) -> np.ndarray:
-    """The standard normal number with the same probability below it as z has, t-distributed.
-
-    Args:
-        z: (mean − theory)/(standard error of the mean over the samples), any shape.
-        samples: number of them, of a shape that broadcasts with z; z has samples − 1 degrees of freedom.
-
-    Returns:
-        The numbers, in the broadcast shape; missing where there are fewer than 2 samples, or z is.
-
-    Raises:
-        DomainError: no arrays of numbers, shapes that do not broadcast, a number of samples below 0.
-
-    Example:
-        >>> from localentropy.analysis.agreement import normal_score
-        >>> normal_score([2.0, 2.0], [4, 1000]).round(2).tolist()  # of few samples, 2 standard errors say less
-        [1.48, 2.0]
-    """
-    scores = require_reals("z", z, missing=True)
-    counts = require_reals("samples", samples, missing=True)
-    if (counts < 0.0).any():
-        raise DomainError(f"samples: {counts.min():g} is among them, allowed are numbers of samples")
-    try:
-        scores, counts = np.broadcast_arrays(scores, counts)
-    except ValueError:
-        raise DomainError(f"samples of shape {counts.shape}: allowed is one that fits z, {scores.shape}") from None
-    # On the negative side, where probabilities do not round to 1.
-    return -np.sign(scores) * stats.norm.ppf(stats.t.cdf(-np.abs(scores), counts - 1.0))
 
 
 def agreement(groups: Sequence[np.ndarray]) -> Agreement:
@@ -190,3 +161,65 @@ def agreement_at_infinite_size(deviations: pd.DataFrame, by: Sequence[str]) -> A
             lines.append(np.linalg.pinv(np.column_stack([np.ones(len(D)), 1.0 / D]))[0] @ point.to_numpy())
     samples = np.array(lines).T
     return agreement([samples[~np.isnan(samples).any(1)]] if lines else [])
+
+
+@dataclass(frozen=True)
+class Extrapolation:
+    """A straight line in the inverse size.
+
+    Attributes:
+        value: at infinite size.
+        error: its standard error.
+        slope: times the inverse size, in the same units.
+        chi_squared: of the points around the line.
+        freedom: points less two.
+    """
+
+    value: float
+    error: float
+    slope: float
+    chi_squared: float
+    freedom: int
+
+
+def to_infinite_size(sizes: ArrayLike, means: ArrayLike, errors: ArrayLike) -> Extrapolation:
+    """Least squares of means on a + b/size, weighted by their errors.
+
+    Args:
+        sizes: [points], in [1e-60, 1e60], two different ones at least.
+        means: of independent runs, [points], up to 1e60.
+        errors: standard errors of the means, [points], in [1e-60, 1e60].
+
+    Returns:
+        The line, its value at infinite size first.
+
+    Raises:
+        DomainError: arrays of other shapes, a number out of range, fewer than two different sizes, errors so unlike
+            that in double precision one point outweighs all others.
+
+    Example:
+        >>> from localentropy.analysis.agreement import to_infinite_size
+        >>> line = to_infinite_size([100, 200, 400], means=[0.86, 0.845, 0.8375], errors=[0.01, 0.01, 0.01])
+        >>> round(line.value, 6), round(line.slope, 6)
+        (0.83, 3.0)
+    """
+    size = FITTED_SIZE.require_all(sizes)
+    mean = FITTED_MEAN.require_all(means)
+    error = FITTED_ERROR.require_all(errors)
+    require_shape("sizes", size.shape, ("points",))
+    require_shape("means", mean.shape, size.shape)
+    require_shape("errors", error.shape, size.shape)
+    if len(np.unique(size)) < 2:
+        raise DomainError(f"sizes = {shown(size.tolist())}: two different ones are needed at least")
+    # In units of the largest inverse size both columns are of order 1.
+    unit = float(size.min())
+    design = np.column_stack([np.ones_like(size), unit / size]) / error[:, None]
+    (value, slope), _, rank, _ = np.linalg.lstsq(design, mean / error, rcond=None)
+    if rank < 2:
+        raise DomainError(f"errors = {shown(error.tolist())}: one point outweighs all others")
+    rest = mean / error - design @ [value, slope]
+    # The square root of the covariance, from the triangular factor of the design.
+    root = np.linalg.inv(np.linalg.qr(design, mode="r"))
+    return Extrapolation(
+        float(value), float(np.linalg.norm(root[0])), float(slope * unit), float(rest @ rest), len(size) - 2
+    )

@@ -1,9 +1,11 @@
-"""How far around a solution its train error stays small."""
+"""How flat it is around solutions: distances of small train error, and local entropies beside the theory."""
 
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.interpolate import CubicHermiteSpline
 
 from localentropy.arguments import require_reals, shown
 from localentropy.errors import DomainError
@@ -42,3 +44,117 @@ def radius(distance: ArrayLike, energy: ArrayLike) -> float:
         raise DomainError(f"distance = {shown(distance.tolist())}: allowed are numbers that increase")
     part = slice(max(beyond[0] - 1, 0), beyond[0] + 1)
     return float(np.interp(REACHED, energy[part], distance[part]))
+
+
+def around_solutions(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the program `local_entropy` that count: around a solution, from messages that converged.
+
+    Args:
+        table: of the program `local_entropy`.
+
+    Returns:
+        Rows of the table.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.flatness import around_solutions
+        >>> table = pd.DataFrame({"solved": [1, 0, 1], "converged": [1, 1, 0], "entropy": [0.2, 0.3, None]})
+        >>> around_solutions(table)["entropy"].tolist()
+        [0.2]
+    """
+    return table[(table["solved"] == 1) & (table["converged"] == 1)]
+
+
+def largest_margin_curve(franz_parisi: pd.DataFrame, local_entropy: pd.DataFrame) -> pd.DataFrame:
+    """The rows around references of largest margin that measured local entropies are compared with.
+
+    Args:
+        franz_parisi: table of the program of this name.
+        local_entropy: table of the program of this name, at one size.
+
+    Returns:
+        Rows of the table of `franz_parisi`.
+
+    Raises:
+        DomainError: there is no such curve of the perceptron at the α and the margin of the measurements.
+    """
+    alpha, N, margin = local_entropy[["alpha", "N", "margin"]].iloc[0]
+    ours = franz_parisi.attrs["parameters"]["ensemble"] == {"model": "perceptron"}
+    t = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["reference"] == "max")]
+    # The number of patterns of an instance is an integer.
+    curve = t[((t["alpha"] - alpha).abs() * N <= 1) & (t["margin"] == margin)]
+    if not ours or len(curve.dropna(subset=["entropy", "slope"])) < 2:
+        raise DomainError(
+            f"the local entropies at alpha = {alpha:.4g}, margin = {margin:g} need a curve of the perceptron's family "
+            "`reference` with margin_ref = max to compare with: take alpha and margin of both sections alike"
+        )
+    return curve
+
+
+def with_excess(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
+    """Add `excess`, the local entropy less that of a Franz–Parisi curve at the same distance.
+
+    Args:
+        table: columns distance, entropy.
+        curve: columns distance, entropy, slope; cubic between its points, in ln d. Beyond its ends excess is missing.
+
+    Returns:
+        The table with the column excess.
+
+    Example:
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from localentropy.analysis.flatness import with_excess
+        >>> curve = pd.DataFrame({"distance": [0.01, 0.1], "entropy": np.log([0.01, 0.1]), "slope": [100.0, 10.0]})
+        >>> measured = pd.DataFrame({"distance": [0.05], "entropy": [-3.0]})
+        >>> with_excess(measured, curve)["excess"].round(6).tolist()  # −3 − ln 0.05
+        [-0.004268]
+    """
+    line = curve.dropna(subset=["entropy", "slope"]).sort_values("distance")
+    d = line["distance"].to_numpy()
+    theory = CubicHermiteSpline(np.log(d), line["entropy"], d * line["slope"], extrapolate=False)
+    return table.assign(excess=table["entropy"] - theory(np.log(table["distance"])))
+
+
+def around_parity_solutions(table: pd.DataFrame) -> pd.DataFrame:
+    """Mean entropy of each size and overlap of the program `parity_solutions`, where every solution has a number.
+
+    Args:
+        table: of the program `parity_solutions`.
+
+    Returns:
+        Columns N, alpha, overlap, y, y_err (standard error), n.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.flatness import around_parity_solutions
+        >>> measured = {"overlap": [0.9, 0.9, 0.8, 0.8], "entropy": [-0.1, -0.3, -0.2, None]}
+        >>> table = pd.DataFrame({"N": 99, "alpha": 0.2} | measured)
+        >>> around_parity_solutions(table)[["overlap", "y", "n"]].to_numpy().tolist()
+        [[0.9, -0.2, 2.0]]
+    """
+    measured = table.groupby(["N", "alpha", "overlap"], dropna=False)["entropy"]
+    points = measured.agg(y="mean", y_err="sem", n="count").reset_index()
+    return points[points["n"] == measured.size().to_numpy()]
+
+
+def over_samples(table: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Mean over samples at each distance, and value of `by`.
+
+    Args:
+        table: one row for each sample, distance and value of `by`.
+        column: the one that is averaged.
+        by: further columns.
+
+    Returns:
+        Columns *by, distance, y, y_err (standard error), spread (deviation of one), n.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.flatness import over_samples
+        >>> table = pd.DataFrame({"distance": [0.1, 0.1, 0.2, 0.2], "entropy": [0.1, 0.3, 0.4, 0.6]})
+        >>> over_samples(table, "entropy")[["distance", "y", "n"]].round(9).to_numpy().tolist()
+        [[0.1, 0.2, 2.0], [0.2, 0.5, 2.0]]
+    """
+    points = table.groupby([*by, "distance"])[column]
+    return points.agg(y="mean", y_err="sem", spread="std", n="count").reset_index()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.solver_runs import MOST_SOLVED, averages
+from localentropy.analysis.runs import MOST_SOLVED, averages
 
 COMPARED_BINS = 0.5
 """Approximate width of the bins of χ². With so few bins their covariance over the instances can be estimated."""

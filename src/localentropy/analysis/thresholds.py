@@ -1,4 +1,4 @@
-"""Fractions of runs that succeed, and the point of an axis from which on, or up to which, all or half of them do."""
+"""Thresholds along an axis, from fractions of runs that succeed and from tables of the theory; lines of the latter."""
 
 from __future__ import annotations
 
@@ -235,3 +235,25 @@ def _require_shares(name: str, values: Any, missing: bool = False) -> None:
     wrong = (shares < 0.0) | (shares > 1.0)
     if wrong.any():
         raise DomainError(f"{name}: {shares[wrong][0]:g} is among them, allowed are fractions from 0 to 1")
+
+
+def typical_line(typical: pd.DataFrame, reference: str, line: str = "inv_alpha") -> pd.DataFrame:
+    """The rows of one line, by increasing abscissa.
+
+    Args:
+        typical: the table.
+        reference: the margin, as the configuration has it.
+        line: the column of the abscissa.
+
+    Returns:
+        Rows of the table.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.thresholds import typical_line
+        >>> points = {"reference": ["max", "zero", "max"], "inv_alpha": [3.0, 2.0, 1.0]}
+        >>> table = pd.DataFrame({"line": "inv_alpha"} | points)
+        >>> typical_line(table, "max")["inv_alpha"].tolist()
+        [1.0, 3.0]
+    """
+    return typical[(typical["line"] == line) & (typical["reference"] == reference)].sort_values(line)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from localentropy.analysis.agreement import normal_score
+from localentropy.analysis.statistics import normal_score
 
 MAY_BE_MISSING = ("zero_error_epoch", "entropy", "local_entropy", "local_entropy_first")
 """Quantities that a run may lack: it always made errors; the messages did not converge.

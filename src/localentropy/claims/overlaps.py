@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.statistics import pair_mean
 from localentropy.claims.conditions import Mean, Untestable
 from localentropy.errors import DomainError
 

@@ -15,7 +15,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import ArrayLike
 
 from localentropy.analysis.flatness import REACHED
-from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.statistics import pair_mean
 from localentropy.analysis.thresholds import first_solved
 from localentropy.figures.drawing import GREY
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.solver_runs import MOST_SOLVED
+from localentropy.analysis.runs import MOST_SOLVED
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Look, Panel, Series

@@ -11,7 +11,7 @@ from localentropy.errors import DomainError
 def overlaps(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Overlap q = w·w'/N of every pair of solutions; their distance is d = (1 − q)/2.
 
-    `localentropy.analysis.pairs.pair_mean(*overlaps(weights))` gives the mean over the pairs and its error.
+    `localentropy.analysis.statistics.pair_mean(*overlaps(weights))` gives the mean over the pairs and its error.
 
     Args:
         weights: ±1, [solutions, N]. Each row is a solution of the same instance.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.local_entropy import with_excess
+from localentropy.analysis.flatness import with_excess
 from tests.claims.overparam.network_tables import pairs
 from tests.claims.overparam.theory_tables import curve
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.extrapolation import to_infinite_size
-from localentropy.analysis.paired_differences import paired_differences
+from localentropy.analysis.agreement import to_infinite_size
+from localentropy.analysis.statistics import paired_differences
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.printed_loads import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
-from localentropy.analysis.solver_runs import RECOVERED
+from localentropy.analysis.printed import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
+from localentropy.analysis.runs import RECOVERED
 from localentropy.claims.conditions import (
     FEWEST,
     Condition,

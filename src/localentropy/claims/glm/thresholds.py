@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from localentropy.analysis.printed_loads import BINARY, COMMITTEE, METASTABLE
+from localentropy.analysis.printed import BINARY, COMMITTEE, METASTABLE
 from localentropy.claims.conditions import (
     Finding,
     above,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
+from localentropy.analysis.flatness import around_solutions, largest_margin_curve, over_samples, with_excess
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from localentropy.analysis.agreement import agreement_at_infinite_size, agreement_by_size
-from localentropy.analysis.extrapolation import to_infinite_size
+from localentropy.analysis.agreement import agreement_at_infinite_size, agreement_by_size, to_infinite_size
 from localentropy.claims.conditions import FEWEST, LEAST, Condition, above, agrees, require
 
 SAME = 0.01
@@ -34,7 +33,7 @@ def equal_at_infinite_size(words: str, deviations: pd.DataFrame, by: Sequence[st
 
     Args:
         words: what is compared.
-        deviations: parts of the theory's value, of `deviations` in `solver_runs`.
+        deviations: parts of the theory's value, of `deviations` in `runs`.
         by: columns that distinguish points of one size and 1/α.
 
     Raises:

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.extrapolation import to_infinite_size
+from localentropy.analysis.agreement import to_infinite_size
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.conditions import (
     FEWEST,

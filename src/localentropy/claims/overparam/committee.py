@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.runs import on_each_set, over_sets, solved_by_all, solved_fractions
 from localentropy.analysis.thresholds import first_solved
-from localentropy.analysis.training_sets import on_each_set, over_sets, solved_by_all, solved_fractions
 from localentropy.claims.conditions import (
     FEWEST,
     Condition,

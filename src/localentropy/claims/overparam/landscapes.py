@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.agreement import normal_score
-from localentropy.analysis.solver_runs import averages, deviations, with_theory
+from localentropy.analysis.runs import averages, deviations, with_theory
 from localentropy.analysis.stability_histogram import stability_histogram
+from localentropy.analysis.statistics import normal_score
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.flatness import REACHED
-from localentropy.analysis.pooled_score import pooled_score
+from localentropy.analysis.statistics import pooled_score
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.conditions import (
     FEWEST,

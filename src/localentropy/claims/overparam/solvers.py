@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from localentropy.analysis.pooled_score import pooled_score
-from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
+from localentropy.analysis.runs import MOST_SOLVED, averages, deviations, with_theory
+from localentropy.analysis.statistics import pooled_score
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,

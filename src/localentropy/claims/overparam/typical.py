@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.typical_lines import typical_line
+from localentropy.analysis.thresholds import typical_line
 from localentropy.claims.conditions import (
     Finding,
     above,

@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.annealing import averages
-from localentropy.analysis.solver_runs import MOST_SOLVED
+from localentropy.analysis.runs import MOST_SOLVED, annealed_averages
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,
@@ -46,7 +45,7 @@ def only_the_cross_entropy_leads_to_solutions(annealing: pd.DataFrame) -> Findin
     """
     judged = annealing[annealing["quantity"].isin(["train_error_last", "solved", "solved_once"])]
     judged = judged[judged["alpha"].between(*LOADS)]
-    last, once = averages(judged, "train_error_last"), averages(judged, "solved_once")
+    last, once = annealed_averages(judged, "train_error_last"), annealed_averages(judged, "solved_once")
     last = last[(last["energy"] == "errors") & (last["alpha"] * np.sqrt(last["N"]) >= LARGE)]
     once = once[once["energy"] == "cross_entropy"]
     loads = len(last) and len(once) and last["alpha"].max() >= 0.55

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.local_entropy import CLUSTERING, around_solutions
-from localentropy.analysis.paired_differences import paired_differences
-from localentropy.analysis.rank_correlation import spearman
+from localentropy.analysis.flatness import around_solutions
+from localentropy.analysis.printed import CLUSTERING
+from localentropy.analysis.statistics import paired_differences, spearman
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,

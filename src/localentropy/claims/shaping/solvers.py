@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.pooled_score import pooled_score
+from localentropy.analysis.statistics import pooled_score
 from localentropy.analysis.thresholds import last_solved
 from localentropy.claims.conditions import (
     FEWEST,

@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.paired_differences import paired_differences
-from localentropy.analysis.rank_correlation import spearman
+from localentropy.analysis.statistics import paired_differences, spearman
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.local_entropy import CAPACITY, CLUSTERING, around_parity_solutions, around_solutions
+from localentropy.analysis.flatness import around_parity_solutions, around_solutions
+from localentropy.analysis.printed import CAPACITY, CLUSTERING
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.analysis.printed_loads import BINARY, METASTABLE
+from localentropy.analysis.printed import BINARY, METASTABLE
 from localentropy.figures.drawing import COLORS, Drawing, in_style, letter
 from localentropy.figures.glm.points import (
     amp_settings,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.analysis.printed_loads import COMMITTEE
+from localentropy.analysis.printed import COMMITTEE
 from localentropy.figures.drawing import COLORS, Drawing, colors_of, in_style, letter, panels
 from localentropy.figures.glm.points import branches, draw_branches, write
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.extrapolation import Extrapolation, to_infinite_size
-from localentropy.analysis.paired_differences import paired_differences
+from localentropy.analysis.agreement import Extrapolation, to_infinite_size
+from localentropy.analysis.statistics import paired_differences
 from localentropy.figures.drawing import COLORS, GREY, Drawing, in_style, letter
 from localentropy.figures.glm.points import FEATURES, POINTS, counts, means, same_limits, sizes
 from localentropy.figures.layout import two_columns

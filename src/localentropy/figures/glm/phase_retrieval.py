@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.printed_loads import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
+from localentropy.analysis.printed import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
 from localentropy.analysis.thresholds import last_half_point, success_fractions
 from localentropy.figures.drawing import BINOMIAL, COLORS, GREY, Drawing, in_style, letter, panels
 from localentropy.figures.glm.points import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from localentropy.analysis.solver_runs import RECOVERED
+from localentropy.analysis.runs import RECOVERED
 from localentropy.analysis.thresholds import success_fractions
 from localentropy.figures.drawing import COLORS, clipped_bars
 

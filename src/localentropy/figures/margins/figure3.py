@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.local_entropy import around_solutions, largest_margin_curve, over_samples, with_excess
+from localentropy.analysis.flatness import around_solutions, largest_margin_curve, over_samples, with_excess
 from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.drawing import Drawing, in_style, letter, panels
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL, curve_name, draw_curves

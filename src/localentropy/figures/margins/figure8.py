@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 from localentropy.analysis.flatness import CHORD_TO
-from localentropy.analysis.pairs import pair_mean
+from localentropy.analysis.statistics import pair_mean
 from localentropy.analysis.thresholds import last_without_errors
 from localentropy.figures.drawing import COLORS, GREY, Drawing, in_style, letter, panels
 from localentropy.figures.perceptron_points import small_rates

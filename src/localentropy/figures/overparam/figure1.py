@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.solver_runs import averages, shared_size
+from localentropy.analysis.runs import averages, shared_size
 from localentropy.analysis.thresholds import storage_thresholds, success_fractions
 from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.drawing import BINOMIAL, PHASES, Drawing, clipped_bars, in_style, letter, panels

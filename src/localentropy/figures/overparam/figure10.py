@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.agreement import agreement_by_size
-from localentropy.analysis.solver_runs import averages, deviations, with_theory
-from localentropy.analysis.thresholds import last_half_point, success_fractions
-from localentropy.analysis.typical_lines import typical_line
+from localentropy.analysis.runs import averages, deviations, with_theory
+from localentropy.analysis.thresholds import last_half_point, success_fractions, typical_line
 from localentropy.figures.agreement import csv_rows, in_words
 from localentropy.figures.drawing import BINOMIAL, Drawing, clipped_bars, colors_of, in_style, letter, panels
 from localentropy.figures.perceptron_points import draw_points, one_two_five, without_errors

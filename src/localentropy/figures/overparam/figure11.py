@@ -8,9 +8,8 @@ from itertools import cycle
 import pandas as pd
 
 from localentropy.analysis.agreement import agreement_by_size
-from localentropy.analysis.solver_runs import averages, deviations, with_theory
-from localentropy.analysis.thresholds import success_fractions
-from localentropy.analysis.typical_lines import typical_line
+from localentropy.analysis.runs import averages, deviations, with_theory
+from localentropy.analysis.thresholds import success_fractions, typical_line
 from localentropy.figures.agreement import csv_rows, in_words
 from localentropy.figures.drawing import BINOMIAL, Drawing, clipped_bars, colors_of, in_style, letter, panels
 from localentropy.figures.perceptron_points import FIRST, apart, draw_points, one_two_five, sweeps_of, without_errors

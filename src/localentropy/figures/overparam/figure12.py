@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from localentropy.analysis.agreement import agreement_by_size
-from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, scored
+from localentropy.analysis.runs import MOST_SOLVED, averages, deviations, scored
 from localentropy.analysis.stability_histogram import (
     COMPARED,
     COMPARED_BINS,

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from localentropy.analysis.agreement import agreement_by_size
-from localentropy.analysis.solver_runs import MOST_SOLVED, averages, deviations, with_theory
-from localentropy.analysis.typical_lines import typical_line
+from localentropy.analysis.runs import MOST_SOLVED, averages, deviations, with_theory
+from localentropy.analysis.thresholds import typical_line
 from localentropy.figures.agreement import csv_rows, in_words
 from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.drawing import Drawing, colors_of, in_style, letter, panels

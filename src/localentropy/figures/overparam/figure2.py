@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from localentropy.analysis.agreement import agreement_by_size
-from localentropy.analysis.solver_runs import averages, deviations, largest_solved, shared_size, with_theory
-from localentropy.analysis.typical_lines import typical_line
+from localentropy.analysis.runs import averages, deviations, largest_solved, shared_size, with_theory
+from localentropy.analysis.thresholds import typical_line
 from localentropy.figures.agreement import csv_rows, in_words
 from localentropy.figures.algorithms import ALGORITHMS, legend_entries
 from localentropy.figures.drawing import Drawing, in_style, panels

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from localentropy.analysis.runs import on_each_set, over_sets, solved_by_all, solved_fractions
 from localentropy.analysis.thresholds import first_solved
-from localentropy.analysis.training_sets import on_each_set, over_sets, solved_by_all, solved_fractions
 from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.drawing import GREY, Drawing, in_style, letter, panels
 from localentropy.figures.network_points import SERIES

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.typical_lines import typical_line
+from localentropy.analysis.thresholds import typical_line
 from localentropy.figures.drawing import Drawing, colors_of, in_style, letter, panels
 from localentropy.figures.perceptron_points import one_two_five
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.analysis.rank_correlation import spearman
+from localentropy.analysis.statistics import spearman
 from localentropy.errors import DomainError
 from localentropy.figures.algorithms import COMMITTEE, legend_entries, of_committees
 from localentropy.figures.drawing import letter, panels

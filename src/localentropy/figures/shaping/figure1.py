@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.analysis.local_entropy import CAPACITY, CLUSTERING, around_solutions, over_samples
+from localentropy.analysis.flatness import around_solutions, over_samples
+from localentropy.analysis.printed import CAPACITY, CLUSTERING
 from localentropy.figures.drawing import COLUMN_WIDTH, Drawing, colors_of, in_style, panels
 from localentropy.figures.series import DOT
 from localentropy.figures.shaping.wide_minima import WHAT, draw_curves, theory_in_words, thresholds

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.local_entropy import LARGE_DEVIATIONS
+from localentropy.analysis.printed import LARGE_DEVIATIONS
 from localentropy.analysis.thresholds import large_deviations_threshold
 from localentropy.figures.drawing import COLUMN_WIDTH, GREY, Drawing, colors_of, in_style, panels
 

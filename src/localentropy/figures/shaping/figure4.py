@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.analysis.local_entropy import around_solutions, over_samples
-from localentropy.analysis.paired_differences import paired_differences
+from localentropy.analysis.flatness import around_solutions, over_samples
+from localentropy.analysis.statistics import paired_differences
 from localentropy.figures.algorithms import COMMITTEE, nothing_drawn
 from localentropy.figures.drawing import Drawing, in_style, letter
 from localentropy.figures.layout import two_columns

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.ticker import NullFormatter
 
-from localentropy.analysis.local_entropy import around_solutions, over_samples
+from localentropy.analysis.flatness import around_solutions, over_samples
 from localentropy.figures.algorithms import COMMITTEE, of_committees
 
 if TYPE_CHECKING:

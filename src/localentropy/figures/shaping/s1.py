@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.analysis.local_entropy import CLUSTERING, around_parity_solutions
+from localentropy.analysis.flatness import around_parity_solutions
+from localentropy.analysis.printed import CLUSTERING
 from localentropy.figures.drawing import Drawing, colors_of, in_style, letter, panels
 from localentropy.figures.shaping.wide_minima import WHAT, draw_curves, theory_in_words, thresholds
 

@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import entr
 
-from localentropy.analysis.annealing import averages
-from localentropy.analysis.solver_runs import MOST_SOLVED
+from localentropy.analysis.runs import MOST_SOLVED, annealed_averages
 from localentropy.figures.drawing import COLORS, GREY, Drawing, colors_of, in_style, letter
 from localentropy.figures.layout import two_columns
 from localentropy.figures.perceptron_points import draw_points
@@ -31,7 +30,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     """A panel for each load: local entropy over its bound against γ; the last one around final weights and first solutions."""
     theory, runs = tables["shaping/optimal_gamma"], tables["shaping/optimal_gamma_annealing"]
     theory = theory.assign(y=theory["entropy"] / theory["bound"])
-    measured, measured_first = (_relative(averages(runs, name)) for name in ("local_entropy", "local_entropy_first"))
+    measured, measured_first = (
+        _relative(annealed_averages(runs, name)) for name in ("local_entropy", "local_entropy_first")
+    )
     # Where messages often fail, those that converge are of the luckier instances.
     last, first = (points[points["n"] >= MOST_SOLVED * points["runs"]] for points in (measured, measured_first))
     loads = sorted(theory["alpha"].unique())

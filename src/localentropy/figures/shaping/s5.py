@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.annealing import RUN, averages
+from localentropy.analysis.runs import RUN, annealed_averages
 from localentropy.analysis.thresholds import success_fractions
 from localentropy.figures.drawing import BINOMIAL, COLORS, Drawing, clipped_bars, in_style, letter
 from localentropy.figures.layout import two_columns
@@ -24,8 +24,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     runs = tables["shaping/annealing"]
     p = runs.attrs["parameters"]
     nearest = min(runs["alpha"].unique(), key=lambda alpha: abs(alpha - TRACED))
-    last, best = averages(runs, "train_error_last"), averages(runs, "train_error_best")
-    once, trace = _shares(runs), averages(runs, "train_error")
+    last, best = annealed_averages(runs, "train_error_last"), annealed_averages(runs, "train_error_best")
+    once, trace = _shares(runs), annealed_averages(runs, "train_error")
     trace = trace[trace["alpha"] == nearest]
     figure, axes = two_columns(3, 2.6)
     for number, (energy, name) in enumerate(ENERGIES.items()):

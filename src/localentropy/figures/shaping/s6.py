@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.local_entropy import around_solutions
+from localentropy.analysis.flatness import around_solutions
 from localentropy.analysis.thresholds import success_fractions
 from localentropy.figures.algorithms import ALGORITHMS, COMMITTEE, nothing_drawn, of_committees
 from localentropy.figures.drawing import BINOMIAL, GREY, Drawing, clipped_bars, in_style, letter, panels

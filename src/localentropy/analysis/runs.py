@@ -1,12 +1,12 @@
-"""Means over the runs of the binary perceptron's solvers, and their deviations from the theory."""
+"""Means over runs: of solvers at points of one size, of annealing, and of several runs on each training set."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
-from localentropy.analysis.agreement import normal_score
+from localentropy.analysis.statistics import normal_score
 from localentropy.errors import DomainError
 
 POINT = ["D", "N", "inv_alpha", "margin", "margin_effective"]
@@ -30,7 +30,7 @@ def averages(table: pd.DataFrame, quantity: str, solved_only: bool = True, by: t
 
     Example:
         >>> import pandas as pd
-        >>> from localentropy.analysis.solver_runs import POINT, averages
+        >>> from localentropy.analysis.runs import POINT, averages
         >>> at = dict.fromkeys(POINT, 1.0)
         >>> rows = [at | {"sample": k, "quantity": "solved", "value": 1.0} for k in range(2)]
         >>> rows += [at | {"sample": k, "quantity": "test_error", "value": 0.1 + 0.1 * k} for k in range(2)]
@@ -62,7 +62,7 @@ def deviations(
 
     Example:
         >>> import pandas as pd
-        >>> from localentropy.analysis.solver_runs import POINT, deviations
+        >>> from localentropy.analysis.runs import POINT, deviations
         >>> at = dict.fromkeys(POINT, 1.0) | {"sample": 0}
         >>> runs = pd.DataFrame([at | {"quantity": "solved", "value": 1.0}, at | {"quantity": "q", "value": 0.3}])
         >>> theory = pd.DataFrame({"D": [1.0], "N": [1.0], "margin": [1.0], "overlap": [0.28]})
@@ -97,7 +97,7 @@ def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
 
     Example:
         >>> import pandas as pd
-        >>> from localentropy.analysis.solver_runs import largest_solved
+        >>> from localentropy.analysis.runs import largest_solved
         >>> points = pd.DataFrame({"D": [101, 201, 401], "inv_alpha": 2.0, "solved": [1.0, 0.9, 0.1]})
         >>> largest_solved(points)["D"].tolist()
         [201]
@@ -123,7 +123,7 @@ def shared_size(tables: Mapping[str, pd.DataFrame]) -> int:
 
     Example:
         >>> import pandas as pd
-        >>> from localentropy.analysis.solver_runs import shared_size
+        >>> from localentropy.analysis.runs import shared_size
         >>> one, other = pd.DataFrame({"D": [101, 201, 401]}), pd.DataFrame({"D": [101, 201]})
         >>> shared_size({"overparam/solve_sbpi": one, "overparam/solve_mct0": other})
         201
@@ -150,7 +150,7 @@ def with_theory(points: pd.DataFrame, theory: pd.DataFrame, column: str, by: tup
 
     Example:
         >>> import pandas as pd
-        >>> from localentropy.analysis.solver_runs import with_theory
+        >>> from localentropy.analysis.runs import with_theory
         >>> at = {"D": [201], "N": [603], "margin": [0.0]}
         >>> points = pd.DataFrame(at | {"y": [0.30], "y_err": [0.01], "n": [100], "solved": [1.0]})
         >>> with_theory(points, pd.DataFrame(at | {"q": [0.28]}), "q")[["z", "score"]].round(2).to_numpy().tolist()
@@ -175,7 +175,7 @@ def scored(points: pd.DataFrame) -> pd.DataFrame:
 
     Example:
         >>> import pandas as pd
-        >>> from localentropy.analysis.solver_runs import scored
+        >>> from localentropy.analysis.runs import scored
         >>> points = pd.DataFrame({"y": [0.3, 0.3], "y_err": 0.01, "theory": 0.28, "n": [5, 100], "solved": 1.0})
         >>> scored(points)["score"].round(2).tolist()
         [1.57, 1.98]
@@ -183,3 +183,109 @@ def scored(points: pd.DataFrame) -> pd.DataFrame:
     compared = (points["solved"] >= MOST_SOLVED) & (points["n"] > 1) & (points["y_err"] > 0)
     z = ((points["y"] - points["theory"]) / points["y_err"]).where(compared)
     return points.assign(z=z, score=normal_score(z.to_numpy(), points["n"].to_numpy()))
+
+
+def solved_fractions(table: pd.DataFrame) -> pd.Series:
+    """Fraction of the runs that are solved, by increasing N/P.
+
+    Args:
+        table: of a solver's program, with the quantity `solved`.
+
+    Returns:
+        Fractions, indexed by N/P.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.runs import solved_fractions
+        >>> table = pd.DataFrame({"inv_alpha": [2.0, 2.0, 1.5, 1.5], "quantity": "solved", "value": [1, 1, 1, 0]})
+        >>> solved_fractions(table).to_dict()
+        {1.5: 0.5, 2.0: 1.0}
+    """
+    return table[table["quantity"] == "solved"].groupby("inv_alpha")["value"].mean().sort_index()
+
+
+def solved_by_all(fractions: Iterable[pd.Series]) -> pd.Series:
+    """The smallest fraction of several solvers, at each N/P that all of them ran at.
+
+    Args:
+        fractions: of each solver, indexed by N/P.
+
+    Returns:
+        Fractions, indexed by N/P.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.runs import solved_by_all
+        >>> solved_by_all([pd.Series({1.5: 0.5, 2.0: 1.0}), pd.Series({2.0: 0.9, 2.5: 1.0})]).to_dict()
+        {2.0: 0.9}
+    """
+    return pd.concat(list(fractions), axis=1, join="inner").min(axis=1)
+
+
+def on_each_set(rows: pd.DataFrame, by: Sequence[str] = ("inv_alpha",)) -> pd.Series:
+    """Mean over the runs on one training set.
+
+    Args:
+        rows: columns value, sample (the number of the set) and those of `by`.
+        by: further columns that are told apart.
+
+    Returns:
+        Means, indexed by `by` and sample.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.runs import on_each_set
+        >>> rows = pd.DataFrame({"inv_alpha": 2.0, "sample": [0, 0, 1], "value": [0.2, 0.4, 0.5]})
+        >>> on_each_set(rows).round(9).tolist()
+        [0.3, 0.5]
+    """
+    return rows.groupby([*by, "sample"])["value"].mean()
+
+
+def over_sets(each: pd.Series) -> pd.DataFrame:
+    """Mean and standard error over training sets.
+
+    Args:
+        each: a value for each training set, indexed as `on_each_set` does.
+
+    Returns:
+        Columns y, y_err and samples (the number of sets with a value), indexed by all of its index but `sample`.
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.runs import on_each_set, over_sets
+        >>> rows = pd.DataFrame({"inv_alpha": 2.0, "sample": [0, 0, 1], "value": [0.2, 0.4, 0.5]})
+        >>> over_sets(on_each_set(rows))[["y", "samples"]].round(9).to_numpy().tolist()
+        [[0.4, 2.0]]
+    """
+    by = [name for name in each.index.names if name != "sample"]
+    return each.groupby(level=by).agg(y="mean", y_err="sem", samples="count")
+
+
+RUN = ["energy", "gamma", "alpha", "N"]
+
+
+def annealed_averages(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Mean over instances with its standard error.
+
+    Args:
+        table: of the program `annealing`.
+        quantity: in it.
+
+    Returns:
+        Columns energy, gamma (missing but for the cross-entropy), alpha, N, x, y, y_err, n (instances averaged), runs
+        (all instances), solved (fraction of them whose final weights are a solution).
+
+    Example:
+        >>> import pandas as pd
+        >>> from localentropy.analysis.runs import annealed_averages
+        >>> run = {"energy": "errors", "gamma": None, "alpha": 0.3, "N": 201}
+        >>> values = [("overlap", 0.2), ("overlap", 0.4), ("solved", 1.0)]
+        >>> table = pd.DataFrame([run | {"x": 0.0, "quantity": name, "value": value} for name, value in values])
+        >>> annealed_averages(table, "overlap")[["y", "n", "solved"]].round(9).to_numpy().tolist()
+        [[0.3, 2.0, 1.0]]
+    """
+    rows = table[table["quantity"] == quantity]
+    means = rows.groupby([*RUN, "x"], dropna=False)["value"].agg(y="mean", y_err="sem", n="count").reset_index()
+    outcomes = table[table["quantity"] == "solved"].groupby(RUN, dropna=False)["value"].agg(solved="mean", runs="size")
+    return means.merge(outcomes.reset_index(), on=RUN)
