@@ -2,18 +2,34 @@
 
 import io
 import logging
+import re
 import sys
 from threading import Timer
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
+from localentropy import solvers
+from localentropy.instances import random_patterns
+from localentropy.instances.committee import random_full_committee, random_tree_committee
+from localentropy.instances.generalized_linear import generalized_linear
+from localentropy.landscape.committee_local_entropy import committee_local_entropy
+from localentropy.landscape.local_entropy import local_entropy
 from localentropy.numerics import waiting
 from localentropy.numerics.compiled import kernel
 from localentropy.numerics.waiting import Announcer
+from localentropy.solvers.binary.constrained_bp import constrained_bp
+from localentropy.solvers.binary.constraints import anneal_constrained
+from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
+from localentropy.solvers.committee.least_action import committee_least_action
+from localentropy.solvers.descent import descend_phase_retrieval
+from localentropy.solvers.generalized_amp import generalized_amp
+from localentropy.theory import Perceptron, franz_parisi
+from localentropy.theory.symmetric_perceptron import Band
 
 
 @kernel
@@ -102,3 +118,34 @@ def test_a_long_loop_says_every_five_seconds_how_far_it_is(clock, log):
 
 def test_a_short_loop_says_nothing(clock, log):
     assert list(waiting.counted([1, 2, 3], "kappa_max")) == [1, 2, 3] and log.messages == []
+
+
+BAND = Band(1.0)
+LONG = {
+    "anneal": lambda: solvers.anneal(random_patterns(N=21, P=200, seed=0), seed=0, sweeps=300),
+    "mct0": lambda: solvers.mct0(random_patterns(N=21, P=200, seed=0), seed=0, sweeps=300),
+    "anneal_constrained": lambda: anneal_constrained(random_patterns(N=21, P=200, seed=0), BAND, seed=0, sweeps=300),
+    "belief_propagation": lambda: solvers.belief_propagation(random_patterns(N=101, P=30, seed=0), seed=0),
+    "constrained_bp": lambda: constrained_bp(random_patterns(N=21, P=5, seed=0), BAND, seed=0),
+    "committee_least_action": lambda: committee_least_action(random_tree_committee(99, 80, 3, seed=0), seed=0),
+    "committee_entropic_least_action": lambda: committee_entropic_least_action(
+        random_tree_committee(99, 50, 3, seed=0), seed=0
+    ),
+    "message passing": lambda: generalized_amp(generalized_linear(n=100, d=50, seed=0), seed=0),
+    "descend_phase_retrieval": lambda: descend_phase_retrieval(
+        [generalized_linear(n=20, d=10, seed=0, channel="absolute")], seeds=[0]
+    ),
+    "local_entropy": lambda: local_entropy(random_patterns(N=101, P=20, seed=0), np.ones(101), distances=[0.1, 0.2]),
+    "expectation_propagation": lambda: committee_local_entropy(
+        random_full_committee(21, 4, 3, seed=0), np.ones((3, 21)), distances=[0.1, 0.2]
+    ),
+    "franz_parisi": lambda: franz_parisi(Perceptron(alpha=0.3), [0.1, 0.2], margin_ref=0.0),
+}
+"""Calls that take 5 s at larger sizes, by the names of their loops."""
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_long_calls_say_how_far_they_are(name, log, monkeypatch):
+    monkeypatch.setattr(waiting, "STEP", 0.0)
+    LONG[name]()
+    assert any(re.fullmatch(rf"{name}: \d+ of \d+ done", message) for message in log.messages)

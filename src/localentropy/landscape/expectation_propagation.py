@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import lapack, qr, solve_triangular
 
 from localentropy.landscape.expectation_kernels import majority_derivatives
+from localentropy.numerics.waiting import counted
 from localentropy.solvers.committee.focusing_kernels import steepest_mean
 
 _NORM_TOLERANCE = 1e-8  # relative; the entropy is stationary in the multiplier, so this costs it about 1e-16
@@ -70,7 +71,7 @@ def expectation_propagation(
     factors = _Factors(patterns, reference)
     entropy, residual = np.full(len(distances), np.nan), np.full(len(distances), np.inf)
     iterations = np.zeros(len(distances), dtype=int)
-    for point in np.argsort(distances):
+    for point in counted(np.argsort(distances).tolist(), "expectation_propagation"):
         start, kept, value = factors.state, damping, math.nan
         factors.restart(kept)
         while residual[point] > tolerance and iterations[point] < max_iterations:

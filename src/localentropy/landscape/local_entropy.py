@@ -17,6 +17,7 @@ from localentropy.arguments import (
 )
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DISTANCE, FIELD, STEPS, TOLERANCE
 from localentropy.solvers.binary.messages import Messages, Update, satisfies
 from localentropy.solvers.solution import check_instance
@@ -102,7 +103,7 @@ def local_entropy(
     how = Update(update, "parallel", damping)
     messages = Messages(instance, margin, how, np.random.default_rng(0), epsilon=0.0)
     rows = np.empty((len(wanted), 6))
-    for point in np.argsort(wanted if at_distance else -wanted):
+    for point in counted(np.argsort(wanted if at_distance else -wanted).tolist(), "local_entropy"):
         messages.relax()
         overlap = 1.0 - 2.0 * wanted[point]
         gamma, residual, iterations = wanted[point], np.inf, 0

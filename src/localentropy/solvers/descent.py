@@ -19,6 +19,7 @@ from localentropy.device import Tensor, torch, torch_device
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
 from localentropy.numerics.channels import Absolute
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import ITERATIONS, LOSS, SIZE, SPEED, STEP_OF_FLOW, SUCCESS
 from localentropy.solvers.solution import require_runs
 
@@ -145,13 +146,14 @@ def descend_phase_retrieval(
     group = max(1, _GROUP_BYTES // bytes_of_run) if place.type == "cpu" else len(instances)
     going, ended = np.arange(len(instances)), np.zeros(len(instances), dtype=np.int64)
     final, losses = np.empty_like(starts), [mean_square_loss(inputs, intensities, weights).cpu().numpy()]
-    made = 0
-    while going.size:
-        steps = min(_LOOK_EVERY, descent.iterations - made)
+    for begun in counted(range(0, descent.iterations, _LOOK_EVERY), "descend_phase_retrieval"):
+        if not going.size:
+            break
+        steps = min(_LOOK_EVERY, descent.iterations - begun)
         parts = zip(*(tensor.split(group) for tensor in (inputs, intensities, radii, weights)), strict=True)
         moved = [_steps(x, y2, r, w, steps, descent.step) for x, y2, r, w in parts]
         weights, speed = (torch.cat(tensors) for tensors in zip(*moved, strict=True))
-        made += steps
+        made = begun + steps
         loss = mean_square_loss(inputs, intensities, weights)
         # The comparisons are false for a run that diverged, so it ends too.
         moves = (loss >= descent.loss_tolerance) & (speed >= descent.speed_tolerance) & loss.isfinite()

@@ -32,6 +32,7 @@ from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
 from localentropy.numerics.channels import Absolute, Channel, Sign
 from localentropy.numerics.priors import Prior
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import FIRST_FIELD, SEED, STEPS, TOLERANCE
 from localentropy.solvers.amp_kernels import amp_update, log_probability
 from localentropy.solvers.binary.messages import raised_damping
@@ -215,7 +216,7 @@ class MessagePassing:
         Yields:
             The largest change of a mean in the update just made.
         """
-        for _ in range(max_iterations):
+        for _ in counted(range(max_iterations), "message passing"):
             field, precision = self._inputs.update(self.means, self.variance)
             self._field = self.damping * self._field + (1 - self.damping) * field
             self._precision = self.damping * self._precision + (1 - self.damping) * precision

@@ -22,6 +22,7 @@ from localentropy.errors import ConvergenceError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.jets import Jet, exp, expm1, log, variables
 from localentropy.numerics.saddle_point import TOLERANCE, Array, FreeEntropy, StationaryPoint, solve, solve_equilibrated
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DISTANCE_OF_CURVE, FLIPS, MARGIN_OF_REFERENCE
 from localentropy.theory import sites
 from localentropy.theory.energies import Labels, Steps
@@ -702,7 +703,7 @@ def table(
 
     typical_distance = curve.typical_distance
     rows: dict[float, CurvePoint] = {}
-    for distance in curve.outwards(requested):
+    for distance in counted(curve.outwards(requested), "franz_parisi"):
         try:
             rows[distance] = curve.at(distance)
         except ConvergenceError as failure:

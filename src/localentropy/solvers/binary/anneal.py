@@ -22,6 +22,7 @@ from localentropy.arguments import (
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import BETA_START, BETA_STEP, SWEEPS, SWEEPS_AFTER
 from localentropy.solvers.binary.annealing_kernels import lattice_sweeps, real_sweeps
 from localentropy.solvers.binary.bit_kernels import word_stream
@@ -145,7 +146,10 @@ def _descend(
     done, first = 0, weights.copy() if errors[0] == 0 else None
     last = sweeps if first is None else after
     run = dynamics(instance, margin, weights, stream)
-    while done < last:
+    # The chunk with the first solution may be shorter.
+    for _ in counted(range(-(-len(betas) // _CHUNK) + 1), name):
+        if done >= last:
+            break
         chunk = slice(done, min(done + _CHUNK, last))
         made = run(betas[chunk], first is None, errors[1:][chunk])
         if not made:  # the last sweep ended without errors, but for rounding errors of the sums

@@ -18,6 +18,7 @@ import numpy as np
 
 from localentropy import seeds
 from localentropy.instances.perceptron import Instance
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import STEPS, TOLERANCE
 from localentropy.solvers.binary.messages import Messages, Update, satisfies
 from localentropy.solvers.solution import Solution, check_run
@@ -94,10 +95,12 @@ def belief_propagation(
     messages = Messages(instance, margin, how, generator, epsilon)
     errors, residuals = [messages.errors()], list[float]()
     at_rest = False
-    while not at_rest and len(residuals) < max_iterations:
+    for _ in counted(range(max_iterations), "belief_propagation"):
         residuals.append(messages.sweep())
         errors.append(messages.errors())
         at_rest = residuals[-1] < tolerance
+        if at_rest:
+            break
     allowed = not messages.saturated and satisfies(instance, messages.magnetizations, messages.threshold)
     converged = at_rest and bool(allowed)
     return BeliefSolution(

@@ -20,6 +20,7 @@ from scipy.special import ndtr
 from localentropy import seeds
 from localentropy.errors import DataError, DomainError
 from localentropy.instances.perceptron import Instance
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DAMPING, EPSILON, FIELD, REINFORCED, STEPS, TOLERANCE
 from localentropy.solvers.binary.constraints import allowed_sums, require_lattice
 from localentropy.solvers.solution import Solution, check_run
@@ -131,8 +132,10 @@ def constrained_bp(
         return int((~allowed[(sums.astype(np.int64) + N) // 2]).sum())
 
     errors, made, residual = [wrong()], before, math.inf
-    while made < max_iterations and (errors[-1] > 0 if reinforcement else residual >= tolerance):
-        made += 1
+    for update in counted(range(before + 1, max_iterations + 1), "constrained_bp"):
+        if errors[-1] == 0 if reinforcement else residual < tolerance:
+            break
+        made = update
         answer = _answers(patterns, np.tanh(total - messages), intervals)
         messages = damping * messages + (1 - damping) * answer
         share = 1 - (1 - reinforcement) ** made

@@ -16,6 +16,7 @@ from localentropy import seeds
 from localentropy.arguments import require_choice, require_signs
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import BETA_START, BETA_STEP, SWEEPS
 from localentropy.solvers.binary.bit_kernels import word_stream
 from localentropy.solvers.binary.constraint_kernels import table_sweeps
@@ -145,8 +146,10 @@ def anneal_constrained(
     errors = np.empty(len(betas) + 1, np.int64)
     errors[0] = (~allowed[here]).sum()
     done = 0
-    while done < len(betas) and errors[done]:
-        chunk = slice(done, done + _CHUNK)
+    for start in counted(range(0, len(betas), _CHUNK), "anneal_constrained"):
+        if not errors[done]:
+            break
+        chunk = slice(start, start + _CHUNK)
         done += table_sweeps(patterns, table, ~allowed, here, weights, stream, betas[chunk], errors[1:][chunk])
     return Solution(
         weights=weights,

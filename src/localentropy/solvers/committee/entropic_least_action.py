@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from localentropy.instances.committee import Committee, check_committee, unit_norm
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import (
     BATCH,
     COUPLING,
@@ -86,7 +87,9 @@ def committee_entropic_least_action(
     centre = unit_norm(weights.sum(0))
     patterns = instance.data.signed_patterns
     errors, spread = [count_errors(patterns, centre)], math.inf
-    while spread >= tolerance and len(errors) <= epochs:
+    for _ in counted(range(epochs), "committee_entropic_least_action"):
+        if spread < tolerance:
+            break
         orders = np.stack([stream.permutation(instance.P) for _ in range(replicas)])
         pull = min(coupling * learning_rate, 1.0)
         wrong, spread = coupled_epoch(patterns, orders, batch, learning_rate, pull, weights, centre)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from localentropy.instances.committee import Committee, check_committee
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import BATCH, EPOCHS, RATE_OF_RULE, SEED
 from localentropy.solvers.committee.kernels import count_errors
 from localentropy.solvers.committee.least_action_kernels import epoch
@@ -55,7 +56,9 @@ def committee_least_action(
     patterns = instance.data.signed_patterns
     errors = [count_errors(patterns, weights)]
     best = weights.copy()
-    while errors[-1] > 0 and len(errors) <= epochs:
+    for _ in counted(range(epochs), "committee_least_action"):
+        if errors[-1] == 0:
+            break
         wrong = epoch(patterns, stream.permutation(instance.P), batch, learning_rate, weights)
         if wrong < min(errors):
             best[:] = weights
