@@ -15,7 +15,7 @@ from localentropy.commands.document import SANS, SERIF, Block, Heading, Paragrap
 from localentropy.commands.gallery import GALLERY, described
 from localentropy.commands.protocol import protocol
 from localentropy.errors import ArtifactError
-from localentropy.pipeline.config import ROOT, find_papers, read_figures, resolve, split_target
+from localentropy.pipeline.config import ROOT, find_papers, read_claims, read_figures, resolve, split_target
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +41,8 @@ def test_the_report_has_every_figure_claim_and_condition(report: tuple[str, byte
         assert [
             one for one in {*conditions, *card["claim"], *card["printed"], *card["detail"]} if one not in text
         ] == []
+        waiting = {key for key, claim in read_claims().items() if claim.paper == paper} - set(card["id"])
+        assert all(re.search(rf"These claims are newer.*\b{key}\b", text) for key in waiting)
         against = set(card.loc[card["verdict"].isin(AGAINST), "id"])
         assert {key for key in card["id"] if f'id="against-{key}"' in page} == against
 

@@ -65,8 +65,12 @@ training runs, the sizes here may hide what it says. The settings of each figure
 bars.""",
 }
 INDEPENDENT = """\
-These sentences fail, or a number that is printed beside them differs from ours. For each we give the conditions
-that are against it, and what speaks for the verdict without being part of the same computation."""
+These sentences or checks of our own fail, or a number that is printed beside a sentence differs from ours. For each we
+give the conditions that are against it, and what speaks for the verdict without being part of the same computation."""
+
+EARLIER = """\
+ A figure or scorecard that was committed before a value changed is still of the earlier value. Its own settings, below
+it, say what it was made with."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +170,10 @@ def _cards(run: Configuration | None) -> Iterator[tuple[str, pd.DataFrame]]:
         card = pd.read_csv(file, keep_default_na=False, na_values={"value": "", "error": "", "lower": "", "upper": ""})
         if "condition" not in card:  # of the committed cards that are not yet made anew with a row for each condition
             card = card.rename(columns={"quantity": "condition"}).assign(bound="", judged=card["verdict"], off="")
+            inside = card["value"].between(card["lower"], card["upper"])
+            card.loc[inside & (card["verdict"] == Verdict.NOT_REPRODUCED), "bound"] = (
+                "another condition fails; this one"
+            )
         yield paper, card
 
 
@@ -213,7 +221,7 @@ def _summary(cards: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
         return
     yield Paragraph(f"{escape(rendering.counts(pd.concat(cards.values())))}.")
     rows = [[f'<a href="#{paper}">{paper}</a>', *map(str, rendering.summed(card))] for paper, card in cards.items()]
-    yield Table(rendering.SUMMARY, rows, [1.3] + [1] * (len(rendering.SUMMARY) - 1))
+    yield Table(rendering.SUMMARY, rows, [max(8, *map(len, name.split())) for name in rendering.SUMMARY])
     found = [row for card in cards.values() for row in _claims(card) if Verdict(row["verdict"]) in AGAINST]
     yield Paragraph(
         "These sentences are contradicted, or a number that is printed beside them. Checks of our own that fail follow."
@@ -233,7 +241,7 @@ def _source(
     yield Heading(f"Source {paper}", 1, paper)
     yield Heading("What was replicated, and how", 2, f"{paper}-what")
     yield Paragraph(f"The formulas are derived in docs/{paper}/theory.md, whose sections the last column names.")
-    rows = []
+    rows, judged = [], {key for card in cards.values() for key in card["id"]}
     for one in exhibits:
         figure = at.figures[one.target]
         programs = dict.fromkeys(at.experiments[name].program for name in figure.experiments)
@@ -241,12 +249,19 @@ def _source(
         for of, title, _ in theory_of(one.target, at):
             places.setdefault(of, []).append(title.partition(".")[0])
         link = f'<a href="#{one.target}">{split_target(one.target)[1]}</a>'
-        words = (figure.shows, ", ".join(programs), ", ".join(claims_of(one.target, at)))
+        words = (
+            figure.shows,
+            ", ".join(programs),
+            ", ".join(key for key in claims_of(one.target, at) if key in judged),
+        )
         theory = "; ".join(f"{of} {', '.join(numbers)}" for of, numbers in places.items())
         rows.append([link, *map(escape, (*words, theory))])
     yield Table(["figure", "shows", "programs", "claims", "theory"], rows, [1.9, 4, 3, 2.4, 2])
     yield Heading("Deviations of protocol", 2, f"{paper}-protocol")
-    yield Paragraph("A remark of the configuration stands in brackets. Values are those that are shipped.")
+    yield Paragraph(
+        "A remark of the configuration stands in brackets. Values are those that this version of the code ships."
+        + EARLIER * (not any(one.record for one in exhibits))
+    )
     head = ["experiment", "stated in the text (T)", "chosen here (C)", f"sizes at {at.scale} (at paper)"]
     yield Table(head, [[*map(escape, row)] for row in protocol(paper, at.scale)], [2, 3, 4, 3])
     yield Heading("Figures", 2, f"{paper}-figures")
@@ -259,6 +274,8 @@ def _source(
     yield Paragraph(
         f"{escape(rendering.counts(card))}. A shaded row is a claim. Its conditions follow, the worst one first."
     )
+    if waiting := [key for key, claim in at.claims.items() if claim.paper == paper and key not in judged]:
+        yield Paragraph(f"These claims are newer than the scorecard, and are not judged in it: {', '.join(waiting)}.")
     yield _conditions(card, list(_claims(card)))
     yield Heading("What is contradicted", 2, f"{paper}-contradicted")
     against = [row for row in _claims(card) if Verdict(row["verdict"]) in AGAINST]

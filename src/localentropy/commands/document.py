@@ -113,7 +113,7 @@ def _html(block: Block) -> str:
 def to_pdf(title: str, author: str, blocks: Sequence[Block]) -> bytes:
     """The pages, with contents, page numbers and bookmarks. Equal blocks give equal bytes."""
     from reportlab import rl_config
-    from reportlab.platypus import BaseDocTemplate, Frame, PageBreak, PageTemplate
+    from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate
     from reportlab.platypus import Paragraph as Text
     from reportlab.platypus.tableofcontents import TableOfContents
 
@@ -142,7 +142,7 @@ def to_pdf(title: str, author: str, blocks: Sequence[Block]) -> bytes:
     story: list[Any] = [Text(escape(title), styles["title"])]
     for block in blocks:
         if isinstance(block, Heading) and contents not in story:
-            story += [Text("Contents", styles["heading1"]), contents, PageBreak()]
+            story += [Text("<b>Contents</b>", styles["text"]), contents]
         story += _flowables(block, styles, frame._width)
     pages.multiBuild(story)
     return stream.getvalue()
