@@ -178,7 +178,24 @@ def _independent(instance: Instance, threshold: float) -> IndependentInputs:
 
 
 class TwoLevelInputs:
-    """Patterns μ₁ F x/√D + μ⋆ Z, and the messages of the projections s, see `two_level_amp`. All sums are over √N."""
+    """Patterns μ₁ F x/√D + μ⋆ Z, and the messages of the projections s (`two_level_amp`). All sums are over √N.
+
+    Args:
+        instance: the problem, a hidden manifold.
+        threshold: smallest Σ_i w_i y ξ_i of a solution.
+
+    Raises:
+        DomainError: random patterns, or an activation without noise (identity).
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.instances import hidden_manifold
+        >>> from localentropy.solvers.amp import TwoLevelInputs
+        >>> instance = hidden_manifold(D=51, P=40, N=151, seed=0)
+        >>> fields, precision = TwoLevelInputs(instance, 0.0).update(np.zeros(151), np.ones(1))
+        >>> instance.train_error(np.sign(fields)) < 0.2  # the first fields solve most patterns
+        True
+    """
 
     def __init__(self, instance: Instance, threshold: float) -> None:
         if instance.features is None or instance.latent is None or instance.activation is None:
