@@ -11,6 +11,7 @@ from matplotlib.ticker import NullFormatter, NullLocator
 
 from localentropy.figures.drawing import GREY, Drawing, in_style, letter, panels
 from localentropy.figures.network_points import (
+    SERIES,
     draw_points,
     draw_thresholds,
     energies,
@@ -29,6 +30,7 @@ STARTS: dict[str, dict[str, Any]] = {
     "adversarial": {"color": "#7a3b00", "marker": "s", "label": "adversarial"},
 }
 """No algorithm has these colours."""
+OWN: dict[str, Any] = {"linestyle": "-.", "markersize": 2.0, "linewidth": 0.8}
 
 
 @in_style
@@ -49,20 +51,22 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             overlaps(table, by, x, "untrained"),
             errors(table, by, x).merge(solved.sum().rename("solved"), on=[by, "width"]),
             overlaps(solutions, by, x, "trained"),
+            _own_starts(solutions, x),
             energies(solutions, by, shown),
         ]
     )
     figure, axes = panels(3, 7.2, 3.1)
-    draw_points(axes, data.assign(row=figure.add(data)), by, STARTS)
+    draw_points(axes, data.assign(row=figure.add(data)), by, STARTS, SERIES | {"own start": OWN})
     for axis in axes[:2]:
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", "upper right", "upper left"))
+    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", "lower right", "upper left"))
+    axes[1].text(0.96, 0.83, "with the own start", ha="right", va="top", fontsize=7, transform=axes[1].transAxes)
     _draw_difference(axes[1].inset_axes((0.27, 0.52, 0.7, 0.18)), _difference(data, by), by)
     # In (b) the points and the inset are above.
     draw_thresholds({axes[0]: 0.99, axes[1]: 0.26}, positions, by, STARTS)
-    figure.add(_adversity(table, x))
+    figure.add(pd.concat([_adversity(table, x), _layers(solutions, x)]))
     # Room for the legend above the points.
     axes[2].set(ylim=(-1e-4, 8.0), yticks=[0.0, 1e-3, 1e-2, 1e-1, 0.5])
     axes[2].set_yticklabels(["0", "0.001", "0.01", "0.1", "0.5"])
@@ -103,12 +107,34 @@ def _of_solutions(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([alone, pairs], ignore_index=True)
 
 
+def _own_starts(solutions: pd.DataFrame, x: str) -> pd.DataFrame:
+    """Overlap of each solution with its own network before training, panel b."""
+    rows = solutions[(solutions["quantity"] == "overlap_start") & solutions["layer"].isna()]
+    points = rows.groupby(["initialization", "width", x])["value"].agg(y="mean", y_err="sem", samples="size")
+    points = points.reset_index().assign(panel="b", series="own start", x_err=0.0)
+    return points.assign(x=points[x])
+
+
+def _layers(solutions: pd.DataFrame, x: str) -> pd.DataFrame:
+    """Not drawn: the overlaps of (b) for each layer."""
+    names = {"overlap": "trained", "overlap_untrained": "untrained", "overlap_start": "own start"}
+    rows = solutions[solutions["quantity"].isin(names) & solutions["layer"].notna()]
+    points = rows.groupby(["quantity", "layer", "initialization", "width", x])["value"].mean().rename("y").reset_index()
+    series = [f"{names[row.quantity]}, layer {row.layer:.0f}" for row in points.itertuples()]
+    points = points.assign(panel="not drawn", series=series, x=points[x])
+    return points.drop(columns=["quantity", "layer"])
+
+
 def _adversity(table: pd.DataFrame, x: str) -> pd.DataFrame:
-    """Not drawn: error on the random labels, and the number of hidden units that no pattern activates."""
+    """Not drawn: error on the random labels, the overlap with the own start after them, and the number of hidden units
+    that no pattern activates.
+    """
     silent = table[table["quantity"] == "silent_units"].groupby(["initialization", "width", x, "sample"])["value"].sum()
     labels = table[table["quantity"] == "random_label_error"]
     frames = []
-    for series, rows in (("random-label error", labels), ("silent units", silent.reset_index())):
+    own = table[table["quantity"] == "random_label_overlap_start"]
+    told = {"random-label error": labels, "own start after random labels": own, "silent units": silent.reset_index()}
+    for series, rows in told.items():
         points = rows.groupby(["initialization", "width", x])["value"].agg(y="mean", y_err="sem", samples="size")
         frames.append(points.reset_index().assign(panel="not drawn", series=series))
     points = pd.concat(frames)
@@ -123,7 +149,8 @@ def _caption(positions: Mapping[str, int]) -> str:
         "their parameters. (a) Train error (dashed, open) and test error. "
         f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
         "(b) Overlap of two solutions of one training set after their units are aligned; the right axis has their "
-        "distance. Grey points are the same networks before training, and the inset has the difference. (c) Train error "
+        "distance. Grey points are the same networks before training, and the inset has the difference. Dash-dotted: a "
+        "solution and its own network before training. (c) Train error "
         "of solutions when their weights are multiplied by noise, against the distance that a unit moved, at the "
         "threshold (dashed, open) and at the largest size."
     )
