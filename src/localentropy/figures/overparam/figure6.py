@@ -61,9 +61,9 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", "lower right", "upper left"))
-    axes[1].text(0.96, 0.83, "with the own start", ha="right", va="top", fontsize=7, transform=axes[1].transAxes)
-    _draw_difference(axes[1].inset_axes((0.27, 0.52, 0.7, 0.18)), _difference(data, by), by)
+    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", (0.19, 0.615), "upper left"))
+    axes[1].text(0.96, 0.86, "with the own start", ha="right", va="top", fontsize=7, transform=axes[1].transAxes)
+    _draw_difference(axes[1].inset_axes((0.27, 0.45, 0.7, 0.12)), _difference(data, by), by)
     # In (b) the points and the inset are above.
     draw_thresholds({axes[0]: 0.99, axes[1]: 0.26}, positions, by, STARTS)
     figure.add(pd.concat([_adversity(table, x), _layers(solutions, x)]))
