@@ -54,6 +54,12 @@ class OneStepCapacity:
         q_0: overlap of two clusters of solutions; 1 where replica symmetry is exact.
         w: m / (1 - q_1), the factor of squared distances in eq. S.19; 0 where replica symmetry is exact.
         residual: relative change of alpha with finer nodes.
+
+    Example:
+        >>> from localentropy.theory import Spherical, capacity_one_step
+        >>> found = capacity_one_step(Spherical(units=1, margin=-1.0))
+        >>> round(found.alpha, 4), round(found.q_0, 4)
+        (12.3196, 0.6649)
     """
 
     units: float

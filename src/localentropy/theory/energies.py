@@ -46,6 +46,12 @@ class Labels(NamedTuple):
     Attributes:
         edges: where the weight changes.
         weights: the probability of this label between the edges, one more than edges.
+
+    Example:
+        >>> from localentropy.theory import SquareWave
+        >>> labels = SquareWave(period=4.0).labels
+        >>> labels.edges[4:7], labels.weights[4:8]
+        ((-2.0, 0.0, 2.0), (1.0, 0.0, 1.0, 0.0))
     """
 
     edges: tuple[float, ...]
@@ -53,7 +59,13 @@ class Labels(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Mean of the teacher's pre-activation where the label is 1."""
+        """Mean of the teacher's pre-activation where the label is 1.
+
+        Example:
+            >>> from localentropy.theory import Labels
+            >>> round(Labels((0.0,), (0.0, 1.0)).mean, 6)
+            0.797885
+        """
         edges, inside = np.array(self.edges), np.diff(ndtr([-math.inf, *self.edges, math.inf]))
         moment = np.diff(self.weights) @ np.exp(-0.5 * edges**2) * INVERSE_SQRT_2PI
         return float(moment / (self.weights @ inside))
@@ -67,6 +79,11 @@ class Energy(ABC):
 
     Attributes:
         control: the number by which the free entropy is differentiated too: the margin, or ln beta.
+
+    Example:
+        >>> from localentropy.theory import Energy, GibbsLoss
+        >>> isinstance(GibbsLoss(temperature=0.4), Energy)
+        True
     """
 
     symmetric: ClassVar[bool] = False
@@ -75,12 +92,24 @@ class Energy(ABC):
     @property
     @abstractmethod
     def control(self) -> float:
-        """The margin of a hard constraint, ln beta of others."""
+        """The margin of a hard constraint, ln beta of others.
+
+        Example:
+            >>> from localentropy.theory import HardMargin
+            >>> HardMargin(0.5).control
+            0.5
+        """
 
     @property
     @abstractmethod
     def hard(self) -> bool:
-        """Whether patterns are satisfied or not, so that the free entropy is the entropy of the solutions."""
+        """Whether patterns are satisfied or not, so that the free entropy is the entropy of the solutions.
+
+        Example:
+            >>> from localentropy.theory import CrossEntropy, HardMargin
+            >>> HardMargin(0.5).hard, CrossEntropy(gamma=2.0, log_beta=1.0).hard
+            (True, False)
+        """
 
     @abstractmethod
     def term(self, at: Covariances, control: Number, labels: Labels = SIGN) -> Jet:
@@ -90,28 +119,67 @@ class Energy(ABC):
             at: the covariances of the pre-activations, as jets.
             control: the value of `control`, as a jet or a number.
             labels: of the teacher.
+
+        Example:
+            >>> from localentropy.theory import HardMargin, Perceptron
+            >>> from localentropy.numerics.jets import variables
+            >>> from localentropy.theory.model import Covariances
+            >>> common, free = variables([0.3, 0.7])
+            >>> round(HardMargin(0.0).term(Covariances(common, free, 0.0), 0.0).value, 6)
+            -0.827177
         """
 
     @abstractmethod
     def reference(self, at: Covariances) -> Reference | SoftReference | StepReference:
-        """Weights of this energy, whose pre-activations have these covariances, as a reference for others."""
+        """Weights of this energy, whose pre-activations have these covariances, as a reference for others.
+
+        Example:
+            >>> from localentropy.theory import HardMargin
+            >>> from localentropy.theory.model import Covariances
+            >>> HardMargin(0.5).reference(Covariances(0.3, 0.7, 0.0))
+            Reference(common=0.3, free=0.7, teacher=0.0, margin=0.5)
+        """
 
     @property
     def solved(self) -> Energy | None:
-        """The constraint of the weights that are counted around a reference: no energy; None is the margin."""
+        """The constraint of the weights that are counted around a reference: no energy; None is the margin.
+
+        Example:
+            >>> from localentropy.theory import GibbsLoss
+            >>> GibbsLoss(temperature=0.4).solved
+            GibbsLoss(temperature=0.0)
+        """
         return self
 
     def slopes(self, variance: float) -> tuple[float, float]:
-        """First two derivatives of ln of the mean weight by the pre-activation at 0, for random weights."""
+        """First two derivatives of ln of the mean weight by the pre-activation at 0, for random weights.
+
+        Example:
+            >>> from localentropy.theory import HardMargin
+            >>> [round(slope, 6) for slope in HardMargin(0.0).slopes(variance=1.0)]
+            [0.797885, -0.63662]
+        """
         _, (by_common, by_free) = self._weak(variance)
         return math.sqrt(max(2.0 * (by_free - by_common), 0.0)), 2.0 * by_common
 
     def few_patterns(self, variance: float) -> float:
-        """A load at which patterns leave most of the entropy of random weights."""
+        """A load at which patterns leave most of the entropy of random weights.
+
+        Example:
+            >>> from localentropy.theory import HardMargin
+            >>> HardMargin(0.0).few_patterns(variance=1.0)
+            0.1
+        """
         return FEW_PATTERNS / max(self.cost(variance), SMALL)
 
     def cost(self, variance: float) -> float:
-        """Entropy that one pattern takes from random weights, nats."""
+        """Entropy that one pattern takes from random weights, nats.
+
+        Example:
+            >>> from localentropy.theory import HardMargin
+            >>> round(HardMargin(0.0).cost(variance=1.0), 6)
+            0.693147
+        """
         return -self._weak(variance)[0]
 
     def _weak(self, variance: float) -> tuple[float, Array]:
@@ -129,6 +197,11 @@ class HardMargin(Energy):
 
     Attributes:
         margin: kappa.
+
+    Example:
+        >>> from localentropy.theory import HardMargin, Perceptron
+        >>> Perceptron(alpha=0.5, margin=0.2).asked
+        HardMargin(margin=0.2)
     """
 
     margin: float = 0.0
@@ -166,6 +239,11 @@ class CrossEntropy(Energy):
     Attributes:
         gamma: sharpness of the loss, in [0.1, 100].
         log_beta: ln beta, in [-20, 2000]. At low temperatures beta is beyond the range of numbers.
+
+    Example:
+        >>> from localentropy.theory import CrossEntropy, Perceptron, typical
+        >>> round(typical(Perceptron(0.6, energy=CrossEntropy(gamma=2.0, log_beta=1.0))).mean_energy, 6)
+        0.073412
     """
 
     gamma: float
@@ -179,7 +257,13 @@ class CrossEntropy(Energy):
 
     @property
     def control(self) -> float:
-        """ln beta."""
+        """ln beta.
+
+        Example:
+            >>> from localentropy.theory import CrossEntropy
+            >>> CrossEntropy(gamma=2.0, log_beta=1.0).control
+            1.0
+        """
         return self.log_beta
 
     def term(self, at: Covariances, control: Number, labels: Labels = SIGN) -> Jet:
@@ -192,7 +276,13 @@ class CrossEntropy(Energy):
 
     @property
     def solved(self) -> None:
-        """Weights without errors: the margin of the model."""
+        """Weights without errors: the margin of the model.
+
+        Example:
+            >>> from localentropy.theory import CrossEntropy
+            >>> CrossEntropy(gamma=2.0, log_beta=1.0).solved is None
+            True
+        """
         return
 
 
@@ -231,22 +321,46 @@ class Steps(Energy):
 
     @property
     def control(self) -> float:
-        """ln beta; it has no effect on a hard constraint."""
+        """ln beta; it has no effect on a hard constraint.
+
+        Example:
+            >>> from localentropy.theory import SquareWave
+            >>> SquareWave(period=4.0).control
+            0.0
+        """
         return self.log_beta
 
     @property
     def hard(self) -> bool:
-        """Whether all energies are 0 or infinite."""
+        """Whether all energies are 0 or infinite.
+
+        Example:
+            >>> from localentropy.theory import GibbsLoss, SquareWave
+            >>> GibbsLoss(temperature=0.4).hard, SquareWave(period=4.0).hard
+            (False, True)
+        """
         return set(self.energies) <= {0.0, math.inf}
 
     @property
     def symmetric(self) -> bool:  # type: ignore[override]
-        """Whether x and -x have the same energy."""
+        """Whether x and -x have the same energy.
+
+        Example:
+            >>> from localentropy.theory import GibbsLoss, SymmetricPerceptron
+            >>> GibbsLoss(temperature=0.4).symmetric, SymmetricPerceptron(alpha=1.0).energy.symmetric
+            (False, True)
+        """
         return self.energies == self.energies[::-1] and self.edges == tuple(-edge for edge in self.edges[::-1])
 
     @property
     def labels(self) -> Labels:
-        """The weights of stabilities, as the probabilities that a teacher of this pre-activation gives the label 1."""
+        """The weights of stabilities, as the probabilities that a teacher of this pre-activation gives the label 1.
+
+        Example:
+            >>> from localentropy.theory import GibbsLoss
+            >>> GibbsLoss(temperature=0.0).labels
+            Labels(edges=(0.0,), weights=(0.0, 1.0))
+        """
         return Labels(self.edges, tuple(math.exp(-math.exp(self.log_beta) * energy) for energy in self.energies))
 
     def term(self, at: Covariances, control: Number, labels: Labels = SIGN) -> Jet:
@@ -270,7 +384,13 @@ class Steps(Energy):
         return StepReference(at.common, at.free, edges, math.exp(self.log_beta) * energies, edges, students)
 
     def slopes(self, variance: float) -> tuple[float, float]:
-        """First two derivatives of ln of the mean weight, by the jumps of the weight."""
+        """First two derivatives of ln of the mean weight, by the jumps of the weight.
+
+        Example:
+            >>> from localentropy.theory import GibbsLoss
+            >>> [round(slope, 6) for slope in GibbsLoss(temperature=0.4).slopes(variance=1.0)]
+            [0.676832, -0.458102]
+        """
         edges, energies = step_levels(self.edges, self.energies)
         a, deviation = edges / math.sqrt(variance), math.sqrt(variance)
         weight = np.exp(-math.exp(self.log_beta) * energies)
@@ -325,15 +445,33 @@ class GibbsLoss(Steps):
 
     @property
     def log_beta(self) -> float:  # type: ignore[override]
-        """-ln T; 0 at T = 0."""
+        """-ln T; 0 at T = 0.
+
+        Example:
+            >>> from localentropy.theory import GibbsLoss
+            >>> round(GibbsLoss(temperature=0.4).log_beta, 6)
+            0.916291
+        """
         return -math.log(self.temperature) if self.temperature else 0.0
 
     @property
     def solved(self) -> GibbsLoss:
-        """No errors."""
+        """No errors.
+
+        Example:
+            >>> from localentropy.theory import GibbsLoss
+            >>> GibbsLoss(temperature=0.4).solved
+            GibbsLoss(temperature=0.0)
+        """
         return GibbsLoss(0.0)
 
     @property
     def energies(self) -> tuple[float, ...]:  # type: ignore[override]
-        """1 for an error; infinite at T = 0."""
+        """1 for an error; infinite at T = 0.
+
+        Example:
+            >>> from localentropy.theory import GibbsLoss
+            >>> GibbsLoss(temperature=0.4).energies, GibbsLoss(temperature=0.0).energies
+            ((1.0, 0.0), (inf, 0.0))
+        """
         return 1.0 if self.temperature else math.inf, 0.0

@@ -33,6 +33,12 @@ class OverparameterizedLimit:
         error_typical: generalization error of one solution.
         error_barycenter: generalization error of the barycentre.
         residual: relative error of the order parameters, estimated by the solver's last correction.
+
+    Example:
+        >>> from localentropy.theory import RandomFeatures, overparameterized_limit
+        >>> found = overparameterized_limit(RandomFeatures(alpha_T=3.0))
+        >>> round(found.entropy_per_pattern, 6), round(found.error_typical, 6)
+        (-0.507814, 0.293056)
     """
 
     alpha_T: float

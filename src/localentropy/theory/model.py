@@ -124,6 +124,11 @@ class Model(Asked, ABC):
         margin: smallest stability kappa of a solution, of either sign.
         energy: what patterns ask of stabilities, if this is not the margin.
         weights: what the weights are, binary ones without a teacher if nothing is said.
+
+    Example:
+        >>> from localentropy.theory import Model, Perceptron
+        >>> isinstance(Perceptron(alpha=0.5), Model)
+        True
     """
 
     margin: float
@@ -153,18 +158,36 @@ class Model(Asked, ABC):
 
     @property
     def asked(self) -> Energy:
-        """What patterns ask of stabilities: the energy, or the margin."""
+        """What patterns ask of stabilities: the energy, or the margin.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> Perceptron(alpha=0.5, margin=0.2).asked
+            HardMargin(margin=0.2)
+        """
         return HardMargin(self.margin) if self.energy is None else self.energy
 
     def at(self, **controls: Any) -> Self:
-        """This model with another alpha, margin or energy, which are not checked again."""
+        """This model with another alpha, margin or energy, which are not checked again.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> Perceptron(alpha=0.5).at(margin=0.2)
+            Perceptron(alpha=0.5, margin=0.2, energy=None)
+        """
         moved = copy(self)
         moved._set(**controls)
         return moved
 
     @property
     def without_pairs(self) -> str:
-        """Why the solutions have no Franz-Parisi entropy here; empty where they have one."""
+        """Why the solutions have no Franz-Parisi entropy here; empty where they have one.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> Perceptron(alpha=0.5).without_pairs
+            ''
+        """
         if self.energy is None or not self.teacher:
             return ""
         of = f"the Franz-Parisi entropy of {type(self).__name__}"
@@ -172,20 +195,45 @@ class Model(Asked, ABC):
 
     @abstractmethod
     def covariances(self, x: Any) -> Covariances:
-        """C, V and R, from the order parameters."""
+        """C, V and R, from the order parameters.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> from localentropy.theory.weights import Overlap
+            >>> Perceptron(alpha=0.5).covariances(Overlap(q_hat=0.4, q=0.25, v=0.75))
+            Covariances(common=0.25, free=0.75, teacher=0.0)
+        """
 
     @property
     def variance(self) -> float:
-        """Variance of a pre-activation of random weights, whose root is the unit of the margin."""
+        """Variance of a pre-activation of random weights, whose root is the unit of the margin.
+
+        Example:
+            >>> from localentropy.theory import RandomFeatures
+            >>> round(RandomFeatures(alpha_T=3.0, activation="tanh").variance, 6)
+            0.394294
+        """
         return 1.0
 
     @property
     @abstractmethod
     def response(self) -> float:
-        """Derivative, by the overlap q and at q = 0, of the covariance of two solutions' pre-activations."""
+        """Derivative, by the overlap q and at q = 0, of the covariance of two solutions' pre-activations.
+
+        Example:
+            >>> from localentropy.theory import TreeCommittee
+            >>> round(TreeCommittee(activation="relu").response, 6)
+            0.733471
+        """
 
     def flip_correlation(self, S: float) -> float:
-        """Correlation of the pre-activations of a student and of its copy with random flips, at overlap S."""
+        """Correlation of the pre-activations of a student and of its copy with random flips, at overlap S.
+
+        Example:
+            >>> from localentropy.theory import TreeCommittee
+            >>> round(TreeCommittee(activation="relu").flip_correlation(0.5), 6)
+            0.426422
+        """
         return S
 
     @abstractmethod
@@ -214,24 +262,53 @@ class Model(Asked, ABC):
         Args:
             rest: its variance beyond the teacher's part.
             R: its covariance with the teacher's.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> round(Perceptron(alpha=0.5).disagreement(rest=0.5, R=0.5), 6)
+            0.304087
         """
         return math.atan2(math.sqrt(rest), R) / math.pi
 
     def describe(self) -> str:
-        """The control parameters without the margin, as error messages name them."""
+        """The control parameters without the margin, as error messages name them.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> Perceptron(alpha=0.5).describe()
+            'alpha = 0.5'
+        """
         return f"alpha = {self.alpha:.12g}"
 
     def beyond(self, name: str, threshold: float) -> str:
-        """Words of an error message for a load above a threshold."""
+        """Words of an error message for a load above a threshold.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> Perceptron(alpha=0.9).beyond("alpha_c", 0.833079)
+            'alpha = 0.9 is above alpha_c = 0.833079'
+        """
         return f"{self.describe()} is above {name} = {threshold:.12g}"
 
     def values(self, y: Array) -> Any:
-        """The order parameters at coordinates, as numbers."""
+        """The order parameters at coordinates, as numbers.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> Perceptron(alpha=0.5).values([0.0, 0.0])
+            Overlap(q_hat=1.0, q=0.5, v=0.5)
+        """
         x = self.weights.order_parameters(variables(y))
         return type(x)(*map(plain, x))
 
     def covariance_values(self, y: Array) -> Covariances:
-        """C, V and R at coordinates, as numbers."""
+        """C, V and R at coordinates, as numbers.
+
+        Example:
+            >>> from localentropy.theory import Perceptron
+            >>> Perceptron(alpha=0.5).covariance_values([0.0, 0.0])
+            Covariances(common=0.5, free=0.5, teacher=0.0)
+        """
         found = self.covariances(self.weights.order_parameters(variables(y)))
         return Covariances(*map(plain, found))
 

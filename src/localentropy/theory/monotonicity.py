@@ -91,6 +91,12 @@ class Thresholds:
         distance: the distance of the horizontal tangent there.
         alpha_min: patterns per weight above which the Franz-Parisi entropy is negative at some distance from every
             typical solution.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, thresholds
+        >>> found = thresholds(Perceptron())
+        >>> [round(value, 5) for value in (found.alpha_c, found.alpha_le)]
+        [0.83308, 0.72903]
     """
 
     alpha_c: float

@@ -66,33 +66,69 @@ class RandomFeatures(Model):
         self._set(weights=SeenProjections(self.alpha_T) if self.moments.linear_part else UnseenProjections())
 
     def at(self, **controls: float) -> Self:
-        """This model with another alpha or margin."""
+        """This model with another alpha or margin.
+
+        Example:
+            >>> from localentropy.theory import RandomFeatures
+            >>> RandomFeatures(alpha_T=3.0).at(alpha=0.5).inv_alpha
+            2.0
+        """
         if "alpha" in controls:
             controls["inv_alpha"] = 1.0 / controls["alpha"]
         return super().at(**controls)
 
     @property
     def without_pairs(self) -> str:
-        """Also where the activation has no linear part."""
+        """Also where the activation has no linear part.
+
+        Example:
+            >>> from localentropy.theory import RandomFeatures
+            >>> RandomFeatures(alpha_T=3.0, activation=lambda x: x**3 - 3 * x).without_pairs
+            'activation without linear part (E[z sigma(z)] = 0): its patterns do not see the teacher'
+        """
         why = "activation without linear part (E[z sigma(z)] = 0): its patterns do not see the teacher"
         return super().without_pairs if self.moments.linear_part else why
 
     @property
     def variance(self) -> float:
-        """E[sigma^2]."""
+        """E[sigma^2].
+
+        Example:
+            >>> from localentropy.theory import RandomFeatures
+            >>> RandomFeatures(alpha_T=3.0, activation="sign").variance
+            1.0
+        """
         return self.moments.variance
 
     @property
     def response(self) -> float:
-        """mu_star^2."""
+        """mu_star^2.
+
+        Example:
+            >>> from localentropy.theory import RandomFeatures
+            >>> round(RandomFeatures(alpha_T=3.0, activation="sign").response, 6)
+            0.36338
+        """
         return self.moments.mu_star_squared
 
     def describe(self) -> str:
-        """alpha_T and 1/alpha."""
+        """alpha_T and 1/alpha.
+
+        Example:
+            >>> from localentropy.theory import RandomFeatures
+            >>> RandomFeatures(alpha_T=3.0, inv_alpha=2.0).describe()
+            'alpha_T = 3, inv_alpha = 2'
+        """
         return f"alpha_T = {self.alpha_T:.12g}, inv_alpha = {1.0 / self.alpha:.12g}"
 
     def beyond(self, name: str, threshold: float) -> str:
-        """What an error message says where 1/alpha is too small."""
+        """What an error message says where 1/alpha is too small.
+
+        Example:
+            >>> from localentropy.theory import RandomFeatures
+            >>> RandomFeatures(alpha_T=3.0, inv_alpha=0.8).beyond("alpha_c", 1.0)
+            'inv_alpha = 0.8 is below 1/alpha_c = 1 at alpha_T = 3'
+        """
         bound = f"is below 1/{name} = {1.0 / threshold:.12g} at alpha_T = {self.alpha_T:.12g}"
         return f"inv_alpha = {1.0 / self.alpha:.12g} {bound}"
 

@@ -54,7 +54,13 @@ class Spherical(Asked):
 
     @property
     def parity(self) -> bool:
-        """Whether the output is the product of the units."""
+        """Whether the output is the product of the units.
+
+        Example:
+            >>> from localentropy.theory import Spherical
+            >>> Spherical(machine="parity").parity
+            True
+        """
         return self.machine == "parity"
 
     def require_no_margin(self, question: str) -> None:

@@ -34,6 +34,11 @@ class SquareWave(Steps):
 
     Attributes:
         period: delta, in [2, 1000]. The longest is the sign: no pre-activation reaches half of it.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, SquareWave, alpha_c
+        >>> round(alpha_c(Perceptron(energy=SquareWave(period=6.0))), 6)
+        0.873748
     """
 
     period: float
@@ -43,14 +48,26 @@ class SquareWave(Steps):
 
     @property
     def edges(self) -> tuple[float, ...]:  # type: ignore[override]
-        """Multiples of half a period in the range of a Gaussian."""
+        """Multiples of half a period in the range of a Gaussian.
+
+        Example:
+            >>> from localentropy.theory import SquareWave
+            >>> SquareWave(period=4.0).edges[4:7]
+            (-2.0, 0.0, 2.0)
+        """
         half = 0.5 * self.period
         most = math.ceil(RANGE / half)
         return tuple(half * k for k in range(-most, most + 1))
 
     @property
     def energies(self) -> tuple[float, ...]:  # type: ignore[override]
-        """0 or infinite."""
+        """0 or infinite.
+
+        Example:
+            >>> from localentropy.theory import SquareWave
+            >>> SquareWave(period=4.0).energies[5:7]
+            (inf, 0.0)
+        """
         most = len(self.edges) // 2
         return tuple(math.inf if k % 2 else 0.0 for k in range(-most - 1, most + 1))
 
@@ -81,11 +98,23 @@ class SquareWaveTeacher(TeacherStudent):
 
     @property
     def labels(self) -> Labels:  # type: ignore[override]
-        """The teacher's pre-activations that have the label 1."""
+        """The teacher's pre-activations that have the label 1.
+
+        Example:
+            >>> from localentropy.theory import SquareWaveTeacher
+            >>> SquareWaveTeacher(period=4.0).labels.edges[4:7]
+            (-2.0, 0.0, 2.0)
+        """
         return SquareWave(self.period).labels
 
     def disagreement(self, rest: float, R: float) -> float:
-        """Probability that the label of a pre-activation is not the teacher's (docs/margins/theory.md eq. 54)."""
+        """Probability that the label of a pre-activation is not the teacher's (docs/margins/theory.md eq. 54).
+
+        Example:
+            >>> from localentropy.theory import SquareWaveTeacher
+            >>> round(SquareWaveTeacher(period=4.0).disagreement(rest=0.5, R=0.5), 6)
+            0.352533
+        """
         deviation = math.sqrt(rest + R * R)
         angle = math.atan2(R, math.sqrt(rest))
         edges = np.array(SquareWave(self.period).edges)
@@ -103,6 +132,11 @@ class SquareWaveChannel(Channel):
 
     Attributes:
         period: delta, in [2, 1000].
+
+    Example:
+        >>> from localentropy.theory import SquareWaveChannel, bayes
+        >>> round(bayes.transitions("binary", SquareWaveChannel(4.0)).algorithmic, 6)
+        1.23995
     """
 
     period: float
@@ -113,38 +147,91 @@ class SquareWaveChannel(Channel):
 
     @property
     def edges(self) -> tuple[float, ...]:  # type: ignore[override]
-        """See `Channel`."""
+        """See `Channel`.
+
+        Example:
+            >>> from localentropy.theory import SquareWaveChannel
+            >>> SquareWaveChannel(4.0).edges[4:7]
+            (-2.0, 0.0, 2.0)
+        """
         return SquareWave(self.period).edges
 
     def labels(self, z: Array, stream: np.random.Generator) -> Array:
-        """See `Channel`."""
+        """See `Channel`.
+
+        Example:
+            >>> import numpy as np
+            >>> from localentropy.theory import SquareWaveChannel
+            >>> SquareWaveChannel(4.0).labels(np.array([1.0, 3.0]), np.random.default_rng(0)).tolist()
+            [1.0, -1.0]
+        """
         return np.where(np.floor(z / (0.5 * self.period)) % 2 == 0.0, 1.0, -1.0)
 
     def possible(self, y: Array) -> Array:
-        """See `Channel`."""
+        """See `Channel`.
+
+        Example:
+            >>> import numpy as np
+            >>> from localentropy.theory import SquareWaveChannel
+            >>> SquareWaveChannel(4.0).possible(np.array([1.0, 0.5])).tolist()
+            [True, False]
+        """
         return np.abs(y) == 1.0
 
     def response(self, y: Array, omega: Array, V: float) -> tuple[Array, Array]:
-        """See `Channel`."""
+        """See `Channel`.
+
+        Example:
+            >>> import numpy as np
+            >>> from localentropy.theory import SquareWaveChannel
+            >>> g, fall = SquareWaveChannel(4.0).response(np.array([1.0]), np.array([0.5]), 1.0)
+            >>> g.round(6).tolist(), fall.round(6).tolist()
+            ([0.326271], [0.619065])
+        """
         P, slope, bend = self._probability(y, omega, V)
         return slope / P, (slope / P) ** 2 - bend / P
 
     def log_probability(self, y: Array, omega: Array, V: float) -> Array:
-        """See `Channel`."""
+        """See `Channel`.
+
+        Example:
+            >>> import numpy as np
+            >>> from localentropy.theory import SquareWaveChannel
+            >>> SquareWaveChannel(4.0).log_probability(np.array([1.0]), np.array([0.5]), 1.0).round(6).tolist()
+            [-0.4603]
+        """
         return np.log(self._probability(y, omega, V)[0])
 
     def information(self, r: float) -> float:
-        """See `Channel`."""
+        """See `Channel`.
+
+        Example:
+            >>> from localentropy.theory import SquareWaveChannel
+            >>> round(SquareWaveChannel(4.0).information(1.0), 6)
+            0.361308
+        """
         weight, P, Q, slope = self._known(r)
         return float(weight @ (slope**2 / (P * Q))) / (1.0 + r)
 
     def entropy(self, r: float) -> float:
-        """See `Channel`."""
+        """See `Channel`.
+
+        Example:
+            >>> from localentropy.theory import SquareWaveChannel
+            >>> round(SquareWaveChannel(4.0).entropy(1.0), 6)
+            -0.577687
+        """
         weight, P, Q, _ = self._known(r)
         return float(weight @ (P * np.log(P) + Q * np.log(Q)))
 
     def errors(self, r: float) -> Errors:
-        """See `Channel`."""
+        """See `Channel`.
+
+        Example:
+            >>> from localentropy.theory import SquareWaveChannel
+            >>> round(SquareWaveChannel(4.0).errors(1.0).bayes, 6)
+            0.29343
+        """
         weight, P, Q, _ = self._known(r)
         gibbs = 2.0 * float(weight @ (P * Q))
         return Errors(float(weight @ np.minimum(P, Q)), gibbs, 2.0 * gibbs)

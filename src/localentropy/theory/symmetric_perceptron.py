@@ -59,5 +59,11 @@ class SymmetricPerceptron(Perceptron):
         super().__post_init__()
 
     def describe(self) -> str:
-        """alpha and kappa."""
+        """alpha and kappa.
+
+        Example:
+            >>> from localentropy.theory import SymmetricPerceptron
+            >>> SymmetricPerceptron(alpha=1.0, kappa=0.5).describe()
+            'alpha = 1, kappa = 0.5'
+        """
         return f"{super().describe()}, kappa = {self.kappa:.12g}"

@@ -51,11 +51,23 @@ class TreeCommittee(Model):
 
     @property
     def response(self) -> float:
-        """Derivative of the covariance at q = 0."""
+        """Derivative of the covariance at q = 0.
+
+        Example:
+            >>> from localentropy.theory import TreeCommittee
+            >>> round(TreeCommittee(activation="relu").response, 6)
+            0.733471
+        """
         return float(self.covariance(variables([0.0])[0]).gradient[0])
 
     def flip_correlation(self, S: float) -> float:
-        """Correlation of the pre-activations of a student and of its copy at overlap S."""
+        """Correlation of the pre-activations of a student and of its copy at overlap S.
+
+        Example:
+            >>> from localentropy.theory import TreeCommittee
+            >>> round(TreeCommittee(activation="relu").flip_correlation(0.5), 6)
+            0.426422
+        """
         return self.covariance(variables([S])[0]).value
 
     def covariance(self, q: Jet) -> Jet:
