@@ -32,4 +32,27 @@ CASES: HandMade = {
             put("fashion_solutions", "test_error", lambda rows: rows["test_error"] + 10.0 * (rows["sample"] % 5)),
         ),
     },
+    "S20": {
+        "equal errors": (
+            Verdict.NOT_TESTABLE,
+            put("fashion_solutions", "test_error", lambda rows: 0.1 + 0.01 * (-1.0) ** rows["sample"]),
+        ),
+    },
+    "S22": {
+        f"LAL as robust as ceSGD-fast, {name}": (
+            Verdict.NOT_TESTABLE,
+            put(
+                name, "train_error",
+                lambda rows, level=level: level * rows["probability"] * (1.0 + 0.1 * (-1.0) ** rows["sample"]),
+                algorithm="lal",
+            ),
+        )
+        for name, level in (("fashion_noise", 0.3), ("shuffled_noise", 0.39))
+    },
+    "S24": {
+        "not falling": (
+            Verdict.NOT_REPRODUCED,
+            put("units3_local_entropy", "entropy", -0.1, distance=0.01),
+        ),
+    },
 }  # fmt: skip

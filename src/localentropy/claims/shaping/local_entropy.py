@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from scipy.interpolate import PchipInterpolator
 
 from localentropy.analysis.flatness import around_solutions
 from localentropy.analysis.printed import CLUSTERING
@@ -28,6 +27,7 @@ from localentropy.claims.conditions import (
     smallest,
     welch,
 )
+from localentropy.claims.shaping.wide_minima import largest_volume
 from localentropy.solvers.names import COMMITTEE_NAMES
 
 NEAREST = 0.01
@@ -210,6 +210,7 @@ def belief_propagation_converges_around_wide_minima(
     accurate in that they are not above the theory's largest ones, at the loads that it was computed at.
     """
     table = broken_phase_local_entropy[broken_phase_local_entropy["solved"] == 1]
+    require(table[["alpha", "distance"]].notna().all(axis=None), "a load or a distance is missing")
     broken = table[table["alpha"] > CLUSTERING[3.0]]
     require(len(broken), f"no solutions above α = {CLUSTERING[3.0]:g}")
     runs = broken.groupby(["alpha", "distance"])["converged"].agg(["mean", "size"])
@@ -237,12 +238,9 @@ def _above_the_theory(around: pd.DataFrame, wide_minima: pd.DataFrame) -> list[f
     """Mean V₁ less the theory's largest one of groups with overlap S², in standard errors, where both are known."""
     found = []
     for (alpha, distance), rows in around.groupby(["alpha", "distance"]):
-        curve = wide_minima[(wide_minima["alpha"] - alpha).abs() < 0.01].sort_values("overlap")
-        overlap = (1.0 - 2.0 * distance) ** 2
-        if len(rows) < FEWEST or curve.empty or not curve["overlap"].min() <= overlap <= curve["overlap"].max():
-            continue
-        bound = float(PchipInterpolator(curve["overlap"], curve["entropy"])(overlap))
-        found.append(float((rows["entropy"].mean() - bound) / rows["entropy"].sem()))
+        bound = largest_volume(wide_minima, alpha, np.array([distance]))[0]
+        if len(rows) >= FEWEST and not np.isnan(bound):
+            found.append(float((rows["entropy"].mean() - bound) / rows["entropy"].sem()))
     require(found, "no load and distance at which both V₁ around solutions and the theory's largest are known")
     return found
 

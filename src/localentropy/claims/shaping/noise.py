@@ -11,11 +11,12 @@ from localentropy.claims.conditions import (
     Finding,
     all_of,
     below,
-    larger,
     largest,
     mean_of,
     numbers,
     require,
+    scored,
+    smallest,
     welch,
 )
 from localentropy.solvers.names import COMMITTEE_NAMES
@@ -34,6 +35,7 @@ def noise_confirms_the_picture(fashion_noise: pd.DataFrame, shuffled_noise: pd.D
     """
     conditions, words = [], []
     for name, table in (("images", fashion_noise), ("shuffled images", shuffled_noise)):
+        require(table["probability"].notna().all(), "a probability is missing")
         near = table[(table["probability"] - PROBABILITY).abs() < 1e-9]
         require(near["train_error"].notna().all(), "a train error is missing")
         runs = near.groupby(["algorithm", "sample"])["train_error"].mean()
@@ -43,15 +45,10 @@ def noise_confirms_the_picture(fashion_noise: pd.DataFrame, shuffled_noise: pd.D
         upside = largest(welch(mean_of(first), mean_of(second)) for first, second in pairwise(errors))
         what = "largest normal score of an algorithm's train error above that of the next one"
         conditions.append(below(f"{what}, {name}", upside, 2.0))
-        conditions += [
-            larger(
-                f"normal score of LAL's train error less {COMMITTEE_NAMES[other]}'s, {name}",
-                mean_of(errors[-1]),
-                mean_of(errors[at]),
-                or_open=True,
-            )
-            for at, other in enumerate(ORDER[:-1])
-        ]
+        above = [welch(mean_of(errors[-1]), mean_of(each)) for each in errors[:-1]]
+        conditions.append(
+            scored(f"smallest normal score of LAL's train error less each other's, {name}", smallest(above))
+        )
         words.append(f"{name} {numbers([each.mean() for each in errors], '.4f')}")
     names = ", ".join(COMMITTEE_NAMES[each] for each in ORDER)
     return all_of(*conditions, detail=f"{names} with probability {PROBABILITY:g}: {'; '.join(words)}")
