@@ -53,7 +53,7 @@ def test_figure1_marks_the_thresholds_of_the_solvers_features_only(activation, l
     regions = tables["margins/dense_regions"]
     tables["margins/dense_regions"] = regions[regions["ensemble"] != "perceptron"]
     assert "Dots" not in figure1.draw(tables, "smoke").told
-    fractions = drawing.data[drawing.data["panel"] == "b, inset"]
+    fractions = drawing.data[drawing.data["panel"] == "c"]
     assert set(fractions["series"]) == {"focusing_bp, solved", "sbpi, solved"} and (fractions["y_err"] > 0.0).all()
 
 

@@ -116,6 +116,13 @@ def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Pi
     return figure, list(figure.subplots(rows, columns, squeeze=False, subplot_kw={"axes_class": Panel}).ravel())
 
 
+def plane_beside_two(width: float, height: float) -> tuple[Picture, Sequence[Panel]]:
+    """A figure of a size in inches, and its three panels: a tall one, and two beside it, one above the other."""
+    figure = Picture(figsize=(width, height), layout="constrained")
+    grid = figure.add_gridspec(2, 2)
+    return figure, [figure.add_subplot(grid[at], axes_class=Panel) for at in (np.s_[:, 0], np.s_[0, 1], np.s_[1, 1])]
+
+
 def colors_of(values: Iterable[T], *, of: Kind) -> dict[T, Any]:
     """A colour for each value, along the scale of colours of a kind of quantity. So a colour means one thing.
 

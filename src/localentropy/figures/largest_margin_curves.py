@@ -11,6 +11,8 @@ from localentropy.figures.series import Panel, Picture
 
 BOTTOM = -4.0
 """The axis of derivatives goes no further down."""
+LINEAR = 1e-3
+"""Entropies of which their axis is linear; it is logarithmic beyond, so that it shows the transition, which is low."""
 TOP = 8.0
 """Its upper end: for d → 0 they grow like log(1/d)."""
 
@@ -24,7 +26,7 @@ def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Pictur
         symbol: what the control is called in TeX.
     """
     colors = colors_of(sorted(curves[control].unique()), of="load")
-    figure, axes = panels(2, 7.0, 2.9)
+    figure, axes = panels(2, 7.0, 3.2)
     for value, curve in curves.groupby(control):
         rising = curve[curve["distance"] <= curve["distance_typical"]]
         at_threshold = rising["curve"].iloc[0] == "threshold"
@@ -36,9 +38,11 @@ def draw_curves(curves: pd.DataFrame, control: str, symbol: str) -> tuple[Pictur
     for axis in axes:
         axis.axhline(0.0, color="black", linewidth=0.6)
         axis.set(xscale="log", xlabel="distance $d$", xlim=(1e-4, 0.4))
+    axes[0].set_yscale("symlog", linthresh=LINEAR)
     axes[0].set(ylabel=r"$\phi_{\mathrm{FP}}(d)$ (nats per weight)")
     axes[1].set(ylabel=r"$\mathrm{d}\phi_{\mathrm{FP}}/\mathrm{d}d$", ylim=(_bottom(curves), TOP))
-    axes[0].legend(title=f"${symbol}$", loc="upper left")
+    labels = axes[0].get_legend_handles_labels()
+    figure.legend(*labels, title=f"${symbol}$", loc="outside lower center", ncols=8, columnspacing=1.2)
     letter(axes)
     return figure, axes
 

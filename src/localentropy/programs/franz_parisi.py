@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 OfLargest = Annotated[str, Field(pattern=r"^(0?\.\d+ )?max$", examples=["max", "0.9 max"])]
 """`max`, the largest margin that exists, or a part of it: `0.9 max`."""
 
+CLOSER = tuple(2.0**power for power in range(-6, 3))
+"""Distances from a zero of a curve that are computed besides the grid, in steps of the grid."""
+
 OfThreshold = Annotated[str, Field(pattern=r"^([01]?\.\d+ )?LE$", examples=["LE", "0.995 LE"])]
 """`LE`, the local-entropy threshold, 1/α_LE or α_LE, or a multiple of it: `0.995 LE`."""
 
@@ -206,15 +209,21 @@ def compute(parameters: OfRandomFeatures | OfRandomPatterns, task: Task, context
     model = parameters.model(**{control: value}, margin=margin)
     if right == "typical":
         right = typical_distance(model, margin_ref)
-    table = franz_parisi(model, _grid(parameters, right), margin_ref, unsolved="nan")
-    return table.assign(
-        curve=task["curve"],
-        **{control: value},
-        reference=str(task["margin_ref"]),
-        margin_ref=margin_ref,
-        margin=margin,
-        distance_typical=table.attrs["typical_distance"],
-        entropy_typical=typical(model).entropy,
+    curve = franz_parisi(model, _grid(parameters, right), margin_ref, unsolved="nan")
+    closer = near_zeros(curve["distance"].to_numpy(), curve["entropy"].to_numpy())
+    parts = [curve, franz_parisi(model, closer, margin_ref, unsolved="nan")] if len(closer) else [curve]
+    return (
+        pd.concat(parts)
+        .sort_values("distance", ignore_index=True)
+        .assign(
+            curve=task["curve"],
+            **{control: value},
+            reference=str(task["margin_ref"]),
+            margin_ref=margin_ref,
+            margin=margin,
+            distance_typical=curve.attrs["typical_distance"],
+            entropy_typical=typical(model).entropy,
+        )
     )
 
 
@@ -230,6 +239,30 @@ def _grid(parameters: Parameters, right: Any) -> Any:
 
     ends, points = (parameters.smallest_distance, right), parameters.points
     return np.geomspace(*ends, points) if parameters.spacing == "log" else log_and_linear(ends, points)
+
+
+def near_zeros(distances: Any, entropies: Any) -> Any:
+    """Distances that come closer and closer to each change of sign, so that a curve is round there on any axis.
+
+    Args:
+        distances: grid, in its order, [points].
+        entropies: on it, [points]; missing where there is none.
+
+    Returns:
+        Further distances between the ends of the grid, in their order.
+
+    >>> import numpy as np
+    >>> near_zeros(np.array([0.1, 0.2]), np.array([-1.0, 1.0])).round(3)
+    array([0.1  , 0.125, 0.138, 0.144, 0.147, 0.148, 0.152, 0.153, 0.156,
+           0.163, 0.175])
+    """
+    import numpy as np
+
+    at = np.flatnonzero(entropies[:-1] * entropies[1:] < 0.0)
+    steps = distances[at + 1] - distances[at]
+    zeros = distances[at] - entropies[at] * steps / (entropies[at + 1] - entropies[at])
+    closer = np.union1d(*(zeros + sign * np.outer(CLOSER, steps) for sign in (-1.0, 1.0)))
+    return closer[(closer > distances[0]) & (closer < distances[-1])]
 
 
 def log_and_linear(ends: tuple[float, float], points: int) -> Any:

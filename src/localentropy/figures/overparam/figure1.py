@@ -11,7 +11,7 @@ import pandas as pd
 from localentropy.analysis.runs import averages, shared_size
 from localentropy.analysis.thresholds import storage_thresholds, success_fractions
 from localentropy.figures.algorithms import ALGORITHMS
-from localentropy.figures.drawing import BINOMIAL, PHASES, Drawing, clipped_bars, in_style, letter, panels
+from localentropy.figures.drawing import BINOMIAL, PHASES, Drawing, clipped_bars, in_style, letter, plane_beside_two
 from localentropy.figures.perceptron_points import one_two_five
 from localentropy.figures.series import DOT
 
@@ -36,39 +36,39 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     p = tables["overparam/thresholds"].attrs["parameters"]
     runs = tables["overparam/solve_sbpi"].attrs["parameters"]
     storage = {f"inv_{name}": 1.0 / at for name, at in storage_thresholds(tables["margins/dense_regions"]).items()}
-    figure, (axis, errors) = panels(2, 7.2, 3.2)
+    figure, axes = plane_beside_two(7.2, 4.4)
+    axis, errors, fractions = axes
     _phases(axis, table, storage)
-    inset = errors.inset_axes((0.38, 0.5, 0.62, 0.48))
     _train_errors(errors, tables)
-    _fractions(inset, tables)
+    _fractions(fractions, tables)
     # The thresholds of other features do not apply to these runs.
     marked = table[(table["alpha_T"] == runs["alpha_T"]) & (p["ensemble"]["activation"] == runs["activation"])]
     for column, symbol, side in (("inv_alpha_c", "c", "left"), ("inv_alpha_le", r"{\mathrm{LE}}", "right")):
         for x in marked[column]:
             name = f"threshold, {THRESHOLDS[column]}"
-            inset.threshold(x, "", errors.threshold(x, rf"$1/\alpha_{symbol}$ = {x:.3f}", name, side=side))
+            value = rf"$1/\alpha_{symbol}$ = {x:.3f}"
+            fractions.threshold(x, "", errors.threshold(x, value, name, side=side), side=side)
     one_two_five(errors, (1, 2, 5, 10, 20), (0.75, 24.0))
     errors.set(ylabel="train error, best over the run", ylim=(-0.003, 0.19))
-    errors.legend(loc="center right", bbox_to_anchor=(1.0, 0.25))
-    inset.set(xlim=NEAR, ylim=(-0.04, 1.04), xticks=[0.8, 0.9, 1.0, 1.1, 1.2, 1.3], yticks=[0.0, 0.5, 1.0])
-    inset.set_ylabel("fraction solved", fontsize=6, labelpad=1)
-    inset.tick_params(labelsize=6)
-    look = {"fontsize": 5, "handlelength": 0.8, "labelspacing": 0.2, "handletextpad": 0.4, "columnspacing": 0.5}
+    errors.legend(loc="upper right")
+    fractions.set(xlim=NEAR, ylim=(-0.04, 1.04), xlabel=r"$1/\alpha = N/P$", ylabel="fraction solved")
+    look = {"fontsize": 6, "handlelength": 1.0, "columnspacing": 0.8, "title_fontsize": 6}
     # The entries have no error bars, so that they are no points.
-    marks, names = zip(*((bars[0], bars.get_label()) for bars in inset.containers), strict=True)
-    inset.legend(marks, names, loc="lower right", ncols=len(FRACTIONS), borderaxespad=0.3, frameon=True, **look)
-    letter([axis, errors])
+    marks, names = zip(*((bars[0], bars.get_label()) for bars in fractions.containers), strict=True)
+    fractions.legend(marks, names, title="size $D$", loc="lower right", ncols=len(FRACTIONS), **look)
+    letter(axes)
     caption = (
         "Figure 1. (a) The plane of the loads with two thresholds of the binary perceptron on random features. From the "
         "interpolation threshold 1/α_c on (solid) there are solutions. From the local-entropy threshold 1/α_LE on "
         "(dashed) the Franz–Parisi entropy around solutions of the largest margin is monotonic. "
         f"{_dots(storage)}The inset shows the distance between the two lines. (b) The smallest train error that each of "
-        f"four solvers reaches at α_T = {runs['alpha_T']:g}, against 1/α; {_marks(len(marked), p, runs)}. The inset shows "
-        "which fraction of the instances focusing BP and SBPI solve near the thresholds; larger sizes are darker."
+        f"four solvers reaches at α_T = {runs['alpha_T']:g}, against 1/α; {_marks(len(marked), p, runs)}. (c) Which fraction "
+        "of the instances focusing BP and SBPI solve near the thresholds; larger sizes are darker, the largest has large "
+        "marks."
     )
     settings = {
         "theory": f"replica-symmetric, {p['ensemble']['activation']} features",
-        "size in (b)": f"D = {shared_size(tables)}; the legend of the inset has its sizes, which are drawn side by side",
+        "size in (b)": f"D = {shared_size(tables)}; the legend of (c) has its sizes, which are drawn side by side",
         "points in (b)": "the smallest train error of a run, mean and standard error over instances",
         "error bars of fractions": BINOMIAL,
         "chosen here": "the plane of the figure, the range of α_T, sizes and settings of the solvers",
@@ -159,9 +159,10 @@ def _fractions(axis: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
         shades = sns.blend_palette([_paler(look["color"]), look["color"], "black"], len(sizes) + 1)
         for size, (D, color) in enumerate(zip(sizes, shades, strict=False)):
             near = (points["D"] == D) & points["inv_alpha"].between(*NEAR)
-            style = {"color": color, "marker": look["marker"], "markersize": 2.5, "linewidth": 0.7, "capsize": 1}
-            style["label"] = f"{look['label']} {D}"
-            here, shift = points[near], 0.003 * (2 * size - len(sizes) + index)
+            largest = size == len(sizes) - 1
+            style = {"color": color, "marker": look["marker"], "linewidth": 0.8, "capsize": 1.5, "zorder": 3 + largest}
+            style |= {"label": f"{look['label']} {D}", "markersize": 5.0 if largest else 3.0}
+            here, shift = points[near], 0.0015 * (2 * size - len(sizes) + index)
             at = here["inv_alpha"] + shift
             axis.points(here, rows[near], style, "inv_alpha", at=at, bars=clipped_bars(here))
 

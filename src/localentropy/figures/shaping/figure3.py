@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import cycle
 
+import numpy as np
 import pandas as pd
 
 from localentropy.figures.drawing import GREY, Drawing, in_style, letter, panels
@@ -30,7 +31,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].line(bound["distance"], bound["bound"], "α = 0", thick | {"label": r"$\alpha = 0$"})
     axes[1].level(1.0, look=thick)
     for shades, (alpha, curves) in zip(cycle(SHADES), table.groupby("alpha"), strict=False):
-        colors = sns.color_palette(shades, curves["gamma"].nunique() + 2)[2:]
+        colors = sns.color_palette(shades, as_cmap=True)(np.linspace(0.35, 0.95, curves["gamma"].nunique()))
         for color, (gamma, curve) in zip(colors, curves.groupby("gamma"), strict=True):
             sharpness = r"\infty" if gamma == float("inf") else f"{gamma:g}"
             style = {"color": color, "label": rf"$\alpha = {alpha:g}$, $\gamma = {sharpness}$"}
