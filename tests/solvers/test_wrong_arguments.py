@@ -80,3 +80,8 @@ def test_numbers_of_numpy_small_problems_and_wide_latent_spaces_work(name):
     wide = hidden_manifold(D=200, P=20, N=601, seed=0)
     found = solve(wide, seed=0)
     assert found.solved == (wide.train_error(found.weights) == 0.0)
+
+
+def test_an_unknown_solver_is_answered_with_those_that_there_are() -> None:
+    with pytest.raises(AttributeError, match=r"'aneal': allowed are anneal, .*, binarynet; nearest is 'anneal'"):
+        solvers.aneal  # noqa: B018

@@ -20,5 +20,7 @@ __all__ = list(MODULES)
 
 def __getattr__(name: str) -> Any:
     if name not in MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        nearest = importlib.import_module("localentropy.arguments").nearest_choice(name, MODULES)
+        hint = f"; nearest is {nearest!r}" if nearest else ""
+        raise AttributeError(f"{__name__} has no {name!r}: allowed are {', '.join(MODULES)}{hint}")
     return getattr(importlib.import_module(MODULES[name]), name)
