@@ -61,7 +61,7 @@ def feature_local_entropy(
         >>> from localentropy.landscape.feature_local_entropy import feature_local_entropy
         >>> instance = hidden_manifold(D=101, P=303, N=605, seed=0)
         >>> near = feature_local_entropy(instance, solvers.sbpi(instance, seed=0).weights, distances=[0.01, 0.1])
-        >>> near.entropy.round(3), near.converged
+        >>> near.entropy.round(2), near.converged
         (array([0.05, 0.27]), array([ True,  True]))
     """
     check_instance(instance)
