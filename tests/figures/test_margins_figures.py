@@ -148,6 +148,11 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
     assert (
         energies.groupby("dataset").size().to_dict() == {"mnist": 5, "fashion_mnist": 5} and (energies["x"] > 0.0).all()
     )
+    control = drawing.data[drawing.data["series"] == "control"]
+    assert control.groupby("dataset").size().to_dict() == {"mnist": 5, "fashion_mnist": 5}
+    # What lies below the end of the chord is drawn on linear axes, too.
+    assert set(energies.loc[energies["x"] <= 0.1, "panel"]) == {"g, j", "h, k"}
+    assert set(energies.loc[energies["x"] > 0.1, "panel"]) | set(control["panel"]) == {"g", "h"}
     for _, chord in drawing.data[drawing.data["series"] == "chord"].groupby("dataset"):
         assert (chord["y"] / chord["x"]).round(12).nunique() == 1 and chord["x"].max() == 0.1
     overlaps = drawing.data[drawing.data["series"] == "overlap"]

@@ -40,15 +40,17 @@ def franz_parisi() -> pd.DataFrame:
         curve("reference", 0.0, [0, 0.007, 0.3, 0.5], [-0.02, 0, 0.31, 0.2], missing_below=1e-4, x=SMALL, alpha=0.5),
         curve("same_margin", 0.2, [0, 0.03, 0.3, 0.5], [-0.05, 0, 0.15, 0.1], missing_below=2e-3, x=SMALL, alpha=0.5),
     ]
-    heights: dict[float | str, list[float]] = {
-        0.02: [0.1, -0.1, 0.31, 0.2],
-        0.033: [0.1, 0.05, 0.31, 0.2],
-        0.2: [0.1, 0.12, 0.31, 0.2],
-        "max": [0.1, 0.13, 0.31, 0.2],
+    # Margin → up to where all configurations are solutions, and heights at twice this distance and at 0.01.
+    heights: dict[float | str, tuple[float, float, float]] = {
+        0.02: (5e-4, -0.01, 0.02),
+        0.033: (7e-4, 0.01, 0.03),
+        0.2: (2e-3, 0.05, 0.06),
+        "max": (4e-3, 0.066, 0.07),
     }
-    for margin, values in heights.items():
-        rows = curve("reference", margin, [0.01, 0.02, 0.3, 0.5], values, x=SMALL, largest=0.418, alpha=0.5)
-        free = SMALL < 0.01
+    for margin, (radius, *values) in heights.items():
+        places, at = [radius, 2 * radius, 0.01, 0.3, 0.5], [np.sqrt(radius), *values, 0.31, 0.2]
+        rows = curve("reference", margin, places, at, x=SMALL, largest=0.418, alpha=0.5)
+        free = radius > SMALL
         rows.loc[free, "entropy"] = np.sqrt(SMALL[free])
         rows.loc[free, "slope"] = 0.5 / np.sqrt(SMALL[free])
         curves.append(rows)
@@ -128,6 +130,25 @@ def one_step() -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
+def _committee(activation: str, threshold: float) -> pd.DataFrame:
+    x = np.geomspace(1e-5, 0.15, 40)
+    rows = [
+        curve("max_margin", "max", [0, 0.05, 0.1, 0.15], [1e-3, 0.05, at, 0.1], x=x, alpha=alpha)
+        for alpha, at in ((0.9 * threshold, 0.06), (0.98 * threshold, 0.055), (1.02 * threshold, 0.045))
+    ]
+    table = pd.concat(rows, ignore_index=True)
+    table.attrs["parameters"] = {"ensemble": {"model": "tree_committee", "activation": activation}}
+    return table
+
+
+def relu_curves() -> pd.DataFrame:
+    return _committee("relu", 0.7725)
+
+
+def sign_curves() -> pd.DataFrame:
+    return _committee("sign", 0.5578)
+
+
 def planted() -> pd.DataFrame:
     x = np.geomspace(1e-5, 0.15, 40)
     rows = [
@@ -194,6 +215,7 @@ def local_entropy(samples: int = 10) -> pd.DataFrame:
     table["distance"] = np.tile(distances, samples)
     table["entropy"] += table["entropy"] - with_excess(table, theory)["excess"]
     sizes = {"P": 500, "N": 1001, "alpha": 500 / 1001, "margin_ref": 0.0, "margin": 0.0}
+    table["peak"] = 0.97 + 0.002 * table["sample"]
     return table.assign(**sizes, solved=1.0, smallest_stability=0.2, field=1.0, converged=1.0, residual=1e-7)
 
 
@@ -210,6 +232,8 @@ def _binary_mlp(threshold: int, level: float, samples: int = 6) -> pd.DataFrame:
             for d in (0.002, 0.01, 0.05, 0.1, 0.2) if step < 2 else ():
                 energy = 20 * d**2 * stream.normal(1.0, 0.02)
                 rows.append(one | {"quantity": "flipped_train_error", "distance": d, "value": energy})
+                sharp = np.sqrt(d) * stream.normal(1.0, 0.02)
+                rows.append(one | {"quantity": "flipped_control_error", "distance": d, "value": sharp})
     return pd.DataFrame(rows).assign(layer=np.nan)
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from localentropy.analysis.flatness import CHORD_FROM, CHORD_TO
 from localentropy.analysis.thresholds import last_without_errors
-from localentropy.claims.conditions import FEWEST, Finding, above, all_of, below, require, scored, smallest
+from localentropy.claims.conditions import FEWEST, Finding, above, all_of, below, numbers, require, scored, smallest
 from localentropy.claims.overlaps import overlap
 
 WELL_BELOW = 0.5
@@ -32,7 +32,7 @@ def solutions_at_the_threshold_are_many_and_flat(
             below(f"overlap of solutions there, {name}", own.value, WELL_BELOW, own.error, by=3),
             scored(
                 f"SE by which E(d) lies below its chord to d = {CHORD_TO:g} there, from d = {CHORD_FROM:g} on, {name}",
-                _below_chord(name, here),
+                smallest(_below_chord(name, here)),
             ),
         ]
         words.append(f"{name}: overlap of random networks {random.value:.3f}")
@@ -55,16 +55,62 @@ def _threshold(name: str, table: pd.DataFrame) -> float:
     return np.nan if patterns is None else patterns
 
 
-def _below_chord(name: str, table: pd.DataFrame) -> float:
-    """Smallest distance of the energies to their chord, in standard errors over networks.
+def _below_chord(name: str, table: pd.DataFrame, quantity: str = "flipped_train_error") -> pd.Series:
+    """Distances of the energies to their chord, in standard errors over networks."""
+    energies = _energies(name, table, quantity)
+    gaps = pd.DataFrame({d: energies[CHORD_TO] * d / CHORD_TO - energies[d] for d in energies if d < CHORD_TO})
+    return gaps.mean(skipna=False) / gaps.sem(skipna=False)
+
+
+def _energies(name: str, table: pd.DataFrame, quantity: str) -> pd.DataFrame:
+    """Energies of each network (rows) at the distances that are judged.
 
     Raises:
         Untestable: no energies at the ends of what is judged.
     """
-    rows = table[table["quantity"] == "flipped_train_error"]
+    rows = table[table["quantity"] == quantity]
     energies = rows.pivot_table(index="sample", columns="distance", values="value", dropna=False)
     ends = {CHORD_FROM, CHORD_TO} <= set(energies.columns)
     require(ends, f"{name}: no energies at the distances {CHORD_FROM:g} and {CHORD_TO:g}")
-    inside = energies.columns[(energies.columns >= CHORD_FROM) & (energies.columns < CHORD_TO)]
-    gaps = pd.DataFrame({d: energies[CHORD_TO] * d / CHORD_TO - energies[d] for d in inside})
-    return smallest(gaps.mean(skipna=False) / gaps.sem(skipna=False))
+    return energies.loc[:, (energies.columns >= CHORD_FROM) & (energies.columns <= CHORD_TO)]
+
+
+def solutions_are_far_apart_at_every_size(
+    mnist: pd.DataFrame, fashion_mnist: pd.DataFrame, cifar10: pd.DataFrame
+) -> Finding:
+    """Two networks are far apart at every number of patterns, also where they make errors."""
+    conditions, words = [], []
+    for name, table in {"MNIST": mnist, "Fashion-MNIST": fashion_mnist, "CIFAR-10": cifar10}.items():
+        threshold = _threshold(name, table)
+        require(not np.isnan(threshold), f"{name}: no number of patterns that all networks solve")
+        found = {patterns: overlap(own, "overlap") for patterns, own in table.groupby("patterns")}
+        most = max(found.values())
+        require(all(np.isfinite(each.value) for each in found.values()), f"{name}: an overlap is missing")
+        conditions.append(below(f"largest overlap over P, {name}", most.value, WELL_BELOW, most.error, by=3))
+        ends = min(found), max(found)
+        words.append(f"{name}: {numbers((found[P].value for P in ends), '.3f')} for P = {numbers(ends, 'g')}")
+    return all_of(*conditions, detail="; ".join(words))
+
+
+def the_test_of_flatness_tells_flat_from_sharp(
+    mnist: pd.DataFrame, fashion_mnist: pd.DataFrame, cifar10: pd.DataFrame
+) -> Finding:
+    """The control, random networks on the classes that they give themselves, has larger and concave energies."""
+    conditions, words = [], []
+    for name, table in {"MNIST": mnist, "Fashion-MNIST": fashion_mnist, "CIFAR-10": cifar10}.items():
+        here = table[table["patterns"] == _threshold(name, table)]
+        own, control = (_energies(name, here, q) for q in ("flipped_train_error", "flipped_control_error"))
+        rise = control - own
+        conditions += [
+            scored(
+                f"SE by which the control's E(d) is larger, smallest over d, {name}",
+                smallest(rise.mean(skipna=False) / rise.sem(skipna=False)),
+            ),
+            scored(
+                f"SE by which the control's E(d) lies above its chord, smallest over d, {name}",
+                smallest(-_below_chord(name, here, "flipped_control_error")),
+            ),
+        ]
+        at = CHORD_FROM
+        words.append(f"{name}: E({at:g}) = {own[at].mean():.2g}, control {control[at].mean():.2g}")
+    return all_of(*conditions, detail="; ".join(words))

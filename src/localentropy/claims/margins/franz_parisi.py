@@ -14,6 +14,7 @@ from localentropy.claims.conditions import (
     Untestable,
     above,
     all_of,
+    at_least,
     at_most,
     below,
     between,
@@ -28,6 +29,10 @@ from localentropy.claims.large_deviations import SLIGHTLY, below_in_words
 
 INDISTINGUISHABLE = 0.01
 """Part of the entropy of all configurations that may be missing next to a reference."""
+FROM = 0.01
+"""Smallest distance at which references are compared. Nearer to those of the largest margins all are solutions."""
+PHASES = ("shell", "dip", "dense")
+"""The phases of references of positive margin, in the text's order."""
 SMALL = 1e-3
 """Distances up to this are small."""
 NEARLY_ALL = 0.99
@@ -80,12 +85,8 @@ def _maxima(curve: pd.DataFrame) -> list[float]:
 
 def margins_are_surrounded(franz_parisi: pd.DataFrame) -> Finding:
     """Next to every reference of positive margin almost all configurations are solutions."""
-    bound = franz_parisi[franz_parisi["curve"] == "bound"].set_index("distance")["entropy"]
-    rows = _positive_margins(franz_parisi)
-    entropies = rows.pivot(index="distance", columns="margin_ref", values="entropy").sort_index()
-    needed = "curves around references of positive margin and all configurations at d ≤ 10⁻³ needed"
-    require(len(entropies) and len(bound) and entropies.index[0] <= SMALL, needed)
-    deficits = 1.0 - entropies.div(bound.reindex(entropies.index), axis=0)
+    deficits = 1.0 - _shares_of_all(franz_parisi)
+    require(deficits.index[0] <= SMALL, "curves at d ≤ 10⁻³ needed")
     nearest = deficits.iloc[0]
     most = deficits.loc[:SMALL, deficits.columns.max()]
     return all_of(
@@ -105,16 +106,10 @@ def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame)
     lines = ["kappa_min", "kappa_u", "kappa_max"]
     require(set(at.index) == set(lines), f"κ_min, κ_u and κ_max at α = {p['alpha']:g} needed")
     first, second, third = at[lines]
-    against: dict[str, list[bool]] = {"shell": [], "dip": [], "dense": []}
-    for margin, curve in _positive_margins(franz_parisi).groupby("margin_ref"):
-        entropies = curve.sort_values("distance")["entropy"]
-        positive, rising = smallest(entropies) > 0, smallest_slope(curve) > 0
-        if margin < first:
-            against["shell"].append(not (entropies.iloc[0] > 0 and (entropies < 0).any()))
-        elif margin < second:
-            against["dip"].append(not (positive and (up_to_maximum(curve)["slope"] < 0).any()))
-        else:
-            against["dense"].append(not (positive and rising))
+    against: dict[str, list[bool]] = {phase: [] for phase in PHASES}
+    for margin, curve in _larger_margins(franz_parisi).groupby("margin_ref"):
+        phase = "shell" if margin < first else "dip" if margin < second else "dense"
+        against[phase].append(_phase(curve) != phase)
     ordered = 0 < first < second < third
     require(
         all(against.values()) or not ordered, "a reference in each of (0, κ_min), (κ_min, κ_u), (κ_u, κ_max] needed"
@@ -127,6 +122,83 @@ def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame)
         detail=f"at α = {p['alpha']:g}, κ_min, κ_u, κ_max: {numbers(at[lines], '.5f')}; "
         f"{sum(map(len, against.values()))} curves",
     )
+
+
+def larger_margins_have_more_solutions_around(franz_parisi: pd.DataFrame) -> Finding:
+    """At every distance up to the first maximum the local entropy grows with the margin of the reference.
+
+    Below `FROM` all configurations around references of the largest margins are solutions, so that their entropies are
+    the same.
+    """
+    t, p = franz_parisi, franz_parisi.attrs["parameters"]
+    rows = t[(t["curve"] == "reference") & (t["margin"] == p["margin"]) & (t["alpha"] == p["alpha"])]
+    entropies = rows.pivot(index="distance", columns="margin_ref", values="entropy").sort_index()
+    inside = entropies.loc[FROM : rows["distance_typical"].min()]
+    require(len(inside) > 1 and inside.shape[1] > 2, "three references at distances up to the first maximum needed")
+    lost = entropies.index[(entropies.diff(axis=1) <= 0).any(axis=1) & (entropies.index > inside.index[-1])]
+    return all_of(
+        rises(f"φ_FP from d = {FROM:g} to the first maximum", *inside.to_numpy(), along="κ̃"),
+        detail=f"{inside.shape[1]} references; the order first changes at d = {numbers(lost[:1]) or 'no distance'}",
+    )
+
+
+def the_protected_radius_grows(franz_parisi: pd.DataFrame) -> Finding:
+    """The distance up to which almost all configurations are solutions grows with the margin of the reference.
+
+    That a solution of margin κ stays one after κ√N/2 flips is arithmetic. This is the distance of order N, where the
+    entropy lacks the part `INDISTINGUISHABLE` of that of all configurations.
+    """
+    missing = 1.0 - _shares_of_all(franz_parisi)
+    radii = {}
+    for margin, deficit in missing.items():
+        require(deficit.notna().all(), "an entropy is missing")
+        beyond = np.flatnonzero(deficit.to_numpy() > INDISTINGUISHABLE)
+        require(beyond.size and beyond[0] > 0, "distances on both sides of each radius needed")
+        ends = slice(beyond[0] - 1, beyond[0] + 1)
+        place = np.interp(INDISTINGUISHABLE, deficit.to_numpy()[ends], np.log(deficit.index[ends]))
+        radii[margin] = float(np.exp(place))
+    require(len(radii) > 3, "four margins needed")
+    power = np.polyfit(np.log(list(radii)), np.log(list(radii.values())), 1)[0]
+    return all_of(
+        rises(f"distance where {INDISTINGUISHABLE:.0%} of the entropy is missing", list(radii.values()), along="κ̃"),
+        detail=f"{numbers(radii.values(), '.2g')} for κ̃ = {numbers(radii)}: about as κ̃ to the power {power:.1f}",
+    )
+
+
+def positive_margins_give_the_same_picture(franz_parisi_margin: pd.DataFrame) -> Finding:
+    """Around references of margin κ̃ > κ > 0 there are solutions of margin κ, and the phases of κ = 0 in their order.
+
+    In each of the phases the entropy is positive next to the reference.
+    """
+    t, p = franz_parisi_margin, franz_parisi_margin.attrs["parameters"]
+    same = t[(t["curve"] == "same_margin") & (t["margin_ref"] == p["margin"])]
+    curves = dict(iter(_larger_margins(t).groupby("margin_ref")))
+    require(len(same) and len(curves) >= len(PHASES), "a reference of margin κ and three of larger ones needed")
+    found = [_phase(curve) for curve in curves.values()]
+    ranks = [PHASES.index(phase) if phase else math.nan for phase in found]
+    alone = isolation(same, "margin_ref", "κ̃ = κ")
+    return all_of(
+        *alone.conditions,
+        at_least("smallest step in the order shell, dip, only growth, along κ̃", smallest(np.diff(ranks)), 0.0),
+        at_least("phases found", len({*found} - {""}), len(PHASES)),
+        detail=f"κ = {p['margin']:g}: "
+        + ", ".join(f"{phase} at κ̃ = {m:.3g}" for m, phase in zip(curves, found, strict=True)),
+    )
+
+
+def committees_have_the_same_picture(
+    relu_curves: pd.DataFrame, sign_curves: pd.DataFrame, dense_regions: pd.DataFrame
+) -> Finding:
+    """Around references of the largest margin the local entropy of committees, too, is monotonic up to α'_LE only."""
+    thresholds = _local_entropy_thresholds(dense_regions)
+    conditions, words = [], []
+    for table in (relu_curves, sign_curves):
+        units = table.attrs["parameters"]["ensemble"].get("activation")
+        require(units in thresholds, "curves of a committee and its threshold needed")
+        turns, slopes = _monotonic_below(table[table["curve"] == "max_margin"], thresholds[units], f", {units} units")
+        conditions += turns
+        words.append(f"{units} units, α'_LE = {thresholds[units]:.4f}: {slopes}")
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def same_margin_is_isolated(franz_parisi: pd.DataFrame, franz_parisi_text: pd.DataFrame) -> Finding:
@@ -240,14 +312,39 @@ def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.
     )
 
 
-def _positive_margins(franz_parisi: pd.DataFrame) -> pd.DataFrame:
-    """Curves of solutions of margin 0 around references of positive margin, at the α of the section."""
-    t, alpha = franz_parisi, franz_parisi.attrs["parameters"]["alpha"]
-    return t[(t["curve"] == "reference") & (t["margin_ref"] > 0) & (t["margin"] == 0) & (t["alpha"] == alpha)]
+def _larger_margins(franz_parisi: pd.DataFrame) -> pd.DataFrame:
+    """Curves of solutions of the section's margin around references of a larger one, at the α of the section."""
+    t, p = franz_parisi, franz_parisi.attrs["parameters"]
+    own = t[(t["curve"] == "reference") & (t["margin"] == p["margin"]) & (t["alpha"] == p["alpha"])]
+    return own[own["margin_ref"] > p["margin"]]
 
 
-def _monotonic_below(curves: pd.DataFrame, threshold: float) -> tuple[tuple[Condition, Condition], str]:
+def _phase(curve: pd.DataFrame) -> str:
+    """Which of `PHASES` a curve shows, if any: solutions missing in a shell; a dip; only growth up to the maximum."""
+    entropies = curve.sort_values("distance")["entropy"]
+    if entropies.iloc[0] > 0 and (entropies < 0).any():
+        return "shell"
+    if not smallest(entropies) > 0:
+        return ""
+    slopes = up_to_maximum(curve)["slope"]
+    return "dip" if (slopes < 0).any() else "dense" if smallest_slope(curve) > 0 else ""
+
+
+def _shares_of_all(franz_parisi: pd.DataFrame) -> pd.DataFrame:
+    """φ_FP/H₂(d) at each distance (rows) and reference of positive margin (columns), in order."""
+    bound = franz_parisi[franz_parisi["curve"] == "bound"].set_index("distance")["entropy"]
+    entropies = _larger_margins(franz_parisi).pivot(index="distance", columns="margin_ref", values="entropy")
+    require(len(entropies) and len(bound), "curves around references of positive margin and all configurations needed")
+    return entropies.div(bound.reindex(entropies.index), axis=0).sort_index()
+
+
+def _monotonic_below(curves: pd.DataFrame, threshold: float, of: str = "") -> tuple[tuple[Condition, Condition], str]:
     """Curves around references of largest margin grow up to their maximum below a threshold in α, and not above.
+
+    Args:
+        curves: the curves.
+        threshold: the load.
+        of: what they are of, for the conditions' words.
 
     Returns:
         the conditions, and the slopes in words.
@@ -257,6 +354,6 @@ def _monotonic_below(curves: pd.DataFrame, threshold: float) -> tuple[tuple[Cond
     before, after = slopes[slopes.index < threshold], slopes[slopes.index > threshold]
     require(len(before) and len(after), "curves on both sides of α'_LE needed")
     return (
-        above("smallest slope up to the maximum, α below α'_LE", smallest(before), 0.0),
-        below("smallest slope up to the maximum, largest over α above α'_LE", largest(after), 0.0),
+        above(f"smallest slope up to the maximum, α below α'_LE{of}", smallest(before), 0.0),
+        below(f"smallest slope up to the maximum, largest over α above α'_LE{of}", largest(after), 0.0),
     ), f"smallest slopes {numbers(slopes, '.4f')} at α = {numbers(slopes.index, '.4f')}"

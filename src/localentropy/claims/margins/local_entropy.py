@@ -15,6 +15,7 @@ from localentropy.claims.conditions import (
     largest,
     numbers,
     require,
+    smallest,
 )
 from localentropy.errors import DomainError
 
@@ -22,6 +23,8 @@ NEAR, WITHIN = 0.02, 0.002
 """Up to this distance the two entropies differ by less than this."""
 AWAY, SLIGHTLY = (0.03, 0.2), 0.02
 """Between these distances the measured entropy is higher, by less than this."""
+PEAKED = 0.95
+"""Mean square of the magnetizations from which a distribution counts as very strongly peaked. Chosen here."""
 SURE, BELOW = 3.0, 2.0
 """Standard errors that decide, and those that are told."""
 
@@ -69,4 +72,15 @@ def focusing_bp_lies_slightly_above(franz_parisi: pd.DataFrame, local_entropy: p
         detail=f"{means.size} solutions, N = {local_entropy['N'].iloc[0]}: "
         + ", ".join(f"{y:+.4f} ± {e:.4f} at d = {d:g}" for d, y, e in told[["distance", "y", "y_err"]].to_numpy())
         + (f"; below the curve, by more than {BELOW:g} SE, at d = {numbers(under, 'g')}" if len(under) else ""),
+    )
+
+
+def focusing_ends_peaked(local_entropy: pd.DataFrame) -> Finding:
+    """At the end of focusing BP its distribution is strongly peaked on the solution, in every run."""
+    runs = local_entropy.drop_duplicates("sample")
+    runs = runs[runs["solved"] == 1]
+    require(len(runs) >= FEWEST and runs["peak"].notna().all(), f"{FEWEST} solutions of a solver with messages needed")
+    return all_of(
+        above("smallest mean square of the last magnetizations over solutions", smallest(runs["peak"]), PEAKED),
+        detail=f"{len(runs)} solutions, mean {runs['peak'].mean():.3f}",
     )

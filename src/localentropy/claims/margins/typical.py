@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from localentropy.claims.conditions import Finding, all_of, below, falls, printed, require
+from localentropy.claims.conditions import Finding, all_of, below, falls, numbers, printed, require
 
 CAPACITY = "0.833"
 """Critical capacity of the binary perceptron in the literature that the paper cites (Krauth and Mézard, 1989)."""
@@ -28,3 +28,15 @@ def distance_falls_with_margin(typical: pd.DataFrame) -> Finding:
     distances = {alpha: 0.5 * (1.0 - line["q"].to_numpy()) for alpha, line in lines.groupby("alpha")}
     detail = ", ".join(f"α = {alpha:g}: from {d[0]:.4f} to {d[-1]:.4f}" for alpha, d in distances.items())
     return all_of(falls("distance", *distances.values(), along="κ"), detail=detail)
+
+
+def larger_margins_are_rarer(typical: pd.DataFrame, largest_margin: pd.DataFrame) -> Finding:
+    """The entropy of solutions decreases with their margin at every α, and the largest margin with α."""
+    lines = [line.sort_values("margin")["entropy"] for _, line in typical.groupby("alpha")]
+    along = largest_margin.sort_values("alpha")
+    return all_of(
+        falls("entropy", *lines, along="κ"),
+        falls("largest margin", along["margin"], along="α"),
+        detail=f"{len(lines)} loads; largest margins {numbers(along['margin'].iloc[[0, -1]], '.3f')} at "
+        f"α = {numbers(along['alpha'].iloc[[0, -1]])}",
+    )

@@ -28,15 +28,19 @@ SERIES: dict[str, dict[str, Any]] = {
         "label": "random networks",
     },
     "local energy": {"color": COLORS[0], "marker": "o", "label": "mean over networks"},
+    "control": {"color": GREY, "marker": "x", "linestyle": ":", "label": "sharp control"},
     "chord": {"color": GREY, "linestyle": "--", "linewidth": 0.8, "label": "chord"},
 }
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """Against P: train error, and overlap. Below: train error after flips at the largest P that all networks solve."""
+    """Against P: train error, and overlap. Below: train error after flips at the largest P that all networks solve.
+
+    It is on logarithmic axes, and on linear ones up to the end of the chord.
+    """
     found = {name: tables[f"margins/binary_mlp_{name}"] for name in TITLES}
-    figure, axes = panels(3, 7.2, 6.2, rows=3)
+    figure, axes = panels(3, 7.2, 8.2, rows=4)
     for column, (name, table) in enumerate(found.items()):
         threshold = last_without_errors(table)
         overlaps = pd.concat([_overlaps(table, "overlap"), _overlaps(table, "untrained")])
@@ -45,21 +49,28 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             for series, points in data.assign(dataset=name).groupby("series", sort=False):
                 style = SERIES[str(series)]
                 if series == "chord":
-                    own[row].line(points["x"], points["y"], "chord", style, dataset=name)
+                    drawn = own[row].line(points["x"], points["y"], "chord", style, dataset=name)
                 else:
-                    own[row].points(points, str(series), style)
+                    drawn = own[row].points(points, str(series), style)
+                if row == 2 and series != "control":
+                    near = (points["x"] <= CHORD_TO).to_numpy()
+                    if series == "chord":
+                        own[3].line(points["x"], points["y"], drawn, style)
+                    else:
+                        own[3].points(points[near], drawn[near], style)
         own[0].set_title(_title(name, table), loc="right")
         for axis in own[:2]:
             axis.set(xscale="log", xlabel="training images $P$")
             axis.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
             axis.xaxis.set_major_formatter(ScalarFormatter())
             axis.xaxis.set_minor_formatter(NullFormatter())
-        own[2].set(xlabel="fraction of flipped weights $d$")
+        for axis in own[2:]:
+            axis.set(xlabel="fraction of flipped weights $d$")
         if threshold is not None:
             for row, axis in enumerate(own[:2]):
                 axis.threshold(threshold, "" if row else f"{threshold:.0f}", "threshold", at=0.6, dataset=name)
             own[2].set_title(f"$P$ = {threshold:.0f}", loc="right")
-    for row, label in enumerate(("train error", "overlap", "train error after flips")):
+    for row, label in enumerate(("train error", "overlap", "train error after flips", "train error after flips")):
         axes[3 * row].set_ylabel(label)
     top = figure.data.query("series == 'train error'")["y"].max()
     for axis in axes[:3]:
@@ -68,10 +79,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(ylim=(0.0, 1.02))
         axis.axhline(1.0, color=GREY, linewidth=0.8)
     axes[3].legend(loc="upper left", bbox_to_anchor=(0.0, 0.95))
-    for axis in axes[6:]:
+    for axis in axes[9:]:
+        axis.set(xlim=(0.0, CHORD_TO), ylim=(0.0, None))
+    for axis in axes[6:9]:
         small_rates(axis, LINEAR)
         axis.set(xscale="log", ylim=(-0.1 * LINEAR, 1.0))
-    for axis in [axis for axis in axes[6:] if axis.get_legend_handles_labels()[0]][:1]:
+    for axis in [axis for axis in axes[6:9] if axis.get_legend_handles_labels()[0]][:1]:
         axis.legend(loc="lower right")
     letter(axes)
     return Drawing(figure, CAPTION, _settings(found, scale))
@@ -96,13 +109,19 @@ def _overlaps(table: pd.DataFrame, series: str) -> pd.DataFrame:
 
 
 def _energies(table: pd.DataFrame, patterns: float | None) -> pd.DataFrame:
-    """Mean train error after flips at one P, and at the same distances the chord from zero to `CHORD_TO`."""
-    rows = table[(table["quantity"] == "flipped_train_error") & (table["patterns"] == patterns)]
-    points = rows.groupby("distance")["value"].agg(y="mean", y_err="sem", samples="size").reset_index(names="x")
+    """Mean train error after flips at one P, that of the control, and the chord from zero to `CHORD_TO`."""
+    points, control = (
+        table[(table["quantity"] == quantity) & (table["patterns"] == patterns)]
+        .groupby("distance")["value"]
+        .agg(y="mean", y_err="sem", samples="size")
+        .reset_index(names="x")
+        for quantity in ("flipped_train_error", "flipped_control_error")
+    )
     end = points.loc[points["x"] == CHORD_TO, "y"]
     x = points.loc[points["x"] <= CHORD_TO, "x"] if len(end) else points["x"][:0]
     chord = pd.DataFrame({"x": x, "y": x * end.max() / CHORD_TO, "y_err": 0.0})
-    return pd.concat([points.assign(series="local energy"), chord.assign(series="chord")])
+    series = {"local energy": points, "control": control, "chord": chord}
+    return pd.concat([own.assign(series=name) for name, own in series.items()])
 
 
 def _title(name: str, table: pd.DataFrame) -> str:
@@ -126,7 +145,8 @@ CAPTION = (
     "error. Up to the vertical line no network makes a train error. (d)–(f) Overlap of two networks after their hidden "
     "units are matched, layer by layer. Grey points are random networks, and the grey line is at equal networks. (g)–(i) "
     f"Train error, at the P of the vertical line, after each weight is flipped with probability d. The dashed chord is a "
-    f"straight line from zero to d = {CHORD_TO:g}: a convex curve lies below it."
+    f"straight line from zero to d = {CHORD_TO:g}: a convex curve lies below it. Crosses: a sharp control, random networks on "
+    "the classes that they give the images themselves. (j)–(l) The same without the control, on linear axes."
 )
 
 
@@ -142,6 +162,7 @@ def _settings(tables: Mapping[str, pd.DataFrame], scale: str) -> dict[str, str]:
         "train error": "a tie of the largest outputs is an error",
         "units are matched": "by permutations and signs",
         "axis of (g)–(i)": f"linear below {LINEAR:g} and logarithmic above; {_each(tables, 'flip_draws')} draws of the flips",
+        "sharp control": "the networks before training; images of which they have two largest outputs are left out",
         "convexity": f"judged up to d = {CHORD_TO:g}",
         "chosen here": "pixels are +1 above the median of their image and −1 otherwise, and the last one is left out; "
         f"widths; P; real weights that start uniform in ±{_each(tables, 'spread')}; logits "

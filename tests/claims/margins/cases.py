@@ -1,0 +1,15 @@
+"""What no general change of the tables of the paper on margins finds: verdicts on tables that are changed by hand."""
+
+from __future__ import annotations
+
+from localentropy.claims.conditions import Verdict
+from tests.claims.cases import HandMade, near, put
+
+CASES: HandMade = {
+    "M16": {
+        "a shell after growth": (
+            Verdict.NOT_REPRODUCED,
+            put("franz_parisi_margin", "entropy", -0.01, margin_ref=near(0.3), distance=near(0.0184)),
+        ),
+    },
+}
