@@ -24,6 +24,7 @@ ABSCISSAE = {
     "margin_ref",
     "margin_effective",
     "distance",
+    "regularization",
     "units",
     "beta",
 } | {"distance_typical", "x", "layer", "other", "sigma", "epoch"}

@@ -53,4 +53,18 @@ CASES: HandMade = {
             put("manifold_runs", "generalization_error", lambda rows: 0.3 + 0.2 * (-1.0) ** rows["sample"], **peak),
         ),
     },
+    "G15": {
+        "many units need more": (
+            Verdict.NOT_REPRODUCED,
+            put("descent", "success", lambda rows: (rows["alpha"] > 10).astype(float), **wide),
+        ),
+    },
+    "G16": {
+        "no loss above the load": (
+            Verdict.NOT_REPRODUCED,
+            put(
+                "bayes_committee_2", "linear_error", lambda rows: 1.05 * rows["bayes_error"], alpha=above(3.9)
+            ),
+        ),
+    },
 }  # fmt: skip

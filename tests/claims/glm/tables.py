@@ -31,7 +31,13 @@ def glass() -> pd.DataFrame:
 def bayes_committee_2() -> pd.DataFrame:
     alpha = np.linspace(1.0, 4.0, 31)
     specialization = np.where(alpha > 2.05, 0.4 * (alpha - 2.05), 0.0)
-    return pd.DataFrame({"model": "committee_2", "alpha": alpha, "specialization": specialization})
+    table = pd.DataFrame({"model": "committee_2", "alpha": alpha, "specialization": specialization})
+    return table.assign(bayes_error=0.4 / alpha, linear_error=(0.4 + 0.1 * specialization + 1e-4 * alpha) / alpha)
+
+
+def units_specialization() -> pd.DataFrame:
+    units = np.array([2, 3, 9, 33, 65])
+    return pd.DataFrame({"units": units, "alpha": 3.2 * units**2 * (1.0 - 1.0 / units)})
 
 
 def committee_evolution() -> pd.DataFrame:
@@ -59,6 +65,12 @@ def bayes_binary() -> pd.DataFrame:
     return table.assign(free_entropy=free_entropy, bayes_error=np.where(found, 0.0, 0.2))
 
 
+def bayes_phase_retrieval() -> pd.DataFrame:
+    """The overlap that messages without the teacher have, up to the threshold 1.1285."""
+    alpha = np.array([0.1, 0.5, 0.7, 0.9, 1.05, 1.1, 1.1284])
+    return pd.DataFrame({"start": "uninformed", "alpha": alpha, "overlap": 0.5 * alpha})
+
+
 def _messages(loads: tuple[float, ...], threshold: float, slope: float, seed: int) -> pd.DataFrame:
     stream = np.random.default_rng(seed)
     rows = []
@@ -75,6 +87,10 @@ def amp_binary() -> pd.DataFrame:
     return _messages((0.5, 1.0, 1.3, 1.4, 1.47, 1.6, 1.8), 1.49, 0.58, 1).assign(prior="binary", channel="sign")
 
 
+def amp_perceptron() -> pd.DataFrame:
+    return _messages((0.5, 1.0, 2.0, 5.0), math.inf, 0.1, 6).assign(prior="gaussian", channel="sign")
+
+
 def amp_phase_retrieval() -> pd.DataFrame:
     return _messages((0.9, 1.05, 1.1, 1.2, 1.3), 1.13, 0.5, 2).assign(prior="gaussian", channel="absolute")
 
@@ -83,6 +99,7 @@ def bayes_perceptron() -> pd.DataFrame:
     alpha = np.array([0.1, *LOADS, 20.0, 50.0, 100.0])
     return pd.DataFrame(
         {"model": "perceptron", "start": "uninformed", "alpha": alpha, "bayes_error": 0.4 / (1 + alpha)}
+        | {"overlap": 0.1 * alpha}
     )
 
 
@@ -114,12 +131,17 @@ def _manifold_error(student: str, alpha: np.ndarray) -> np.ndarray:
     return smooth + (0.3 * np.exp(-5 * np.abs(np.log(alpha))) if student == "ridgeless" else 0.0)
 
 
+def _training_loss(alpha: np.ndarray) -> np.ndarray:
+    return 0.2 * alpha / (1 + alpha)
+
+
 def manifold() -> pd.DataFrame:
     alpha = np.array([0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.1, 1.4, 2.0, 4.0, 10.0])
     frames = [
         pd.DataFrame({"student": name, "alpha": alpha, "generalization_error": _manifold_error(name, alpha)})
         for name in ("ridgeless", "optimal")
     ]
+    frames = [frame.assign(training_loss=_training_loss(alpha)) for frame in frames]
     return pd.concat(frames, ignore_index=True).assign(loss="square", inputs_per_feature=0.1)
 
 
@@ -131,6 +153,7 @@ def manifold_runs() -> pd.DataFrame:
             "generalization_error": float(_manifold_error(name, np.array(alpha)))
             * (1 + 0.02 * stream.standard_normal())
         }
+        | {"training_loss": float(_training_loss(np.array(alpha))) * (1 + 0.01 * stream.standard_normal())}
         for name in ("ridgeless", "optimal")
         for features in ("nonlinear", "gaussian")
         for alpha in (0.3, 0.5, 1.0, 2.0, 4.0)
@@ -189,8 +212,8 @@ def descent() -> pd.DataFrame:
                 | {"loss_midway": 0.1, "success": float(sample < round(20 * share))}
                 for sample in range(20)
             ]
-    for d in (20, 40):
-        for alpha in (1.0, 1.5, 1.8, 2.02, 2.2, 2.5, 3.0):
+    for d in (50, 100):
+        for alpha in (1.0, 1.5, 1.8, 2.02, 2.2, 2.5, 3.0, 20.0):
             # The slowest are on a power law with an exponent of 2 to 2.2.
             loss = 4e-5 if alpha == 2.02 else 1e-8
             rows += [
@@ -200,3 +223,28 @@ def descent() -> pd.DataFrame:
                 for sample in range(6)
             ]
     return pd.DataFrame(rows).assign(converged=1.0)
+
+
+REAL = [(data, kind) for data in ("mnist", "fashion_mnist") for kind in ("random_features", "pixels")]
+
+
+def real_theory() -> pd.DataFrame:
+    rows = [
+        {"dataset": data, "features": kind, "regularization": ridge, "n": n, "square_error": 0.1 + 10 / n}
+        for data, kind in REAL
+        for ridge in (1e-5, 0.3)
+        for n in (50, 100, 200, 400, 800)
+    ]
+    return pd.DataFrame(rows)
+
+
+def real_runs() -> pd.DataFrame:
+    """On the theory, but for pixels at the smallest ridge, by up to a half."""
+    stream = np.random.default_rng(7)
+    rows = []
+    for row in real_theory().to_dict("records"):
+        far = 1.0 + 0.5 * (row["n"] == 200) if row["regularization"] < 0.1 and row["features"] == "pixels" else 1.0
+        for draw in range(8):
+            noise = 1 + 0.01 * stream.standard_normal()
+            rows.append(row | {"draw": draw, "square_error": row["square_error"] * far * noise})
+    return pd.DataFrame(rows)

@@ -36,6 +36,8 @@ PLAIN, ABOUT = 7.0, 0.5
 """Printed: what one unit needs, "~7". A load within ABOUT of it agrees: half of the last digit."""
 SURE = 2.0
 """Standard errors by which half-points and shares move with the size."""
+ENOUGH = 3.0
+"""Standard errors by which fewer samples are fewer."""
 STILL = 0.25
 """A half-point that moves by less between the smallest and the largest size, errors included, has settled."""
 
@@ -127,6 +129,24 @@ def one_unit_needs_seven(descent: pd.DataFrame) -> Finding:
         detail=f"half at α = {numbers(values, '.2f')} ± {numbers(errors, '.1g')} for d = {numbers(sizes, 'g')}: "
         f"{doubling:+.2f} a doubling of d, by which it is {PLAIN:g} at {_reached(doubling, one)}; nine of ten succeed "
         f"first at α = {nearly:g} at d = {sizes[-1]}",
+    )
+
+
+def many_units_need_fewer_samples(descent: pd.DataFrame) -> Finding:
+    """With as many units as inputs, half of the runs find the teacher at a smaller load than with one unit."""
+    require(descent["success"].notna().all(), "a run without an outcome")
+    cells = success_fractions(descent, ["student", "d", "alpha"], descent["success"])
+    cells = cells[cells["runs"] >= FEWEST]
+    points = {key: last_half_point(own) for key, own in cells.groupby(["student", "d"])}
+    sizes = sorted({d for _, d in points if {("plain", d), ("wide", d)} <= points.keys()})
+    found = [(d, *points["plain", d], *points["wide", d]) for d in sizes]
+    found = [each for each in found if np.isfinite(each).all()]
+    require(found, f"a number of inputs where {FEWEST} runs of both students are on both sides of one half needed")
+    _, one, error, many, other = found[-1]
+    less, spread = one - many, float(np.hypot(error, other))
+    return all_of(
+        above("α where half succeed, one unit minus many units, largest d", less, 0.0, spread, by=ENOUGH, or_open=True),
+        detail="; ".join(f"d = {d}: {a:.2f} ± {b:.1g} and {c:.2f} ± {e:.1g}" for d, a, b, c, e in found),
     )
 
 

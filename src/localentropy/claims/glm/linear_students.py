@@ -35,6 +35,8 @@ SURE = 3.0
 """Standard errors within which simulations agree."""
 PEAK = 0.4
 """The text's picture has a peak at n = p. Chosen here: an error above this. Guessing has 1/2."""
+GUESSING, OF_GUESSING = 0.5, 0.02
+"""The square loss (y − x)²/2 of the output 0, and the part of it that is no difference. Chosen here."""
 NEAR = 0.05
 """A load this close to n = p is at the peak, relative."""
 BESIDE = 0.2
@@ -178,6 +180,28 @@ def gaussian_features_do_the_same(equivalence: pd.DataFrame, equivalence_runs: p
         below(f"{SURE:g} SE of a student's mean difference, in parts of the error", seen, RESOLVED).open_if(True),
         detail=f"true minus Gaussian, mean over loads, {told}; Gaussian features (theory): {'; '.join(words)}",
     )
+
+
+def training_losses_are_those_of_theory(manifold: pd.DataFrame, manifold_runs: pd.DataFrame) -> Finding:
+    """On a hidden manifold the mean training loss of students is that of the theory, at every load."""
+    runs = manifold_runs[manifold_runs["d"] == manifold_runs["d"].max()]
+    require(runs["training_loss"].notna().all(), "a run without a training loss")
+    conditions, words = [], []
+    for (features, student), own in runs.groupby(["features", "student"]):
+        name = f"{student} student on {features} features"
+        line = _distinct(manifold[manifold["student"] == student])
+        cells = own.groupby("alpha")["training_loss"].agg(["mean", "sem", "size"])
+        cells = cells[cells["size"] >= FEWEST]
+        known = len(line) > 1 and line["training_loss"].notna().all() and len(cells) > 2
+        require(known, f"three loads with {FEWEST} runs, and their theory, needed: {name}")
+        theory = np.interp(np.log(cells.index), np.log(line["alpha"]), line["training_loss"], left=np.nan, right=np.nan)
+        apart = np.abs(cells["mean"] - theory)
+        off = largest(apart / (SURE * cells["sem"] + OF_GUESSING * GUESSING))
+        conditions.append(
+            below(f"largest |loss − theory| / ({SURE:g} SE + {OF_GUESSING * GUESSING:g}), {name}", off, 1.0)
+        )
+        words.append(f"{name}: at most {largest(apart):.2g} apart")
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def _between(table: pd.DataFrame) -> pd.DataFrame:

