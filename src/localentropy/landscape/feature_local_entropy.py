@@ -70,16 +70,16 @@ def feature_local_entropy(
     reference = require_signs("reference", reference, (instance.N,)).astype(np.float64)
     threshold = threshold_of(instance, margin)
     rows = []
-    for distance in wanted:
-        passing = _AtDistance(TwoLevelInputs(instance, threshold), reference, 1.0 - 2.0 * distance, damping)
+    for target in wanted:
+        passing = _AtDistance(TwoLevelInputs(instance, threshold), reference, 1.0 - 2.0 * target, damping)
         iterations = sum(1 for _ in passing.updates(max_iterations, tolerance))
         residual = float(passing.residual)
         converged = residual < tolerance and bool(satisfies(instance, passing.means, threshold))
         entropy = float(passing.free_entropy()) + math.log(2.0) if converged else math.nan
-        rows.append((0.5 * (1.0 - float(reference @ passing.means) / instance.N), entropy, passing.gamma))
-        rows[-1] += (converged, residual, iterations)
-    distance, entropy, field, converged, residual, iterations = np.array(rows, dtype=float).reshape(-1, 6).T
-    return LocalEntropy(distance, entropy, field, converged == 1, residual, iterations.astype(int))
+        distance = 0.5 * (1.0 - float(reference @ passing.means) / instance.N)
+        rows.append((distance, entropy, passing.gamma, converged, residual, iterations))
+    reached, entropies, fields, done, residuals, updates = np.array(rows, dtype=float).reshape(-1, 6).T
+    return LocalEntropy(reached, entropies, fields, done == 1, residuals, updates.astype(int))
 
 
 class _AtDistance(MessagePassing):
