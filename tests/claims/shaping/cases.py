@@ -49,6 +49,17 @@ CASES: HandMade = {
         )
         for name, level in (("fashion_noise", 0.3), ("shuffled_noise", 0.39))
     },
+    "S26": {
+        f"a wide spectrum of {name}, {rule}": (
+            Verdict.NOT_REPRODUCED,
+            put(
+                "tree_spectra", "value", lambda rows: 10.0 * rows["value"],
+                quantity="eigenvalue", rule=rule, algorithm=name,
+            ),
+        )
+        for rule in ("all", "without_lal")
+        for name in ("fbp", "elal")
+    },
     "S24": {
         "not falling": (
             Verdict.NOT_REPRODUCED,
