@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from localentropy.errors import DomainError
-from localentropy.theory import RandomFeatures, alpha_c, franz_parisi, kappa_max, typical
+from localentropy.theory import RandomFeatures, alpha_c, franz_parisi, kappa_max, typical, typical_distance
 
 GOOD: dict[str, Any] = {"alpha_T": 3.0, "inv_alpha": 1.2}
 
@@ -79,3 +79,8 @@ def test_an_activation_that_fails_is_named(function):
     with pytest.raises(DomainError, match=r"activation = <function .* fails at") as refused:
         typical(RandomFeatures(activation=function, **GOOD))
     assert "\n" not in str(refused.value)
+
+
+def test_typical_distance_from_references_of_very_large_margins_is_refused():
+    with pytest.raises(DomainError, match=r"margin_ref = 125.27.* is 199.5 deviations .* found up to about 150"):
+        typical_distance(RandomFeatures(80.0, 64881.0, activation="tanh"))

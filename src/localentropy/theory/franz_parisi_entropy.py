@@ -18,7 +18,7 @@ from numpy.polynomial import Polynomial
 from scipy.special import entr, xlog1py
 
 from localentropy.arguments import require_choice
-from localentropy.errors import ConvergenceError
+from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.jets import Jet, exp, expm1, log, variables
 from localentropy.numerics.saddle_point import TOLERANCE, Array, FreeEntropy, StationaryPoint, solve, solve_equilibrated
@@ -46,6 +46,9 @@ CLOSE_MARGINS = 0.05
 then singular at its maximum, where the fields that both feel coincide."""
 SAME_MARGINS = 1e-6
 """Margins closer than this have the overlap at the maximum in closed form, to the square of it."""
+FAR_MARGINS = 150.0
+"""Margins further apart than this, in their unit, leave so few references that rounding hides what a student and its
+reference share. At 130 the maximum was always found, at 200 it was not."""
 CLOSEST = 0.005
 """Relative distance from the maximum up to which the branches start nearer to it where the patterns hardly pull."""
 START_GAPS = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0)
@@ -240,17 +243,31 @@ class FranzParisiCurve:
         if self._gap < CLOSE_MARGINS:
             return self._around_maximum()[0]
         if self._maximum is None:
-            position = math.log(self._near)
-            for _ in range(20):
-                point = self.point(position)
-                move = -point.slope(0) / point.curvature(0)
-                position += min(max(move, -0.2), 0.2)
-                if abs(move) < TOLERANCE:
-                    break
-            else:
-                raise ConvergenceError("distance of typical solutions", {"distance": math.exp(position)}, abs(move))
-            self._maximum = math.exp(position)
+            try:
+                self._maximum = self._found_maximum()
+            except ConvergenceError:
+                if self._gap < FAR_MARGINS:
+                    raise
+                raise DomainError(
+                    f"margin_ref = {self.reference.covariances.margin:.12g} is {self._gap:.4g} deviations of a "
+                    f"pre-activation above the margin: typical distances are found up to about {FAR_MARGINS:g}"
+                ) from None
         return self._maximum
+
+    def _found_maximum(self) -> float:
+        """The distance at which the slope vanishes.
+
+        Raises:
+            ConvergenceError: it was not found.
+        """
+        position = math.log(self._near)
+        for _ in range(20):
+            point = self.point(position)
+            move = -point.slope(0) / point.curvature(0)
+            position += min(max(move, -0.2), 0.2)
+            if abs(move) < TOLERANCE:
+                return math.exp(position)
+        raise ConvergenceError("distance of typical solutions", {"distance": math.exp(position)}, abs(move))
 
     def outwards(self, distances: Iterable[float]) -> list[float]:
         """Distances from where the branches start, so that each point starts from its neighbour."""
