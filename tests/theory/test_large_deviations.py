@@ -243,7 +243,7 @@ def test_twice_the_nodes(name, epsilon):
         assert point is not None
         coordinates = point.coordinates + 0.3 * stream.standard_normal(len(NAMES + model.weights.group_names))
         coordinates[FIELD] = abs(coordinates[FIELD])
-        problems = [LargeDeviations(model, logit(distance), epsilon, finer) for finer in (1, 2)]
+        problems = [LargeDeviations(model, logit(distance), epsilon, finer=finer) for finer in (1, 2)]
         once, twice = (jet_of(problem, coordinates, problem.controls()) for problem in problems)
         assert once.value == pytest.approx(twice.value, abs=1e-11)
         np.testing.assert_allclose(once.gradient, twice.gradient, atol=1e-10)

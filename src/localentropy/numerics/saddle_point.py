@@ -75,6 +75,10 @@ class FreeEntropy(ABC):
         """Make approximate second derivatives exact at the next evaluation. False if they always are exact."""
         return False
 
+    def exact(self) -> FreeEntropy:
+        """This free entropy with exact second derivatives."""
+        return self
+
 
 def sizes(names: Sequence[str], coordinates: Array) -> Array:
     """Scales of coordinates by their names: 1 for logarithms, the size of others.

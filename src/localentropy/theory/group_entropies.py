@@ -19,6 +19,7 @@ import numpy as np
 
 from localentropy.errors import DomainError
 from localentropy.numerics.continuation import Branch
+from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.saddle_point import TOLERANCE, Array, StationaryPoint
 from localentropy.quantities import OVERLAP, REPLICAS_OF_GROUP
 from localentropy.theory.group_sites import free_groups
@@ -169,6 +170,7 @@ class _Curve:
         self.typical = typical_point(model)
         self.order = model.values(self.typical.coordinates)
         self._branch: Branch | None = None
+        self._known = Curvature(), Curvature()
 
     def at(self, overlap: float) -> GroupEntropy:
         """The groups at an overlap, which is not below those asked for before.
@@ -216,7 +218,7 @@ class _Curve:
     def _problem(self, position: float) -> AtOverlap:
         """The free entropy at ln (q1 - q)/(1 - q1), q the overlap of typical solutions."""
         excess, v = self.order.v / (1.0 + math.exp(-position)), self.order.v / (1.0 + math.exp(position))
-        return AtOverlap(self.model, math.log(self.order.q + excess) - math.log(v), self.epsilon)
+        return AtOverlap(self.model, math.log(self.order.q + excess) - math.log(v), self.epsilon, known=self._known)
 
     def _first(self, problem: AtOverlap) -> Array:
         """Coordinates near a solution. At y = 1 all but delta_hat are those of typical solutions."""

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import REORDERED, kernel, subroutine
+from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 from localentropy.numerics.jets import Jet, Number, compose, plain
 from localentropy.numerics.quadrature import RANGE, doubly_crowded, next_node
@@ -27,7 +28,7 @@ _SHIFT = 1.2
 
 def grouped(
     common: Jet, free: Jet, delta: Jet, teacher: Number, epsilon: Jet, margin: float, finer: int = 1,
-    central: bool = False,
+    central: bool = False, curvature: Curvature | None = None,
 ) -> Jet:  # fmt: skip
     """Log fraction of students of a group whose stability on a pattern is at least the margin, nats.
 
@@ -45,13 +46,16 @@ def grouped(
         margin: kappa, of either sign.
         finer: how many times more nodes all integrals have.
         central: whether second derivatives are central differences, where they are differences.
+        curvature: second derivatives at the points before, which are corrected.
 
     Raises:
         ValueError: outside of the domain.
     """
     arguments = (common, free, delta, teacher, epsilon)
     if epsilon.value > 0.0:
-        return differentiated(lambda point: _grouped(point, margin, SPACING / finer, finer), arguments, central)
+        return differentiated(
+            lambda point: _grouped(point, margin, SPACING / finer, finer), arguments, central, curvature
+        )
     value, gradient, hessian = _limit(np.array([*map(plain, arguments)]), margin, SPACING / finer)
     if math.isnan(value):
         raise ValueError("outside of the domain")

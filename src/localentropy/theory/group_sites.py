@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from localentropy.numerics.compiled import REORDERED, kernel, subroutine
+from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.gaussian_kernels import exp, log
 from localentropy.numerics.jets import Jet, Number, compose, plain
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
@@ -31,8 +32,9 @@ _BLOCK_SPACING = 0.08
 
 
 def grouped(
-    q_hat: Jet, delta_hat: Jet, field: Jet | None, r_hat: Number, epsilon: Jet, finer: int = 1, central: bool = False
-) -> Jet:
+    q_hat: Jet, delta_hat: Jet, field: Jet | None, r_hat: Number, epsilon: Jet, finer: int = 1, central: bool = False,
+    curvature: Curvature | None = None,
+) -> Jet:  # fmt: skip
     """Log number of states of the weights of a student in a group, less delta_hat / 2 and the field; nats per weight.
 
     At y = 1 / epsilon it is epsilon times the mean over x of ln of the sum over the reference's weight s = +-1 of
@@ -52,6 +54,7 @@ def grouped(
         epsilon: 1 / y.
         finer: how many times more nodes all integrals have.
         central: whether second derivatives are central differences, where they are differences.
+        curvature: second derivatives at the points before, which are corrected.
 
     Raises:
         ValueError: outside of the domain.
@@ -59,7 +62,9 @@ def grouped(
     arguments = (q_hat, delta_hat, 0.0 if field is None else field, r_hat, epsilon)
     if epsilon.value > 0.0:
         signs = 1 if field is None else 2
-        return differentiated(lambda point: _grouped(point, signs, SPACING / finer, finer), arguments, central)
+        return differentiated(
+            lambda point: _grouped(point, signs, SPACING / finer, finer), arguments, central, curvature
+        )
     rule = unit_legendre(finer * LIMIT_NODES)
     value, gradient, hessian = _limit(*map(plain, arguments[:4]), *rule)
     if math.isnan(value):

@@ -13,12 +13,14 @@ The external entropy is the derivative of F by epsilon.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.jets import Jet, Number, exp, logistic, variables
 from localentropy.numerics.saddle_point import Array, FreeEntropy
 from localentropy.theory import group_patterns, group_sites
@@ -68,18 +70,60 @@ def group_of(model: Model, y: Sequence[Jet], epsilon: Jet) -> Group:
     return x._replace(latent=model.weights.group_order_parameters(y[len(NAMES) :], x))
 
 
-def without_distance(model: Model, x: Group, alpha: Number, finer: int = 1, central: bool = False) -> Jet:
+Curvatures = tuple[Curvature, Curvature]
+"""Second derivatives of the terms of sites and of patterns, which hardly change from one point to the next."""
+
+
+def without_distance(
+    model: Model, x: Group, alpha: Number, finer: int = 1, central: bool = False, known: Curvatures | None = None
+) -> Jet:
     """F less 2 d times the field (docs/margins/theory.md eq. 45), nats per weight."""
-    rule = finer, central
-    field = model.weights.group_field(x)
-    entropy = group_sites.grouped(x.q_hat, x.delta_hat, x.field, field, x.epsilon, *rule)
+    of_sites, of_patterns = known or (None, None)
+    r_hat = model.weights.group_field(x)
+    entropy = group_sites.grouped(x.q_hat, x.delta_hat, x.field, r_hat, x.epsilon, finer, central, of_sites)
     entropy = entropy - 0.5 * x.q_hat * (x.v + x.delta) + 0.5 * (1.0 - x.epsilon) * (x.delta_hat * x.v)
     entropy = entropy + model.weights.group_entropy(x, alpha)
-    return entropy + alpha * group_patterns.grouped(*model.group_covariances(x), x.epsilon, model.margin, *rule)
+    at = model.group_covariances(x)
+    return entropy + alpha * group_patterns.grouped(*at, x.epsilon, model.margin, finer, central, of_patterns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfGroups(FreeEntropy):
+    """F of groups, whose integrals have exact first derivatives only.
+
+    Attributes:
+        finer: how many times more nodes integrals have.
+        central: whether second derivatives that are differences are central ones.
+        known: second derivatives at points before, shared along a curve; they are corrected.
+    """
+
+    finer: int = 1
+    central: bool = False
+    known: Curvatures | None = field(default=None, compare=False)
+
+    def refresh(self) -> bool:
+        """Take differences again."""
+        for curvature in self.known or ():
+            curvature.forget()
+        return self.known is not None
+
+    def exact(self) -> OfGroups:
+        """With second derivatives to 1e-9."""
+        return self if self.known is None else replace(self, central=True, known=None)
+
+    @abstractmethod
+    def group(self, y: Sequence[Jet], controls: Sequence[Jet]) -> Group:
+        """The order parameters."""
+
+    def order_parameters(self, coordinates: Array) -> Group:
+        """The order parameters, as jets of coordinates and controls."""
+        n = len(coordinates)
+        jets = variables(np.concatenate([coordinates, self.controls()]))
+        return self.group(jets[:n], jets[n:])
 
 
 @dataclass(frozen=True)
-class LargeDeviations(FreeEntropy):
+class LargeDeviations(OfGroups):
     """F = Psi / y of a model at a distance, nats per weight.
 
     Controls: logit of twice the distance, ln alpha, and epsilon where it is given.
@@ -88,15 +132,11 @@ class LargeDeviations(FreeEntropy):
         model: the model at the margin of the solutions counted.
         logit_distance: the logit of 2 d.
         epsilon: 1 / y; None for the one at which the external entropy vanishes, whose logarithm is the last coordinate.
-        finer: how many times more nodes integrals have.
-        central: whether second derivatives that are differences are central ones.
     """
 
     model: Model
     logit_distance: float
     epsilon: float | None = 0.0
-    finer: int = 1
-    central: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -124,14 +164,8 @@ class LargeDeviations(FreeEntropy):
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
         """F."""
         x = self.group(coordinates, controls)
-        entropy = without_distance(self.model, x, exp(controls[LOG_ALPHA]), self.finer, self.central)
+        entropy = without_distance(self.model, x, exp(controls[LOG_ALPHA]), self.finer, self.central, self.known)
         return entropy + logistic(controls[LOGIT_DISTANCE]) * coordinates[FIELD]
-
-    def order_parameters(self, coordinates: Array) -> Group:
-        """The order parameters, as jets of coordinates and controls."""
-        n = len(coordinates)
-        jets = variables(np.concatenate([coordinates, self.controls()]))
-        return self.group(jets[:n], jets[n:])
 
 
 @dataclass(frozen=True)
@@ -164,7 +198,7 @@ class AtField(FreeEntropy):
 
 
 @dataclass(frozen=True)
-class AtOverlap(FreeEntropy):
+class AtOverlap(OfGroups):
     """F of groups of y solutions at a mutual overlap, without a reference (docs/margins/theory.md eq. 49).
 
     F is the log number of groups, divided by y, nats per weight. Controls: logit of q1, ln alpha, epsilon.
@@ -173,15 +207,11 @@ class AtOverlap(FreeEntropy):
         model: the model at the margin of the solutions counted.
         logit_overlap: the logit of q1.
         epsilon: 1 / y.
-        finer: how many times more nodes integrals have.
-        central: whether second derivatives that are differences are central ones.
     """
 
     model: Model
     logit_overlap: float
     epsilon: float
-    finer: int = 1
-    central: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -206,13 +236,7 @@ class AtOverlap(FreeEntropy):
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
         """F."""
         x = self.group(coordinates, controls)
-        return without_distance(self.model, x, exp(controls[LOG_ALPHA]), self.finer, self.central)
-
-    def order_parameters(self, coordinates: Array) -> Group:
-        """The order parameters, as jets of coordinates and controls."""
-        n = len(coordinates)
-        jets = variables(np.concatenate([coordinates, self.controls()]))
-        return self.group(jets[:n], jets[n:])
+        return without_distance(self.model, x, exp(controls[LOG_ALPHA]), self.finer, self.central, self.known)
 
 
 def no_epsilon(other: Jet) -> Jet:

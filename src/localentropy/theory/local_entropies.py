@@ -23,6 +23,7 @@ from numpy.polynomial import Polynomial
 from localentropy.arguments import require_choice
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.continuation import Branch
+from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.quadrature import unit_legendre
 from localentropy.numerics.saddle_point import (
     TOLERANCE,
@@ -59,7 +60,7 @@ FARTHEST_START = 2.0
 """Largest distance of the solution there from the guess, in a coordinate: farther ones belong to other states."""
 BETWEEN = 0.8
 """Distance at which curves at finite y start from the curve at y = infinity, in units of its widest distance."""
-SMALLEST_STEPS = (0.1, 0.01)
+SMALLEST_STEPS = (0.05, 0.005)
 """Smallest steps to small and to wide distances, in units of the first step. The curve ends where they fail."""
 FIRST_EPSILON = 1e-3
 """1 / y up to which solutions are found from those at y = infinity."""
@@ -73,6 +74,8 @@ THRESHOLD_START = 0.75
 """Load from which a threshold is looked for, in units of alpha_c."""
 THRESHOLD_DISTANCE = 0.02
 """Distance at which the slope is first brought to 0."""
+SLOW = 0.3
+"""Ratio of two steps from which on approximate second derivatives are taken again."""
 TANGENT_STEPS = 40
 """Steps of Newton's method to a state at a value of ln delta/v."""
 SCANNED = 16
@@ -119,6 +122,12 @@ class LocalEntropyThreshold(NamedTuple):
         external_entropy: Sigma there, nats per weight.
         replicas: y there.
         residual: the last correction of the order parameters' logarithms and of ln alpha or ln d.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, alpha_u
+        >>> found = alpha_u(Perceptron())
+        >>> round(found.distance, 6), round(found.external_entropy, 6), found.replicas
+        (0.020737, -0.19308, inf)
     """
 
     alpha: float
@@ -227,7 +236,7 @@ class Arm(Branch):
 
     def __init__(self, curve: Callable[[float], LargeDeviations], distance: float, start: Array, beyond: bool) -> None:
         super().__init__(
-            curve, "logit 2 d", LOGIT_DISTANCE, logit(distance), start, step=0.1, smallest_step=SMALLEST_STEPS[beyond]
+            curve, "logit 2 d", LOGIT_DISTANCE, logit(distance), start, step=0.2, smallest_step=SMALLEST_STEPS[beyond]
         )
         self._lost: ConvergenceError | None = None
 
@@ -402,12 +411,13 @@ class Groups:
         self.model = best.model
         self.epsilon = epsilon
         self.first = BETWEEN * best.widest
+        self._known = Curvature(), Curvature()
         self._start = self._started()
         self._arms: dict[bool, Arm] = {}
 
     def problem(self, logit_distance: float) -> LargeDeviations:
         """The free entropy at a distance."""
-        return LargeDeviations(self.model, logit_distance, self.epsilon)
+        return LargeDeviations(self.model, logit_distance, self.epsilon, known=self._known)
 
     def _started(self) -> Array:
         """Coordinates at the first distance, followed from y = infinity."""
@@ -419,11 +429,11 @@ class Groups:
         position = logit(self.first)
 
         def family(epsilon: float) -> LargeDeviations:
-            return LargeDeviations(self.model, position, epsilon)
+            return LargeDeviations(self.model, position, epsilon, known=self._known)
 
         if self.epsilon is not None and self.epsilon <= FIRST_EPSILON:
             return solve(family(self.epsilon), found.coordinates).coordinates
-        branch = Branch(family, "1/y", EPSILON, FIRST_EPSILON, found.coordinates, step=0.02)
+        branch = Branch(family, "1/y", EPSILON, FIRST_EPSILON, found.coordinates, step=0.05, smallest_step=1e-3)
         if self.epsilon is not None:
             return branch.to(self.epsilon).coordinates
         while branch.point.slope(EPSILON) < 0.0:
@@ -607,7 +617,7 @@ def _steepest(model: Model) -> LocalEntropyThreshold:
     from scipy.optimize import brentq
 
     start = model.at(alpha=_horizontal(model.at(alpha=1.0)).alpha)
-    problem = LargeDeviations(start, 0.0, None, central=True)
+    problem = LargeDeviations(start, 0.0, None, known=(Curvature(), Curvature()))
     n = len(problem.names)
     state, last, rise = _steep_place(start), math.inf, math.inf
     while rise <= last:
@@ -688,7 +698,7 @@ def at_ratio(problem: FreeEntropy, state: Array, control: int, ratio: float) -> 
     """
     n = len(problem.names)
     found = np.append(np.delete(np.arange(n), RATIO), n + control)
-    here, size = state.copy(), math.inf
+    here, last, size = state.copy(), math.inf, math.inf
     here[RATIO] = ratio
     for _ in range(TANGENT_STEPS):
         free = evaluate(problem, here[:n], here[n:])
@@ -700,9 +710,13 @@ def at_ratio(problem: FreeEntropy, state: Array, control: int, ratio: float) -> 
             ).T
         except np.linalg.LinAlgError:
             break
-        size = float(np.max(np.abs(step)))
+        last, size = size, float(np.max(np.abs(step)))
         here[found] += step * min(1.0, 1.0 / size)
         if size < TOLERANCE:
-            return here, float(response[-1]), size
+            if problem.exact() is problem:
+                return here, float(response[-1]), size
+            problem = problem.exact()
+        elif size > SLOW * last:
+            problem.refresh()
     named = dict(zip(("logit 2 d", "ln alpha"), here[n:].tolist(), strict=True))
     raise ConvergenceError("steepest or horizontal place", {"ln delta/v": ratio, **named}, size)

@@ -17,6 +17,7 @@ from localentropy.arguments import require_choice
 from localentropy.errors import ConvergenceError
 from localentropy.numerics.compiled import REORDERED, kernel, subroutine
 from localentropy.numerics.continuation import Branch
+from localentropy.numerics.curvature import Curvature, differences
 from localentropy.numerics.gaussian_kernels import exp, hazard, log, log_tail
 from localentropy.numerics.jets import Jet, Number, compose, expm1, logistic, plain, variables
 from localentropy.numerics.jets import exp as jet_exp
@@ -286,13 +287,16 @@ def franz_parisi_one_step(
     return found
 
 
-def differentiated(function: Gradient, point: Sequence[Number], central: bool = False) -> Jet:
+def differentiated(
+    function: Gradient, point: Sequence[Number], central: bool = False, curvature: Curvature | None = None
+) -> Jet:
     """A function as a jet: its gradient is exact, its second derivatives are differences of that.
 
     Args:
         function: value and gradient at a point.
         point: arguments of the function.
         central: whether differences are taken on both sides: relative errors are 1e-9 instead of 1e-5.
+        curvature: second derivatives at the points before, which are corrected; otherwise all differences are taken.
 
     Raises:
         ValueError: outside of the domain.
@@ -301,16 +305,16 @@ def differentiated(function: Gradient, point: Sequence[Number], central: bool = 
     value, gradient = function(values)
     if math.isnan(value):
         raise ValueError("outside of the domain")
-    hessian = np.zeros((len(point), len(point)))
-    for index in (index for index, part in enumerate(point) if isinstance(part, Jet)):
-        step = (3e-5 if central else 1e-5) * min(abs(values[index]), 1.0) or 1e-8
-        beside, before = values.copy(), values.copy()
-        beside[index] += step
-        if central:
-            before[index] -= step
-        other = function(before)[1] if central else gradient
-        hessian[index] = (function(beside)[1] - other) / (beside[index] - before[index])
-    return compose(value, gradient, 0.5 * (hessian + hessian.T), point)
+    units = np.where(values == 0.0, 1e-3, np.minimum(np.abs(values), 1.0))
+    places = [index for index, part in enumerate(point) if isinstance(part, Jet)]
+
+    def gradient_at(moved: Array) -> Array:
+        return function(moved)[1]
+
+    if central:
+        return compose(value, gradient, differences(gradient_at, values, units, places), point)
+    hessian = (curvature or Curvature()).at(gradient_at, values, gradient, units, places)
+    return compose(value, gradient, hessian, point)
 
 
 @subroutine(fastmath=REORDERED)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from localentropy.numerics.compiled import REORDERED, kernel, subroutine
+from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, SQRT_TWO_OVER_PI, erfcx, exp, hazard, log_tail
 from localentropy.numerics.jets import Array, Jet, Number, compose, plain
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, crowded, gaussian_node, unit_legendre
@@ -31,10 +32,6 @@ from localentropy.theory.step_patterns import PANEL_NODES, step_pair_term
 NODES = (40, 56, 28)
 """Numbers of nodes: in z (for a blunt reference), and in nu and tau, the student's own direction in the plane of x and
 y and its orthogonal."""
-
-NEAR, FAR = 1e-6, 0.1
-"""Changes of the parts of a student's pre-activation, in units of its own part: below the first, rounding decides what
-the gradient shows of the second derivatives; beyond the second, differences are taken again."""
 
 SOFT_SPACING = 0.14
 """Spacing of the nodes in z beside a soft reference."""
@@ -133,9 +130,7 @@ class PairEnergy:
     ) -> None:
         self.reference = reference
         self.nodes = nodes
-        self._curved = curved
-        self._hessian: Array | None = None
-        self._last: tuple[Array, Array] | None = None
+        self._curvature = Curvature() if curved else None
 
     def __call__(self, margin: float, covariances: Sequence[Number]) -> Jet:
         """G_E of a student of a margin, at its covariances s, X, V, Y, Z, R, nats.
@@ -146,13 +141,18 @@ class PairEnergy:
         parts = self._parts(covariances)
         point = _numbers(parts)
         value, gradient = self._by_parts(margin, point)
-        self._steer(margin, point, gradient)
-        assert self._hessian is not None
-        return compose(value, gradient, self._hessian, parts)
+        hessian = np.zeros((5, 5))
+        if self._curvature is not None:
+            places = range(5) if self.reference.teacher else (0, 1, 3, 4)
+            hessian = self._curvature.at(
+                lambda moved: self._by_parts(margin, moved)[1], point, gradient, _units(point), places
+            )
+        return compose(value, gradient, hessian, parts)
 
     def forget(self) -> None:
         """Take differences again at the next point."""
-        self._hessian = None
+        if self._curvature is not None:
+            self._curvature.forget()
 
     def value_and_gradient(self, margin: float, point: Array) -> tuple[float, Array]:
         """G_E and its derivatives, shape (6,), at s, X, V, Y, Z, R.
@@ -213,33 +213,6 @@ class PairEnergy:
         value, (_, by_X, by_V, by_Y, by_Z, by_R) = self.value_and_gradient(margin, covariances)
         by_a = 2.0 * a * by_X + root_Q * (by_Y + by_Z) + taught * by_R
         return value, np.array([by_a, 2.0 * b * by_X + root_V * by_Y, 2.0 * e * by_X + rest * by_R, by_X, by_V])
-
-    def _steer(self, margin: float, point: Array, gradient: Array) -> None:
-        """Second derivatives: differences, or the least symmetric change that explains the last step."""
-        if not self._curved:
-            self._hessian = np.zeros((5, 5))
-            return
-        units = _units(point)
-        step = None if self._last is None else (point - self._last[0]) / units
-        if self._hessian is None or step is None or np.max(np.abs(step)) > FAR:
-            self._hessian = self._differences(margin, point, gradient)
-        elif self._last is not None:
-            length = float(step @ step)
-            if length > NEAR**2:
-                missing = (gradient - self._last[1] - self._hessian @ (units * step)) * units / length
-                outer = np.outer(missing, step)
-                change = outer + outer.T - (missing @ step / length) * np.outer(step, step)
-                self._hessian = self._hessian + change / np.outer(units, units)
-        self._last = (point, gradient)
-
-    def _differences(self, margin: float, point: Array, gradient: Array) -> Array:
-        matrix, units = np.zeros((5, 5)), _units(point)
-        for index in range(5) if self.reference.teacher else (0, 1, 3, 4):
-            length = 1e-5 * units[index]
-            moved = self._by_parts(margin, point + length * np.eye(5)[index])[1]
-            matrix[index] = (moved - gradient) / length
-        symmetric: Array = 0.5 * (matrix + matrix.T)
-        return symmetric
 
 
 def _units(point: Array) -> Array:
