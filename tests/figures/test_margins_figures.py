@@ -169,8 +169,8 @@ def test_figure8_marks_the_threshold_of_each_dataset_and_draws_the_energies_ther
 
 
 def test_figure_s1_draws_the_search_the_four_transitions_and_the_planted_model() -> None:
-    names = ("one_step", "franz_parisi", "franz_parisi_text", "dense_regions", "large_deviations", "planted")
-    names += ("franz_parisi_margin", "storage_focusing_bp", "storage_sbpi")
+    names = ["one_step", "franz_parisi", "franz_parisi_text", "dense_regions", "large_deviations", "planted"]
+    names += ["franz_parisi_margin", "storage_focusing_bp", "storage_sbpi"]
     tables = {f"margins/{name}": getattr(margins_tables, name)() for name in names}
     counted = tables["margins/franz_parisi_margin"]
     tables["margins/franz_parisi_margin"] = counted.assign(residual=1e-9, entropy_typical=0.31)

@@ -82,7 +82,7 @@ def test_initializations_are_those_of_pytorch(rule):
     with pytest.raises(DomainError, match="width"):
         random_cnn(0, [np.random.default_rng(0)])
     with pytest.raises(DomainError, match=r"initialization = 'hee' .* nearest is 'he'"):
-        random_cnn(1, [np.random.default_rng(0)], "hee")
+        random_cnn(1, [np.random.default_rng(0)], "hee")  # type: ignore[arg-type]
 
 
 def test_gradient_equals_finite_differences():

@@ -60,8 +60,8 @@ def test_rows(adversarial):
     assert dict(adversarial.dtypes.astype(str)) == mlp.COLUMNS
     assert (adversarial.parameters == 12 * 11 + 4 * 12 * 13 + 13).all()
     counts = adversarial.groupby("quantity").size().to_dict()
-    per_sample = ("train_error", "test_error", "loss", "zero_error_epoch", "stop_epoch", "random_label_error")
-    per_sample += ("random_label_overlap_start",)
+    per_sample = ["train_error", "test_error", "loss", "zero_error_epoch", "stop_epoch", "random_label_error"]
+    per_sample += ["random_label_overlap_start"]
     assert {quantity: counts[quantity] for quantity in per_sample} == dict.fromkeys(per_sample, 3)
     assert counts["dead_units"] == 3 * 5
     assert counts["overlap"] == counts["overlap_untrained"] == 3 * (1 + 6)

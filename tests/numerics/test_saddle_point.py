@@ -135,17 +135,17 @@ class StaleMagnet(Magnet):
 
     def __init__(self, beta):
         super().__init__(beta)
-        self.exact, self.refreshed = False, 0
+        self.fresh, self.refreshed = False, 0
 
     def value(self, coordinates, controls):
         right = super().value(coordinates, controls)
-        if not self.exact:
+        if not self.fresh:
             right.hessian[0, 0] -= 0.8
-        self.exact = False
+        self.fresh = False
         return right
 
     def refresh(self):
-        self.exact, self.refreshed = True, self.refreshed + 1
+        self.fresh, self.refreshed = True, self.refreshed + 1
         return True
 
 

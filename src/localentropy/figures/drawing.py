@@ -119,8 +119,8 @@ def panels(columns: int, width: float, height: float, rows: int = 1) -> tuple[Pi
 def plane_beside_two(width: float, height: float) -> tuple[Picture, Sequence[Panel]]:
     """A figure of a size in inches, and its three panels: a tall one, and two beside it, one above the other."""
     figure = Picture(figsize=(width, height), layout="constrained")
-    grid = figure.add_gridspec(2, 2)
-    return figure, [figure.add_subplot(grid[at], axes_class=Panel) for at in (np.s_[:, 0], np.s_[0, 1], np.s_[1, 1])]
+    mosaic = figure.subplot_mosaic("ab;ac", subplot_kw={"axes_class": Panel})
+    return figure, [mosaic[name] for name in "abc"]  # type: ignore[misc]
 
 
 def colors_of(values: Iterable[T], *, of: Kind) -> dict[T, Any]:

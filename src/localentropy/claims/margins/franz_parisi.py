@@ -191,7 +191,8 @@ def committees_have_the_same_picture(
 ) -> Finding:
     """Around references of the largest margin the local entropy of committees, too, is monotonic up to α'_LE only."""
     thresholds = _local_entropy_thresholds(dense_regions)
-    conditions, words = [], []
+    conditions: list[Condition] = []
+    words = []
     for table in (relu_curves, sign_curves):
         units = table.attrs["parameters"]["ensemble"].get("activation")
         require(units in thresholds, "curves of a committee and its threshold needed")
