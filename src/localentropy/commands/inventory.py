@@ -44,7 +44,9 @@ says that the answer or the solver is there for some parameters of the model. Ev
 A model, an energy, a prior or a channel of [your own](own_model.md) gets the questions of its kind.
 """
 MARK = "✓"
-MODULES = ("bayes", "committee", "cross_entropy", "erm", "gaussian_covariate", "gibbs", "hidden_manifold")
+MODULES = (
+    "bayes", "committee", "committee_units", "cross_entropy", "erm", "gaussian_covariate", "gibbs", "hidden_manifold"
+)  # fmt: skip
 """Theory that is asked by functions of numbers, and not by models."""
 
 
