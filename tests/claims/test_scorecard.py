@@ -293,12 +293,19 @@ def test_the_page_over_all_papers_counts_each(card: pd.DataFrame) -> None:
 def test_tables_of_two_papers_meet_in_one_claim() -> None:
     entry = claim(
         test="overparam.franz_parisi.typical_are_isolated",
-        experiments={"franz_parisi": "margins/franz_parisi", "franz_parisi_text": "overparam/franz_parisi"},
+        experiments={
+            "franz_parisi": "margins/franz_parisi",
+            "franz_parisi_text": "overparam/franz_parisi",
+            "franz_parisi_isolated": "overparam/franz_parisi_isolated",
+        },
     )
     curve = {"curve": ["reference"], "margin_ref": 0.0, "inv_alpha": 1.2, "distance": 0.01}
     tables = {
         "margins/franz_parisi": pd.DataFrame(curve | {"entropy": -0.1}),
         "overparam/franz_parisi": pd.DataFrame(curve | {"curve": ["isolated"], "inv_alpha": 2.0, "entropy": -0.2}),
+        "overparam/franz_parisi_isolated": pd.DataFrame(
+            curve | {"curve": ["isolated"], "inv_alpha": 30.0, "entropy": -0.1}
+        ),
     }
     assert assess("O99", entry, tables).conditions[0].value == -0.1
 
