@@ -76,7 +76,7 @@ QUESTIONS: Mapping[str, Question] = {
     "alpha_u": Question("local_entropies"),
     "zero_external_entropy.alpha_u": Question("local_entropies", fixed={"replicas": "zero external entropy"}),
     "typical": Question("typical_solutions"),
-    "bayes.transitions": Question("teachers", ("model",), model=False, package="localentropy.programs"),
+    "bayes.transitions": Question("teachers", ("model",), model=False, package="localentropy.programs.parts"),
     "cross_entropy.minimizers": Question(
         "cross_entropy", ("alpha", "gamma"), model=False, narrow=(quantities.ALPHA_OF_MINIMIZERS,)
     ),

@@ -54,9 +54,9 @@ RUNS["O23"].wrong["annealing"] = add("equivalent_features", "test_error", 0.02, 
 RUNS["O23"].wrong["tanh"] = add("equivalent_features", "test_error", 0.02, features="tanh_binary")
 RUNS["O24"] = features("anneal", "gaussian_covariate")
 RUNS["O65"] = features("anneal", "erf")
-RUNS["O65"].wrong["tanh"] = add("activation_errors", "error_typical", 0.02, activation="tanh")
+RUNS["O65"].wrong["tanh"] = add("activation_errors", "typical", 0.02, activation="tanh")
 RUNS["O65"].small["no theory"] = only("activation_errors", activation="sign")
-RUNS["O65"].missing["theory"] = put("activation_errors", "error_typical", np.nan)
+RUNS["O65"].missing["theory"] = put("activation_errors", "typical", np.nan)
 
 
 def solves(name: str, D: int, inv_alpha: float, value: float = 1.0, samples: int = 20) -> Spoiling:

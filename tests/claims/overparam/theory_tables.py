@@ -57,7 +57,7 @@ def activations() -> pd.DataFrame:
 
 
 def activation_errors() -> pd.DataFrame:
-    return pd.DataFrame({"activation": ["sign", "tanh", "erf"], "error_typical": [0.293, 0.24, 0.25]})
+    return pd.DataFrame({"activation": ["sign", "tanh", "erf"], "typical": [0.293, 0.24, 0.25]})
 
 
 def convex_volume() -> pd.DataFrame:

@@ -383,7 +383,7 @@ def covariate_model_is_equivalent(equivalent_features: pd.DataFrame) -> Finding:
 
 def other_activations_follow_the_theory(equivalent_features: pd.DataFrame, activation_errors: pd.DataFrame) -> Finding:
     """Annealing on features of other odd nonlinearities has the theory's error of typical solutions."""
-    theory = activation_errors.set_index("activation")["error_typical"]
+    theory = activation_errors.set_index("activation")["typical"]
     conditions, words = [], []
     for name in ("tanh", "erf"):
         errors = _errors_of(equivalent_features, "anneal", name)
