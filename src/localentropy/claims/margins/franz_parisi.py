@@ -86,7 +86,7 @@ def _maxima(curve: pd.DataFrame) -> list[float]:
 def margins_are_surrounded(franz_parisi: pd.DataFrame) -> Finding:
     """Next to every reference of positive margin almost all configurations are solutions."""
     deficits = 1.0 - _shares_of_all(franz_parisi)
-    require(deficits.index[0] <= SMALL, "curves at d ≤ 10⁻³ needed")
+    require(len(deficits) and deficits.index[0] <= SMALL, "curves at d ≤ 10⁻³ needed")
     nearest = deficits.iloc[0]
     most = deficits.loc[:SMALL, deficits.columns.max()]
     return all_of(
@@ -132,7 +132,7 @@ def larger_margins_have_more_solutions_around(franz_parisi: pd.DataFrame) -> Fin
     """
     t, p = franz_parisi, franz_parisi.attrs["parameters"]
     rows = t[(t["curve"] == "reference") & (t["margin"] == p["margin"]) & (t["alpha"] == p["alpha"])]
-    entropies = rows.pivot(index="distance", columns="margin_ref", values="entropy").sort_index()
+    entropies = _by_margin(rows, _of_all(franz_parisi).index)
     inside = entropies.loc[FROM : rows["distance_typical"].min()]
     require(len(inside) > 1 and inside.shape[1] > 2, "three references at distances up to the first maximum needed")
     lost = entropies.index[(entropies.diff(axis=1) <= 0).any(axis=1) & (entropies.index > inside.index[-1])]
@@ -333,10 +333,20 @@ def _phase(curve: pd.DataFrame) -> str:
 
 def _shares_of_all(franz_parisi: pd.DataFrame) -> pd.DataFrame:
     """φ_FP/H₂(d) at each distance (rows) and reference of positive margin (columns), in order."""
-    bound = franz_parisi[franz_parisi["curve"] == "bound"].set_index("distance")["entropy"]
-    entropies = _larger_margins(franz_parisi).pivot(index="distance", columns="margin_ref", values="entropy")
-    require(len(entropies) and len(bound), "curves around references of positive margin and all configurations needed")
-    return entropies.div(bound.reindex(entropies.index), axis=0).sort_index()
+    bound, curves = _of_all(franz_parisi), _larger_margins(franz_parisi)
+    require(len(curves) and len(bound), "curves around references of positive margin and all configurations needed")
+    entropies = _by_margin(curves, bound.index)
+    return entropies.div(bound.reindex(entropies.index), axis=0)
+
+
+def _of_all(franz_parisi: pd.DataFrame) -> pd.Series:
+    """H₂(d), the entropy of all configurations, at the distances that all curves have, in order."""
+    return franz_parisi[franz_parisi["curve"] == "bound"].set_index("distance")["entropy"].sort_index()
+
+
+def _by_margin(curves: pd.DataFrame, distances: pd.Index) -> pd.DataFrame:
+    """φ_FP at distances (rows) around references (columns). Near their zeros curves have further distances."""
+    return curves.pivot(index="distance", columns="margin_ref", values="entropy").reindex(distances).dropna(how="all")
 
 
 def _monotonic_below(curves: pd.DataFrame, threshold: float, of: str = "") -> tuple[tuple[Condition, Condition], str]:
