@@ -47,6 +47,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     scaled = units["alpha"] / units["units"] ** 2
     axes[5].line(units["units"], scaled, "load of specialization / K²", {"color": COLORS[0], "marker": "o"})
     axes[5].set(xscale="log", xlabel="units $K$", ylabel=r"$\alpha_{\mathrm{spec}} / K^2$", ylim=(0.0, None))
+    axes[5].set_xticks(units["units"], [f"{count}" for count in units["units"]])
+    axes[5].minorticks_off()
     for axis, side in ((axes[0], "left"), (axes[1], "right"), (axes[4], "right")):
         text = rf"$\alpha_{{\mathrm{{spec}}}} = {few['algorithmic']:.4f}$"
         axis.threshold(few["algorithmic"], text, side=side, at=0.35)

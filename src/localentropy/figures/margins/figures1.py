@@ -154,7 +154,7 @@ def _stored(axis: Panel, runs: Mapping[str, pd.DataFrame], regions: pd.DataFrame
             look |= {} if largest else {"alpha": 0.3 + 0.2 * shade, "markerfacecolor": "white"}
             axis.points(own, f"share stored, {NAMES[solver]}", look, "alpha", bars=clipped_bars(own))
     end = regions[regions["end"] & (regions["ensemble"] == "perceptron")].set_index("line").loc["kappa_u", "alpha"]
-    axis.threshold(end, r"$\alpha'_{LE}$", "α'_LE", side="left", at=0.95, y_err=0.0)
+    axis.threshold(end, r"$\alpha'_{LE}$", "α'_LE", side="left", at=0.9, y_err=0.0)
     upper = large_deviations_threshold(deviations, {"model": "perceptron"})
     if upper is not None:
         axis.threshold(upper["alpha"], r"$\alpha_U$", "α_U", side="right", at=0.95, y_err=0.0)
