@@ -552,7 +552,9 @@ def _sizes(root: Path, paper: str, scale: str) -> Layer:
     """
     file = _read(root, f"config/{paper}/sizes.yaml")
     sections = {
-        section: {key: _of_scale(scale, value, f"{file.name}: {section}.{key}") for key, value in values.items()}
+        section: {
+            key: _of_scale(scale, value, f"{file.name}: {shown(section)}.{shown(key)}") for key, value in values.items()
+        }
         if isinstance(values, Mapping)
         else values
         for section, values in file.values.items()
