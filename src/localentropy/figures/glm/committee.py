@@ -76,9 +76,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "input is wrong. (c) Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units "
         f"specialize in equilibrium from {large['information_theoretic']:.6f} Kd samples on, where the error falls from "
         f"{plateau:.6f} to {after:.6f}. (d) The factor by which a small specialization q_d grows in one update. It goes to 0 "
-        "with q_d at every load, so an uninformed start never leaves the state without specialization. (e) By how much the error of "
-        "linear regression exceeds that of (b), in parts of it. (f) The load from which the units of a committee specialize "
-        "without information, over K²."
+        "with q_d, so an uninformed start never specializes. (e) By how much the error of linear regression exceeds that of "
+        "(b), in parts of it. (f) The load from which units specialize without information, over K²."
     )
     settings = {
         "model": "fully connected committee, y = sign of the sum of the signs of K units, Gaussian weights, n Gaussian inputs "
