@@ -68,6 +68,7 @@ def franz_parisi_margin() -> pd.DataFrame:
     table = franz_parisi()
     table = table[(table["curve"] == "reference") & (table["margin_ref"] > 0)]
     table = table.assign(margin=0.1, margin_ref=0.1 + table["margin_ref"])
+    table["reference"] = table["reference"].replace({"0.02": "0.11", "0.033": "0.12"})
     same = curve("same_margin", 0.1, [0, 0.03, 0.3, 0.5], [-0.05, 0, 0.15, 0.1], missing_below=2e-3, x=SMALL, alpha=0.5)
     table = pd.concat([same, table], ignore_index=True)
     table.attrs["parameters"] = {"ensemble": PERCEPTRON, "alpha": 0.5, "margin": 0.1}

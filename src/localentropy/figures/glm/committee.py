@@ -72,8 +72,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure.add(pd.DataFrame({"series": ["slide"], "x": float(COMMITTEE)}))
     caption = (
         "Figure committee. Bayes-optimal learning from a committee machine. (a), (b) Two units: the overlap of their mean with "
-        "the teacher and their specialization, which grows continuously from 0, and the probability that the label of a new "
-        "input is wrong. (c) Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units "
+        "the teacher and their specialization, which grows from 0, and the probability of a wrong label. (c) Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units "
         f"specialize in equilibrium from {large['information_theoretic']:.6f} Kd samples on, where the error falls from "
         f"{plateau:.6f} to {after:.6f}. (d) The factor by which a small specialization q_d grows in one update. It goes to 0 "
         "with q_d, so an uninformed start never specializes. (e) By how much the error of linear regression exceeds that of "
