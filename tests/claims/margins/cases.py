@@ -6,6 +6,12 @@ from localentropy.claims.conditions import Verdict
 from tests.claims.cases import HandMade, near, put
 
 CASES: HandMade = {
+    "M03b": {
+        "a maximum before the typical distance": (
+            Verdict.NOT_REPRODUCED,
+            put("franz_parisi", "slope", -0.01, margin_ref=0.0, curve="reference", distance=near(0.0799)),
+        ),
+    },
     "M16": {
         "a shell after growth": (
             Verdict.NOT_REPRODUCED,
