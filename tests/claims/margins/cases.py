@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from localentropy.claims.conditions import Verdict
 from tests.claims.cases import HandMade, near, put
 
@@ -17,5 +19,8 @@ CASES: HandMade = {
             Verdict.NOT_REPRODUCED,
             put("franz_parisi_margin", "entropy", -0.01, margin_ref=near(0.3), distance=near(0.0184)),
         ),
+    },
+    "M18": {
+        "an overlap is missing": (Verdict.NOT_TESTABLE, put("mnist", "value", np.nan, quantity="overlap", other=1)),
     },
 }

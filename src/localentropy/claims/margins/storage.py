@@ -25,9 +25,9 @@ def the_threshold_bounds_algorithms(
         shares = success_fractions(runs, ["N", "alpha"], 1.0 - runs["solved"])
         shares = shares[shares["runs"] >= FEWEST]
         name, own = NAMES[solver], shares[shares["N"] == shares["N"].max()]
-        half, error = last_half_point(own)
         sides = own["alpha"].min() < upper["alpha"] < own["alpha"].max()
         require(sides, f"{name}: loads with {FEWEST} runs on both sides of α_U needed")
+        half, error = last_half_point(own)
         words_of = f"α up to which half of the runs of {name} solve, over α_U, largest N"
         unit = upper["alpha"]
         conditions.append(below(words_of, half / unit, 1.0, error / unit, by=SURE, or_open=True))
