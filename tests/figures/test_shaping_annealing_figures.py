@@ -55,18 +55,18 @@ def test_figure_s4_puts_entropies_in_units_of_their_bound_and_tells_the_optimum(
     expected = here[here["alpha"] < 0.5]["value"] / bound
     assert points.loc[5.0, "y"] == pytest.approx(expected.mean(), rel=1e-12)
     assert points.loc[5.0, "y_err"] == pytest.approx(expected.sem(), rel=1e-12)
-    assert points.loc[0.7, "solved"] == 0.0 and "left out" not in drawing.told
+    assert points.loc[0.2, "solved"] == 0.0 and "left out" not in drawing.told
 
 
 def test_figure_s4_leaves_out_what_often_did_not_converge() -> None:
     tables = figure4_tables()
     runs = tables["shaping/optimal_gamma_annealing"]
-    lost = (runs["gamma"] == 0.7) & (runs["x"] == 0.01) & (runs["alpha"] > 0.5) & (runs["sample"] < 2)
+    lost = (runs["gamma"] == 0.2) & (runs["x"] == 0.01) & (runs["alpha"] > 0.5) & (runs["sample"] < 2)
     runs.loc[lost, "value"] = np.nan
     drawing = s4.draw(tables, "smoke")
     points = drawing.data[drawing.data["series"] == "annealing, d = 0.01"]
-    assert 0.7 in set(points[points["panel"] == "a"]["x"]) and 0.7 not in set(points[points["panel"] == "b"]["x"])
-    assert "fewer than 90 % of the instances, γ = 0.7 at α = 0.6, d = 0.01." in drawing.told
+    assert 0.2 in set(points[points["panel"] == "a"]["x"]) and 0.2 not in set(points[points["panel"] == "b"]["x"])
+    assert "fewer than 90 % of the instances, γ = 0.2 at α = 0.6, d = 0.01." in drawing.told
 
 
 def test_figure_s4_names_the_first_solutions_that_it_leaves_out() -> None:
@@ -74,7 +74,7 @@ def test_figure_s4_names_the_first_solutions_that_it_leaves_out() -> None:
     runs = tables["shaping/optimal_gamma_annealing"]
     first = (runs["quantity"] == "local_entropy_first") & (runs["alpha"] > 0.5)
     runs = runs[~(first & (runs["gamma"] == 10.0))]  # no instance met a solution
-    runs.loc[first & (runs["gamma"] == 0.7) & (runs["sample"] < 2), "value"] = np.nan
+    runs.loc[first & (runs["gamma"] == 0.2) & (runs["sample"] < 2), "value"] = np.nan
     runs.attrs["parameters"] = tables["shaping/optimal_gamma_annealing"].attrs["parameters"]
     drawing = s4.draw(tables | {"shaping/optimal_gamma_annealing": runs}, "smoke")
     drawn = drawing.data[drawing.data["series"] == "first solution, α = 0.6, d = 0.02"]
@@ -82,5 +82,5 @@ def test_figure_s4_names_the_first_solutions_that_it_leaves_out() -> None:
     assert "Points left out" not in drawing.told
     assert drawing.told.endswith(
         "First solutions left out in (c): where fewer than 90 % of the instances met a solution around which the "
-        "messages converged, γ = 0.7, 10 at α = 0.6."
+        "messages converged, γ = 0.2, 10 at α = 0.6."
     )
