@@ -145,8 +145,14 @@ def require_function(name: str, value: object) -> None:
         raise DomainError(f"{name} = {shown(value)}: allowed is a function")
 
 
-def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
+def require_choice(name: str, value: object, allowed: Iterable[str], besides: str = "") -> str:
     """The argument, one of a few words.
+
+    Args:
+        name: of the argument.
+        value: the argument.
+        allowed: the words.
+        besides: what else the caller takes, for the message: ", and a number".
 
     Raises:
         DomainError: with the allowed words, and the nearest one if any is near.
@@ -156,7 +162,7 @@ def require_choice(name: str, value: object, allowed: Iterable[str]) -> str:
         text = value[:LONGEST_SHOWN] if isinstance(value, str) else shown(value)
         nearest = nearest_choice(text, words)
         hint = f"; nearest is {nearest!r}" if nearest else ""
-        raise DomainError(f"{name} = {shown(value)} is not known: allowed are {listed(text, words)}{hint}")
+        raise DomainError(f"{name} = {shown(value)} is not known: allowed are {listed(text, words)}{besides}{hint}")
     return value
 
 

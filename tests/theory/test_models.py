@@ -313,7 +313,7 @@ def test_few_patterns_leave_all_solutions():
             ([0.1], 5.0),
             r"margin_ref = 5 is outside \[-4, kappa_max = 0\.[45]\d+\] at alpha = 0.5",
         ),
-        (franz_parisi, (0.5,), ([0.1], "most"), r"margin_ref = 'most' is not known: allowed are max"),
+        (franz_parisi, (0.5,), ([0.1], "most"), r"margin_ref = 'most' is not known: allowed are max, and a number"),
         (franz_parisi, (0.5,), ([0.1, 1.0],), r"distance = 1 is outside \[1e-09, 1\)"),
         (franz_parisi, (0.5,), ([],), "no distance given"),
     ],

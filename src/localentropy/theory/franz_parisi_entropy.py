@@ -592,7 +592,7 @@ def curve_around(student: Model, margin_ref: float | str) -> FranzParisiCurve:
         ConvergenceError: the curve could not be started.
     """
     if isinstance(margin_ref, str):
-        require_choice("margin_ref", margin_ref, ("max",))
+        require_choice("margin_ref", margin_ref, ("max",), besides=", and a number")
         margin_ref = largest_margin(student)
     else:
         margin_ref = MARGIN_OF_REFERENCE.require(margin_ref)

@@ -204,7 +204,7 @@ def local_entropy(
 
 def _replicas(replicas: float | str) -> float | str:
     if isinstance(replicas, str):
-        return require_choice("replicas", replicas, (ZERO_EXTERNAL_ENTROPY,))
+        return require_choice("replicas", replicas, (ZERO_EXTERNAL_ENTROPY,), besides=", math.inf, and a number")
     if isinstance(replicas, (int, float, np.number, np.ndarray)) and np.ndim(replicas) == 0 and replicas == math.inf:
         return math.inf
     return REPLICAS.require(replicas)
