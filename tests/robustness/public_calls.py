@@ -33,6 +33,7 @@ from localentropy.instances.generalized_linear import GeneralizedLinear, general
 from localentropy.instances.image_features import ImageFeatures, image_features
 from localentropy.instances.linear_features import LinearProblem, linear_problem
 from localentropy.instances.perceptron import (
+    HiddenManifold,
     Instance,
     effective_margin,
     hidden_manifold,
@@ -253,13 +254,14 @@ CALLS: dict[str, Call] = {
         hidden_manifold, {"D": 5, "P": 4, "N": 7, "seed": 0, "activation": odd_function, "gaussian_covariate": True}
     ),
     "random_patterns": Call(random_patterns, {"N": 7, "P": 4, "seed": 0}),
-    "Instance": Call(
-        Instance,
+    "HiddenManifold": Call(
+        HiddenManifold,
         {
             "patterns": REAL.patterns, "labels": REAL.labels, "seed": 0, "activation": "tanh",
             "features": REAL.features, "latent": REAL.latent, "teacher": REAL.teacher, "gaussian_covariate": False,
         },
     ),
+    "Instance": Call(Instance, {"patterns": REAL.patterns, "labels": REAL.labels, "seed": 0}),
     "Instance_lattice": Call(Instance, {"patterns": LATTICE.patterns, "labels": LATTICE.labels, "seed": 0}),
     "stabilities": Call(REAL.stabilities, {"weights": SIGNS}),
     "sums": Call(REAL.sums, {"weights": SIGNS}),

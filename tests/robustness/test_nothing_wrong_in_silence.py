@@ -19,7 +19,13 @@ from localentropy.errors import DomainError
 from localentropy.instances.committee import FullCommittee, TreeCommittee, random_tree_committee
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
 from localentropy.instances.linear_features import linear_problem
-from localentropy.instances.perceptron import Instance, effective_margin, hidden_manifold, random_patterns
+from localentropy.instances.perceptron import (
+    HiddenManifold,
+    Instance,
+    effective_margin,
+    hidden_manifold,
+    random_patterns,
+)
 from localentropy.landscape.committee import committee_overlap
 from localentropy.landscape.local_entropy import local_entropy
 from localentropy.networks.align import align
@@ -99,12 +105,13 @@ def test_int8_patterns_are_signs_in_rows(patterns):
 def test_the_rest_of_an_instance_fits_its_patterns():
     one = hidden_manifold(D=5, P=4, N=7, seed=0, activation="tanh")
     good = (one.features, one.latent, one.teacher)
-    Instance(one.patterns, one.labels, 0, "tanh", *good)
+    HiddenManifold(one.patterns, one.labels, 0, "tanh", *good)
     for place, wrong in ((0, one.latent), (1, one.features), (2, np.ones(4, np.int8)), (2, np.zeros(5, np.int8))):
-        refuses("allowed", Instance, one.patterns, one.labels, 0, "tanh", *(*good[:place], wrong, *good[place + 1 :]))
-    refuses("activation", Instance, one.patterns, one.labels, 0, "tan")
+        rest = (*good[:place], wrong, *good[place + 1 :])
+        refuses("allowed", HiddenManifold, one.patterns, one.labels, 0, "tanh", *rest)
+    refuses("activation", HiddenManifold, one.patterns, one.labels, 0, "tan", *good)
     refuses("seed = 0.5", Instance, one.patterns, one.labels, 0.5)
-    refuses("gaussian_covariate = 'no'", Instance, one.patterns, one.labels, 0, gaussian_covariate="no")
+    refuses("gaussian_covariate = 'no'", HiddenManifold, one.patterns, one.labels, 0, "tanh", *good, "no")
 
 
 @pytest.mark.parametrize("solver", [*SOLVERS, amp])
@@ -398,7 +405,7 @@ def test_message_passing_does_not_converge_on_patterns_that_contradict_each_othe
     for array in (patterns, latent):
         array[many - 1] = -array[: many - 1].sum(0)
     labels[:many] = 1
-    spoiled = Instance(patterns, labels, 0, activation, one.features, latent, one.teacher)
+    spoiled = HiddenManifold(patterns, labels, 0, activation, one.features, latent, one.teacher)
     for solver in (amp, two_level_amp):
         assert solver(one, seed=0).converged
         run = solver(spoiled, seed=0)

@@ -27,7 +27,7 @@ from localentropy.arguments import (
 )
 from localentropy.errors import DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
-from localentropy.instances.perceptron import Instance, hidden_manifold
+from localentropy.instances.perceptron import HiddenManifold, hidden_manifold
 from localentropy.numerics.activations import Activation, activation_moments
 from localentropy.numerics.channels import Sign
 from localentropy.quantities import PATTERNS, SIZE
@@ -71,7 +71,7 @@ class LinearProblem:
         [0.0]
     """
 
-    source: GeneralizedLinear | Instance
+    source: GeneralizedLinear | HiddenManifold
     inputs: np.ndarray = field(init=False)
     labels: np.ndarray = field(init=False)
 
@@ -79,15 +79,13 @@ class LinearProblem:
         source = self.source
         if isinstance(source, GeneralizedLinear) and source.channel == Sign():
             inputs, labels = source.inputs, source.labels
-        elif isinstance(source, Instance) and not (
-            source.features is None or source.teacher is None or source.activation is None
-        ):
+        elif isinstance(source, HiddenManifold):
             inputs = locked(source.compact_patterns.astype(np.float64) / math.sqrt(source.N))
             labels = source.labels
         else:
             raise DomainError(
                 f"source = {type(source).__name__} object: allowed is a GeneralizedLinear of channel Sign() or an "
-                "Instance as hidden_manifold makes it"
+                "HiddenManifold"
             )
         object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "labels", labels)
@@ -106,12 +104,11 @@ class LinearProblem:
             DomainError: weights of another shape or too large, test_samples < 1.
         """
         weights = require_reals("weights", weights, ("students", self.inputs.shape[1]), most=LARGEST_WEIGHT)
-        if isinstance(self.source, Instance) and not self.source.gaussian_covariate:
+        if isinstance(self.source, HiddenManifold) and not self.source.gaussian_covariate:
             return self._measured(self.source, weights, PATTERNS.called("test_samples").require(test_samples))
         # In units of a power of two, which rounds nothing: squares of very small weights vanish.
         unit = np.frexp(np.abs(weights).max(1))[1]
         latent, own_noise = self._gaussian_outputs(np.ldexp(weights, -unit[:, None]))
-        assert self.source.teacher is not None
         direction = self.source.teacher / np.linalg.norm(self.source.teacher)
         covariance = latent @ direction
         noise = np.sum((latent - covariance[:, None] * direction) ** 2, axis=1) + own_noise
@@ -124,13 +121,12 @@ class LinearProblem:
         """Outputs as weights of the teacher's components, [students, d], and the variance of the rest, [students]."""
         if isinstance(self.source, GeneralizedLinear):
             return weights / math.sqrt(weights.shape[1]), np.zeros(len(weights))
-        assert self.source.features is not None and self.source.activation is not None
         moments, (p, d) = activation_moments(self.source.activation), self.source.features.shape
         latent = moments.mu_1 / math.sqrt(p * d) * (weights @ self.source.features)
         return latent, moments.mu_star_squared / p * np.sum(weights**2, axis=1)
 
     @staticmethod
-    def _measured(source: Instance, weights: np.ndarray, test_samples: int) -> Errors:
+    def _measured(source: HiddenManifold, weights: np.ndarray, test_samples: int) -> Errors:
         wrong, squares = np.zeros(len(weights)), np.zeros(len(weights))
         for patterns, labels in source.test_patterns(test_samples):
             margins = labels[:, None] * (patterns.astype(np.float64) @ weights.T) / math.sqrt(weights.shape[1])

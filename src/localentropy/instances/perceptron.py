@@ -36,7 +36,7 @@ from localentropy.arguments import (
     shown,
 )
 from localentropy.errors import DomainError
-from localentropy.numerics.activations import Activation, AsItIs, activation_function, activation_moments
+from localentropy.numerics.activations import Activation, activation_function, activation_moments, values_at_probes
 from localentropy.quantities import PATTERNS, SIZE
 
 _BLOCK = 2**22  # entries of a block of patterns
@@ -44,7 +44,7 @@ _BLOCK = 2**22  # entries of a block of patterns
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A labelled training set. One of the hidden manifold also has the features, latent patterns and teacher.
+    """A labelled training set for one binary perceptron.
 
     Arrays are checked once, here, and cannot be written to afterwards, so results computed from them stay right. A
     writable array is copied.
@@ -57,17 +57,11 @@ class Instance:
             number, is made when it is first asked for, and kept. In it, sums of up to 2²⁴ products of ±1 are exact.
         labels: ±1 in float64, [P].
         seed: root seed of its random streams.
-        activation: the activation of the features; None if there are no features.
-        features: F, float64, [N, D], or None.
-        latent: latent patterns x, float64, [P, D], or None.
-        teacher: ±1 in float64, [D], or None.
-        gaussian_covariate: whether the patterns are μ₁ F x/√D + μ⋆ z instead of the activation of F x/√D.
         compact_patterns: the patterns as they are kept, for kernels: int8 of ±1, whose products overflow, or float32.
 
     Raises:
         DomainError: an array of another shape, labels that are not ±1, patterns that are neither ±1 nor real numbers in
-            float32, a number that is not finite, a seed that is no integer, an unknown activation or one whose mean is
-            not 0.
+            float32, a number that is not finite, a seed that is no integer.
 
     Example:
         >>> from localentropy.instances.perceptron import Instance
@@ -81,35 +75,18 @@ class Instance:
     patterns: np.ndarray = field(repr=False)
     labels: np.ndarray
     seed: int
-    activation: Activation | None = None
-    features: np.ndarray | None = None
-    latent: np.ndarray | None = None
-    teacher: np.ndarray | None = None
-    gaussian_covariate: bool = False
     compact_patterns: np.ndarray = field(init=False, repr=False)
-    _activation: AsItIs | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         seeds.require_seed(self.seed)
-        if self.activation is not None:
-            activation_moments(self.activation)
-        flag = require_flag("gaussian_covariate", self.gaussian_covariate)
-        kept = {"compact_patterns": frozen(require_patterns("patterns", self.patterns, ("P", "N")))}
-        P, N = kept["compact_patterns"].shape
-        kept["labels"] = _kept_signs("labels", self.labels, P)
-        D: int | str = "D"
-        if self.features is not None:
-            kept["features"] = require_frozen("features", self.features, (N, D))
-            D = kept["features"].shape[1]
-        if self.latent is not None:
-            kept["latent"] = require_frozen("latent", self.latent, (P, D))
-            D = kept["latent"].shape[1]
-        if self.teacher is not None:
-            kept["teacher"] = _kept_signs("teacher", self.teacher, D)
-        for name, value in (*kept.items(), ("gaussian_covariate", flag)):
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "_activation", _as_it_is(self.activation))
+        patterns = frozen(require_patterns("patterns", self.patterns, ("P", "N")))
+        labels = _kept_signs("labels", self.labels, len(patterns))
+        self._keep(compact_patterns=patterns, labels=labels)
         object.__delattr__(self, "patterns")
+
+    def _keep(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     if not TYPE_CHECKING:  # which takes `patterns` for an array like the others
 
@@ -201,7 +178,8 @@ class Instance:
             One number, or [students].
 
         Raises:
-            DomainError: random patterns, which have no teacher; weights of another length than N, or not finite; n < 1.
+            DomainError: a training set that is no `HiddenManifold`, and has no teacher; weights of another length than
+                N, or not finite; n < 1.
         """
         weights = self._checked(weights)
         students = np.atleast_2d(weights)
@@ -221,24 +199,9 @@ class Instance:
         Patterns are float32 and labels float64, as those of the instance.
 
         Raises:
-            DomainError: random patterns, which have no teacher; n < 1.
+            DomainError: a training set that is no `HiddenManifold`, and has no teacher; n < 1.
         """
-        n = PATTERNS.require(n)
-        if self.features is None or self.teacher is None or self.activation is None:
-            raise DomainError("these patterns have no teacher: there is no test error, only a train error")
-        if _as_it_is(self.activation) != self._activation:
-            raise DomainError(
-                f"activation = {shown(self.activation)} gives other numbers now than it gave for the training patterns"
-            )
-        sizes = {"D": len(self.teacher), "P": self.P, "N": self.N}
-        latent_stream = seeds.generator(self.seed, "test", **sizes)
-        noise_stream = seeds.generator(self.seed, "test/noise", **sizes)
-        rows = max(1, _BLOCK // self.N)
-        for start in range(0, n, rows):
-            latent = latent_stream.standard_normal((min(rows, n - start), len(self.teacher)))
-            noise = noise_stream if self.gaussian_covariate else None
-            patterns = _project(latent, self.features, self.activation, noise)
-            yield locked(patterns.astype(np.float32, copy=False)), _answers(latent, self.teacher)
+        raise DomainError("these patterns have no teacher: there is no test error, only a train error")
 
     def sums(self, weights: np.ndarray) -> np.ndarray:
         """Σ_i w_i y ξ_i = Δ √N, float64, [P] or [students, P]; exact for ±1 weights on ±1 patterns.
@@ -258,6 +221,73 @@ class Instance:
             block = self.signed_patterns[start : start + rows].astype(np.float64)
             sums[..., start : start + rows] = weights @ block.T
         return sums
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenManifold(Instance):
+    """A training set of random features, with the features, the latent patterns and the teacher of the labels.
+
+    Attributes:
+        patterns, labels, seed, compact_patterns: as in `Instance`.
+        activation: the activation σ of the features.
+        features: F, float64, [N, D].
+        latent: latent patterns x, float64, [P, D].
+        teacher: ±1 in float64, [D].
+        gaussian_covariate: whether the patterns are μ₁ F x/√D + μ⋆ z instead of σ(F x/√D).
+
+    Raises:
+        DomainError: what `Instance` refuses; an array of another shape, or with numbers that are not finite; a teacher
+            that is not ±1; an unknown activation or one whose mean is not 0.
+
+    Example:
+        >>> from localentropy.instances.perceptron import HiddenManifold
+        >>> features, latent, teacher = [[0.5], [-0.5], [2.0]], [[0.3]], [1]
+        >>> data = HiddenManifold([[1, -1, 1]], [1], 0, "sign", features, latent, teacher)
+        >>> data.features.shape, data.test_error([1, -1, 1], n=100)
+        ((3, 1), 0.0)
+    """
+
+    activation: Activation
+    features: np.ndarray
+    latent: np.ndarray
+    teacher: np.ndarray
+    gaussian_covariate: bool = False
+    _values: tuple[float, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        activation_moments(self.activation)
+        features = require_frozen("features", self.features, (self.N, "D"))
+        D = features.shape[1]
+        self._keep(
+            features=features,
+            latent=require_frozen("latent", self.latent, (self.P, D)),
+            teacher=_kept_signs("teacher", self.teacher, D),
+            gaussian_covariate=require_flag("gaussian_covariate", self.gaussian_covariate),
+            _values=values_at_probes(self.activation),
+        )
+
+    def test_patterns(self, n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Fresh patterns of the same teacher and features: blocks of (patterns [rows, N], labels [rows]).
+
+        Patterns are float32 and labels float64, as those of the instance.
+
+        Raises:
+            DomainError: n < 1; an activation that gives other numbers than it gave for the training patterns.
+        """
+        n = PATTERNS.require(n)
+        if values_at_probes(self.activation) != self._values:
+            raise DomainError(
+                f"activation = {shown(self.activation)} gives other numbers now than it gave for the training patterns"
+            )
+        sizes = {"D": len(self.teacher), "P": self.P, "N": self.N}
+        latent_stream = seeds.generator(self.seed, "test", **sizes)
+        noise = seeds.generator(self.seed, "test/noise", **sizes) if self.gaussian_covariate else None
+        rows = max(1, _BLOCK // self.N)
+        for start in range(0, n, rows):
+            latent = latent_stream.standard_normal((min(rows, n - start), len(self.teacher)))
+            patterns = _project(latent, self.features, self.activation, noise)
+            yield locked(patterns.astype(np.float32, copy=False)), _answers(latent, self.teacher)
 
 
 def random_patterns(N: int, P: int, seed: int) -> Instance:
@@ -296,7 +326,7 @@ def hidden_manifold(
     *,
     features: str = "gaussian",
     gaussian_covariate: bool = False,
-) -> Instance:
+) -> HiddenManifold:
     """Random features of Gaussian latent patterns, labelled by a binary teacher in the latent space.
 
     Patterns ξ_i = σ(Σ_k F_ik x_k / √D) with x_k and F_ik standard normal, labels sign(Σ_k t_k x_k) with t in {±1}^D
@@ -340,7 +370,7 @@ def hidden_manifold(
     else:
         matrix = _random_signs(stream, (N, D)).astype(np.float64)
     noise = seeds.generator(seed, "instance/noise", **sizes) if gaussian_covariate else None
-    return Instance(
+    return HiddenManifold(
         patterns=_project(latent, matrix, activation, noise),
         labels=_answers(latent, teacher),
         seed=seed,
@@ -461,11 +491,6 @@ def _products_with_right_signs(latent: np.ndarray, features: np.ndarray) -> np.n
     pattern, feature = np.divmod(near, len(features))
     products[pattern, feature] = np.einsum("nk,nk->n", latent[pattern], features[feature])
     return products
-
-
-def _as_it_is(activation: Activation | None) -> AsItIs | None:
-    """A function with some of its numbers; None for a name, whose numbers are always the same."""
-    return AsItIs(activation) if callable(activation) else None
 
 
 def _covariates(z: np.ndarray, activation: Activation, noise: np.random.Generator) -> np.ndarray:

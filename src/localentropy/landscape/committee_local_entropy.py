@@ -19,7 +19,7 @@ from localentropy.arguments import (
 )
 from localentropy.errors import DomainError
 from localentropy.instances.committee import Committee, TreeCommittee, normalised_units, unit_norm
-from localentropy.instances.perceptron import Instance
+from localentropy.instances.perceptron import HiddenManifold, Instance
 from localentropy.landscape.expectation_propagation import expectation_propagation
 from localentropy.landscape.parity import parity_solves
 from localentropy.quantities import DAMPING, DISTANCE, MACHINES, PATTERNS, STEPS, TOLERANCE
@@ -123,7 +123,7 @@ def committee_local_entropy(
     reference = _reference(instance, weights)
     wanted = DISTANCE.require_all(distances).ravel()
     if method is None:
-        independent = isinstance(instance, TreeCommittee) and instance.data.features is None
+        independent = isinstance(instance, TreeCommittee) and not isinstance(instance.data, HiddenManifold)
         method = "message_passing" if independent else "expectation_propagation"
     require_choice("method", method, METHODS)
     damping, tolerance = DAMPING.require(damping), TOLERANCE.require(tolerance)

@@ -6,8 +6,8 @@ import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from localentropy.arguments import require_choice, shown
 from localentropy.errors import DomainError
 
 Activation = str | Callable[[Any], Any]
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -94,23 +95,23 @@ def activation_function(activation: Activation) -> Callable[[np.ndarray], np.nda
     """
     if not callable(activation):
         return _FUNCTIONS[require_choice("activation", activation, _FUNCTIONS)]
-    as_it_is = AsItIs(activation)
-    if _gives(activation, as_it_is.values):
+    values = values_at_probes(activation)
+    if _gives(activation, values):
         return activation
     with contextlib.suppress(Exception):
         if np.ndim(activation(float(_PROBES[0]))) == 0:
             return np.vectorize(activation, otypes=[np.float64])
-    if as_it_is.passed is _in_tensor:
+    if _passed(activation) is _in_tensor:
 
         def of_arrays(z: np.ndarray) -> np.ndarray:
             return activation(_in_tensor(z)).detach().numpy()  # type: ignore[no-any-return]
 
-        if _gives(of_arrays, as_it_is.values):
+        if _gives(of_arrays, values):
             return of_arrays
-    return np.vectorize(as_it_is.at, otypes=[np.float64])
+    return np.vectorize(function_of_numbers(activation), otypes=[np.float64])
 
 
-def _gives(function: Callable[[np.ndarray], Any], one_by_one: np.ndarray) -> bool:
+def _gives(function: Callable[[np.ndarray], Any], one_by_one: tuple[float, ...]) -> bool:
     """Whether a function of the array of probes gives what it gives one by one."""
     try:
         with np.errstate(all="ignore"):
@@ -120,63 +121,109 @@ def _gives(function: Callable[[np.ndarray], Any], one_by_one: np.ndarray) -> boo
         return False
 
 
-class AsItIs:
-    """A function as it is now, by which what follows from it can be remembered.
+def values_at_probes(activation: Activation) -> tuple[float, ...]:
+    """Some numbers of an activation, by which one can tell whether a function still gives what it gave before.
 
-    It equals another one of the same function, unless that gives other numbers meanwhile.
+    Args:
+        activation: a name, or a function of arrays or of one number.
 
-    Attributes:
-        function: of arrays or of one number.
-        passed: what it takes a number as: float, an array, or a 0-d tensor.
-        values: some of its numbers.
+    Returns:
+        Its values at fixed points; none for a name, whose numbers are always the same.
 
     Raises:
         DomainError: the function fails, or gives no finite number.
 
     Example:
-        >>> from localentropy.numerics.activations import AsItIs
+        >>> from localentropy.numerics.activations import values_at_probes
         >>> slope = [1.0]
         >>> def activation(z):
         ...     return slope[0] * z
-        >>> before = AsItIs(activation)
+        >>> before = values_at_probes(activation)
         >>> slope[0] = 2.0
-        >>> before == AsItIs(activation)  # it gives other numbers now
+        >>> before == values_at_probes(activation)
         False
     """
+    if not callable(activation):
+        return ()
+    of_numbers = function_of_numbers(activation)
+    values = tuple(map(of_numbers, _PROBES.tolist()))
+    for z, value in zip(_PROBES.tolist(), values, strict=True):
+        if not math.isfinite(value):
+            raise DomainError(
+                f"activation = {shown(activation)} gives {value} at {z:.6g}: it must give a finite number"
+            )
+    return values
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
-        self.passed = _passed(function)
-        self.values = np.array([self.at(z) for z in _PROBES.tolist()])
-        if not np.isfinite(self.values).all():
-            z = float(_PROBES[~np.isfinite(self.values)][0])
-            found = self.at(z)
-            raise DomainError(f"activation = {shown(function)} gives {found} at {z:.6g}: it must give a finite number")
 
-    def at(self, z: float) -> float:
-        """The function at a number.
+def function_of_numbers(function: Callable[[Any], Any]) -> Callable[[float], float]:
+    """A function of arrays, of 0-d tensors or of numbers as one from a number to a number.
 
-        Raises:
-            DomainError: it fails there.
-        """
+    Args:
+        function: the user's.
+
+    Returns:
+        The same function. It raises a DomainError where the user's function fails.
+
+    Raises:
+        DomainError: only when the result is called.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.activations import function_of_numbers
+        >>> function_of_numbers(np.tanh)(0.0)
+        0.0
+    """
+    passed = _passed(function)
+
+    def of_numbers(z: float) -> float:
         try:
             with np.errstate(all="ignore"):
-                found = self.function(self.passed(z))
-                return float(found if self.passed is float else found.item())
+                found = function(passed(z))
+                return float(found if passed is float else found.item())
         except Exception as failure:  # a user's function may raise anything
             raise DomainError(
-                f"activation = {shown(self.function)} fails at {z:.6g} ({shown(failure)}): it must give a number"
+                f"activation = {shown(function)} fails at {z:.6g} ({shown(failure)}): it must give a number"
             ) from None
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, AsItIs)
-            and self.function is other.function
-            and self.values.tobytes() == other.values.tobytes()
-        )
+    return of_numbers
 
-    def __hash__(self) -> int:
-        return hash((id(self.function), self.values.tobytes()))
+
+def remembered(make: Callable[[Callable[[Any], Any]], _Made]) -> Callable[[Callable[[Any], Any]], _Made]:
+    """Decorator of what is made from a function: makes it again only if the function gives other numbers meanwhile.
+
+    Args:
+        make: takes a function of arrays or of one number, which need not have a hash.
+
+    Returns:
+        The same, with what was made last from up to 32 functions kept.
+
+    Raises:
+        DomainError: only when the result is called, see `values_at_probes`.
+
+    Example:
+        >>> import math
+        >>> from localentropy.numerics.activations import remembered
+        >>> @remembered
+        ... def at_one(function):
+        ...     print("asked")
+        ...     return function(1.0)
+        >>> at_one(math.cos) == at_one(math.cos)
+        asked
+        True
+    """
+    # The function is kept, so that no other one has its identity.
+    made: dict[tuple[int, tuple[float, ...]], tuple[Callable[[Any], Any], _Made]] = {}
+
+    @wraps(make)
+    def made_once(function: Callable[[Any], Any]) -> _Made:
+        key = id(function), values_at_probes(function)
+        if key not in made:
+            if len(made) == 32:
+                made.clear()
+            made[key] = function, make(function)
+        return made[key][1]
+
+    return made_once
 
 
 def activation_moments(activation: Activation) -> ActivationMoments:
@@ -199,17 +246,17 @@ def activation_moments(activation: Activation) -> ActivationMoments:
         (0.797885, 0.36338)
     """
     if callable(activation):
-        return _moments_by_quadrature(AsItIs(activation))
+        return _moments_by_quadrature(activation)
     name = require_choice("activation", activation, _FUNCTIONS)
-    return _CLOSED_FORMS.get(name) or _moments_by_quadrature(AsItIs(math.tanh))
+    return _CLOSED_FORMS.get(name) or _moments_by_quadrature(math.tanh)
 
 
-@lru_cache(maxsize=32)
-def _moments_by_quadrature(activation: AsItIs) -> ActivationMoments:
-    function = activation.function
-    mean = _gaussian_average(activation.at)
-    mu_1 = _gaussian_average(lambda z: z * activation.at(z))
-    square = _gaussian_average(lambda z: activation.at(z) ** 2)
+@remembered
+def _moments_by_quadrature(function: Callable[[Any], Any]) -> ActivationMoments:
+    at = function_of_numbers(function)
+    mean = _gaussian_average(at)
+    mu_1 = _gaussian_average(lambda z: z * at(z))
+    square = _gaussian_average(lambda z: at(z) ** 2)
     if not square > 0.0:
         raise DomainError(f"activation = {shown(function)} vanishes: its variance must be positive")
     if abs(mean) > 1e-8 * math.sqrt(square):

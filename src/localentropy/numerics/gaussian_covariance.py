@@ -17,14 +17,13 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from localentropy.arguments import require_choice, shown
 from localentropy.errors import DomainError
-from localentropy.numerics.activations import Activation, AsItIs, activation_function
+from localentropy.numerics.activations import Activation, activation_function, remembered
 from localentropy.numerics.jets import Jet, asin, sqrt
 from localentropy.numerics.quadrature import unit_legendre
 
@@ -180,15 +179,15 @@ def gaussian_covariance(activation: Activation) -> Covariance:
         0.426422
     """
     if callable(activation):
-        return _by_quadrature(AsItIs(activation))
+        return _by_quadrature(activation)
     if require_choice("activation", activation, (*CLOSED_FORMS, "tanh")) == "tanh":
-        return _by_quadrature(AsItIs(np.tanh))
+        return _by_quadrature(np.tanh)
     return CLOSED_FORMS[activation]
 
 
-@lru_cache(maxsize=32)
-def _by_quadrature(activation: AsItIs) -> ByQuadrature:
-    return ByQuadrature(activation_function(activation.function), f"activation = {shown(activation.function)}")
+@remembered
+def _by_quadrature(activation: Callable[[Any], Any]) -> ByQuadrature:
+    return ByQuadrature(activation_function(activation), f"activation = {shown(activation)}")
 
 
 class ByQuadrature(Covariance):

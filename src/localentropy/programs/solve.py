@@ -40,7 +40,7 @@ from localentropy.programs.parts.perceptron_solvers import SolverParameters, wit
 if TYPE_CHECKING:
     import pandas as pd
 
-    from localentropy.instances.perceptron import Instance
+    from localentropy.instances.perceptron import HiddenManifold
     from localentropy.solvers.solution import Solution
 
 
@@ -89,7 +89,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
 
 def _measurements(
-    instance: Instance, solution: Solution, parameters: Parameters, margin: float
+    instance: HiddenManifold, solution: Solution, parameters: Parameters, margin: float
 ) -> list[tuple[str, float, float]]:
     import math
 
@@ -99,7 +99,6 @@ def _measurements(
 
     weights, n = solution.weights, parameters.test_patterns
     stabilities = instance.stabilities(weights)
-    assert instance.features is not None and instance.teacher is not None
     projected = instance.features.T @ weights / math.sqrt(instance.N)
     numbers = {
         "solved": float(solution.solved),

@@ -29,7 +29,7 @@ from localentropy.arguments import (
     shown,
 )
 from localentropy.errors import DomainError
-from localentropy.instances.perceptron import Instance
+from localentropy.instances.perceptron import HiddenManifold, Instance
 from localentropy.numerics.activations import activation_moments
 from localentropy.numerics.channels import Sign
 from localentropy.numerics.priors import Binary
@@ -198,7 +198,7 @@ class TwoLevelInputs:
     """
 
     def __init__(self, instance: Instance, threshold: float) -> None:
-        if instance.features is None or instance.latent is None or instance.activation is None:
+        if not isinstance(instance, HiddenManifold):
             raise DomainError("two_level_amp needs random features: random patterns have no latent ones; take amp")
         moments = activation_moments(instance.activation)
         self._mu_1, self._mu_star = moments.mu_1, math.sqrt(moments.mu_star_squared)
