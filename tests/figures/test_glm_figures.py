@@ -229,12 +229,24 @@ def test_figure_committee_jumps_at_its_transition_and_names_the_slides_number() 
     high = branch("informed", large[1:], [0.4, 0.6, 0.6, 0.8])
     tables = {
         "glm/bayes_committee_2": branch("uninformed", [1.0, 2.1, 4.0], [0.0, 0.0, 0.6]).assign(linear_error=0.6),
+        "glm/amp_committee": rows(
+            keys={"alpha": 3.0, "d": 100},
+            overlap=[0.7, 0.9],
+            specialization=[0.4, 0.6],
+            error=0.2,
+            converged=[1.0, 0.0],
+        ),
         "glm/units_specialization": pd.DataFrame({"units": [3, 9], "alpha": [18.0, 243.0]}),
         "glm/bayes_committee_large": pd.concat([low, high]),
         "glm/committee_evolution": rows(keys={"alpha": 30.0}, start=[0.1, 0.01], growth=[1.0, 0.1]),
         "glm/transitions": TRANSITIONS,
     }
     drawing = committee.draw(tables, "smoke")
+    for panel, name, value, error in (
+        ("a", "overlap", 0.8, 0.1), ("a", "specialization", 0.5, 0.1), ("b", "error", 0.2, 0.0),
+    ):  # fmt: skip
+        assert series(drawing, panel, f"AMP, {name}").loc[3.0, ["y", "y_err"]].tolist() == pytest.approx([value, error])
+    assert "AMP, d = 100, 2 instances at each α" in drawing.told and "50 % of the runs settled" in drawing.told
     assert series(drawing, "c", "equilibrium")["y"].tolist() == pytest.approx([0.5, 0.5, 0.5, 0.2, 0.1])
     assert series(drawing, "c", "metastable, informed start")["y"].tolist() == pytest.approx([0.3, 0.2])
     assert series(drawing, "d", "growth, α̃ = 30")["y"].tolist() == [0.1, 1.0]

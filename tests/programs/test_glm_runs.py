@@ -11,16 +11,19 @@ from pydantic import ValidationError
 
 from localentropy import seeds
 from localentropy.errors import ConfigError
+from localentropy.instances.committee_teacher import committee_teacher
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
 from localentropy.landscape.unique_minimum import unique_minimum
 from localentropy.pipeline.config import resolve
-from localentropy.programs import generalized_amp, phase_retrieval_descent, phase_retrieval_uniqueness
+from localentropy.programs import committee_amp, generalized_amp, phase_retrieval_descent, phase_retrieval_uniqueness
+from localentropy.solvers import committee_amp as committee_solver
 from localentropy.solvers.descent import Descent, descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp as solve
 from tests.programs.programs import SIZES, table
 
 AMP = {"prior": "binary", "channel": "sign", "alphas": [0.5, 2.5], "max_iterations": 200, "tolerance": 1e-6}
 AMP |= {"epsilon": 0.01, "d": 100, "samples": 2}
+COMMITTEE = {"alphas": [0.5, 8.0], "max_iterations": 80, "tolerance": 1e-4, "epsilon": 0.01, "d": 60, "samples": 2}
 PLAIN = {"student": "plain", "d": 15, "alphas": [2.0, 8.0], "samples": 6, "step": 0.05, "iterations": 2000}
 WIDE = {"student": "wide", "d": 8, "alphas": [1.0], "samples": 3, "step": 0.02, "iterations": 4000}
 DESCENT = {"loss_tolerance": 1e-6, "speed_tolerance": 1e-6, "success_overlap": 0.99}
@@ -43,6 +46,21 @@ def test_rows_of_message_passing_are_those_of_the_solver() -> None:
         assert (row.variance, row.converged, row.iterations) == (run.variance, run.converged, run.iterations)
     few, many = (own for _, own in found.groupby("alpha"))
     assert many["cosine"].min() > few["cosine"].max()
+
+
+def test_rows_of_message_passing_for_a_committee_are_those_of_the_solver() -> None:
+    found = table(committee_amp, **COMMITTEE)
+    assert found["n"].tolist() == [30, 30, 480, 480] and found["sample"].tolist() == [0, 1, 0, 1]
+    for row in found.itertuples():
+        instance = committee_teacher(row.n, 60, seeds.child(1, "instance", sample=row.sample))
+        seed = seeds.child(1, "algorithm/committee_amp", sample=row.sample)
+        run = committee_solver.committee_amp(instance, seed=seed, max_iterations=80, tolerance=1e-4)
+        assert (row.overlap, row.specialization) == pytest.approx(instance.overlaps(run.weights), rel=1e-9)
+        error = instance.error(run.weights, run.covariance, samples=100_000, seed=0)
+        assert row.error == pytest.approx(error, abs=0.01)
+        assert (row.converged, row.iterations) == (run.converged, run.iterations)
+    few, many = (own for _, own in found.groupby("alpha"))
+    assert many["specialization"].min() > few["specialization"].max() and many["error"].max() < few["error"].min()
 
 
 def test_rows_of_descent_are_those_of_the_solver() -> None:
@@ -81,7 +99,9 @@ def test_rows_of_uniqueness_are_those_of_the_function() -> None:
         table(phase_retrieval_uniqueness, grids=[{"d": 8, "alphas": [1.0, 1.01], "samples": 1}])
 
 
-@pytest.mark.parametrize(("program", "values"), [(generalized_amp, AMP), (phase_retrieval_descent, DESCENT)])
+@pytest.mark.parametrize(
+    ("program", "values"), [(generalized_amp, AMP), (committee_amp, COMMITTEE), (phase_retrieval_descent, DESCENT)]
+)
 def test_more_samples_change_no_run(program: Any, values: dict[str, Any]) -> None:
     grids = [{"grids": [PLAIN | {"samples": samples}]} for samples in (2, 4)]
     few, many = (
@@ -114,10 +134,11 @@ def test_the_same_sizes_for_two_students_are_allowed() -> None:
     assert len(phase_retrieval_descent.Parameters.model_validate(DESCENT | SIZES | {"grids": grids}).grids) == 2
 
 
-@pytest.mark.parametrize("section", ["amp_perceptron", "amp_binary", "amp_phase_retrieval"])
+@pytest.mark.parametrize("section", ["amp_perceptron", "amp_binary", "amp_phase_retrieval", "amp_committee"])
 def test_theory_is_at_the_loads_of_message_passing(section: str) -> None:
     experiments = resolve("default").experiments
-    theory = experiments[f"glm/{section.replace('amp', 'bayes')}"].model_dump()
+    line = section.replace("amp", "bayes") + ("_2" if section == "amp_committee" else "")
+    theory = experiments[f"glm/{line}"].model_dump()
     assert set(experiments[f"glm/{section}"].model_dump()["alphas"]) <= set(theory["marked"])
 
 

@@ -29,6 +29,7 @@ from localentropy.instances.committee import (
     random_tree_committee,
     tree_committee,
 )
+from localentropy.instances.committee_teacher import committee_teacher
 from localentropy.instances.generalized_linear import GeneralizedLinear, generalized_linear
 from localentropy.instances.image_features import ImageFeatures, image_features
 from localentropy.instances.linear_features import LinearProblem, linear_problem
@@ -88,6 +89,7 @@ from localentropy.solvers.committee.entropic_least_action import committee_entro
 from localentropy.solvers.committee.focusing_bp import committee_focusing_bp
 from localentropy.solvers.committee.least_action import committee_least_action
 from localentropy.solvers.committee.sgd import Schedule, committee_sgd, committee_sgd_many
+from localentropy.solvers.committee_amp import committee_amp
 from localentropy.solvers.descent import Descent, descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp
 from localentropy.solvers.linear_student import train_linear_student
@@ -200,6 +202,7 @@ CLASSES = (BINARY_INPUTS[:, 0] > 0).long()
 CNN = random_cnn(1, streams())
 IMAGES = torch.from_numpy(np.random.default_rng(7).standard_normal((4, 3, 32, 32)).astype(np.float32))
 TEN = torch.tensor([0, 3, 9, 1])
+TWO_UNITS = committee_teacher(8, 4, 0)
 TEACHER_SIGNS, INTENSITIES = (generalized_linear(8, 4, 0, channel=channel) for channel in ("sign", "absolute"))
 MANIFOLD, SURROGATE = (linear_problem(features, 12, 3, 0, p=6) for features in ("nonlinear", "gaussian"))
 PICTURES, DRESS_COAT = (read_embedded(name, DATA_DIR) for name in ("mnist", "dress_coat"))
@@ -292,6 +295,8 @@ CALLS: dict[str, Call] = {
             "prior": "gaussian", "channel": "sign", "seed": 0,
         },
     ),
+    "committee_teacher": Call(committee_teacher, {"n": 5, "d": 3, "seed": 0}),
+    "committee_teacher.overlaps": Call(TWO_UNITS.overlaps, {"weights": np.ones((2, 4))}),
     "teacher.overlap": Call(TEACHER_SIGNS.overlap, {"weights": np.ones(4)}),
     "teacher.cosine": Call(INTENSITIES.cosine, {"weights": np.ones(4)}),
     "linear_problem": Call(
@@ -376,6 +381,10 @@ CALLS: dict[str, Call] = {
         {"instance": TEACHER_SIGNS, "seed": 0, "max_iterations": 5, "tolerance": 1e-6, "epsilon": 0.01},
     ),
     "generalized_amp_absolute": Call(generalized_amp, {"instance": INTENSITIES, "seed": 0, "max_iterations": 5}),
+    "committee_amp": Call(
+        committee_amp,
+        {"instance": TWO_UNITS, "seed": 0, "max_iterations": 5, "tolerance": 1e-6, "epsilon": 0.01},
+    ),
     "Descent": Call(
         Descent,
         {"step": 0.1, "iterations": 5, "loss_tolerance": 1e-6, "speed_tolerance": 1e-6, "success_overlap": 0.9},

@@ -67,4 +67,12 @@ CASES: HandMade = {
             ),
         ),
     },
+    "G19": {
+        "scatter": (
+            Verdict.NOT_TESTABLE,
+            put(
+                "amp_committee", "specialization", lambda rows: 0.3 + 0.9 * (-1.0) ** rows["sample"], alpha=above(2.2)
+            ),
+        ),
+    },
 }  # fmt: skip

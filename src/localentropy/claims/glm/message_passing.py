@@ -70,6 +70,40 @@ def continuous_weights_follow_state_evolution(
     return all_of(*conditions, detail="; ".join(words))
 
 
+def messages_specialize_as_the_best_student(
+    amp_committee: pd.DataFrame, bayes_committee_2: pd.DataFrame, transitions: pd.DataFrame
+) -> Finding:
+    """The mean units, the specialization and the error of message passing are those of the best student of two units.
+
+    Above the load of specialization the units must have specialized. A specialization agrees with that of theory
+    within a part of the largest possible one, since below the load it is none.
+    """
+    load = transition(transitions, "committee_2", "algorithmic")
+    runs = amp_committee[amp_committee["d"] == amp_committee["d"].max()]
+    columns = {"overlap": "mean_overlap", "specialization": "specialization", "error": "bayes_error"}
+    require(runs[list(columns)].notna().all(axis=None), "a run without an overlap or an error")
+    points = runs.groupby("alpha")[list(columns)].agg(["mean", "sem"])
+    points = points[(runs.groupby("alpha").size() >= FEWEST) & ((points.index / load - 1).map(abs) > MARGIN)]
+    after = points[points.index > load]["specialization"]
+    needed = f"two loads with {FEWEST} runs on each side of {load:.3f}, {MARGIN:.0%} away, needed"
+    require(len(after) > 1 and len(points) - len(after) > 1, needed)
+    line = bayes_committee_2.sort_values("alpha")
+    require(line[list(columns.values())].notna().all(axis=None), "a number of theory is missing")
+    conditions, words = [], []
+    for column, name in columns.items():
+        theory = PchipInterpolator(line["alpha"], line[name], extrapolate=False)(points.index)
+        mean, error = points[column]["mean"], points[column]["sem"]
+        part, unit = (1.0, "") if column == "specialization" else (theory, " of it")
+        off = largest((mean - theory).abs() / (ERRORS * error + WITHIN * part))
+        conditions.append(below(f"largest |{column} − theory| / ({ERRORS:g} SE + {WITHIN:g}{unit})", off, 1.0))
+        told = zip(points.index, mean, error, theory, strict=True)
+        words.append(f"{column} (theory) " + ", ".join(f"{a:.3g}: {y:.3f} ± {e:.3f} ({m:.3f})" for a, y, e, m in told))
+    least = after.loc[(after["mean"] / after["sem"]).idxmin()]
+    name = f"least sure specialization above α = {load:.3f}"
+    conditions.append(above(name, least["mean"], 0.0, least["sem"], by=ERRORS, or_open=True))
+    return all_of(*conditions, detail="; ".join(words))
+
+
 def _apart(loads: pd.DataFrame, bayes: pd.DataFrame) -> tuple[float, str]:
     """How far mean overlaps are from state evolution, in units of what is allowed, and the overlaps in words."""
     line = bayes[bayes["start"] == "uninformed"].drop_duplicates("alpha").sort_values("alpha")

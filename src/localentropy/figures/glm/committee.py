@@ -9,7 +9,7 @@ import pandas as pd
 
 from localentropy.analysis.printed import COMMITTEE
 from localentropy.figures.drawing import COLORS, Drawing, colors_of, in_style, letter, panels
-from localentropy.figures.glm.points import branches, draw_branches, write
+from localentropy.figures.glm.points import AMP, POINTS, amp_counts, branches, draw_branches, means, write
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel
@@ -23,7 +23,7 @@ OVERLAPS = {
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) Overlaps and (b) error of two units against α; (c) error of many units against α̃; (d) growth of a small start.
+    """(a) Overlaps and (b) error of two units against α, with AMP; (c) error of many units against α̃; (d) growth of a start.
 
     (e) The excess of linear regression for two units; (f) the load of specialization against the number of units.
     """
@@ -37,6 +37,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         write(axes[0], middle["alpha"], middle[column], name, color, **place)
     axes[1].line(two["alpha"], two["bayes_error"], "bayes_error", {"color": "black", "label": "Bayes"})
     axes[1].line(two["alpha"], two["gibbs_error"], "gibbs_error", {"color": COLORS[2], "label": "sample (Gibbs)"})
+    runs = tables["glm/amp_committee"]
+    for axis, column, look in (
+        (axes[0], "overlap", {"color": COLORS[0]}),
+        (axes[0], "specialization", {"color": COLORS[1]}),
+        (axes[1], "error", {"color": "black"}),
+    ):
+        axis.points(means(runs, ["alpha", "d"], column), f"AMP, {column}", AMP | POINTS | look, "alpha")
     best, other = branches(tables["glm/bayes_committee_large"], large["information_theoretic"])
     draw_branches(axes[2], best, other, "bayes_error")
     _growth(axes[3], tables["glm/committee_evolution"].sort_values(["alpha", "start"]))
@@ -72,7 +79,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure.add(pd.DataFrame({"series": ["slide"], "x": float(COMMITTEE)}))
     caption = (
         "Figure committee. Bayes-optimal learning from a committee machine. (a), (b) Two units: the overlap of their mean with "
-        "the teacher and their specialization, which grows from 0, and the probability of a wrong label. (c) Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units "
+        "the teacher and their specialization, which grows from 0, and the probability of a wrong label; points are AMP. (c) Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units "
         f"specialize in equilibrium from {large['information_theoretic']:.6f} Kd samples on, where the error falls from "
         f"{plateau:.6f} to {after:.6f}. (d) The factor by which a small specialization q_d grows in one update. It goes to 0 "
         "with q_d, so an uninformed start never specializes. (e) By how much the error of linear regression exceeds that of "
@@ -84,12 +91,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "(a), (b)": "K = 2, with sign 0 = 0, so there are three labels; the specialization begins at "
         f"α = {few['algorithmic']:.6f}; (b) has the best guess and a sample of the posterior; the theory has one stable state "
         "at each α",
+        "points": f"{amp_counts(runs)}; mean and standard error; the units of the teacher have the length √d; "
+        f"{100.0 * runs['converged'].mean():.0f} % of the runs settled, the others wander about their overlaps",
         "(c)": f"K → ∞; the slide prints {COMMITTEE} Kd; the specialized state begins at {large['spinodal']:.6f}",
         "(d)": "state evolution, for several n/(Kd); it holds with n of the order Kd",
         "(e)": "least squares on the labels −1, 0 and 1 with the best regularization; the best guess of a label from its output",
         "(f)": "the load α = n/d above which the state without specialization is unstable"
         + (", for odd numbers of units and for 2" if 2 in set(units["units"]) else ""),
-        "chosen here": "the ranges of α and the starts",
+        "chosen here": "the ranges of α, the starts, d and the number of instances",
     }
     return Drawing(figure, caption, settings)
 

@@ -78,9 +78,14 @@ def draw_recovery(panel: Panel, runs: pd.DataFrame, **look: Any) -> None:
     draw_shares(panel, points, "AMP, fraction recovered", AMP_SIZES, linewidth=0.7, **look)
 
 
+def amp_counts(runs: pd.DataFrame) -> str:
+    """The sizes of AMP's runs and their number at each α."""
+    each = runs.groupby(["alpha", "d"]).size()
+    return f"AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α"
+
+
 def amp_settings(runs: pd.DataFrame, threshold: float) -> dict[str, str]:
     """The settings on the points of AMP, whose algorithmic threshold this is."""
-    each = runs.groupby(["alpha", "d"]).size()
     settled = runs["converged"] == 1
     shares = [
         f"{100.0 * settled[side].mean():.0f} % of the runs {name} α_AMP"
@@ -88,7 +93,7 @@ def amp_settings(runs: pd.DataFrame, threshold: float) -> dict[str, str]:
         if side.any()
     ]
     return {
-        "points": f"AMP, d = {sizes(runs['d'])}, {_range(each)} instances at each α; mean and standard error over the runs "
+        "points": f"{amp_counts(runs)}; mean and standard error over the runs "
         f"that recover the teacher (hollow: cosine above {RECOVERED:g}), and over those that do not (filled); none next to "
         "α_AMP, because runs scatter there",
         "overlap of a run": "the squared cosine with the teacher",

@@ -1,0 +1,98 @@
+"""Approximate message passing for a committee of two units, to compare with theory (glm, the slides on hidden units).
+
+Table: one row for each training set.
+
+| column | |
+|---|---|
+| alpha, n, d | sizes; alpha = n/d of these sizes |
+| sample | number of the training set |
+| overlap | of the mean of the units with the teacher's, m_11 + m_12, for a teacher of units of length √d |
+| specialization | \\|m_11 - m_12\\| |
+| error | probability that the label of the largest probability is wrong, from drawn inputs |
+| converged | 1 if the means reached their tolerance, else 0 |
+| iterations | updates of all means |
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from pydantic import Field, model_validator
+
+from localentropy import quantities, seeds
+from localentropy.programs.parts.parameters import (
+    Context,
+    ExperimentParameters,
+    Increasing,
+    LoadOfRuns,
+    Task,
+    given,
+    number_of_samples,
+    require_distinct_sizes,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NEW_INPUTS = 100_000
+"""Drawn for the error of a run: its standard error is at most 0.0016."""
+
+
+class Parameters(ExperimentParameters):
+    """Parameters of the runs."""
+
+    alphas: Increasing[LoadOfRuns] = Field(description="labelled inputs per input of a unit, α = n/d (C)")
+    tolerance: float = given(quantities.TOLERANCE, "largest change of a mean at convergence (C)")
+    epsilon: float = given(quantities.FIRST_FIELD, "standard deviation of the first fields on the weights (C)")
+    max_iterations: int = given(quantities.STEPS, "most updates (C)", size=True)
+    d: int = given(quantities.SIZE.within(low=2), "inputs of a unit (C)", size=True)
+    samples: int = given(quantities.RUNS, "training sets at each α", size=True)
+
+    @model_validator(mode="after")
+    def _distinct_sizes(self) -> Self:
+        require_distinct_sizes("alphas", self.alphas, "n", lambda alpha: number_of_samples(alpha, self.d))
+        return self
+
+
+def tasks(parameters: Parameters) -> list[Task]:
+    """One training set each."""
+    return [{"alpha": alpha, "sample": sample} for alpha in parameters.alphas for sample in range(parameters.samples)]
+
+
+def memory(parameters: Parameters, task: Task) -> int:
+    """Bytes of the inputs."""
+    return 8 * number_of_samples(task["alpha"], parameters.d) * parameters.d
+
+
+def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
+    """The row of one training set, in the columns above."""
+    import pandas as pd
+
+    from localentropy.instances.committee_teacher import committee_teacher
+    from localentropy.solvers.committee_amp import committee_amp
+
+    p, sample = parameters, task["sample"]
+    n = number_of_samples(task["alpha"], p.d)
+    instance = committee_teacher(n, p.d, seeds.child(context.seed, "instance", sample=sample))
+    run = committee_amp(
+        instance,
+        seed=seeds.child(context.seed, "algorithm/committee_amp", sample=sample),
+        max_iterations=p.max_iterations,
+        tolerance=p.tolerance,
+        epsilon=p.epsilon,
+    )
+    overlap, specialization = instance.overlaps(run.weights)
+    seed = seeds.child(context.seed, "test", n=n, sample=sample)
+    row = {
+        "alpha": n / p.d,
+        "n": n,
+        "d": p.d,
+        "sample": sample,
+        "overlap": overlap,
+        "specialization": specialization,
+        "error": instance.error(run.weights, run.covariance, samples=NEW_INPUTS, seed=seed),
+        "converged": float(run.converged),
+        "iterations": run.iterations,
+    }
+    context.report(f"α = {n / p.d:g}, sample {sample}: overlap {overlap:.4f}, specialization {specialization:.4f}")
+    return pd.DataFrame([row])
