@@ -172,7 +172,7 @@ def _add_contents(_: Sphinx, page: str, source: list[str]) -> None:
             "docs/robustness",
             "data/README",
         ],
-        "Learn and extend": ["notebooks/README", "CONTRIBUTING", "CHANGELOG"],
+        "Learn and extend": ["notebooks/README", "CONTRIBUTING", "docs/release", "CHANGELOG"],
         "Reference of the library": [f"docs/api/{package}" for package in LIBRARY],
     }
     if page == "README":
