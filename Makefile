@@ -84,8 +84,13 @@ notebooks site: setup
 article: setup
 	$(if $(filter SCALE RUN SET,$(GIVEN)),$(WITH_VALUES),$(BIN)/python -m localentropy article figures --gallery)
 
-# Any other word is a target of Snakemake's, such as a figure of any paper: figure3, margins_figure2, ...
+# Any other word is a target of Snakemake's, such as a figure of any paper: figure3, margins_figure2, ... Snakemake refuses
+# one that is none. Where there is no .venv, a word that ends no name of a figure is refused before it is made.
+NAMES = datasets $(foreach file,$(wildcard config/*/figures.yaml),$(patsubst %,$(notdir $(patsubst %/,%,$(dir $(file))))_%,\
+	scorecard $(shell sed -n 's/^\([a-z][a-z0-9_]*\):.*/\1/p' $(file))))
+NO_TARGET = $(if $(findstring /,$@)$(findstring .,$@)$(wildcard $(BIN)/python)$(filter $@ %_$@,$(NAMES)),,$@)
 .DEFAULT:
+	@$(if $(NO_TARGET),$(error $@: no such target; docs/figures.md lists the figures, and `make` all others))
 	@$(MAKE) --no-print-directory setup
 	$(WITH_VALUES)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +13,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def make(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def make(*words: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
     """A dry run of make, with no more of the environment than its programs need."""
     needed = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
     return subprocess.run(
-        ["make", "-n", *words], cwd=ROOT, env=needed | environment, capture_output=True, text=True, check=False
+        ["make", "-n", *words], cwd=folder, env=needed | environment, capture_output=True, text=True, check=False
     )
 
 
@@ -67,3 +68,24 @@ def test_the_environment_sets_none_of_them(name: str) -> None:
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert f" *** {name} is set in the environment, which is not taken; " in done.stderr, done.stderr
     assert make("help", ALPHA="2", **{name: "smoke"}).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "environment", "message"),
+    [
+        ("figure99", "", "figure99: no such target; docs/figures.md lists the figures"),
+        ("figure99", ".venv/bin/python", ""),
+        *((name, "", "") for name in ("figure3", "margins_figure2", "overparam_figure3", "datasets", "glm_scorecard")),
+        ("results/x.parquet", "", ""),
+    ],
+)
+def test_a_wrong_figure_is_refused_before_an_environment_is_made_for_it(
+    target: str, environment: str, message: str, tmp_path: Path
+) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copytree(ROOT / "config", tmp_path / "config")
+    if environment:
+        (tmp_path / environment).parent.mkdir(parents=True)
+        (tmp_path / environment).touch()
+    done = make(target, folder=tmp_path)
+    assert done.stderr.partition(" *** ")[2].startswith(message) and bool(message) == bool(done.returncode), done.stderr
