@@ -25,6 +25,9 @@ HUGE: dict[str, dict[str, Any]] = {
     "overparam/solution_overlaps": {
         "grids": [{"D": 9999, "inv_alphas": [1e4], "samples": 2, "solver": "sbpi", "runs": 2}]
     },
+    "overparam/solution_barriers": {
+        "grids": [{"D": 9999, "inv_alphas": [1e4], "samples": 2, "solvers": ["sbpi"], "runs": 2}]
+    },
     "overparam/solution_surroundings": {"grids": [{"D": 9999, "inv_alphas": [1e4], "samples": 2, "solver": "sbpi"}]},
     "overparam/committee_focusing_bp": {"D": 9999, "inv_alphas": [1e5]},
     "overparam/committee_sgd": {"D": 9999, "inv_alphas": [1e5]},

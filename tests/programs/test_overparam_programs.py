@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,11 @@ from scipy.integrate import quad
 
 from localentropy import seeds
 from localentropy.instances.perceptron import hidden_manifold
+from localentropy.landscape.barriers import bent_flip_path, flip_path, mean_flip_path
 from localentropy.landscape.binary_local_energy import expected_flip_energy
 from localentropy.landscape.feature_local_entropy import feature_local_entropy
 from localentropy.programs import sweep
-from localentropy.programs.overparam import equivalent_features, solution_surroundings, two_level_amp
+from localentropy.programs.overparam import equivalent_features, solution_barriers, solution_surroundings, two_level_amp
 from localentropy.solvers import amp
 from localentropy.solvers.binary.anneal import anneal
 from localentropy.solvers.binary.sbpi import sbpi
@@ -147,6 +149,53 @@ def test_surroundings_are_those_of_the_solver_of_the_row():
         cosine = weights @ mean / (np.linalg.norm(mean) * np.linalg.norm(weights))
         assert own["barycentre_overlap"].iloc[0] == pytest.approx(cosine, abs=1e-3)
     assert solved["barycentre_overlap"].nunique() == 2
+
+
+def test_barriers_are_those_of_the_paths_between_the_solutions_of_the_rows():
+    D, P, proposals = 15, 45, 60
+    # Of several solutions one can be the bend; between two the bend is searched; few runs are solved at N/P = 0.78.
+    grid = {"D": D, "samples": 5, "runs": 2}
+    solvers = {35: ["anneal"], 75: ["sbpi", "anneal"], 109: ["anneal"]}
+    grids = [grid | {"inv_alphas": [N / P], "solvers": names} for N, names in solvers.items()]
+    rows = table(solution_barriers, alpha_T=3.0, activation="sign", proposals=proposals, grids=grids)
+    through, searched = 0, 0
+    for (N, sample), pairs in rows.groupby(["N", "sample"]):
+        runs = [(name, run) for name in solvers[N] for run in range(2)]
+        instance = hidden_manifold(D, P, N, seed=seeds.child(CONTEXT.seed, "instance", sample=sample))
+        solutions = {}
+        for name, run in runs:
+            place = {"D": D, "P": P, "N": N, "sample": sample, "run": run}
+            solver = {"sbpi": sbpi, "anneal": anneal}[name]
+            solutions[name, run] = solver(instance, seed=seeds.child(CONTEXT.seed, f"overlaps/{name}", **place))
+        solved = [at for at in runs if instance.train_error(solutions[at].weights) == 0.0]
+        seed = seeds.child(CONTEXT.seed, "barriers", D=D, P=P, N=N, sample=sample)
+        greedy = {}
+        for one, other in permutations(solved, 2):
+            # A greedy path starts at the solution whose first differing weight is -1.
+            ends = sorted((solutions[one].weights, solutions[other].weights), key=lambda weights: weights.tolist())
+            greedy[one, other] = flip_path(instance, *ends, order="greedy", seed=0).max(), ends
+        assert [((row.first, row.first_run), (row.second, row.second_run)) for row in pairs.itertuples()] == list(
+            combinations(runs, 2)
+        )
+        for row in pairs.itertuples():
+            one, other = (row.first, row.first_run), (row.second, row.second_run)
+            assert row.solved == (one in solved and other in solved)
+            if not row.solved:
+                assert np.isnan([row.distance, row.barrier_mean, row.barrier_greedy, row.barrier_bent]).all()
+                continue
+            straight, ends = greedy[one, other]
+            assert row.distance == (ends[0] != ends[1]).mean()
+            assert row.barrier_mean == mean_flip_path(instance, *ends).max()
+            assert row.barrier_greedy == straight
+            bends = [max(greedy[one, k][0], greedy[k, other][0]) for k in solved if k not in (one, other)]
+            lowest = min([straight, *bends])
+            through += lowest < straight
+            if lowest > 0.0:
+                path = bent_flip_path(instance, *ends, order="greedy", proposals=proposals, seed=seed)
+                searched += path.barrier < lowest
+                lowest = min(lowest, path.barrier)
+            assert row.barrier_bent == lowest
+    assert through and searched and set(rows["solved"]) == {0.0, 1.0}
 
 
 AMP: dict[str, Any] = {"damping": 0.1, "max_iterations": 500, "tolerance": 1e-5}

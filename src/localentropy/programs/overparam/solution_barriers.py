@@ -116,17 +116,23 @@ def _barriers(instance: Instance, solutions: Sequence[np.ndarray], proposals: in
 
     from localentropy.landscape.barriers import bent_flip_path, flip_path, mean_flip_path
 
-    pairs = list(combinations(range(len(solutions)), 2))
-    found, greedy = np.zeros((len(pairs), len(MEASURED))), np.zeros((len(solutions), len(solutions)))
-    for row, (i, j) in zip(found, pairs, strict=True):
-        ends = solutions[i], solutions[j]
+    # Several runs may end in one solution.
+    different, places = np.unique(np.reshape(solutions, (-1, instance.N)), axis=0, return_inverse=True)
+    pairs = list(combinations(range(len(different)), 2))
+    square = np.zeros((len(MEASURED), len(different), len(different)))
+    distance, mean, greedy, bent = square
+    for i, j in pairs:
+        ends = different[i], different[j]
+        distance[i, j] = np.mean(ends[0] != ends[1])
+        mean[i, j] = mean_flip_path(instance, *ends).max()
         greedy[i, j] = greedy[j, i] = flip_path(instance, *ends, order="greedy", seed=seed).max()
-        row[:3] = np.mean(ends[0] != ends[1]), mean_flip_path(instance, *ends).max(), greedy[i, j]
-    for row, (i, j) in zip(found, pairs, strict=True):
+    for i, j in pairs:
         # With a bend at one end the path is straight.
-        row[3] = np.maximum(greedy[i], greedy[j]).min()
-        if row[3] > 0.0:
-            ends = solutions[i], solutions[j]
+        bent[i, j] = np.maximum(greedy[i], greedy[j]).min()
+        if bent[i, j] > 0.0:
+            ends = different[i], different[j]
             path = bent_flip_path(instance, *ends, order="greedy", proposals=proposals, seed=seed)
-            row[3] = min(row[3], path.barrier)
+            bent[i, j] = min(bent[i, j], path.barrier)
+    first, second = np.array(list(combinations(places, 2)), int).reshape(-1, 2).T
+    found: np.ndarray = square[:, np.minimum(first, second), np.maximum(first, second)].T
     return found
