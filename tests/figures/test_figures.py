@@ -225,10 +225,19 @@ def test_figure13_with_nothing_solved_says_so() -> None:
     }
     tables |= {
         "overparam/solution_overlaps": overlaps(),
+        "overparam/solution_barriers": run_tables.solution_barriers(),
         "overparam/typical_points": run_tables.typical_points(),
         "overparam/solve_mct0": chosen(tables["overparam/solve_mct0"]),
     }
-    assert "(a) D = 134" in figure13.draw(tables, "smoke").told
+    drawing = figure13.draw(tables, "smoke")
+    assert "(a) D = 134" in drawing.told
+    assert "all runs of fBP at D = 33 end in one solution" in drawing.told
+    # Means over pairs, then over instances; the hand-made barriers of these kinds are all the same.
+    for panel, height in (("g", 0.02), ("h", 0.01)):
+        heights = drawing.data[drawing.data["panel"] == panel].set_index("series")["y"]
+        assert heights[heights.index.str.endswith("anneal, D = 33")].to_numpy() == pytest.approx(height)
+        assert heights[heights.index.str.endswith("focusing_bp and sbpi, D = 67")].tolist() == [0.0] * 3
+        assert not heights.index.str.contains("focusing_bp and focusing_bp").any()
     runs = tables["overparam/solve_mct0"]
     tables["overparam/solve_mct0"] = runs.assign(value=runs["value"].mask(runs["quantity"] == "solved", 0.0))
     caption = figure13.draw(tables, "smoke").told

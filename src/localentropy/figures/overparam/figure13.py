@@ -1,8 +1,8 @@
-"""Figure 13: local energy of solutions of three algorithms, and how close to each other solutions are."""
+"""Figure 13: local energy of solutions of three algorithms; how close to each other solutions are, and barriers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,17 +12,20 @@ from localentropy.analysis.agreement import agreement_by_size
 from localentropy.analysis.runs import MOST_SOLVED, averages, deviations, with_theory
 from localentropy.analysis.thresholds import typical_line
 from localentropy.figures.agreement import csv_rows, in_words
-from localentropy.figures.algorithms import ALGORITHMS
+from localentropy.figures.algorithms import ALGORITHMS, legend_entries
 from localentropy.figures.drawing import Drawing, colors_of, in_style, letter, panels
 from localentropy.figures.perceptron_points import FIRST, apart, draw_points, one_two_five, small_rates, sweeps_of
 from localentropy.figures.series import Panel
+from localentropy.solvers.names import NAMES
 
 PANELS = {"mct0": "MCT0", "sbpi": "SBPI", "belief_propagation": "BP, signs"}
+PATHS = {"mean": "straight, mean", "greedy": "straight, greedy", "bent": "one bend, greedy"}
+"""Kind of path, as in the table's columns → title of its panel."""
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """One panel per algorithm, dashed the theory line of typical solutions; deviations of MCT0; and overlaps."""
+    """One panel per algorithm, dashed the theory line of typical solutions; deviations of MCT0; overlaps; barriers."""
     lines = tables["overparam/stability_density"]
     lines = lines[lines["quantity"] == "local_energy"]
     lattice = tables["overparam/typical_lattice"]
@@ -35,7 +38,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     first = _energies("mct0", tables, lattice, "_first")
     values = sorted({round(x, 1) for points in energies.values() for x in points["inv_alpha"]})
     colors = colors_of(values, of="load")
-    figure, axes = panels(3, 7.4, 5.2, rows=2)
+    figure, axes = panels(3, 7.4, 7.8, rows=3)
     figure.add(csv_rows(agreement))
     for axis, (solver, title) in zip(axes, PANELS.items(), strict=False):
         for inv_alpha, here in energies[solver].groupby("inv_alpha"):
@@ -72,16 +75,22 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[5].add_artist(
         axes[5].legend(handles=handles, title=r"(a)–(d): $1/\alpha$", ncols=3, columnspacing=1.0, **place)
     )
-    axes[5].legend(*axes[4].get_legend_handles_labels(), title="(e)", title_fontsize=8, loc="lower left")
-    letter(axes[:5])
+    barriers = tables["overparam/solution_barriers"]
+    one_solution = _barriers(axes[6:], barriers)
+    narrow = place | {"loc": "lower left", "ncols": 2, "handlelength": 1.0, "handletextpad": 0.4, "columnspacing": 0.8}
+    for drawn, title, height in ((axes[4], "(e)", 0.24), (axes[6], "(f)–(h)", -0.16)):
+        at = narrow | {"bbox_to_anchor": (-0.18, height)}
+        axes[5].add_artist(axes[5].legend(*legend_entries([drawn]), title=title, **at))
+    letter([*axes[:5], *axes[6:]])
     p = tables["overparam/solve_mct0"].attrs["parameters"]
+    latent = sorted(barriers["D"].unique())
     caption = (
         "Figure 13. (a)–(c) Train error after random flips of a part d of the weights: of solutions of zero-temperature "
-        "Monte Carlo (a) and of SBPI (b), and of the signs of belief propagation's magnetizations (c). These signs are "
-        "solutions only at large 1/α; elsewhere the curve starts at the train error that they leave. Dashed lines are "
-        "typical solutions in replica theory. Hollow points are where fewer than 90 % of the instances are solved. (d) "
-        "The points of (a) minus the theory, 1/α side by side. (e) Mean overlap of two solutions of one instance that one "
-        "solver found; the line is again the theory."
+        "Monte Carlo (a) and SBPI (b), and of the signs of belief propagation's magnetizations (c), which are solutions at "
+        "large 1/α only. Dashed lines are typical solutions in replica theory. Hollow points: fewer than 90 % of the "
+        "instances are solved. (d) The points of (a) minus the theory. (e) Mean overlap of two solutions of one instance, "
+        "and the theory. (f)–(h) Largest train error on a path of single flips between two such solutions: the straight "
+        "path, mean over the orders of the flips (f) and in a greedy order (g); the greedy path with one bend (h)."
     )
     settings = {
         "load": f"κ = 0, α_T = {p['alpha_T']:g}",
@@ -92,7 +101,15 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "dashed lines": "at 1/α = 5 and the larger values of figure 12",
         "axes of (a)–(c)": "linear below 0.0001 and logarithmic above",
         "theory in (d)": f"on the lattice of the sums and flips. {in_words(agreement, 'local energy')}",
-        "overlaps in (e)": "of solutions from different seeds, sizes side by side; the CSV has their numbers and z-scores",
+        "curves of (c)": "start at the train error that the signs leave",
+        "side by side": "1/α in (d), sizes in (e), and pairs of algorithms in (f)–(h)",
+        "overlaps in (e)": "of solutions that one solver found from different seeds; the CSV has their numbers and z-scores",
+        "paths in (f)–(h)": "each weight that differs is flipped once; in greedy order each flip leaves the fewest errors. "
+        "A bend is at another solution of the instance. Only if all these paths have errors a search moves it by single "
+        f"flips, {barriers.attrs['parameters']['proposals']} trials. So (g) and (h) are upper bounds of the lowest barriers",
+        "pairs in (f)–(h)": f"mean over the pairs of runs on each instance{one_solution}",
+        "sizes in (f)–(h)": f"D = {latent[0]}" + "".join(f", and D = {D} in larger points" for D in latent[1:]),
+        "axes of (f)–(h)": "linear below 0.001 and logarithmic above",
         "error bars": "standard errors over instances",
         "chosen here": "sizes and 1/α",
     }
@@ -134,6 +151,37 @@ def _overlaps(axis: Panel, tables: Mapping[str, pd.DataFrame]) -> None:
         draw_points(axis, known, f"{solver}, D = {D}", ALGORITHMS[solver] | look, at=at)
     one_two_five(axis, (1, 2, 5, 10, 20), (0.85, 36.0), table)
     axis.set(ylabel="overlap of two solutions", yscale="log", ylim=(0.01, 1.0))
+
+
+def _barriers(axes: Sequence[Panel], table: pd.DataFrame) -> str:
+    """Barriers between the solutions of one instance, a panel for each kind of path.
+
+    Returns:
+        What the settings say of algorithms all of whose runs end in one solution: between them there is no path.
+    """
+    one_solution = ""
+    kinds = list(dict.fromkeys(zip(table["first"], table["second"], strict=True)))
+    sizes = sorted(table["D"].unique())
+    for (first, second, D), pairs in table.groupby(["first", "second", "D"], sort=False):
+        if first == second and pairs["distance"].max() == 0.0:
+            one_solution += f"; all runs of {NAMES[first]} at D = {D} end in one solution"
+            continue
+        # The colour of the one and the marker of the other.
+        look = {"color": ALGORITHMS[first]["color"], "marker": ALGORITHMS[second]["marker"]}
+        look |= {"markersize": 3 if sizes[0] == D else 4.5, "label": f"{NAMES[first]}–{NAMES[second]}"}
+        size = ["D", "N", "inv_alpha"]
+        solved = pairs.groupby(size)["solved"].mean()
+        for axis, (path, title) in zip(axes, PATHS.items(), strict=True):
+            each = pairs.groupby([*size, "sample"])[f"barrier_{path}"].mean()
+            points = each.groupby(size).agg(y="mean", y_err="sem", n="count").assign(solved=solved)
+            points = points.reset_index().fillna({"y_err": 0.0})
+            at = apart(points["inv_alpha"], kinds.index((first, second)), len(kinds), 1.04)
+            draw_points(axis, points, f"{title}, {first} and {second}, D = {D}", look, at=at)
+    for axis, title in zip(axes, PATHS.values(), strict=True):
+        one_two_five(axis, (1, 2, 5, 10), (1.0, 13.0), table)
+        small_rates(axis, 1e-3)
+        axis.set(ylim=(-1e-4, 0.4), title=title, ylabel="largest train error on the path")
+    return one_solution
 
 
 def _sizes(drawn: Mapping[str, pd.DataFrame]) -> str:
