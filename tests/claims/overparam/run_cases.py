@@ -398,3 +398,62 @@ RUNS["O69b"] = Case(
     },
     missing={"energy": put(around, "local_energy", np.nan, sample=2)},
 )
+paths, of_sbpi = "solution_barriers", {"first": "sbpi", "second": "sbpi"}
+RUNS["O62b"] = Case(
+    wrong={
+        "nearer": put(paths, "distance", lambda rows: 0.3 - 0.03 * rows["inv_alpha"], **of_sbpi),
+        "nearer between": put(paths, "distance", 0.1, inv_alpha=near(2.0), **of_sbpi),
+        "as near": put(paths, "distance", lambda rows: 0.2 + 0.02 * (-1.0) ** rows["sample"], **of_sbpi),
+    },
+    small={
+        "three instances": few(paths),
+        "none joined": put(paths, "barrier_bent", 0.01, **of_sbpi),
+        "one size": only(paths, D=67, inv_alpha=near(2.0)),
+        "no distance": put(paths, "distance", np.nan, sample=2, **of_sbpi),
+    },
+    missing={"barriers": put(paths, "barrier_bent", np.nan, sample=2, **of_sbpi)},
+)
+to_a_run = {"second": "sbpi", "second_run": 1}
+RUNS["O71"] = Case(
+    wrong={
+        "alone in a fifth of the instances": put(paths, "barrier_bent", 0.005, sample=below(2), **to_a_run),
+        "alone in half of one size": put(
+            paths, "barrier_bent", 0.005, sample=below(5), inv_alpha=near(3.0), **to_a_run
+        ),
+        "two regions": put(paths, "barrier_bent", 0.005, first="focusing_bp", second="sbpi"),
+    },
+    small={
+        "three instances": few(paths),
+        "none solved": put(paths, "solved", 0.0),
+        "before the threshold": put("thresholds", "inv_alpha_le", 10.0),
+        "another α_T": elsewhere(paths, alpha_T=2.0),
+        "no threshold": put("thresholds", "inv_alpha_le", np.nan),
+    },
+    missing={"barriers": put(paths, "barrier_bent", np.nan, sample=2, **of_sbpi)},
+)
+seen = {"first": "focusing_bp", "second": "sbpi"}
+RUNS["O71b"] = Case(
+    wrong={
+        "one unseen in a fifth of the instances": put(paths, "barrier_greedy", 0.005, sample=below(2), **seen),
+        "one unseen in half of one size": put(
+            paths, "barrier_greedy", 0.005, sample=below(5), inv_alpha=near(3.0), second_run=1, **seen
+        ),
+    },
+    small={
+        "three instances": few(paths),
+        "none of fBP": put(paths, "solved", 0.0, first="focusing_bp"),
+    },
+    missing={"barriers": put(paths, "barrier_greedy", np.nan, sample=2, **seen)},
+)
+RUNS["O71c"] = Case(
+    wrong={
+        "lower": put(paths, "barrier_mean", 0.001, first="anneal", second="anneal"),
+        "lower at one size": times(paths, "barrier_mean", 100.0, inv_alpha=near(3.0), **of_sbpi),
+    },
+    small={
+        "three instances": few(paths),
+        "none solved": put(paths, "solved", 0.0, second="anneal"),
+        "scattered": put(paths, "barrier_mean", lambda rows: 0.02 + 0.2 * (-1.0) ** rows["sample"], second="anneal"),
+    },
+    missing={"barriers": put(paths, "barrier_mean", np.nan, sample=2, **of_sbpi)},
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -242,6 +243,31 @@ def solution_surroundings() -> pd.DataFrame:
                 tables.append(pd.DataFrame(own | curve | {"local_energy": 0.01 * level * np.sqrt(d) * noise}))
     table = pd.concat(tables, ignore_index=True)
     table.attrs["parameters"] = {"small_stability": 0.2, "alpha_T": ALPHA_T, "activation": "sign"}
+    return table
+
+
+def solution_barriers() -> pd.DataFrame:
+    """fBP's solution sees all of SBPI's, which see each other only with a bend. Annealing's are behind barriers."""
+    stream, rows = np.random.default_rng(11), []
+    grid = [(67, x, ("focusing_bp", "sbpi")) for x in (1.2, 2.0, 5.0)]
+    grid += [(33, x, ("focusing_bp", "sbpi", "anneal")) for x in (3.0, 5.0)]
+    means = {"focusing_bp": 0.002, "sbpi": 0.01, "anneal": 0.1}
+    for D, x, solvers in grid:
+        ends = list(combinations([(name, run) for name in solvers for run in (0, 1)], 2))
+        for sample in range(10):
+            for (first, first_run), (second, second_run) in ends:
+                runs = {"first": first, "second": second, "first_run": first_run, "second_run": second_run}
+                own = sizes(D, x) | {"sample": sample, "solved": 1.0}
+                own |= {"distance": (0.1 + 0.03 * x) * stream.normal(1.0, 0.02)}
+                own |= {"barrier_mean": (means[first] + means[second]) * stream.normal(1.0, 0.1)}
+                own |= {"barrier_greedy": 0.005 if first == second == "sbpi" else 0.0, "barrier_bent": 0.0}
+                if second == "anneal":
+                    own |= {"barrier_greedy": 0.02, "barrier_bent": 0.01}
+                if first == second == "focusing_bp":
+                    own |= {"distance": 0.0, "barrier_mean": 0.0}
+                rows.append(runs | own)
+    table = pd.DataFrame(rows)
+    table.attrs["parameters"] = {"alpha_T": ALPHA_T, "activation": "sign", "proposals": 20}
     return table
 
 

@@ -35,7 +35,8 @@ MOST = 0.5
 def connected_beyond_the_threshold(solution_barriers: pd.DataFrame, thresholds: pd.DataFrame) -> Finding:
     """Beyond 1/α_LE, paths without errors join all solutions of fBP and SBPI of one instance, by way of others of them.
 
-    The paths may have bends. So it is in nine of ten instances, and in most of each size.
+    So it is in nine of ten instances, and in most of each size. Where it fails, other paths may exist: a path that is
+    found proves a connection, and one that is not found proves nothing.
     """
     threshold = _threshold(solution_barriers, thresholds)
     beyond = solution_barriers[solution_barriers["inv_alpha"] > threshold]
@@ -59,7 +60,7 @@ def star_shaped_around_focusing_bp(solution_barriers: pd.DataFrame) -> Finding:
 
 def joined_solutions_move_apart(solution_barriers: pd.DataFrame) -> Finding:
     """Solutions of SBPI that a path without errors joins have a smaller overlap at larger 1/α, at the largest size."""
-    joined = _solved(solution_barriers, ("sbpi",), "barrier_bent").query("barrier_bent == 0")
+    joined = _solved(solution_barriers, ("sbpi",), "distance", "barrier_bent").query("barrier_bent == 0")
     require(len(joined), "no solutions of SBPI that are joined")
     joined = joined[joined["D"] == joined["D"].max()]
     each = (1.0 - 2.0 * joined["distance"]).groupby([joined["inv_alpha"], joined["sample"]]).mean()
@@ -99,10 +100,10 @@ def _threshold(barriers: pd.DataFrame, thresholds: pd.DataFrame) -> float:
     return found
 
 
-def _solved(table: pd.DataFrame, solvers: tuple[str, ...], column: str) -> pd.DataFrame:
-    """The pairs of solutions of these solvers. None may lack its number."""
+def _solved(table: pd.DataFrame, solvers: tuple[str, ...], *columns: str) -> pd.DataFrame:
+    """The pairs of solutions of these solvers. None may lack a number of these columns."""
     pairs = table[table["first"].isin(solvers) & table["second"].isin(solvers) & (table["solved"] == 1.0)]
-    require(pairs[column].notna().all(), f"{column} is missing")
+    require(pairs[[*columns]].notna().all(axis=None), f"a pair of solutions without {' or '.join(columns)}")
     return pairs
 
 
