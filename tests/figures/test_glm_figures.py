@@ -179,6 +179,7 @@ def phase_tables() -> dict[str, pd.DataFrame]:
         "glm/amp_phase_retrieval": amp({0.9: [0.7, 0.6], 1.3: [1.0, 1.0]}),
         "glm/descent": descent(),
         "glm/uniqueness": rows(keys={"d": 20}, alpha=[1.0, 3.0], unique=[0.0, 1.0]),
+        "glm/uniqueness_cavity": pd.DataFrame({"alpha": [3.25]}),
     }
 
 
@@ -198,6 +199,9 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     assert "100 % of these runs ended after 100 to 300 steps, before the loss at which they stop;" in drawing.told
     assert "by a factor of 4 to 4 in the second half" in drawing.told
     assert "success is an overlap above 0.98;" in drawing.told
+    assert (
+        "cavity: 3.25" in words(drawing) and "heuristic calculation has a unique minimum above α = 3.25" in drawing.told
+    )
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
 
 

@@ -11,10 +11,18 @@ import pytest
 
 from localentropy.errors import ConfigError
 from localentropy.pipeline.config import resolve
-from localentropy.programs import bayes_optimal, empirical_risk, gibbs_learning, sweep, units_specialization
+from localentropy.programs import (
+    bayes_optimal,
+    empirical_risk,
+    gibbs_learning,
+    quadratic_units,
+    sweep,
+    units_specialization,
+)
 from localentropy.programs.parts.teachers import transitions
 from localentropy.theory import bayes, committee, erm, gibbs, hidden_manifold
 from localentropy.theory.committee_units import specialization
+from localentropy.theory.quadratic_units import unique_minimum
 from tests.programs.programs import CONTEXT, table
 
 BOTH = ["uninformed", "informed"]
@@ -217,6 +225,10 @@ def test_wrong_values_are_one_line(section: str, values: dict[str, Any], parts: 
     assert "\n" not in str(caught.value)
     for part in [f"glm.{section}", *parts]:
         assert part in str(caught.value), str(caught.value)
+
+
+def test_the_load_of_unique_minima_is_that_of_the_library() -> None:
+    assert table(quadratic_units).to_dict("records") == [unique_minimum()._asdict()]
 
 
 def test_the_load_of_specialization_is_that_of_the_library() -> None:

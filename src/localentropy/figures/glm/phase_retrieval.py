@@ -45,6 +45,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     (c) has the fraction of training sets with a unique minimum, too; (d) has test error and loss.
     """
     runs, descent, unique = (tables[f"glm/{name}"] for name in ("amp_phase_retrieval", "descent", "uniqueness"))
+    cavity = float(tables["glm/uniqueness_cavity"]["alpha"].iloc[0])
     transitions = tables["glm/transitions"].set_index("model").loc["phase_retrieval"]
     best, other = branches(tables["glm/bayes_phase_retrieval"], transitions["information_theoretic"])
     plain, wide = (descent[descent["student"] == name] for name in TALK)
@@ -66,10 +67,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].set(ylabel=r"mean squared error of a weight", ylim=(-0.03, 1.08), xlim=(0.0, best["alpha"].max()))
     for axis, student, at in ((axes[1], "plain", 0.6), (axes[2], "wide", 0.99), (axes[3], "wide", 0.6)):
         axis.threshold(TALK[student], f"talk: {TALK[student]:g}", at=at)
+    axes[2].threshold(cavity, f"cavity: {cavity:.2f}", color=GREY, at=0.99)
     for axis in axes:
         axis.set_xlabel(r"$\alpha = n/d$")
     letter(axes)
-    return Drawing(figure, CAPTION, _settings(transitions, runs, plain, wide, unique))
+    return Drawing(figure, CAPTION, _settings(transitions, runs, plain, wide, unique, cavity))
 
 
 def _inset(axis: Panel, runs: pd.DataFrame) -> None:
@@ -124,12 +126,17 @@ CAPTION = (
     "AMP; inset: the fraction of its runs that recover the teacher. (b) Fraction of the runs of gradient descent that "
     "succeed with one unit. (c) The same with as many units as inputs (filled), and the fraction of training sets whose loss "
     "has no zero but the teacher (hollow). (d) Test error (filled) and training loss (hollow) of the runs of (c). Dotted "
-    "lines: thresholds, and the talk's loads."
+    "lines: thresholds, the talk's loads, and in (c) our heuristic cavity load for many inputs."
 )
 
 
 def _settings(
-    transitions: pd.Series, runs: pd.DataFrame, plain: pd.DataFrame, wide: pd.DataFrame, unique: pd.DataFrame
+    transitions: pd.Series,
+    runs: pd.DataFrame,
+    plain: pd.DataFrame,
+    wide: pd.DataFrame,
+    unique: pd.DataFrame,
+    cavity: float,
 ) -> dict[str, str]:
     sets = success_fractions(unique, ["d", "alpha"], unique["unique"])
     one, many = (success_fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
@@ -143,6 +150,7 @@ def _settings(
         "as many units as inputs": f"{counts(many)} runs; loads above which more than half succeed: {_half_points(many)}",
         "unique minimum": f"{counts(sets)} training sets, each decided by a certificate; more than half have no zero but the "
         f"teacher above {_half_points(sets)}",
+        "cavity": f"a heuristic calculation has a unique minimum above α = {cavity:.4f} for d → ∞; the theorem says 2",
         "error bars of fractions": BINOMIAL,
         "(d)": f"geometric means{_falling(wide)}",
         "the talk's loads": f"{TALK['plain']:g} for one unit and {TALK['wide']:g} for many, limits for many inputs",
