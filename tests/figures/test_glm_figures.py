@@ -200,7 +200,8 @@ def test_figure_phase_retrieval_tells_where_half_of_the_descents_succeed() -> No
     assert "by a factor of 4 to 4 in the second half" in drawing.told
     assert "success is an overlap above 0.98;" in drawing.told
     assert (
-        "cavity: 3.25" in words(drawing) and "heuristic calculation has a unique minimum above α = 3.25" in drawing.told
+        "cavity (heuristic): 3.25" in words(drawing)
+        and "heuristic calculation has a unique minimum above α = 3.25" in drawing.told
     )
     assert all(part in words(drawing) for part in ("talk: 7", "talk: 2", "0.5", "1.15"))
 

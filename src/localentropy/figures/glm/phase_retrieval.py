@@ -67,7 +67,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].set(ylabel=r"mean squared error of a weight", ylim=(-0.03, 1.08), xlim=(0.0, best["alpha"].max()))
     for axis, student, at in ((axes[1], "plain", 0.6), (axes[2], "wide", 0.99), (axes[3], "wide", 0.6)):
         axis.threshold(TALK[student], f"talk: {TALK[student]:g}", at=at)
-    axes[2].threshold(cavity, f"cavity: {cavity:.2f}", color=GREY, at=0.99)
+    axes[2].threshold(cavity, f"cavity (heuristic): {cavity:.2f}", color=GREY, at=0.75)
     for axis in axes:
         axis.set_xlabel(r"$\alpha = n/d$")
     letter(axes)
