@@ -14,7 +14,7 @@ import pytest
 from localentropy import solvers
 from localentropy.errors import DataError, DomainError
 from localentropy.instances.perceptron import hidden_manifold, random_patterns
-from localentropy.solvers.binary.constrained_bp import ConstrainedBeliefs, constrained_bp
+from localentropy.solvers.binary.constrained_bp import ConstrainedBeliefs, constrained_bp, constrained_focusing_bp
 from localentropy.solvers.binary.constraints import allowed_sums, anneal_constrained, constraint_error
 from localentropy.theory import Perceptron, SquareWave, Steps, SymmetricPerceptron, typical
 from localentropy.theory.symmetric_perceptron import Band
@@ -120,6 +120,39 @@ def test_reinforcement_finds_solutions(constraint: Steps) -> None:
     assert math.isnan(found.entropy)
 
 
+@pytest.mark.parametrize("without", [{"coupling": 0.0}, {"coupling": 0.9, "replicas": 1 + 1e-12}], ids=["γ", "y"])
+def test_without_replicas_it_is_belief_propagation(without: dict[str, float]) -> None:
+    instance = random_patterns(N=201, P=80, seed=0)
+    given: dict[str, Any] = {"seed": 0, "tolerance": 1e-12, "max_iterations": 25}
+    plain = constrained_bp(instance, SquareWave(3.0), **given)
+    found = constrained_bp(instance, SquareWave(3.0), **given, **without)
+    assert found.iterations == 25 and found.train_errors.min() > 0
+    np.testing.assert_allclose(found.total, plain.total, atol=1e-9)
+
+
+@pytest.mark.parametrize("coupling", [0.3, 0.6])
+def test_the_focused_messages_of_a_margin_are_those_of_focusing(coupling: float) -> None:
+    """One step of `focusing_bp` at a small coupling, until it has converged and has no solution yet, from any start."""
+    instance = random_patterns(N=301, P=120, seed=0)
+    found = constrained_bp(
+        instance, AtLeast(0.0), seed=0, coupling=coupling, replicas=3.0, tolerance=1e-11, damping=0.5
+    )
+    expected = solvers.focusing_bp(
+        instance, seed=0, steps=1, cap=math.tanh(coupling), replicas=3.0, max_iterations=1000, tolerance=1e-11
+    )
+    assert found.iterations < 1000 and expected.converged and math.isnan(found.entropy)
+    np.testing.assert_allclose(found.magnetizations, expected.magnetizations, atol=1e-8)
+
+
+@pytest.mark.parametrize(("constraint", "P"), [(Band(1.0), 200), (AtLeast(0.0), 80), (SquareWave(3.0), 80)], ids=str)
+def test_focusing_finds_solutions(constraint: Steps, P: int) -> None:
+    instance = random_patterns(N=201, P=P, seed=3)
+    found = constrained_focusing_bp(instance, constraint, seed=0)
+    assert found.solved and constraint_error(instance, constraint, found.weights) == 0
+    assert len(found.train_errors) == found.iterations + 1
+    assert found.train_errors[-1] == 0 < found.train_errors[:-1].min()
+
+
 @pytest.mark.parametrize("reinforcement", [0.0, 0.01])
 def test_a_run_that_was_saved_goes_on_to_the_bit(tmp_path: Path, reinforcement: float) -> None:
     instance = random_patterns(N=101, P=120, seed=0)
@@ -163,7 +196,7 @@ class Odd(Steps):
         ({"seed": 0.5}, "seed = 0.5"),
     ],
 )
-@pytest.mark.parametrize("solver", [anneal_constrained, constrained_bp])
+@pytest.mark.parametrize("solver", [anneal_constrained, constrained_bp, constrained_focusing_bp])
 def test_wrong_arguments_are_refused(solver: Any, change: dict[str, Any], said: str) -> None:
     given = {"instance": random_patterns(N=11, P=5, seed=0), "constraint": Band(1.0), "seed": 0}
     with pytest.raises(DomainError, match=said):
