@@ -71,6 +71,8 @@ def test_every_model_and_every_solver_has_its_place() -> None:
     # From the solvers' own pages.
     assert found["two_level_amp", "RandomFeatures"] and not found["two_level_amp", "Perceptron"]
     assert found["constrained_bp", "SymmetricPerceptron"] and not found["focusing_bp", "SymmetricPerceptron"]
+    assert found["binary_committee_bp", "TreeCommittee"] and not found["committee_sgd", "TreeCommittee"]
+    assert found["committee_sgd", "Spherical"] and not found["binary_committee_bp", "Spherical"]
     assert [row for (row, column), there in found.items() if there and column == "Perceptron with CrossEntropy"] == [
         "anneal"
     ]

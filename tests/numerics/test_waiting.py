@@ -22,6 +22,8 @@ from localentropy.landscape.local_entropy import local_entropy
 from localentropy.numerics import waiting
 from localentropy.numerics.compiled import kernel
 from localentropy.numerics.waiting import Announcer
+from localentropy.solvers.binary.committee_bp import binary_committee_bp
+from localentropy.solvers.binary.committee_focusing_bp import binary_committee_focusing_bp
 from localentropy.solvers.binary.constrained_bp import constrained_bp
 from localentropy.solvers.binary.constraints import anneal_constrained
 from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
@@ -127,6 +129,10 @@ LONG = {
     "anneal_constrained": lambda: anneal_constrained(random_patterns(N=21, P=200, seed=0), BAND, seed=0, sweeps=300),
     "belief_propagation": lambda: solvers.belief_propagation(random_patterns(N=101, P=30, seed=0), seed=0),
     "constrained_bp": lambda: constrained_bp(random_patterns(N=21, P=5, seed=0), BAND, seed=0),
+    "binary_committee_bp": lambda: binary_committee_bp(random_tree_committee(27, 5, 3, seed=0), seed=0),
+    "binary_committee_focusing_bp": lambda: binary_committee_focusing_bp(
+        random_tree_committee(27, 5, 3, seed=0), seed=0, steps=2
+    ),
     "committee_least_action": lambda: committee_least_action(random_tree_committee(99, 80, 3, seed=0), seed=0),
     "committee_entropic_least_action": lambda: committee_entropic_least_action(
         random_tree_committee(99, 50, 3, seed=0), seed=0

@@ -82,7 +82,9 @@ from localentropy.solvers import anneal, belief_propagation, binarynet, focusing
 from localentropy.solvers.amp import amp, amp_in_fields, two_level_amp
 from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.binarynet import binarynet_many
-from localentropy.solvers.binary.constrained_bp import constrained_bp
+from localentropy.solvers.binary.committee_bp import binary_committee_bp
+from localentropy.solvers.binary.committee_focusing_bp import binary_committee_focusing_bp
+from localentropy.solvers.binary.constrained_bp import constrained_bp, constrained_focusing_bp
 from localentropy.solvers.binary.constraints import allowed_sums, anneal_constrained, constraint_error
 from localentropy.solvers.committee.belief_propagation import committee_belief_propagation
 from localentropy.solvers.committee.entropic_least_action import committee_entropic_least_action
@@ -445,8 +447,30 @@ CALLS: dict[str, Call] = {
     "constrained_bp": Call(
         constrained_bp,
         {
-            "instance": LATTICE, "constraint": Band(0.5), "seed": 0, "reinforcement": 0.1, "damping": 0.3,
-            "max_iterations": 3, "tolerance": 1e-6, "epsilon": 0.1, "start": None,
+            "instance": LATTICE, "constraint": Band(0.5), "seed": 0, "reinforcement": 0.1, "coupling": 0.2,
+            "replicas": 5.0, "damping": 0.3, "max_iterations": 3, "tolerance": 1e-6, "epsilon": 0.1, "start": None,
+        },
+    ),
+    "constrained_focusing_bp": Call(
+        constrained_focusing_bp,
+        {
+            "instance": LATTICE, "constraint": Band(0.5), "seed": 0, "steps": 2, "replicas": 5.0, "damping": 0.3,
+            "max_iterations": 3, "tolerance": 1e-6, "epsilon": 0.1,
+        },
+    ),
+    "binary_committee_bp": Call(
+        binary_committee_bp,
+        {
+            "instance": TREE, "seed": 0, "sums": "exact", "reinforcement": 0.1, "damping": 0.3, "max_iterations": 3,
+            "tolerance": 1e-6, "epsilon": 0.1, "start": None,
+        },
+    ),
+    "binary_committee_focusing_bp": Call(
+        binary_committee_focusing_bp,
+        {
+            "instance": FULL, "seed": 0, "sums": "gaussian", "protocol": "fixed_replicas", "steps": 3, "replicas": 5.0,
+            "exponent": 0.5, "cap": 0.999, "damping": 0.3, "max_iterations": 3, "tolerance": 1e-6, "epsilon": 0.1,
+            "stop": "first", "until": 2, "start": None,
         },
     ),
     # landscape

@@ -67,6 +67,9 @@ def examples() -> dict[str, tuple[Sequence[Any], Sequence[dict[str, Any]]]]:
         Spherical(alpha=0.5, units=1, margin=-1.0),
     ]
 
+    # The weights are the solver's: the same machines are problems of binary units and of units on a sphere.
+    signs = [{"instance": one, "weights": "binary"} for one in trees]
+
     def of(instances: Sequence[Any], **more: Any) -> list[dict[str, Any]]:
         return [{"instance": one, **more} for one in instances]
 
@@ -78,7 +81,7 @@ def examples() -> dict[str, tuple[Sequence[Any], Sequence[dict[str, Any]]]]:
         "`SquareWaveTeacher`": ([SquareWaveTeacher(alpha=0.5)], [*of([stored], constraint=wave), *of([waves])]),
         "`TeacherStudent`": ([TeacherStudent(alpha=0.5)], of(taught)),
         "`RandomFeatures`": ([RandomFeatures(alpha_T=3.0, inv_alpha=2.0)], of(features)),
-        "`TreeCommittee`": ([TreeCommittee(alpha=0.5)], []),
+        "`TreeCommittee`": ([TreeCommittee(alpha=0.5)], signs),
         "`Spherical`": (spherical, of(trees)),
     }
 
@@ -96,6 +99,16 @@ def algorithms() -> dict[str, Callable[[Any], Any]]:
             return function(**problem, **options)
 
         return solve
+
+    def binary(module: str, name: str, **options: Any) -> Callable[[Any], Any]:
+        solve = lazy(module, name, **options)
+
+        def solve_signs(problem: dict[str, Any]) -> Any:
+            if problem.get("weights") != "binary":
+                raise DomainError(f"{name} takes another kind of problem")
+            return solve({"instance": problem["instance"]})
+
+        return solve_signs
 
     few = {"max_iterations": 2}
     steps: dict[str, dict[str, Any]] = {
@@ -116,6 +129,11 @@ def algorithms() -> dict[str, Callable[[Any], Any]]:
         "two_level_amp": lazy("amp", "two_level_amp", seed=0, **few),
         "anneal_constrained": lazy("binary.constraints", "anneal_constrained", seed=0, sweeps=2),
         "constrained_bp": lazy("binary.constrained_bp", "constrained_bp", seed=0, **few),
+        "constrained_focusing_bp": lazy("binary.constrained_bp", "constrained_focusing_bp", seed=0, steps=2, **few),
+        "binary_committee_bp": binary("binary.committee_bp", "binary_committee_bp", seed=0, **few),
+        "binary_committee_focusing_bp": binary(
+            "binary.committee_focusing_bp", "binary_committee_focusing_bp", seed=0, steps=2, **few
+        ),
         "generalized_amp": lazy("generalized_amp", "generalized_amp", seed=0, **few),
         **{
             f"committee_{name}": lazy(f"committee.{name}", f"committee_{name}", seed=0, **given)
@@ -170,7 +188,8 @@ def text() -> str:
             head,
             *theirs,
             "\n## Solvers of instances\n",
-            "[Solvers](solvers/README.md) has the rules of all. Those of `Spherical` take trees and full machines.\n",
+            "[Solvers](solvers/README.md) has the rules of all. Those of `TreeCommittee` and `Spherical` take",
+            "trees and full machines of any odd number of units.\n",
             head,
             *ours,
             "\n## More theory\n",
