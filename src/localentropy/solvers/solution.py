@@ -19,7 +19,7 @@ class Solution:
 
     Attributes:
         weights: the final weights, float64, so that no product of them wraps: of the binary perceptron ±1, [N]; of a
-            committee [K, inputs_per_unit], with norm 1 for each unit.
+            committee [K, inputs_per_unit], with norm 1 for each unit, or ±1 (`solvers.binary`).
         solved: whether these weights have no training error (at the margin asked for), recomputed from the patterns.
         iterations: number of steps in the solver's own unit (sweeps, passes over the patterns, updates of all
             messages, epochs). Success may have cut the last one short.

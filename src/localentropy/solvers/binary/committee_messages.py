@@ -55,7 +55,9 @@ class CommitteeMessages(Messages):
         check_committee(instance)
         K, n, data = instance.units, instance.inputs_per_unit, instance.data
         if n % 2 == 0:
-            raise DomainError(f"inputs_per_unit = {n} is even: a sum of {n} terms ±1 can be 0, which is no vote")
+            raise DomainError(
+                f"inputs_per_unit = {n} is even: a sum of {n} terms ±1 can be 0, no vote; allowed are odd"
+            )
         self._exact = require_choice("sums", sums, SUMS) == "exact"
         self._machine, self._shape = instance, (K, n)
         generator = seeds.generator(require_seed(seed), f"algorithm/{algorithm}", K=K, N=K * n, P=instance.P)
