@@ -120,6 +120,18 @@ def learning(
         prior: of the teacher's weights.
         channel: what a label tells of the pre-activation.
         start: "uninformed" or "informed".
+
+    Returns:
+        The state: overlaps, free entropy and errors.
+
+    Raises:
+        DomainError: an argument out of range.
+        ConvergenceError: the fixed point was not found.
+
+    Example:
+        >>> from localentropy.theory import bayes
+        >>> round(bayes.learning(2.0).bayes_error, 6)
+        0.174534
     """
     alpha = ALPHA.require(alpha)
     informed = require_choice("start", start, STARTS) == "informed"
@@ -147,6 +159,14 @@ def state_evolution(
 
     Returns:
         m, [updates].
+
+    Raises:
+        DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy.theory import bayes
+        >>> bayes.state_evolution(2.0, updates=3).round(6).tolist()
+        [0.560099, 0.673681, 0.708465]
     """
     alpha, updates = ALPHA.require(alpha), UPDATES.require(updates)
     overlap = OVERLAP_OF_TEACHER.require(overlap)
@@ -178,6 +198,14 @@ def free_entropy(
 
     Returns:
         f, of the shape of `overlap`.
+
+    Raises:
+        DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy.theory import bayes
+        >>> bayes.free_entropy([0.2, 0.6], alpha=1.3, prior="binary").round(6).tolist()
+        [-0.823932, -0.722499]
     """
     overlap = OVERLAP_OF_TEACHER.require_all(overlap)
     alpha = ALPHA.require(alpha)
@@ -197,6 +225,18 @@ def transitions(prior: str | Prior, channel: str | Channel) -> Transitions:
     Args:
         prior: of the teacher's weights.
         channel: what a label tells of the pre-activation.
+
+    Returns:
+        The loads.
+
+    Raises:
+        DomainError: an unknown prior or channel.
+        ConvergenceError: a transition was not found.
+
+    Example:
+        >>> from localentropy.theory import bayes
+        >>> round(bayes.transitions("binary", "sign").algorithmic, 6)
+        1.492632
     """
     return _curve(as_prior(prior), as_channel(channel)).transitions
 

@@ -181,8 +181,20 @@ def de_almeida_thouless(model: Spherical) -> float:
 def exact_capacity(model: Spherical) -> float:
     """The answer of `alpha_c` for spherical weights, where the replica-symmetric one is exact.
 
+    Args:
+        model: spherical weights of one unit; its alpha is not used.
+
+    Returns:
+        alpha_c.
+
     Raises:
         DomainError: more than one unit, or a negative margin.
+
+    Example:
+        >>> from localentropy.theory import Spherical
+        >>> from localentropy.theory.capacity import exact_capacity
+        >>> round(exact_capacity(Spherical(units=1)), 6)
+        2.0
     """
     if model.units != 1 or model.margin < 0.0:
         raise DomainError(

@@ -87,6 +87,19 @@ def learning(alpha: float, units: float = 2, start: str = "uninformed") -> Commi
         alpha: samples per input in [1e-9, 100] for two units. Samples per weight in [1e-9, 1e9] for infinitely many.
         units: K, 2 or math.inf.
         start: "uninformed" or "informed". For two units both give the same: specialization sets in continuously.
+
+    Returns:
+        The state: overlaps of the units with those of the teacher, and errors.
+
+    Raises:
+        DomainError: an argument out of range.
+        ConvergenceError: the fixed point was not found.
+
+    Example:
+        >>> import math
+        >>> from localentropy.theory import committee
+        >>> round(committee.learning(8.0, units=math.inf, start="informed").specialization, 6)
+        0.954036
     """
     informed = require_choice("start", start, STARTS) == "informed"
     if _two(units):
@@ -111,6 +124,17 @@ def transitions(units: float = 2) -> Transitions:
 
     Args:
         units: K, 2 or math.inf.
+
+    Returns:
+        The loads, in the units of alpha of `learning`.
+
+    Raises:
+        DomainError: another number of units.
+
+    Example:
+        >>> from localentropy.theory import committee
+        >>> round(committee.transitions(units=2).algorithmic, 6)
+        2.052382
     """
     if _two(units):
         specialization = _two_units_threshold()[1]
@@ -156,6 +180,14 @@ def state_evolution(alpha: float, updates: int, specialization: float = 0.0) -> 
 
     Returns:
         q_d, [updates].
+
+    Raises:
+        DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy.theory import committee
+        >>> committee.state_evolution(8.0, updates=3, specialization=0.5).round(6).tolist()
+        [0.48028, 0.454894, 0.421863]
     """
     alpha, updates = ALPHA.require(alpha), UPDATES.require(updates)
     specialization = OVERLAP_OF_TEACHER.called("specialization").require(specialization)

@@ -77,7 +77,21 @@ class Labels:
 
 
 def labels(r_plus: float, r_minus: float) -> Labels:
-    """The label's probabilities where omega is distributed as in learning, at q_+ > 0 and q_- >= 0."""
+    """The label's probabilities where omega is distributed as in learning, at q_+ > 0 and q_- >= 0.
+
+    Args:
+        r_plus: q_+ / (1 - q_+), positive.
+        r_minus: q_- / (1 - q_-), not negative.
+
+    Returns:
+        The probabilities, their derivatives and the weights of the nodes.
+
+    Example:
+        >>> from localentropy.theory.committee_channel import labels
+        >>> found = labels(0.5, 0.3)
+        >>> round(float((found.weight * found.probability.sum(0)).sum()), 6)
+        1.0
+    """
     q_plus, q_minus = r_plus / (1.0 + r_plus), r_minus / (1.0 + r_minus)
     width, correlation = _unknown(r_plus, r_minus)
     own = math.sqrt(0.5 * (q_plus + q_minus))
@@ -105,6 +119,18 @@ def bayes_error(r_plus: float, r_minus: float) -> float:
 
     The label 0 has the probability 1/2. Elsewhere than at small omega_+ one of the others is more probable, and the
     place from which on it is depends smoothly on omega_-. The integral starts there.
+
+    Args:
+        r_plus: as for `labels`.
+        r_minus: as for `labels`.
+
+    Returns:
+        The probability.
+
+    Example:
+        >>> from localentropy.theory.committee_channel import bayes_error
+        >>> round(bayes_error(0.5, 0.3), 6)
+        0.450426
     """
     width, correlation = _unknown(r_plus, r_minus)
     root_plus, root_minus = math.sqrt(r_plus / (1.0 + r_plus)), math.sqrt(r_minus / (1.0 + r_minus))

@@ -82,6 +82,13 @@ class Frozen(FreeEntropy):
 
     Attributes:
         thermal: phi at an inverse temperature that is the unit.
+
+    Example:
+        >>> from localentropy.theory import CrossEntropy, Perceptron
+        >>> from localentropy.theory.cross_entropy import Frozen
+        >>> from localentropy.theory.model import Typical
+        >>> Frozen(Typical(Perceptron(0.6, energy=CrossEntropy(gamma=2.0, log_beta=0.0)))).names
+        ('ln q_hat', 'logit q', 'ln beta')
     """
 
     thermal: Typical
@@ -107,6 +114,18 @@ def minimizers(alpha: float, gamma: float) -> Minimizers:
         alpha: patterns per weight, in [0.01, 100].
         gamma: sharpness of the loss, in [0.1, 100], or inf: then alpha is at most alpha_c of the perceptron, the
             minimizers are its typical solutions, error and energy are 0, beta is infinite.
+
+    Returns:
+        Error, energy, overlap and inverse temperature of the minimizers.
+
+    Raises:
+        DomainError: an argument out of range.
+        ConvergenceError: the saddle point was not found.
+
+    Example:
+        >>> from localentropy.theory import cross_entropy
+        >>> round(cross_entropy.minimizers(alpha=0.6, gamma=2.0).error, 9)
+        0.000637266
     """
     alpha = ALPHA_OF_MINIMIZERS.require(alpha)
     if _is_infinite(gamma):
@@ -143,6 +162,15 @@ def franz_parisi(
         One row per distance: distance, entropy (nats per weight), slope (its derivative by the distance), replicon
         (below 1 the replica-symmetric solution is stable), residual (relative error of the order parameters). `attrs`:
         alpha, gamma, typical_distance.
+
+    Raises:
+        DomainError: an argument out of range.
+        ConvergenceError: a distance was not solved, with unsolved = "raise".
+
+    Example:
+        >>> from localentropy.theory import cross_entropy
+        >>> cross_entropy.franz_parisi([0.01, 0.1], alpha=0.6, gamma=2.0).entropy.round(6).tolist()
+        [0.046361, 0.175746]
     """
     require_choice("unsolved", unsolved, ("raise", "nan"))
     requested = curves.requested_distances(distances)

@@ -406,8 +406,21 @@ PANEL = unit_legendre(PANEL_NODES)
 def step_levels(edges: tuple[float, ...], energies: tuple[float, ...]) -> tuple[Array, Array]:
     """Edges and energies of a user's `Steps` as arrays.
 
+    Args:
+        edges: where the energy changes, increasing.
+        energies: one more than edges.
+
+    Returns:
+        Both as arrays.
+
     Raises:
         DomainError: they are no energy of stabilities.
+
+    Example:
+        >>> import math
+        >>> from localentropy.theory.energies import step_levels
+        >>> [levels.tolist() for levels in step_levels((0.0, 1.0), (math.inf, 0.0, math.inf))]
+        [[0.0, 1.0], [inf, 0.0, inf]]
     """
     if not edges or not all(map(math.isfinite, edges)) or any(b <= a for a, b in itertools.pairwise(edges)):
         raise DomainError(f"edges = {shown(edges)}: allowed are finite numbers in increasing order, at least one")

@@ -81,6 +81,12 @@ class Features(Protocol):
     """The inputs of a linear student: what its weights answer to the patterns' pull, at a regularization.
 
     Where the inputs have nothing to do with the teacher, M is 0: labels are random.
+
+    Example:
+        >>> from localentropy.theory.erm import Features, IndependentInputs
+        >>> inputs: Features = IndependentInputs(3.0)
+        >>> inputs.answer(bend=0.5, noise=0.2, pull=0.3, regularization=1.0)._fields
+        ('V', 'N', 'M')
     """
 
     def answer(self, bend: float, noise: float, pull: float, regularization: float) -> OrderParameters:
@@ -94,6 +100,11 @@ class IndependentInputs:
 
     Attributes:
         alpha: samples per weight.
+
+    Example:
+        >>> from localentropy.theory.erm import IndependentInputs, minimum
+        >>> round(minimum(IndependentInputs(3.0), "square", 1.0, {"alpha": 3.0}).generalization_error, 6)
+        0.150964
     """
 
     alpha: float
@@ -113,6 +124,18 @@ def fit(alpha: float, loss: str = "square", regularization: float = 1.0) -> Fit:
         alpha: samples per weight, in [1e-3, 1e3].
         loss: "square", "logistic", "hinge" or "huber".
         regularization: lambda, in [1e-14, 1e6].
+
+    Returns:
+        Errors, losses and order parameters of the student.
+
+    Raises:
+        DomainError: an argument out of range.
+        ConvergenceError: the minimum was not found.
+
+    Example:
+        >>> from localentropy.theory import erm
+        >>> round(erm.fit(3.0, "logistic", 0.01).generalization_error, 6)
+        0.129914
     """
     features = IndependentInputs(SAMPLES.require(alpha))
     return minimum(features, loss, regularization, {"alpha": features.alpha})
@@ -124,12 +147,36 @@ def optimal_regularization(alpha: float, loss: str = "square") -> float:
     Args:
         alpha: samples per weight, in [1e-3, 1e3].
         loss: "square", "logistic", "hinge" or "huber".
+
+    Returns:
+        lambda.
+
+    Raises:
+        DomainError: an argument out of range.
+        ConvergenceError: a minimum of the risk was not found.
+
+    Example:
+        >>> from localentropy.theory import erm
+        >>> round(erm.optimal_regularization(3.0, "square"), 6)  # pi / 2 - 1
+        0.570796
     """
     return smallest_error(lambda regularization: fit(alpha, loss, regularization))
 
 
 def smallest_error(fit_at: Callable[[float], Fit]) -> float:
-    """The regularization in [2e-8, 1e4] at which a student's probability of a wrong sign is smallest."""
+    """The regularization in [2e-8, 1e4] at which a student's probability of a wrong sign is smallest.
+
+    Args:
+        fit_at: lambda -> the fit.
+
+    Returns:
+        lambda.
+
+    Example:
+        >>> from localentropy.theory import erm
+        >>> round(erm.smallest_error(lambda regularization: erm.fit(3.0, "square", regularization)), 4)
+        0.5708
+    """
 
     def success(log_regularization: float) -> float:
         return -fit_at(math.exp(log_regularization)).generalization_error
@@ -145,7 +192,25 @@ def smallest_error(fit_at: Callable[[float], Fit]) -> float:
 
 
 def minimum(features: Features, loss: str, regularization: float, point: dict[str, float]) -> Fit:
-    """The minimum of the risk over students on some features; `point` names them in the message of a failed solve."""
+    """The minimum of the risk over students on some features; `point` names them in the message of a failed solve.
+
+    Args:
+        features: the inputs.
+        loss: as in `fit`.
+        regularization: lambda.
+        point: names and values of the parameters.
+
+    Returns:
+        The fit.
+
+    Raises:
+        ConvergenceError: the minimum was not found.
+
+    Example:
+        >>> from localentropy.theory.erm import IndependentInputs, minimum
+        >>> round(minimum(IndependentInputs(2.0), "logistic", 0.1, {"alpha": 2.0}).generalization_error, 6)
+        0.179662
+    """
     law = LOSSES[require_choice("loss", loss, LOSSES)]
     regularization = REGULARIZATION.require(regularization)
     x = _square(features, law, regularization) if isinstance(law, Square) else _convex(features, law, regularization)

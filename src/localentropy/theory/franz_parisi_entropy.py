@@ -190,8 +190,21 @@ class CurvePoint(NamedTuple):
 def from_random_flips(problem: FranzParisi) -> tuple[CurvePoint, Array, float]:
     """The student as its reference with random flips, to first order in the pull of the patterns.
 
+    Args:
+        problem: the free entropy at a small distance.
+
     Returns:
         the point of the curve, to second order (the replicon only below WEAK); the deviation; its size.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.franz_parisi_entropy import FranzParisiCurve
+        >>> from localentropy.theory.franz_parisi_entropy import from_random_flips
+        >>> import math
+        >>> curve = FranzParisiCurve(Perceptron(alpha=0.5), Perceptron(alpha=0.5))
+        >>> point, deviation, size = from_random_flips(curve.problem(math.log(1e-8)))
+        >>> round(1e8 * point.distance, 6), bool(size == max(abs(deviation)))
+        (1.0, True)
     """
     n = len(problem.names)
     jets = variables(np.append(np.zeros(n), problem.log_distance))
@@ -431,6 +444,14 @@ class SymmetricPairs(FreeEntropy):
         student: the model of the weights that are counted.
         reference: the model that the reference is drawn from.
         log_distance: ln d.
+
+    Example:
+        >>> import math
+        >>> from localentropy.theory import SymmetricPerceptron
+        >>> from localentropy.theory.franz_parisi_entropy import SymmetricPairs
+        >>> model = SymmetricPerceptron(alpha=0.5)
+        >>> SymmetricPairs(model, model, math.log(0.1)).names
+        ('ln(1 + q_hat)', 'field', 'ln v')
     """
 
     student: Model
@@ -530,7 +551,23 @@ class SymmetricCurve:
 
 
 def pair_at(y: Sequence[Jet], log_distance: Jet) -> Pair:
-    """The order parameters of a pair at the first coordinates of `FranzParisi`, without what the model adds."""
+    """The order parameters of a pair at the first coordinates of `FranzParisi`, without what the model adds.
+
+    Args:
+        y: the coordinates ln(1 + free), t_hat, field, ln v, tau.
+        log_distance: ln d.
+
+    Returns:
+        The pair.
+
+    Example:
+        >>> import math
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.franz_parisi_entropy import pair_at
+        >>> *y, log_distance = variables([0.1, 0.2, 0.3, -0.5, 0.0, math.log(0.1)])
+        >>> round(pair_at(y, log_distance).s.value, 6)  # 1 - 2 d
+        0.8
+    """
     d = exp(log_distance)
     spread = 4.0 * d * (1.0 - d)
     field = y[2] + 0.5 * (log(1.0 - d) - log_distance)
@@ -539,7 +576,16 @@ def pair_at(y: Sequence[Jet], log_distance: Jet) -> Pair:
 
 
 def end_of(branch: Branch, log_v: int, failure: ConvergenceError) -> ConvergenceError:
-    """The error of a branch that was lost: where it ended, and q there, by the position of ln v / (1 - S^2)."""
+    """The error of a branch that was lost: where it ended, and q there, by the position of ln v / (1 - S^2).
+
+    Args:
+        branch: the branch.
+        log_v: position of ln v / (1 - S^2) among its coordinates.
+        failure: why it was lost.
+
+    Returns:
+        An error of the same parameters that says so.
+    """
     d = math.exp(branch.position)
     q = 1.0 - 4.0 * d * (1.0 - d) * math.exp(branch.point.coordinates[log_v])
     point = {key: value for key, value in failure.point.items() if key != "log_distance"}
@@ -552,31 +598,112 @@ def _through(values: Array) -> Polynomial:
 
 
 def reference_point(model: Model) -> ReferencePoint:
-    """The typical solution of a model, as a reference."""
+    """The typical solution of a model, as a reference.
+
+    Args:
+        model: it has solutions.
+
+    Returns:
+        Its order parameters and covariances.
+
+    Raises:
+        DomainError: there are no solutions.
+        ConvergenceError: the saddle point was not found.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.franz_parisi_entropy import reference_point
+        >>> round(float(reference_point(Perceptron(alpha=0.5)).x.q), 6)
+        0.322385
+    """
     return reference_at(model, typical_point(model, "margin_ref").coordinates)
 
 
 def reference_at(model: Model, y: Array) -> ReferencePoint:
-    """The weights of a model at coordinates, as a reference."""
+    """The weights of a model at coordinates, as a reference.
+
+    Args:
+        model: the model.
+        y: the coordinates of `Typical`.
+
+    Returns:
+        Its order parameters and covariances.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.franz_parisi_entropy import reference_at
+        >>> from localentropy.theory.typical_solutions import typical_point
+        >>> model = Perceptron(alpha=0.5)
+        >>> round(float(reference_at(model, typical_point(model).coordinates).x.q), 6)
+        0.322385
+    """
     return ReferencePoint(model.values(y), model.asked.reference(model.covariance_values(y)))
 
 
 def near_typical_distance(student: Model, reference: ReferencePoint) -> float:
-    """About the distance of typical solutions of the student from the reference, where phi_FP has its maximum."""
+    """About the distance of typical solutions of the student from the reference, where phi_FP has its maximum.
+
+    Args:
+        student: the model of the solutions counted.
+        reference: the reference.
+
+    Returns:
+        d.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.franz_parisi_entropy import near_typical_distance, reference_point
+        >>> model = Perceptron(alpha=0.5)
+        >>> round(near_typical_distance(model, reference_point(model)), 6)
+        0.338807
+    """
     q = student.values(typical_point(student).coordinates).q
     # The overlap of two independent solutions of different margins, nearly.
     return 0.5 * (1.0 - math.sqrt(q * reference.x.q))
 
 
 def curve_point(problem: FranzParisi | SymmetricPairs, point: StationaryPoint) -> CurvePoint:
-    """Entropy, slope and replicon at a saddle point."""
+    """Entropy, slope and replicon at a saddle point.
+
+    Args:
+        problem: the free entropy at a distance.
+        point: its saddle point.
+
+    Returns:
+        The point of the curve.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.franz_parisi_entropy import FranzParisiCurve
+        >>> curve = FranzParisiCurve(Perceptron(alpha=0.5), Perceptron(alpha=0.5))
+        >>> round(curve.at(0.1).entropy, 6)  # at() returns what curve_point makes
+        0.164659
+    """
     distance = math.exp(problem.log_distance)
     slope, replicon = point.slope(0) / distance, problem.replicon(point.coordinates)
     return CurvePoint(distance, point.value, slope, replicon, point.residual)
 
 
 def curve_of(model: Model, margin_ref: float | str) -> FranzParisiCurve | SymmetricCurve:
-    """`curve_around`, or around the weights of a model with an energy: those without energy, and no `margin_ref`."""
+    """`curve_around`, or around the weights of a model with an energy: those without energy, and no `margin_ref`.
+
+    Args:
+        model: the model of the solutions counted.
+        margin_ref: margin of the reference, a number or "max"; "max" if the model has an energy.
+
+    Returns:
+        The curve.
+
+    Raises:
+        DomainError: no such margin, or no solutions at one of the two.
+        ConvergenceError: the curve could not be started.
+
+    Example:
+        >>> from localentropy.theory import SymmetricPerceptron
+        >>> from localentropy.theory.franz_parisi_entropy import curve_of
+        >>> round(curve_of(SymmetricPerceptron(alpha=0.5), "max").at(0.1).entropy, 6)
+        0.223653
+    """
     if model.energy is None:
         return curve_around(model, margin_ref)
     require_choice("margin_ref", margin_ref, ("max",))
@@ -587,9 +714,22 @@ def curve_of(model: Model, margin_ref: float | str) -> FranzParisiCurve | Symmet
 def curve_around(student: Model, margin_ref: float | str) -> FranzParisiCurve:
     """The curve around typical solutions of a margin, a number or "max", for solutions of the student's margin.
 
+    Args:
+        student: the model of the solutions counted.
+        margin_ref: margin of the reference, a number or "max".
+
+    Returns:
+        The curve.
+
     Raises:
         DomainError: no such margin, or no solutions at one of the two.
         ConvergenceError: the curve could not be started.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.franz_parisi_entropy import curve_around
+        >>> round(curve_around(Perceptron(alpha=0.5), "max").at(0.1).entropy, 6)
+        0.221827
     """
     if isinstance(margin_ref, str):
         require_choice("margin_ref", margin_ref, ("max",), besides=", and a number")
@@ -603,8 +743,19 @@ def curve_around(student: Model, margin_ref: float | str) -> FranzParisiCurve:
 def requested_distances(distances: Iterable[float] | float) -> list[float]:
     """Distances in [1e-9, 1), in the order given.
 
+    Args:
+        distances: Hamming distances per weight, or one.
+
+    Returns:
+        The distances.
+
     Raises:
         DomainError: a distance out of range, or none.
+
+    Example:
+        >>> from localentropy.theory.franz_parisi_entropy import requested_distances
+        >>> requested_distances([0.1, 0.01])
+        [0.1, 0.01]
     """
     requested: list[float] = DISTANCE_OF_CURVE.require_all(distances).reshape(-1).tolist()
     return requested
@@ -715,7 +866,27 @@ def replicon(model: Model) -> float:
 def table(
     curve: FranzParisiCurve | SymmetricCurve, requested: list[float], unsolved: str, **labels: float | str
 ) -> pd.DataFrame:
-    """Rows as `franz_parisi` returns them, for a curve and distances in range; `attrs`: labels and typical_distance."""
+    """Rows as `franz_parisi` returns them, for a curve and distances in range; `attrs`: labels and typical_distance.
+
+    Args:
+        curve: the curve.
+        requested: distances in range.
+        unsolved: "raise" or "nan", as for `franz_parisi`.
+        labels: parameters that `attrs` names.
+
+    Returns:
+        A row for each distance.
+
+    Raises:
+        ConvergenceError: a distance was not solved, with unsolved = "raise".
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.franz_parisi_entropy import curve_around, table
+        >>> rows = table(curve_around(Perceptron(alpha=0.5), "max"), [0.01, 0.1], "raise", alpha=0.5)
+        >>> rows.distance.tolist(), rows.attrs["alpha"]
+        ([0.01, 0.1], 0.5)
+    """
     import pandas as pd
 
     typical_distance = curve.typical_distance

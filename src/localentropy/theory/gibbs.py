@@ -105,6 +105,17 @@ def learning(alpha: float, temperature: float) -> Learning:
     Args:
         alpha: samples per weight, in [1e-9, 1e9].
         temperature: T, in [0, 100].
+
+    Returns:
+        The state: overlap with the teacher, energy, entropy.
+
+    Raises:
+        DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy.theory import gibbs
+        >>> round(gibbs.learning(alpha=1.0, temperature=0.4).teacher_overlap, 6)
+        0.465126
     """
     alpha = ALPHA.require(alpha)
     temperature = _temperature(temperature)
@@ -140,6 +151,17 @@ def spinodal(temperature: float) -> float:
 
     Args:
         temperature: T, in [0, 100].
+
+    Returns:
+        alpha.
+
+    Raises:
+        DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy.theory import gibbs
+        >>> round(gibbs.spinodal(0.4), 4)
+        1.7412
     """
     return _spinodal(_temperature(temperature))[1]
 
@@ -153,6 +175,17 @@ def zero_entropy(temperature: float) -> float:
 
     Args:
         temperature: T, in [0, 100].
+
+    Returns:
+        alpha.
+
+    Raises:
+        DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy.theory import gibbs
+        >>> round(gibbs.zero_entropy(0.4), 4)
+        1.6373
     """
     temperature = _temperature(temperature)
     R_hat = _frozen(temperature)
@@ -164,6 +197,17 @@ def freezing_temperature(alpha: float) -> float:
 
     Args:
         alpha: samples per weight, in [1e-9, glass_ends()].
+
+    Returns:
+        T_g.
+
+    Raises:
+        DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy.theory import gibbs
+        >>> round(gibbs.freezing_temperature(1.6), 6)
+        0.304284
     """
     alpha = ALPHA.within(high=glass_ends()).require(alpha)
     return 0.0 if alpha <= zero_entropy(0.0) else _freezing(_frozen_field(alpha))
@@ -173,6 +217,14 @@ def glass_ends() -> float:
     """Samples per weight up to which the metastable glass exists: the largest load at which the entropy vanishes.
 
     There the lowest energy at a fixed overlap with the teacher ceases to have a minimum (docs/glm/theory.md eq. 46).
+
+    Returns:
+        alpha.
+
+    Example:
+        >>> from localentropy.theory import gibbs
+        >>> round(gibbs.glass_ends(), 6)
+        1.666921
     """
     return _glass_end()[1]
 
@@ -182,6 +234,17 @@ def equilibrium(temperature: float) -> float:
 
     Args:
         temperature: T, in [0, 100].
+
+    Returns:
+        alpha.
+
+    Raises:
+        DomainError: an argument out of range.
+
+    Example:
+        >>> from localentropy.theory import gibbs
+        >>> round(gibbs.equilibrium(0.0), 4)
+        1.2447
     """
     temperature = _temperature(temperature)
     end, limit = _spinodal(temperature)

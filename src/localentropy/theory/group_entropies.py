@@ -132,8 +132,19 @@ def group_entropy(model: Model, overlaps: Iterable[float] | float, replicas: flo
 def require_replicas(replicas: float) -> float:
     """The number of solutions of a group.
 
+    Args:
+        replicas: y.
+
+    Returns:
+        y, as a float.
+
     Raises:
         DomainError: not in [1, 100], nor infinite.
+
+    Example:
+        >>> from localentropy.theory.group_entropies import require_replicas
+        >>> require_replicas(2)
+        2.0
     """
     if isinstance(replicas, (int, float, np.number, np.ndarray)) and np.ndim(replicas) == 0 and replicas == math.inf:
         return math.inf

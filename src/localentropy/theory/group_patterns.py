@@ -48,8 +48,18 @@ def grouped(
         central: whether second derivatives are central differences, where they are differences.
         curvature: second derivatives at the points before, which are corrected.
 
+    Returns:
+        The term.
+
     Raises:
         ValueError: outside of the domain.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.group_patterns import grouped
+        >>> common, free, delta, epsilon = variables([0.3, 0.5, 0.2, 0.5])
+        >>> round(grouped(common, free, delta, 0.0, epsilon, margin=0.0).value, 6)
+        -0.778192
     """
     arguments = (common, free, delta, teacher, epsilon)
     if epsilon.value > 0.0:
@@ -65,6 +75,13 @@ def grouped(
 @subroutine
 def grid(C, V, R, margin, spacing):  # type: ignore[no-untyped-def]
     """Nodes of the common part sqrt(C + R^2) z: they crowd around the margin, and around 0 if there is a teacher.
+
+    Args:
+        C: variance that all students share beyond the teacher's.
+        V: variance of a student's own part.
+        R: covariance with the teacher; 0 where there is none.
+        margin: kappa.
+        spacing: of the nodes.
 
     Returns:
         place and sharpness of the margin; sharpness of the teacher's step; first t of `doubly_crowded`, step, number.
@@ -82,7 +99,16 @@ def grid(C, V, R, margin, spacing):  # type: ignore[no-untyped-def]
 
 @subroutine
 def taught(z, C, R):  # type: ignore[no-untyped-def]
-    """Twice the moments of a teacher's u > 0, of order 0, 1, 2, where the common part is sqrt(C + R^2) z."""
+    """Twice the moments of a teacher's u > 0, of order 0, 1, 2, where the common part is sqrt(C + R^2) z.
+
+    Args:
+        z: the common part, in units of its deviation.
+        C: as for `grid`.
+        R: as for `grid`.
+
+    Returns:
+        The three moments.
+    """
     root_Q = math.sqrt(C + R * R)
     slope, deviation = R / root_Q, math.sqrt(C) / root_Q
     x, mean = R / math.sqrt(C) * z, slope * z
@@ -95,7 +121,15 @@ def taught(z, C, R):  # type: ignore[no-untyped-def]
 
 @subroutine
 def pulled_shortfall(c: float, a: float) -> float:
-    """The solution u of u + a hazard(u) = c, by Newton's method from above: the left side is convex and grows."""
+    """The solution u of u + a hazard(u) = c, by Newton's method from above: the left side is convex and grows.
+
+    Args:
+        c: the right side.
+        a: factor of the hazard, positive.
+
+    Returns:
+        u.
+    """
     u = c
     for _ in range(100):
         g = hazard(u)

@@ -56,8 +56,18 @@ def grouped(
         central: whether second derivatives are central differences, where they are differences.
         curvature: second derivatives at the points before, which are corrected.
 
+    Returns:
+        The term.
+
     Raises:
         ValueError: outside of the domain.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.group_sites import grouped
+        >>> q_hat, delta_hat, field, epsilon = variables([0.3, 0.5, 0.2, 0.5])
+        >>> round(grouped(q_hat, delta_hat, field, 0.0, epsilon).value, 6)
+        0.914358
     """
     arguments = (q_hat, delta_hat, 0.0 if field is None else field, r_hat, epsilon)
     if epsilon.value > 0.0:
@@ -77,6 +87,13 @@ def pulled_field(b: float, delta_hat: float) -> float:
     """The largest solution h of h = b + delta_hat tanh(h); NaN where that is negative and not the only one.
 
     By Newton's method from above: where h > 0 the difference is a convex function of h.
+
+    Args:
+        b: the field without a pull.
+        delta_hat: the pull.
+
+    Returns:
+        h.
     """
     h = b + delta_hat
     for _ in range(100):
@@ -276,7 +293,20 @@ class FreeGroups(NamedTuple):
 
 
 def free_groups(v: float, epsilon: float) -> FreeGroups:
-    """Groups without patterns, at an overlap 1 - v in (0, 1) and 1 / y in [0, 1] (docs/margins/theory.md eq. 50)."""
+    """Groups without patterns, at an overlap 1 - v in (0, 1) and 1 / y in [0, 1] (docs/margins/theory.md eq. 50).
+
+    Args:
+        v: 1 - q1.
+        epsilon: 1 / y.
+
+    Returns:
+        The groups.
+
+    Example:
+        >>> from localentropy.theory.group_sites import free_groups
+        >>> round(free_groups(v=0.5, epsilon=0.5).entropy, 6)
+        0.627741
+    """
     from scipy.optimize import brentq
 
     if epsilon == 0.0:

@@ -36,6 +36,14 @@ class RandomFeatures:
         alpha: samples per feature, n / p.
         gamma: inputs per feature, d / p.
         moments: of the activation.
+
+    Example:
+        >>> from localentropy.numerics.activations import activation_moments
+        >>> from localentropy.theory.erm import minimum
+        >>> from localentropy.theory.hidden_manifold import RandomFeatures
+        >>> features = RandomFeatures(2.0, 0.1, activation_moments("erf"))
+        >>> round(minimum(features, "square", 0.1, {"alpha": 2.0}).generalization_error, 6)
+        0.092858
     """
 
     alpha: float
@@ -101,7 +109,26 @@ def fit(
 def optimal_regularization(
     samples_per_feature: float, inputs_per_feature: float, loss: str = "square", activation: Activation = "erf"
 ) -> float:
-    """Lambda of the smallest probability of a wrong sign, in [2e-8, 1e4]; arguments as for `fit`."""
+    """Lambda of the smallest probability of a wrong sign, in [2e-8, 1e4]; arguments as for `fit`.
+
+    Args:
+        samples_per_feature: n / p.
+        inputs_per_feature: d / p.
+        loss: as for `fit`.
+        activation: as for `fit`.
+
+    Returns:
+        lambda.
+
+    Raises:
+        DomainError: an argument out of range.
+        ConvergenceError: a minimum of the risk was not found.
+
+    Example:
+        >>> from localentropy.theory import hidden_manifold
+        >>> round(hidden_manifold.optimal_regularization(2.0, 0.1), 4)
+        0.9159
+    """
     return smallest_error(lambda strength: fit(samples_per_feature, inputs_per_feature, loss, strength, activation))
 
 

@@ -63,7 +63,24 @@ class Group(NamedTuple):
 
 
 def group_of(model: Model, y: Sequence[Jet], epsilon: Jet) -> Group:
-    """The order parameters of a model, at its coordinates NAMES and its weights' `group_names`."""
+    """The order parameters of a model, at its coordinates NAMES and its weights' `group_names`.
+
+    Args:
+        model: the model.
+        y: coordinates: NAMES, and the `group_names` of its weights.
+        epsilon: 1 / y.
+
+    Returns:
+        The order parameters.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.large_deviations import group_of
+        >>> *y, epsilon = variables([0.1, 0.0, 0.2, 0.3, 0.1, 0.5])
+        >>> round(group_of(Perceptron(alpha=0.5), y, epsilon).q.value, 6)
+        0.5
+    """
     q, w, ratio = logistic(y[1]), logistic(-y[1]), exp(y[2])
     v = w / (1.0 + epsilon * ratio)
     x = Group(epsilon, exp(y[0]), q, w, v, ratio * v, exp(y[3]), y[FIELD], None)
@@ -77,7 +94,28 @@ Curvatures = tuple[Curvature, Curvature]
 def without_distance(
     model: Model, x: Group, alpha: Number, finer: int = 1, central: bool = False, known: Curvatures | None = None
 ) -> Jet:
-    """F less 2 d times the field (docs/margins/theory.md eq. 45), nats per weight."""
+    """F less 2 d times the field (docs/margins/theory.md eq. 45), nats per weight.
+
+    Args:
+        model: the model at the margin of the solutions counted.
+        x: the order parameters.
+        alpha: patterns per weight.
+        finer: how many times more nodes all integrals have.
+        central: whether second derivatives are central differences, where they are differences.
+        known: second derivatives at the points before, which are corrected.
+
+    Returns:
+        The free entropy.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.large_deviations import group_of, without_distance
+        >>> *y, epsilon = variables([0.1, 0.0, 0.2, 0.3, 0.1, 0.5])
+        >>> model = Perceptron(alpha=0.5)
+        >>> round(without_distance(model, group_of(model, y, epsilon), 0.5).value, 6)
+        0.543889
+    """
     of_sites, of_patterns = known or (None, None)
     r_hat = model.weights.group_field(x)
     entropy = group_sites.grouped(x.q_hat, x.delta_hat, x.field, r_hat, x.epsilon, finer, central, of_sites)
@@ -132,6 +170,13 @@ class LargeDeviations(OfGroups):
         model: the model at the margin of the solutions counted.
         logit_distance: the logit of 2 d.
         epsilon: 1 / y; None for the one at which the external entropy vanishes, whose logarithm is the last coordinate.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.large_deviations import LargeDeviations
+        >>> from localentropy.theory.local_entropies import logit
+        >>> LargeDeviations(Perceptron(alpha=0.5), logit(0.1)).names
+        ('ln q_hat', 'logit q', 'ln delta/v', 'ln delta_hat', 'field')
     """
 
     model: Model
@@ -177,6 +222,12 @@ class AtField(FreeEntropy):
     Attributes:
         model: the model at the margin of the solutions counted.
         field: the field on the reference; 0 where the local entropy has a horizontal tangent.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.large_deviations import AtField
+        >>> AtField(Perceptron(alpha=0.5), field=0.1).controls().round(6).tolist()
+        [0.1, -0.693147]
     """
 
     model: Model
@@ -207,6 +258,12 @@ class AtOverlap(OfGroups):
         model: the model at the margin of the solutions counted.
         logit_overlap: the logit of q1.
         epsilon: 1 / y.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.large_deviations import AtOverlap
+        >>> AtOverlap(Perceptron(alpha=0.5), logit_overlap=0.0, epsilon=0.5).controls().round(6).tolist()
+        [0.0, -0.693147, 0.5]
     """
 
     model: Model
@@ -240,5 +297,18 @@ class AtOverlap(OfGroups):
 
 
 def no_epsilon(other: Jet) -> Jet:
-    """The number 0, as a jet of the variables of another jet."""
+    """The number 0, as a jet of the variables of another jet.
+
+    Args:
+        other: a jet of these variables.
+
+    Returns:
+        The jet.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.large_deviations import no_epsilon
+        >>> no_epsilon(variables([2.0, 3.0])[0]).gradient.tolist()
+        [0.0, 0.0]
+    """
     return 0.0 * other

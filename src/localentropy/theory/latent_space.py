@@ -101,7 +101,15 @@ class LatentPair(NamedTuple):
 
 
 class UnseenProjections(Weights):
-    """Weights whose projections no pattern sees: their overlaps are those of the weights."""
+    """Weights whose projections no pattern sees: their overlaps are those of the weights.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.latent_space import UnseenProjections
+        >>> x = UnseenProjections().order_parameters(variables([0.0, 0.0]))
+        >>> x.q.value, x.r
+        (0.5, 0.0)
+    """
 
     def order_parameters(self, y: Sequence[Jet]) -> LatentOverlap:
         """The order parameters at coordinates."""
@@ -125,6 +133,11 @@ class SeenProjections(UnseenProjections):
 
     Attributes:
         alpha_T: patterns per latent dimension.
+
+    Example:
+        >>> from localentropy.theory.latent_space import SeenProjections
+        >>> SeenProjections(alpha_T=3.0).names
+        ('ln q_hat', 'logit q', 'ln A v', 'ln p_hat (p_d - p)^2', 'r')
     """
 
     alpha_T: float
@@ -197,11 +210,37 @@ class SeenProjections(UnseenProjections):
 
 
 def stiffening(a: Jet) -> Jet:
-    """a / (1 + a) - ln(1 + a), which is of order a^2."""
+    """a / (1 + a) - ln(1 + a), which is of order a^2.
+
+    Args:
+        a: above -1.
+
+    Returns:
+        The function.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.latent_space import stiffening
+        >>> round(stiffening(variables([1.0])[0]).value, 6)
+        -0.193147
+    """
     x, M = a.value, 1.0 + a.value
     return a.map(x / M - math.log1p(x), -x / M**2, (x - 1.0) / M**3)
 
 
 def narrowed(y: Jet) -> Jet:
-    """y + 1 - exp(y), which is of order y^2."""
+    """y + 1 - exp(y), which is of order y^2.
+
+    Args:
+        y: any number.
+
+    Returns:
+        The function.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.latent_space import narrowed
+        >>> round(narrowed(variables([1.0])[0]).value, 6)
+        -0.718282
+    """
     return y.map(y.value - math.expm1(y.value), -math.expm1(y.value), -math.exp(y.value))

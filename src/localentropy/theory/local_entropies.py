@@ -211,7 +211,19 @@ def _replicas(replicas: float | str) -> float | str:
 
 
 def logit(distance: float) -> float:
-    """The logit of 2 d; infinite at 1/2."""
+    """The logit of 2 d; infinite at 1/2.
+
+    Args:
+        distance: d in (0, 1/2].
+
+    Returns:
+        The logit.
+
+    Example:
+        >>> from localentropy.theory.local_entropies import logit
+        >>> logit(0.25), logit(0.5)
+        (0.0, inf)
+    """
     return math.inf if distance == 0.5 else math.log(2.0 * distance) - math.log1p(-2.0 * distance)
 
 
@@ -346,7 +358,14 @@ class BestReferences:
 
 
 def missing(branch: Branch) -> float:
-    """The entropy of all configurations at the present distance of a branch, less the local entropy there."""
+    """The entropy of all configurations at the present distance of a branch, less the local entropy there.
+
+    Args:
+        branch: of `LargeDeviations` in its distance.
+
+    Returns:
+        The difference, nats per weight.
+    """
     distance = 0.5 / (1.0 + math.exp(-branch.position))
     return float(binary_entropy(distance)) - branch.point.value
 
@@ -368,8 +387,20 @@ class FirstPoint(NamedTuple):
 def first_point(model: Model) -> FirstPoint:
     """The solution at a small field, by its linear response to it.
 
+    Args:
+        model: it has solutions.
+
+    Returns:
+        The point.
+
     Raises:
         ConvergenceError: it was not found.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.local_entropies import first_point
+        >>> 0.0 < first_point(Perceptron(alpha=0.5)).distance < 0.5
+        True
     """
     typical = typical_point(model).coordinates
     x = model.values(typical)

@@ -51,7 +51,13 @@ class Averages(NamedTuple):
 
 
 class Loss(ABC):
-    """A convex loss of the product of output and label."""
+    """A convex loss of the product of output and label.
+
+    Example:
+        >>> from localentropy.theory.losses import LOSSES, Loss
+        >>> sorted(LOSSES), all(isinstance(loss, Loss) for loss in LOSSES.values())
+        (['hinge', 'huber', 'logistic', 'square'], True)
+    """
 
     @abstractmethod
     def averages(self, V: float, N: float, M: float) -> Averages:
@@ -59,7 +65,13 @@ class Loss(ABC):
 
 
 class Square(Loss):
-    """(y - x)^2 / 2."""
+    """(y - x)^2 / 2.
+
+    Example:
+        >>> from localentropy.theory.losses import Square
+        >>> round(Square().averages(V=1.0, N=0.5, M=0.5).loss, 6)
+        0.119014
+    """
 
     def averages(self, V: float, N: float, M: float) -> Averages:
         """Closed form (eq. 28)."""
@@ -73,7 +85,13 @@ class Square(Loss):
 
 
 class Logistic(Loss):
-    """ln(1 + exp(-y x))."""
+    """ln(1 + exp(-y x)).
+
+    Example:
+        >>> from localentropy.theory.losses import Logistic
+        >>> round(Logistic().averages(V=1.0, N=0.5, M=0.5).loss, 6)
+        0.434026
+    """
 
     def averages(self, V: float, N: float, M: float) -> Averages:
         """By the trapezoid rule in u, t = eta + stretch omega / sqrt(Q) = t_0 + CLUSTER sinh u (eq. 29).
@@ -105,7 +123,13 @@ class Logistic(Loss):
 
 
 class Hinge(Loss):
-    """max(0, 1 - y x)."""
+    """max(0, 1 - y x).
+
+    Example:
+        >>> from localentropy.theory.losses import Hinge
+        >>> round(Hinge().averages(V=1.0, N=0.5, M=0.5).loss, 6)
+        0.146023
+    """
 
     def averages(self, V: float, N: float, M: float) -> Averages:
         """On each side of the kinks of the proximal point (eq. 30)."""
@@ -129,7 +153,13 @@ class Hinge(Loss):
 
 
 class Huber(Loss):
-    """(y - x)^2 / 2 where this is at most 1/2, and |y - x| - 1/2 beyond."""
+    """(y - x)^2 / 2 where this is at most 1/2, and |y - x| - 1/2 beyond.
+
+    Example:
+        >>> from localentropy.theory.losses import Huber
+        >>> round(Huber().averages(V=1.0, N=0.5, M=0.5).loss, 6)
+        0.123185
+    """
 
     def averages(self, V: float, N: float, M: float) -> Averages:
         """On each side of the two kinks of the derivative, which are 1 + V from the label."""
@@ -155,7 +185,21 @@ LOSSES: dict[str, Loss] = {"square": Square(), "logistic": Logistic(), "hinge": 
 
 
 def proximal(omega: Array, V: float) -> Array:
-    """The minimum x of (x - omega)^2 / 2 V + ln(1 + exp(-x)), by Newton's method, monotone from 0."""
+    """The minimum x of (x - omega)^2 / 2 V + ln(1 + exp(-x)), by Newton's method, monotone from 0.
+
+    Args:
+        omega: any shape.
+        V: positive.
+
+    Returns:
+        x, of the shape of `omega`.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.theory.losses import proximal
+        >>> proximal(np.array([0.0]), 1.0).round(6).tolist()
+        [0.401058]
+    """
     x = np.zeros_like(omega)
     for _ in range(PROXIMAL_STEPS):
         slope = expit(-x)

@@ -62,6 +62,12 @@ class Overparameterized(FreeEntropy):
     Attributes:
         model: its alpha is not used.
         log_load: the control.
+
+    Example:
+        >>> from localentropy.theory import RandomFeatures
+        >>> from localentropy.theory.many_features_limit import Overparameterized
+        >>> Overparameterized(RandomFeatures(alpha_T=3.0)).controls().tolist()
+        [0.0]
     """
 
     model: RandomFeatures
@@ -90,8 +96,20 @@ class Overparameterized(FreeEntropy):
 def overparameterized_point(model: RandomFeatures) -> StationaryPoint:
     """Saddle point of s_1, followed from small loads.
 
+    Args:
+        model: random features; their alpha is not used.
+
+    Returns:
+        The saddle point.
+
     Raises:
         ConvergenceError: the branch could not be followed.
+
+    Example:
+        >>> from localentropy.theory import RandomFeatures
+        >>> from localentropy.theory.many_features_limit import overparameterized_point
+        >>> round(overparameterized_point(RandomFeatures(alpha_T=3.0, inv_alpha=2.0)).value, 6)
+        -0.507814
     """
     first = model.weights.small_load(model)
     branch = Branch(

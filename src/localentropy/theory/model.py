@@ -89,6 +89,12 @@ class Asked:
 
     Attributes:
         alpha: patterns per weight. It may be left open in a model that is asked for thresholds only.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, Spherical
+        >>> from localentropy.theory.model import Asked
+        >>> issubclass(Perceptron, Asked), issubclass(Spherical, Asked)
+        (True, True)
     """
 
     alpha: float
@@ -319,6 +325,13 @@ class Typical(FreeEntropy):
 
     Controls: ln alpha, the control of the energy (the margin, or ln beta), and the logarithm of a load, a factor on the
     energetic term.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.numerics.saddle_point import solve
+        >>> from localentropy.theory.model import Typical
+        >>> round(solve(Typical(Perceptron(alpha=0.5)), [0.0, 0.0]).value, 6)  # the entropy of typical solutions
+        0.31439
     """
 
     model: Model

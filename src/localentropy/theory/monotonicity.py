@@ -68,6 +68,11 @@ class Criterion(NamedTuple):
         threshold: name of the load above which phi_FP has this property around no reference.
         measure: (point, ln d) -> what must not be negative, and a number of the sign of its derivative by d.
         law: (phi, d) -> what must not be negative, from a curve; both have shape (n,).
+
+    Example:
+        >>> from localentropy.theory.monotonicity import MONOTONIC, POSITIVE
+        >>> MONOTONIC.threshold, POSITIVE.threshold
+        ('alpha_LE', 'alpha_min')
     """
 
     wanted: str
@@ -115,6 +120,15 @@ class SmallDistanceMinimum:
         control: value of the control parameter at the start.
         distance: near the minimum there.
         nodes: of the energetic term.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.monotonicity import MONOTONIC, NODES, SmallDistanceMinimum
+        >>> model = Perceptron(alpha=0.5)
+        >>> family = lambda margin: (model, model.at(margin=margin))
+        >>> least = SmallDistanceMinimum(family, MONOTONIC.measure, 0.036, 0.0005, NODES)
+        >>> [round(least.at(margin), 2) for margin in (0.036, 0.037)]  # it vanishes at kappa_u = 0.03643
+        [-0.06, 0.08]
     """
 
     def __init__(
@@ -340,7 +354,22 @@ def _threshold(model: Model, criterion: Criterion) -> tuple[float, float]:
 def threshold_margin(model: Model, criterion: Criterion, nodes: tuple[int, int, int] = NODES) -> float:
     """The reference margin at which the least value of a criterion's measure is zero.
 
-    Arguments and errors are those of `kappa_u`, and `nodes` of the energetic term.
+    Args:
+        model: with an alpha and the margin of the solutions counted.
+        criterion: what is asked of the curve.
+        nodes: of the energetic term.
+
+    Returns:
+        kappa.
+
+    Raises:
+        DomainError, ConvergenceError: as `kappa_u`.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.monotonicity import MONOTONIC, threshold_margin
+        >>> round(threshold_margin(Perceptron(alpha=0.5), MONOTONIC), 6)
+        0.03643
     """
     maximum = largest_margin(model)
     if maximum - model.margin <= NEAREST * abs(maximum):
@@ -372,10 +401,22 @@ def threshold_margin(model: Model, criterion: Criterion, nodes: tuple[int, int, 
 def threshold_load(model: Model, criterion: Criterion, nodes: tuple[int, int, int] = NODES) -> tuple[float, float]:
     """alpha at which the least value of a criterion's measure is zero for references of largest margin.
 
-    Arguments and errors are those of `alpha_le`, and `nodes` of the energetic term.
+    Args:
+        model: its alpha is not used.
+        criterion: what is asked of the curve.
+        nodes: of the energetic term.
 
     Returns:
         alpha, and the distance of the minimum.
+
+    Raises:
+        DomainError, ConvergenceError: as `alpha_le`.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.monotonicity import MONOTONIC, threshold_load
+        >>> [round(found, 4) for found in threshold_load(Perceptron(), MONOTONIC)]
+        [0.729, 0.005]
     """
 
     def family(log_alpha: float) -> tuple[Model, Model]:
@@ -448,6 +489,19 @@ def small_distance_guess(model: Model, criterion: Criterion) -> tuple[float, flo
     Random flips of a reference add to its stabilities a noise of deviation s(d), so that
     phi_FP = -d ln d + d + alpha P s K(gap / s) with K(y) = int_y^inf ln Phi and P the density at the margin
     (docs/overparam/theory.md eqs. 26, 28).
+
+    Args:
+        model: with an alpha and the margin of the solutions counted.
+        criterion: what is asked of the curve.
+
+    Returns:
+        margin and distance.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.monotonicity import MONOTONIC, small_distance_guess
+        >>> [round(found, 4) for found in small_distance_guess(Perceptron(alpha=0.5), MONOTONIC)]
+        [0.0338, 0.0005]
     """
     at_margin = density(np.array([model.margin]), model)[0]
     deviation = _deviation_of_flips(model.at(alpha=1.0, margin=0.0))

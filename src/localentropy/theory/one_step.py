@@ -72,6 +72,15 @@ class OneStep(FreeEntropy):
         log_distance: ln d.
         held: coordinates that do not vary, by position in NAMES.
         spacing: the spacing of the nodes of the integrals.
+
+    Example:
+        >>> import math
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.franz_parisi_entropy import reference_point
+        >>> from localentropy.theory.one_step import OneStep
+        >>> model = Perceptron(alpha=0.5)
+        >>> OneStep(model, reference_point(model), math.log(0.1)).names
+        ('ln(1 + free)', 't_hat', 'field', 'ln (1 - q0)', 'tau', 'ln split_hat', 'ln split/v', 'ln block')
     """
 
     student: Model
@@ -159,8 +168,19 @@ def broken_point(curve: FranzParisiCurve, distance: float, block: float | None) 
         distance: d.
         block: m in (0, 1], or None for the m in (0, 1) at which phi_FP is stationary.
 
+    Returns:
+        The students at this distance.
+
     Raises:
         ConvergenceError: a point could not be solved.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.franz_parisi_entropy import curve_around
+        >>> from localentropy.theory.one_step import broken_point
+        >>> point = broken_point(curve_around(Perceptron(alpha=0.5), 0.0), distance=0.1, block=0.5)
+        >>> round(point.entropy, 6), round(point.entropy_rs, 6)
+        (0.164659, 0.164659)
     """
     log_distance = math.log(distance)
     symmetric = curve.point(log_distance)
@@ -298,8 +318,19 @@ def differentiated(
         central: whether differences are taken on both sides: relative errors are 1e-9 instead of 1e-5.
         curvature: second derivatives at the points before, which are corrected; otherwise all differences are taken.
 
+    Returns:
+        The jet.
+
     Raises:
         ValueError: outside of the domain.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.one_step import differentiated
+        >>> cube = differentiated(lambda x: (x[0] ** 3, 3.0 * x**2), variables([2.0]), central=True)
+        >>> float(cube.value), cube.gradient.tolist(), cube.hessian.round(4).tolist()
+        (8.0, [12.0], [[12.0]])
     """
     values = np.array([*map(plain, point)])
     value, gradient = function(values)
@@ -319,7 +350,17 @@ def differentiated(
 
 @subroutine(fastmath=REORDERED)
 def block_of_weights(h_0, split_hat, block, spacing):  # type: ignore[no-untyped-def]
-    """Means over the states of a weight whose field is h_0 between blocks: see `_sites`."""
+    """Means over the states of a weight whose field is h_0 between blocks: see `_sites`.
+
+    Args:
+        h_0: the field.
+        split_hat: conjugate of the splitting.
+        block: m.
+        spacing: of the nodes.
+
+    Returns:
+        The means.
+    """
     root = math.sqrt(split_hat)
     centre_field = h_0 + block * split_hat
     far = -2.0 * block * root
@@ -391,6 +432,17 @@ def tilted_means(h_0, ratio, y, place, scale, first, step, nodes, top):  # type:
     """Means over a standard Gaussian z with weights H(h)^y, where h = h_0 - ratio z.
 
     The nodes are z = place + sinh(first + step i) / scale, and exp(top) is near the largest weight.
+
+    Args:
+        h_0: h at z = 0.
+        ratio: how much h falls with z.
+        y: the exponent.
+        place: where the nodes crowd.
+        scale: how sharply they do.
+        first: argument of the sinh at the first node.
+        step: from node to node.
+        nodes: number of nodes.
+        top: ln of about the largest weight.
 
     Returns:
         ln of the mean of H^y; the means of ln H, of its slope g by omega, of g^2 and of g h.

@@ -41,7 +41,13 @@ _SOFT_RANGE, _FEATURE_SPACING, _GAUSSIAN_SPACING, _TABLE_SPACING = 10.0, 0.14, 0
 
 
 class Reference(NamedTuple):
-    """The covariances of typical solutions: C, V, R of `patterns.hard_margin`, and its margin."""
+    """The covariances of typical solutions: C, V, R of `patterns.hard_margin`, and its margin.
+
+    Example:
+        >>> from localentropy.theory.pair_energy import Reference
+        >>> Reference(common=0.3, free=0.7, teacher=0.0, margin=0.0).margin
+        0.0
+    """
 
     common: float
     free: float
@@ -55,7 +61,13 @@ class Reference(NamedTuple):
 
 
 class SoftReference(NamedTuple):
-    """The covariances of weights drawn with the probability exp(-beta E) of their cross-entropy."""
+    """The covariances of weights drawn with the probability exp(-beta E) of their cross-entropy.
+
+    Example:
+        >>> from localentropy.theory.pair_energy import SoftReference
+        >>> SoftReference(common=0.3, free=0.7, log_beta=1.0, gamma=2.0).margin
+        0.0
+    """
 
     common: float
     free: float
@@ -82,7 +94,15 @@ class SoftReference(NamedTuple):
 
 
 class StepReference(NamedTuple):
-    """The covariances of weights drawn by an energy that is constant between edges, and the energy of the students."""
+    """The covariances of weights drawn by an energy that is constant between edges, and the energy of the students.
+
+    Example:
+        >>> from localentropy.theory import GibbsLoss
+        >>> from localentropy.theory.model import Covariances
+        >>> reference = GibbsLoss(temperature=0.4).reference(Covariances(0.3, 0.7, 0.0))
+        >>> type(reference).__name__, reference.edges.tolist()
+        ('StepReference', [0.0])
+    """
 
     common: float
     free: float
@@ -119,6 +139,13 @@ class PairEnergy:
         reference: its covariances.
         nodes: of the integral.
         curved: whether second derivatives are wanted; without, they are zero.
+
+    Example:
+        >>> from localentropy.theory.pair_energy import PairEnergy, Reference
+        >>> from localentropy.numerics.jets import variables
+        >>> energy = PairEnergy(Reference(0.3, 0.7, 0.0, 0.0))
+        >>> round(energy(0.0, variables([0.9, 0.05, 0.1, 0.0, 0.0, 0.0])).value, 6)
+        -0.213752
     """
 
     def __init__(
@@ -458,7 +485,16 @@ def _soft_pair_energy(point, reference, margin, spacing):  # type: ignore[no-unt
 
 @subroutine
 def quintic(x, left, right):  # type: ignore[no-untyped-def]
-    """Value and slope at x in [0, 1] of the polynomial with given value, slope and second derivative at both ends."""
+    """Value and slope at x in [0, 1] of the polynomial with given value, slope and second derivative at both ends.
+
+    Args:
+        x: in [0, 1].
+        left: value, slope and second derivative at 0.
+        right: the same at 1.
+
+    Returns:
+        Value and slope.
+    """
     f, f1, f2 = left[0], left[1], 0.5 * left[2]
     rise = right[0] - f - f1 - f2
     slope = right[1] - f1 - 2.0 * f2

@@ -60,6 +60,16 @@ def hard_margin(common: Jet, free: Jet, teacher: Number, margin: Number, spacing
         teacher: covariance R of a student's and the teacher's pre-activations; 0 where there is no teacher.
         margin: kappa.
         spacing: of the integral's nodes.
+
+    Returns:
+        The term, as a jet.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.patterns import hard_margin
+        >>> common, free = variables([0.3, 0.7])
+        >>> round(hard_margin(common, free, 0.0, 0.0).value, 6)
+        -0.827177
     """
     arguments = (common, free, teacher, margin)
     value, gradient, hessian = _hard_margin(*map(plain, arguments), spacing)
@@ -68,7 +78,15 @@ def hard_margin(common: Jet, free: Jet, teacher: Number, margin: Number, spacing
 
 @subroutine
 def excess(h: float, hazard_h: float) -> float:
-    """hazard(h) - h > 0, by a continued fraction where the difference would cancel."""
+    """hazard(h) - h > 0, by a continued fraction where the difference would cancel.
+
+    Args:
+        h: any number.
+        hazard_h: hazard(h).
+
+    Returns:
+        The difference.
+    """
     if h < FAR:
         return hazard_h - h
     fraction = h
@@ -83,6 +101,13 @@ def hazard_derivatives(h: float, g: float) -> tuple[float, float, float]:
 
     Far beyond the margin they are small differences. There the derivatives of the continued fraction of `excess` are
     taken level by level.
+
+    Args:
+        h: any number.
+        g: hazard(h).
+
+    Returns:
+        The three derivatives.
     """
     if h < FAR:
         over = g - h
@@ -180,7 +205,20 @@ def _hard_margin(C: float, V: float, R: float, margin: float, spacing: float):  
 
 
 def pull(margin: float, variance: float) -> float:
-    """Derivative by the pre-activation of ln of the fraction of random students that satisfy a pattern."""
+    """Derivative by the pre-activation of ln of the fraction of random students that satisfy a pattern.
+
+    Args:
+        margin: kappa.
+        variance: of the pre-activation.
+
+    Returns:
+        The derivative at pre-activation 0.
+
+    Example:
+        >>> from localentropy.theory.patterns import pull
+        >>> round(pull(0.0, 1.0), 6)
+        0.797885
+    """
     # A compiled function called from Python would take half a second to compile, in each process.
     return float(SQRT_TWO_OVER_PI / scipy_erfcx(margin * math.sqrt(0.5 / variance)) / math.sqrt(variance))
 
@@ -197,6 +235,16 @@ def cross_entropy(common: Jet, free: Jet, log_beta: Number, gamma: float, spacin
         log_beta: ln beta.
         gamma: sharpness of the loss.
         spacing: of the outer integral's nodes; that of the inner ones is proportional.
+
+    Returns:
+        The term, as a jet.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.patterns import cross_entropy
+        >>> common, free = variables([0.3, 0.7])
+        >>> round(cross_entropy(common, free, 0.0, gamma=2.0).value, 6)
+        -0.339507
     """
     value, gradient, hessian = _cross_entropy(common.value, free.value, plain(log_beta), gamma, spacing)
     return compose(value, gradient, hessian, [common, free, log_beta])
@@ -204,7 +252,16 @@ def cross_entropy(common: Jet, free: Jet, log_beta: Number, gamma: float, spacin
 
 @subroutine
 def soft_cost(p: float, log_beta: float, gamma: float) -> tuple[float, float]:
-    """beta f_gamma(p) and minus its derivative. Factors beyond e^700 are cut there."""
+    """beta f_gamma(p) and minus its derivative. Factors beyond e^700 are cut there.
+
+    Args:
+        p: the stability.
+        log_beta: ln beta.
+        gamma: sharpness of the loss.
+
+    Returns:
+        Both numbers.
+    """
     small = exp(-min(2.0 * gamma * abs(p), 700.0))
     if p > 0.0:
         # beta small first: beta may be beyond the range of numbers where the product is not.
@@ -216,7 +273,15 @@ def soft_cost(p: float, log_beta: float, gamma: float) -> tuple[float, float]:
 
 @subroutine
 def soft_cut(log_beta: float, gamma: float) -> float:
-    """The stability from which the loss at this temperature is weaker than 1; 0 where it is so everywhere."""
+    """The stability from which the loss at this temperature is weaker than 1; 0 where it is so everywhere.
+
+    Args:
+        log_beta: ln beta.
+        gamma: sharpness of the loss.
+
+    Returns:
+        The stability.
+    """
     return max(log_beta - math.log(2.0 * gamma), 0.0) / (2.0 * gamma)
 
 
@@ -225,6 +290,15 @@ def soft_mode(omega: float, root: float, log_beta: float, gamma: float) -> float
     """The minimum x > 0 of x^2 / 2 + beta f_gamma(omega + root x).
 
     Newton's method in ln x, of an increasing convex function, from its positive side.
+
+    Args:
+        omega: the common part.
+        root: deviation of a student's own part.
+        log_beta: ln beta.
+        gamma: sharpness of the loss.
+
+    Returns:
+        x.
     """
     top = log_beta + math.log(root)
     t = 0.0
@@ -257,6 +331,13 @@ def boltzmann(omega: float, root: float, log_beta: float, gamma: float, coarse: 
 
     They are joint cumulants of x, E and -E', each written so that nothing cancels where root is small. `coarse` is the
     spacing of the nodes, in units of the one at which the rule is exact to rounding.
+
+    Args:
+        omega: the common part.
+        root: deviation of a student's own part.
+        log_beta: ln beta.
+        gamma: sharpness of the loss.
+        coarse: spacing of the nodes.
 
     Returns:
         L; its first four derivatives by omega; those by ln beta of L, of its first two derivatives, and the second one.
@@ -340,7 +421,18 @@ def _cross_entropy(C: float, V: float, log_beta: float, gamma: float, spacing: f
 
 @subroutine
 def onset_grid(root_C: float, root: float, log_beta: float, gamma: float, spacing: float):  # type: ignore[no-untyped-def]
-    """Nodes of z, which crowd where root_C z + root x is at the cut: centre, scale, first t, step, number."""
+    """Nodes of z, which crowd where root_C z + root x is at the cut: centre, scale, first t, step, number.
+
+    Args:
+        root_C: deviation of the common part.
+        root: deviation of a student's own part.
+        log_beta: ln beta.
+        gamma: sharpness of the loss.
+        spacing: of the nodes.
+
+    Returns:
+        The five numbers.
+    """
     scale = max(root_C / math.hypot(root, 0.5 / gamma), 1.0)
     centre = min(soft_cut(log_beta, gamma) / root_C, 6.0)
     first, span = crowded(centre, scale)
@@ -352,8 +444,19 @@ def cross_entropy_error(common: float, free: float, log_beta: float, gamma: floa
     """Fraction of patterns with a negative stability under the measure of `cross_entropy`.
 
     Args:
-        common, free, log_beta, gamma: as for `cross_entropy`, as numbers.
+        common: as for `cross_entropy`, as a number.
+        free: as for `cross_entropy`, as a number.
+        log_beta: ln beta.
+        gamma: sharpness of the loss.
         spacing: of the outer integral's nodes; that of the inner ones is proportional.
+
+    Returns:
+        The fraction.
+
+    Example:
+        >>> from localentropy.theory.patterns import cross_entropy_error
+        >>> round(cross_entropy_error(0.3, 0.7, 0.0, gamma=2.0), 6)
+        0.376404
     """
     return float(_cross_entropy_error(common, free, log_beta, gamma, spacing))
 

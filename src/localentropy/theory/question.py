@@ -56,6 +56,20 @@ def question(
         energies: which energies the model may have: only the margin, hard constraints, or any.
         of: the models that have an answer.
         refuses: why one of these has none; empty where it has one.
+
+    Returns:
+        The decorator.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.question import question
+        >>> @question()
+        ... def patterns_per_thousand(model):
+        ...     return 1000.0 * model.alpha
+        >>> patterns_per_thousand(Perceptron(alpha=0.5))
+        500.0
+        >>> patterns_per_thousand([Perceptron(alpha=0.1), Perceptron(alpha=0.2)]).iloc[:, -1].tolist()
+        [100.0, 200.0]
     """
 
     def decorate(function: Callable[Concatenate[Any, Own], Answer]) -> Question[Own, Answer]:
@@ -128,7 +142,20 @@ def _refusal(name: str, model: object, answered: Iterable[type]) -> str:
 
 
 def numbers(answer: Any) -> Any:
-    """The numbers of an answer that has several, by name; another answer as it is."""
+    """The numbers of an answer that has several, by name; another answer as it is.
+
+    Args:
+        answer: an answer.
+
+    Returns:
+        A dictionary, or the answer.
+
+    Example:
+        >>> from localentropy.theory import Perceptron, typical
+        >>> from localentropy.theory.question import numbers
+        >>> "entropy" in numbers(typical(Perceptron(alpha=0.5))), numbers(0.5)
+        (True, 0.5)
+    """
     if hasattr(answer, "row"):
         return answer.row()
     if is_dataclass(answer):

@@ -31,6 +31,16 @@ def binary(q_hat: Jet, q: Jet, v: Jet, r_hat: Number = 0.0, r: Number = 0.0, spa
         r_hat: conjugate of the overlap with a teacher; 0 where there is no teacher.
         r: overlap with the teacher.
         spacing: of the integral's nodes.
+
+    Returns:
+        The term, as a jet.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.sites import binary
+        >>> q_hat, q = variables([1.0, 0.5])
+        >>> round(binary(q_hat, q, 1.0 - q).value, 6)
+        0.817714
     """
     value, free_slope, gradient, hessian = _binary(q_hat.value, plain(r_hat), spacing)
     strong = q_hat.value > 1.0
@@ -100,6 +110,16 @@ def binary_pair(
         q_hat_ref: conjugate of the references' overlap.
         r_hat_ref: conjugate of the references' overlap with the teacher.
         spacing: of the nodes of the two integrals.
+
+    Returns:
+        The mean, as a jet.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.sites import binary_pair
+        >>> free, t_hat, field = variables([0.5, 0.2, 0.8])
+        >>> round(binary_pair(free, t_hat, field, 0.0, q_hat_ref=1.0).value, 6)
+        0.277959
     """
     inside = max(free.value, 0.0)
     value, gradient, hessian, _ = _binary_pair(
@@ -116,7 +136,26 @@ def binary_pair(
 def binary_pair_softness(
     free: Jet, t_hat: Jet, field: Jet, r_hat: Number, q_hat_ref: float, r_hat_ref: float = 0.0
 ) -> float:
-    """Mean of (1 - tanh^2 h)^2, the squared response of a weight to its field; h and arguments of `binary_pair`."""
+    """Mean of (1 - tanh^2 h)^2, the squared response of a weight to its field; h and arguments of `binary_pair`.
+
+    Args:
+        free: as for `binary_pair`.
+        t_hat: as for `binary_pair`.
+        field: as for `binary_pair`.
+        r_hat: as for `binary_pair`.
+        q_hat_ref: as for `binary_pair`.
+        r_hat_ref: as for `binary_pair`.
+
+    Returns:
+        The mean.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.sites import binary_pair_softness
+        >>> free, t_hat, field = variables([0.5, 0.2, 0.8])
+        >>> round(binary_pair_softness(free, t_hat, field, 0.0, q_hat_ref=1.0), 6)
+        0.348246
+    """
     inside, taught = max(free.value, 0.0), isinstance(r_hat, Jet)
     numbers = inside, t_hat.value, field.value, plain(r_hat), q_hat_ref, r_hat_ref
     found = _binary_pair(*numbers, taught, PAIR_SPACING)
@@ -129,6 +168,16 @@ def field_grid(root, slope, kink, edge, spacing):  # type: ignore[no-untyped-def
 
     The integrand has a step at `edge`, of width 1 / slope, and a kink, of width 1 / root. Nodes crowd around the
     sharper one, and are so many that the other one is resolved too.
+
+    Args:
+        root: unit of the field.
+        slope: inverse width of the step.
+        kink: where the kink is.
+        edge: where the step is.
+        spacing: of the nodes.
+
+    Returns:
+        The center, the scale, and t.
     """
     scale, blunt = max(root, slope, 1.0), max(min(root, slope), 1.0)
     centre = min(max(kink if root > max(slope, 1.0) else edge, -6.0), 6.0)
@@ -143,7 +192,19 @@ def field_grid(root, slope, kink, edge, spacing):  # type: ignore[no-untyped-def
 
 @subroutine
 def reference_moments(g, c, rest, root_ref, shift, spacing):  # type: ignore[no-untyped-def]
-    """Moments 0, 1, 2 of x = c g + rest x' with the weight 1 + tanh(root_ref x + shift), over x'."""
+    """Moments 0, 1, 2 of x = c g + rest x' with the weight 1 + tanh(root_ref x + shift), over x'.
+
+    Args:
+        g: the shared part.
+        c: its coefficient.
+        rest: deviation of x beyond it.
+        root_ref: root of q_hat_ref.
+        shift: added to the argument of the tanh.
+        spacing: of the nodes.
+
+    Returns:
+        The three moments.
+    """
     width = rest * root_ref
     scale = max(width, 1.0)
     centre = min(max(-(c * g + shift / root_ref) / rest, -6.0), 6.0) if width > 1.0 else 0.0

@@ -117,6 +117,22 @@ def typical_spherical(model: Spherical) -> TypicalSolution:
     The entropy is the log of the fraction of the sphere that solves all patterns. Solutions fall into clusters where
     the replicon is above 1. The load must be below that at which q is 0.9999. Source: `shaping`, Methods (belief
     propagation); docs/shaping/theory.md eqs. S.12-S.14, S.17.
+
+    Args:
+        model: one or three units of a committee, or infinitely many.
+
+    Returns:
+        Entropy, overlap, replicon and residual.
+
+    Raises:
+        DomainError: another machine, or a load out of range.
+        ConvergenceError: the saddle point was not found.
+
+    Example:
+        >>> from localentropy.theory import Spherical
+        >>> from localentropy.theory.spherical_tree import typical_spherical
+        >>> round(typical_spherical(Spherical(alpha=1.0, units=3)).replicon, 4)
+        0.4165
     """
     model.require_no_margin("typical")
     if model.parity:
@@ -251,7 +267,20 @@ def _root(function: Callable[[float], float], start: float, lowest: float, highe
 
 
 def rs_capacity(units: float, parity: bool) -> float:
-    """Inverse mean squared distance of a Gaussian vector from where the machine is right (eq. S.11)."""
+    """Inverse mean squared distance of a Gaussian vector from where the machine is right (eq. S.11).
+
+    Args:
+        units: 1, 3 or infinity.
+        parity: whether the machine is the parity machine.
+
+    Returns:
+        alpha.
+
+    Example:
+        >>> from localentropy.theory.spherical_tree import rs_capacity
+        >>> round(rs_capacity(1, False), 6), round(rs_capacity(3, False), 4)
+        (2.0, 4.0252)
+    """
     if parity:
         return 2.0 / (1.0 - (6.0 - 2.0 * math.sqrt(3.0)) / math.pi)
     if units == 3:

@@ -89,6 +89,13 @@ def density(stabilities: Array, model: Model) -> Array:
 
     Returns:
         density, shape of `stabilities`; zero below the margin.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.stabilities import density
+        >>> density(np.array([-1.0, 0.0, 1.0]), Perceptron(alpha=0.5)).round(6).tolist()
+        [0.0, 1.031579, 0.43924]
     """
     C, V, R = model.covariance_values(typical_point(model).coordinates)
     Q = C + R * R
@@ -121,6 +128,13 @@ def energy_after_flips(distances: Array, model: Model) -> Array:
 
     Returns:
         E(d), shape of `distances`.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.stabilities import energy_after_flips
+        >>> energy_after_flips(np.array([0.0, 0.01, 0.5]), Perceptron(alpha=0.5)).round(6).tolist()
+        [0.0, 0.078452, 0.5]
     """
     d = np.asarray(distances, dtype=np.float64).reshape(-1)
     # Flipping dN weights of w is flipping (1-d)N weights of -w: its errors are the patterns which that leaves

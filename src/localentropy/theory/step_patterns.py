@@ -41,6 +41,20 @@ def step_term(C, V, R, edges, energies, label_edges, label_weights, unit, unit_w
     The value is NaN outside of the domain. With u the teacher's pre-activation and omega the common part of the
     students', of variance Q = C + R^2, the term is the mean of f(omega) with the weight of the label at u, f = ln of
     the mean weight of omega + sqrt(V) x. Derivatives move onto f as in `patterns.hard_margin`.
+
+    Args:
+        C: variance that two students share beyond the teacher's.
+        V: variance of a student's own part.
+        R: covariance with the teacher.
+        edges: where the energy changes.
+        energies: one more than edges, on the scale of the temperature.
+        label_edges: where the weight of the label changes.
+        label_weights: one more than `label_edges`.
+        unit: nodes of a panel in [0, 1].
+        unit_weight: their weights.
+
+    Returns:
+        The five results.
     """
     gradient, hessian, pulls = np.zeros(4), np.zeros((4, 4)), np.zeros(2)
     if not (V > _SMALLEST and C >= 0.0):
@@ -99,6 +113,20 @@ def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies
 
     Source: docs/overparam/theory.md eq. 22, without a teacher. As in `pair_energy`, the direction orthogonal to nu
     changes only the mean weight of the reference, which is a sum of Gaussian tails here.
+
+    Args:
+        point: s, X, V, Y, Z, R of `pair_energy`.
+        common: C of the reference.
+        free: V of the reference.
+        ref_edges: edges of the reference's energy.
+        ref_energies: its energies.
+        edges: where the students' energy changes.
+        energies: one more than edges, on the scale of the temperature.
+        unit: nodes of a panel in [0, 1].
+        unit_weight: their weights.
+
+    Returns:
+        The three results.
     """
     s, X, V, Y, Z, _ = point
     gradient, pulls = np.zeros(6), np.zeros(2)
@@ -171,6 +199,14 @@ def features(edges, energies, V):  # type: ignore[no-untyped-def]
 
     This is at the edges; where a lower energy next to an edge takes over from the higher one; and, inside a barrier,
     where the energy on its other side takes over.
+
+    Args:
+        edges: where the energy changes.
+        energies: one more than edges, on the scale of the temperature.
+        V: variance of a student's own part.
+
+    Returns:
+        Places and widths.
     """
     K = len(edges)
     places, widths = np.full(3 * K, math.inf), np.ones(3 * K)
@@ -204,7 +240,16 @@ def _reached(omega, root, edges, energies):  # type: ignore[no-untyped-def]
 
 @subroutine
 def panel(start, places, widths):  # type: ignore[no-untyped-def]
-    """Length of the panel from a point: short next to a feature, and geometrically longer away from it."""
+    """Length of the panel from a point: short next to a feature, and geometrically longer away from it.
+
+    Args:
+        start: where the panel begins.
+        places: of the features.
+        widths: of the features.
+
+    Returns:
+        The length.
+    """
     length = _LONGEST
     for k in range(len(places)):
         gap = start - places[k]
@@ -215,7 +260,17 @@ def panel(start, places, widths):  # type: ignore[no-untyped-def]
 
 @subroutine
 def label_moments(mean, deviation, edges, weights):  # type: ignore[no-untyped-def]
-    """Moments of order 0, 1, 2 of a Gaussian u, with the weight of the label."""
+    """Moments of order 0, 1, 2 of a Gaussian u, with the weight of the label.
+
+    Args:
+        mean: of u.
+        deviation: of u.
+        edges: where the weight of the label changes.
+        weights: one more than edges.
+
+    Returns:
+        The three moments.
+    """
     m0 = m1 = m2 = 0.0
     before_bell = before_pull = 0.0
     before_tail = 1.0
@@ -236,7 +291,15 @@ def label_moments(mean, deviation, edges, weights):  # type: ignore[no-untyped-d
 
 @subroutine
 def log_mass(low, high):  # type: ignore[no-untyped-def]
-    """ln of the Gaussian measure between two numbers, by the tail in which it is the larger part."""
+    """ln of the Gaussian measure between two numbers, by the tail in which it is the larger part.
+
+    Args:
+        low: the lower number.
+        high: the higher one.
+
+    Returns:
+        The logarithm.
+    """
     if low + high < 0.0:
         low, high = -high, -low
     if high == math.inf:
@@ -247,7 +310,17 @@ def log_mass(low, high):  # type: ignore[no-untyped-def]
 
 @subroutine
 def log_mean(omega, root, edges, energies):  # type: ignore[no-untyped-def]
-    """ln of the mean of exp(-E(omega + root x)) over a Gaussian x."""
+    """ln of the mean of exp(-E(omega + root x)) over a Gaussian x.
+
+    Args:
+        omega: the common part.
+        root: deviation of a student's own part.
+        edges: where the energy changes.
+        energies: one more than edges, on the scale of the temperature.
+
+    Returns:
+        The logarithm.
+    """
     top, total = -math.inf, 0.0
     low = -math.inf
     for k in range(len(energies)):
@@ -265,7 +338,17 @@ def log_mean(omega, root, edges, energies):  # type: ignore[no-untyped-def]
 
 @subroutine
 def step_slopes(omega, root, edges, energies):  # type: ignore[no-untyped-def]
-    """f = ln of the mean weight at omega, and its first two derivatives by omega."""
+    """f = ln of the mean weight at omega, and its first two derivatives by omega.
+
+    Args:
+        omega: the common part.
+        root: deviation of a student's own part.
+        edges: where the energy changes.
+        energies: one more than edges, on the scale of the temperature.
+
+    Returns:
+        The three numbers.
+    """
     L = log_mean(omega, root, edges, energies)
     z1 = z2 = most = sharpest = 0.0
     for k in range(len(edges)):
@@ -294,6 +377,15 @@ def step_means(omega, root, edges, energies):  # type: ignore[no-untyped-def]
     """f = ln of the mean weight at omega, its four derivatives by omega, and those by b, ln of a factor on E.
 
     The latter are of f, f', f'', and the second one of f. The derivatives of the mean itself are sums over the edges.
+
+    Args:
+        omega: the common part.
+        root: deviation of a student's own part.
+        edges: where the energy changes.
+        energies: one more than edges, on the scale of the temperature.
+
+    Returns:
+        The derivatives.
     """
     L = log_mean(omega, root, edges, energies)
     z1 = z2 = z3 = z4 = z_b = z1_b = z2_b = z_bb = most = sharpest = 0.0

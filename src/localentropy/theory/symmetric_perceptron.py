@@ -18,6 +18,11 @@ class Band(Steps):
 
     Attributes:
         kappa: half of the width.
+
+    Example:
+        >>> from localentropy.theory.symmetric_perceptron import Band
+        >>> Band(1.0).edges, Band(1.0).hard
+        ((-1.0, 1.0), True)
     """
 
     kappa: float

@@ -64,7 +64,13 @@ class TeacherPair(NamedTuple):
 
 
 class TaughtWeights(Weights):
-    """Binary weights, and those of a teacher among them."""
+    """Binary weights, and those of a teacher among them.
+
+    Example:
+        >>> from localentropy.theory.teacher_student import TaughtWeights
+        >>> TaughtWeights().names
+        ('ln q_hat', 'logit q', 'ln r_hat', 'logit r^2/q')
+    """
 
     names = ("ln q_hat", "logit q", "ln r_hat", "logit r^2/q")
     pair_names = ("r_hat", "rho")

@@ -40,13 +40,32 @@ def one_unit(ratio: float, delta: float) -> Averages:
 
     Returns:
         Means of ln F - delta |g|^2 / 2, of |g|^2 and of |grad grad ln F|^2 at t; NaN where t was not found.
+
+    Example:
+        >>> from localentropy.theory.tree_patterns import one_unit
+        >>> [round(mean, 6) for mean in one_unit(ratio=1.0, delta=0.0)]
+        [-1.0, 1.191271, 0.39709]
     """
     nodes, weights = unit_legendre(40 + math.ceil(20.0 * _reach(ratio, RANGE_ONE)))
     return _one_unit(ratio, delta, nodes, weights)  # type: ignore[no-any-return]
 
 
 def three_units(parity: bool, ratio: float, delta: float) -> Averages:
-    """Means as in `one_unit`, for the majority of three units or for the sign of their product."""
+    """Means as in `one_unit`, for the majority of three units or for the sign of their product.
+
+    Args:
+        parity: whether the machine is the parity machine.
+        ratio: r, variance of each component of x.
+        delta: above -1.
+
+    Returns:
+        Means as in `one_unit`.
+
+    Example:
+        >>> from localentropy.theory.tree_patterns import three_units
+        >>> [round(mean, 6) for mean in three_units(parity=False, ratio=1.0, delta=0.0)]
+        [-0.8964, 0.733131, 0.489162]
+    """
     widest, density = (RANGE_THREE, 8.0) if delta != 0.0 else (RANGE_STILL, 12.0)
     nodes, weights = unit_legendre(3 + math.ceil(density * _reach(ratio, widest)))
     return _three_units(parity, ratio, delta, nodes, weights)  # type: ignore[no-any-return]
@@ -71,6 +90,13 @@ def single(x: float, delta: float) -> float:
     """The t of one unit: t = x + delta g(t), g(t) = N(t) / Phi(t). NaN where Newton's method does not settle.
 
     For delta > 0 the logarithm of the equation is solved: with it Newton's method does not creep where g is tiny.
+
+    Args:
+        x: any number.
+        delta: above -1.
+
+    Returns:
+        t.
     """
     t = x if delta <= 0.0 else max(x, math.sqrt(2.0 * math.log1p(delta)))
     for _ in range(MOST_STEPS):
@@ -123,6 +149,9 @@ def majority(t: np.ndarray, g: np.ndarray, bend: np.ndarray) -> float:
         t: (3,).
         g: (3,), overwritten by the gradient.
         bend: (3, 3), overwritten by the second derivatives.
+
+    Returns:
+        ln F.
     """
     right, wrong, cost = np.empty(3), np.empty(3), np.empty(3)
     for unit in range(3):
@@ -159,7 +188,16 @@ def majority(t: np.ndarray, g: np.ndarray, bend: np.ndarray) -> float:
 
 @subroutine
 def product(t: np.ndarray, g: np.ndarray, bend: np.ndarray) -> float:
-    """Terms as in `majority`, for the parity machine: F is the probability that the product of units is positive."""
+    """Terms as in `majority`, for the parity machine: F is the probability that the product of units is positive.
+
+    Args:
+        t: (3,).
+        g: (3,), overwritten by the gradient.
+        bend: (3, 3), overwritten by the second derivatives.
+
+    Returns:
+        ln F.
+    """
     chance, cost, excess = np.empty((3, 2)), np.empty((3, 2)), np.empty(3)
     flipped, sign = 0.0, 1.0
     for unit in range(3):
@@ -296,7 +334,16 @@ def highest(parity: bool, x: np.ndarray, delta: float, work: np.ndarray) -> tupl
 
 @subroutine
 def still(parity: bool, x: np.ndarray, work: np.ndarray) -> tuple[float, float, float]:
-    """Terms of three units for a group that does not move: delta = 0, as for typical solutions."""
+    """Terms of three units for a group that does not move: delta = 0, as for typical solutions.
+
+    Args:
+        parity: whether F is that of the product.
+        x: (3,).
+        work: (7, 3), overwritten.
+
+    Returns:
+        The three terms of `highest`.
+    """
     g, bend = work[3], work[4:7]
     value = product(x, g, bend) if parity else majority(x, g, bend)
     force = g[0] * g[0] + g[1] * g[1] + g[2] * g[2]

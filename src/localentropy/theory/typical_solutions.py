@@ -155,7 +155,22 @@ def generalization_errors(model: Model) -> GeneralizationErrors:
 
 
 def errors_at(model: Model, at: Covariances) -> GeneralizationErrors:
-    """The errors of solutions whose pre-activations have these covariances."""
+    """The errors of solutions whose pre-activations have these covariances.
+
+    Args:
+        model: it has a teacher.
+        at: the covariances.
+
+    Returns:
+        The errors.
+
+    Example:
+        >>> from localentropy.theory import TeacherStudent
+        >>> from localentropy.theory.model import Covariances
+        >>> from localentropy.theory.typical_solutions import errors_at
+        >>> round(errors_at(TeacherStudent(alpha=1.0), Covariances(0.25, 0.5, 0.5)).typical, 6)  # arccos(R) / pi
+        0.333333
+    """
     C, V, R = at
     return GeneralizationErrors(model.disagreement(C + V, R), model.disagreement(C, R))
 
@@ -218,9 +233,18 @@ def typical_point(model: Model, margin_name: str = "margin") -> StationaryPoint:
         model: the model at its control parameters.
         margin_name: what an error message calls the margin.
 
+    Returns:
+        The saddle point.
+
     Raises:
         DomainError: there are no solutions; the message says which argument is out of which range.
         ConvergenceError: the saddle point was not found.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.typical_solutions import typical_point
+        >>> round(typical_point(Perceptron(alpha=0.5)).value, 6)
+        0.31439
     """
     if model.asked.symmetric:
         return _symmetric(model)
@@ -289,7 +313,22 @@ def _loaded(model: Model) -> StationaryPoint | None:
 
 
 def entropy_at(model: Model, point: StationaryPoint) -> float:
-    """The entropy at a point of `Typical`: phi, or at a temperature phi - d phi / d ln beta."""
+    """The entropy at a point of `Typical`: phi, or at a temperature phi - d phi / d ln beta.
+
+    Args:
+        model: the model.
+        point: its saddle point.
+
+    Returns:
+        Nats per weight.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.typical_solutions import entropy_at, typical_point
+        >>> model = Perceptron(alpha=0.5)
+        >>> round(entropy_at(model, typical_point(model)), 6)
+        0.31439
+    """
     return point.value if model.asked.hard else point.value - point.slope(MARGIN)
 
 
@@ -304,7 +343,20 @@ def _from_largest_margin(model: Model) -> StationaryPoint:
 
 
 def add_patterns(model: Model) -> Branch:
-    """The branch in the logarithm of the load, from few patterns to all, or to the first negative entropy."""
+    """The branch in the logarithm of the load, from few patterns to all, or to the first negative entropy.
+
+    Args:
+        model: the model.
+
+    Returns:
+        The branch, at its end.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.typical_solutions import add_patterns
+        >>> round(add_patterns(Perceptron(alpha=0.5)).point.value, 6)
+        0.31439
+    """
     first = model.weights.small_load(model)
     branch = Branch(
         lambda log_load: Typical(model, log_load), "log_load", LOG_LOAD, math.log(first),
@@ -316,7 +368,20 @@ def add_patterns(model: Model) -> Branch:
 
 
 def branch_in_margin(model: Model) -> Branch:
-    """Typical solutions while the margin moves, from the model's own margin."""
+    """Typical solutions while the margin moves, from the model's own margin.
+
+    Args:
+        model: it has solutions.
+
+    Returns:
+        The branch, at the model's margin.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.typical_solutions import branch_in_margin
+        >>> branch_in_margin(Perceptron(alpha=0.5)).position
+        0.0
+    """
     return Branch(
         lambda margin: Typical(model.at(margin=margin)), "margin", MARGIN, model.margin,
         typical_point(model).coordinates, step=0.25 * math.sqrt(model.variance),
@@ -324,7 +389,23 @@ def branch_in_margin(model: Model) -> Branch:
 
 
 def branch_in_alpha(model: Model, point: StationaryPoint) -> Branch:
-    """Typical solutions while ln alpha moves, from the model's own alpha."""
+    """Typical solutions while ln alpha moves, from the model's own alpha.
+
+    Args:
+        model: the model.
+        point: its saddle point.
+
+    Returns:
+        The branch, at the model's alpha.
+
+    Example:
+        >>> import math
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.typical_solutions import branch_in_alpha, typical_point
+        >>> model = Perceptron(alpha=0.5)
+        >>> round(math.exp(branch_in_alpha(model, typical_point(model)).position), 6)
+        0.5
+    """
     return Branch(
         lambda log_alpha: Typical(model.at(alpha=math.exp(log_alpha))), "log_alpha", LOG_ALPHA,
         math.log(model.alpha), point.coordinates, step=0.5,
@@ -335,8 +416,20 @@ def branch_in_alpha(model: Model, point: StationaryPoint) -> Branch:
 def largest_alpha(model: Model) -> float:
     """alpha_c: the load at which the entropy vanishes at the margin of a model, or infinity. Its alpha is not used.
 
+    Args:
+        model: the model at its margin.
+
+    Returns:
+        alpha_c.
+
     Raises:
         ConvergenceError: no load with solutions was found, or the threshold was not reached from it.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.typical_solutions import largest_alpha
+        >>> round(largest_alpha(Perceptron()), 6)
+        0.833079
     """
     if model.teacher_solves and model.margin < 0.0:
         return math.inf
@@ -360,9 +453,22 @@ def largest_alpha(model: Model) -> float:
 def finite_largest_alpha(asked: str, model: Model) -> float:
     """`largest_alpha` for a question that searches below it.
 
+    Args:
+        asked: the question, for the message.
+        model: the model at its margin.
+
+    Returns:
+        alpha_c.
+
     Raises:
         DomainError: it is infinite.
         ConvergenceError: as in `largest_alpha`.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.typical_solutions import finite_largest_alpha
+        >>> round(finite_largest_alpha("alpha_le", Perceptron()), 6)
+        0.833079
     """
     threshold = largest_alpha(model)
     if threshold == math.inf:
@@ -378,9 +484,21 @@ def largest_margin(model: Model) -> float:
 
     It is negative above the alpha_c of margin 0.
 
+    Args:
+        model: the model at its alpha.
+
+    Returns:
+        kappa_max.
+
     Raises:
         DomainError: there are no solutions at any margin, or the margin is above all that are accepted.
         ConvergenceError: the margin was not found.
+
+    Example:
+        >>> from localentropy.theory import Perceptron
+        >>> from localentropy.theory.typical_solutions import largest_margin
+        >>> round(largest_margin(Perceptron(alpha=0.5)), 6)
+        0.418062
     """
     return _end_in_margin(_solvable(model))[0]
 

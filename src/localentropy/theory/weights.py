@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 class Overlap(NamedTuple):
-    """The order parameters of binary weights: q_hat, q, and v = 1 - q without cancellation."""
+    """The order parameters of binary weights: q_hat, q, and v = 1 - q without cancellation.
+
+    Example:
+        >>> from localentropy.theory.weights import Overlap
+        >>> Overlap(q_hat=1.0, q=0.5, v=0.5).q
+        0.5
+    """
 
     q_hat: Any
     q: Any
@@ -31,6 +37,13 @@ class Weights:
         names: the coordinates of typical solutions.
         pair_names: coordinates that are added beside a reference.
         group_names: coordinates that are added in groups.
+
+    Example:
+        >>> from localentropy.numerics.jets import variables
+        >>> from localentropy.theory.weights import Weights
+        >>> x = Weights().order_parameters(variables([0.0, 0.0]))
+        >>> x.q.value, x.v.value
+        (0.5, 0.5)
     """
 
     names: tuple[str, ...] = ("ln q_hat", "logit q")
