@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.claims.cases import Case, add, below, every, few, only, other_than, put, times
+from tests.claims.cases import Case, Tables, add, below, every, few, only, other_than, put, times
 
 NETWORKS: dict[str, Case] = {}
 
@@ -126,6 +126,15 @@ def _still_falling(rows):
     return 0.07 + 0.5 / rows["width"] + 0.0005 * rows["sample"]
 
 
+def _five_of_the_widest(tables: Tables) -> None:
+    rows = tables["mlp"]
+    tables["mlp"] = rows[(rows["width"] < 80) | (rows["sample"] < 5)]
+
+
+same_threshold = every(
+    put("mlp", "value", lambda rows: 0.1 * (rows["sample"] < 3), width=below(16), **train),
+    put("mlp", "value", 0.1, width=4, **train),
+)
 NETWORKS["O48"] = Case(
     wrong={
         "the same error": add("mlp", "value", -0.02, **adversarial, **error),
@@ -134,10 +143,8 @@ NETWORKS["O48"] = Case(
         "the other way": every(
             put("mlp", "value", 0.0, **adversarial, **train), put("mlp", "value", 0.1, width=8, **orthogonal, **train)
         ),
-        "the same threshold": every(
-            put("mlp", "value", lambda rows: 0.1 * (rows["sample"] < 3), width=below(16), **train),
-            put("mlp", "value", 0.1, width=4, **train),
-        ),
+        "the same threshold": same_threshold,
+        "the same threshold, and fewer networks of the largest width": every(_five_of_the_widest, same_threshold),
     },
     small={
         "three networks": few("mlp"),

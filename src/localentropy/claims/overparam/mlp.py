@@ -81,7 +81,8 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
     steps = [_last_step(mlp, start) for start in STARTS]
     fewer = pooled_score(n[STARTS[0]], k[STARTS[0]], n[STARTS[1]], k[STARTS[1]])
     require(np.isfinite(fewer), "no width where some networks solve and some do not")
-    shifted = k[STARTS[0]].shift(1, fill_value=0)
+    # What the adversarial starts would have, if they solved as those of the next smaller width do.
+    shifted = ((k[STARTS[0]] / n[STARTS[0]]).shift(1, fill_value=0.0) * n[STARTS[1]]).round()
     clear = adverse._replace(value=(1 + CLEAR) * plain.value)
     higher = larger(
         "z of the larger test error at the largest width from adversarial starts", adverse, plain, or_open=True
