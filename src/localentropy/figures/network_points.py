@@ -124,7 +124,7 @@ def draw_points(
 def draw_thresholds(
     axes: Mapping[Panel, float], positions: Mapping[str, float], by: str, looks: Mapping[str, Look]
 ) -> None:
-    """Draw a line for each kind. Values are on two sides; two equal ones are one value.
+    """Draw a line for each kind. Values are on the outer sides; two equal ones are one value.
 
     Args:
         axes: the fraction of each panel that the lines reach up to.
@@ -133,7 +133,7 @@ def draw_thresholds(
         looks: of the kinds.
     """
     shared = len(set(positions.values())) == 1 < len(positions)
-    for index, (kind, x) in enumerate(positions.items()):
+    for index, (kind, x) in enumerate(sorted(positions.items(), key=lambda position: position[1])):
         text, side = "" if shared and index else f"{x:.0f}", ("left", "right")[index % 2]
         # If both kinds have the same threshold, the dots of one line fill the gaps of the other.
         look = {"color": looks[kind]["color"], "linestyle": (2.5 * index, (1.5, 3.5)), "side": side}

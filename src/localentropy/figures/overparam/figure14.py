@@ -26,9 +26,6 @@ LOOKS: dict[str, dict[str, Any]] = {
 SHOWN = {leading * 10**power for leading in (1, 1.5, 2, 3, 5, 7) for power in range(6)}
 """Epochs that are drawn besides 0 and the last: a point for each would be a smear on the logarithmic axis."""
 
-CLOSER = 0.92
-"""Lower end of the axis of the inset, or lower if it must be."""
-
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
@@ -69,17 +66,6 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         distance_axis(axis, r"distance $\sqrt{2 (1 - q)}$")
     handles = [Line2D([], [], **look) for look in LOOKS.values()]
     figure.legend(handles, LOOKS, loc="outside lower center", ncols=len(LOOKS), columnspacing=1.2)
-    # The convolutions stay close to their start.
-    closer = axes[0].inset_axes((0.22, 0.12, 0.66, 0.42))
-    near = data[(data["panel"] == "a") & data["series"].str.startswith("conv")]
-    for series, line in near.groupby("series", sort=False):
-        look = LOOKS[str(series)] | {"markersize": 2.5, "linewidth": 0.8}
-        closer.points(line, line["row"].to_numpy(), look)
-    closer.set_xscale("symlog", linthresh=1)
-    closer.set(ylim=(min(CLOSER, near["y"].min() - 0.005), 1.002), xticks=axes[0].get_xticks())
-    closer.xaxis.set_minor_locator(NullLocator())
-    closer.xaxis.set_major_formatter(ScalarFormatter())
-    closer.tick_params(labelsize=6)
     letter(axes)
     for column in range(len(optimizers), 2):
         for axis in axes[column::2]:
@@ -95,7 +81,7 @@ def _caption(table: pd.DataFrame) -> str:
     return (
         "Figure 14. How far the layers of convolutional networks move from their initial weights: overlap q (cosine) of "
         f"each layer with itself before training, and on the right axis the distance √(2 (1 − q)). {in_time}, against the "
-        f"epoch, at the largest width k = {max(p['widths'])}; the inset enlarges the convolutions of (a). {by_width}, "
+        f"epoch, at the largest width k = {max(p['widths'])}. {by_width}, "
         "after the last epoch, against the width. Black points are the weights of all layers together."
     )
 

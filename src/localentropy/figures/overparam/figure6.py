@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from localentropy.figures.series import Panel
 
 STARTS: dict[str, dict[str, Any]] = {
-    "random_orthogonal": {"color": "#332288", "marker": "o", "label": "random orthogonal"},
+    "random_orthogonal": {"color": "#332288", "marker": "o", "label": "orthogonal"},
     "adversarial": {"color": "#7a3b00", "marker": "s", "label": "adversarial"},
 }
 """No algorithm has these colours."""
@@ -61,10 +61,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", (0.19, 0.615), "upper left"))
+    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", (0.3, 0.55), "upper left"))
     axes[1].text(0.96, 0.86, "with the own start", ha="right", va="top", fontsize=7, transform=axes[1].transAxes)
-    _draw_difference(axes[1].inset_axes((0.27, 0.45, 0.7, 0.12)), _difference(data, by), by)
-    # In (b) the points and the inset are above.
+    _draw_difference(axes[1].inset_axes((0.53, 0.08, 0.44, 0.11)), _difference(data, by), by)
+    # In (b) the points are above.
     draw_thresholds({axes[0]: 0.99, axes[1]: 0.26}, positions, by, STARTS)
     figure.add(pd.concat([_adversity(table, x), _layers(solutions, x)]))
     # Room for the legend above the points.
@@ -91,7 +91,7 @@ def _draw_difference(inset: Panel, difference: pd.DataFrame, by: str) -> None:
         inset.points(points, "trained minus untrained", style)
     inset.axhline(0.0, color=GREY, linewidth=0.8)
     inset.set(xscale="log")
-    inset.set_title("trained minus untrained", fontsize=6, pad=2)
+    inset.set_title("trained − untrained", fontsize=6, pad=2)
     inset.xaxis.set_minor_formatter(NullFormatter())
     inset.tick_params(labelsize=5)
 
@@ -145,8 +145,8 @@ def _caption(positions: Mapping[str, int]) -> str:
     firsts = [f"{count} ({STARTS[name]['label']})" for name, count in positions.items()]
     found = f"From the vertical lines on, half of the networks make no train errors: {' and '.join(firsts)}. "
     return (
-        "Figure 6. Multi-layer perceptrons on the parity of MNIST digits from two initializations, against the number of "
-        "their parameters. (a) Train error (dashed, open) and test error. "
+        "Figure 6. Multi-layer perceptrons on the parity of MNIST digits from two initializations, random orthogonal and "
+        "adversarial, against the number of their parameters. (a) Train error (dashed, open) and test error. "
         f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
         "(b) Overlap of two solutions of one training set after their units are aligned; the right axis has their "
         "distance. Grey points are the same networks before training, and the inset has the difference. Dash-dotted: a "

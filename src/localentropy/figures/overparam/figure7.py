@@ -46,7 +46,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     points = data.assign(row=figure.add(data))
     draw_points(axes, points, by, ALGORITHMS, looks)
     # The overlaps are close to each other and far from 1.
-    closer = axes[1].inset_axes((0.2, 0.36, 0.75, 0.33))
+    closer = axes[1].inset_axes((0.24, 0.36, 0.71, 0.33))
     draw_points((axes[0], closer), points[points["panel"] == "b"], by, ALGORITHMS, looks)
     draw_thresholds({axes[0]: 0.99, axes[1]: 0.27}, positions, by, ALGORITHMS)
     parameters = table.groupby("width")["parameters"].first()
