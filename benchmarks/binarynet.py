@@ -8,6 +8,8 @@ turns, so that a busy machine slows them alike. "Plain" is torch autograd with t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from timing import medians
@@ -39,7 +41,7 @@ def plain(patterns: torch.Tensor) -> None:
             real.clamp_(-1, 1)
 
 
-def epoch_times(instances: list[Instance]) -> None:
+def epoch_times(instances: Sequence[Instance]) -> None:
     one = instances[:1]
     patterns = torch.tensor(one[0].signed_patterns).float()
     times = medians(

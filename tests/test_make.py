@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,10 +65,11 @@ def test_variables_that_would_be_ignored_are_refused_in_one_line(words: list[str
 
 @pytest.mark.parametrize("name", ["SCALE", "RUN", "SET"])
 def test_the_environment_sets_none_of_them(name: str) -> None:
-    done = make("figure3", **{name: "smoke"})
+    environment: dict[str, Any] = {name: "smoke"}
+    done = make("figure3", **environment)
     assert done.returncode == 2 and done.stderr.count("\n") == 1
     assert f" *** {name} is set in the environment, which is not taken; " in done.stderr, done.stderr
-    assert make("help", ALPHA="2", **{name: "smoke"}).returncode == 0
+    assert make("help", ALPHA="2", **environment).returncode == 0
 
 
 @pytest.mark.parametrize(

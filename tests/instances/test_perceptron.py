@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from localentropy.errors import DomainError
 from localentropy.instances import perceptron
 from localentropy.instances.perceptron import (
+    HiddenManifold,
     Instance,
     effective_margin,
     hidden_manifold,
@@ -91,7 +92,6 @@ def test_an_activation_may_be_a_function(activation):
 def test_sign_features_have_the_arcsine_covariance():
     P, N = 200_000, 3
     instance = hidden_manifold(D=4, P=P, N=N, seed=1)
-    assert instance.features is not None
     norms = np.linalg.norm(instance.features, axis=1)
     cosines = instance.features @ instance.features.T / np.outer(norms, norms)
     expected = 2 / np.pi * np.arcsin(np.clip(cosines, -1, 1))
@@ -99,9 +99,8 @@ def test_sign_features_have_the_arcsine_covariance():
     np.testing.assert_allclose(measured, expected, atol=4 / math.sqrt(P))
 
 
-def gaussian_error(instance: Instance, weights: np.ndarray, mu_1: float, mu_star: float) -> float:
+def gaussian_error(instance: HiddenManifold, weights: np.ndarray, mu_1: float, mu_star: float) -> float:
     """Test error of fields that are Gaussian given the features: exact for linear features and the covariate model."""
-    assert instance.features is not None and instance.teacher is not None
     D = len(instance.teacher)
     projected = instance.features.T @ weights / math.sqrt(instance.N)
     r, p = instance.teacher @ projected / D, projected @ projected / D
@@ -121,7 +120,6 @@ def gaussian_error(instance: Instance, weights: np.ndarray, mu_1: float, mu_star
 )
 def test_test_error_is_that_of_gaussian_fields(options, mu_1, mu_star, bias):
     instance = hidden_manifold(D=101, P=30, N=801, seed=5, **options)
-    assert instance.features is not None and instance.teacher is not None
     weights = np.where(instance.features @ instance.teacher + 5 * random_weights(801) > 0, 1, -1)
     expected = gaussian_error(instance, weights, mu_1, mu_star)
     n = 40_000

@@ -103,7 +103,6 @@ def test_features_of_equal_moments_have_the_moments_of_the_theory(solver, featur
     """Given F: mean 0, covariance μ₁ F/√D with the latent pattern, and μ⋆² between what is left of each feature."""
     D, P, N = 25, 40_000, 6
     instance = hidden_manifold(D, P, N, seed=3, **equivalent_features.VARIANTS[solver][features])
-    assert instance.features is not None and instance.latent is not None
     patterns, latent = instance.patterns.astype(np.float64), instance.latent
     linear = MU_1 * instance.features / math.sqrt(D)
     error = 4.5 / math.sqrt(P)
@@ -165,7 +164,7 @@ def test_barriers_are_those_of_the_paths_between_the_solutions_of_the_rows():
         solutions = {}
         for name, run in runs:
             place = {"D": D, "P": P, "N": N, "sample": sample, "run": run}
-            solver = {"sbpi": sbpi, "anneal": anneal}[name]
+            solver: Any = {"sbpi": sbpi, "anneal": anneal}[name]
             solutions[name, run] = solver(instance, seed=seeds.child(CONTEXT.seed, f"overlaps/{name}", **place))
         solved = [at for at in runs if instance.train_error(solutions[at].weights) == 0.0]
         seed = seeds.child(CONTEXT.seed, "barriers", D=D, P=P, N=N, sample=sample)

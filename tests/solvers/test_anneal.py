@@ -62,7 +62,7 @@ BINARY = [
     random_patterns(N=1, P=5, seed=0),
     hidden_manifold(D=21, P=130, N=129, seed=0),
 ]
-REAL = [
+REAL: list[Instance] = [
     hidden_manifold(D=21, P=63, N=64, seed=0, activation="tanh"),
     hidden_manifold(D=21, P=63, N=65, seed=1, gaussian_covariate=True),
 ]

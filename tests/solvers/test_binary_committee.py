@@ -89,8 +89,9 @@ class Twin:
         self.total = own + np.arctanh(np.tanh(coupling) * np.tanh((replicas - 1) * inner))
 
     def free_entropy(self) -> float:
-        a, h = self.fields, self.total[:, None]
-        patterns = sum(math.log(self.won(self.units(mu))) for mu in range(a.shape[1]))
+        a: np.ndarray = self.fields
+        h = self.total[:, None]
+        patterns = math.fsum(math.log(self.won(self.units(mu))) for mu in range(a.shape[1]))
         weights = np.log(2 * np.cosh(self.total)) - np.log(np.cosh(a)).sum(1)
         return float(patterns + weights.sum() - np.log1p(np.tanh(a) * np.tanh(h - a)).sum()) / self.total.size
 

@@ -121,7 +121,7 @@ def test_reinforcement_finds_solutions(constraint: Steps) -> None:
 
 
 @pytest.mark.parametrize("without", [{"coupling": 0.0}, {"coupling": 0.9, "replicas": 1 + 1e-12}], ids=["γ", "y"])
-def test_without_replicas_it_is_belief_propagation(without: dict[str, float]) -> None:
+def test_without_replicas_it_is_belief_propagation(without: dict[str, Any]) -> None:
     instance = random_patterns(N=201, P=80, seed=0)
     given: dict[str, Any] = {"seed": 0, "tolerance": 1e-12, "max_iterations": 25}
     plain = constrained_bp(instance, SquareWave(3.0), **given)

@@ -249,7 +249,7 @@ def solution_surroundings() -> pd.DataFrame:
 def solution_barriers() -> pd.DataFrame:
     """fBP's solution sees all of SBPI's, which see each other only with a bend. Annealing's are behind barriers."""
     stream, rows = np.random.default_rng(11), []
-    grid = [(67, x, ("focusing_bp", "sbpi")) for x in (1.2, 2.0, 5.0)]
+    grid: list[tuple[int, float, tuple[str, ...]]] = [(67, x, ("focusing_bp", "sbpi")) for x in (1.2, 2.0, 5.0)]
     grid += [(33, x, ("focusing_bp", "sbpi", "anneal")) for x in (3.0, 5.0)]
     means = {"focusing_bp": 0.002, "sbpi": 0.01, "anneal": 0.1}
     for D, x, solvers in grid:

@@ -117,7 +117,7 @@ def binary_committee_focusing_bp(
              messages.overlap)
         )  # fmt: skip
     # A run that starts without errors makes no step.
-    columns = np.array(made).reshape(-1, 7).T
+    coupling_of, replicas_of, updates, train_error, residuals, kept, overlap = np.array(made).reshape(-1, 7).T
     return FocusedBinaryCommittee(
         **messages.result(),
         solved=errors[-1] == 0,
@@ -125,5 +125,5 @@ def binary_committee_focusing_bp(
         train_errors=np.array(errors) / instance.P,
         cpu_seconds=time.thread_time() - clock,
         converged=residual < tolerance,
-        steps=FocusingRecord(*columns[:2], columns[2].astype(np.int64), *columns[3:]),
+        steps=FocusingRecord(coupling_of, replicas_of, updates.astype(np.int64), train_error, residuals, kept, overlap),
     )

@@ -76,7 +76,7 @@ class CommitteeMessages(Messages):
         weights = self.weights.reshape(self._shape).astype(np.float64)
         return int(count_errors(self._machine.data.signed_patterns, weights))
 
-    def go_on(self, start: Any, kind: type) -> int:
+    def go_on(self, start: Any, kind: type[Any]) -> int:
         """Take the messages of a run of this instance. Returns its iterations; 0 if there is none.
 
         Raises:
