@@ -91,7 +91,7 @@ def _draw_difference(inset: Panel, difference: pd.DataFrame, by: str) -> None:
         inset.points(points, "trained minus untrained", style)
     inset.axhline(0.0, color=GREY, linewidth=0.8)
     inset.set(xscale="log")
-    inset.set_title("trained − untrained", fontsize=6, pad=2)
+    inset.set_title("trained − untrained", fontsize=5, pad=2)
     inset.xaxis.set_minor_formatter(NullFormatter())
     inset.tick_params(labelsize=5)
 
