@@ -45,7 +45,8 @@ A model, an energy, a prior or a channel of [your own](own_model.md) gets the qu
 """
 MARK = "✓"
 MODULES = (
-    "bayes", "committee", "committee_units", "cross_entropy", "erm", "gaussian_covariate", "gibbs", "hidden_manifold"
+    "bayes", "committee", "committee_units", "cross_entropy", "erm", "gaussian_covariate", "gibbs", "hidden_manifold",
+    "quadratic_units",
 )  # fmt: skip
 """Theory that is asked by functions of numbers, and not by models."""
 
