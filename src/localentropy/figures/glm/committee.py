@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from localentropy.figures.series import Panel
 
 OVERLAPS = {
-    "overlap": (COLORS[0], "mean weights $q_{11} + q_{12}$   ", {"ha": "right", "va": "bottom"}),
-    "specialization": (COLORS[1], "  specialization\n  $q_{11} - q_{12}$", {"va": "top"}),
+    "overlap": (COLORS[0], "mean weights $q_{11} + q_{12}$", (0.15, 0.94)),
+    "specialization": (COLORS[1], "specialization $q_{11} - q_{12}$", (3.3, 0.2)),
 }
-"""Colours, names and where they stand beside the curves."""
+"""Colours, names, and where these stand, away from the points of AMP."""
 
 
 @in_style
@@ -33,8 +33,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, axes = panels(2, 7.0, 7.8, rows=3)
     middle = two.iloc[(two["alpha"] - 0.5 * two["alpha"].max()).abs().argmin()]
     for column, (color, name, place) in OVERLAPS.items():
-        axes[0].line(two["alpha"], two[column], column, {"color": color, "label": " ".join(name.split())})
-        write(axes[0], middle["alpha"], middle[column], name, color, **place)
+        axes[0].line(two["alpha"], two[column], column, {"color": color, "label": name})
+        write(axes[0], *place, name, color)
     axes[1].line(two["alpha"], two["bayes_error"], "bayes_error", {"color": "black", "label": "Bayes"})
     axes[1].line(two["alpha"], two["gibbs_error"], "gibbs_error", {"color": COLORS[2], "label": "sample (Gibbs)"})
     runs = tables["glm/amp_committee"]
@@ -66,7 +66,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].set(ylabel="overlap with the teacher", ylim=(-0.02, 1.02))
     axes[1].set(ylabel="generalization error", ylim=(0.0, None))
     write(axes[1], middle["alpha"], middle["gibbs_error"], "  sample (Gibbs)", COLORS[2], va="bottom")
-    write(axes[1], middle["alpha"], middle["bayes_error"], "Bayes  ", ha="right", va="top")
+    write(axes[1], middle["alpha"], 0.85 * middle["bayes_error"], "Bayes", ha="right", va="top")
     axes[2].set(
         xlabel=r"$\tilde\alpha = n/(Kd)$",
         ylabel=r"generalization error $\varepsilon_g$",

@@ -99,7 +99,8 @@ def _unique(axis: Panel, sets: pd.DataFrame, looks: Mapping[int, Look]) -> None:
         axis.points(own, "fraction unique", {**looks[d], **HOLLOW, "linewidth": 0.9}, "alpha")
     axis.set_ylabel("fraction of successes, or unique")
     axis.plot([], [], color=GREY, marker="o", linewidth=0.9, label="unique minimum", **HOLLOW)
-    axis.legend(loc="lower right")
+    # It hides a part of the cavity line.
+    axis.legend(loc="lower right", frameon=True, framealpha=1.0, edgecolor="none")
 
 
 def _errors(axis: Panel, runs: pd.DataFrame, looks: Mapping[int, Look]) -> None:
