@@ -145,8 +145,8 @@ def _caption(positions: Mapping[str, int]) -> str:
     firsts = [f"{count} ({STARTS[name]['label']})" for name, count in positions.items()]
     found = f"From the vertical lines on, half of the networks make no train errors: {' and '.join(firsts)}. "
     return (
-        "Figure 6. Multi-layer perceptrons on the parity of MNIST digits from two initializations, random orthogonal and "
-        "adversarial, against the number of their parameters. (a) Train error (dashed, open) and test error. "
+        "Figure 6. Multi-layer perceptrons on the parity of MNIST digits from random orthogonal and adversarial "
+        "initializations, against the number of parameters. (a) Train error (dashed, open) and test error. "
         f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
         "(b) Overlap of two solutions of one training set after their units are aligned; the right axis has their "
         "distance. Grey points are the same networks before training, and the inset has the difference. Dash-dotted: a "
