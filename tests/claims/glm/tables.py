@@ -32,7 +32,7 @@ def bayes_committee_2() -> pd.DataFrame:
     alpha = np.linspace(1.0, 4.0, 31)
     specialization = np.where(alpha > 2.05, 0.4 * (alpha - 2.05), 0.0)
     table = pd.DataFrame({"model": "committee_2", "alpha": alpha, "specialization": specialization})
-    table["mean_overlap"] = 0.2 * alpha
+    table["overlap"] = 0.2 * alpha
     return table.assign(bayes_error=0.4 / alpha, linear_error=(0.4 + 0.1 * specialization + 1e-4 * alpha) / alpha)
 
 
@@ -41,7 +41,7 @@ def amp_committee() -> pd.DataFrame:
     stream = np.random.default_rng(11)
     theory = bayes_committee_2().set_index("alpha")
     rows = [
-        {"alpha": alpha, "sample": sample, "overlap": own["mean_overlap"] + 0.01 * stream.standard_normal()}
+        {"alpha": alpha, "sample": sample, "overlap": own["overlap"] + 0.01 * stream.standard_normal()}
         | {"specialization": own["specialization"] * (1 + 0.05 * stream.standard_normal())}
         | {"error": own["bayes_error"] + 0.003 * stream.standard_normal()}
         for alpha, own in theory.iloc[[0, 5, 8, 14, 20, 29]].iterrows()

@@ -80,7 +80,7 @@ def messages_specialize_as_the_best_student(
     """
     load = transition(transitions, "committee_2", "algorithmic")
     runs = amp_committee[amp_committee["d"] == amp_committee["d"].max()]
-    columns = {"overlap": "mean_overlap", "specialization": "specialization", "error": "bayes_error"}
+    columns = {"overlap": "overlap", "specialization": "specialization", "error": "bayes_error"}
     require(runs[list(columns)].notna().all(axis=None), "a run without an overlap or an error")
     points = runs.groupby("alpha")[list(columns)].agg(["mean", "sem"])
     points = points[(runs.groupby("alpha").size() >= FEWEST) & ((points.index / load - 1).map(abs) > MARGIN)]

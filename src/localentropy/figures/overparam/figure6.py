@@ -117,12 +117,13 @@ def _own_starts(solutions: pd.DataFrame, x: str) -> pd.DataFrame:
 
 def _layers(solutions: pd.DataFrame, x: str) -> pd.DataFrame:
     """Not drawn: the overlaps of (b) for each layer."""
-    names = {"overlap": "trained", "overlap_untrained": "untrained", "overlap_start": "own start"}
-    rows = solutions[solutions["quantity"].isin(names) & solutions["layer"].notna()]
-    points = rows.groupby(["quantity", "layer", "initialization", "width", x])["value"].mean().rename("y").reset_index()
-    series = [f"{names[row.quantity]}, layer {row.layer:.0f}" for row in points.itertuples()]
-    points = points.assign(panel="not drawn", series=series, x=points[x])
-    return points.drop(columns=["quantity", "layer"])
+    frames = [_own_starts(solutions.iloc[:0], x)]
+    for layer, rows in solutions.dropna(subset="layer").groupby("layer"):
+        alone = rows.assign(layer=np.nan)
+        pairs = [overlaps(alone, "initialization", x, series) for series in ("trained", "untrained")]
+        for points in (*pairs, _own_starts(alone, x)):
+            frames.append(points.assign(series=points["series"] + f", layer {layer:.0f}"))
+    return pd.concat(frames).assign(panel="not drawn")
 
 
 def _adversity(table: pd.DataFrame, x: str) -> pd.DataFrame:
