@@ -118,7 +118,7 @@ INTERNAL = {
     "counter_planes", "energy_sweeper", "energy_table", "protocol_values", "raised_damping", "satisfies", "sweeper",
     "threshold_of", "word_stream", "random_start", "solution", "start",
     "check_committee", "check_instance", "check_run", "dress_coat_committee", "gradient_flow", "mean_square_loss",
-    "nearest_divisible", "require_lattice", "require_odd", "require_runs", "unit_norm",
+    "nearest_divisible", "require_lattice", "require_odd", "require_runs", "unit_norm", "updates",
     "minimum", "smallest_error",
     "channels", "first_sums", "pooled", "require_alike", "require_cnn", "require_finite", "require_indices",
     "require_networks", "require_statistics",
