@@ -42,6 +42,7 @@ HUGE: dict[str, dict[str, Any]] = {
     "shaping/tree_spectra": {},
     "shaping/fashion_noise": {"solutions": "shaping/tree_solutions", "algorithms": ["lal"]},
     "glm/amp_perceptron": {"d": 100_000, "alphas": [900.0]},
+    "glm/amp_committee": {"d": 100_000, "alphas": [900.0]},
     "glm/risk_runs": {"sizes": [{"d": 10_000, "samples": 2}], "alphas": [999.0]},
     "glm/descent": {
         "grids": [{"student": "plain", "d": 9999, "alphas": [999.0], "samples": 10_000, "step": 0.1, "iterations": 10}]
