@@ -17,7 +17,7 @@ from tests.test_snippets import WRITTEN, python_blocks
 
 MODULES = [f"localentropy.{module}" for package in LIBRARY for module in described(package)]
 WITHOUT_EXAMPLE = {
-    "its classes have examples": ("solvers.generalized_amp.Inputs",),
+    "its classes have examples": ("solvers.committee_amp.UnitsChannel", "solvers.generalized_amp.Inputs"),
     "takes a free entropy, a class that `FreeEntropy` and `Branch` show": (
         "numerics.continuation.point_of_zero",
         "numerics.continuation.zero_of_value",

@@ -57,13 +57,16 @@ class CommitteeMean:
 def updates(
     channel: UnitsChannel, inputs: np.ndarray, labels: np.ndarray, field: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Means, [d, K], and covariance, [K, K], after each update; without end.
+    """Updates of the messages, without end.
 
     Args:
         channel: what a label tells.
         inputs: X, [n, d], of variance 1/d.
         labels: y, [n].
         field: the first fields of the weights, [d, K].
+
+    Yields:
+        Means, [d, K], and covariance, [K, K], after each update.
 
     Example:
         >>> from itertools import islice
