@@ -10,8 +10,9 @@ import math
 
 import numpy as np
 
-from localentropy.numerics.compiled import FUSED, REORDERED, kernel, subroutine
+from localentropy.numerics.compiled import FUSED, kernel, subroutine
 from localentropy.numerics.gaussian_kernels import SQRT_HALF, erfcx, exp, log
+from localentropy.solvers.binary.message_kernels import send
 
 _NEVER = -1e30
 """The logarithm of 0, such that sums with it are finite."""
@@ -75,25 +76,6 @@ def majority_without(
         lost += before[n, count]
         won += before[n, n - count]
     return won, lost
-
-
-@subroutine(fastmath=REORDERED)
-def _send(
-    pattern: np.ndarray, total: np.ndarray, fields: np.ndarray, mean: np.ndarray, variance: np.ndarray
-) -> tuple[float, float]:
-    """Means ξm, m = tanh(h − a), and variances 1 − m² of the weights without this pattern. Returns their sums."""
-    omega, spread = 0.0, 0.0
-    for i in range(pattern.size):
-        x = total[i] - fields[i]
-        tail = exp(-2.0 * min(abs(x), 300.0))
-        inverse = 1.0 / (1.0 + tail)
-        m = np.float64(pattern[i]) * math.copysign((1.0 - tail) * inverse, x)
-        v = 4.0 * tail * inverse * inverse
-        mean[i] = m
-        variance[i] = v
-        omega += m
-        spread += v
-    return omega, spread
 
 
 @subroutine(fastmath=FUSED)
@@ -171,7 +153,7 @@ def update_messages(
         for unit in range(units):
             here = slice(unit * size, (unit + 1) * size)
             pattern = patterns[mu, here]
-            omega[unit], spread[unit] = _send(pattern, total[here], fields[mu, here], mean[here], variance[here])
+            omega[unit], spread[unit] = send(pattern, total[here], fields[mu, here], mean[here], variance[here])
             if exact:
                 for i in range(size):
                     x = 2.0 * np.float64(pattern[i]) * (total[here.start + i] - fields[mu, here.start + i])

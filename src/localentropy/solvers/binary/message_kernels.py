@@ -54,7 +54,7 @@ def _tanh(x: float) -> float:
 
 
 @subroutine(fastmath=REORDERED)
-def _send(
+def send(
     pattern: np.ndarray, total: np.ndarray, fields: np.ndarray, mean: np.ndarray, variance: np.ndarray
 ) -> tuple[float, float]:
     """Means ξm, m = tanh(h − a), and variances ξ²(1 − m²) of the weights without this pattern. Returns their sums."""
@@ -217,7 +217,7 @@ def update_messages(
     incoming[:] = 0.0
     for mu in order:
         pattern = patterns[mu]
-        omega, spread = _send(pattern, total, fields[mu], mean, variance)
+        omega, spread = send(pattern, total, fields[mu], mean, variance)
         gap = threshold - omega
         spread = max(spread, 1e-24)
         # How far the arguments of the two tails of an edge can be from the argument of the pattern.
@@ -321,7 +321,7 @@ def bethe_free_entropy(patterns: np.ndarray, threshold: float, fields: np.ndarra
     for i in range(size):
         free_entropy += _log_cosh(total[i]) + LOG_2
     for mu in range(number):
-        omega, spread = _send(patterns[mu], total, fields[mu], mean, variance)
+        omega, spread = send(patterns[mu], total, fields[mu], mean, variance)
         free_entropy += log_tail((threshold - omega) / math.sqrt(max(spread, 1e-24)))
         for i in range(size):
             free_entropy -= _log_cosh(total[i]) - _log_cosh(total[i] - fields[mu, i])
