@@ -15,21 +15,11 @@ Table: one row for each training set.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from pydantic import Field, model_validator
-
-from localentropy import quantities, seeds
-from localentropy.programs.parts.parameters import (
-    Context,
-    ExperimentParameters,
-    Increasing,
-    LoadOfRuns,
-    Task,
-    given,
-    number_of_samples,
-    require_distinct_sizes,
-)
+from localentropy import seeds
+from localentropy.programs.parts.amp_runs import MessagePassingParameters
+from localentropy.programs.parts.parameters import Context, Task, number_of_samples
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,20 +28,8 @@ NEW_INPUTS = 100_000
 """Drawn for the error of a run: its standard error is at most 0.0016."""
 
 
-class Parameters(ExperimentParameters):
+class Parameters(MessagePassingParameters):
     """Parameters of the runs."""
-
-    alphas: Increasing[LoadOfRuns] = Field(description="labelled inputs per input of a unit, α = n/d (C)")
-    tolerance: float = given(quantities.TOLERANCE, "largest change of a mean at convergence (C)")
-    epsilon: float = given(quantities.FIRST_FIELD, "standard deviation of the first fields on the weights (C)")
-    max_iterations: int = given(quantities.STEPS, "most updates (C)", size=True)
-    d: int = given(quantities.SIZE.within(low=2), "inputs of a unit (C)", size=True)
-    samples: int = given(quantities.RUNS, "training sets at each α", size=True)
-
-    @model_validator(mode="after")
-    def _distinct_sizes(self) -> Self:
-        require_distinct_sizes("alphas", self.alphas, "n", lambda alpha: number_of_samples(alpha, self.d))
-        return self
 
 
 def tasks(parameters: Parameters) -> list[Task]:

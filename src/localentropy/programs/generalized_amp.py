@@ -17,45 +17,23 @@ Table: one row for each training set.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from localentropy import quantities, seeds
-from localentropy.programs.parts.parameters import (
-    Context,
-    ExperimentParameters,
-    Increasing,
-    LoadOfRuns,
-    Task,
-    given,
-    require_distinct_sizes,
-)
+from localentropy import seeds
+from localentropy.programs.parts.amp_runs import MessagePassingParameters
+from localentropy.programs.parts.parameters import Context, Task, number_of_samples
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class Parameters(ExperimentParameters):
+class Parameters(MessagePassingParameters):
     """Parameters of the runs."""
 
     prior: Literal["gaussian", "binary"] = Field(description="of the teacher's weights (T)")
     channel: Literal["sign", "absolute", "relu"] = Field(description="what a label tells of the teacher's sum (T)")
-    alphas: Increasing[LoadOfRuns] = Field(description="labelled inputs per weight, α = n/d (C)")
-    tolerance: float = given(quantities.TOLERANCE, "largest change of a mean at convergence (C)")
-    epsilon: float = given(quantities.FIRST_FIELD, "standard deviation of the first fields on the weights (C)")
-    max_iterations: int = given(
-        quantities.STEPS,
-        "most updates (C); in a run that does not converge, rounding errors can grow over hundreds of them",
-        size=True,
-    )
-    d: int = given(quantities.SIZE.within(low=2), "weights (C)", size=True)
-    samples: int = given(quantities.RUNS, "training sets at each α", size=True)
-
-    @model_validator(mode="after")
-    def _distinct_sizes(self) -> Self:
-        require_distinct_sizes("alphas", self.alphas, "n", lambda alpha: round(alpha * self.d))
-        return self
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -65,7 +43,7 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 def memory(parameters: Parameters, task: Task) -> int:
     """Bytes of the inputs."""
-    return 8 * round(task["alpha"] * parameters.d) * parameters.d
+    return 8 * number_of_samples(task["alpha"], parameters.d) * parameters.d
 
 
 def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFrame:
@@ -76,7 +54,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     from localentropy.solvers.generalized_amp import generalized_amp
 
     p, sample = parameters, task["sample"]
-    n = max(1, round(task["alpha"] * p.d))
+    n = number_of_samples(task["alpha"], p.d)
     root = seeds.child(context.seed, "instance", sample=sample)
     instance = generalized_linear(n, p.d, root, prior=p.prior, channel=p.channel)
     run = generalized_amp(
