@@ -79,11 +79,11 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure.add(pd.DataFrame({"series": ["slide"], "x": float(COMMITTEE)}))
     caption = (
         "Figure committee. Bayes-optimal learning from a committee machine. (a), (b) Two units: the overlap of their mean with "
-        "the teacher and their specialization, which grows from 0, and the probability of a wrong label; points are AMP. (c) Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units "
-        f"specialize in equilibrium from {large['information_theoretic']:.6f} Kd samples on, where the error falls from "
-        f"{plateau:.6f} to {after:.6f}. (d) The factor by which a small specialization q_d grows in one update. It goes to 0 "
-        "with q_d, so an uninformed start never specializes. (e) By how much the error of linear regression exceeds that of "
-        "(b), in parts of it. (f) The load from which units specialize without information, over K²."
+        "the teacher and their specialization, which grows from 0, and the probability of a wrong label; points are AMP. (c) "
+        "Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units specialize in equilibrium "
+        f"from {large['information_theoretic']:.6f} Kd samples on; the error falls from {plateau:.6f} to {after:.6f} there. (d) The factor by which a small specialization q_d grows in one update. It goes to 0 "
+        "with q_d, so an uninformed start never specializes. (e) The relative excess of the error of linear regression over "
+        "that of (b). (f) The load from which units specialize without information, over K²."
     )
     settings = {
         "model": "fully connected committee, y = sign of the sum of the signs of K units, Gaussian weights, n Gaussian inputs "
