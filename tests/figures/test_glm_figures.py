@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.container import ErrorbarContainer
+from matplotlib.lines import Line2D
 
 from localentropy.analysis.thresholds import last_half_point
 from localentropy.figures.drawing import Drawing, panels
@@ -218,12 +219,12 @@ def test_figure_phase_retrieval_has_one_look_for_a_number_of_inputs_in_all_panel
     tables["glm/descent"] = pd.concat([table, table[table["student"] == "wide"].assign(d=50)])
     drawing = phase_retrieval.draw(tables, "smoke")
     looks: dict[str, set[Any]] = {}
-    for axis in drawing.figure.axes[1:3]:
+    for axis in drawing.figure.axes[1:4]:
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-            if label == "unique minimum":
-                continue
-            assert isinstance(handle, ErrorbarContainer) and handle.lines[0] is not None
-            looks.setdefault(label, set()).add((handle.lines[0].get_color(), handle.lines[0].get_marker()))
+            if label.startswith("$d"):
+                line = handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle
+                assert isinstance(line, Line2D)
+                looks.setdefault(label, set()).add((line.get_color(), line.get_marker()))
     assert sorted(looks) == ["$d = 100$", "$d = 20$", "$d = 50$"]
     assert all(len(own) == 1 for own in looks.values()) and len(set.union(*looks.values())) == 3
 
@@ -257,7 +258,7 @@ def test_figure_committee_jumps_at_its_transition_and_names_the_slides_number() 
     assert series(drawing, "d", "growth, α̃ = 30")["y"].tolist() == [0.1, 1.0]
     assert series(drawing, "f", "load of specialization / K²")["y"].tolist() == [2.0, 3.0]
     assert (series(drawing, "e", "excess of linear regression")["y"] > 0).all()
-    assert "7.700000 Kd samples on, where the error falls from 0.500000 to 0.200000" in drawing.told
+    assert "7.700000 Kd samples on; the error falls from 0.500000 to 0.200000 there" in drawing.told
     assert all(part in words(drawing) for part in ("2.1000", "7.1000", "7.7000", "slide: 7.65"))
 
 

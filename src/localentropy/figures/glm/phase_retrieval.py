@@ -23,13 +23,15 @@ from localentropy.figures.glm.points import (
 )
 
 if TYPE_CHECKING:
+    from matplotlib.lines import Line2D
+
     from localentropy.figures.series import Look, Panel
 
 TALK = {"plain": 7.0, "wide": 2.0}
 """Loads of gradient descent that the talk gives, for infinitely many inputs."""
 LOOKS: tuple[dict[str, Any], ...] = tuple(
     {"color": color, "marker": marker}
-    for color, marker in zip((COLORS[9], COLORS[0], COLORS[4], COLORS[2], COLORS[5]), "o^sDv", strict=True)
+    for color, marker in zip([COLORS[k] for k in (9, 0, 4, 2, 5, 1)], "o^sDvP", strict=True)
 )
 """Looks of the numbers of inputs of gradient descent, the smallest first. None is that of AMP."""
 
@@ -55,9 +57,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     draw_runs(axes[0], runs, errors=True)
     _inset(axes[0], runs)
     _success(axes[1], plain, looks)
+    axes[1].legend(loc="lower right")
     _success(axes[2], wide, looks)
     _unique(axes[2], unique, looks)
-    _errors(axes[3], wide, looks)
+    _errors(axes[3], wide, looks, sorted({*wide["d"], *unique["d"]}))
     for key, name, side in (
         ("weak", r"\alpha_{\mathrm{weak}}", "right"),
         ("information_theoretic", r"\alpha_{\mathrm{IT}}", "left"),
@@ -67,7 +70,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].set(ylabel=r"mean squared error of a weight", ylim=(-0.03, 1.08), xlim=(0.0, best["alpha"].max()))
     for axis, student, at in ((axes[1], "plain", 0.6), (axes[2], "wide", 0.99), (axes[3], "wide", 0.6)):
         axis.threshold(TALK[student], f"talk: {TALK[student]:g}", at=at)
-    axes[2].threshold(cavity, f"cavity (heuristic): {cavity:.2f}", color=GREY, at=0.75)
+    axes[2].threshold(cavity, f"cavity (heuristic): {cavity:.2f}", color=GREY, side="right", at=0.8)
     for axis in axes:
         axis.set_xlabel(r"$\alpha = n/d$")
     letter(axes)
@@ -89,7 +92,6 @@ def _success(axis: Panel, runs: pd.DataFrame, looks: Mapping[int, Look]) -> None
     own = [looks[d] for d in sorted(points["d"].unique())]
     draw_shares(axis, points, "fraction of successes", own, linewidth=0.9)
     axis.set(ylabel="fraction of successes", ylim=(-0.05, 1.05))
-    axis.legend(loc="lower right")
 
 
 def _unique(axis: Panel, sets: pd.DataFrame, looks: Mapping[int, Look]) -> None:
@@ -98,13 +100,20 @@ def _unique(axis: Panel, sets: pd.DataFrame, looks: Mapping[int, Look]) -> None:
     for d, own in points.groupby("d"):
         axis.points(own, "fraction unique", {**looks[d], **HOLLOW, "linewidth": 0.9}, "alpha")
     axis.set_ylabel("fraction of successes, or unique")
-    axis.plot([], [], color=GREY, marker="o", linewidth=0.9, label="unique minimum", **HOLLOW)
+    kinds = [_kind(axis, "success", {}), _kind(axis, "unique minimum", HOLLOW)]
     # It hides a part of the cavity line.
-    axis.legend(loc="lower right", frameon=True, framealpha=1.0, edgecolor="none")
+    axis.legend(handles=kinds, loc="lower right", frameon=True, framealpha=1.0, edgecolor="none")
 
 
-def _errors(axis: Panel, runs: pd.DataFrame, looks: Mapping[int, Look]) -> None:
-    """Test error, filled, and loss, hollow, of as many units as inputs: mean logarithms."""
+def _kind(axis: Panel, label: str, more: Mapping[str, Any]) -> Line2D:
+    """An entry of a legend: what is filled or hollow, at every number of inputs."""
+    named: dict[str, Any] = {"color": GREY, "marker": "o", "linewidth": 0.9, **more}
+    (line,) = axis.plot([], [], label=label, **named)
+    return line
+
+
+def _errors(axis: Panel, runs: pd.DataFrame, looks: Mapping[int, Look], shown: list[int]) -> None:
+    """Test error, filled, and loss, hollow, of as many units as inputs: mean logarithms; and a legend of the numbers d."""
     for d, own in runs.groupby("d"):
         for column, more in ERRORS.items():
             logs = np.log10(own[column]).groupby(own["alpha"]).agg(["mean", "sem", "size"]).reset_index()
@@ -114,11 +123,11 @@ def _errors(axis: Panel, runs: pd.DataFrame, looks: Mapping[int, Look]) -> None:
             points = pd.DataFrame({"x": logs["alpha"], "y": middle, "y_err": middle * np.log(10.0) * error, "d": d})
             points = points.assign(runs=logs["size"], median_steps=steps.to_numpy())
             axis.points(points, column, {**looks[d], **more, "linewidth": 0.9}, bars=bars)
-    for column, more in ERRORS.items():
-        named: dict[str, Any] = {"color": GREY, "marker": "o", "linewidth": 0.9} | more
-        axis.plot([], [], label=column.replace("_", " "), **named)
+    kinds = [_kind(axis, column.replace("_", " "), more) for column, more in ERRORS.items()]
     axis.set(yscale="log", ylabel="test error, loss")
-    axis.legend()
+    axis.add_artist(axis.legend(handles=kinds))
+    sizes = [axis.plot([], [], label=f"$d = {d}$", linewidth=0.9, **looks[d])[0] for d in shown]
+    axis.legend(handles=sizes, loc="lower right", ncols=2, title="in (c) and (d)", title_fontsize=7)
 
 
 CAPTION = (
