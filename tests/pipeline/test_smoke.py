@@ -90,7 +90,7 @@ for target in configuration.figures:
         if drawn[suffix] != job.stem.with_suffix(suffix).read_bytes():
             sys.exit(f"{target}{suffix} has other bytes")
 """
-"""All figures after each other in one process: half a minute instead of four, of which most was the start of programs."""
+"""All figures after each other in one process: to start a program for each would take most of the time."""
 
 
 def test_a_second_run_does_nothing(smoke: Checkout) -> None:
