@@ -30,6 +30,8 @@ TINY: dict[str, Any] = {
     "solution_errors": 1,
     "noise_levels": (0.0, 0.3),
     "noise_draws": 2,
+    "hessian_patterns": 20,
+    "hessian_draws": 2,
     "networks_at_once": 1,
     "precision": "float32",
     "device": "cpu",
@@ -86,7 +88,21 @@ def test_solutions_are_perturbed_and_no_noise_gives_their_train_error(sgd):
 def test_networks_that_are_no_solutions_are_not_perturbed():
     hopeless = table(task=0, epochs=1, solution_errors=0)
     assert (hopeless[hopeless.quantity == "solved"].value == 0).all()
-    assert not hopeless.quantity.str.startswith("noise").any()
+    assert not hopeless.quantity.str.startswith(("noise", "hessian")).any()
+
+
+def test_solutions_have_a_hessian_whose_trace_is_that_of_its_layers(sgd):
+    solved = int(sgd[sgd.quantity == "solved"].value.sum())
+    traces = sgd[sgd.quantity == "hessian_trace"]
+    whole = traces[traces.layer.isna()].set_index("sample").value
+    assert len(whole) == (sgd.quantity == "hessian_largest").sum() == solved
+    np.testing.assert_allclose(traces.groupby("sample").value.sum() - whole, whole, rtol=1e-5)
+    assert (sgd[sgd.quantity == "hessian_largest"].value > 0).all()
+
+
+def test_more_patterns_for_the_hessian_than_there_are():
+    with pytest.raises(ValidationError, match="hessian_patterns = 40 are more than there are: allowed are at most"):
+        cnn.Parameters(**TINY | {"hessian_patterns": 40})
 
 
 def test_the_same_table_again_and_with_checkpoints(sgd, tmp_path):

@@ -29,6 +29,8 @@ TINY: dict[str, Any] = {
     "random_label_batch": 30,
     "noise_levels": (0.0, 0.3),
     "noise_draws": 2,
+    "hessian_patterns": 20,
+    "hessian_draws": 2,
     "device": "cpu",
 }
 
@@ -67,6 +69,7 @@ def test_rows(adversarial):
     assert counts["overlap"] == counts["overlap_untrained"] == 3 * (1 + 6)
     assert counts["overlap_start"] == 3 * (1 + 6)
     assert counts["silent_units"] == 3 * 5
+    assert (counts["hessian_trace"], counts["hessian_largest"]) == (3 * (1 + 6), 3)
     noise = [counts[f"{kind}_{name}"] for kind in ("noise", "random_label_noise") for name in NOISE]
     assert noise == [3 * 2] * 6
     whole = adversarial[adversarial.layer.isna()].set_index(["quantity", "sample", "other"]).value

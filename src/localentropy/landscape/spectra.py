@@ -8,7 +8,7 @@ arXiv:1901.10159), the trace that of Hutchinson.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from localentropy import seeds
 from localentropy.arguments import require_function, require_reals, shown
 from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
-from localentropy.quantities import DRAWS, EIGENVALUES, LANCZOS, SEED, WIDTH_OF_BAND
+from localentropy.quantities import DRAWS, EIGENVALUES, LANCZOS, SEED, TOLERANCE, WIDTH_OF_BAND
 
 _SMALL = 20
 """Parameters up to which the matrix is made: the method for the largest eigenvalues would keep as many vectors."""
@@ -34,6 +34,7 @@ class Hessian:
 
     Attributes:
         names: of the parameters, as `model.named_parameters()` has them, in the order of the entries of a vector.
+        sizes: numbers of entries of each.
         size: number of all their entries.
 
     Raises:
@@ -73,7 +74,8 @@ class Hessian:
         self._made_of = (loss, model, layer)
         self.names = tuple(kept)
         self._parameters = tuple(kept.values())
-        self.size = sum(one.numel() for one in self._parameters)
+        self.sizes = tuple(one.numel() for one in self._parameters)
+        self.size = sum(self.sizes)
         with torch.enable_grad():
             value = loss(model)
             if not (isinstance(value, Tensor) and value.numel() == 1 and bool(torch.isfinite(value).all())):
@@ -124,10 +126,12 @@ class Trace:
     Attributes:
         mean: over the random vectors; of it the mean is the trace.
         error: its standard error.
+        parts: name of a parameter → the trace of its block, which has no parts. They add up to the whole.
     """
 
     mean: float
     error: float
+    parts: Mapping[str, Trace]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,18 +161,20 @@ class Density:
         return bands @ self.weights / (width * math.sqrt(2 * math.pi))
 
 
-def largest_eigenvalues(hessian: Hessian, count: int = 1) -> np.ndarray:
+def largest_eigenvalues(hessian: Hessian, count: int = 1, *, tolerance: float = 1e-12) -> np.ndarray:
     """The largest eigenvalues, by Lanczos' method from a fixed start.
 
     Args:
         hessian: of a loss.
         count: how many.
+        tolerance: their relative error, unless single precision is worse.
 
     Returns:
         In descending order, [count].
 
     Raises:
-        DomainError: no Hessian, a count outside [1, 1000] or above the number of parameters.
+        DomainError: no Hessian, a count outside [1, 1000] or above the number of parameters, a tolerance outside
+            (0, 1].
 
     Example:
         >>> import torch
@@ -179,7 +185,7 @@ def largest_eigenvalues(hessian: Hessian, count: int = 1) -> np.ndarray:
         [2.0, 2.0]
     """
     _check(hessian)
-    count = EIGENVALUES.require(count)
+    count, tolerance = EIGENVALUES.require(count), TOLERANCE.require(tolerance)
     if count > hessian.size:
         raise DomainError(f"count = {count}: there are {hessian.size} parameters")
     if hessian.size <= max(_SMALL, 2 * count):
@@ -188,7 +194,9 @@ def largest_eigenvalues(hessian: Hessian, count: int = 1) -> np.ndarray:
     if not hessian.product(start).any():
         return np.zeros(count)
     operator = LinearOperator((hessian.size, hessian.size), matvec=hessian.product, dtype=np.float64)
-    found: np.ndarray = np.sort(eigsh(operator, k=count, which="LA", v0=start, return_eigenvectors=False))
+    found: np.ndarray = np.sort(
+        eigsh(operator, k=count, which="LA", v0=start, tol=tolerance, return_eigenvectors=False)
+    )
     return found[::-1].copy()
 
 
@@ -201,7 +209,7 @@ def trace(hessian: Hessian, *, draws: int = 100, seed: int) -> Trace:
         seed: root seed of the vectors.
 
     Returns:
-        The mean and its standard error, which is NaN of a single draw.
+        The mean and its standard error, which is NaN of a single draw, and those of each parameter's block.
 
     Raises:
         DomainError: no Hessian, draws < 1, a seed that is no integer.
@@ -216,12 +224,18 @@ def trace(hessian: Hessian, *, draws: int = 100, seed: int) -> Trace:
     _check(hessian)
     draws = DRAWS.require(draws)
     stream = seeds.generator(SEED.require(seed), "spectra/trace", size=hessian.size)
-    products = []
-    for _ in range(draws):
+    starts = np.cumsum((0, *hessian.sizes[:-1]))
+    products = np.empty((draws, len(starts)))
+    for draw in range(draws):
         vector = stream.choice([-1.0, 1.0], hessian.size)
-        products.append(vector @ hessian.product(vector))
-    error = np.std(products, ddof=1) / math.sqrt(draws) if draws > 1 else math.nan
-    return Trace(float(np.mean(products)), float(error))
+        products[draw] = np.add.reduceat(vector * hessian.product(vector), starts)
+    parts = {name: _mean(of_part, {}) for name, of_part in zip(hessian.names, products.T, strict=True)}
+    return _mean(products.sum(1), parts)
+
+
+def _mean(draws: np.ndarray, parts: Mapping[str, Trace]) -> Trace:
+    error = np.std(draws, ddof=1) / math.sqrt(len(draws)) if len(draws) > 1 else math.nan
+    return Trace(float(np.mean(draws)), float(error), parts)
 
 
 def spectral_density(hessian: Hessian, *, steps: int = 50, draws: int = 10, seed: int) -> Density:

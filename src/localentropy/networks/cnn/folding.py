@@ -38,7 +38,6 @@ class Folded(Layers):
     [networks, 10, inputs, 1].
     """
 
-    @torch.no_grad()
     def scores(self, images: Tensor, block: int = 250) -> Tensor:
         """Class scores [networks, patterns, 10] of images [patterns, 3, 32, 32].
 

@@ -27,6 +27,7 @@ Table: one row for each number, in column `value`. The other columns say which n
 | overlap, overlap_untrained | cosine of a pair, normalised and aligned: of trained networks, and of the initial ones |
 | noise_distance, noise_distance_raw | of solutions: distance to the perturbed one, per unit and not; mean over draws |
 | noise_train_error | of solutions: train error of the perturbed one; mean over draws |
+| hessian_trace, hessian_largest | of solutions, see `ReluRun.hessian`; the trace also of each layer |
 
 The whole network's `overlap_start` is the cosine of the weights of its five layers together, after the last epoch.
 All errors are those of evaluation mode, on all images. Both optimizers start from the same networks.
@@ -171,6 +172,14 @@ class _Run(ReluRun[Parameters]):
 
     def errors(self, networks: Folded) -> Tensor:
         return networks.errors(self.images, self.labels)
+
+    def outputs(self, networks: Folded, part: Tensor) -> Tensor:
+        return networks.scores(self.images[part])
+
+    def cross_entropy(self, outputs: Tensor, part: Tensor) -> Tensor:
+        from torch.nn import functional
+
+        return functional.cross_entropy(outputs[0], self.labels[part])
 
     def _folded(self, cnn: CNN) -> Folded:
         """The networks without batch norm, whose statistics are those over the training set."""

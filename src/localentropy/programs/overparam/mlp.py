@@ -30,6 +30,7 @@ Table: one row for each number, in column `value`. The other columns say which n
 | random_label_overlap_start | of adversarial starts: the same after their phase instead |
 | noise_distance, noise_distance_raw | distance to the perturbed network, per unit and not; mean over draws |
 | noise_train_error | train error of the perturbed network; mean over draws |
+| hessian_trace, hessian_largest | see `ReluRun.hessian`; the trace also of each layer |
 | random_label_noise_… | the same three after the phase on random labels, with errors on these labels |
 
 Before any training the networks of both initializations are the same.
@@ -172,6 +173,14 @@ class _Run(ReluRun[Parameters]):
 
     def errors(self, networks: Ensemble) -> Tensor:
         return networks.errors(self.inputs, self.labels)
+
+    def outputs(self, networks: Ensemble, part: Tensor) -> Tensor:
+        return networks(self.inputs[part])
+
+    def cross_entropy(self, outputs: Tensor, part: Tensor) -> Tensor:
+        from torch.nn import functional
+
+        return functional.softplus(-outputs[0] * self.labels[part]).mean()
 
     def _patterns(self) -> list[Tensor]:
         """Training inputs and labels, test inputs and labels, on the device."""

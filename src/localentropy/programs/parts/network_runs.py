@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from localentropy import quantities
 from localentropy.programs.parts.parameters import (
@@ -26,7 +26,7 @@ from localentropy.programs.parts.parameters import (
     given,
 )
 from localentropy.programs.parts.rows import Rows
-from localentropy.seeds import generator
+from localentropy.seeds import child, generator
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,26 @@ class NoiseParameters(NetworkParameters):
         description="standard deviations of the relative noise on the weights of solutions (C)"
     )
     noise_draws: int = given(quantities.DRAWS, "perturbations of each solution at each noise level (C)", size=True)
+    hessian_patterns: ClassBalanced = given(
+        quantities.SIZE.within(low=10), "training patterns of the Hessian's loss, as many of each class (C)", size=True
+    )
+    hessian_draws: int = given(quantities.DRAWS, "random vectors for the trace of the Hessian (C)", size=True)
 
+    if TYPE_CHECKING:
+        training_patterns: int  # each program has its own range
+
+    @model_validator(mode="after")
+    def _enough_patterns(self) -> Self:
+        if self.hessian_patterns > self.training_patterns:
+            raise ValueError(
+                f"hessian_patterns = {self.hessian_patterns} are more than there are: allowed are at most "
+                f"training_patterns = {self.training_patterns}"
+            )
+        return self
+
+
+HESSIAN_TOLERANCE = 1e-3
+"""Relative error of the largest eigenvalue. It differs more between networks."""
 
 Parameters = TypeVar("Parameters", bound=NetworkParameters)
 Noisy = TypeVar("Noisy", bound=NoiseParameters)
@@ -196,13 +215,23 @@ class NetworkRun(ABC, Generic[Parameters]):
 
 
 class ReluRun(NetworkRun[Noisy]):
-    """Networks of ReLU units: they are normalised, and their noise is relative to the weights.
+    """Networks of ReLU units: they are normalised, and noise and Hessian are by relative changes of the weights.
 
     Attributes:
         dead: name of the quantity that counts units without weights.
+        labels: of the training patterns, [patterns].
     """
 
     dead: ClassVar[str]
+    labels: Tensor
+
+    @abstractmethod
+    def outputs(self, networks: Any, part: Tensor) -> Tensor:
+        """Outputs of networks at a part of the training patterns, [networks, patterns], or with classes as well."""
+
+    @abstractmethod
+    def cross_entropy(self, outputs: Tensor, part: Tensor) -> Tensor:
+        """Mean cross-entropy (nats) of the outputs of one network at a part of the training patterns, a number."""
 
     def normalised(self, samples: Sequence[int], start: Layers, trained: Layers) -> tuple[Layers, Layers]:
         """Networks before and after training, normalised; adds the number of dead units after training."""
@@ -219,8 +248,39 @@ class ReluRun(NetworkRun[Noisy]):
         return align(reference, other)[0]
 
     def perturb(self, solutions: Any, samples: list[int]) -> None:
-        """Train errors under multiplicative noise."""
+        """Train errors under multiplicative noise, and the Hessian that belongs to this noise."""
         self.local_energy("noise", solutions, samples, self.errors)
+        self.hessian(solutions, samples)
+
+    def hessian(self, solutions: Any, samples: list[int]) -> None:
+        """Add the trace, also of each layer, and the largest eigenvalue of the Hessian by relative changes.
+
+        Its loss is the cross-entropy of the outputs over their root mean square. So neither the norms of the units nor
+        that of the outputs, which goes on growing in training, decide how flat it is. Networks without outputs have no
+        such rows.
+        """
+        import torch
+
+        from localentropy.landscape.spectra import Hessian, largest_eigenvalues, trace
+        from localentropy.networks.relative_changes import RelativeChanges
+
+        part = _first_of_each_class(self.labels, self.parameters.hessian_patterns)
+        for place, sample in enumerate(samples):
+            model = RelativeChanges(solutions.select([place]))
+            size = self.outputs(model.network, part).square().mean().sqrt()
+            if not size > 0:
+                continue
+
+            def loss(model: torch.nn.Module, size: Tensor = size) -> Tensor:
+                return self.cross_entropy(self.outputs(model(), part) / size, part)
+
+            hessian = Hessian(loss, model)
+            seed = child(self.context.seed, f"{self.stream}/hessian", width=self.task["width"], sample=sample)
+            found = trace(hessian, draws=self.parameters.hessian_draws, seed=seed)
+            largest = largest_eigenvalues(hessian, tolerance=HESSIAN_TOLERANCE)
+            self.rows.add({"hessian_trace": [found.mean], "hessian_largest": largest}, sample=sample)
+            layers = torch.tensor([[block.mean for block in found.parts.values()]])
+            self.rows.layers("hessian_trace", layers, sample=sample)
 
     def local_energy(self, name: str, solutions: Any, samples: list[int], errors: Callable[[Any], Tensor]) -> None:
         """Add the rows of errors under multiplicative noise; `name` begins their quantities."""
@@ -246,3 +306,11 @@ class ReluRun(NetworkRun[Noisy]):
             f"{name}_train_error": energy.train_error,
         }
         self.rows.noise(sigmas, draws, sample=samples)
+
+
+def _first_of_each_class(labels: Tensor, count: int) -> Tensor:
+    """Positions of `count` patterns, as many of each class."""
+    import torch
+
+    classes = labels.unique()
+    return torch.cat([(labels == one).nonzero()[: count // len(classes), 0] for one in classes])
