@@ -107,7 +107,8 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
     cnn = network_tables.cnn().assign(parameters=1)
     outcomes = cnn[cnn["quantity"] == "solved"]
     cnn = pd.concat([cnn, outcomes.assign(quantity="train_error", value=1 - outcomes["value"])], ignore_index=True)
-    sizes = ("training_patterns", "test_patterns", "epochs", "batch", "samples", "solution_errors")
+    curved = ("hessian_patterns", "hessian_draws")
+    sizes = ("training_patterns", "test_patterns", "epochs", "batch", "samples", "solution_errors", *curved)
     rates = ("sgd_learning_rate", "adam_learning_rate", "sgd_momentum")
     words = {"optimizers": ["sgd", "adam"], "initialization": "pytorch"}
     cnn.attrs["parameters"] = dict.fromkeys((*sizes, *rates), 1) | words
@@ -124,6 +125,7 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
         "random_label_batch",
         "wide",
         "wide_samples",
+        *curved,
     )
     mlp.attrs["parameters"] = dict.fromkeys(names, 1)
     for figure, table, name, by, wanted in (
@@ -134,6 +136,8 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
         marks = drawing.data[drawing.data["series"] == "threshold"]
         assert marks.set_index(by)["x"].to_dict() == wanted
         assert "y" not in marks.dropna(axis=1)
+        points = drawing.data[(drawing.data["panel"] == "d") & (drawing.data["series"] == "largest eigenvalue")]
+        assert len(points) > 4 and (points["y"] > 0).all()
         written = {text.get_text() for text in drawing.figure.axes[0].texts}
         assert written == {str(value) for value in wanted.values()}
 

@@ -1,4 +1,4 @@
-"""Figures 6 and 7: errors, overlaps and local energies of trained networks of two kinds, against their width.
+"""Figures 6 and 7: errors, overlaps, local energies and curvatures of trained networks of two kinds, against their width.
 
 The column `by` of the table has the kind: one of two initializations, or of two optimizers.
 """
@@ -30,6 +30,8 @@ SERIES: dict[str, dict[str, Any]] = {
     "untrained": {"color": GREY, "linestyle": ":", "markersize": 2.5},
     "near threshold": OPEN,
     "far above": {},
+    "trace": {},
+    "largest eigenvalue": OPEN,
 }
 
 
@@ -80,6 +82,16 @@ def energies(table: pd.DataFrame, by: str, firsts: Mapping[str, float]) -> pd.Da
     return pd.concat(frames, ignore_index=True)
 
 
+def curvatures(solutions: pd.DataFrame, by: str, x: str) -> pd.DataFrame:
+    """Trace and largest eigenvalue of the Hessian of solutions by relative changes of their weights, panel d."""
+    names = {"hessian_trace": "trace", "hessian_largest": "largest eigenvalue"}
+    rows = solutions[solutions["quantity"].isin(names) & solutions["layer"].isna()]
+    means = rows.groupby(["quantity", by, "width", "parameters"], sort=False)["value"]
+    frame = means.agg(y="mean", y_err="sem", samples="size").reset_index().sort_values([by, "quantity", "width"])
+    frame = frame.assign(panel="d", series=frame["quantity"].map(names), x=frame[x], x_err=0.0)
+    return frame.drop(columns="quantity")
+
+
 def thresholds(solved: pd.Series) -> dict[str, float]:
     """Smallest width of each kind from which on half of the networks are solutions. Kinds without one are left out.
 
@@ -104,6 +116,16 @@ def samples_in_words(data: pd.DataFrame) -> str:
     return f"{', '.join(told)}; the CSV has each number"
 
 
+def hessian(table: pd.DataFrame) -> dict[str, str]:
+    """The setting on the Hessian of panel d."""
+    p = table.attrs["parameters"]
+    return {
+        "Hessian in (d)": "of the cross-entropy of the outputs, divided by their root mean square, on "
+        f"{p['hessian_patterns']} training patterns; small noise of (c) raises this loss by half the trace times the "
+        f"squared distance; trace from {p['hessian_draws']} random vectors; the kinks of ReLU units are not in it"
+    }
+
+
 def draw_points(
     axes: Sequence[Panel],
     data: pd.DataFrame,
@@ -118,7 +140,7 @@ def draw_points(
     lines = data.assign(width_drawn=data["width"].where(data["panel"] == "c", 0))
     for (panel, series, kind, _), points in lines.groupby(["panel", "series", by, "width_drawn"], sort=False):
         style = {**looks[str(kind)], **series_looks[str(series)]}
-        axes["abc".index(str(panel))].points(points, points["row"].to_numpy(), style)
+        axes["abcd".index(str(panel))].points(points, points["row"].to_numpy(), style)
 
 
 def draw_thresholds(
@@ -157,7 +179,7 @@ def label_panels(
     energies is logarithmic, and linear in errors below `REACHED`.
 
     Args:
-        axes: of the three panels.
+        axes: of the four panels.
         data: of all panels.
         by: column of the kinds.
         looks: of the kinds, with labels.
@@ -182,6 +204,9 @@ def label_panels(
     grey = Line2D([], [], **(black | SERIES["untrained"]))
     lines = [Line2D([], [], **style) for style in shown]
     axes[1].legend([*lines, grey], [*(style["label"] for style in shown), untrained], loc=places[1])
+    axes[3].set(yscale="log", ylabel="curvature of the loss", xlim=axes[0].get_xlim())
+    kinds = [name for name in ("trace", "largest eigenvalue") if name in set(data["series"])]
+    axes[3].legend([Line2D([], [], **(black | SERIES[name])) for name in kinds], kinds, loc=places[3])
     widths = data[data["panel"] == "c"].groupby("series", sort=False).apply(_widths, by, looks, include_groups=False)
     axes[2].legend(
         [Line2D([], [], **(black | SERIES[str(series)])) for series in widths.index],

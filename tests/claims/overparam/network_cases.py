@@ -195,6 +195,15 @@ NETWORKS["O50"] = Case(
     small=few_solutions | {"little noise": only("mlp", sigma=lambda sigma: ~(sigma > 0.05))},
     missing={"energies": put("mlp", "value", np.nan, width=8, **energy)},
 )
+hessian = {"quantity": "hessian_trace"}
+NETWORKS["O50c"] = Case(
+    wrong={
+        "as sharp": times("mlp", "value", 10, width=80, **hessian),
+        "one start as sharp": times("mlp", "value", 10, width=80, **adversarial, **hessian),
+    },
+    small=few_solutions | {"no Hessian": only("mlp", quantity=other_than("hessian_trace"))},
+    missing={"traces": put("mlp", "value", np.nan, width=80, **hessian)},
+)
 NETWORKS["O50b"] = Case(
     wrong={
         "as sharp": times("mlp", "value", 20, width=80, **energy),
@@ -283,6 +292,21 @@ def _spread(rows):
     return rows["value"] * (1 + 3 * (rows["sample"] % 2))
 
 
+NETWORKS["O57b"] = Case(
+    wrong={
+        "as sharp": times("cnn", "value", 3, width=16, **adam, **hessian),
+        "sharper": times("cnn", "value", 6, width=16, **hessian),
+    },
+    small=few_networks
+    | {
+        "only the widest solve": only_the_widest,
+        "no Hessian": only("cnn", quantity=other_than("hessian_trace")),
+        "too different": every(
+            put("cnn", "value", _spread, **hessian), times("cnn", "value", 1.5, width=16, **hessian)
+        ),
+    },
+    missing={"traces": put("cnn", "value", np.nan, width=16, **adam, **hessian)},
+)
 NETWORKS["O57"] = Case(
     wrong={
         "as sharp": times("cnn", "value", 3, width=16, **adam, **energy),

@@ -35,6 +35,15 @@ def _noise(
     return rows
 
 
+def _hessian(curvature: float) -> list[dict[str, Any]]:
+    """Trace, also of two layers, and largest eigenvalue."""
+    shares = {np.nan: 1.0, 0: 0.3, 1: 0.7}
+    traces = [
+        {"quantity": "hessian_trace", "layer": layer, "value": part * curvature} for layer, part in shares.items()
+    ]
+    return [*traces, {"quantity": "hessian_largest", "value": 0.2 * curvature}]
+
+
 def mlp(samples: int = 6) -> pd.DataFrame:
     stream = np.random.default_rng(11)
     rows: list[dict[str, Any]] = []
@@ -53,6 +62,7 @@ def mlp(samples: int = 6) -> pd.DataFrame:
                 rows.append(one | {"quantity": "test_error", "value": error if solved else 0.5})
                 curvature = stream.normal(24.0, 1.0) / width
                 rows += [one | row for row in _noise(stream, curvature if solved else 500.0)]
+                rows += [one | row for row in _hessian(curvature)]
                 rows.append(one | {"quantity": "silent_units", "value": float(sample == 0)})
                 for layer in (np.nan, 0, 1):
                     own = 1.0 - stream.normal(1.0, 0.05) / (width + 5)
@@ -114,6 +124,7 @@ def cnn(samples: int = 6) -> pd.DataFrame:
                 if width >= first:
                     curvature = (24.0 if optimizer == "sgd" else 32.0) / (4 + width / 4)
                     rows += [one | row for row in _noise(stream, curvature)]
+                    rows += [one | row for row in _hessian(curvature * (1 + 0.02 * sample))]
                 for layer in range(5):
                     way = (0.05 + 0.1 * layer) * stream.normal(1.0, 0.05)
                     rows += [

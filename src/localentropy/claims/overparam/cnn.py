@@ -38,6 +38,7 @@ from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
     beside_untrained,
+    curvature,
     energy,
     errors_at_least_noise,
     of_samples,
@@ -153,6 +154,11 @@ def as_far_apart_as_untrained(cnn: pd.DataFrame) -> Finding:
 def wide_minima_are_flatter(cnn: pd.DataFrame) -> Finding:
     """The train error after noise is smaller at the largest width than near the threshold."""
     return _falls(cnn, f"E({NEAR})", lambda rows: energy(profiles(rows), NEAR), lambda near: near / 2)
+
+
+def wide_minima_have_less_curvature(cnn: pd.DataFrame) -> Finding:
+    """The trace of the Hessian is smaller at the largest width than near the threshold."""
+    return _falls(cnn, "the trace of the Hessian", curvature, lambda near: near / 2)
 
 
 def solutions_grow_apart(cnn: pd.DataFrame) -> Finding:

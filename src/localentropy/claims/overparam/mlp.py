@@ -37,6 +37,7 @@ from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
     beside_untrained,
     by_layer,
+    curvature,
     errors_at_least_noise,
     mean_radius,
     of_samples,
@@ -200,6 +201,19 @@ def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
             at_most(f"E at the least noise at the threshold, in SE, {start}", errors_at_least_noise(near), 2.0),
         ]
         words.append(f"{start}: {short:.4f} at width {first:.0f}, {long:.4f} at {width}")
+    return all_of(*conditions, detail="; ".join(words))
+
+
+def wide_minima_have_less_curvature(mlp: pd.DataFrame) -> Finding:
+    """The trace of the Hessian of solutions is smaller at the largest width than at the threshold."""
+    width = mlp["width"].max()
+    conditions, words = [], []
+    for start in STARTS:
+        first = _threshold(mlp, start)
+        near, wide = (curvature(_solutions(mlp, start, at)) for at in (first, width))
+        name = f"z of the fall of the trace of the Hessian, threshold to largest width, {start}"
+        conditions.append(larger(name, near, wide, by=3.0))
+        words.append(f"{start}: {near:.3f} at width {first:.0f}, {wide:.3f} at {width}")
     return all_of(*conditions, detail="; ".join(words))
 
 

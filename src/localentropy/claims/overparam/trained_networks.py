@@ -12,7 +12,17 @@ import numpy as np
 import pandas as pd
 
 from localentropy.analysis.flatness import radius
-from localentropy.claims.conditions import Condition, Mean, Untestable, agrees, largest, mean_of, numbers
+from localentropy.claims.conditions import (
+    FEWEST,
+    Condition,
+    Mean,
+    Untestable,
+    agrees,
+    largest,
+    mean_of,
+    numbers,
+    require,
+)
 from localentropy.claims.overlaps import overlap
 
 COMPARED_AT = 0.3
@@ -81,6 +91,17 @@ def energy(profiles: pd.DataFrame, at: float = COMPARED_AT) -> Mean:
         for _, profile in profiles.sort_values("sigma").groupby("sample")
     ]
     return mean_of(each)
+
+
+def curvature(solutions: pd.DataFrame) -> Mean:
+    """Trace of the Hessian by relative changes of the weights, mean over networks.
+
+    Raises:
+        Untestable: fewer than `FEWEST` have one.
+    """
+    rows = solutions[(solutions["quantity"] == "hessian_trace") & solutions["layer"].isna()]
+    require(len(rows) >= FEWEST, f"the Hessian of fewer than {FEWEST} solutions")
+    return mean_of(rows["value"])
 
 
 def mean_radius(profiles: pd.DataFrame) -> Mean:

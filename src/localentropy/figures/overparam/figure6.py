@@ -12,10 +12,12 @@ from matplotlib.ticker import NullFormatter, NullLocator
 from localentropy.figures.drawing import GREY, Drawing, in_style, letter, panels
 from localentropy.figures.network_points import (
     SERIES,
+    curvatures,
     draw_points,
     draw_thresholds,
     energies,
     errors,
+    hessian,
     label_panels,
     overlaps,
     samples_in_words,
@@ -35,7 +37,9 @@ OWN: dict[str, Any] = {"linestyle": "-.", "markersize": 2.0, "linewidth": 0.8}
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) train and test error, (b) overlap of aligned solutions, (c) local energy near the threshold and far above."""
+    """(a) train and test error, (b) overlap of aligned solutions, (c) local energy near the threshold and far above,
+    (d) curvature of the loss.
+    """
     table = tables["overparam/mlp"]
     by, x = "initialization", "parameters"
     trains = table[table["quantity"] == "train_error"]
@@ -53,15 +57,18 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             overlaps(solutions, by, x, "trained"),
             _own_starts(solutions, x),
             energies(solutions, by, shown),
+            curvatures(solutions, by, x),
         ]
     )
-    figure, axes = panels(3, 7.2, 3.1)
+    figure, axes = panels(2, 7.2, 6.2, rows=2)
     draw_points(axes, data.assign(row=figure.add(data)), by, STARTS, SERIES | {"own start": OWN})
-    for axis in axes[:2]:
+    for axis in (axes[0], axes[1], axes[3]):
         axis.set(xscale="log", xlabel="number of parameters")
         axis.xaxis.set_minor_formatter(NullFormatter())
     axes[0].set_ylim(-0.004, data.loc[data["panel"] == "a", "y"].max() * 1.3)
-    label_panels(axes, data, by, STARTS, "both, untrained", "width ", ("upper right", (0.3, 0.55), "upper left"))
+    label_panels(
+        axes, data, by, STARTS, "both, untrained", "width ", ("upper right", (0.3, 0.55), "upper left", "best")
+    )
     axes[1].text(0.96, 0.86, "with the own start", ha="right", va="top", fontsize=7, transform=axes[1].transAxes)
     _draw_difference(axes[1].inset_axes((0.53, 0.08, 0.44, 0.11)), _difference(data, by), by)
     # In (b) the points are above.
@@ -149,11 +156,11 @@ def _caption(positions: Mapping[str, int]) -> str:
         "Figure 6. Multi-layer perceptrons on the parity of MNIST digits from random orthogonal and adversarial "
         "initializations, against the number of parameters. (a) Train error (dashed, open) and test error. "
         f"{found if positions else 'There is no size at which half of the networks make no train errors. '}"
-        "(b) Overlap of two solutions of one training set after their units are aligned; the right axis has their "
-        "distance. Grey points are the same networks before training, and the inset has the difference. Dash-dotted: a "
-        "solution and its own network before training. (c) Train error "
-        "of solutions when their weights are multiplied by noise, against the distance that a unit moved, at the "
-        "threshold (dashed, open) and at the largest size."
+        "(b) Overlap of two aligned solutions; the right axis has their distance. Grey: the same networks "
+        "before training; inset: the difference. Dash-dotted: a solution and its own start. (c) Train error of "
+        "solutions when their weights are multiplied by noise, against the distance that a unit moved, at the threshold "
+        "(dashed, open) and at the largest size. (d) Trace and largest eigenvalue of the Hessian of solutions by relative "
+        "changes of their weights."
     )
 
 
@@ -171,6 +178,7 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
         "orthogonal weights; before training both starts have the same networks",
         "axis of (c)": "root mean square distance over units, normalised again after the noise; errors below 0.001 "
         "(dotted) are on a linear scale, and the distance where a line crosses 0.001 is the radius of its minimum",
+        **hessian(table),
         **_adversarial(table),
         "chosen here": "depth, widths, margin, learning rates, epochs, batches, size of the reduced training set",
         "other than in Geiger et al. (2020), whom the text follows": "they whiten each component and normalise each "

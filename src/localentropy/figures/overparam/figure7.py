@@ -12,10 +12,12 @@ from localentropy.figures.cnn_tables import below_paper, powers_of_two, training
 from localentropy.figures.drawing import Drawing, in_style, letter, panels
 from localentropy.figures.network_points import (
     SERIES,
+    curvatures,
     draw_points,
     draw_thresholds,
     energies,
     errors,
+    hessian,
     label_panels,
     overlaps,
     samples_in_words,
@@ -25,7 +27,9 @@ from localentropy.figures.network_points import (
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """(a) train and test error, (b) overlap of aligned networks, (c) local energy near the threshold and far above."""
+    """(a) train and test error, (b) overlap of aligned networks, (c) local energy near the threshold and far above,
+    (d) curvature of the loss.
+    """
     table = tables["overparam/cnn"]
     by, x = "optimizer", "width"
     outcomes = table[table["quantity"] == "solved"].groupby([by, "width"], sort=False)["value"]
@@ -39,9 +43,10 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
             errors(table, by, x).merge(outcomes.sum().rename("solved"), on=[by, "width"]),
             overlaps(table, by, x, "trained"),
             energies(table, by, positions),
+            curvatures(table, by, x),
         ]
     )
-    figure, axes = panels(3, 7.2, 3.0)
+    figure, axes = panels(2, 7.2, 6.0, rows=2)
     looks = SERIES | {"untrained": SERIES["untrained"] | {"marker": "o"}}
     points = data.assign(row=figure.add(data))
     draw_points(axes, points, by, ALGORITHMS, looks)
@@ -51,19 +56,23 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     draw_thresholds({axes[0]: 0.99, axes[1]: 0.27}, positions, by, ALGORITHMS)
     parameters = table.groupby("width")["parameters"].first()
     ticks = [width for width in powers_of_two(parameters.index) if width in parameters.index]
-    for axis in (*axes[:2], closer):
+    sized = (axes[0], axes[1], axes[3])
+    for axis in (*sized, closer):
         axis.set(xscale="log", xticks=ticks)
         axis.xaxis.set_major_formatter(ScalarFormatter())
         axis.xaxis.set_minor_formatter(NullFormatter())
+    for axis in sized:
+        axis.set_xlabel("width $k$")
     for axis in axes[:2]:
-        axis.set(xlabel="width $k$")
         top = axis.secondary_xaxis("top")
         top.set(xlabel="parameters (thousands)")
         top.set_xticks(ticks, [f"{parameters[width] / 1000:.2g}" for width in ticks])
         top.xaxis.set_minor_locator(NullLocator())
     closer.tick_params(labelsize=6, pad=1)
     axes[0].set(ylim=(-0.03, 0.9))
-    label_panels(axes, data, by, ALGORITHMS, "both, untrained", "k = ", ((0.5, 0.3), "upper right", "upper left"))
+    label_panels(
+        axes, data, by, ALGORITHMS, "both, untrained", "k = ", ((0.5, 0.3), "upper right", "upper left", "best")
+    )
     axes[2].set(ylim=(None, 1.0))
     letter(axes)
     return Drawing(figure, _caption(positions), _settings(table, data, scale))
@@ -76,9 +85,10 @@ def _caption(positions: Mapping[str, float]) -> str:
     return (
         "Figure 7. Convolutional networks on CIFAR-10, trained by SGD and by Adam, against their width. (a) Train error "
         f"(dashed, open) and test error. {found if positions else none} (b) Overlap of two networks of one training set "
-        "after their filters are aligned; the right axis has their distance, and grey points are the same networks "
-        "before training. The inset enlarges the points. (c) Train error of solutions when their weights are multiplied "
-        "by noise, against the distance that a unit moved, at the threshold (dashed, open) and at the largest width."
+        "after their filters are aligned; the right axis has their distance. Grey: the same networks before training; "
+        "inset: enlarged. (c) Train error of solutions when their weights are multiplied "
+        "by noise, against the distance that a unit moved, at the threshold (dashed, open) and at the largest width. (d) "
+        "Trace and largest eigenvalue of the Hessian of solutions by relative changes of their weights."
     )
 
 
@@ -92,5 +102,6 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
         "orthogonal weights",
         "axes of (c)": "root mean square distance over units, normalised again after the noise; errors below 0.001 "
         "(dotted) are on a linear scale",
+        **hessian(table),
         **below_paper(table, scale),
     }
