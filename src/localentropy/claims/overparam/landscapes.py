@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from localentropy.analysis.runs import averages, deviations, with_theory
 from localentropy.analysis.stability_histogram import stability_histogram
@@ -32,8 +33,6 @@ NEAR = 0.15
 """Largest relative difference of a local energy from the theory's."""
 SPREAD = 0.20
 """Largest relative difference of the local energies of one solver that is called equally sharp everywhere."""
-SCATTER = 1.5
-"""Largest χ² per bin of a histogram that follows the theory."""
 BINS = 10
 """Fewest bins of a histogram that is compared with the theory."""
 
@@ -58,12 +57,13 @@ def stabilities_follow_the_theory(
     """The stabilities of zero-temperature Monte Carlo's solutions have the replica density, down to the smallest one.
 
     Judged are the solutions that it goes on to after its first one. At the first one, patterns at the smallest
-    stability that is allowed are too few. The largest of several scores is compared with the law of the largest.
+    stability that is allowed are too few. If the density is the theory's, the bins of each 1/α have the law of χ². The
+    largest of several scores is compared with the law of the largest.
     """
     runs, lattice = (table[table["margin"] == 0.0] for table in (solve_mct0, typical_lattice))
     sizes = runs[runs["quantity"] == "stability_count"].groupby(["D", "N", "inv_alpha"])["sample"].nunique()
     sizes = sizes[sizes >= FEWEST].reset_index()
-    ratios, smallest_ones, words = {}, {}, []
+    whole, smallest_ones, words = {}, {}, []
     for inv_alpha in sorted(stability_density["inv_alpha"].unique()):
         here = sizes[(sizes["inv_alpha"] / inv_alpha - 1.0).abs() < 0.02]
         if here.empty:
@@ -71,15 +71,18 @@ def stabilities_follow_the_theory(
         D, N = here.loc[here["D"].idxmax(), ["D", "N"]].astype(int)
         scores = _lattice_scores(runs, lattice, D, N)
         if len(scores) >= BINS and scores.index[0] == 0:
-            ratios[inv_alpha] = float(np.mean(np.square(scores.to_numpy())))
+            chi_squared = float(np.sum(np.square(scores.to_numpy())))
+            # The normal number whose two-sided p-value is that of χ².
+            whole[inv_alpha] = float(stats.norm.isf(stats.chi2.sf(chi_squared, len(scores)) / 2))
             smallest_ones[inv_alpha] = scores[0]
             first = _lattice_scores(runs, lattice, D, N, "_first")
             told = f"the first {scores[0]:+.1f} SE" + (f", of first solutions {first[0]:+.1f}" if 0 in first else "")
-            words.append(f"{ratios[inv_alpha]:.2f} over {len(scores)} bins at 1/α = {inv_alpha:g}, D = {D}, {told}")
+            per_bin = chi_squared / len(scores)
+            words.append(f"χ² {per_bin:.2f} per bin, {len(scores)} bins at 1/α = {inv_alpha:g}, D = {D}, {told}")
     need = f"two values of 1/α with {FEWEST} solved runs and {BINS} bins from the first on needed. {'; '.join(words)}"
-    require(len(ratios) > 1, need)
+    require(len(whole) > 1, need)
     return all_of(
-        below("largest χ² per lattice bin, over 1/α", largest(ratios.values()), SCATTER),
+        largest_of("χ² of the lattice bins, over 1/α", whole.values()),
         largest_of("deviation at the smallest stability, over 1/α", smallest_ones.values()),
         detail="; ".join(words),
     )
