@@ -66,7 +66,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[0].set(ylabel="overlap with the teacher", ylim=(-0.02, 1.02))
     axes[1].set(ylabel="generalization error", ylim=(0.0, None))
     write(axes[1], middle["alpha"], middle["gibbs_error"], "  sample (Gibbs)", COLORS[2], va="bottom")
-    write(axes[1], middle["alpha"], 0.85 * middle["bayes_error"], "Bayes", ha="right", va="top")
+    write(axes[1], 0.1 * middle["alpha"], 1.2 * middle["bayes_error"], "Bayes", va="top")
     axes[2].set(
         xlabel=r"$\tilde\alpha = n/(Kd)$",
         ylabel=r"generalization error $\varepsilon_g$",
@@ -82,8 +82,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "the teacher and their specialization, which grows from 0, and the probability of a wrong label; points are AMP. (c) "
         "Many units: equilibrium (solid) and the state of smaller free entropy (dashed). The units specialize in equilibrium "
         f"from {large['information_theoretic']:.6f} Kd samples on; the error falls from {plateau:.6f} to {after:.6f} there. (d) The factor by which a small specialization q_d grows in one update. It goes to 0 "
-        "with q_d, so an uninformed start never specializes. (e) The relative excess of the error of linear regression over "
-        "that of (b). (f) The load from which units specialize without information, over K²."
+        "with q_d, so an uninformed start never specializes. (e) The error of linear regression over the one in (b), "
+        "minus 1. (f) The load from which units specialize without information, over K²."
     )
     settings = {
         "model": "fully connected committee, y = sign of the sum of the signs of K units, Gaussian weights, n Gaussian inputs "
