@@ -13,15 +13,20 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from localentropy import solvers
-from localentropy.instances import random_patterns
+from localentropy import solvers, theory
+from localentropy.instances import hidden_manifold, random_patterns
 from localentropy.instances.committee import random_full_committee, random_tree_committee
 from localentropy.instances.generalized_linear import generalized_linear
-from localentropy.landscape.committee_local_entropy import committee_local_entropy
+from localentropy.landscape.barriers import bent_flip_path, bent_path, flip_path
+from localentropy.landscape.committee_local_entropy import committee_local_entropy, committee_solution_fraction
+from localentropy.landscape.feature_local_entropy import feature_local_entropy
+from localentropy.landscape.input_noise import input_noise_error
 from localentropy.landscape.local_entropy import local_entropy
+from localentropy.landscape.unique_minimum import unique_minimum
 from localentropy.numerics import waiting
 from localentropy.numerics.compiled import kernel
 from localentropy.numerics.waiting import Announcer
+from localentropy.solvers.batch import solve_many
 from localentropy.solvers.binary.committee_bp import binary_committee_bp
 from localentropy.solvers.binary.committee_focusing_bp import binary_committee_focusing_bp
 from localentropy.solvers.binary.constrained_bp import constrained_bp
@@ -30,7 +35,15 @@ from localentropy.solvers.committee.entropic_least_action import committee_entro
 from localentropy.solvers.committee.least_action import committee_least_action
 from localentropy.solvers.descent import descend_phase_retrieval
 from localentropy.solvers.generalized_amp import generalized_amp
-from localentropy.theory import Perceptron, franz_parisi
+from localentropy.solvers.linear_student import train_linear_student
+from localentropy.theory import (
+    Perceptron,
+    Spherical,
+    franz_parisi,
+    franz_parisi_one_step,
+    group_entropy,
+    typical_distance,
+)
 from localentropy.theory.symmetric_perceptron import Band
 
 
@@ -146,12 +159,37 @@ LONG = {
         random_full_committee(21, 4, 3, seed=0), np.ones((3, 21)), distances=[0.1, 0.2]
     ),
     "franz_parisi": lambda: franz_parisi(Perceptron(alpha=0.3), [0.1, 0.2], margin_ref=0.0),
+    "typical_distance": lambda: typical_distance(Perceptron(alpha=0.3), margin_ref=0.0),
+    "franz_parisi_one_step": lambda: franz_parisi_one_step(Perceptron(alpha=0.3), [0.1, 0.2], margin_ref=0.0),
+    "local_entropy, theory": lambda: theory.local_entropy(Perceptron(alpha=0.5), [0.1, 0.2]),
+    "group_entropy": lambda: group_entropy(Perceptron(alpha=0.3), [0.7, 0.9], replicas=2),
+    "group_entropy, spheres": lambda: group_entropy(Spherical(alpha=1.0, units=1), [0.7, 0.9]),
+    "feature_local_entropy": lambda: feature_local_entropy(
+        hidden_manifold(D=21, P=21, N=63, seed=0), np.ones(63), distances=[0.1, 0.2]
+    ),
+    "committee_local_entropy": lambda: committee_local_entropy(
+        random_tree_committee(27, 5, 3, seed=0), np.ones((3, 9)), distances=[0.1, 0.2]
+    ),
+    "committee_solution_fraction": lambda: committee_solution_fraction(
+        random_tree_committee(27, 5, 3, seed=0), np.ones((3, 9)), distance=0.1, draws=200_000, seed=0
+    ),
+    "input_noise_error": lambda: input_noise_error(
+        random_tree_committee(27, 5, 3, seed=0), np.ones((3, 9)), probabilities=[0.1], draws=2, seed=0
+    ),
+    "flip_path": lambda: flip_path(random_patterns(9, 3, seed=0), np.ones(9), -np.ones(9), order="greedy", seed=0),
+    "bent_flip_path": lambda: bent_flip_path(random_patterns(21, 20, seed=0), np.ones(21), -np.ones(21), seed=0),
+    "bent_path": lambda: bent_path(lambda weights: np.ones(len(weights)), np.zeros(2), np.ones(2), seed=0),
+    "unique_minimum": lambda: unique_minimum(generalized_linear(n=30, d=20, seed=1, channel="absolute")),
+    "train_linear_student": lambda: train_linear_student(
+        np.eye(3), np.array([1, -1, 1]), loss="logistic", regularization=0.1
+    ),
+    "solve_many": lambda: solve_many(solvers.sbpi, [random_patterns(N=21, P=5, seed=0)] * 2, seeds=[0, 1]),
 }
-"""Calls that take 5 s at larger sizes, by the names of their loops."""
+"""Calls that take 5 s at larger sizes, by the names of their loops. A comma tells two of one name apart."""
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_long_calls_say_how_far_they_are(name, log, monkeypatch):
     monkeypatch.setattr(waiting, "STEP", 0.0)
     LONG[name]()
-    assert any(re.fullmatch(rf"{name}: \d+ of \d+ done", message) for message in log.messages)
+    assert any(re.fullmatch(rf"{name.split(',')[0]}: \d+ of \d+ done", message) for message in log.messages)

@@ -21,6 +21,7 @@ from localentropy import seeds
 from localentropy.arguments import require_choice, require_function, require_reals, require_signs
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, smallest_allowed
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import LEVEL, POINTS, PROPOSALS, SEED
 from localentropy.solvers.solution import check_instance
 
@@ -194,7 +195,7 @@ def bent_flip_path(
     half = whole.order(order, ranks)[: len(whole.places) // 2]
     midpoint[half] *= -1
     stream = seeds.generator(seed, "barriers/midpoint", N=instance.N, P=instance.P)
-    for place in stream.integers(0, instance.N, proposals):
+    for place in counted(stream.integers(0, instance.N, proposals).tolist(), "bent_flip_path"):
         if errors.max() == 0:
             break
         midpoint[place] *= -1
@@ -288,7 +289,7 @@ def bent_path(
 
     midpoint = (first + second) / 2
     found = through(midpoint)
-    for _ in range(proposals):
+    for _ in counted(range(proposals), "bent_path"):
         if found[0] <= 0:
             break
         size = reach * 10.0 ** stream.uniform(-3, 0)
@@ -360,7 +361,7 @@ class _Flips:
         if require_choice("order", order, ORDERS) == "random":
             return self.places[np.argsort(ranks[self.places])]
         sums, left, found = self.start.copy(), np.arange(len(self.places)), list[int]()
-        while len(left):
+        for _ in counted(range(len(left)), "flip_path"):
             after = sums[:, None] - 2 * self.terms[:, left]
             wrong = (after < self.least).sum(0)
             narrow = np.exp(-self._scale * after).sum(0)

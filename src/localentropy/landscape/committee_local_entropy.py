@@ -22,6 +22,7 @@ from localentropy.instances.committee import Committee, TreeCommittee, normalise
 from localentropy.instances.perceptron import HiddenManifold, Instance
 from localentropy.landscape.expectation_propagation import expectation_propagation
 from localentropy.landscape.parity import parity_solves
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DAMPING, DISTANCE, MACHINES, PATTERNS, STEPS, TOLERANCE
 from localentropy.solvers.committee.focusing_kernels import update_weights_at_distance
 from localentropy.solvers.committee.messages import Messages
@@ -131,7 +132,8 @@ def committee_local_entropy(
     if method == "expectation_propagation":
         columns = expectation_propagation(instance.unit_inputs, reference, wanted, damping, max_iterations, tolerance)
         return CommitteeLocalEntropy(wanted, *columns)
-    points = [_message_passing(instance, reference, D, damping, max_iterations, tolerance) for D in wanted]
+    each = counted(wanted.tolist(), "committee_local_entropy")
+    points = [_message_passing(instance, reference, D, damping, max_iterations, tolerance) for D in each]
     entropy, residual, iterations = (np.array(column) for column in zip(*points, strict=True))
     converged = residual <= tolerance
     return CommitteeLocalEntropy(wanted, np.where(converged, entropy, np.nan), converged, residual, iterations)
@@ -179,7 +181,7 @@ def committee_solution_fraction(
     parts = list(_by_difficulty(instance, reference, machine))
     solved = parity_solves if machine == "parity" else _solves
     most, solutions = max(1, _BATCH // reference.size), 0
-    for start in range(0, draws, most):
+    for start in counted(range(0, draws, most), "committee_solution_fraction"):
         drawn = at_distance(reference, D, stream.standard_normal((min(most, draws - start), K, size)))
         for part in parts:
             drawn = drawn[solved(part, drawn)]

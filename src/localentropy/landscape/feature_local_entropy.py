@@ -15,6 +15,7 @@ from localentropy.arguments import require_signs
 from localentropy.instances.perceptron import Instance
 from localentropy.landscape.local_entropy import LocalEntropy, field_for_overlap
 from localentropy.numerics.priors import Binary
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DAMPING, DISTANCE, STEPS, TOLERANCE
 from localentropy.solvers.amp import TwoLevelInputs
 from localentropy.solvers.binary.messages import satisfies, threshold_of
@@ -70,7 +71,7 @@ def feature_local_entropy(
     reference = require_signs("reference", reference, (instance.N,)).astype(np.float64)
     threshold = threshold_of(instance, margin)
     rows = []
-    for target in wanted:
+    for target in counted(wanted.tolist(), "feature_local_entropy"):
         passing = _AtDistance(TwoLevelInputs(instance, threshold), reference, 1.0 - 2.0 * target, damping)
         iterations = sum(1 for _ in passing.updates(max_iterations, tolerance))
         residual = float(passing.residual)

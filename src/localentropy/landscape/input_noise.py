@@ -9,6 +9,7 @@ import numpy as np
 from localentropy import seeds
 from localentropy.instances.committee import Committee, normalised_units
 from localentropy.instances.perceptron import Instance
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DRAWS, PROBABILITY
 
 
@@ -56,7 +57,7 @@ def input_noise_error(
     draws = DRAWS.require(draws)
     data = instance.data
     errors = np.empty((len(levels), draws))
-    for draw in range(draws):
+    for draw in counted(range(draws), "input_noise_error"):
         stream = seeds.generator(seed, "input_noise", P=instance.P, N=data.N, draw=draw)
         for level, patterns in enumerate(resampled(data.compact_patterns, levels, stream)):
             noisy = type(instance)(Instance(patterns, data.labels, data.seed), instance.units)

@@ -17,6 +17,7 @@ from localentropy.arguments import require_memory
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.instances.generalized_linear import GeneralizedLinear
 from localentropy.numerics.channels import Absolute
+from localentropy.numerics.waiting import counted
 
 SHARPER = 4.0
 """Factor of the barrier from one centre to the next."""
@@ -109,13 +110,14 @@ def unique_minimum(instance: GeneralizedLinear) -> Uniqueness:
     frame = np.concatenate([axis[:, None], null_space(axis[None, :])], axis=1)
     x = np.sqrt(d) * (instance.inputs @ frame)
     path = _Path(x)
-    while True:
+    for _ in counted(range(STEPS), "unique_minimum"):
         path.step()
         if path.t > 0.0:
             return Uniqueness(True, path.t, path.multipliers, np.empty((0, 0)), path.steps)
         if path.change is not None:
             other = _other(path.change, instance, frame)
             return Uniqueness(False, path.bound, np.empty(0), other, path.steps)
+    raise ConvergenceError("minimum", {"n": n, "d": d}, -path.t)
 
 
 class _Path:
@@ -163,8 +165,6 @@ class _Path:
         """One Newton step, towards the centre of this barrier or, at the centre, of the next."""
         if self.change is not None:
             return
-        if self.steps == STEPS:
-            raise ConvergenceError("minimum", {"n": len(self.x), "d": self.x.shape[1]}, -self.t)
         self.steps += 1
         m = self.v.shape[1]
         slack = np.linalg.inv(self._matrix(self.multipliers) - self.t * np.eye(m))

@@ -9,6 +9,7 @@ from typing import Any
 
 from localentropy.arguments import require_function
 from localentropy.instances.perceptron import Instance
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import THREADS
 from localentropy.solvers.solution import Solution, require_runs
 
@@ -52,7 +53,7 @@ def solve_many(
     threads = THREADS.require(_processors() if threads is None else threads)
     with ThreadPoolExecutor(threads) as pool:
         runs = [pool.submit(solver, one, seed=seed, **options) for one, seed in zip(instances, seeds, strict=True)]
-        return [run.result() for run in runs]
+        return [run.result() for run in counted(runs, "solve_many")]
 
 
 def _processors() -> int:

@@ -31,6 +31,7 @@ from localentropy.arguments import (
     require_reals,
     require_signs,
 )
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import REGULARIZATION_OF_RUN, STEPS, TOLERANCE
 
 Array = np.ndarray
@@ -164,6 +165,8 @@ def _lbfgs(
 ) -> Any:
     """The end of L-BFGS-B: at a largest (projected) derivative of the tolerance, or where rounding stops it."""
     options = {"gtol": tolerance, "ftol": 0.0, "maxiter": most, "maxfun": 10 * most}
+    iterations = counted(range(most), "train_linear_student")
+    how["callback"] = lambda _: next(iterations, None)
     return minimize(function, start, jac=True, method="L-BFGS-B", options=options, **how)
 
 

@@ -420,7 +420,8 @@ class FranzParisiCurve:
         It is the largest one of the points that the polynomials go through.
         """
         if self._around is None:
-            points = [self._followed(d) for d in (self._near * (1.0 + AROUND_MAXIMUM)).tolist()]
+            distances = (self._near * (1.0 + AROUND_MAXIMUM)).tolist()
+            points = [self._followed(distance) for distance in counted(distances, "typical_distance")]
             slopes = np.array([point.slope for point in points])
             roots = _through(slopes).roots()
             real = roots[np.abs(roots.imag) < 1e-6].real

@@ -21,6 +21,7 @@ from localentropy.errors import DomainError
 from localentropy.numerics.continuation import Branch
 from localentropy.numerics.curvature import Curvature
 from localentropy.numerics.saddle_point import TOLERANCE, Array, StationaryPoint
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import OVERLAP, REPLICAS_OF_GROUP
 from localentropy.theory.group_sites import free_groups
 from localentropy.theory.large_deviations import EPSILON, AtOverlap
@@ -123,7 +124,8 @@ def group_entropy(model: Model, overlaps: Iterable[float] | float, replicas: flo
     y = require_replicas(replicas)
     ends = [1.0 / y] if 1.0 - 1.0 / y >= BESIDE_ONE else [1.0 - BESIDE_ONE, 1.0 + BESIDE_ONE]
     curves = [_Curve(model, epsilon) for epsilon in ends]
-    rows = {overlap: _between([curve.at(overlap) for curve in curves], y) for overlap in sorted(set(requested))}
+    upwards = counted(sorted(set(requested)), "group_entropy")
+    rows = {overlap: _between([curve.at(overlap) for curve in curves], y) for overlap in upwards}
     found = pd.DataFrame([rows[overlap] for overlap in requested], columns=list(GroupEntropy._fields))
     found.attrs = model.parameters() | {"replicas": y}
     return found

@@ -34,6 +34,7 @@ from localentropy.numerics.saddle_point import (
     solve,
     solve_equilibrated,
 )
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DISTANCE_OF_GROUPS, REPLICAS
 from localentropy.theory.franz_parisi_entropy import binary_entropy
 from localentropy.theory.large_deviations import (
@@ -189,7 +190,8 @@ def local_entropy(
     y = _replicas(replicas)
     curve = _curve(model, y)
     rows: dict[float, LocalEntropy] = {}
-    for distance in sorted(set(requested), key=lambda d: abs(logit(d) - logit(curve.first))):
+    outwards = sorted(set(requested), key=lambda d: abs(logit(d) - logit(curve.first)))
+    for distance in counted(outwards, "local_entropy"):
         try:
             rows[distance] = curve.at(distance)
         except ConvergenceError as failure:

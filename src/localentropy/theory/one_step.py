@@ -24,6 +24,7 @@ from localentropy.numerics.jets import exp as jet_exp
 from localentropy.numerics.jets import log as jet_log
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE, gaussian_node
 from localentropy.numerics.saddle_point import Array, FreeEntropy, StationaryPoint, solve
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import REPLICAS_OF_BLOCK
 from localentropy.theory import sites
 from localentropy.theory.franz_parisi_entropy import (
@@ -294,7 +295,7 @@ def franz_parisi_one_step(
     requested = requested_distances(distances)
     curve = curve_around(model, margin_ref)
     rows: dict[float, BrokenPoint] = {}
-    for distance in curve.outwards(requested):
+    for distance in counted(curve.outwards(requested), "franz_parisi_one_step"):
         try:
             rows[distance] = broken_point(curve, distance, block)
         except ConvergenceError as failure:

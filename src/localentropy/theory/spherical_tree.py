@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from localentropy.errors import ConvergenceError, DomainError
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import OVERLAP
 from localentropy.theory import tree_patterns
 from localentropy.theory.franz_parisi_entropy import replicon
@@ -104,7 +105,7 @@ def spherical_groups(model: Spherical, overlaps: Iterable[float] | float, replic
         raise DomainError(f"replicas = {y:.12g} is out of range: groups of spherical weights are computed for math.inf")
     alpha = _load(model.alpha, rs_capacity(model.units, model.parity), "where no group of solutions exists")
     asked = OVERLAP.require_all(overlaps).ravel()
-    rows = [_group(_Machine(model.units, model.parity, q), alpha) for q in asked]
+    rows = [_group(_Machine(model.units, model.parity, q), alpha) for q in counted(asked.tolist(), "group_entropy")]
     table = pd.DataFrame(rows, columns=["overlap", "entropy", "d_0", "pattern_term", "residual"])
     table.insert(4, "annealed", -alpha * math.log(2.0))
     table.attrs.update(model.parameters())
