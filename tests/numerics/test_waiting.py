@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numba import njit
 from numba.core.errors import TypingError
 
@@ -18,10 +19,13 @@ from localentropy.instances import hidden_manifold, random_patterns
 from localentropy.instances.committee import random_full_committee, random_tree_committee
 from localentropy.instances.generalized_linear import generalized_linear
 from localentropy.landscape.barriers import bent_flip_path, bent_path, flip_path
+from localentropy.landscape.committee import committee_local_energy
 from localentropy.landscape.committee_local_entropy import committee_local_entropy, committee_solution_fraction
 from localentropy.landscape.feature_local_entropy import feature_local_entropy
 from localentropy.landscape.input_noise import input_noise_error
 from localentropy.landscape.local_entropy import local_entropy
+from localentropy.landscape.random_flips import random_flips
+from localentropy.landscape.spectra import Hessian, spectral_density, trace
 from localentropy.landscape.unique_minimum import unique_minimum
 from localentropy.numerics import waiting
 from localentropy.numerics.compiled import kernel
@@ -136,6 +140,8 @@ def test_a_short_loop_says_nothing(clock, log):
 
 
 BAND = Band(1.0)
+STREAM = [np.random.default_rng(0)]
+HESSIAN = Hessian(lambda model: (next(model.parameters()) ** 2).sum(), torch.nn.Linear(9, 1, bias=False).double())
 LONG = {
     "anneal": lambda: solvers.anneal(random_patterns(N=21, P=200, seed=0), seed=0, sweeps=300),
     "mct0": lambda: solvers.mct0(random_patterns(N=21, P=200, seed=0), seed=0, sweeps=300),
@@ -176,9 +182,17 @@ LONG = {
     "input_noise_error": lambda: input_noise_error(
         random_tree_committee(27, 5, 3, seed=0), np.ones((3, 9)), probabilities=[0.1], draws=2, seed=0
     ),
+    "local_energy": lambda: committee_local_energy(
+        random_tree_committee(27, 5, 3, seed=0), np.full((1, 3, 9), 1 / 3), sigmas=[0.1], draws=2, generators=STREAM
+    ),
+    "random_flips": lambda: random_flips(
+        torch.ones(1, 9), lambda weights: (weights < 0).double().mean(1), distances=[0.1], draws=2, generators=STREAM
+    ),
     "flip_path": lambda: flip_path(random_patterns(9, 3, seed=0), np.ones(9), -np.ones(9), order="greedy", seed=0),
     "bent_flip_path": lambda: bent_flip_path(random_patterns(21, 20, seed=0), np.ones(21), -np.ones(21), seed=0),
     "bent_path": lambda: bent_path(lambda weights: np.ones(len(weights)), np.zeros(2), np.ones(2), seed=0),
+    "trace": lambda: trace(HESSIAN, draws=2, seed=0),
+    "spectral_density": lambda: spectral_density(HESSIAN, draws=2, seed=0),
     "unique_minimum": lambda: unique_minimum(generalized_linear(n=30, d=20, seed=1, channel="absolute")),
     "train_linear_student": lambda: train_linear_student(
         np.eye(3), np.array([1, -1, 1]), loss="logistic", regularization=0.1

@@ -20,6 +20,7 @@ from localentropy.arguments import (
 )
 from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DRAWS, NOISE
 
 
@@ -103,7 +104,7 @@ def local_energy(
     sigmas = noises.tolist()
     distance = np.empty((len(sigmas), len(weights), draws))
     error = np.empty_like(distance)
-    for draw in range(draws):
+    for draw in counted(range(draws), "local_energy"):
         normal = np.stack([generator.standard_normal(weights.shape[1]) for generator in generators])
         noise = torch.from_numpy(normal).to(weights)
         for level, sigma in enumerate(sigmas):

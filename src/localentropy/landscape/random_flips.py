@@ -17,6 +17,7 @@ from localentropy.arguments import (
 )
 from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DRAWS, FLIPS
 
 
@@ -64,7 +65,7 @@ def random_flips(
     draws = DRAWS.require(draws)
     generators = require_generators(generators, len(weights))
     found = np.empty((len(distances), len(weights), draws))
-    for draw in range(draws):
+    for draw in counted(range(draws), "random_flips"):
         uniform = torch.from_numpy(np.stack([stream.random(weights.shape[1]) for stream in generators]))
         uniform = uniform.to(weights.device)
         for place, distance in enumerate(distances):

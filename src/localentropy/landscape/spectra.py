@@ -20,6 +20,7 @@ from localentropy import seeds
 from localentropy.arguments import require_function, require_reals, shown
 from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DRAWS, EIGENVALUES, LANCZOS, SEED, TOLERANCE, WIDTH_OF_BAND
 
 _SMALL = 20
@@ -226,7 +227,7 @@ def trace(hessian: Hessian, *, draws: int = 100, seed: int) -> Trace:
     stream = seeds.generator(SEED.require(seed), "spectra/trace", size=hessian.size)
     starts = np.cumsum((0, *hessian.sizes[:-1]))
     products = np.empty((draws, len(starts)))
-    for draw in range(draws):
+    for draw in counted(range(draws), "trace"):
         vector = stream.choice([-1.0, 1.0], hessian.size)
         products[draw] = np.add.reduceat(vector * hessian.product(vector), starts)
     parts = {name: _mean(of_part, {}) for name, of_part in zip(hessian.names, products.T, strict=True)}
@@ -268,7 +269,7 @@ def spectral_density(hessian: Hessian, *, steps: int = 50, draws: int = 10, seed
     steps, draws = min(LANCZOS.require(steps), hessian.size), DRAWS.require(draws)
     stream = seeds.generator(SEED.require(seed), "spectra/density", size=hessian.size)
     values, weights = [], []
-    for _ in range(draws):
+    for _ in counted(range(draws), "spectral_density"):
         diagonal, beside = _lanczos(hessian, stream.standard_normal(hessian.size), steps)
         points, vectors = np.linalg.eigh(np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1))
         values.append(points)
