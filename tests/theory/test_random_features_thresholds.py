@@ -90,6 +90,19 @@ def test_at_its_threshold_the_smallest_positive_margin_is_the_largest():
     assert alpha_min(RandomFeatures(1e-4)) == pytest.approx(0.747736, abs=2e-5)
 
 
+@pytest.mark.parametrize("activation", ["tanh", "erf"])
+@pytest.mark.parametrize(("threshold", "column", "size"), [(alpha_min, "entropy", 1e-3), (alpha_le, "slope", 1.0)])
+def test_thresholds_at_the_largest_load_that_was_tried_touch_zero(activation, threshold, column, size):
+    model = RandomFeatures(100.0, activation=activation)
+    around = model.at(alpha=threshold(model))
+    found = franz_parisi(around, np.geomspace(1e-3, 2e-2, 60), margin_ref="max")[column].to_numpy()
+    # A parabola through the smallest point and those beside it.
+    middle = int(found.argmin())
+    assert 0 < middle < 59
+    values = np.polynomial.Polynomial.fit([-1, 0, 1], found[middle - 1 : middle + 2], 2)
+    assert abs(values(values.deriv().roots()[0])) < 1e-3 * size and found[0] > 0.1 * size
+
+
 def test_smallest_positive_margin():
     margin = kappa_min(RandomFeatures(3.0, 1.2))
     assert margin < kappa_u(RandomFeatures(3.0, 1.2))

@@ -36,6 +36,8 @@ DISTANCE_TOLERANCE = 1e-4
 """Tolerance of the logarithm of the minimum's distance. The least value changes only by its square."""
 STEP = 0.3
 """Step of the logarithm of the distance, in the search for the minimum."""
+SHORTEST_WAY = 1e-5
+"""Step of a control parameter below which a solution that is lost is given up."""
 NEAREST = 1e-4
 """Relative distance from the largest margin. Solutions of a margin within it are isolated around any reference."""
 NEAREST_MINIMUM = 1e-10
@@ -145,16 +147,28 @@ class SmallDistanceMinimum:
         student, reference = family(control)
         curve = FranzParisiCurve(student, reference, nodes)
         self.log_distance = math.log(distance)
+        self._control = control
         self._coordinates: Array = curve.point(self.log_distance).coordinates
 
     def at(self, control: float) -> float:
         """The least value at a value of the control parameter near the last one; infinity where there is no minimum.
 
-        A curve without one is monotonic, and positive.
+        A curve without one is monotonic, and positive. Where the solution is lost on the way, the way is halved.
 
         Raises:
             ConvergenceError: the solution could not be followed.
         """
+        try:
+            value = self._at(control)
+        except ConvergenceError:
+            if abs(control - self._control) < SHORTEST_WAY:
+                raise
+            self.at(0.5 * (self._control + control))
+            return self.at(control)
+        self._control = control
+        return value
+
+    def _at(self, control: float) -> float:
         student, reference = self.family(control)
         start = reference_point(reference)
         energy = PairEnergy(start.covariances, self.nodes)
@@ -174,8 +188,7 @@ class SmallDistanceMinimum:
             return *self.measure(exactly, log_distance), float(np.max(np.abs(point.coordinates)))
 
         value = self._descend(measured, math.log(near_typical_distance(student, start)))
-        if math.isfinite(value):
-            self._coordinates = along.to(self.log_distance).coordinates
+        self._coordinates = along.to(self.log_distance).coordinates
         return value
 
     def _descend(self, measured: Callable[[float], tuple[float, float, float]], end: float) -> float:
