@@ -7,6 +7,7 @@ Welch's test.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -104,15 +105,7 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
 
 def error_improves(mlp: pd.DataFrame) -> Finding:
     """The test error of solutions is smaller at the largest width than at the threshold."""
-    width = mlp["width"].max()
-    conditions, words = [], []
-    for start in STARTS:
-        first = _threshold(mlp, start)
-        far, near = (_test_error(mlp, start, at) for at in (width, first))
-        name = f"z of the fall of the test error from the threshold to the largest width, {start}"
-        conditions.append(larger(name, near, far))
-        words.append(f"{start}: {near.value:.4f} at width {first:.0f}, {far.value:.4f} at {width}")
-    return all_of(*conditions, detail="; ".join(words))
+    return _falls(mlp, "the test error", _test_error, 2.0)
 
 
 def overlap_below_one(mlp: pd.DataFrame) -> Finding:
@@ -206,14 +199,26 @@ def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
 
 def wide_minima_have_less_curvature(mlp: pd.DataFrame) -> Finding:
     """The trace of the Hessian of solutions is smaller at the largest width than at the threshold."""
+    return _falls(mlp, "the trace of the Hessian", lambda *of: curvature(_solutions(*of)), 3.0)
+
+
+def _falls(mlp: pd.DataFrame, name: str, measure: Callable[[pd.DataFrame, str, float], Mean], by: float) -> Finding:
+    """The fall of a mean over the solutions of each start, from the threshold to the largest width.
+
+    Args:
+        mlp: the table.
+        name: of the mean.
+        measure: takes the table, a start and a width.
+        by: normal score of the fall that is asked for.
+    """
     width = mlp["width"].max()
     conditions, words = [], []
     for start in STARTS:
         first = _threshold(mlp, start)
-        near, wide = (curvature(_solutions(mlp, start, at)) for at in (first, width))
-        name = f"z of the fall of the trace of the Hessian, threshold to largest width, {start}"
-        conditions.append(larger(name, near, wide, by=3.0))
-        words.append(f"{start}: {near:.3f} at width {first:.0f}, {wide:.3f} at {width}")
+        near, far = (measure(mlp, start, at) for at in (first, width))
+        words_of = f"z of the fall of {name} from the threshold to the largest width, {start}"
+        conditions.append(larger(words_of, near, far, by=by))
+        words.append(f"{start}: {near.value:.4f} at width {first:.0f}, {far.value:.4f} at {width}")
     return all_of(*conditions, detail="; ".join(words))
 
 
