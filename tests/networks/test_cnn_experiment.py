@@ -100,9 +100,11 @@ def test_solutions_have_a_hessian_whose_trace_is_that_of_its_layers(sgd):
     assert (sgd[sgd.quantity == "hessian_largest"].value > 0).all()
 
 
-def test_more_patterns_for_the_hessian_than_there_are():
-    with pytest.raises(ValidationError, match="hessian_patterns = 40 are more than there are: allowed are at most"):
-        cnn.Parameters(**TINY | {"hessian_patterns": 40})
+def test_a_hessian_has_no_more_patterns_than_there_are(sgd):
+    every, more = (table(hessian_patterns=count) for count in (30, 40))
+    pd.testing.assert_frame_equal(every, more)
+    curved = sgd.quantity.str.startswith("hessian")
+    assert (every.value[curved] != sgd.value[curved]).all() and every[~curved].equals(sgd[~curved])
 
 
 def test_the_same_table_again_and_with_checkpoints(sgd, tmp_path):

@@ -121,8 +121,9 @@ def hessian(table: pd.DataFrame) -> dict[str, str]:
     p = table.attrs["parameters"]
     return {
         "Hessian in (d)": "of the cross-entropy of the outputs, divided by their root mean square, on "
-        f"{p['hessian_patterns']} training patterns; small noise of (c) raises this loss by half the trace times the "
-        f"squared distance; trace from {p['hessian_draws']} random vectors; the kinks of ReLU units are not in it"
+        f"{min(p['hessian_patterns'], p['training_patterns'])} training patterns; small noise of (c) raises this loss by half "
+        f"the trace times the squared distance; trace from {p['hessian_draws']} random vectors; the kinks of ReLU units are "
+        "not in it"
     }
 
 

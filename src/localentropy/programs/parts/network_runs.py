@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field
 
 from localentropy import quantities
 from localentropy.programs.parts.parameters import (
@@ -75,21 +75,11 @@ class NoiseParameters(NetworkParameters):
     )
     noise_draws: int = given(quantities.DRAWS, "perturbations of each solution at each noise level (C)", size=True)
     hessian_patterns: ClassBalanced = given(
-        quantities.SIZE.within(low=10), "training patterns of the Hessian's loss, as many of each class (C)", size=True
+        quantities.SIZE.within(low=10),
+        "most training patterns of the Hessian's loss, as many of each class (C)",
+        size=True,
     )
     hessian_draws: int = given(quantities.DRAWS, "random vectors for the trace of the Hessian (C)", size=True)
-
-    if TYPE_CHECKING:
-        training_patterns: int  # each program has its own range
-
-    @model_validator(mode="after")
-    def _enough_patterns(self) -> Self:
-        if self.hessian_patterns > self.training_patterns:
-            raise ValueError(
-                f"hessian_patterns = {self.hessian_patterns} are more than there are: allowed are at most "
-                f"training_patterns = {self.training_patterns}"
-            )
-        return self
 
 
 HESSIAN_TOLERANCE = 1e-3
@@ -309,7 +299,7 @@ class ReluRun(NetworkRun[Noisy]):
 
 
 def _first_of_each_class(labels: Tensor, count: int) -> Tensor:
-    """Positions of `count` patterns, as many of each class."""
+    """Positions of `count` patterns, as many of each class; all if there are no more."""
     import torch
 
     classes = labels.unique()
