@@ -37,8 +37,9 @@ FBP = {
     "tolerance": 1e-3,
     "stop": "end",
 }
-LAL = {"solver": "least_action", "learning_rate": 5e-3, "batch": 30, "epochs": 500}
-ELAL = LAL | {
+RULE = {"learning_rate": 5e-3, "batch": 30, "epochs": 500}
+LAL = RULE | {"solver": "least_action", "renormalise": True}
+ELAL = RULE | {
     "solver": "entropic_least_action",
     "replicas": 3,
     "coupling": 0.5,

@@ -38,16 +38,19 @@ def corrected(instance, rows, learning_rate, weights):
     return weights
 
 
+@pytest.mark.parametrize("renormalise", [True, False])
 @pytest.mark.parametrize(("problem", "N", "K"), PROBLEMS)
-def test_an_epoch_is_that_of_the_slow_twin(problem, N, K):
+def test_an_epoch_is_that_of_the_slow_twin(problem, N, K, renormalise):
     instance = problem(N=N, P=70, K=K, seed=0)
     (weights,), stream = random_start(instance, 0, "test")
     twin = weights.copy()
     for _ in range(10):
         order = stream.permutation(70)
-        wrong = epoch(instance.data.signed_patterns, order, 30, 0.05, weights)  # the last mini-batch is shorter
+        # The last mini-batch is shorter.
+        wrong = epoch(instance.data.signed_patterns, order, 30, 0.05, renormalise, weights)
         for start in range(0, 70, 30):
-            twin = unit_norm(corrected(instance, order[start : start + 30], 0.05, twin))
+            twin = corrected(instance, order[start : start + 30], 0.05, twin)
+            twin = unit_norm(twin) if renormalise else twin
         np.testing.assert_allclose(weights, twin, atol=1e-12)
         assert wrong == round(70 * instance.train_error(twin)) > 0
 
@@ -78,7 +81,7 @@ def test_a_unit_at_zero_is_corrected_first():
     x = instance.data.signed_patterns[0].astype(float).reshape(3, 2)
     weights = np.stack([x[0], [x[1, 0], -x[1, 1]], -x[2]]) / np.sqrt(2)
     before = weights.copy()
-    assert epoch(instance.data.signed_patterns, np.arange(1), 1, 0.1, weights) == 0
+    assert epoch(instance.data.signed_patterns, np.arange(1), 1, 0.1, True, weights) == 0
     np.testing.assert_allclose(weights[[0, 2]], before[[0, 2]], rtol=1e-12)
     assert (weights[1] != before[1]).any()
 
@@ -92,6 +95,18 @@ def test_least_action_ends_at_the_first_epoch_without_errors(instance):
     np.testing.assert_allclose(np.linalg.norm(run.weights, axis=1), 1.0, rtol=1e-12)
     shorter = committee_least_action(instance, seed=0, epochs=run.iterations - 1)
     assert not shorter.solved and shorter.iterations == run.iterations - 1
+
+
+def test_free_norms_solve_loads_that_fixed_norms_do_not():
+    """The weights grow, so the steps become small beside them. The solution has units of norm 1 all the same."""
+    instance = random_tree_committee(N=297, P=594, K=3, seed=0)
+    fixed, free = (
+        committee_least_action(instance, seed=0, renormalise=renormalise, epochs=500) for renormalise in (True, False)
+    )
+    assert free.solved and not fixed.solved
+    np.testing.assert_allclose(np.linalg.norm(free.weights, axis=1), 1.0, rtol=1e-12)
+    with pytest.raises(DomainError, match=r"^renormalise = 'no': allowed are True and False"):
+        committee_least_action(instance, seed=0, renormalise="no")
 
 
 def test_what_is_not_solved_ends_with_the_fewest_errors():

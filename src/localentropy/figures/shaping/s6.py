@@ -10,14 +10,19 @@ import pandas as pd
 
 from localentropy.analysis.flatness import around_solutions
 from localentropy.analysis.thresholds import success_fractions
-from localentropy.figures.algorithms import ALGORITHMS, COMMITTEE, nothing_drawn, of_committees
+from localentropy.figures.algorithms import ALGORITHMS, COMMITTEE, nothing_drawn
 from localentropy.figures.drawing import BINOMIAL, GREY, Drawing, clipped_bars, in_style, letter, panels
+from localentropy.solvers.names import LEAST_ACTION_NAMES
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel
 
 DISTANCE = 0.01
 """Distance of the local entropies of panel (d): the nearest that was measured."""
+SOLVERS = COMMITTEE | {
+    "lal_free": COMMITTEE["lal"] | {"label": LEAST_ACTION_NAMES["lal_free"], "linestyle": "--", "fillstyle": "none"}
+}
+"""Algorithms of panel (c)."""
 LEVELS = ("fbp", "ce_slow")
 """Algorithms whose local entropies stand beside those of eLAL."""
 
@@ -60,10 +65,10 @@ def _volume(axes: Sequence[Panel], volume: pd.DataFrame, theory: pd.DataFrame) -
 
 
 def _capacities(axis: Panel, table: pd.DataFrame) -> None:
-    own = of_committees(table)
+    own = table[table["algorithm"].isin(SOLVERS)]
     points = success_fractions(own, ["algorithm", "alpha"], own["solved"]).rename(columns={"runs": "n"})
     rows = axis.picture.add(points, series=points["algorithm"], x=points["alpha"])
-    for name, look in COMMITTEE.items():
+    for name, look in SOLVERS.items():
         own = points["algorithm"] == name
         if own.any():
             axis.points(points[own], rows[own], look, "alpha", bars=clipped_bars(points[own]))
@@ -110,7 +115,7 @@ def _caption(data: pd.DataFrame) -> str:
     return (
         "Figure s6. Statements of the text that have no figure there. (a) Entropy of the solutions of a tree committee, by "
         f"belief propagation{line}{marks}. (b) Fraction of the training sets on which belief "
-        "propagation converges. (c) Fraction of the training sets that five algorithms solve, against the load; dotted: one half. (d) "
+        "propagation converges. (c) Fraction of the training sets that algorithms solve, against the load; dotted: one half. (d) "
         "Local entropy around the solutions of eLAL against its number of replicas; dashed lines are other algorithms on "
         "the same training sets, with their standard errors."
     )
@@ -133,7 +138,8 @@ def _settings(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str
         "(a)": f"K = {volume['units'].iloc[0]} units, N = {volume['N'].iloc[0]}; mean and standard error over those of the "
         f"{volume['sample'].nunique()} training sets on which it converges",
         "(c)": f"K = {capacities['units'].iloc[0]}, N = {capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training "
-        f"sets at each α{limits}, schedules of figure 4",
+        f"sets at each α{limits}, schedules of figure 4; LAL divides each unit by its norm after every mini-batch, or leaves "
+        "the norms free, as the text describes the rule",
         "error bars in (b) and (c)": BINOMIAL,
         "(d)": f"at distance D = {_nearest(replicas):g}, K = {replicas['units'].iloc[0]}, α = "
         f"{replicas['alpha'].iloc[0]:.3g}; means over training sets ({runs or 'none'}){dashed}",

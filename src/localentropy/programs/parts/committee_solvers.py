@@ -84,19 +84,25 @@ class Focusing(Solver, FocusingOptions):
     solver: Literal["focusing_bp"]
 
 
-class LeastAction(Solver):
-    """The least-action rule."""
+class Rule(Solver):
+    """Options that least-action rules share."""
 
-    solver: Literal["least_action"]
     learning_rate: float = given(quantities.RATE_OF_RULE, "step size η (T)")
     batch: int = given(quantities.BATCH, "patterns in a mini-batch (T)")
     epochs: int = given(quantities.EPOCHS, "most epochs (C)")
 
 
-class EntropicLeastAction(LeastAction):
+class LeastAction(Rule):
+    """The least-action rule."""
+
+    solver: Literal["least_action"]
+    renormalise: bool = Field(description="divide each unit by its norm after every mini-batch (C)")
+
+
+class EntropicLeastAction(Rule):
     """The least-action rule on coupled replicas."""
 
-    solver: Literal["entropic_least_action"]  # type: ignore[assignment]
+    solver: Literal["entropic_least_action"]
     replicas: int = given(quantities.REPLICAS_OF_RULE, "replicas y (T)")
     coupling: float = given(quantities.COUPLING, "coupling λ of the first epoch (T)")
     coupling_growth: float = given(quantities.COUPLING_GROWTH, "λ is multiplied by 1 + this after each epoch (T)")

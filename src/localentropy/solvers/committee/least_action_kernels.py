@@ -61,7 +61,9 @@ def normalise(weights: np.ndarray) -> None:
 
 
 @kernel(fastmath=FUSED)
-def epoch(patterns: np.ndarray, order: np.ndarray, batch: int, learning_rate: float, weights: np.ndarray) -> int:
+def epoch(
+    patterns: np.ndarray, order: np.ndarray, batch: int, learning_rate: float, renormalise: bool, weights: np.ndarray
+) -> int:
     """One epoch of the least-action rule, then the number of errors.
 
     Args:
@@ -69,13 +71,15 @@ def epoch(patterns: np.ndarray, order: np.ndarray, batch: int, learning_rate: fl
         order: of the patterns in this epoch, [P].
         batch: patterns in a mini-batch; the last one may be shorter.
         learning_rate: η.
+        renormalise: whether each unit is divided by its norm after every mini-batch.
         weights: float64, [K, inputs_per_unit]; updated.
     """
     P = order.size
     fields, unit_of = np.empty(weights.shape[0]), np.empty(min(batch, P), np.int64)
     for start in range(0, P, batch):
         correct(patterns, order[start : start + batch], learning_rate, weights, fields, unit_of)
-        normalise(weights)
+        if renormalise:
+            normalise(weights)
     return errors_of(patterns, weights)
 
 
