@@ -73,8 +73,10 @@ def _capacities(axis: Panel, table: pd.DataFrame) -> None:
         if own.any():
             axis.points(points[own], rows[own], look, "alpha", bars=clipped_bars(points[own]))
     axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
-    axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
-    axis.legend(*axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.5, 0.66))  # between LAL and fBP
+    low, high = axis.get_xlim()
+    wide = low + 1.8 * (high - low)  # room for the legend
+    axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", xlim=(low, wide), ylim=(-0.05, 1.05))
+    axis.legend(*axis.get_legend_handles_labels(), loc="upper right")
 
 
 def _replicas(axis: Panel, replicas: pd.DataFrame, others: pd.DataFrame) -> None:

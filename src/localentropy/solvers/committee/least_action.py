@@ -31,9 +31,9 @@ def committee_least_action(
     weights are uniform in [−1, 1] and then normalised. The run ends after the first epoch without errors.
 
     Source: `shaping`, "LAL" and Methods. The default η is that of random patterns at N = 999, K = 9, P = 1000, which
-    take 76 ± 15 epochs there. The text says that the initial weights are normalised, and nothing of later ones. With units
-    divided by their norms after every mini-batch, the number of epochs is the printed one. Without, the weights grow,
-    so the steps become small beside them: runs take fewer epochs, and solve larger loads.
+    take 76 ± 15 epochs there. The text says that the initial weights are normalised, and nothing of later ones. With
+    units divided by their norms after every mini-batch, the number of epochs is the printed one. Without, the weights
+    grow, so the steps become small beside them: runs take fewer epochs, and solve larger loads.
 
     Args:
         instance: ±1 patterns, a tree or a fully connected machine.
