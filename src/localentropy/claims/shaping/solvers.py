@@ -107,9 +107,9 @@ def least_action_is_almost_as_high(capacities: pd.DataFrame) -> Finding:
 def _solved(capacities: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Runs of each algorithm and α, how many are solved; and the reading of LAL that solves most.
 
-    The section on LAL describes the rule without a normalisation, and the printed numbers of epochs ask for one. The text
-    does not say with which the capacity was found. So the claims judge the better one. This rule was chosen after a trial
-    with both was seen.
+    The section on LAL describes the rule without a normalisation, and the printed numbers of epochs ask for one. The
+    text does not say with which the capacity was found. So the claims judge the better one. This rule was chosen after
+    a trial with both was seen.
     """
     runs = capacities.groupby(["algorithm", "alpha"])["solved"].agg(["sum", "size", "mean"])
     present = runs.index.get_level_values("algorithm")
