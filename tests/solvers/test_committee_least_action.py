@@ -106,7 +106,7 @@ def test_free_norms_solve_loads_that_fixed_norms_do_not():
     assert free.solved and not fixed.solved
     np.testing.assert_allclose(np.linalg.norm(free.weights, axis=1), 1.0, rtol=1e-12)
     with pytest.raises(DomainError, match=r"^renormalise = 'no': allowed are True and False"):
-        committee_least_action(instance, seed=0, renormalise="no")
+        committee_least_action(instance, seed=0, renormalise="no")  # type: ignore[arg-type]
 
 
 def test_what_is_not_solved_ends_with_the_fewest_errors():
