@@ -13,8 +13,8 @@
 # %% [markdown]
 # # A first look
 #
-# This notebook makes two figures of the main paper with the functions of the library. Figure 3 is theory. Figure 6
-# trains networks on real data. The sizes are those of the smoke scale, so the whole notebook takes a minute.
+# This notebook makes two figures of the main paper with the functions of the library. Figure 3 is theory. In figure 6
+# networks are trained on real data. The sizes are those of the smoke scale, so the whole notebook takes a minute.
 
 # %%
 from pathlib import Path

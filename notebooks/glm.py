@@ -58,8 +58,8 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# The lines of Bayes and of the logistic loss cannot be told apart by eye. The logistic loss is worse by less than 0.1
-# %.
+# The lines of Bayes and of the logistic loss cannot be told apart by eye. The error of the logistic loss is less than
+# 0.1 % larger.
 
 # %%
 rows = []
@@ -120,9 +120,9 @@ plt.show()
 # ## Learning at a temperature
 #
 # A binary student may also be drawn at a temperature $T$: with a probability proportional to $e^{-E/T}$, where $E$ is
-# its number of training errors. Up to the blue line it can be in a state other than the teacher. Where the dashed line
-# is below this line, the student is frozen in a glass above the dashed line: it keeps the state of entropy 0. The glass
-# ends at the circle. The talk quotes 1.63 for it.
+# its number of training errors. Up to the blue line it can be in a state other than the teacher. The entropy of this
+# state is 0 on the dashed line. Above the dashed line, up to the blue one, the student is frozen in a glass: it keeps
+# the state of entropy 0. The glass ends at the circle, for which the talk quotes 1.63.
 
 # %% alt="Load against temperature: lines of equal free entropies, of the end of the other state, and of entropy 0."
 temperatures = np.linspace(0.0, 0.5, 21)

@@ -93,8 +93,8 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# A typical solution of margin 0 has no neighbours. A typical solution of margin 0.1 has no neighbours of that margin.
-# At even smaller distances the replica-symmetric solution ends, and the library does not return a number.
+# Close to a typical solution of margin 0 there are no other solutions. Close to a typical solution of margin 0.1 there
+# are none of this margin. At even smaller distances the replica-symmetric solution ends, and the table has no number.
 
 # %%
 for margin in (0.0, 0.1):
@@ -153,7 +153,7 @@ thresholds([TreeCommittee(activation=activation) for activation in activations])
 # ## What an algorithm finds
 #
 # Focusing belief propagation looks for solutions with many others around them. Belief propagation in a field counts
-# those others, on the same instance. Their number is close to that around the solutions of largest margin, although the
+# these others, on the same instance. Their number is close to that around the solutions of largest margin, although the
 # algorithm did not look for a margin. One instance proves little. This one has more solutions than the mean, and this
 # is most of the difference at large distance.
 

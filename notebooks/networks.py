@@ -45,9 +45,9 @@ sigmas = [0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0]
 # %% [markdown]
 # ## A committee of nine perceptrons
 #
-# Each unit sees its own ninth of the inputs, and the majority of their signs is the answer. Focusing belief propagation
-# is deterministic. Gradient descent finds another solution from every start. Each unit has its own inputs, so units
-# cannot be permuted, and the overlap needs no alignment.
+# Each unit sees its own ninth of the inputs, and the majority of the units' signs is the answer. Focusing belief
+# propagation is deterministic. Gradient descent finds another solution from every start. Each unit has its own inputs,
+# so units cannot be permuted, and the overlap needs no alignment.
 
 # %%
 machine = tree_committee(D=60, P=300, N=306, K=9, seed=0)
@@ -127,9 +127,9 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# Batch norm is folded into the convolutions. Norms are moved up through the layers. The channels of one network are
-# permuted to match those of the other. The same is done with untrained networks. They show how much of the overlap
-# comes from the matching.
+# Batch norm is folded into the convolutions. The norms of the filters are moved to the next layers, up to the outputs.
+# The channels of one network are permuted to match those of the other. The same is done with untrained networks, which
+# show how much of the overlap comes from the matching.
 
 # %%
 networks = {"untrained": start} | {name: result.cnn for name, result in trained.items()}

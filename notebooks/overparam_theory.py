@@ -43,11 +43,11 @@ alpha_T = 3.0
 # per weight, is in the replica-symmetric ansatz
 #
 # $$\phi=-\frac{1}{2}\hat q(1-q)+\frac{D}{N}\left[\frac{1}{2}(\hat pp+\hat p_dp_d)-\hat rr\right]
-# +G_{SS}(\hat q)+\frac{D}{N}\,G_{SE}(q,\hat p,\hat p_d,\hat r)+\alpha\,G_E(q,p,p_d,r),$$
+# +G_{SS}(\hat q)+\frac{D}{N}\,G_{SE}(q,\hat p,\hat p_d,\hat r)+\alpha\,G_E(q,p,p_d,r).$$
 #
 # It is stationary in eight order parameters: the overlaps of two students ($q$), of their projections ($p$, $p_d$), and
-# of a projection with the teacher ($r$), and their four conjugates. The library contains only this function. The
-# equations come from automatic differentiation.
+# of a projection with the teacher ($r$), and their four conjugates. The library has this function in other coordinates,
+# and automatic differentiation gives the saddle-point equations.
 
 # %%
 solution = typical(RandomFeatures(alpha_T=alpha_T, inv_alpha=2.0, margin=0.0))

@@ -13,8 +13,8 @@
 # %% [markdown]
 # # A model of your own
 #
-# A model states what is its own: an energy, an activation, or a covariance. This notebook states an energy, and draws
-# what the theory then knows about it. The page `docs/own_model.md` has one example of each.
+# A model of your own states an energy, an activation, or a covariance. This notebook states an energy, and draws what
+# the theory says about it. The page `docs/own_model.md` has examples of all three.
 
 # %%
 import math
@@ -28,7 +28,8 @@ from localentropy.theory import Perceptron, Steps, SymmetricPerceptron, alpha_c,
 # %% [markdown]
 # ## A window of stabilities
 #
-# A stability must lie between 0 and a largest value. An energy that is constant between edges is a class of six lines.
+# A stability must lie between 0 and a largest value. An energy that is constant between edges is a class of a few
+# lines.
 
 
 # %%
@@ -46,7 +47,7 @@ class Window(Steps):
 
 
 # %% [markdown]
-# The wider the window, the more patterns fit. A wide window is the perceptron.
+# The wider the window, the more patterns can be stored. With a wide window the model is the perceptron.
 
 # %%
 widths = np.geomspace(0.3, 6.0, 12)
@@ -54,7 +55,7 @@ capacities = [alpha_c(Perceptron(energy=Window(float(width)))) for width in widt
 perceptron = alpha_c(Perceptron())
 print(f"capacity of the widest window: {capacities[-1]:.6f}, of the perceptron: {perceptron:.6f}")
 
-# %% alt="Capacity against the width of the window: it grows from 0.2 to that of the perceptron, 0.833, a dashed line."
+# %% alt="Capacity against the width of the window: it grows from 0.32 to 0.833, that of the perceptron (dashed)."
 figure, axis = plt.subplots(figsize=(4.5, 3))
 axis.plot(widths, capacities, label="window")
 axis.axhline(perceptron, color="black", linestyle="--", label="perceptron")
@@ -65,8 +66,8 @@ plt.show()
 # %% [markdown]
 # ## The symmetric perceptron
 #
-# Stabilities of both signs are allowed up to a size κ. Such a model comes with the package. Its capacity has a closed
-# form, $\ln 2/(-\ln P(|z| \leq \kappa))$, and the number of its solutions is their mean number.
+# Stabilities of both signs are allowed up to a size κ. This model comes with the package. Its capacity has a closed
+# form, $\ln 2/(-\ln P(|z| \leq \kappa))$, because the typical number of solutions is the mean number.
 
 # %%
 symmetric = SymmetricPerceptron(alpha=1.0, kappa=1.0)
@@ -74,8 +75,8 @@ closed = math.log(2.0) / -math.log(math.erf(math.sqrt(0.5)))
 print(f"capacity {alpha_c(symmetric):.6f}, in closed form {closed:.6f}; entropy {typical(symmetric).entropy:.6f}")
 
 # %% [markdown]
-# Nothing is left next to a typical solution: its Franz–Parisi entropy is negative at small distances. Where the line
-# ends, the replica-symmetric solution ceases to exist.
+# There are no other solutions close to a typical one: the Franz–Parisi entropy is negative at small distances. Where
+# the line ends, the replica-symmetric solution ceases to exist.
 
 # %% alt="Franz–Parisi entropy against distance: negative below 0.018, then rising to the typical entropy at 1/2."
 distances = np.linspace(0.002, 0.5, 60)

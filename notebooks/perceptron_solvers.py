@@ -59,9 +59,9 @@ plt.show()
 # ## Why isolated and dense solutions differ
 #
 # Flip a fraction $d$ of the weights at random. Simulated annealing and Monte Carlo at zero temperature find typical
-# solutions. Around these the error rises like $\sqrt{d}$, because many patterns are barely classified. The other
-# algorithms are more efficient. Around their solutions the error hardly rises. They lie in wide flat regions, and
-# generalize better.
+# solutions. Around these the error rises like $\sqrt{d}$, because many patterns are barely classified. Around the
+# solutions of the other algorithms the error hardly rises. These solutions lie in wide flat regions, and generalize
+# better.
 
 # %% alt="Train error against flipped weights: steep for SA, MCT0 and the theory of typical ones, else nearly flat."
 distances = np.linspace(0.0, 0.1, 21)

@@ -56,10 +56,10 @@ for name, run in runs.items():
 # %% [markdown]
 # ## Local entropy
 #
-# Take all weights at distance D from a solution. What fraction of them are solutions? The log of this fraction, per
-# weight, is the normalised local entropy. Message passing computes it. A higher curve means a wider minimum. At small
-# distances the order is fBP, eLAL, ceSGD-slow, ceSGD-fast, LAL, and LAL is far below the others. From D = 0.1 on the
-# other four are nearly the same. Beyond D = 0.3 LAL is the highest.
+# Take all weights at distance D from a solution. What fraction of them are solutions? The logarithm of this fraction,
+# per weight, is the normalised local entropy. Message passing computes it. A higher curve means a wider minimum. At
+# small distances the order is fBP, eLAL, ceSGD-slow, ceSGD-fast, LAL, and LAL is far below the others. From D = 0.1 on
+# the other four are nearly the same. Beyond D = 0.3 LAL is the highest.
 
 # %% alt="Local entropy against distance for five algorithms: LAL starts far below the others, and ends highest."
 distances = np.array([0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45])
