@@ -80,7 +80,7 @@ def table_text() -> str:
     seed = field_schema(General, ["seed"])
     lines = [_INTRODUCTION, "## General\n", f"Set in `{_GENERAL}`.\n", *_HEAD]
     lines.append(f"| `scale` | sizes of everything | one of {', '.join(SCALES)} | `default` |")
-    lines.append("| `run` | name of the run: figures go to `figures/<scale>-<run>/` | letters, digits, `_`, `-`, `.` | |")
+    lines.append("| `run` | name of a run: figures go to `figures/<scale>-<run>` | letters, digits, `_`, `-`, `.` | |")
     lines.append(f"| `seed` | {seed['description']} | {allowed(seed)} | `{general.seed}` |")
     for name, value in general.data.model_dump(mode="json").items():
         lines += _rows(f"data.{name}", field_schema(DataSettings, [name]), f"`{json.dumps(value)}`")
