@@ -72,7 +72,7 @@ plt.show()
 pd.DataFrame({COMMITTEE[name]["label"]: curve.entropy for name, curve in around.items()}, index=distances).round(4)
 
 # %% [markdown]
-# A missing number is a distance where the messages do not converge.
+# If the messages do not converge at a distance, its number is missing. Here they converge at each.
 #
 # Monte Carlo checks the numbers if the fraction is not too small. It draws weights at the distance, and counts the
 # solutions. It gives -inf if no draw was a solution.
