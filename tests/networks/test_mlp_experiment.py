@@ -23,6 +23,7 @@ TINY: dict[str, Any] = {
     "samples": 4,
     "margin": 1.0,
     "learning_rate": 1e-3,
+    "narrow": 100,
     "epochs": 400,
     "random_label_epochs": 20,
     "random_label_learning_rate": 0.01,
@@ -94,6 +95,16 @@ def test_untrained_networks_are_the_same_from_both_starts(adversarial):
 
 def test_wide_networks_have_samples_of_their_own():
     assert table(task=0)["sample"].nunique() == 4
+
+
+def test_the_learning_rate_falls_with_the_width_beyond_narrow_networks():
+    parameters = mlp.Parameters(**TINY | {"learning_rate": 1e-4})
+    rates = {width: parameters.rate_of(width) for width in (12, 100, 400)}
+    assert rates == pytest.approx({width: min(1e-4, 0.1 * width**-1.5) for width in rates}, rel=1e-12)
+    assert rates[400] == pytest.approx(1.25e-5)
+    wide, narrow = (table(task=1, narrow=width, epochs=50) for width in (3, 12))
+    losses = [rows[rows.quantity == "loss"].value.mean() for rows in (wide, narrow)]
+    assert losses[0] > losses[1]  # an eighth of the step, so it is behind
 
 
 def test_the_same_table_again_and_with_checkpoints(adversarial, tmp_path):

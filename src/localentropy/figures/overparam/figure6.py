@@ -170,8 +170,9 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
         "networks": f"{p['hidden_layers']} hidden ReLU layers on 10 principal components; the gain of the initialization "
         "is √2, which keeps the size of the signal through ReLU units",
         "data": f"{p['training_patterns']} training patterns, all 10 000 test patterns",
-        "training": f"square-hinge loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g}, "
-        f"{p['epochs']} epochs or until the loss is below 10⁻⁴ without errors",
+        "training": f"square-hinge loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g} up "
+        f"to width {p['narrow']}, beyond it times ({p['narrow']} / width)^(3/2), {p['epochs']} epochs or until the loss is "
+        "below 10⁻⁴ without errors",
         "networks per point": samples_in_words(data),
         "error bars": "standard error of the mean; of overlaps from a jackknife over networks",
         "overlap in (b)": "weights normalised, where there are three or more solutions; distance per unit, √2 for "

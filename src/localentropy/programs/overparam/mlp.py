@@ -84,7 +84,8 @@ class Parameters(NoiseParameters):
         size=True,
     )
     margin: float = given(quantities.MARGIN_OF_NETWORKS, "margin of the square-hinge loss, in units of the output (C)")
-    learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of full-batch Adam (C)")
+    learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of full-batch Adam up to `narrow` (C)")
+    narrow: int = given(quantities.WIDTH, "the width beyond which Adam's step size falls as its power −3/2 (C)")
     epochs: int = given(quantities.EPOCHS, "most updates by full-batch Adam: fixed (T), how many (C)", size=True)
     random_label_epochs: int = given(
         quantities.EPOCHS, "most epochs of SGD on random labels: fixed (T), how many (C)", size=True
@@ -95,6 +96,10 @@ class Parameters(NoiseParameters):
     def samples_of(self, width: int) -> int:
         """Number of networks of one width."""
         return self.samples if width < self.wide else self.wide_samples
+
+    def rate_of(self, width: int) -> float:
+        """Step size of Adam for one width. Its first steps change all weights alike, and wide networks have more."""
+        return self.learning_rate * min(1.0, self.narrow / width) ** 1.5
 
 
 def tasks(parameters: Parameters) -> list[Task]:
@@ -145,7 +150,7 @@ class _Run(ReluRun[Parameters]):
             self.inputs,
             self.labels,
             margin=self.parameters.margin,
-            learning_rate=self.parameters.learning_rate,
+            learning_rate=self.parameters.rate_of(self.task["width"]),
             epochs=self.parameters.epochs,
             checkpoint=self.checkpoint("adam"),
             report=self.report,
