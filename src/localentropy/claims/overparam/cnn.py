@@ -12,7 +12,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.agreement import to_infinite_size
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.conditions import (
     FEWEST,
@@ -41,6 +40,7 @@ from localentropy.claims.overparam.trained_networks import (
     curvature,
     energy,
     errors_at_least_noise,
+    limit_of,
     of_samples,
     profiles,
 )
@@ -234,7 +234,7 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     conditions, words = [], []
     for optimizer, rows in whole.groupby("optimizer"):
         widths, distance, error = _distances(rows)
-        limit = _limit(widths, distance, error)
+        limit = limit_of(np.sqrt(widths), distance, error)
         name = f"limit of the distance from the start at infinite k, {optimizer}"
         conditions.append(
             above(name, limit.value, 0.0, limit.error, by=3.0, or_open=True).fail_if(
@@ -242,8 +242,9 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
             )
         )
         of_layers = [
-            _limit(*_distances(of_layer)).value
+            limit_of(np.sqrt(own), *points).value
             for _, of_layer in layers[layers["optimizer"] == optimizer].groupby("layer")
+            for own, *points in [_distances(of_layer)]
         ]
         exponent, spread = _exponent(widths, distance, error)
         words.append(
@@ -264,13 +265,6 @@ def _distances(overlaps: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarr
     points = points.iloc[len(points) // 2 :]
     require(len(points) > 2 and points["sem"].notna().all(), "six widths and two networks of each needed")
     return points.index.to_numpy(float), points["mean"].to_numpy(), points["sem"].to_numpy()
-
-
-def _limit(widths: np.ndarray, values: np.ndarray, errors: np.ndarray) -> Mean:
-    """Limit a of a fit a + b k^(−1/2), and its error, which grows with the scatter around the line."""
-    require((errors > 0).all(), "distances without an error")
-    line = to_infinite_size(np.sqrt(widths), values, errors)
-    return Mean(line.value, line.error * np.sqrt(max(1.0, line.chi_squared / line.freedom)), len(widths))
 
 
 def _exponent(widths: np.ndarray, values: np.ndarray, errors: np.ndarray) -> tuple[float, float]:

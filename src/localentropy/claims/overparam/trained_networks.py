@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.agreement import to_infinite_size
 from localentropy.analysis.flatness import radius
 from localentropy.claims.conditions import (
     FEWEST,
@@ -63,6 +64,17 @@ def by_layer(table: pd.DataFrame, quantity: str) -> pd.Series:
     """Mean of a quantity over networks or pairs of them, by layer."""
     rows = table[(table["quantity"] == quantity) & table["layer"].notna()]
     return rows.groupby("layer")["value"].mean()
+
+
+def limit_of(sizes: np.ndarray, values: np.ndarray, errors: np.ndarray) -> Mean:
+    """Limit a of a fit a + b / size, and its error, which grows with the scatter around the line.
+
+    Raises:
+        Untestable: fewer than three sizes, or a value without an error.
+    """
+    require(len(sizes) > 2 and (errors > 0).all(), "three widths or more and two networks of each needed")
+    line = to_infinite_size(sizes, values, errors)
+    return Mean(line.value, line.error * np.sqrt(max(1.0, line.chi_squared / line.freedom)), len(sizes))
 
 
 def profiles(table: pd.DataFrame, name: str = "noise") -> pd.DataFrame:
