@@ -94,7 +94,7 @@ def test_training_subset_is_balanced_and_depends_on_official_positions_only():
     assert (np.diff(chosen) > 0).all()
     assert sorted(labels[chosen].tolist()) == [-1] * 250 + [1] * 250
     np.testing.assert_array_equal(chosen, dress_coat.training_subset(labels, indices))
-    assert set(chosen) != set(dress_coat.training_subset(labels, indices, seed=1))
+    assert set(chosen) != set(dress_coat.training_subset(labels, indices, number=1))
     fewer = np.sort(np.concatenate([chosen, np.setdiff1d(np.arange(900), chosen)[::2]]))
     np.testing.assert_array_equal(
         indices[fewer][dress_coat.training_subset(labels[fewer], indices[fewer])], indices[chosen]
@@ -120,7 +120,7 @@ def test_shuffle_keeps_every_marginal_and_loses_correlations():
     assert mean_correlation(pixels) > 0.5
     assert mean_correlation(shuffled) < 0.06  # 0.036 for independent pixels
     assert shuffled.tobytes() == dress_coat.shuffle_pixels(pixels).tobytes()
-    assert shuffled.tobytes() != dress_coat.shuffle_pixels(pixels, seed=1).tobytes()
+    assert shuffled.tobytes() != dress_coat.shuffle_pixels(pixels, number=1).tobytes()
 
 
 def test_keys_are_fixed_for_ever():

@@ -49,14 +49,14 @@ def test_completeness():
     assert not part.is_complete
     assert part.summary() == "cifar10 (part): 6 training, 4 test examples"
     part.require(train=6, test=4)
-    assert example("dress_coat", 500, 677).is_complete
+    assert example("dress_coat", 3927, 677).is_complete
 
 
 def test_too_few_examples(refused):
     with refused("cifar10", "found 6 training", "expected 7", "data.source: mirror or download"):
         example("cifar10").require(train=7)
     with refused("found 677 test examples in this set", "expected 678; ask for fewer"):
-        example("dress_coat", 500, 677).require(test=678)
+        example("dress_coat", 3927, 677).require(test=678)
 
 
 def test_truncated_file(tmp_path, refused):

@@ -73,7 +73,7 @@ IMAGES: dict[str, Any] = SIZES | {
     "samples": 1,
     "algorithms": {"lal": LAL | {"learning_rate": 1e-4}, "tired": LAL | {"learning_rate": 1e-4, "epochs": 1}},
 }
-DATA = {name: DATA_DIR / "embedded" / f"{name}.npz" for name in ("dress_coat", "dress_coat_shuffled")}
+DATA = {name: DATA_DIR / "embedded" / f"{name}.npz" for name in ("dress_coat",)}
 NAME = "shaping/solutions"
 
 

@@ -95,17 +95,8 @@ def _mnist_parity(name: str, raw: RawImages) -> Dataset:
 def _dress_coat(name: str, raw: RawImages) -> Dataset:
     pixels, labels, indices = dress_coat.binarize(raw.train_images, raw.train_labels)
     train = Split(pixels, labels, indices.astype(np.int32))
-    train = train.take(dress_coat.training_subset(labels, indices))
     pixels, labels, indices = dress_coat.binarize(raw.test_images, raw.test_labels)
     return Dataset(name, train, Split(pixels, labels, indices.astype(np.int32)))
-
-
-def _dress_coat_shuffled(name: str, raw: RawImages) -> Dataset:
-    """No test examples: after the shuffle a test set has no meaning."""
-    original = _dress_coat(name, raw)
-    pixels = dress_coat.shuffle_pixels(original.train.inputs)
-    train = Split(pixels, original.train.labels, original.train.source_indices)
-    return Dataset(name, train, original.test.take(np.zeros(0, np.int64)))
 
 
 RAW_DATASETS = {
@@ -114,7 +105,6 @@ RAW_DATASETS = {
     "cifar10": "cifar10",
     "mnist_parity": "mnist",
     "dress_coat": "fashion_mnist",
-    "dress_coat_shuffled": "fashion_mnist",
 }
 BUILDERS: dict[str, Callable[[str, RawImages], Dataset]] = {
     "mnist": _images,
@@ -122,7 +112,6 @@ BUILDERS: dict[str, Callable[[str, RawImages], Dataset]] = {
     "cifar10": _images,
     "mnist_parity": _mnist_parity,
     "dress_coat": _dress_coat,
-    "dress_coat_shuffled": _dress_coat_shuffled,
 }
 
 

@@ -50,8 +50,7 @@ LAYOUTS = {
     "fashion_mnist": Layout((28, 28), "uint8", DIGITS, 60_000, 10_000),
     "cifar10": Layout((3, 32, 32), "uint8", DIGITS, 50_000, 10_000),
     "mnist_parity": Layout((10,), "float32", PARITY, 60_000, 10_000),
-    "dress_coat": Layout((784,), "int8", PARITY, 500, 677, packed=True),
-    "dress_coat_shuffled": Layout((784,), "int8", PARITY, 500, 0, packed=True),
+    "dress_coat": Layout((784,), "int8", PARITY, 3927, 677, packed=True),
 }
 
 

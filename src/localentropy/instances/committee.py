@@ -8,13 +8,14 @@ connected machine every ξ_l is the whole pattern.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import require_integer, require_reals, shown
-from localentropy.data.prepared import LAYOUTS, Dataset, Split
+from localentropy.arguments import require_flag, require_integer, require_reals, shown
+from localentropy.data import dress_coat
+from localentropy.data.prepared import Dataset, Split
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, hidden_manifold, random_patterns
 from localentropy.numerics.activations import Activation
@@ -318,21 +319,24 @@ def random_full_committee(N: int, P: int, K: int, seed: int) -> FullCommittee:
     return FullCommittee(random_patterns(N=N, P=P, seed=seed), K)
 
 
-def dress_coat_committee(dataset: Dataset, units: int) -> FullCommittee:
+def dress_coat_committee(dataset: Dataset, units: int, *, number: int = 0, shuffled: bool = False) -> FullCommittee:
     """Dress against coat of Fashion-MNIST for a fully connected machine (`shaping`, Numerical Studies and figure 6).
 
-    The test set is the one of the data set: all images of the official test file that pass the filter. The shuffled
-    data set has none.
+    A training set has 250 images of each class (`localentropy.data.dress_coat.training_subset`). The test set is that
+    of the data set: all images of the official test file that pass the filter. Shuffled pixels have none.
 
     Args:
-        dataset: prepared data set dress_coat or dress_coat_shuffled (`localentropy.data.prepared.load`).
+        dataset: prepared data set dress_coat (`localentropy.data.prepared.load`).
         units: K.
+        number: which training set.
+        shuffled: whether each pixel of the training set is permuted across its images
+            (`localentropy.data.dress_coat.shuffle_pixels`).
 
     Returns:
-        The training set of the machine, and the test set if the data set has one.
+        The training set of the machine, and the test set if the pixels are not shuffled.
 
     Raises:
-        DomainError: another data set, K even.
+        DomainError: another data set, K even, a wrong number or flag.
 
     Example:
         >>> from localentropy.data.embedded import read_embedded
@@ -341,15 +345,15 @@ def dress_coat_committee(dataset: Dataset, units: int) -> FullCommittee:
         >>> dress_coat_committee(read_embedded("dress_coat", DATA_DIR), units=9).inputs_per_unit
         784
     """
-    allowed = [name for name, layout in LAYOUTS.items() if layout.packed]
     if not isinstance(dataset, Dataset):
-        raise DomainError(
-            f"dataset = {type(dataset).__name__} object: allowed is a prepared one, {' or '.join(allowed)}"
-        )
-    if dataset.name not in allowed:
-        raise DomainError(f"dataset = {dataset.name}: allowed are those of ±1 inputs: {', '.join(allowed)}")
-    test = _labelled(dataset.test) if len(dataset.test) else None
-    return FullCommittee(_labelled(dataset.train), units, test)
+        raise DomainError(f"dataset = {type(dataset).__name__} object: allowed is a prepared one, dress_coat")
+    if dataset.name != "dress_coat":
+        raise DomainError(f"dataset = {dataset.name}: allowed is dress_coat")
+    number, shuffled = require_integer("number", number, 0), require_flag("shuffled", shuffled)
+    split = dataset.train.take(dress_coat.training_subset(dataset.train.labels, dataset.train.source_indices, number))
+    if shuffled:
+        split = replace(split, inputs=dress_coat.shuffle_pixels(split.inputs, number))
+    return FullCommittee(_labelled(split), units, None if shuffled else _labelled(dataset.test))
 
 
 def _labelled(split: Split) -> Instance:

@@ -5,7 +5,7 @@ Table: one row for each run.
 | column | |
 |---|---|
 | algorithm | its name in the configuration |
-| sample | number of the training set; on images, of the run |
+| sample | number of the training set |
 | units, P, N, alpha | K, patterns, weights of all units; alpha = P/N of these sizes |
 | solved | 1 if the weights make no error on the training set, else 0 |
 | train_error, test_error | of the weights; random patterns and shuffled images have no test error |
@@ -36,7 +36,7 @@ class Parameters(ExperimentParameters):
     algorithms: dict[Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$")], AnySolver] = Field(
         min_length=1, description="name in the table → solver and options"
     )
-    samples: int = given(quantities.RUNS, "training sets; on images, runs", size=True)
+    samples: int = given(quantities.RUNS, "training sets", size=True)
 
     def modules(self) -> list[str]:
         """The solvers of the configuration. A table does not depend on the others."""
@@ -69,7 +69,7 @@ class Dresses(Parameters, Images):
 class ShuffledDresses(Parameters, Images):
     """Runs on images with shuffled pixels."""
 
-    DATASETS = ("dress_coat_shuffled",)
+    DATASETS = ("dress_coat",)
     data: Literal["dress_coat_shuffled"] = Field(description="the training set")
 
 

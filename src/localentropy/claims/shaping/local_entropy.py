@@ -23,7 +23,6 @@ from localentropy.claims.conditions import (
     mean_of,
     numbers,
     require,
-    scored,
     smallest,
     welch,
 )
@@ -111,37 +110,45 @@ def shuffled_pixels_shrink_volumes(
     """Volumes around solutions of the shuffled set are slightly smaller; eLAL loses slightly more than ceSGD.
 
     The text calls both losses slight. They are measured against what separates the algorithms without shuffling. A
-    sample is a run here and not a training set, so nothing is paired.
+    sample is one training set, with its pixels as they are or shuffled, so losses are paired.
     """
     at = SMALL[0]
     sets = [_at(_measured(table), at) for table in (fashion_local_entropy, shuffled_local_entropy)]
-    losses, errors = {}, {}
     others = [name for name in COMMITTEE_NAMES if name not in ("fbp", "elal")]
-    for name in ("elal", *others):
-        values = [around.loc[around["algorithm"] == name, "entropy"] for around in sets]
-        require(min(map(len, values)) >= FEWEST, f"{COMMITTEE_NAMES[name]}: fewer than {FEWEST} solutions of a set")
-        losses[name] = float(values[0].mean() - values[1].mean())
-        errors[name] = float(np.hypot(values[0].sem(), values[1].sem()))
-    more = losses["elal"] - 0.5 * (losses["ce_slow"] + losses["ce_fast"])
-    error = float(np.hypot(errors["elal"], 0.5 * np.hypot(errors["ce_slow"], errors["ce_fast"])))
-    before, after = (around.groupby("algorithm")["entropy"].mean() for around in sets)
+    before, after = (around.set_index(["algorithm", "sample"])["entropy"] for around in sets)
+    lost = (before - after).dropna().unstack("algorithm")
+    losses = {name: mean_of(lost[name].dropna()) for name in ("elal", *others) if name in lost}
+    few = min((mean.samples for mean in losses.values()), default=0)
+    require(
+        len(losses) == 4 and few >= FEWEST, f"fewer than {FEWEST} training sets with solutions of each, also shuffled"
+    )
+    more = mean_of((lost["elal"] - 0.5 * (lost["ce_slow"] + lost["ce_fast"])).dropna())
+    require(more.samples >= FEWEST, f"fewer than {FEWEST} training sets that eLAL and ceSGD solve, also shuffled")
+    before, after = (around.groupby(level="algorithm").mean() for around in (before, after))
     separated = float(before[list(losses)].max() - before[list(losses)].min())
-    told = ", ".join(f"{COMMITTEE_NAMES[name]} {losses[name]:.2g} ± {errors[name]:.1g}" for name in losses)
+    told = ", ".join(f"{COMMITTEE_NAMES[name]} {loss.value:.2g} ± {loss.error:.1g}" for name, loss in losses.items())
     ranks = " > ".join(COMMITTEE_NAMES[str(name)] for name in after.sort_values(ascending=False).index)
     loss = f"loss of V₁ at D = {at:g} by shuffling"
     return all_of(
         # That of eLAL follows from these and the next one.
-        *(scored(f"{loss}, {COMMITTEE_NAMES[name]}, in SE", losses[name] / errors[name]) for name in others),
-        scored(f"{loss}, eLAL minus ceSGD, in SE", more / error),
+        *(
+            larger(f"normal score of the {loss}, {COMMITTEE_NAMES[name]}", losses[name], or_open=True)
+            for name in others
+        ),
+        larger(f"normal score of the {loss}, eLAL minus ceSGD", more, or_open=True),
         below(
             f"{loss}, eLAL minus ceSGD, in parts of the range of V₁",
-            more / separated,
+            more.value / separated,
             SLIGHT,
-            error / separated,
+            more.error / separated,
             by=2.0,
             or_open=True,
         ),
-        below(f"median {loss}, in parts of the range of V₁", np.median(list(losses.values())) / separated, SLIGHT),
+        below(
+            f"median {loss}, in parts of the range of V₁",
+            np.median([each.value for each in losses.values()]) / separated,
+            SLIGHT,
+        ),
         detail=f"losses: {told}; range without shuffling {separated:.2g}; on the shuffled set {ranks}",
     )
 
@@ -159,29 +166,32 @@ def volumes_correlate_with_test_error(fashion_local_entropy: pd.DataFrame, fashi
 def wider_minima_generalize_better(fashion_local_entropy: pd.DataFrame, fashion_solutions: pd.DataFrame) -> Finding:
     """In the order of their mean V₁ the algorithms' test errors rise: no neighbours are clearly reversed.
 
-    The widest must err less than the narrowest by two standard errors, and no algorithm more than the next one.
+    The widest must err less than the narrowest by two standard errors, and no algorithm more than the next one. A
+    sample is one training set, so differences are paired.
     """
     runs = _with_test_errors(fashion_local_entropy, fashion_solutions)
     order = runs.groupby("algorithm")["entropy"].mean().sort_values(ascending=False).index
     solved = fashion_solutions[fashion_solutions["solved"] == 1]
     errors = [solved.loc[solved["algorithm"] == name, "test_error"] for name in order]
-    reversed_by = [welch(mean_of(first), mean_of(second)) for first, second in pairwise(errors)]
+    gaps = {pair: paired_differences(solved, "test_error", *pair) for pair in [*pairwise(order), (order[0], order[-1])]}
+    require(min(map(len, gaps.values())) >= FEWEST, f"fewer than {FEWEST} training sets that two neighbours solve")
+    *reversed_by, widest = (mean_of(gap) for gap in gaps.values())
+    steps = ", ".join(f"{mean.value:+.4f} ± {mean.error:.4f}" for mean in reversed_by)
     told = ", ".join(
         f"{COMMITTEE_NAMES[name]} {own.mean():.4f} ± {own.sem():.4f}" for name, own in zip(order, errors, strict=True)
     )
     return all_of(
         below(
             "largest normal score of an algorithm's test error above that of the next narrower",
-            largest(reversed_by),
+            largest(map(welch, reversed_by)),
             2.0,
         ),
         larger(
             "normal score of the test error, narrowest minima less widest",
-            mean_of(errors[-1]),
-            mean_of(errors[0]),
+            widest._replace(value=-widest.value),
             or_open=True,
         ),
-        detail=f"from the widest minima to the narrowest: {told}",
+        detail=f"from the widest minima to the narrowest: {told}; one less the next, paired: {steps}",
     )
 
 
@@ -189,15 +199,14 @@ def slower_growth_widens_minima(tree_local_entropy: pd.DataFrame, fashion_local_
     """ceSGD-slow has more solutions around it than ceSGD-fast, on random patterns and on images."""
     random = _gaps(_measured(tree_local_entropy), "ce_slow", "ce_fast", NEAREST)
     require(len(random) >= FEWEST, f"random patterns: fewer than {FEWEST} training sets with both")
-    around = _at(_measured(fashion_local_entropy), NEAREST)
-    images = [around.loc[around["algorithm"] == name, "entropy"] for name in ("ce_slow", "ce_fast")]
-    require(min(map(len, images)) >= FEWEST, f"images: fewer than {FEWEST} solutions of both")
+    images = _gaps(_measured(fashion_local_entropy), "ce_slow", "ce_fast", NEAREST)
+    require(len(images) >= FEWEST, f"images: fewer than {FEWEST} training sets with both")
     wider = f"normal score of V₁ at D = {NEAREST:g} of ceSGD-slow less ceSGD-fast"
     return all_of(
         larger(f"{wider}, random patterns", mean_of(random), or_open=True),
-        larger(f"{wider}, images", *map(mean_of, images), or_open=True),
+        larger(f"{wider}, images", mean_of(images), or_open=True),
         detail=f"random patterns {random.mean():.4f} ± {random.sem():.4f} ({len(random)} sets); images "
-        f"{images[0].mean() - images[1].mean():.5f} ({len(images[0])} and {len(images[1])} runs)",
+        f"{images.mean():.5f} ± {images.sem():.5f} ({len(images)} sets)",
     )
 
 

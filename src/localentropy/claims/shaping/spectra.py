@@ -170,5 +170,5 @@ def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_
         # Where no correlation is seen, the claim fails if a clear one would be.
         at_least("ρ + 2 SE", rho + 2 * error, CLEAR),
         detail=f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}; without LAL {without:+.2f} ± {spread:.2f}; over "
-        f"the runs of one algorithm {within}. The errors take runs of one algorithm as independent points",
+        f"the runs of one algorithm {within}. The errors take runs as independent points",
     )

@@ -92,6 +92,14 @@ def image_set(local_entropy: pd.DataFrame, solutions: pd.DataFrame) -> str:
     )
 
 
+def training_sets(solutions: pd.DataFrame) -> str:
+    """The words on how many training sets there are, and what they share."""
+    return (
+        f"one of each algorithm on each of {solutions['sample'].nunique()} training sets, with 250 of the 344 dresses and 250 "
+        "of the 3583 coats"
+    )
+
+
 def fewer_runs(solutions: pd.DataFrame, scale: str) -> dict[str, str]:
     """The setting on a size below the paper's 50 runs."""
     runs = solutions.groupby("algorithm").size().min()

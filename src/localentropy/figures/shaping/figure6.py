@@ -13,6 +13,7 @@ from localentropy.figures.shaping.dress_coat import (
     draw_panels,
     fewer_runs,
     image_set,
+    training_sets,
     with_curvature,
 )
 from localentropy.figures.shaping.local_entropies import counts, not_converged
@@ -35,12 +36,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     settings = {
         "model": image_set(entropies, solutions),
-        "runs": f"from different starts on one training set; solved: {counts(solutions)}",
+        "runs": f"{training_sets(solutions)}; solved: {counts(solutions)}",
         "local entropy in (a)": "normalised, by expectation propagation; mean and standard error over the first "
-        f"{entropies['sample'].nunique()} runs. {not_converged(entropies, 'Expectation propagation')}",
+        f"{entropies['sample'].nunique()} training sets. {not_converged(entropies, 'Expectation propagation')}",
         "Hessian in (b)": correlations(solved["test_error"], spectra),
         "mean test errors": means,
-        "chosen here": "D = (1 − S)/2, the distances, which images the training set has, the output function tanh of the "
+        "chosen here": "D = (1 − S)/2, the distances, which images the training sets have, the output function tanh of the "
         "square error",
         **fewer_runs(solutions, scale),
         **nothing_drawn(figure.data, "ab"),

@@ -8,7 +8,14 @@ import pandas as pd
 
 from localentropy.figures.algorithms import COMMITTEE, nothing_drawn, of_committees
 from localentropy.figures.drawing import Drawing, in_style
-from localentropy.figures.shaping.dress_coat import correlations, draw_panels, fewer_runs, image_set, with_curvature
+from localentropy.figures.shaping.dress_coat import (
+    correlations,
+    draw_panels,
+    fewer_runs,
+    image_set,
+    training_sets,
+    with_curvature,
+)
 from localentropy.figures.shaping.local_entropies import counts, draw_entropies, entropy_points, not_converged
 
 PROBABILITY = 0.1
@@ -48,13 +55,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     )
     settings = {
         "model": image_set(entropies, solutions),
-        "solved": counts(solutions),
+        "runs": f"{training_sets(solutions)}; solved: {counts(solutions)}",
         "local entropy in (a)": "normalised; mean and standard error over the first "
-        f"{entropies['sample'].nunique()} runs. {not_converged(entropies, 'Expectation propagation')}",
+        f"{entropies['sample'].nunique()} training sets. {not_converged(entropies, 'Expectation propagation')}",
         "noise in (b)": f"each pixel is drawn again with probability {probability:g} from its values in the training set",
         "Hessian in (b)": correlations(rates, spectra),
         **({"train errors of unsolved runs": ours} if ours else {}),
-        "chosen here": "the noise, and the coupling of eLAL: with that of figure 6 its replicas collapse too early",
+        "chosen here": "the noise, and the learning rate of eLAL, by a rule that was fixed before (docs/solvers/committee.md)",
         **fewer_runs(solutions, scale),
         **nothing_drawn(data, "ab"),
     }

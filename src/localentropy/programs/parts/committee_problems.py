@@ -127,22 +127,23 @@ def random_sizes(made: Mapping[str, Any]) -> tuple[int, int]:
 
 
 class Images(Problem):
-    """Dresses and coats, for a machine whose units see all pixels. A sample is a run: there is one training set."""
+    """Dresses and coats, for a machine whose units see all pixels. A sample is a training set of its own."""
 
     data: Literal["dress_coat", "dress_coat_shuffled"] = Field(description="the training set")
 
     def patterns(self) -> list[int]:
-        """All of the dataset."""
-        from localentropy.data.prepared import LAYOUTS
+        """Of a training set."""
+        from localentropy.data.dress_coat import PER_CLASS
 
-        return [LAYOUTS[self.data].train]
+        return [2 * PER_CLASS]
 
     def instance(self, P: int, sample: int, seed: int, data: Mapping[str, Path]) -> Committee:
-        """The whole dataset for every sample."""
+        """A training set of its own for every sample."""
         from localentropy.data.prepared import load
         from localentropy.instances.committee import dress_coat_committee
 
-        return dress_coat_committee(load(data[self.data]), self.units)
+        shuffled = self.data == "dress_coat_shuffled"
+        return dress_coat_committee(load(data["dress_coat"]), self.units, number=sample, shuffled=shuffled)
 
 
 def require_runs(solutions: str, made: Any, samples: int, algorithms: Mapping[str, Iterable[str]]) -> None:
