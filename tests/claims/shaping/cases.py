@@ -35,7 +35,7 @@ CASES: HandMade = {
     "S20": {
         "equal errors": (
             Verdict.NOT_TESTABLE,
-            put("fashion_solutions", "test_error", lambda rows: 0.1 + 0.01 * (-1.0) ** rows["sample"]),
+            put("fashion_solutions", "test_error", lambda rows: 0.1 + 0.01 * (rows["iterations"] % 3)),
         ),
     },
     "S22": {

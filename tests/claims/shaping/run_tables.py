@@ -82,7 +82,8 @@ def fashion_solutions() -> pd.DataFrame:
     epochs = {"elal": (180, 30), "ce_slow": (3550, 50), "ce_fast": (400, 200), "lal": (60, 20)}
     table = _solutions(epochs, 8, {"P": 500, "N": 7056, "alpha": 500 / 7056})
     errors = table["algorithm"].map({"lal": 0.16, "ce_fast": 0.085, "elal": 0.075, "ce_slow": 0.065})
-    return table.assign(test_error=errors + 0.002 * (table["sample"] % 4))
+    luck = 1e-4 * (table["sample"] * errors.rank(method="dense") % 4)  # each algorithm has its own
+    return table.assign(test_error=errors + 0.002 * (table["sample"] % 4) + luck)
 
 
 def fashion_spectra() -> pd.DataFrame:
