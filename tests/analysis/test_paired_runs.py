@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from localentropy.analysis.statistics import paired_differences, spearman
+from localentropy.analysis.statistics import paired_differences, spearman, spearman_over_sets
 from localentropy.errors import DomainError
 
 
@@ -49,3 +49,24 @@ def test_error_of_the_rank_correlation_is_its_spread(correlation: float) -> None
     rhos, errors = np.transpose(found)
     # The spread of 400 values is known to 4 %, the formula to a few per cent.
     assert np.std(rhos) == pytest.approx(np.mean(errors), rel=0.12)
+
+
+@pytest.mark.parametrize("luck", [0.0, 2.0])
+def test_error_over_training_sets_is_the_spread_also_if_runs_share_their_luck(luck: float) -> None:
+    """Four runs on each of twelve sets. Shared luck in both quantities widens the spread, which the formula misses."""
+    stream = np.random.default_rng(3)
+    sets = np.repeat(np.arange(12), 4)
+    found, plain = [], []
+    for _ in range(300):
+        shared = luck * stream.standard_normal((2, 12))[:, sets]
+        x, y = stream.standard_normal((2, 48)) + shared
+        found.append(spearman_over_sets(x, y, sets))
+        plain.append(spearman(x, y)[1])
+    rhos, errors = np.transpose(found)
+    assert np.std(rhos) == pytest.approx(np.mean(errors), rel=0.2)
+    assert (np.std(rhos) > 1.5 * np.mean(plain)) == (luck > 0.0)
+
+
+def test_two_training_sets_are_too_few() -> None:
+    with pytest.raises(DomainError, match="at least 3 of them, got 2"):
+        spearman_over_sets(range(10), range(10), [0] * 5 + [1] * 5)

@@ -16,7 +16,7 @@ import torch
 from localentropy import theory
 from localentropy.analysis.agreement import agreement, to_infinite_size
 from localentropy.analysis.flatness import radius
-from localentropy.analysis.statistics import pair_mean, pooled_score, spearman
+from localentropy.analysis.statistics import pair_mean, pooled_score, spearman, spearman_over_sets
 from localentropy.analysis.thresholds import first_solved, last_half_point, last_solved
 from localentropy.data.embedded import read_embedded
 from localentropy.data.prepared import Dataset, Split
@@ -662,6 +662,14 @@ CALLS: dict[str, Call] = {
     "pair_mean": Call(
         pair_mean,
         {"first": np.array([0, 0, 1]), "second": np.array([1, 2, 2]), "values": np.array([0.1, 0.2, 0.3])},
+    ),
+    "spearman_over_sets": Call(
+        spearman_over_sets,
+        {
+            "x": np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]),
+            "y": np.array([1.0, 3.0, 2.0, 4.0, 6.0, 5.0]),
+            "sets": np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0]),
+        },
     ),
     "spearman": Call(spearman, {"x": np.array([1.0, 2.0, 3.0, 4.0]), "y": np.array([1.0, 3.0, 2.0, 4.0])}),
     "radius": Call(

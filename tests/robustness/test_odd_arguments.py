@@ -88,7 +88,14 @@ SIGNS_OR_CLASSES = {
     ("folded.errors", "labels"), ("train_cnn", "labels"), ("random_flips", "weights"),
 }  # fmt: skip
 """Tensors of the networks that arrays and lists may stand for."""
-MAY_BE_MISSING = {("pair_mean", "values"), ("spearman", "x"), ("spearman", "y"), ("radius", "energy")}
+MAY_BE_MISSING = {
+    ("pair_mean", "values"),
+    ("spearman", "x"),
+    ("spearman", "y"),
+    ("spearman_over_sets", "x"),
+    ("spearman_over_sets", "y"),
+    ("radius", "energy"),
+}
 """Arguments in which numbers may be missing (NaN)."""
 NO_NUMBER: dict[tuple[Any, str], str] = {
     (committee.learning, "units"): "a committee of infinitely many units",

@@ -189,3 +189,36 @@ def spearman(x: ArrayLike, y: ArrayLike) -> tuple[float, float]:
         return math.nan, math.nan
     rho = float(stats.spearmanr(x, y).statistic)
     return rho, float((1.0 - rho**2) * np.sqrt((1.0 + rho**2 / 2.0) / (number - 3)))
+
+
+def spearman_over_sets(x: ArrayLike, y: ArrayLike, sets: ArrayLike) -> tuple[float, float]:
+    """Spearman's rank correlation ρ over all runs, and its standard error by the jackknife over training sets.
+
+    Runs of several algorithms on one training set share its luck, so they are left out together. The error is
+    √((S − 1)/S Σ_s (ρ_s − ρ̄)²), with ρ_s without set s, S the number of sets and ρ̄ the mean of the ρ_s.
+
+    Args:
+        x: one quantity of each run, [runs]; `spearman` says when ρ is missing (NaN). Then its error is, too.
+        y: the other.
+        sets: the number of each run's training set.
+
+    Returns:
+        ρ and its standard error.
+
+    Raises:
+        DomainError: arrays of other shapes, a number out of range, fewer than four runs without a set, fewer than three
+            sets.
+
+    Example:
+        >>> from localentropy.analysis.statistics import spearman_over_sets
+        >>> rho, error = spearman_over_sets([1, 2, 3, 4, 5, 6], [1, 4, 9, 25, 16, 36], sets=[0, 0, 1, 1, 2, 2])
+        >>> round(rho, 6), round(error, 2)
+        (0.942857, 0.11)
+    """
+    x = require_reals("x", x, ("runs",), missing=True)
+    y, own = require_reals("y", y, x.shape, missing=True), require_reals("sets", sets, x.shape)
+    numbers = np.unique(own)
+    if len(numbers) < 3:
+        raise DomainError(f"the error over training sets needs at least 3 of them, got {len(numbers)}")
+    without = np.array([spearman(x[own != number], y[own != number])[0] for number in numbers])
+    return spearman(x, y)[0], float(np.sqrt((len(numbers) - 1) * without.var()))

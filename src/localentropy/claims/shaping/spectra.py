@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.statistics import paired_differences, spearman
+from localentropy.analysis.statistics import paired_differences, spearman, spearman_over_sets
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,
@@ -107,11 +107,10 @@ def volumes_correlate_with_spectra(tree_spectra: pd.DataFrame, tree_local_entrop
     runs = _largest(tree_spectra, WITH_LAL).merge(volumes, on=["algorithm", "sample"])
     counts = runs.groupby("algorithm").size()
     require(len(counts) == len(COMMITTEE_NAMES) and counts.min() >= FEWEST, f"fewer than {FEWEST} runs of an algorithm")
-    rho, error = spearman(runs["value"], runs["entropy"])
+    rho, error = spearman_over_sets(runs["value"], runs["entropy"], runs["sample"])
     return all_of(
         below(f"Spearman's ρ of λ_max and V₁ at D = {NEAREST:g}", rho, -CLEAR, error),
-        detail=f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}. The error takes runs of one algorithm as "
-        "independent points",
+        detail=f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}",
     )
 
 
@@ -147,28 +146,31 @@ def _largest(tree_spectra: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_solutions: pd.DataFrame) -> Finding:
-    """Over the runs of all algorithms, the largest eigenvalue of the Hessian grows with the test error."""
+    """Over the runs of all algorithms, the largest eigenvalue of the Hessian grows with the test error.
+
+    The error is over training sets, of which there was one before. That there should be eight, and that differences are
+    paired over them, was decided after a trial with several sets was seen.
+    """
     largest = fashion_spectra[
         (fashion_spectra["quantity"] == "largest_eigenvalue") & (fashion_spectra["rule"] == PAPER)
     ]
     solved = fashion_solutions[fashion_solutions["solved"] == 1]
     runs = largest.merge(solved[["algorithm", "sample", "test_error"]], on=["algorithm", "sample"])
-    counts = runs.groupby("algorithm").size()
-    enough = len(counts) >= len(COMMITTEE_NAMES) - 1 and counts.min() >= FEWEST
-    require(enough, f"fewer than {FEWEST} runs of an algorithm")
+    common = (runs.groupby("sample").size() == len(COMMITTEE_NAMES) - 1).sum()
+    require(common >= FEWEST, f"fewer than {FEWEST} training sets that all algorithms solve")
     known = runs[["value", "test_error"]].notna().all(axis=None)
     require(known, "a largest eigenvalue or a test error is missing")
-    rho, error = spearman(runs["value"], runs["test_error"])
+    rho, error = spearman_over_sets(runs["value"], runs["test_error"], runs["sample"])
     within = ", ".join(
         f"{COMMITTEE_NAMES[str(name)]} {spearman(own['value'], own['test_error'])[0]:+.2f}"
         for name, own in runs.groupby("algorithm")
     )
     others = runs[runs["algorithm"] != "lal"]
-    without, spread = spearman(others["value"], others["test_error"])
+    without, spread = spearman_over_sets(others["value"], others["test_error"], others["sample"])
     return all_of(
         above("Spearman's ρ of λ_max and test error over all runs", rho, 0.0, error, by=2.0, or_open=True),
         # Where no correlation is seen, the claim fails if a clear one would be.
         at_least("ρ + 2 SE", rho + 2 * error, CLEAR),
         detail=f"{len(runs)} runs at β = {runs['beta'].iloc[0]:.3g}; without LAL {without:+.2f} ± {spread:.2f}; over "
-        f"the runs of one algorithm {within}. The errors take runs as independent points",
+        f"the runs of one algorithm {within}",
     )

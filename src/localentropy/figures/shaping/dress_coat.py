@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from localentropy.analysis.statistics import spearman
+from localentropy.analysis.statistics import spearman_over_sets
 from localentropy.errors import DomainError
 from localentropy.figures.algorithms import COMMITTEE, legend_entries, of_committees
 from localentropy.figures.drawing import letter, panels
@@ -78,7 +78,7 @@ def _correlation(runs: pd.DataFrame) -> str:
     if (runs[["largest_eigenvalue", "rate"]].nunique() == 1).any():
         return "not defined, all runs have the same value"
     try:
-        rho, error = spearman(runs["largest_eigenvalue"], runs["rate"])
+        rho, error = spearman_over_sets(runs["largest_eigenvalue"], runs["rate"], runs["sample"])
     except DomainError:
         return "too few runs"
     return f"{rho:.2f} ± {error:.2f} ({len(runs)} runs)"

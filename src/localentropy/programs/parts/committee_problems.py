@@ -142,8 +142,8 @@ class Images(Problem):
         from localentropy.data.prepared import load
         from localentropy.instances.committee import dress_coat_committee
 
-        shuffled = self.data == "dress_coat_shuffled"
-        return dress_coat_committee(load(data["dress_coat"]), self.units, number=sample, shuffled=shuffled)
+        number, shuffled = seeds.child(seed, "instance", sample=sample), self.data == "dress_coat_shuffled"
+        return dress_coat_committee(load(data["dress_coat"]), self.units, number=number, shuffled=shuffled)
 
 
 def require_runs(solutions: str, made: Any, samples: int, algorithms: Mapping[str, Iterable[str]]) -> None:
