@@ -29,7 +29,10 @@ CASES: HandMade = {
     "S15": {
         "hardly a correlation": (
             Verdict.NOT_TESTABLE,
-            put("fashion_solutions", "test_error", lambda rows: 0.1 + 0.01 * (rows["iterations"] % 7) + rows["test_error"] / 6),
+            put(
+                "fashion_solutions", "test_error",
+                lambda rows: 0.1 + 0.01 * (rows["iterations"] % 7) + rows["test_error"] / 6,
+            ),
         ),
     },
     "S20": {
