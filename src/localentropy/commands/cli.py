@@ -233,6 +233,17 @@ def gallery(
 
 
 @app.command()
+def times(
+    scale: Annotated[str, typer.Option("--scale", help="smoke, default or paper")] = "default",
+) -> None:
+    """Write what the jobs of a scale took into docs/figures.md and docs/cluster.md; all its results are needed."""
+    from localentropy.commands.times import write
+
+    for file in write(scale):
+        print(file)
+
+
+@app.command()
 def dag(
     file: Annotated[Path, typer.Argument(help="the picture to write: .png, .svg or .pdf")],
     config: Overrides = None,

@@ -49,11 +49,11 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
             suffixes, mark = [".csv", ".md"], "scorecard"
             text = _counts(output.stem.with_suffix(".md").read_text(encoding="utf-8"))
             cards[paper] = output.stem.with_suffix(".csv")
-        _put(pages, Path("docs", paper, "gallery.md"), mark, text)
+        put(pages, Path("docs", paper, "gallery.md"), mark, text)
         copies += [(output.stem.with_suffix(s), GALLERY / paper / f"{name}{s}") for s in suffixes]
     if cards:
         whole = _over_all(cards)
-        _put(pages, README, "scorecard", _counts(whole))
+        put(pages, README, "scorecard", _counts(whole))
         pages[GALLERY / "scorecard.md"] = whole
     written = _copied(copies)
     for page, text in pages.items():
@@ -157,7 +157,7 @@ def _copied(copies: list[tuple[Path, Path]]) -> list[Path]:
     return [target for _, target in copies]
 
 
-def _put(pages: dict[Path, str], page: Path, mark: str, text: str) -> None:
+def put(pages: dict[Path, str], page: Path, mark: str, text: str) -> None:
     """Put another text between `<!-- mark -->` and `<!-- /mark -->` of a page; `pages` keeps what is not yet written.
 
     Raises:

@@ -6,7 +6,9 @@ import importlib.metadata
 import json
 import os
 import platform
+import resource
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -44,7 +46,13 @@ def circumstances(started: datetime, command: Sequence[str]) -> dict[str, Any]:
         "finished": now.isoformat(timespec="seconds"),
         "wall_seconds": round((now - started).total_seconds(), 3),
         "cpu_seconds": round(sum(os.times()[:4]), 3),
+        "memory_bytes": _peak_memory(),
     }
+
+
+def _peak_memory() -> int:
+    """The most memory that this process has had so far. macOS counts bytes, Linux kilobytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def git_describe() -> str | None:

@@ -1,0 +1,129 @@
+"""`times`: what the jobs of a scale took, from the records of its results, into the tables of two pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from localentropy.commands.gallery import put
+from localentropy.errors import ArtifactError
+from localentropy.pipeline import artifacts
+from localentropy.pipeline.computations import ExperimentJob
+from localentropy.pipeline.config import Configuration, resolve
+from localentropy.pipeline.jobs import table_jobs
+
+FIGURES, CLUSTER = Path("docs/figures.md"), Path("docs/cluster.md")
+MARK = "times"
+SHORT = 60.0
+"""Experiments that take less CPU than these seconds are not in the table of jobs."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the parts of an experiment took: the longest one in seconds, the CPU of all in seconds, the most bytes."""
+
+    longest: float
+    cpu: float
+    memory: int
+
+
+def write(scale: str) -> list[Path]:
+    """Write the CPU times of figures and experiments into docs/figures.md and docs/cluster.md.
+
+    Args:
+        scale: whose results are read; all of them are needed, of the present code, and from one machine.
+
+    Returns:
+        The pages written.
+
+    Raises:
+        ArtifactError: a result is missing or has no record, the results come from several machines, or a page has no
+            place for its table; then nothing is written.
+    """
+    configuration = resolve(scale)
+    jobs = {job.name: job for job in table_jobs(configuration)}
+    records = {name: list(_records(job, scale)) for name, job in jobs.items() if not job.committed}
+    costs = {name: _cost(own) for name, own in records.items()}
+    told = _machine([record for own in records.values() for record in own], scale)
+    pages: dict[Path, str] = {}
+    put(pages, FIGURES, MARK, f"\n{told}\n\n{_figures(configuration, jobs, costs, scale)}\n")
+    put(pages, CLUSTER, MARK, f"\n{told}\n\n{_experiments(jobs, costs, scale)}\n")
+    for page, text in pages.items():
+        page.write_text(text, encoding="utf-8")
+    return list(pages)
+
+
+def _records(job: ExperimentJob, scale: str) -> Iterator[Mapping[str, Any]]:
+    for number in job.numbers:
+        record = artifacts.read_circumstances(job.part(number)) if job.whole(number) else {}
+        if "memory_bytes" not in record:
+            missing = "has no record of its memory" if record else "missing"
+            raise ArtifactError(
+                f"{job.part(number)}: {missing}; run `make clean` and `make all scorecard SCALE={scale}` on one machine"
+            )
+        yield record
+
+
+def _cost(records: list[Mapping[str, Any]]) -> Cost:
+    return Cost(
+        max(record["wall_seconds"] for record in records),
+        sum(record["cpu_seconds"] for record in records),
+        max(record["memory_bytes"] for record in records),
+    )
+
+
+def _machine(records: list[Mapping[str, Any]], scale: str) -> str:
+    """The sentence on the machine, the days and the whole CPU time."""
+    machines = sorted({(record["host"], record["platform"], record["processors"]) for record in records})
+    if len(machines) > 1:
+        named = ", ".join(" ".join(map(str, machine)) for machine in machines)
+        raise ArtifactError(f"times: the results of the scale {scale} come from {len(machines)} machines: {named}")
+    _, platform, processors = machines[0]
+    first, last = min(each["started"] for each in records)[:10], max(each["finished"] for each in records)[:10]
+    days = f"on {first}" if first == last else f"from {first} to {last}"
+    return (
+        f"Measured at the scale `{scale}` {days} on one machine with {processors} processors ({platform}). All "
+        f"experiments together took {_told(sum(each['cpu_seconds'] for each in records))} of CPU."
+    )
+
+
+def _figures(
+    configuration: Configuration, jobs: Mapping[str, ExperimentJob], costs: Mapping[str, Cost], scale: str
+) -> str:
+    rows = [f"| target | shows | CPU, {scale} |", "|---|---|---|"]
+    for target, figure in configuration.figures.items():
+        needed = _behind(figure.experiments, jobs)
+        spent = sum(costs[name].cpu for name in needed if name in costs)
+        rows.append(f"| `{target}` | {figure.shows} | {_told(spent)} |")
+    return "\n".join(rows)
+
+
+def _experiments(jobs: Mapping[str, ExperimentJob], costs: Mapping[str, Cost], scale: str) -> str:
+    paper = {job.name: job for job in table_jobs(resolve("paper"))}
+    head = f"| experiment | tasks in jobs, {scale} | tasks in jobs, paper | longest part | CPU | memory |"
+    rows = [head, "|---|---|---|---|---|---|"]
+    for name, cost in sorted(costs.items(), key=lambda item: -item[1].cpu):
+        if cost.cpu >= SHORT:
+            sizes = " | ".join(_tasks(job) for job in (jobs[name], paper[name]))
+            rows.append(
+                f"| `{name}` | {sizes} | {cost.longest:.0f} s | {cost.cpu:.0f} s | {cost.memory / 2**30:.2f} GB |"
+            )
+    return "\n".join(rows)
+
+
+def _tasks(job: ExperimentJob) -> str:
+    return f"{len(job.experiment.tasks(job.parameters))} in {job.parts}"
+
+
+def _behind(names: tuple[str, ...] | list[str], jobs: Mapping[str, ExperimentJob]) -> set[str]:
+    """The experiments and those whose tables they read."""
+    found = set(names)
+    for name in names:
+        found |= _behind(list(jobs[name].parameters.tables()), jobs)
+    return found
+
+
+def _told(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -1,0 +1,57 @@
+"""`times` writes what the jobs of a complete run took, from their records, or says why it cannot."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from localentropy.commands import times
+from localentropy.errors import ArtifactError
+from tests.pipeline.conftest import Checkout
+
+MARKS = "before <!-- times -->old<!-- /times --> after"
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    days = {"started": "2026-11-27T10:00:00+00:00", "finished": "2026-11-27T10:01:00+00:00"}
+    machine = {"host": "a", "platform": "Linux", "processors": 2}
+    return machine | days | {"wall_seconds": 60.0, "cpu_seconds": 50.0, "memory_bytes": 2**30} | changes
+
+
+def test_the_pages_hold_what_the_jobs_took(made: Checkout) -> None:
+    pages = [made.folder / name for name in ("docs/figures.md", "docs/cluster.md")]
+    absent = made.python("times")
+    assert absent.status == 1 and "docs/figures.md: no such page" in absent.output
+    pages[0].parent.mkdir(exist_ok=True)
+    for page in pages:
+        page.write_text(MARKS)
+    assert made.python("times").output.split() == ["docs/figures.md", "docs/cluster.md"]
+    figures, cluster = (page.read_text() for page in pages)
+    for text in (figures, cluster):
+        assert text.startswith("before <!-- times -->\nMeasured at the scale `default` on 20")
+        assert text.endswith("<!-- /times --> after") and "old" not in text
+    spent = re.findall(r"^\| `figure9\d` \| .* \| (\d+) s \|$", figures, re.MULTILINE)
+    assert len(spent) == 3 and all(int(seconds) > 0 for seconds in spent)
+    assert cluster.count("|---|---|---|---|---|---|") == 1  # no toy takes a minute
+    part = next(made.folder.glob("results/overparam/toy_a/*/1-of-*.parquet"))
+    part.unlink()
+    refused = made.python("times")
+    assert refused.status == 1 and f"{part.name}: missing; run `make clean`" in refused.output
+    assert pages[0].read_text() == figures
+
+
+def test_costs_are_those_of_all_parts() -> None:
+    parts = [record(wall_seconds=70.0, cpu_seconds=100.0), record(memory_bytes=3 * 2**30)]
+    assert times._cost(parts) == times.Cost(longest=70.0, cpu=150.0, memory=3 * 2**30)
+    told = times._machine([*parts, record(finished="2026-11-28T00:00:00+00:00")], "smoke")
+    assert told == (
+        "Measured at the scale `smoke` from 2026-11-27 to 2026-11-28 on one machine with 2 processors (Linux). All "
+        "experiments together took 3 min of CPU."
+    )
+
+
+def test_two_machines_are_refused() -> None:
+    with pytest.raises(ArtifactError, match=r"scale paper come from 2 machines: a Linux 2, b Linux 2"):
+        times._machine([record(), record(host="b")], "paper")
