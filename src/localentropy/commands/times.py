@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,7 @@ def _records(job: ExperimentJob, scale: str) -> Iterator[Mapping[str, Any]]:
         yield record
 
 
-def _cost(records: list[Mapping[str, Any]]) -> Cost:
+def _cost(records: Sequence[Mapping[str, Any]]) -> Cost:
     return Cost(
         max(record["wall_seconds"] for record in records),
         sum(record["cpu_seconds"] for record in records),
@@ -74,7 +74,7 @@ def _cost(records: list[Mapping[str, Any]]) -> Cost:
     )
 
 
-def _machine(records: list[Mapping[str, Any]], scale: str) -> str:
+def _machine(records: Sequence[Mapping[str, Any]], scale: str) -> str:
     """The sentence on the machine, the days and the whole CPU time."""
     machines = sorted({(record["host"], record["platform"], record["processors"]) for record in records})
     if len(machines) > 1:
@@ -117,12 +117,9 @@ def _tasks(job: ExperimentJob) -> str:
     return f"{len(job.experiment.tasks(job.parameters))} in {job.parts}"
 
 
-def _behind(names: tuple[str, ...] | list[str], jobs: Mapping[str, ExperimentJob]) -> set[str]:
+def _behind(names: Iterable[str], jobs: Mapping[str, ExperimentJob]) -> set[str]:
     """The experiments and those whose tables they read."""
-    found = set(names)
-    for name in names:
-        found |= _behind(list(jobs[name].parameters.tables()), jobs)
-    return found
+    return set(names).union(*(_behind(jobs[name].parameters.tables(), jobs) for name in names))
 
 
 def _told(seconds: float) -> str:
