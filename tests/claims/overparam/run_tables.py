@@ -202,13 +202,14 @@ def _centred(stream: np.random.Generator, mean: float, spread: float, n: int) ->
 def solve_mct0_sizes(exponential: bool = True) -> pd.DataFrame:
     """Runs of 2000 sweeps at most, fewer and fewer of which solve: an exponential in N, or a power."""
     tables = []
-    for D, solved in {15: 180, 21: 170, 33: 140, 45: 110, 67: 60, 89: 25}.items():
+    for D, (solved, number) in {
+        15: (180, 200), 21: (170, 200), 33: (140, 200), 45: (110, 200), 67: (60, 200), 89: (30, 240),
+    }.items():  # fmt: skip
         size = sizes(D, 5.0)
         wanted = 3.0 * np.exp(0.004 * size["N"]) if exponential else 0.02 * size["N"] ** 1.5
-        sweeps = np.where(np.arange(200) < solved, wanted * solved / 200, wanted * solved / 200)
-        sweeps = sweeps * (1.0 + 0.3 * (-1.0) ** np.arange(200))
-        for quantity, values in (("solved", (np.arange(200) < solved).astype(float)), ("iterations", sweeps)):
-            rows = {"quantity": quantity, "sample": np.arange(200), "x": np.nan, "value": values}
+        sweeps = wanted * solved / number * (1.0 + 0.3 * (-1.0) ** np.arange(number))
+        for quantity, values in (("solved", (np.arange(number) < solved).astype(float)), ("iterations", sweeps)):
+            rows = {"quantity": quantity, "sample": np.arange(number), "x": np.nan, "value": values}
             tables.append(pd.DataFrame(rows).assign(**size, margin=0.0, margin_effective=0.0))
     return runs(tables)
 

@@ -220,8 +220,13 @@ def typical_solutions_take_exponential_time(solve_mct0_sizes: pd.DataFrame) -> F
     A run that ends without a solution is followed by another one: sweeps of all runs over the number of solutions. The
     logarithm of this must bend upwards in ln N, and be nearer to a straight line in N than to one in ln N.
     """
-    runs = solve_mct0_sizes.pivot_table(index=["N", "sample"], columns="quantity", values="value", dropna=False)
-    runs = runs[["iterations", "solved"]]
+    own = solve_mct0_sizes[solve_mct0_sizes["quantity"].isin(["iterations", "solved"])]
+    # The sizes may have different numbers of samples.
+    runs = (
+        own.set_index(["N", "sample", "quantity"])["value"]
+        .unstack("quantity")
+        .reindex(columns=["iterations", "solved"])
+    )
     require(runs.notna().all(axis=None), "the outcome or the sweeps of a run are missing")
     counts = runs.groupby("N")["solved"].agg(["sum", "size"])
     require(len(counts) > 3 and counts["sum"].min() >= FEWEST, f"fewer than four sizes with {FEWEST} solutions")
