@@ -118,6 +118,7 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
         "training_patterns",
         "margin",
         "learning_rate",
+        "narrow",
         "epochs",
         "samples",
         "random_label_epochs",

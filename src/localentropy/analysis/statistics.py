@@ -213,7 +213,7 @@ def spearman_over_sets(x: ArrayLike, y: ArrayLike, sets: ArrayLike) -> tuple[flo
         >>> from localentropy.analysis.statistics import spearman_over_sets
         >>> rho, error = spearman_over_sets([1, 2, 3, 4, 5, 6], [1, 4, 9, 25, 16, 36], sets=[0, 0, 1, 1, 2, 2])
         >>> round(rho, 6), round(error, 2)
-        (0.942857, 0.11)
+        (0.942857, 0.13)
     """
     x = require_reals("x", x, ("runs",), missing=True)
     y, own = require_reals("y", y, x.shape, missing=True), require_reals("sets", sets, x.shape)

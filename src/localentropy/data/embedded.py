@@ -75,7 +75,7 @@ def read_embedded(name: str, data_dir: Path) -> Dataset:
         >>> from localentropy.data.embedded import read_embedded
         >>> from localentropy.data.registry import DATA_DIR
         >>> read_embedded("dress_coat", DATA_DIR).summary()
-        'dress_coat (whole): 500 training, 677 test examples'
+        'dress_coat (whole): 3927 training, 677 test examples'
     """
     manifest = data_dir / "embedded" / "manifest.json"
     entry = read_manifest(manifest).get(f"{name}.npz")
@@ -112,7 +112,7 @@ def read_manifest(path: Path) -> dict[str, Entry]:
         >>> from localentropy.data.embedded import read_manifest
         >>> from localentropy.data.registry import DATA_DIR
         >>> read_manifest(DATA_DIR / "embedded/manifest.json")["dress_coat.npz"].train
-        500
+        3927
     """
     try:
         return {name: Entry(**entry) for name, entry in json.loads(path.read_text(encoding="utf-8")).items()}

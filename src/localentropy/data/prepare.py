@@ -50,7 +50,7 @@ def prepare(
         >>> from localentropy.data.prepare import prepare
         >>> with TemporaryDirectory() as folder:
         ...     print(prepare("dress_coat", Path(folder, "dress_coat.npz")).train.inputs.shape)
-        (500, 784)
+        (3927, 784)
     """
     _check_choice("dataset", name, NAMES)
     _check_choice("data.source", source, SOURCES)

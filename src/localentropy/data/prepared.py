@@ -195,7 +195,7 @@ def load(path: Path) -> Dataset:
         >>> from localentropy.data.prepared import load
         >>> from localentropy.data.registry import DATA_DIR
         >>> load(DATA_DIR / "embedded/dress_coat.npz").summary()
-        'dress_coat (whole): 500 training, 677 test examples'
+        'dress_coat (whole): 3927 training, 677 test examples'
     """
     advice = "delete the file and prepare the dataset again"
     try:

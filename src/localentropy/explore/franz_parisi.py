@@ -10,6 +10,7 @@ from localentropy.explore.explorer import Call, Choice, Curve, Explorer, Grid, P
 from localentropy.figures.drawing import COLORS, GREY
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL
 from localentropy.figures.frozen_ends import without_frozen_ends
+from localentropy.figures.largest_margin_curves import LINEAR as LINEAR_OF_ENTROPY
 from localentropy.programs.parts.ensembles import Ensemble
 
 if TYPE_CHECKING:
@@ -61,13 +62,16 @@ def any_margin(configuration: Configuration, experiment: str) -> Explorer:
     )
 
 
-def largest_margin(configuration: Configuration, experiment: str, panels: str = "ab") -> Explorer:
+def largest_margin(
+    configuration: Configuration, experiment: str, panels: str = "ab", y_linear: float | None = LINEAR_OF_ENTROPY
+) -> Explorer:
     """Around solutions of the largest margin, up to the typical distance (overparam, figure 4; margins, 4, 6, 7, S1).
 
     Args:
         configuration: of the page's start.
         experiment: `<paper>/<name>` of the program `franz_parisi`.
         panels: of the figure's CSV, with the entropy and with the slope.
+        y_linear: up to which the axis of entropies is linear; None if it is linear everywhere.
     """
     p: Any = configuration.experiments[experiment]
     right = 0.5 if p.largest_distance == "typical" else p.largest_distance
@@ -88,7 +92,7 @@ def largest_margin(configuration: Configuration, experiment: str, panels: str = 
             *_activation(p.ensemble),
         ),
         (
-            Panel(DISTANCE, ENTROPY, x_log=True, x_range=(1e-4, 0.5), shipped=(panels[0], ".*")),
+            Panel(DISTANCE, ENTROPY, x_log=True, x_range=(1e-4, 0.5), y_linear=y_linear, shipped=(panels[0], ".*")),
             Panel(DISTANCE, SLOPE, x_log=True, x_range=(1e-4, 0.5), y_range=(-4.0, 8.0), shipped=(panels[1], ".*")),
         ),
         curves,

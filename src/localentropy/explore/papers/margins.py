@@ -17,6 +17,6 @@ FIGURES: Explorers = {
     "figure5": typical_solutions.largest_margins,
     "figure6": partial(franz_parisi.largest_margin, experiment="margins/relu_curves"),
     "figure7": partial(franz_parisi.largest_margin, experiment="margins/sign_curves"),
-    "figures1": partial(franz_parisi.largest_margin, experiment="margins/planted", panels="ef"),
+    "figures1": partial(franz_parisi.largest_margin, experiment="margins/planted", panels="ef", y_linear=None),
     "figures2": typical_solutions.phases,
 }
