@@ -181,7 +181,7 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
         "(dotted) are on a linear scale, and the distance where a line crosses 0.001 is the radius of its minimum",
         **hessian(table),
         **_adversarial(table),
-        "chosen here": "depth, widths, margin, learning rates (Adam's is that of Geiger et al.), epochs, batches, size of the "
+        "chosen here": "depth, widths, margin, learning rates (Adam's follows Geiger et al.), epochs, batches, size of the "
         "reduced training set",
         "other than in Geiger et al. (2020), whom the text follows": "they whiten each component and normalise each "
         "sample, take a gain of 1, and stop when no pattern lies inside the margin; here the components are scaled jointly",
