@@ -10,7 +10,7 @@ from localentropy.analysis.statistics import spearman_over_sets
 from localentropy.errors import DomainError
 from localentropy.figures.algorithms import COMMITTEE, legend_entries, of_committees
 from localentropy.figures.drawing import letter, panels
-from localentropy.figures.shaping.local_entropies import draw_entropies, entropy_points
+from localentropy.figures.shaping.local_entropies import counts, draw_entropies, entropy_points
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,20 +84,14 @@ def _correlation(runs: pd.DataFrame) -> str:
     return f"{rho:.2f} ± {error:.2f} ({len(runs)} runs)"
 
 
-def image_set(local_entropy: pd.DataFrame, solutions: pd.DataFrame) -> str:
-    """The words on the machine and its data."""
-    return (
-        f"fully connected committee of K = {local_entropy['units'].iloc[0]} units, {solutions['P'].iloc[0]} binary images of "
-        "dresses and coats of Fashion-MNIST"
-    )
-
-
-def training_sets(solutions: pd.DataFrame) -> str:
-    """The words on how many training sets there are, and what they share."""
-    return (
-        f"one of each algorithm on each of {solutions['sample'].nunique()} training sets, with 250 of the 344 dresses and 250 "
-        "of the 3583 coats"
-    )
+def machine_and_runs(local_entropy: pd.DataFrame, solutions: pd.DataFrame) -> dict[str, str]:
+    """The settings on the machine, its data and its runs."""
+    return {
+        "model": f"fully connected committee of K = {local_entropy['units'].iloc[0]} units, {solutions['P'].iloc[0]} binary "
+        "images of dresses and coats of Fashion-MNIST",
+        "runs": f"one of each algorithm on each of {solutions['sample'].nunique()} training sets, half dresses and half coats; "
+        f"dresses are few, so two sets share most of them; solved: {counts(solutions)}",
+    }
 
 
 def fewer_runs(solutions: pd.DataFrame, scale: str) -> dict[str, str]:

@@ -12,11 +12,10 @@ from localentropy.figures.shaping.dress_coat import (
     correlations,
     draw_panels,
     fewer_runs,
-    image_set,
-    training_sets,
+    machine_and_runs,
     with_curvature,
 )
-from localentropy.figures.shaping.local_entropies import counts, not_converged
+from localentropy.figures.shaping.local_entropies import not_converged
 
 
 @in_style
@@ -35,8 +34,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "minimum."
     )
     settings = {
-        "model": image_set(entropies, solutions),
-        "runs": f"{training_sets(solutions)}; solved: {counts(solutions)}",
+        **machine_and_runs(entropies, solutions),
         "local entropy in (a)": "normalised, by expectation propagation; mean and standard error over the first "
         f"{entropies['sample'].nunique()} training sets. {not_converged(entropies, 'Expectation propagation')}",
         "Hessian in (b)": correlations(solved["test_error"], spectra),

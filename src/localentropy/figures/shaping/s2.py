@@ -12,11 +12,10 @@ from localentropy.figures.shaping.dress_coat import (
     correlations,
     draw_panels,
     fewer_runs,
-    image_set,
-    training_sets,
+    machine_and_runs,
     with_curvature,
 )
-from localentropy.figures.shaping.local_entropies import counts, draw_entropies, entropy_points, not_converged
+from localentropy.figures.shaping.local_entropies import draw_entropies, entropy_points, not_converged
 
 PROBABILITY = 0.1
 """Probability of a drawn pixel, of which panel (b) has the train error: the nearest that was measured."""
@@ -54,8 +53,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "noisy, against the largest eigenvalue of the Hessian."
     )
     settings = {
-        "model": image_set(entropies, solutions),
-        "runs": f"{training_sets(solutions)}; solved: {counts(solutions)}",
+        **machine_and_runs(entropies, solutions),
         "local entropy in (a)": "normalised; mean and standard error over the first "
         f"{entropies['sample'].nunique()} training sets. {not_converged(entropies, 'Expectation propagation')}",
         "noise in (b)": f"each pixel is drawn again with probability {probability:g} from its values in the training set",
