@@ -135,13 +135,14 @@ def test_figure_s6_has_theory_fractions_and_levels_of_the_same_training_sets() -
     made["shaping/capacities"] = made["shaping/capacities"].assign(N=999)
     solvers = {"fbp": {"steps": 30}, "lal": {"epochs": 500}, "ce_fast": {"epochs": 3000}}
     made["shaping/capacities"].attrs["parameters"] = {"algorithms": solvers}
+    made["shaping/slow_capacities"] = run_tables.slow_capacities().query("sample < 5")
     replicas = made["shaping/replica_numbers_local_entropy"]
     made["shaping/replica_numbers_local_entropy"] = replicas[replicas["sample"] < 4]
     around = made["shaping/tree_local_entropy"]
     around.loc[(around["algorithm"] == "ce_slow") & (around["sample"] == 2), "solved"] = 0.0
     drawing = s6.draw(made, "smoke")
     data = drawing.data
-    assert "at most 500 or 3000 epochs" in drawing.told
+    assert "6 training sets at each α (ceSGD-slow 5), at most 500 or 3000 or 5000 epochs" in drawing.told
     assert set(data["panel"]) == {"a", "b", "c", "d", "a, b"}
     above = data[(data["panel"] == "b") & (data["x"] > 1.8)]
     assert above["y"].tolist() == [1 / 8] and above["y_err"].tolist() == [pytest.approx(0.4 / math.sqrt(10))]
@@ -170,6 +171,7 @@ def every_table() -> dict[str, pd.DataFrame]:
     capacities.attrs["parameters"] = {"algorithms": {"lal": {"epochs": 500}}}
     return made | {
         "shaping/capacities": capacities,
+        "shaping/slow_capacities": run_tables.slow_capacities(),
         "shaping/fashion_noise": noise(),
         "shaping/shuffled_noise": noise(),
         "shaping/shuffled_solutions": run_tables.fashion_solutions(),

@@ -33,7 +33,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure, axes = panels(2, 7.0, 5.4, rows=2)
     volume, theory = tables["shaping/belief_volume"], tables["shaping/typical_volume"]
     _volume(axes, volume, theory)
-    _capacities(axes[2], tables["shaping/capacities"])
+    _capacities(axes[2], pd.concat([tables["shaping/capacities"], tables["shaping/slow_capacities"]]))
     _replicas(axes[3], tables["shaping/replica_numbers_local_entropy"], tables["shaping/tree_local_entropy"])
     letter(axes)
     data = figure.data
@@ -124,11 +124,15 @@ def _caption(data: pd.DataFrame) -> str:
 
 
 def _settings(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str) -> dict[str, str]:
-    volume, capacities = tables["shaping/belief_volume"], tables["shaping/capacities"]
+    volume, capacities, slow = (
+        tables[f"shaping/{name}"] for name in ("belief_volume", "capacities", "slow_capacities")
+    )
     replicas = tables["shaping/replica_numbers_local_entropy"]
-    epochs = {
-        options["epochs"] for options in capacities.attrs["parameters"]["algorithms"].values() if "epochs" in options
-    }
+    algorithms = [
+        *capacities.attrs["parameters"]["algorithms"].values(),
+        *slow.attrs["parameters"]["algorithms"].values(),
+    ]
+    epochs = {options["epochs"] for options in algorithms if "epochs" in options}
     limits = f", at most {' or '.join(str(number) for number in sorted(epochs))} epochs" if epochs else ""
     own = data[data["panel"] == "d"].set_index("series")
     runs = ", ".join(f"{row['n']:.0f} for y = {row['x']:.0f}" for _, row in own[own.index == "elal"].iterrows())
@@ -140,7 +144,8 @@ def _settings(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str
         "(a)": f"K = {volume['units'].iloc[0]} units, N = {volume['N'].iloc[0]}; mean and standard error over those of the "
         f"{volume['sample'].nunique()} training sets on which it converges",
         "(c)": f"K = {capacities['units'].iloc[0]}, N = {capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training "
-        f"sets at each α{limits}, schedules of figure 4; LAL divides each unit by its norm after every mini-batch, or leaves "
+        f"sets at each α (ceSGD-slow {slow['sample'].nunique()}){limits}, schedules of figure 4; every run ends at its first "
+        "solution; LAL divides each unit by its norm after every mini-batch, or leaves "
         "the norms free, as the text describes the rule",
         "error bars in (b) and (c)": BINOMIAL,
         "(d)": f"at distance D = {_nearest(replicas):g}, K = {replicas['units'].iloc[0]}, α = "
