@@ -69,7 +69,7 @@ def test_rows(adversarial):
     assert counts["dead_units"] == 3 * 5
     assert counts["overlap"] == counts["overlap_untrained"] == 3 * (1 + 6)
     assert counts["overlap_start"] == 3 * (1 + 6)
-    assert counts["silent_units"] == 3 * 5
+    assert counts["silent_units"] == counts["activation_change"] == 3 * 5
     assert (counts["hessian_trace"], counts["hessian_largest"]) == (3 * (1 + 6), 3)
     noise = [counts[f"{kind}_{name}"] for kind in ("noise", "random_label_noise") for name in NOISE]
     assert noise == [3 * 2] * 6

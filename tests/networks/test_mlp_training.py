@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from localentropy.errors import ConvergenceError
+from localentropy.errors import ConvergenceError, DomainError
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.mlp.gradient import SquareHinge
-from localentropy.networks.mlp.network import Shape, random_orthogonal
+from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal
 from localentropy.networks.mlp.training import SMALL, train_adam, train_sgd
 from tests.generators import generators
 from tests.networks.interruption import Interrupted, StopsAt
@@ -148,6 +148,24 @@ def test_silent_units_are_counted():
             fields = ensemble.weights[layer][model] @ activations + ensemble.biases[layer][model][:, None]
             activations = fields.clamp_min(0)
             assert found[model, layer] == sum(not (unit > 0).any() for unit in fields)
+
+
+def test_change_of_the_activations():
+    ensemble, (inputs, _) = networks(models=2), patterns(100)
+    moved = Ensemble(tuple(1.01 * weight for weight in ensemble.weights), tuple(b + 0.02 for b in ensemble.biases))
+    found = moved.activation_change(ensemble, inputs, block=30)
+    assert found.shape == (2, 5) and (found > 0).all()
+    for model in range(2):
+        old = new = inputs.T
+        for layer in range(5):
+            old, new = (
+                (of.weights[layer][model] @ h + of.biases[layer][model][:, None]).clamp_min(0)
+                for of, h in ((ensemble, old), (moved, new))
+            )
+            assert found[model, layer].item() == pytest.approx((new - old).norm().item() / old.norm().item(), rel=1e-4)
+    assert not ensemble.activation_change(ensemble, inputs).any()
+    with pytest.raises(DomainError, match="start: 1 networks"):
+        moved.activation_change(networks(models=1), inputs)
 
 
 def test_divergence_is_an_error():

@@ -191,6 +191,15 @@ NETWORKS["O49c"] = Case(
     small=few_solutions,
     missing={"overlaps": put("mlp", "value", np.nan, width=80, **start)},
 )
+activations = {"quantity": "activation_change"}
+NETWORKS["O49d"] = Case(
+    wrong={
+        "lazy": times("mlp", "value", 0.3, width=80, **activations),
+        "one start: lazy": times("mlp", "value", 0.3, width=80, **adversarial, **activations),
+    },
+    small=few_solutions | {"no activations": only("mlp", quantity=other_than("activation_change"))},
+    missing={"changes": put("mlp", "value", np.nan, width=80, **activations)},
+)
 NETWORKS["O50"] = Case(
     wrong={
         "errors at the least noise": put("mlp", "value", 0.002, sigma=0.001, width=8, **energy),

@@ -64,6 +64,9 @@ def mlp(samples: int = 6) -> pd.DataFrame:
                 rows += [one | row for row in _noise(stream, curvature if solved else 500.0)]
                 rows += [one | row for row in _hessian(curvature)]
                 rows.append(one | {"quantity": "silent_units", "value": float(sample == 0)})
+                for hidden, mean in enumerate((0.4, 0.9)):
+                    moved = stream.normal(mean, 0.02)
+                    rows.append(one | {"quantity": "activation_change", "layer": hidden, "value": moved})
                 for layer in (np.nan, 0, 1):
                     own = 1.0 - stream.normal(1.0, 0.05) / (width + 5)
                     rows.append(one | {"quantity": "overlap_start", "layer": layer, "value": own})

@@ -52,6 +52,8 @@ It was chosen before any network from such a start was looked at.
 """
 CLEAR = 0.1
 """Part of a test error that is a clear difference of two (chosen here)."""
+MOVED = 0.5
+"""Part of their size by which activations move in training that is not lazy (chosen after three networks were seen)."""
 LEVEL = 0.03
 """Growth of a distance per doubling of the width below which it levels off."""
 
@@ -158,6 +160,21 @@ def solutions_stay_near_their_start(mlp: pd.DataFrame) -> Finding:
         detail=f"{'; '.join(words)}; after the random labels {numbers(labels, '.3f')} at widths "
         f"{numbers(labels.index, '.0f')}",
     )
+
+
+def activations_move(mlp: pd.DataFrame) -> Finding:
+    """At the largest width the activations of the last hidden layer move by more than half of their size."""
+    width = mlp["width"].max()
+    conditions, words = [], []
+    for start in STARTS:
+        rows = _solutions(mlp, start, width)
+        rows = rows[rows["quantity"] == "activation_change"]
+        require(len(rows), "no changes of activations")
+        own = mean_of(rows.loc[rows["layer"] == rows["layer"].max(), "value"])
+        name = f"change of the activations of the last hidden layer, largest width, {start}"
+        conditions.append(above(name, own.value, MOVED, own.error, by=2.0))
+        words.append(f"{start}, width {width:.0f}: layers {numbers(by_layer(rows, 'activation_change'), '.2f')}")
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def solutions_grow_apart(mlp: pd.DataFrame) -> Finding:

@@ -123,8 +123,13 @@ def _own_starts(solutions: pd.DataFrame, x: str) -> pd.DataFrame:
 
 
 def _layers(solutions: pd.DataFrame, x: str) -> pd.DataFrame:
-    """Not drawn: the overlaps of (b) for each layer."""
+    """Not drawn: the overlaps of (b) for each layer, and how far the activations of each moved in training."""
     frames = [_own_starts(solutions.iloc[:0], x)]
+    moved = solutions[solutions["quantity"] == "activation_change"]
+    means = moved.groupby(["initialization", "width", x, "layer"])["value"].agg(y="mean", y_err="sem", samples="size")
+    for layer, points in means.reset_index("layer").groupby("layer"):
+        told = points.drop(columns="layer").reset_index().assign(series=f"change of the activations, layer {layer:.0f}")
+        frames.append(told.assign(x=told[x], x_err=0.0))
     for layer, rows in solutions.dropna(subset="layer").groupby("layer"):
         alone = rows.assign(layer=np.nan)
         pairs = [overlaps(alone, "initialization", x, series) for series in ("trained", "untrained")]

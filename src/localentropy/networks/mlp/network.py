@@ -6,7 +6,7 @@ the class. Source: overparam, §III "Multi-layer neural network". The number of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,7 +21,7 @@ from localentropy.arguments import (
 )
 from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
-from localentropy.networks.layers import Layers
+from localentropy.networks.layers import Layers, require_networks
 from localentropy.quantities import BLOCK_OF_PATTERNS, INPUTS, LAYERS, WIDTH
 
 
@@ -149,11 +149,51 @@ class Ensemble(Layers):
         block = BLOCK_OF_PATTERNS.require(block)
         active = torch.zeros((self.networks, shape.hidden_layers, shape.width), dtype=torch.bool, device=inputs.device)
         for part in inputs.split(block):
-            activations = part.T.expand(self.networks, -1, -1)
-            for layer in range(shape.hidden_layers):
-                activations = torch.baddbmm(self.biases[layer][:, :, None], self.weights[layer], activations).relu()
+            for layer, activations in enumerate(self._activations(part)):
                 active[:, layer] |= (activations > 0).any(2)
         return (~active).sum(2)
+
+    def activation_change(self, start: Ensemble, inputs: Tensor, block: int = 2000) -> Tensor:
+        """How far the activations h of each hidden layer are from those of other networks, float64 [networks, layers].
+
+        √(Σ |h − h_start|² / Σ |h_start|²), with sums over the patterns. In lazy training of wide networks it goes to 0
+        (Chizat, Oyallon, Bach 2019).
+
+        Args:
+            start: networks of the same number and shape, such as these before training.
+            inputs: [patterns, inputs].
+            block: patterns at a time.
+
+        Raises:
+            DomainError: inputs of another shape or type, networks of another number or shape, block < 1.
+
+        Example:
+            >>> import torch
+            >>> from localentropy.networks.mlp.network import Ensemble
+            >>> networks = Ensemble((torch.ones(1, 4, 3), torch.ones(1, 1, 4)), (torch.zeros(1, 4), torch.zeros(1, 1)))
+            >>> twice = Ensemble((2 * networks.weights[0], networks.weights[1]), networks.biases)
+            >>> twice.activation_change(networks, torch.ones(2, 3)).tolist()
+            [[1.0]]
+        """
+        inputs = self._checked(inputs)
+        require_networks("start", start, Ensemble)
+        if (start.networks, start.shape) != (self.networks, self.shape):
+            raise DomainError(
+                f"start: {start.networks} networks of {start.shape}: allowed are {self.networks} of {self.shape}"
+            )
+        sums = torch.zeros((2, self.networks, self.shape.hidden_layers), dtype=torch.float64, device=inputs.device)
+        for part in inputs.split(BLOCK_OF_PATTERNS.require(block)):
+            for layer, (own, before) in enumerate(zip(self._activations(part), start._activations(part), strict=True)):
+                sums[0, :, layer] += (own - before).double().square().sum((1, 2))
+                sums[1, :, layer] += before.double().square().sum((1, 2))
+        return (sums[0] / sums[1]).sqrt()
+
+    def _activations(self, inputs: Tensor) -> Iterator[Tensor]:
+        """Of the hidden layers in turn: [networks, units, patterns]."""
+        activations = inputs.T.expand(self.networks, -1, -1)
+        for weight, bias in zip(self.weights[:-1], self.biases, strict=False):
+            activations = torch.baddbmm(bias[:, :, None], weight, activations).relu()
+            yield activations
 
 
 def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -> Ensemble:

@@ -25,6 +25,7 @@ Table: one row for each number, in column `value`. The other columns say which n
 | random_label_error | of adversarial starts: error on the random labels at the end of their phase |
 | dead_units | hidden units of a layer with no incoming weight after training |
 | silent_units | hidden units of a layer that no training pattern activates after training |
+| activation_change | of a hidden layer: `Ensemble.activation_change` from the network before any training |
 | overlap, overlap_untrained | cosine of a pair, normalised and aligned: after training, and before any training |
 | overlap_start | cosine of a network after training and before any training, normalised, not aligned |
 | random_label_overlap_start | of adversarial starts: the same after their phase instead |
@@ -167,6 +168,7 @@ class _Run(ReluRun[Parameters]):
         }
         self.rows.add(numbers, sample=samples)
         self.rows.layers("silent_units", trained.ensemble.silent_units(self.inputs), sample=samples)
+        self.rows.layers("activation_change", trained.ensemble.activation_change(initial, self.inputs), sample=samples)
         untrained, solutions = self.normalised(samples, initial, trained.ensemble)
         self.rows.add({"overlap_start": overlap(untrained, solutions)}, sample=samples)
         self.rows.layers("overlap_start", layer_overlaps(untrained, solutions), sample=samples)
