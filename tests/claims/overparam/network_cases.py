@@ -101,13 +101,15 @@ NETWORKS["O46"] = Case(
 orthogonal, adversarial = {"initialization": "random_orthogonal"}, {"initialization": "adversarial"}
 untrained, labels = {"quantity": "overlap_untrained"}, {"quantity": "random_label_error"}
 memorised = {"quantity": "random_label_noise_train_error"}
-few_solutions = {
+few_at_the_largest_width = {
     "three networks": few("mlp"),
     "never solved": put("mlp", "value", 0.1, **train),
     "adversarial ones never": put("mlp", "value", 0.1, **adversarial, **train),
+    "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
+}
+few_solutions = few_at_the_largest_width | {
     "only the widest solve": put("mlp", "value", 0.1, width=below(50), **train),
     "half at the threshold": put("mlp", "value", 0.1, width=8, sample=below(3), **orthogonal, **train),
-    "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
 }
 NETWORKS["O47"] = Case(
     wrong={
@@ -197,7 +199,7 @@ NETWORKS["O49d"] = Case(
         "lazy": times("mlp", "value", 0.3, width=80, **activations),
         "one start: lazy": times("mlp", "value", 0.3, width=80, **adversarial, **activations),
     },
-    small=few_solutions | {"no activations": only("mlp", quantity=other_than("activation_change"))},
+    small=few_at_the_largest_width | {"no activations": only("mlp", quantity=other_than("activation_change"))},
     missing={"changes": put("mlp", "value", np.nan, width=80, **activations)},
 )
 NETWORKS["O50"] = Case(
@@ -223,13 +225,7 @@ NETWORKS["O50b"] = Case(
         "as sharp": times("mlp", "value", 20, width=80, **energy),
         "as flat": times("mlp", "value", 0.05, width=80, **memorised),
     },
-    small={
-        "three networks": few("mlp"),
-        "never solved": put("mlp", "value", 0.1, **train),
-        "adversarial ones never": put("mlp", "value", 0.1, **adversarial, **train),
-        "labels not learned": put("mlp", "value", 0.01, **labels),
-        "no adversarial starts": only("mlp", initialization=other_than("adversarial")),
-    },
+    small=few_at_the_largest_width | {"labels not learned": put("mlp", "value", 0.01, **labels)},
     missing={"energies": put("mlp", "value", np.nan, width=80, **memorised)},
 )
 NETWORKS["O56"] = Case(
