@@ -4,6 +4,7 @@ import io
 import logging
 import re
 import sys
+import time
 from threading import Timer
 from types import SimpleNamespace
 from typing import Any
@@ -25,7 +26,7 @@ from localentropy.landscape.feature_local_entropy import feature_local_entropy
 from localentropy.landscape.input_noise import input_noise_error
 from localentropy.landscape.local_entropy import local_entropy
 from localentropy.landscape.random_flips import random_flips
-from localentropy.landscape.spectra import Hessian, spectral_density, trace
+from localentropy.landscape.spectra import Hessian, largest_eigenvalues, spectral_density, trace
 from localentropy.landscape.unique_minimum import unique_minimum
 from localentropy.numerics import waiting
 from localentropy.numerics.compiled import kernel
@@ -45,6 +46,7 @@ from localentropy.theory import (
     Spherical,
     franz_parisi,
     franz_parisi_one_step,
+    gaussian_covariate,
     group_entropy,
     typical_distance,
 )
@@ -139,6 +141,14 @@ def test_a_short_loop_says_nothing(clock, log):
     assert list(waiting.counted([1, 2, 3], "kappa_max")) == [1, 2, 3] and log.messages == []
 
 
+def test_a_long_block_says_how_long_it_has_been_running(log, monkeypatch):
+    monkeypatch.setattr(waiting, "STEP", 1e-3)
+    with waiting.waited("alpha_u"):
+        while not log.messages:
+            time.sleep(1e-3)
+    assert log.messages[0] == "alpha_u: 0 s so far"
+
+
 BAND = Band(1.0)
 STREAM = [np.random.default_rng(0)]
 HESSIAN = Hessian(lambda model: (next(model.parameters()) ** 2).sum(), torch.nn.Linear(9, 1, bias=False).double())
@@ -207,3 +217,25 @@ def test_long_calls_say_how_far_they_are(name, log, monkeypatch):
     monkeypatch.setattr(waiting, "STEP", 0.0)
     LONG[name]()
     assert any(re.fullmatch(rf"{name.split(',')[0]}: \d+ of \d+ done", message) for message in log.messages)
+
+
+def bowl(model: torch.nn.Module) -> torch.Tensor:
+    weights = next(model.parameters())
+    return weights.square().sum() + weights.sum() ** 2
+
+
+MANY = np.eye(300)
+UNKNOWN = {
+    "alpha_u": lambda: theory.alpha_u(Perceptron()),
+    "fit": lambda: gaussian_covariate.fit(MANY, MANY, MANY, "logistic", 0.01),
+    "sbpi": lambda: solvers.sbpi(random_patterns(N=2001, P=1900, seed=0), seed=0, passes=200),
+    "largest_eigenvalues": lambda: largest_eigenvalues(Hessian(bowl, torch.nn.Linear(20_000, 1, bias=False).double())),
+}
+"""The same of calls of which nobody can say how much is left."""
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_other_long_calls_say_how_long_they_have_been_running(name, log, monkeypatch):
+    monkeypatch.setattr(waiting, "STEP", 1e-3)
+    UNKNOWN[name]()
+    assert any(re.fullmatch(rf"{name}: \d+ s so far", message) for message in log.messages)

@@ -20,7 +20,7 @@ from localentropy import seeds
 from localentropy.arguments import require_function, require_reals, shown
 from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
-from localentropy.numerics.waiting import counted
+from localentropy.numerics.waiting import counted, waited
 from localentropy.quantities import DRAWS, EIGENVALUES, LANCZOS, SEED, TOLERANCE, WIDTH_OF_BAND
 
 _SMALL = 20
@@ -195,10 +195,9 @@ def largest_eigenvalues(hessian: Hessian, count: int = 1, *, tolerance: float = 
     if not hessian.product(start).any():
         return np.zeros(count)
     operator = LinearOperator((hessian.size, hessian.size), matvec=hessian.product, dtype=np.float64)
-    found: np.ndarray = np.sort(
-        eigsh(operator, k=count, which="LA", v0=start, tol=tolerance, return_eigenvectors=False)
-    )
-    return found[::-1].copy()
+    with waited("largest_eigenvalues"):
+        found = eigsh(operator, k=count, which="LA", v0=start, tol=tolerance, return_eigenvectors=False)
+    return np.sort(found)[::-1].copy()
 
 
 def trace(hessian: Hessian, *, draws: int = 100, seed: int) -> Trace:

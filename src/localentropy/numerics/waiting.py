@@ -7,7 +7,8 @@ import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from threading import Timer
+from contextlib import contextmanager
+from threading import Event, Thread, Timer
 from typing import Any, TypeVar
 
 from numba.core.event import Listener
@@ -74,6 +75,32 @@ def counted(items: Sequence[T], name: str) -> Iterator[T]:
             told = time.monotonic()
             _say(f"{name}: {number} of {len(items)} done")
         yield item
+
+
+@contextmanager
+def waited(name: str) -> Iterator[None]:
+    """Say every five seconds how long the block has been running, where nobody can say how much of it is left.
+
+    Args:
+        name: of the call.
+
+    Example:
+        >>> from localentropy.numerics.waiting import waited
+        >>> with waited("sum"):  # too fast for a message
+        ...     sum([1, 2, 3])
+        6
+    """
+    ended, began = Event(), time.monotonic()
+
+    def tell() -> None:
+        while not ended.wait(STEP):
+            _say(f"{name}: {time.monotonic() - began:.0f} s so far")
+
+    Thread(target=tell, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 def _say(message: str) -> None:

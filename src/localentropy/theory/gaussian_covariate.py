@@ -33,6 +33,7 @@ import numpy as np
 
 from localentropy.arguments import require_number, require_reals
 from localentropy.errors import ConvergenceError, DomainError
+from localentropy.numerics.waiting import waited
 from localentropy.quantities import COEFFICIENT, EIGENVALUE, IMAGES, MAGNITUDE, NUMBER_OF_SAMPLES, SAMPLES
 from localentropy.theory.erm import Fit, OrderParameters, minimum
 
@@ -131,6 +132,13 @@ def fit(
         projected = projected / math.sqrt(len(inner))
     if not variance > 0.0:
         raise DomainError(f"teacher: the variance of its sum is {variance:.12g}, allowed is a positive one")
+    with waited("fit"):
+        return _fit(covariance, projected, variance, loss, regularization, alpha)
+
+
+def _fit(
+    covariance: np.ndarray, projected: np.ndarray, variance: float, loss: str, regularization: float, alpha: float
+) -> Fit:
     eigenvalues, vectors = np.linalg.eigh(covariance)
     there = eigenvalues > EMPTY * float(eigenvalues[-1])
     x = eigenvalues[there]

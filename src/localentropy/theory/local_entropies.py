@@ -34,7 +34,7 @@ from localentropy.numerics.saddle_point import (
     solve,
     solve_equilibrated,
 )
-from localentropy.numerics.waiting import counted
+from localentropy.numerics.waiting import counted, waited
 from localentropy.quantities import DISTANCE_OF_GROUPS, REPLICAS
 from localentropy.theory.franz_parisi_entropy import binary_entropy
 from localentropy.theory.large_deviations import (
@@ -584,10 +584,11 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
         0.755302
     """
     y = _replicas(replicas)
-    if y == math.inf:
-        return _horizontal(model.at(alpha=1.0))
-    if y == ZERO_EXTERNAL_ENTROPY:
-        return _steepest(model)
+    with waited("alpha_u"):
+        if y == math.inf:
+            return _horizontal(model.at(alpha=1.0))
+        if y == ZERO_EXTERNAL_ENTROPY:
+            return _steepest(model)
     raise DomainError(f"replicas = {y:.12g}: allowed are math.inf and {ZERO_EXTERNAL_ENTROPY!r}")
 
 

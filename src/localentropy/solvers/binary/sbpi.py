@@ -12,6 +12,7 @@ from localentropy.arguments import require_integer, shown
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
 from localentropy.numerics.bits import pack_signs, unpack_signs
+from localentropy.numerics.waiting import waited
 from localentropy.quantities import REINFORCEMENT, THETA
 from localentropy.solvers.binary.bit_kernels import word_stream
 from localentropy.solvers.binary.sbpi_kernels import sbpi_passes
@@ -73,7 +74,8 @@ def sbpi(
         patterns = pack_signs(instance.signed_patterns)
         order = np.arange(instance.P)
         below = np.uint64(math.floor(float(reinforcement) * 2**32))
-        made = sbpi_passes(patterns, hidden, weights, order, stream, least, theta, below, errors[1:])
+        with waited("sbpi"):
+            made = sbpi_passes(patterns, hidden, weights, order, stream, least, theta, below, errors[1:])
     final = unpack_signs(weights, instance.N)
     return Solution(
         weights=final,
