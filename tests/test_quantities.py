@@ -51,7 +51,7 @@ def test_arrays_have_the_same_range(name: str) -> None:
     quantity = DECLARED[name]
     assert quantity.require_all([inside(quantity)]).tolist() == [inside(quantity)]
     for number in beyond(quantity):
-        with pytest.raises(DomainError, match=re.escape(f"is outside {quantity.interval}")):
+        with pytest.raises(DomainError, match=re.escape(f"is out of range: allowed are {quantity.interval}")):
             quantity.require_all([inside(quantity)[0], number])
 
 

@@ -87,7 +87,7 @@ class Quantity:
         # The ends of a range are few, and its numbers may be many.
         if not (self.has(numbers.min()) and self.has(numbers.max())):
             wrong = next(number for number in numbers.flat if not self.has(number))
-            raise DomainError(f"{self.name} = {wrong:.12g} is outside {self.interval}")
+            raise DomainError(f"{self.name} = {wrong:.12g} is out of range: allowed are {self.interval}")
         return numbers
 
     def called(self, name: str, symbol: str = "", words: str = "") -> Self:
@@ -214,7 +214,7 @@ LANCZOS = Count("steps", "steps", "products with a Hessian for each random vecto
 DRAWS = Count("draws", "draws", "random draws that are kept", 1, 10**6)
 RUNS = Count("samples", "samples", "instances, training sets or runs of a program", 1, 10_000)
 POINTS = Count("points", "points", "points of a grid", 2, 10_000)
-CHUNKS = Count("chunks", "chunks", "jobs that the tasks are dealt to", 1, 1000)
+CHUNKS = Count("chunks", "chunks", "jobs that share the tasks", 1, 1000)
 SEED = Count("seed", "seed", "root of random numbers", -(2**63), 2**64 - 1)
 ROOT_SEED = SEED.within(0, 2**63 - 1, words="root of all random numbers of a configuration")
 

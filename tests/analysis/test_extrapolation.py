@@ -45,7 +45,7 @@ def test_the_error_is_the_scatter_of_repeated_draws() -> None:
     ("sizes", "errors", "part"),
     [
         ([50.0, 50.0], [0.1, 0.1], "two different ones"),
-        ([50.0, 100.0], [0.1, 0.0], "error = 0 is outside"),
+        ([50.0, 100.0], [0.1, 0.0], "error = 0 is out of range: allowed are"),
         ([50.0, 100.0], [0.1, 1e-30], "errors = .*: one point outweighs all others"),
         ([50.0, 100.0, 200.0], [0.1, 0.2, 0.3], "means of shape"),
         ([50.0, 100.0], [0.1, math.nan], "error = nan must be finite"),

@@ -89,7 +89,7 @@ LOADS = pd.DataFrame({"alpha": [1.0, 2.0], "y": [0.2, 0.9], "y_err": [0.1, 0.1]}
         (lambda: first_solved(pd.Series([1.0]), 1.5), "least = 1.5 is out of range"),
         (lambda: last_half_point(LOADS.assign(alpha=2.0)), r"alpha: \[2.0, 2.0\], allowed are different numbers"),
         (lambda: last_half_point(LOADS.assign(y=[0.1, np.nan])), "y: nan is among them"),
-        (lambda: last_half_point(LOADS.assign(y_err=-0.1)), "y_err = -0.1 is outside"),
+        (lambda: last_half_point(LOADS.assign(y_err=-0.1)), "y_err = -0.1 is out of range: allowed are"),
         (lambda: last_half_point(LOADS[["alpha", "y"]]), "points: the column y_err is missing"),
     ],
 )

@@ -350,7 +350,7 @@ def test_fractions_of_nothing_and_everything():
         ({"weights": 1j * np.ones((3, 9))}, "array of real numbers"),
         ({"weights": np.full((3, 9), np.nan)}, "weights: nan is among them"),
         ({"weights": np.ones((3, 9)) * [[1], [0], [1]]}, "zeros"),
-        ({"distances": [0.1, 1.0]}, r"distance = 1 is outside \[1e-15, 0\.999999999999999\]"),
+        ({"distances": [0.1, 1.0]}, r"distance = 1 is out of range: allowed are \[1e-15, 0\.999999999999999\]"),
         ({"distances": []}, "no distance"),
         ({"damping": 1.0}, "damping = 1 is out of range"),
         ({"tolerance": 0.0}, "tolerance = 0 is out of range"),

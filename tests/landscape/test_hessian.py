@@ -155,7 +155,7 @@ def test_nothing_overflows_at_the_largest_beta():
         (lambda one, w: hessian_eigenvalues(w, w, 1.0), "instance = ndarray object: allowed is a TreeCommittee"),
         (lambda one, w: largest_eigenvalue(one.data, w, 1.0), "instance = Instance object: allowed is a TreeCommittee"),
         (lambda one, w: smallest_valid_beta(one, w, []), "no beta given"),
-        (lambda one, w: smallest_valid_beta(one, w, [1.0, -2.0]), "beta = -2 is outside (0, 1e+100]"),
+        (lambda one, w: smallest_valid_beta(one, w, [1.0, -2.0]), "beta = -2 is out of range: allowed are (0, 1e+100]"),
     ],
 )
 def test_wrong_arguments(call, message):

@@ -74,7 +74,7 @@ def test_error_of_one_unit_follows_from_the_pixels(machine):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"probabilities": [0.1, 1.5]}, "probability = 1.5 is outside [0, 1]"),
+        ({"probabilities": [0.1, 1.5]}, "probability = 1.5 is out of range: allowed are [0, 1]"),
         ({"probabilities": []}, "no probability given"),
         ({"draws": 0}, "draws = 0 is out of range"),
         ({"seed": 0.5}, "seed = 0.5 is not an integer"),

@@ -362,7 +362,7 @@ class OpenPrior(Gaussian):
         (lambda: bayes.state_evolution(1.0, 0), "updates = 0 is out of range"),
         (lambda: bayes.state_evolution(1.0, 5, 1.0), "overlap = 1 is out of range"),
         (lambda: bayes.state_evolution(1.0, 5, channel="abs"), "nearest is 'absolute'"),
-        (lambda: bayes.free_entropy([0.2, 1.0], 1.0), "overlap = 1 is outside"),
+        (lambda: bayes.free_entropy([0.2, 1.0], 1.0), "overlap = 1 is out of range: allowed are"),
         (lambda: bayes.free_entropy(0.2, 1.0, "binry"), "nearest is 'binary'"),
         (lambda: bayes.transitions("binary", "sig"), "nearest is 'sign'"),
         (lambda: bayes.learning(1.0, 0.3), "prior = 0.3: allowed are gaussian, binary, and a Prior as in localentropy"),  # type: ignore[arg-type]

@@ -372,7 +372,7 @@ def test_students_share_more_than_their_references():
         (lambda: ce.minimizers(0.001, 1.0), r"alpha = 0.001 is out of range: allowed are \[0.01, 100\]"),
         (lambda: ce.minimizers(0.9, math.inf), "alpha = 0.9 is above alpha_c"),
         (lambda: ce.franz_parisi(0.1, 0.9, 1.0), "alpha = 0.9 is above alpha_c"),
-        (lambda: ce.franz_parisi(0.0, 0.6, 1.0), "distance = 0 is outside"),
+        (lambda: ce.franz_parisi(0.0, 0.6, 1.0), "distance = 0 is out of range: allowed are"),
         (lambda: ce.franz_parisi(0.1, 0.6, 1.0, unsolved="skip"), "unsolved = 'skip' is not known"),
         (lambda: ce.minimizers(0.6, "2"), "gamma = '2' is not a number"),  # type: ignore[arg-type]
     ],

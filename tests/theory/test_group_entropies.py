@@ -223,7 +223,7 @@ def test_enumeration_of_pairs():
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: group_entropy(Perceptron(0.5), 1.0), r"overlap = 1 is outside \[0.001, 0.9999\]"),
+        (lambda: group_entropy(Perceptron(0.5), 1.0), r"overlap = 1 is out of range: allowed are \[0.001, 0.9999\]"),
         (lambda: group_entropy(Perceptron(0.5), 0.1), r"overlap = 0.1 is out of range: .* from the overlap 0.32238"),
         (lambda: group_entropy(Perceptron(0.5), 0.9, 0.5), r"replicas = 0.5 is out of range: allowed are \[1, 100\]"),
         (lambda: group_entropy(Perceptron(0.5), 0.9, math.nan), r"replicas = nan must be finite"),

@@ -351,7 +351,7 @@ def test_all_configurations_around_the_best_references_solve_near_them():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0.6,), "distance = 0.6 is outside [0.0001, 0.5]"),
+        ((0.6,), "distance = 0.6 is out of range: allowed are [0.0001, 0.5]"),
         ((0.1, 0.5), "replicas = 0.5 is out of range: allowed are [1, 10000], math.inf and 'zero external entropy'"),
         ((0.1, "zero"), "replicas = 'zero' is not known: allowed are zero external entropy, math.inf, and a number"),
         ((0.1, math.nan), "replicas = nan must be finite"),

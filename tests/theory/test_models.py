@@ -306,15 +306,20 @@ def test_few_patterns_leave_all_solutions():
             r"kappa_max = -0\.\d+ at alpha = 2 is not above margin = 0 by more than 0.0001 of itself",
         ),
         (kappa_u, (0.82,), (), r"alpha = 0.82 is above alpha_LE = 0\.[57]\d+: no margin makes phi_FP monotonic"),
-        (typical, (0.5, 5.0), (), r"margin = 5 is outside \[-4, kappa_max = 0\.[45]\d+\] at alpha = 0.5"),
+        (
+            typical,
+            (0.5, 5.0),
+            (),
+            r"margin = 5 is out of range: allowed are \[-4, kappa_max = 0\.[45]\d+\] at alpha = 0.5",
+        ),
         (
             franz_parisi,
             (0.5,),
             ([0.1], 5.0),
-            r"margin_ref = 5 is outside \[-4, kappa_max = 0\.[45]\d+\] at alpha = 0.5",
+            r"margin_ref = 5 is out of range: allowed are \[-4, kappa_max = 0\.[45]\d+\] at alpha = 0.5",
         ),
         (franz_parisi, (0.5,), ([0.1], "most"), r"margin_ref = 'most' is not known: allowed are max, and a number"),
-        (franz_parisi, (0.5,), ([0.1, 1.0],), r"distance = 1 is outside \[1e-09, 1\)"),
+        (franz_parisi, (0.5,), ([0.1, 1.0],), r"distance = 1 is out of range: allowed are \[1e-09, 1\)"),
         (franz_parisi, (0.5,), ([],), "no distance given"),
     ],
 )
@@ -357,7 +362,7 @@ def test_an_activation_without_linear_part_stores_random_patterns():
 
 @pytest.mark.parametrize("margin", [0.42, 1.0, 500.0])
 def test_a_margin_beyond_the_largest_names_the_largest(margin):
-    with pytest.raises(DomainError, match=r"margin = .* is outside \[-4, kappa_max = 0.418062"):
+    with pytest.raises(DomainError, match=r"margin = .* is out of range: allowed are \[-4, kappa_max = 0.418062"):
         typical(Perceptron(0.5, margin))
 
 

@@ -38,9 +38,9 @@ def test_no_solutions_below_the_interpolation_threshold():
 
 
 def test_no_solutions_above_the_maximum_margin():
-    with pytest.raises(DomainError, match=r"margin = 0.5 is outside \[-4, kappa_max = 0.233868"):
+    with pytest.raises(DomainError, match=r"margin = 0.5 is out of range: allowed are \[-4, kappa_max = 0.233868"):
         typical(RandomFeatures(margin=0.5, **GOOD))
-    with pytest.raises(DomainError, match=r"margin_ref = 0.25 is outside \[-4, kappa_max = 0.233868"):
+    with pytest.raises(DomainError, match=r"margin_ref = 0.25 is out of range: allowed are \[-4, kappa_max = 0.233868"):
         franz_parisi(RandomFeatures(**GOOD), [0.1], margin_ref=0.25)
     with pytest.raises(DomainError, match=r"margin = 0.25"):
         franz_parisi(RandomFeatures(margin=0.25, **GOOD), [0.1], margin_ref=0.1)

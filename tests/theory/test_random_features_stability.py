@@ -120,7 +120,7 @@ def test_shapes_and_refusals():
     assert local_energy(RandomFeatures(3.0, 2.0), 0.1).shape == ()
     with pytest.raises(DomainError, match="stability"):
         stability_density(RandomFeatures(3.0, 2.0), [0.1, np.nan])
-    with pytest.raises(DomainError, match=r"distance = 1.1 is outside \[0, 1\]"):
+    with pytest.raises(DomainError, match=r"distance = 1.1 is out of range: allowed are \[0, 1\]"):
         local_energy(RandomFeatures(3.0, 2.0), [0.1, 1.1])
     with pytest.raises(DomainError, match="no distance given"):
         local_energy(RandomFeatures(3.0, 2.0), [])

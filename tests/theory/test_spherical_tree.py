@@ -357,7 +357,7 @@ def test_table():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: group_entropy(Spherical(1.0), 1.0), r"overlap = 1 is outside \[0.001, 0.9999\]"),
+        (lambda: group_entropy(Spherical(1.0), 1.0), r"overlap = 1 is out of range: allowed are \[0.001, 0.9999\]"),
         (lambda: group_entropy(Spherical(4.1), 0.9), r"alpha = 4.1 is not below 4.0251"),
         (lambda: group_entropy(Spherical(1.0, 2), 0.9), r"units = 2 is out of range: allowed are 1, 3, math.inf"),
         (lambda: group_entropy(Spherical(1.0, INF, "parity"), 0.9), r"units = inf .* parity machine"),

@@ -266,7 +266,7 @@ def typical_point(model: Model, margin_name: str = "margin") -> StationaryPoint:
         maximum = largest_margin(easiest)
         if lost is None or model.margin > maximum:
             allowed = f"[{quantities.MARGIN.low:g}, kappa_max = {maximum:.12g}] at {model.describe()}"
-            raise DomainError(f"{margin_name} = {model.margin:.12g} is outside {allowed}")
+            raise DomainError(f"{margin_name} = {model.margin:.12g} is out of range: allowed are {allowed}")
         return _from_largest_margin(model)
     elif lost is None or model.alpha > threshold:
         where = f" at {margin_name} = {model.margin:.12g}" if model.margin < 0.0 else ""

@@ -256,6 +256,7 @@ class ReluRun(NetworkRun[Noisy]):
 
         part = _first_of_each_class(self.labels, self.parameters.hessian_patterns)
         for place, sample in enumerate(samples):
+            self.report(f"Hessian of network {place + 1} of {len(samples)}")
             model = RelativeChanges(solutions.select([place]))
             size = self.outputs(model.network, part).square().mean().sqrt()
             if not size > 0:

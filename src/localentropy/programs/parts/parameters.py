@@ -89,7 +89,7 @@ class ExperimentParameters(BaseModel):
         description="the program that computes the table; without it the one that is called as the section",
     )
     chunks: Annotated[int, bounds(quantities.CHUNKS)] = Field(
-        default=1, description="number of jobs the tasks are dealt to (changes no result)", json_schema_extra=SIZE
+        default=1, description="number of jobs that share the tasks (changes no result)", json_schema_extra=SIZE
     )
     threads: Annotated[int, bounds(quantities.THREADS)] = Field(
         default=1,
