@@ -50,7 +50,7 @@ def test_figures_4_6_and_7_tell_their_model_and_threshold(module, name, ensemble
     colors = {line.get_label(): line.get_color() for line in drawing.figure.axes[0].lines}
     assert colors["0.729"] == "black" and "black" not in (colors["0.7"], colors["0.75"])
     # Nothing is drawn beyond the typical distance.
-    best = drawing.data["series"].str.contains("largest local entropy")
+    best = drawing.data["series"].str.contains("bound of any reference")
     assert drawing.data.loc[~best, "x"].max() <= 0.2 and set(drawing.data["panel"]) == {"a", "b"}
     assert ("at α_U = 0.755000, above" in drawing.told) == best.any() == (module is figure4)
 
@@ -109,12 +109,14 @@ def test_figure3_draws_means_over_solutions_and_tells_what_is_missing() -> None:
     excess = drawing.data[drawing.data["series"] == "focusing BP - curve of the largest margin"]
     assert points["n"].to_dict() == {distance: 5 if distance == 0.02 else 6 for distance in points.index}
     assert points["y"].max() < 0.4 and (excess["y"].abs() < 0.02).all() and set(excess["panel"]) == {"c"}
-    best = drawing.data[drawing.data["series"].str.startswith("largest local entropy")]
+    best = drawing.data[drawing.data["series"].str.startswith("bound of any reference")]
     last = best["x"].iloc[-1]
     widest = theory[(theory["curve"] == "reference") & (theory["reference"] == "max") & (theory["alpha"] == 0.5)]
     of_best = np.interp(last, [0.02, 0.3], [0.14, 0.34])  # as the table's
     expected = of_best - np.interp(last, widest["distance"], widest["entropy"])
     assert set(best["panel"]) == {"c"} and best["y"].iloc[-1] == pytest.approx(expected, rel=2e-2)
+    existing = drawing.data[drawing.data["series"] == "best references - curve of the largest margin"]
+    assert existing["y"].to_numpy() == pytest.approx(best["y"].to_numpy() - 0.001)
     assert 0.2 < best["x"].max() <= 0.3  # not where the best references are around typical solutions
     for part in ("6 solved instances of 7 (fewer than the paper's 10), N = 1001", "Not converged: 1 of 77 entropies."):
         assert part in drawing.told

@@ -85,7 +85,7 @@ def test_lines_of_dense_regions_end_on_the_largest_margin() -> None:
 LARGE_DEVIATIONS: dict[str, Any] = {
     "ensembles": {"perceptron": PERCEPTRON, "planted": {"model": "teacher_student"}},
     "zero_external_entropy": ["perceptron"], "curves": {"perceptron": [0.76, 0.75, "U"]},
-    "smallest_distance": 0.015, "largest_distance": 0.03, "points": 21,
+    "smallest_distance": 0.015, "smallest_distance_typical": 0.01, "largest_distance": 0.03, "points": 21,
 }  # fmt: skip
 
 
@@ -107,6 +107,12 @@ def test_the_largest_local_entropy_grows_with_distance_up_to_its_threshold_only(
     assert {load: set(curve["alpha"]) for load, curve in curves.items()} == {
         "0.75": {0.75}, "0.76": {0.76}, "U": {tangent.alpha}
     }  # fmt: skip
+    # References that exist have less than the bound, and their external entropy is zero.
+    existing = found[found["line"] == "curve_typical"]
+    below = found[found["line"] == "curve"].merge(existing, on=["load", "distance"], suffixes=("", "_existing"))
+    assert len(below) == len(existing) == 2 * 21 and set(existing["ensemble"]) == {"perceptron"}
+    assert (below["entropy_existing"] < below["entropy"]).all() and (below["external_entropy"] < -1e-3).all()
+    assert existing["external_entropy"].to_numpy() == pytest.approx(0.0, abs=1e-9)
     assert curves["0.75"]["slope"].min() > 0.05 and curves["0.76"]["slope"].min() < -0.05
     lowest = curves["U"].loc[curves["U"]["slope"].idxmin()]
     assert 0.0 <= lowest["slope"] < 1e-3 and lowest["distance"] == pytest.approx(tangent.distance, rel=0.03)

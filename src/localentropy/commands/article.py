@@ -168,12 +168,6 @@ def _cards(run: Configuration | None) -> Iterator[tuple[str, pd.DataFrame]]:
             _made(job, run)
             file = job.stem.with_suffix(".csv")
         card = pd.read_csv(file, keep_default_na=False, na_values={"value": "", "error": "", "lower": "", "upper": ""})
-        if "condition" not in card:  # of the committed cards that are not yet made anew with a row for each condition
-            card = card.rename(columns={"quantity": "condition"}).assign(bound="", judged=card["verdict"], off="")
-            inside = card["value"].between(card["lower"], card["upper"])
-            card.loc[inside & (card["verdict"] == Verdict.NOT_REPRODUCED), "bound"] = (
-                "another condition fails; this one"
-            )
         yield paper, card
 
 

@@ -1,7 +1,9 @@
 """Large deviations of the local entropy: where the largest one ceases to grow with distance, and its curves (margins).
 
-The reference of the largest local entropy is any configuration, the best of all. The load alpha_U above which this
-entropy does not grow with distance everywhere bounds that of typical references from above.
+The reference is any configuration. The curve at y = infinity bounds the local entropy of all references. Where its
+external entropy is negative, typical training sets have no reference that reaches it. The largest local entropy of
+those that exist is the one at zero external entropy. The load alpha_U is the one above which the bound does not grow
+with distance everywhere.
 """
 
 from __future__ import annotations
@@ -26,12 +28,16 @@ class Parameters(EnsemblesParameters):
     """Parameters of the thresholds and curves."""
 
     zero_external_entropy: tuple[str, ...] = Field(
-        description="names of the models with their α_U at zero external entropy, too (C)"
+        description="names of the models with their α_U and their curves at zero external entropy, too (C)"
     )
     curves: dict[str, tuple[Load | Literal["U"], ...]] = Field(
         description="name of a model → loads α of curves of its largest local entropy; `U` is α_U (C)"
     )
     smallest_distance: DistanceOfGroups = Field(description="left end of the curves (C)")
+    smallest_distance_typical: DistanceOfGroups = Field(
+        description="left end of the curves at zero external entropy: at smaller ones, where y is infinite or "
+        "thousands, the solver fails (C)"
+    )
     largest_distance: DistanceOfGroups = Field(description="right end of the curves (C)")
     points: int = given(quantities.POINTS, "points of a curve, spaced evenly in ln d", size=True)
 
@@ -42,11 +48,9 @@ class Parameters(EnsemblesParameters):
         for name, alphas in self.curves.items():
             if not alphas or len(set(alphas)) < len(alphas):
                 raise ValueError(f"curves: {name}: one load or more, which differ from each other, are needed")
-        if not self.smallest_distance < self.largest_distance:
-            raise ValueError(
-                f"smallest_distance = {self.smallest_distance:g} must lie below largest_distance = "
-                f"{self.largest_distance:g}"
-            )
+        for key in ("smallest_distance", "smallest_distance_typical"):
+            if not (value := getattr(self, key)) < self.largest_distance:
+                raise ValueError(f"{key} = {value:g} must lie below largest_distance = {self.largest_distance:g}")
         return self
 
 
@@ -60,9 +64,9 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
 
     Returns:
         Columns ensemble, line (`alpha_u`: the one row of the threshold at y = infinity; `alpha_u_typical`: that at zero
-        external entropy; `curve`: at y = infinity), alpha, load (as asked for), distance (of a threshold: of the
-        tangent), entropy and external_entropy (nats per weight), replicas (y), slope (the derivative of the entropy by
-        the distance), residual.
+        external entropy; `curve`: at y = infinity; `curve_typical`: at zero external entropy, at loads other than `U`),
+        alpha, load (as asked for), distance (of a threshold: of the tangent), entropy and external_entropy (nats per
+        weight), replicas (y), slope (the derivative of the entropy by the distance), residual.
     """
     import numpy as np
     import pandas as pd
@@ -79,7 +83,11 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
     distances = np.geomspace(parameters.smallest_distance, parameters.largest_distance, parameters.points)
     for load in parameters.curves.get(name, ()):
         alpha = tangent.alpha if load == THRESHOLD else float(load)
-        curve = local_entropy(model(alpha=alpha), distances)
-        columns = ["distance", "entropy", "external_entropy", "replicas", "slope", "residual"]
-        frames.append(curve[columns].assign(line="curve", alpha=alpha, load=str(load)))
+        lines: dict[str, tuple[float | str, float]] = {"curve": (math.inf, 0.0)}
+        if name in parameters.zero_external_entropy and load != THRESHOLD:
+            lines["curve_typical"] = ZERO_EXTERNAL_ENTROPY, parameters.smallest_distance_typical
+        for line, (replicas, smallest) in lines.items():
+            curve = local_entropy(model(alpha=alpha), distances[distances >= smallest], replicas=replicas)
+            columns = ["distance", "entropy", "external_entropy", "replicas", "slope", "residual"]
+            frames.append(curve[columns].assign(line=line, alpha=alpha, load=str(load)))
     return pd.concat(frames, ignore_index=True).assign(**task)

@@ -195,7 +195,8 @@ def large_deviations() -> pd.DataFrame:
     for load, alpha in (("0.5", 0.5), ("U", 0.755)):
         values = np.interp(x, [0.01, 0.02, 0.3, 0.5], [0.1, 0.14, 0.34, 0.34])
         rising = {"distance": x, "entropy": np.where(x < 0.01, np.sqrt(x), values), "slope": 1.0}
-        curves.append(pd.DataFrame({"ensemble": "perceptron", "line": "curve", "load": load, "alpha": alpha} | rising))
+        curve = pd.DataFrame({"ensemble": "perceptron", "line": "curve", "load": load, "alpha": alpha} | rising)
+        curves += [curve, curve.assign(line="curve_typical", entropy=curve["entropy"] - 0.001)]
     table = pd.concat([pd.DataFrame(rows), *curves], ignore_index=True)
     table["slope"] = table["slope"].fillna(0.0)
     table.attrs["parameters"] = {"ensembles": models}

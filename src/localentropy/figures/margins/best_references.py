@@ -1,4 +1,4 @@
-"""The largest local entropy, that around the best references (large deviations): its curves and its threshold."""
+"""The largest local entropy, by large deviations: the bound on that of any reference, and that of references that exist."""
 
 from __future__ import annotations
 
@@ -8,22 +8,29 @@ from typing import Any
 import pandas as pd
 
 BEST_REFERENCES: dict[str, Any] = {"color": "black", "linestyle": "-."}
-"""Look of these curves."""
+"""Look of the bound."""
+EXISTING: dict[str, Any] = {"color": "black", "linestyle": "--"}
+"""Look of the largest local entropy of references that exist."""
+NONE = 1e-9
+"""External entropy, in nats per weight, that is zero but for rounding."""
 
 
-def largest_local_entropy(table: pd.DataFrame, ensemble: Mapping[str, Any], load: str) -> pd.DataFrame:
+def largest_local_entropy(
+    table: pd.DataFrame, ensemble: Mapping[str, Any], load: str, *, line: str = "curve"
+) -> pd.DataFrame:
     """A curve, up to the distance beyond which the best references are around typical solutions and it is flat.
 
     Args:
         table: of the program `large_deviations`.
         ensemble: the model, as in the configuration.
         load: alpha, as in the configuration.
+        line: `curve`, the bound, or `curve_typical`, that of references that exist.
 
     Returns:
         The rows, which are none if the table has no such curve.
     """
     models = table.attrs["parameters"]["ensembles"]
     names = [name for name, other in models.items() if other == ensemble]
-    rows = table[(table["line"] == "curve") & table["ensemble"].isin(names) & (table["load"] == load)]
+    rows = table[(table["line"] == line) & table["ensemble"].isin(names) & (table["load"] == load)]
     # At small distances, where all configurations solve, the external entropy is not known.
-    return rows[~(rows["external_entropy"] >= 0.0)].sort_values("distance")
+    return rows[~(rows["external_entropy"] > NONE)].sort_values("distance")

@@ -12,7 +12,7 @@ from localentropy.figures.algorithms import ALGORITHMS
 from localentropy.figures.drawing import Drawing, in_style, letter, panels
 from localentropy.figures.franz_parisi_panels import LINEAR, SMALL, curve_name, draw_curves
 from localentropy.figures.frozen_ends import frozen_ends, without_frozen_ends
-from localentropy.figures.margins.best_references import BEST_REFERENCES, largest_local_entropy
+from localentropy.figures.margins.best_references import BEST_REFERENCES, EXISTING, largest_local_entropy
 
 
 @in_style
@@ -25,8 +25,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     table = without_frozen_ends(table, ["curve", "margin_ref"])
     around = with_excess(around_solutions(runs), largest)
     points, excess = over_samples(around, "entropy"), over_samples(around, "excess")
-    best = largest_local_entropy(tables["margins/large_deviations"], {"model": "perceptron"}, f"{alpha:g}")
-    best = with_excess(best, largest).dropna(subset=["excess"])
+    best, existing = (
+        with_excess(
+            largest_local_entropy(tables["margins/large_deviations"], {"model": "perceptron"}, f"{alpha:g}", line=line),
+            largest,
+        ).dropna(subset=["excess"])
+        for line in ("curve", "curve_typical")
+    )
     figure, axes = panels(3, 9.6, 3.0)
     draw_curves(axes[:2], table)
     label = f"fBP, $N = {runs['N'].iloc[0]}$"
@@ -36,10 +41,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     axes[1].points(points[small], rows[small], look, "distance")
     axes[2].points(excess, "focusing BP - curve of the largest margin", look, "distance")
     axes[2].axhline(0.0, color="black", linewidth=0.6)
-    name = "largest local entropy"
-    of = f"{name} - curve of the largest margin"
-    axes[2].line(best["distance"], best["excess"], of, BEST_REFERENCES | {"label": name})
-    axes[2].legend(handles=axes[2].lines[-1:], loc="upper left")
+    for rows, look, name in (
+        (best, BEST_REFERENCES, "bound of any reference"),
+        (existing, EXISTING, "best references"),
+    ):
+        of = f"{name} - curve of the largest margin"
+        axes[2].line(rows["distance"], rows["excess"], of, look | {"label": name})
+    axes[2].legend(handles=axes[2].lines[-2:], loc="upper left")
     axes[2].threshold(largest["distance_typical"].iloc[0], "typical distance", at=0.35)
     axes[2].set(xscale="log", xlabel="distance $d$", xlim=(0.5 * excess["distance"].min(), None))
     axes[2].set_ylabel(r"$\phi(d) - \phi_{\mathrm{FP}}(d; \tilde\kappa = \kappa_{\max})$")
@@ -54,8 +62,9 @@ def _caption() -> str:
         "solutions of margin κ̃ of the binary perceptron, dashed where it is negative and there are no such solutions. "
         "Black lines are solutions of the same margin as the reference, the dotted line has all configurations (α = 0), "
         "and dots mark the maximum of a curve, at the typical distance. Diamonds: local entropy around solutions of "
-        "focusing BP. (b) The same at small distances. (c) The diamonds minus the curve of the largest margin. The "
-        "dash-dotted line is the largest local entropy that any reference has, minus the same curve."
+        "focusing BP. (b) The same at small distances. (c) The diamonds minus the curve of the largest margin, and "
+        "minus the same curve: an upper bound for any reference (dash-dotted), and the largest local entropy of references "
+        "that exist (dashed)."
     )
 
 
@@ -77,7 +86,9 @@ def _settings(table: pd.DataFrame, runs: pd.DataFrame) -> dict[str, str]:
         **({"not converged": f"{lost} of {len(runs)} entropies"} if lost else {}),
         "distances": "fixed here, so that only the entropies have errors; the paper fixed the fields",
         "axis of (b)": f"linear between −{LINEAR:g} and {LINEAR:g}, and logarithmic beyond",
-        "largest local entropy": "by large deviations, y = ∞; it ends where typical solutions reach it",
+        "bound of any reference": "by large deviations, y = ∞; it ends where typical solutions reach it; where its external entropy is "
+        "negative, typical training sets have no reference that reaches it",
+        "best references": "the same at zero external entropy",
         "chosen here": f"α, the margins, N, and the protocol of focusing BP (y = {q['replicas']:g} replicas, {q['steps']} "
         f"steps, damping {q['damping']:g})",
     }

@@ -219,7 +219,9 @@ def _told(
         f"{f'not zero at {others} points of' if others else 'zero on all'} other curves of (a)",
         **{f"{name} in (c)": value for name, value in frozen_ends(equal, ["margin_ref"], "κ = {:.3g}".format).items()},
         "(d)": f"α'_LE = {ends['kappa_u']:.6f} and α_min = {ends['kappa_min']:.6f}"
-        + _upper(deviations, "perceptron", ", above which the largest local entropy falls somewhere"),
+        + _upper(
+            deviations, "perceptron", ", above which the bound on the local entropy of any reference falls somewhere"
+        ),
         "(e), (f)": f"α'_LE = {threshold['alpha']:.6f}{_upper(deviations, 'teacher_student', '')}",
         "(g), (h)": f"solutions of margin κ = {counted['margin'].max():g}, α = {counted['alpha'].max():g}",
         **{

@@ -64,7 +64,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "Figure s2, not in the paper. Phases of typical solutions of margin κ̃ at α patterns per weight, for several "
         "models. In the dense region the local entropy grows up to the typical distance. In the dip it is positive, with a "
         "minimum at a small distance, and in the gap it is negative in a shell of distances. The dotted line is α_U: above "
-        "it the largest local entropy of all references falls somewhere. Colours are as in figure 1 of the main paper."
+        "it the bound on the local entropy of any reference falls somewhere. Colours are as in figure 1 of the main paper."
     )
     settings = {
         "theory": "replica-symmetric, local entropy of solutions of margin κ = 0; α_U from large deviations",

@@ -53,7 +53,7 @@ def draw_model(table: pd.DataFrame, number: int, deviations: pd.DataFrame | None
 
 
 def _best(axes: Sequence[Panel], deviations: pd.DataFrame | None, ensemble: Mapping[str, Any]) -> pd.DataFrame:
-    """Draw the largest local entropy at α_U in both panels. Returns its rows, none if it is not drawn."""
+    """Draw the bound on the local entropy at α_U in both panels. Returns its rows, none if it is not drawn."""
     if deviations is None:
         return pd.DataFrame()
     best = largest_local_entropy(deviations, ensemble, "U")
@@ -61,9 +61,9 @@ def _best(axes: Sequence[Panel], deviations: pd.DataFrame | None, ensemble: Mapp
         return best
     look = BEST_REFERENCES | {"label": rf"$\alpha_U$ = {best['alpha'].iloc[0]:.4f}"}
     for axis, column in zip(axes, ("entropy", "slope"), strict=True):
-        name = f"{column}, largest local entropy, α = α_U"
+        name = f"{column}, bound of any reference, α = α_U"
         axis.line(best["distance"], best[column], name, look, alpha=best["alpha"])
-    axes[1].legend(handles=axes[1].lines[-1:], title="largest local entropy", title_fontsize=7, loc="upper right")
+    axes[1].legend(handles=axes[1].lines[-1:], title="bound of any reference", title_fontsize=7, loc="upper right")
     return best
 
 
@@ -71,7 +71,7 @@ def _best_in_words(best: pd.DataFrame) -> str:
     if best.empty:
         return ""
     return (
-        "The dash-dotted curve is the largest local entropy of all references, from large deviations, at "
+        "The dash-dotted curve bounds the local entropy of any reference (large deviations, y = ∞) at "
         f"α_U = {best['alpha'].iloc[0]:.6f}, above which its derivative is negative somewhere."
     )
 
