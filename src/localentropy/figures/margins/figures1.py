@@ -200,7 +200,7 @@ def _told(
         )
         where += "; the entropy is negative there" if (split["entropy"] < 0).all() else ""
     if "stationary" in set(unstable["blocks"]) - set(split["blocks"]):
-        where += "; no m is stationary"
+        where += "; searches that make m stationary, too (circles), end at q₁ = q₀"
     one, most = f"{unstable['alpha'].iloc[0]:g}", f"{stable['replicon'].max():.3f}"
     caption = (
         "Figure s1. Statements of the text that have no figure there. (a) Replicon along curves around solutions of the "
@@ -209,7 +209,7 @@ def _told(
         "solutions of their reference's margin, dashed where negative. (d) κ_min and κ_u at each load, and where they meet "
         "κ_max. Dotted: thresholds of large deviations. (e), (f) Entropy and its derivative in the planted perceptron, "
         "κ̃ = κ_max; black: its threshold. (g), (h) As figure 3, for solutions of positive margin. (i) Share of the runs "
-        "of two algorithms that store all patterns."
+        "of focusing BP (fBP) and of SBPI that store all patterns."
     )
     settings = {
         "model": "binary perceptron, replica theory; planted in (e) and (f)",
