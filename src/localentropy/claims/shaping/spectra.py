@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pandas as pd
 
@@ -23,15 +21,15 @@ from localentropy.claims.conditions import (
     smallest,
     welch,
 )
-from localentropy.claims.shaping.local_entropy import CLEAR, NEAREST, volumes_at
+from localentropy.claims.shaping.local_entropy import CLEAR, NEAREST, SURE, ranked_by_volume, volumes_at
 from localentropy.solvers.names import COMMITTEE_NAMES
 
 WITH_LAL, WITHOUT_LAL = "all", "without_lal"
 """Rules of β: the smallest at which all solutions are valid, and the same but for LAL's."""
 PAPER = "paper"
 """The paper's own β."""
-SURE, MOST_PAIRS = 2.0, 7
-"""Standard errors that decide; of the ten pairs of algorithms the text sees no difference in three at the higher β."""
+MOST_PAIRS = 7
+"""Of the ten pairs of algorithms the text sees no difference in three at the higher β."""
 
 
 def spectra_rank_algorithms(tree_spectra: pd.DataFrame) -> Finding:
@@ -75,29 +73,13 @@ def spectra_rank_as_local_entropies_at_the_lower_beta(
 
 
 def _ranked_alike(tree_spectra: pd.DataFrame, tree_local_entropy: pd.DataFrame, rule: str) -> Finding:
-    """Normal scores of the paired differences of each two algorithms in −λ_max and in V₁, where both converged."""
-    volumes = volumes_at(tree_local_entropy, NEAREST)
     spectra = _largest(tree_spectra, rule)
-    opposite, alike, words = [], 0, []
-    for first, second in combinations(COMMITTEE_NAMES, 2):
-        scores = []
-        for table, column, sign in ((volumes, "entropy", 1.0), (spectra, "value", -1.0)):
-            gap = sign * paired_differences(table, column, first, second)
-            require(len(gap) >= FEWEST, f"{first}, {second}: fewer than {FEWEST} training sets with both")
-            scores.append(welch(mean_of(gap)))
-        names = f"{COMMITTEE_NAMES[first]} and {COMMITTEE_NAMES[second]}"
-        clear = min(map(abs, scores)) > SURE
-        alike += clear and scores[0] * scores[1] > 0.0
-        if clear and scores[0] * scores[1] < 0.0:
-            opposite.append(names)
-        if not clear:
-            words.append(names)
+    pairs = ranked_by_volume(tree_local_entropy, spectra, "value", tuple(COMMITTEE_NAMES))
     return all_of(
         at_most(f"pairs of algorithms that λ_max and V₁ at D = {NEAREST:g} rank oppositely, each by {SURE:g} SE",
-                len(opposite), 0.0),
-        at_least(f"pairs that both rank alike, each by {SURE:g} SE", alike, MOST_PAIRS),
-        detail=f"β = {spectra['beta'].iloc[0]:.3g}; opposite: {', '.join(opposite) or 'none'}; not clear: "
-        f"{', '.join(words) or 'none'}",
+                len(pairs.opposite), 0.0),
+        at_least(f"pairs that both rank alike, each by {SURE:g} SE", len(pairs.alike), MOST_PAIRS),
+        detail=f"β = {spectra['beta'].iloc[0]:.3g}; {pairs.told()}",
     )  # fmt: skip
 
 
