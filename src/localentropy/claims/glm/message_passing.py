@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.printed import PHASE_RETRIEVAL, PHASE_RETRIEVAL_AMP
+from localentropy.analysis.printed import PHASE_RETRIEVAL_AMP
 from localentropy.analysis.runs import RECOVERED
 from localentropy.claims.conditions import (
     FEWEST,
@@ -14,7 +14,6 @@ from localentropy.claims.conditions import (
     Untestable,
     above,
     all_of,
-    at_most,
     below,
     largest,
     numbers,
@@ -124,11 +123,7 @@ def phase_retrieval_has_two_thresholds(transitions: pd.DataFrame, amp_phase_retr
     )
     theory = (
         printed("load above which message passing finds the teacher (theory)", threshold, PHASE_RETRIEVAL_AMP),
-        at_most(
-            f"distance from {PHASE_RETRIEVAL} of the load of the best student (derived by hand)",
-            abs(needed - float(PHASE_RETRIEVAL)),
-            0.0,
-        ),
+        above("that load minus the load of the best student", threshold - needed, 0.0),
     )
     try:
         before, after = _sides(amp_phase_retrieval, threshold)

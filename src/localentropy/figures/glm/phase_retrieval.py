@@ -151,7 +151,8 @@ def _settings(
     sets = success_fractions(unique, ["d", "alpha"], unique["unique"])
     one, many = (success_fractions(table, ["d", "alpha"], table["success"]) for table in (plain, wide))
     return {
-        "samples": "n = αd Gaussian inputs; the error has the right sign, which the labels do not determine",
+        "samples": "n = αd Gaussian inputs; the labels do not determine the sign of the weights; the error is that with the "
+        "sign of the teacher",
         "thresholds": f"weak recovery {transitions['weak']:g} and perfect recovery {transitions['information_theoretic']:g} are "
         f"exact; α_AMP = {transitions['algorithmic']:.6f} (slides: {PHASE_RETRIEVAL} and {PHASE_RETRIEVAL_AMP})",
         **amp_settings(runs, transitions["algorithmic"]),
