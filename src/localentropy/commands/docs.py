@@ -110,7 +110,9 @@ def table_text() -> str:
                 if name == "program" or (name in ExperimentParameters.model_fields and name not in own):
                     continue
                 found = values(experiment, name)
-                schema = field_schema(type(parameters), [name], {name: found["default"]})
+                # The schema of one of several kinds of values has no description of the key.
+                told = {"description": type(parameters).model_fields[name].description or ""}
+                schema = told | field_schema(type(parameters), [name], {name: found["default"]})
                 lines += _rows(f"{key}.{name}", schema, _values(experiment, found), found["default"])
     return "\n".join(lines) + "\n"
 
