@@ -84,6 +84,9 @@ def waited(name: str) -> Iterator[None]:
     Args:
         name: of the call.
 
+    Yields:
+        Nothing, once.
+
     Example:
         >>> from localentropy.numerics.waiting import waited
         >>> with waited("sum"):  # too fast for a message
