@@ -232,8 +232,9 @@ def ranked_by_volume(around: pd.DataFrame, runs: pd.DataFrame, column: str, name
             gap = sign * paired_differences(table, measure, first, second)
             require(len(gap) >= FEWEST, f"{first}, {second}: fewer than {FEWEST} training sets with both")
             scores.append(welch(mean_of(gap)))
-        kind = pairs.unclear if min(map(abs, scores)) <= SURE else pairs.alike
-        kind = pairs.opposite if kind is pairs.alike and scores[0] * scores[1] < 0.0 else kind
+        clear = min(map(abs, scores)) > SURE  # a missing score is not
+        alike = scores[0] * scores[1] > 0.0
+        kind = (pairs.alike if alike else pairs.opposite) if clear else pairs.unclear
         kind.append(f"{COMMITTEE_NAMES[first]} and {COMMITTEE_NAMES[second]}")
     return pairs
 
