@@ -24,7 +24,7 @@ NEAR, WITHIN = 0.02, 0.002
 AWAY, SLIGHTLY = (0.03, 0.2), 0.02
 """From the first of these distances to below the second the measured entropy is higher, by less than this.
 
-Beyond the typical distance, 0.28 in figure 3, fewer solutions lie around any wide reference: told, not judged.
+Beyond the typical distance fewer solutions lie around any wide reference: told, not judged.
 """
 PEAKED = 0.95
 """Mean square of the magnetizations from which a distribution counts as very strongly peaked. Chosen here."""

@@ -46,7 +46,7 @@ CLEAR = 0.5
 SURE = 2.0
 """Standard errors from which on a difference of two algorithms is clear."""
 ON_IMAGES = ("elal", "ce_slow", "ce_fast", "lal")
-"""The algorithms that run on images. LAL is the least robust."""
+"""The algorithms that run on images, LAL last."""
 FEW_REPLICAS, USUAL_REPLICAS, MANY_REPLICAS = 10, 20, 100
 """Replicas of eLAL: enough to match ceSGD-slow; those of the other figures; those that come closer to fBP."""
 
