@@ -299,7 +299,7 @@ def test_margins_figures_4_6_and_7_change_at_their_thresholds(smoke: Checkout) -
     for target, threshold in (("figure4", 0.7290328), ("figure6", 0.7724886), ("figure7", 0.5577886)):
         data = pd.read_csv(figure(smoke, f"margins_{target}", ".csv"))
         slopes = data[(data["panel"] == "b") & (data["x"] < 0.1)]
-        best = slopes["series"].str.contains("largest local entropy")
+        best = slopes["series"].str.contains("bound of any reference")
         assert best.any() == (target == "figure4") and (slopes[best]["y"] > -1e-6).all()
         slopes = slopes[~best]
         least = slopes.groupby("alpha")["y"].min()

@@ -28,6 +28,8 @@ LINE, PER_LINE = 22.0, 4
 """Pixels of a line of the legend, and its entries, about."""
 ALONG = 9
 """Points of a line across a panel."""
+LOW = 0.1
+"""Length of an inset's axis, as a part of the picture's, on which there is room for two numbers only."""
 
 DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
 MARKERS = {
@@ -204,7 +206,7 @@ class _Axes:
             "zeroline": False,
         }
         if "inset" in self.panel["panel"]:
-            axis |= {"tickfont": {"size": 9}, "nticks": 4}
+            axis |= {"tickfont": {"size": 9}, "nticks": 4 if length > LOW else 2}
             axis["title"]["font"] = {"size": 10}
         if "ticks" in scale:
             ticks = [tick for tick, _ in scale["ticks"]]
