@@ -111,6 +111,13 @@ few_solutions = few_at_the_largest_width | {
     "only the widest solve": put("mlp", "value", 0.1, width=below(50), **train),
     "half at the threshold": put("mlp", "value", 0.1, width=8, sample=below(3), **orthogonal, **train),
 }
+
+
+def _steady(rows):
+    """Overlaps of distances that grow by 2 % per doubling."""
+    return 1.0 - 0.62 * (rows["width"] / 80) ** (2 * np.log2(1.02)) + 0.002 * (rows["sample"] - rows["other"])
+
+
 NETWORKS["O47"] = Case(
     wrong={
         "closer in the end": add("mlp", "value", 0.3, width=80, **overlap),
@@ -119,7 +126,11 @@ NETWORKS["O47"] = Case(
         "never growing": put("mlp", "value", lambda rows: 0.6 + 0.01 * (rows["sample"] + rows["other"]), **overlap),
         "orthogonal": add("mlp", "value", -0.3, **overlap),
     },
-    small=few_solutions | {"no two doublings": only("mlp", width=lambda width: width > 20)},
+    small=few_solutions
+    | {
+        "no two doublings": only("mlp", width=lambda width: width > 20),
+        "growing as before": put("mlp", "value", _steady, **overlap),
+    },
     missing={"overlaps": put("mlp", "value", np.nan, width=80, **overlap)},
 )
 
@@ -142,8 +153,9 @@ NETWORKS["O48"] = Case(
         "the same error": add("mlp", "value", -0.02, **adversarial, **error),
         "a smaller error": add("mlp", "value", -0.05, **adversarial, **error),
         "the same error, still falling": put("mlp", "value", _still_falling, **error),
-        "a difference that vanishes with the width": put(
-            "mlp", "value", lambda rows: rows["value"] - 0.02 + 1.6 / rows["width"], **adversarial, **error
+        "a difference that vanishes with the width": every(
+            put("mlp", "value", _still_falling, **error),
+            put("mlp", "value", lambda rows: _still_falling(rows) + 1.6 / rows["width"], **adversarial, **error),
         ),
         "the other way": every(
             put("mlp", "value", 0.0, **adversarial, **train), put("mlp", "value", 0.1, width=8, **orthogonal, **train)
@@ -364,6 +376,10 @@ def _nearly_lazy(rows):
     return 1.0 - (0.4 + 0.2 * (rows["sample"] % 2)) * 2 / rows["width"]
 
 
+def _small_power(rows):
+    return 1.0 - (0.4 + 0.002 * (rows["sample"] - 2)) * rows["width"] ** -0.3
+
+
 def _no_distance(rows):
     return 1.0 - 1e-4 * (1 + 0.1 * rows["sample"])
 
@@ -380,6 +396,7 @@ NETWORKS["O55"] = Case(
         "four widths": only("cnn", width=below(7)),
         "equal networks": put("cnn", "value", 0.5, **whole, **start),
         "as lazy ones": put("cnn", "value", _nearly_lazy, **whole, **start),
+        "like a small power": put("cnn", "value", _small_power, **whole, **start),
         "no snapshots": only("cnn", quantity=other_than("overlap_start")),
         "layers alone": only("cnn", layer=lambda layer: layer.notna()),
     },

@@ -320,6 +320,7 @@ RUNS["O64"] = Case(
     small={
         "three sizes": only("solve_mct0_sizes", D=below(34)),
         "few solutions": put("solve_mct0_sizes", "value", 0.0, D=89, quantity="solved", sample=above(3)),
+        "sizes that scatter": times("solve_mct0_sizes", "value", 4.0, D=45, quantity="iterations"),
     },
     missing={"sweeps": put("solve_mct0_sizes", "value", np.nan, quantity="iterations", sample=3)},
 )

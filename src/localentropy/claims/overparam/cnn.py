@@ -12,6 +12,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from localentropy.analysis.agreement import to_infinite_size
 from localentropy.analysis.thresholds import first_solved
 from localentropy.claims.conditions import (
     FEWEST,
@@ -51,6 +52,8 @@ NEAR = 0.1
 """Distance per unit at which the minima of small and large networks are compared."""
 FALL = 0.03
 """Fall of the overlap that must be visible where none is found."""
+WORSE = 4.0
+"""By how much χ² of one law is above that of another with as many parameters that fits clearly better."""
 GONE = 0.25
 """Part of the distance from the start at the largest k below which its limit at infinite k counts as none."""
 
@@ -225,7 +228,8 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
 
     The distance is that of whole networks whose weights have norm 1, √(2 (1 − overlap)). In lazy training it falls like
     k^(−1/2). So a + b k^(−1/2) is fitted to it, on the upper half of the widths, and the limit a must be positive. The
-    claim fails if a is less than the part `GONE` of the distance at the largest k; in between it is open.
+    claim fails if a is less than the part `GONE` of the distance at the largest k; in between it is open. Where the
+    distance falls, it is also open unless a power of k, whose limit is zero, fits clearly worse.
     """
     whole = cnn[(cnn["quantity"] == "overlap_start") & cnn["layer"].isna()]
     require(len(whole), "no overlaps of whole networks with the initial weights")
@@ -241,12 +245,19 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
                 limit.value + 3.0 * limit.error < GONE * distance[-1]
             )
         )
+        line = to_infinite_size(np.sqrt(widths), distance, error)
+        exponent, spread, chi_squared = _power(widths, distance, error)
+        if exponent + 2.0 * spread < 0.0:
+            # Both laws have two parameters. Where neither fits, the errors are taken to be larger.
+            scatter = max(1.0, min(chi_squared, line.chi_squared) / line.freedom)
+            worse = (chi_squared - line.chi_squared) / scatter
+            name = f"χ² of a power of k above that of the fit with a limit, {optimizer}"
+            conditions.append(above(name, worse, WORSE).open_if(not worse > WORSE))
         of_layers = [
             limit_of(np.sqrt(own), *points).value
             for _, of_layer in layers[layers["optimizer"] == optimizer].groupby("layer")
             for own, *points in [_distances(of_layer)]
         ]
-        exponent, spread = _exponent(widths, distance, error)
         words.append(
             f"{optimizer}: {numbers(distance, '.3f')} at k = {numbers(widths, '.0f')}, exponent {exponent:+.2f} ± "
             f"{spread:.2f}; limits of the layers {numbers(of_layers, '.2f')}"
@@ -267,14 +278,15 @@ def _distances(overlaps: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return points.index.to_numpy(float), points["mean"].to_numpy(), points["sem"].to_numpy()
 
 
-def _exponent(widths: np.ndarray, values: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
-    """Exponent of k by least squares of logarithms, and its error, which grows with the scatter around the line."""
+def _power(widths: np.ndarray, values: np.ndarray, errors: np.ndarray) -> tuple[float, float, float]:
+    """Exponent of k by least squares of logarithms, its error, which grows with the scatter around the line, and χ²."""
     x, y, weights = np.log(widths), np.log(values), (values / errors) ** 2
     x = x - np.average(x, weights=weights)
     slope = np.average(x * y, weights=weights) / np.average(x * x, weights=weights)
     misfit = y - np.average(y, weights=weights) - slope * x
-    scatter = max(1.0, (weights * misfit**2).sum() / (len(x) - 2))
-    return float(slope), float(np.sqrt(scatter / (weights * x * x).sum()))
+    chi_squared = float((weights * misfit**2).sum())
+    scatter = max(1.0, chi_squared / (len(x) - 2))
+    return float(slope), float(np.sqrt(scatter / (weights * x * x).sum())), chi_squared
 
 
 def _optimizers(cnn: pd.DataFrame) -> list[str]:

@@ -178,19 +178,32 @@ def activations_move(mlp: pd.DataFrame) -> Finding:
 
 
 def solutions_grow_apart(mlp: pd.DataFrame) -> Finding:
-    """The distance between solutions grows beyond the threshold, levels off, and stays below √2."""
+    """The distance between solutions grows beyond the threshold, levels off, and has a limit below √2.
+
+    It levels off if its growth per doubling is small and falls. The limit is that of a fit a + b width^(−1/2) to the
+    upper half of the widths, or to the largest three.
+    """
     conditions, words = [], []
     for start in STARTS:
         distances = _distances(mlp, start, "overlap")
-        widths, distance = np.array(list(distances)), np.array([each.value for each in distances.values()])
+        widths, distance, error = np.array([(width, own.value, own.error) for width, own in distances.items()]).T
         first, *_, last = distances.values()
         doublings = np.log2(widths[1:] / widths[:-1])
+        growth = (distance[1:] / distance[:-1]) ** (1 / doublings)
+        spread = growth * np.hypot(error[1:] / distance[1:], error[:-1] / distance[:-1]) / doublings
+        before, after = (Mean(growth[at] - 1, spread[at], last.samples) for at in (-2, -1))
         late = widths[1:] > widths[-1] / 4
-        growth = largest(((distance[1:] / distance[:-1]) ** (1 / doublings) - 1)[late])
+        upper = slice(-max(3, len(widths) // 2), None)
+        limit = limit_of(np.sqrt(widths[upper]), distance[upper], error[upper])
         conditions += [
-            below(f"larger growth of the distance per doubling of the width, last two, {start}", growth, LEVEL),
+            below(
+                f"larger growth of the distance per doubling of the width, last two, {start}",
+                largest(growth[late] - 1),
+                LEVEL,
+            ),
+            larger(f"z of the fall of this growth to the largest width, {start}", before, after, or_open=True),
             larger(f"z of the growth of the distance from the threshold on, {start}", last, first, by=3.0),
-            larger(f"z of the largest distance below √2, {start}", Mean(np.sqrt(2)), last, by=3.0),
+            below(f"limit of the distance at infinite width, {start}", limit.value, np.sqrt(2), limit.error, by=3.0),
         ]
         words.append(
             f"{start}: {numbers(distance, '.3f')} (last ± {last.error:.3f}) at widths {numbers(widths, '.0f')}"
@@ -217,10 +230,17 @@ def wide_minima_are_flatter(mlp: pd.DataFrame) -> Finding:
 
 def wide_minima_have_less_curvature(mlp: pd.DataFrame) -> Finding:
     """The trace of the Hessian of solutions is smaller at the largest width than at the threshold."""
-    return _falls(mlp, "the trace of the Hessian", lambda *of: curvature(_solutions(*of)), 3.0)
+    return _falls(mlp, "the trace of the Hessian", lambda *of: curvature(_solutions(*of)), 3.0, or_open=True)
 
 
-def _falls(mlp: pd.DataFrame, name: str, measure: Callable[[pd.DataFrame, str, float], Mean], by: float) -> Finding:
+def _falls(
+    mlp: pd.DataFrame,
+    name: str,
+    measure: Callable[[pd.DataFrame, str, float], Mean],
+    by: float,
+    *,
+    or_open: bool = False,
+) -> Finding:
     """The fall of a mean over the solutions of each start, from the threshold to the largest width.
 
     Args:
@@ -228,6 +248,7 @@ def _falls(mlp: pd.DataFrame, name: str, measure: Callable[[pd.DataFrame, str, f
         name: of the mean.
         measure: takes the table, a start and a width.
         by: normal score of the fall that is asked for.
+        or_open: whether less is open, and only such a rise fails.
     """
     width = mlp["width"].max()
     conditions, words = [], []
@@ -235,7 +256,7 @@ def _falls(mlp: pd.DataFrame, name: str, measure: Callable[[pd.DataFrame, str, f
         first = _threshold(mlp, start)
         near, far = (measure(mlp, start, at) for at in (first, width))
         words_of = f"z of the fall of {name} from the threshold to the largest width, {start}"
-        conditions.append(larger(words_of, near, far, by=by))
+        conditions.append(larger(words_of, near, far, by=by, or_open=or_open))
         words.append(f"{start}: {near.value:.4f} at width {first:.0f}, {far.value:.4f} at {width}")
     return all_of(*conditions, detail="; ".join(words))
 

@@ -218,7 +218,8 @@ def typical_solutions_take_exponential_time(solve_mct0_sizes: pd.DataFrame) -> F
     """The sweeps of zero-temperature Monte Carlo for one solution grow with N like an exponential, not like a power.
 
     A run that ends without a solution is followed by another one: sweeps of all runs over the number of solutions. The
-    logarithm of this must bend upwards in ln N, and be nearer to a straight line in N than to one in ln N.
+    logarithm of this must bend upwards in ln N, and be nearer to a straight line in N than to one in ln N. The error of
+    the curvature grows with the scatter around the fit.
     """
     own = solve_mct0_sizes[solve_mct0_sizes["quantity"].isin(["iterations", "solved"])]
     # The sizes may have different numbers of samples.
@@ -237,11 +238,16 @@ def typical_solutions_take_exponential_time(solve_mct0_sizes: pd.DataFrame) -> F
     N, y = time.index.to_numpy(dtype=float), np.log(time.to_numpy())
     weights = 1.0 / errors.to_numpy()
     curve, covariance = np.polyfit(np.log(N), y, 2, w=weights, cov="unscaled")
-    missed = [
-        float(np.sum((weights * (y - np.polyval(np.polyfit(x, y, 1, w=weights), x))) ** 2)) for x in (N, np.log(N))
-    ]
+    rest_of_curve, *missed = (
+        float(np.sum((weights * (y - np.polyval(fit, x))) ** 2))
+        for fit, x in (
+            (curve, np.log(N)),
+            *((np.polyfit(x, y, 1, w=weights), x) for x in (N, np.log(N))),
+        )
+    )
+    scatter = max(1.0, rest_of_curve / (len(N) - 3))
     return all_of(
-        scored("curvature of ln(sweeps for a solution) in ln N, in SE", curve[0] / np.sqrt(covariance[0, 0])),
+        scored("curvature of ln(sweeps for a solution) in ln N, in SE", curve[0] / np.sqrt(scatter * covariance[0, 0])),
         below("χ² around a line in N over that around a line in ln N", missed[0] / missed[1], 1.0),
         detail=f"{numbers(time, '.3g')} sweeps at N = {numbers(N, '.0f')}; fraction of runs solved "
         f"{numbers(counts['sum'] / counts['size'], '.2f')}; χ² {numbers(missed, '.1f')}",
