@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from collections import namedtuple
 from collections.abc import Callable
 from functools import partial
 
@@ -14,11 +15,12 @@ from scipy.special import erf, log_ndtr, ndtr
 from scipy.stats import norm
 
 from localentropy.errors import DomainError
-from localentropy.numerics.jets import variables
+from localentropy.numerics.jets import log, logistic, variables
 from localentropy.theory import (
     Model,
     Perceptron,
     RandomFeatures,
+    Spherical,
     TeacherStudent,
     TreeCommittee,
     alpha_c,
@@ -30,6 +32,7 @@ from localentropy.theory import (
     kappa_u,
     typical,
 )
+from localentropy.theory.weights import Weights
 
 MODELS: dict[str, Callable[..., Model]] = {
     "perceptron": Perceptron,
@@ -370,3 +373,52 @@ def test_a_margin_beyond_the_largest_names_the_largest(margin):
 def test_a_margin_of_the_reference_that_is_none_is_refused(margin_ref):
     with pytest.raises(DomainError, match="margin_ref"):
         franz_parisi(Perceptron(0.5), [0.1], margin_ref)
+
+
+class OnASphere(Weights):
+    """Weights on a sphere: the log of their volume at an overlap."""
+
+    binary = False
+    names = ("logit q",)
+
+    def order_parameters(self, y):
+        return SphericalOverlap(logistic(y[0]), logistic(-y[0]))
+
+    def entropy(self, x, alpha):
+        return 0.5 * (log(x.v) + x.q / x.v)
+
+    def reported(self, x):
+        return {"q": x.q}
+
+    def start(self, model, load):
+        return np.log([load * model.alpha * model.response * model.asked.slopes(model.variance)[0] ** 2])
+
+
+SphericalOverlap = namedtuple("SphericalOverlap", "q v")
+
+
+class SphericalPerceptron(Perceptron):
+    weights = OnASphere()
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.5, 1.0, 1.5, 1.9, 1.99])
+def test_weights_on_a_sphere_give_the_spherical_perceptron(alpha):
+    ours, known = typical(SphericalPerceptron(alpha)), typical(Spherical(alpha, units=1))
+    assert ours.q == pytest.approx(known.q, rel=1e-8) and ours.entropy == pytest.approx(known.entropy, rel=1e-9)
+
+
+@pytest.mark.parametrize("margin", [-0.7, 0.3])
+def test_weights_on_a_sphere_are_stationary_at_a_margin(margin):
+    """Twin: Gardner's saddle point, q / (1 - q)^2 = alpha E[(h(x) / (1 - q)^1/2)^2] with the hazard h, on a grid."""
+    q = typical(SphericalPerceptron(0.6, margin=margin)).q
+    x = (margin - math.sqrt(q) * Z) / math.sqrt(1 - q)
+    hazard = np.exp(norm.logpdf(x) - log_ndtr(-x))
+    assert q / (1 - q) == pytest.approx(0.6 * WEIGHT @ hazard**2, rel=1e-8)
+
+
+@pytest.mark.parametrize("question", [alpha_c, kappa_max, lambda model: franz_parisi(model, [0.1])])
+def test_other_questions_refuse_weights_that_are_not_binary(question):
+    with pytest.raises(
+        DomainError, match="is computed for binary weights only: those of SphericalPerceptron are others"
+    ):
+        question(SphericalPerceptron(0.5))

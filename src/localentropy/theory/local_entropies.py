@@ -166,7 +166,8 @@ def local_entropy(
         residual, plus the error of the integrals, 1e-12. Errors of slope, external_entropy and, at other y, entropy are
         of the order of the residual. `attrs`: the model's parameters, replicas.
 
-        At y = infinity, external_entropy is the limit of finite y. Beyond the distance of typical solutions from the
+        Where the entropy is negative, there are no solutions at this distance. At y = infinity, external_entropy is the
+        limit of finite y. Beyond the distance of typical solutions from the
         signs of their mean weights, the best references are around typical solutions, at any y from 1e4 on. There the
         entropy is that of typical solutions, and the slope is 0. There are exponentially many such references, so y is
         infinite at "zero external entropy". Near d = 0 all configurations around the best references are solutions, to
@@ -176,7 +177,8 @@ def local_entropy(
         DomainError: an argument out of range, or there are no solutions.
         ConvergenceError: the curve could not be started, or, if `unsolved` is "raise", not followed to a distance.
             Curves are followed from wide distances. They end where the state of the groups ends: at small distances for
-            few replicas or loads near alpha_c.
+            few replicas or loads near alpha_c. At zero external entropy they end where y grows beyond about 1000, at
+            small distances and loads.
 
     Example:
         >>> from localentropy.theory import Perceptron, local_entropy

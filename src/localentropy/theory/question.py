@@ -41,6 +41,7 @@ def question(
     pairs: bool = False,
     teacher: bool | None = None,
     energies: Literal["margin", "hard", "any"] = "margin",
+    binary: bool = True,
     of: type[Asked] = Model,
     refuses: Callable[[Any], str] = lambda model: "",
 ) -> Callable[[Callable[Concatenate[Any, Own], Answer]], Question[Own, Answer]]:
@@ -54,6 +55,7 @@ def question(
         pairs: whether the model's solutions must have a Franz-Parisi entropy.
         teacher: whether the model's labels must, or must not, come from a teacher; None if they may.
         energies: which energies the model may have: only the margin, hard constraints, or any.
+        binary: whether the model's weights must be binary.
         of: the models that have an answer.
         refuses: why one of these has none; empty where it has one.
 
@@ -96,6 +98,10 @@ def question(
             if energy is not None and not (energies == "any" or (energies == "hard" and energy.hard)):
                 allowed = "a margin" if energies == "margin" else "an energy that is 0 or infinite"
                 raise DomainError(f"{name} is not computed for energy = {energy!r}; allowed is {allowed}")
+            if isinstance(model, Model) and binary and not model.weights.binary:
+                raise DomainError(
+                    f"{name} is computed for binary weights only: those of {type(model).__name__} are others"
+                )
             if isinstance(model, Model) and pairs and model.without_pairs:
                 raise DomainError(model.without_pairs)
             found = answer.dispatch(type(model))

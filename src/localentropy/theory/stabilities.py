@@ -22,7 +22,7 @@ LINEAR = 1e-9
 """Largest error of the correlation 1/2 after a quarter of the weights is flipped, of what is linear in the weights."""
 
 
-@question()
+@question(binary=False)
 def stability_density(model: Model, stabilities: Iterable[float] | float) -> np.ndarray:
     """Probability density of the stabilities of typical solutions on their training patterns.
 

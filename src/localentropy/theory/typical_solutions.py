@@ -95,7 +95,7 @@ class TypicalSolution:
         return given | {"entropy": self.entropy, **self.order_parameters, "residual": self.residual}
 
 
-@question(energies="any")
+@question(energies="any", binary=False)
 def typical(model: Model) -> TypicalSolution:
     """Typical solutions: their entropy, their overlaps, and their errors if there is a teacher.
 
@@ -130,7 +130,7 @@ def typical(model: Model) -> TypicalSolution:
     return TypicalSolution(model, entropy_at(model, point), order_parameters, point.residual)
 
 
-@question(teacher=True, energies="any")
+@question(teacher=True, energies="any", binary=False)
 def generalization_errors(model: Model) -> GeneralizationErrors:
     """Probabilities of a wrong label on a new pattern, of a typical solution and of the barycentre.
 
@@ -255,6 +255,8 @@ def typical_point(model: Model, margin_name: str = "margin") -> StationaryPoint:
             return point
     except ConvergenceError as error:  # also far beyond a threshold
         lost = error
+    if lost is not None and not model.weights.binary:
+        raise lost
     if not model.asked.hard:
         raise lost or DomainError(
             f"energy = {model.energy!r}: the entropy at {model.describe()} is negative, so that weights are frozen: "
@@ -304,12 +306,17 @@ def _loaded(model: Model) -> StationaryPoint | None:
     """
     try:
         point = solve(Typical(model), model.weights.start(model, 1.0))
-        if entropy_at(model, point) >= ZERO_ENTROPY:
+        if _has_solutions(model, point):
             return point
     except ConvergenceError:
         pass
     branch = add_patterns(model)
-    return branch.point if entropy_at(model, branch.point) >= ZERO_ENTROPY else None
+    return branch.point if _has_solutions(model, branch.point) else None
+
+
+def _has_solutions(model: Model, point: StationaryPoint) -> bool:
+    """Whether the entropy says so. Of weights that are not binary it is a volume, which says nothing."""
+    return not model.weights.binary or entropy_at(model, point) >= ZERO_ENTROPY
 
 
 def entropy_at(model: Model, point: StationaryPoint) -> float:
@@ -362,7 +369,7 @@ def add_patterns(model: Model) -> Branch:
         lambda log_load: Typical(model, log_load), "log_load", LOG_LOAD, math.log(first),
         model.weights.start(model, first), step=1.0,
     )  # fmt: skip
-    while branch.position < 0.0 and entropy_at(model, branch.point) >= ZERO_ENTROPY:
+    while branch.position < 0.0 and _has_solutions(model, branch.point):
         branch.advance(0.0, TOLERANCE)
     return branch
 

@@ -31,9 +31,11 @@ class Overlap(NamedTuple):
 
 
 class Weights:
-    """Binary weights, each in a random field. Subclasses add what the weights share with a teacher.
+    """Binary weights, each in a random field. Subclasses add what the weights share with a teacher, or are others.
 
     Attributes:
+        binary: whether they are binary. Then a negative entropy means that there are no solutions. Of other weights
+            it is the log of a volume, and only questions about typical solutions are answered.
         names: the coordinates of typical solutions.
         pair_names: coordinates that are added beside a reference.
         group_names: coordinates that are added in groups.
@@ -46,6 +48,7 @@ class Weights:
         (0.5, 0.5)
     """
 
+    binary: bool = True
     names: tuple[str, ...] = ("ln q_hat", "logit q")
     pair_names: tuple[str, ...] = ()
     group_names: tuple[str, ...] = ()
