@@ -19,6 +19,7 @@ from localentropy.arguments import (
     nearest_choice,
     require_array,
     require_choice,
+    require_columns,
     require_flag,
     require_function,
     require_generators,
@@ -281,6 +282,22 @@ def test_lists_have_elements_of_one_kind_and_as_many_as_are_needed():
         require_generators([])
     with pytest.raises(DomainError, match=r"^generators: 0 is among them, allowed are Generator objects$"):
         require_generators([0])
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (pd.DataFrame({"N": [5]}), "table: the column D is missing, needed: D, N"),
+        (pd.DataFrame(), "table: the column D is missing, needed: D, N"),
+        (pd.Series({"D": 3, "N": 5}), "table: Series given, allowed is a DataFrame of pandas"),
+        ({"D": 3, "N": 5}, "table: dict given, allowed is a DataFrame of pandas"),
+    ],
+)
+def test_tables_have_the_columns_that_are_needed(value, message):
+    require_columns("table", pd.DataFrame({"D": [3], "N": [5]}), ["D", "N"])
+    with pytest.raises(DomainError) as refused:
+        require_columns("table", value, ["D", "N"])
+    assert str(refused.value) == message
 
 
 @pytest.mark.parametrize(

@@ -591,3 +591,24 @@ def require_list(name: str, values: Any, kind: type = object, count: int | None 
     if count is not None and len(listed) != count:
         raise DomainError(f"{name}: {len(listed)} given, allowed are {count}, one for each")
     return listed
+
+
+def require_columns(name: str, table: object, columns: Iterable[str]) -> None:
+    """Refuse a table that lacks a column.
+
+    Args:
+        name: of the table.
+        table: the argument.
+        columns: the ones that are needed.
+
+    Raises:
+        DomainError: no table of pandas, or a column is missing: names it.
+    """
+    import pandas as pd
+
+    if not isinstance(table, pd.DataFrame):
+        raise DomainError(f"{name}: {type(table).__name__} given, allowed is a DataFrame of pandas")
+    needed = list(columns)
+    missing = [column for column in needed if column not in table]
+    if missing:
+        raise DomainError(f"{name}: the column {missing[0]} is missing, needed: {', '.join(needed)}")

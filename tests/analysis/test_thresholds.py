@@ -70,6 +70,7 @@ def test_the_last_half_point_has_the_error_of_binomial_fractions() -> None:
 
 
 LOADS = pd.DataFrame({"alpha": [1.0, 2.0], "y": [0.2, 0.9], "y_err": [0.1, 0.1]})
+RUNS = pd.DataFrame({"alpha": [1.0, 1.0, np.nan], "solved": [1.0, 0.0, 1.0]})
 
 
 @pytest.mark.parametrize(
@@ -91,6 +92,11 @@ LOADS = pd.DataFrame({"alpha": [1.0, 2.0], "y": [0.2, 0.9], "y_err": [0.1, 0.1]}
         (lambda: last_half_point(LOADS.assign(y=[0.1, np.nan])), "y: nan is among them"),
         (lambda: last_half_point(LOADS.assign(y_err=-0.1)), "y_err = -0.1 is out of range: allowed are"),
         (lambda: last_half_point(LOADS[["alpha", "y"]]), "points: the column y_err is missing"),
+        (lambda: success_fractions(RUNS, ["N"], RUNS["solved"]), "runs: the column N is missing, needed: N"),
+        (lambda: success_fractions(RUNS, ["alpha"], RUNS["solved"]), "runs: the column alpha lacks a value"),
+        (lambda: success_fractions(RUNS[:2], ["alpha"], RUNS["solved"]), "success: Series given, allowed is a Series"),
+        (lambda: success_fractions(RUNS[:2], ["alpha"], RUNS["solved"][:2] + 1), "success: 2.0 is among them, allowed"),
+        (lambda: success_fractions(RUNS[:2], ["alpha"], RUNS["alpha"][:2] * np.nan), "success: nan is among them"),
     ],
 )
 def test_impossible_fractions_have_no_threshold(call, message) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from localentropy.arguments import require_reals, shown
+from localentropy.arguments import require_columns, require_reals, shown
 from localentropy.errors import DomainError
 from localentropy.quantities import ERROR, SHARE
 
@@ -146,10 +146,14 @@ def success_fractions(runs: pd.DataFrame, keys: Sequence[str], success: pd.Serie
     Args:
         runs: one row each.
         keys: columns of `runs`.
-        success: whether each run succeeds, or 1 and 0.
+        success: whether each run succeeds, or 1 and 0; indexed as `runs`.
 
     Returns:
         The keys, in increasing order, and the columns y, y_err and runs (their number).
+
+    Raises:
+        DomainError: no table, a key that is no column of it, a run that lacks a key, a success that is not 1 or 0, or
+            an index of the successes that is not that of the runs.
 
     Example:
         >>> import pandas as pd
@@ -158,6 +162,15 @@ def success_fractions(runs: pd.DataFrame, keys: Sequence[str], success: pd.Serie
         >>> success_fractions(runs, ["alpha"], runs["overlap"] > 0.99).round(3).to_numpy().tolist()
         [[0.5, 0.75, 8.0, 0.145]]
     """
+    require_columns("runs", runs, keys)
+    for key in keys:
+        if runs[key].isna().any():
+            raise DomainError(f"runs: the column {key} lacks a value, allowed are runs with all keys")
+    if not isinstance(success, pd.Series) or not success.index.equals(runs.index):
+        raise DomainError(f"success: {type(success).__name__} given, allowed is a Series of pandas, indexed as runs")
+    wrong = success[~success.isin([0, 1])]
+    if len(wrong):
+        raise DomainError(f"success: {shown(wrong.tolist()[0])} is among them, allowed are 1 and 0")
     counted = runs.assign(success=success.astype(float)).groupby(list(keys))["success"]
     points = counted.agg(y="mean", runs="size").reset_index()
     share = (points["y"] * points["runs"] + 1.0) / (points["runs"] + 2.0)
@@ -187,7 +200,7 @@ def last_half_point(points: pd.DataFrame) -> tuple[float, float]:
         >>> round(load, 6), round(error, 3)
         (1.25, 0.031)
     """
-    _require_columns("points", points, ("alpha", "y", "y_err"))
+    require_columns("points", points, ("alpha", "y", "y_err"))
     _require_places("alpha", points["alpha"])
     _require_shares("y", points["y"])
     ERROR.require_all(points["y_err"])
@@ -212,14 +225,6 @@ def _checked(fractions: object, least: float) -> float:
         _require_shares("fractions", fractions, missing=True)
         _require_places("fractions: abscissa", fractions.index)
     return SHARE.require(least)
-
-
-def _require_columns(name: str, table: object, columns: Sequence[str]) -> None:
-    if not isinstance(table, pd.DataFrame):
-        raise DomainError(f"{name}: {type(table).__name__} given, allowed is a DataFrame of pandas")
-    missing = [column for column in columns if column not in table]
-    if missing:
-        raise DomainError(f"{name}: the column {missing[0]} is missing, needed are {', '.join(columns)}")
 
 
 def _require_places(name: str, values: Any) -> None:
