@@ -6,7 +6,7 @@ import pytest
 
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import hidden_manifold, random_patterns
-from localentropy.landscape.binary_local_energy import expected_flip_energy, numbers_of_flips
+from localentropy.landscape.binary_local_energy import energy_of_sums, expected_flip_energy, numbers_of_flips
 from localentropy.solvers.binary.anneal import mct0
 from localentropy.solvers.binary.sbpi import sbpi
 
@@ -90,3 +90,21 @@ def test_the_exact_energy_refuses_real_patterns():
 
 def test_numbers_of_flips_are_the_nearest():
     assert numbers_of_flips([0.0, 0.004, 0.006, 0.5, 1.0], 101).tolist() == [0, 0, 1, 50, 101]
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"sums": [1, 2]}, r"sums: 2 is among them, allowed are −N, −N \+ 2, …, N, with N = 5"),
+        ({"sums": [-7, 1]}, "sums: -7 is among them"),
+        ({"flips": [0, 6]}, "flips: 6 is among them, allowed are integers from 0 to N = 5"),
+        ({"flips": [-1]}, "flips: -1 is among them"),
+        ({"flips": [0.5]}, "flips: 0.5 is among them"),
+        ({"counts": [1.0]}, r"counts of shape \(1,\): allowed is \(2,\)"),
+        ({"N": 0}, "N = 0 is out of range"),
+        ({"least": 0.5}, "least = 0.5 is not an integer"),
+    ],
+)
+def test_impossible_sums_and_flips_have_no_energy(change, message):
+    with pytest.raises(DomainError, match=message):
+        energy_of_sums(**{"sums": [1, 3], "counts": [1, 1], "flips": [0, 1], "N": 5, "least": 1} | change)

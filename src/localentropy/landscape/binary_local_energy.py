@@ -13,10 +13,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from localentropy.arguments import require_signs
+from localentropy.arguments import require_integer, require_reals, require_signs
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance, smallest_allowed
-from localentropy.quantities import FLIPS
+from localentropy.quantities import FLIPS, SIZE
 from localentropy.solvers.solution import check_instance
 
 
@@ -72,6 +72,10 @@ def energy_of_sums(sums: np.ndarray, counts: np.ndarray, flips: np.ndarray, N: i
     Returns:
         Mean numbers of errors, [flips].
 
+    Raises:
+        DomainError: arrays of other shapes, a sum of another parity than N or beyond ±N, a number of flips that is no
+            integer from 0 to N, an N below 1.
+
     Example:
         >>> import numpy as np
         >>> from localentropy.landscape.binary_local_energy import energy_of_sums
@@ -81,7 +85,16 @@ def energy_of_sums(sums: np.ndarray, counts: np.ndarray, flips: np.ndarray, N: i
     """
     from scipy.stats import hypergeom
 
-    flips = np.asarray(flips)[:, None]
+    N, least = SIZE.require(N), require_integer("least", least)
+    sums, flips = require_reals("sums", sums, ("sums",)), require_reals("flips", flips, ("flips",))
+    counts = require_reals("counts", counts, sums.shape)
+    wrong = (np.abs(sums) > N) | ((sums - N) % 2 != 0)
+    if wrong.any():
+        raise DomainError(f"sums: {sums[wrong][0]:g} is among them, allowed are −N, −N + 2, …, N, with N = {N}")
+    wrong = (flips < 0) | (flips > N) | (flips % 1 != 0)
+    if wrong.any():
+        raise DomainError(f"flips: {flips[wrong][0]:g} is among them, allowed are integers from 0 to N = {N}")
+    sums, flips = sums.astype(np.int64), flips.astype(np.int64)[:, None]
     # An error is s + 2k − 4j < h_min.
     most = (sums + 2 * flips - least) // 4
     return hypergeom.sf(most, N, (N + sums) // 2, flips) @ counts
