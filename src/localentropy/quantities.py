@@ -158,6 +158,7 @@ FLIPS = Quantity("distance", "d", "part of the weights that is flipped", 0.0, 1.
 LEVEL = Quantity("level", "level", "largest train error between solutions that are connected", 0.0, 1.0)
 OVERLAP = Quantity("overlap", "q", "overlap in a group of solutions", 1e-3, 0.9999)
 OVERLAP_OF_TEACHER = Quantity("overlap", "m", "overlap with a teacher", 0.0, 1.0, "[)")
+OVERLAP_OF_MEANS = Quantity("overlap", "m", "overlap of means of weights with a reference", -1.0, 1.0, "()")
 REPLICAS = Quantity(
     "replicas", "y", "replicas in a group around a reference", 1.0, 1e4, also=("math.inf", "'zero external entropy'")
 )

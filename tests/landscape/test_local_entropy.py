@@ -29,6 +29,12 @@ def test_field_for_overlap(own, overlap):
     assert np.tanh(np.array(own) + gamma).mean() == pytest.approx(overlap, abs=1e-11)
 
 
+@pytest.mark.parametrize("overlap", [1.5, 1.0, -1.0, math.nan, "0.5"])
+def test_no_field_gives_an_overlap_beyond_one(overlap):
+    with pytest.raises(DomainError, match=r"^overlap = "):
+        field_for_overlap(np.zeros(3), overlap)
+
+
 def test_distances_and_fields_are_two_ways_to_the_same_points():
     instance = random_patterns(301, 120, 0)
     solution = focusing_bp(instance, seed=0, stop="first")

@@ -18,7 +18,7 @@ from localentropy.arguments import (
 from localentropy.errors import DomainError
 from localentropy.instances.perceptron import Instance
 from localentropy.numerics.waiting import counted
-from localentropy.quantities import DISTANCE, FIELD, STEPS, TOLERANCE
+from localentropy.quantities import DISTANCE, FIELD, OVERLAP_OF_MEANS, STEPS, TOLERANCE
 from localentropy.solvers.binary.messages import Messages, Update, satisfies
 from localentropy.solvers.solution import check_instance
 
@@ -136,6 +136,9 @@ def field_for_overlap(own: np.ndarray, overlap: float) -> float:
     Returns:
         γ.
 
+    Raises:
+        DomainError: an overlap that is not in (−1, 1).
+
     Example:
         >>> import numpy as np
         >>> from localentropy.landscape.local_entropy import field_for_overlap
@@ -143,6 +146,7 @@ def field_for_overlap(own: np.ndarray, overlap: float) -> float:
         >>> round(float(np.tanh(np.array([-0.5, 0.0, 0.5]) + gamma).mean()), 12)
         0.8
     """
+    overlap = OVERLAP_OF_MEANS.require(overlap)
     low, high = np.arctanh(overlap) - own.max(), np.arctanh(overlap) - own.min()
     gamma = np.arctanh(overlap) - float(np.median(own))
     for _ in range(200):
