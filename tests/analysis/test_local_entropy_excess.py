@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from localentropy.analysis.flatness import around_solutions, over_samples, with_excess
+from localentropy.errors import DomainError
 
 
 def test_the_excess_over_a_curve_and_its_mean():
@@ -30,3 +32,24 @@ def test_the_excess_over_a_curve_and_its_mean():
     assert (means["n"] == 2).all()
     outside = pd.DataFrame({"distance": [1e-3, 0.6], "entropy": 0.1})
     assert with_excess(outside, curve)["excess"].isna().all()
+
+
+CURVE = pd.DataFrame({"distance": [0.01, 0.1], "entropy": [0.1, 0.2], "slope": [3.0, 1.0]})
+
+
+@pytest.mark.parametrize(
+    ("curve", "message"),
+    [
+        (
+            CURVE.assign(distance=0.1),
+            r"curve: distance = \[0.1, 0.1\], allowed are two or more different numbers above 0",
+        ),
+        (CURVE.assign(distance=[0.0, 0.1]), r"curve: distance = \[0.0, 0.1\]"),
+        (CURVE.assign(distance=[0.1, np.nan]), "curve: distance: nan is among them"),
+        (CURVE.assign(slope=np.nan), r"curve: distance = \[\]"),
+        (CURVE[["distance", "entropy"]], "curve: the column slope is missing"),
+    ],
+)
+def test_what_is_no_curve_has_no_excess_over_it(curve, message):
+    with pytest.raises(DomainError, match=message):
+        with_excess(CURVE, curve)

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.interpolate import CubicHermiteSpline
 
-from localentropy.arguments import require_reals, shown
+from localentropy.arguments import require_columns, require_reals, shown
 from localentropy.errors import DomainError
 
 REACHED = 1e-3
@@ -96,10 +96,15 @@ def with_excess(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         table: columns distance, entropy.
-        curve: columns distance, entropy, slope; cubic between its points, in ln d. Beyond its ends excess is missing.
+        curve: columns distance, entropy, slope, in any order; cubic between its points, in ln d. Beyond its ends excess
+            is missing.
 
     Returns:
         The table with the column excess.
+
+    Raises:
+        DomainError: a column is missing; the curve has fewer than two points with an entropy and a slope, or a distance
+            twice, or one that is not above 0.
 
     Example:
         >>> import numpy as np
@@ -110,8 +115,12 @@ def with_excess(table: pd.DataFrame, curve: pd.DataFrame) -> pd.DataFrame:
         >>> with_excess(measured, curve)["excess"].round(6).tolist()  # −3 − ln 0.05
         [-0.004268]
     """
+    require_columns("table", table, ("distance", "entropy"))
+    require_columns("curve", curve, ("distance", "entropy", "slope"))
     line = curve.dropna(subset=["entropy", "slope"]).sort_values("distance")
-    d = line["distance"].to_numpy()
+    d = require_reals("curve: distance", line["distance"])
+    if len(d) < 2 or d[0] <= 0.0 or (np.diff(d) == 0.0).any():
+        raise DomainError(f"curve: distance = {shown(d.tolist())}, allowed are two or more different numbers above 0")
     theory = CubicHermiteSpline(np.log(d), line["entropy"], d * line["slope"], extrapolate=False)
     return table.assign(excess=table["entropy"] - theory(np.log(table["distance"])))
 
