@@ -133,6 +133,27 @@ def test_error_is_that_of_theory_at_given_overlaps() -> None:
     assert error == pytest.approx(bayes_error(ratio, ratio), rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"covariance": np.diag([1.0, -0.5])},
+            r"covariance = \[\[1.0, 0.0\], \[0.0, -0.5\]\]: allowed are symmetric and",
+        ),
+        ({"covariance": np.diag([-1.0, -1.0])}, "allowed are symmetric and positive definite matrices"),
+        ({"covariance": np.array([[1.0, 2.0], [2.0, 1.0]])}, "allowed are symmetric and positive definite matrices"),
+        ({"covariance": np.array([[1.0, 0.5], [0.0, 1.0]])}, "allowed are symmetric and positive definite matrices"),
+        ({"covariance": np.eye(3)}, r"covariance of shape \(3, 3\): allowed is \(2, 2\)"),
+        ({"weights": np.ones(2)}, r"weights of shape \(2,\)"),
+        ({"samples": 0}, "samples = 0 is out of range"),
+    ],
+)
+def test_an_impossible_covariance_has_no_error(change: dict[str, Any], message: str) -> None:
+    problem = committee_teacher(n=10, d=5, seed=0)
+    with pytest.raises(DomainError, match=message):
+        problem.error(**{"weights": problem.teacher, "covariance": np.eye(2), "samples": 9, "seed": 0} | change)
+
+
 def test_overlaps_know_neither_the_order_nor_the_lengths_of_the_units() -> None:
     problem = committee_teacher(n=10, d=50, seed=0)
     units = problem.teacher / np.linalg.norm(problem.teacher, axis=1, keepdims=True)

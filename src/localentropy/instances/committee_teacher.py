@@ -11,9 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from localentropy import seeds
-from localentropy.arguments import locked, require_memory, require_reals
+from localentropy.arguments import locked, require_memory, require_reals, shown
+from localentropy.errors import DomainError
 from localentropy.numerics.two_signs import TwoSigns
-from localentropy.quantities import SIZE
+from localentropy.quantities import PATTERNS, SIZE
+
+ROUNDING = 1e-9
+"""Largest difference of the two covariances of a matrix, in the standard deviations of both."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +77,24 @@ class CommitteeTeacher:
             covariance: of the units of a weight, [2, 2].
             samples: number of new inputs.
             seed: root seed.
+
+        Returns:
+            The share.
+
+        Raises:
+            DomainError: weights or a covariance of another shape or not finite, a covariance that is not symmetric and
+                positive definite, a number of inputs below 1, a seed that is no integer.
         """
+        covariance, samples = (
+            require_reals("covariance", covariance, (2, 2)),
+            PATTERNS.called("samples").require(samples),
+        )
+        (one, both), (mirrored, other) = covariance
+        scale = np.sqrt(max(one, 0.0)) * np.sqrt(max(other, 0.0))
+        if not (abs(both) < scale and abs(both - mirrored) <= ROUNDING * scale):
+            raise DomainError(
+                f"covariance = {shown(covariance.tolist())}: allowed are symmetric and positive definite matrices"
+            )
         rows = np.concatenate([require_reals("weights", weights, self.teacher.shape), self.teacher])
         stream = seeds.generator(seed, "test/committee_teacher", samples=samples)
         both = stream.multivariate_normal(np.zeros(4), rows @ rows.T / self.d, size=samples)
