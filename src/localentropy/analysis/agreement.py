@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import linalg, stats
 
-from localentropy.arguments import require_list, require_reals, require_shape, shown
+from localentropy.arguments import require_columns, require_list, require_reals, require_shape, shown
 from localentropy.errors import DomainError
 from localentropy.quantities import FITTED_ERROR, FITTED_MEAN, FITTED_SIZE
 
@@ -109,6 +109,9 @@ def agreement_by_size(deviations: pd.DataFrame, by: Sequence[str]) -> pd.DataFra
         Columns D, p_value, chi_squared, points, drift, drift_err; D increases, sizes are left out of which
         no point is used.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import numpy as np
         >>> import pandas as pd
@@ -118,6 +121,7 @@ def agreement_by_size(deviations: pd.DataFrame, by: Sequence[str]) -> pd.DataFra
         >>> agreement_by_size(runs, by=["x"])[["D", "points"]].to_numpy().tolist()
         [[101, 1], [201, 1]]
     """
+    require_columns("deviations", deviations, ["D", "N", "sample", "deviation", *by])
     rows = []
     for D, here in deviations.groupby("D"):
         groups = [
@@ -144,6 +148,9 @@ def agreement_at_infinite_size(deviations: pd.DataFrame, by: Sequence[str]) -> A
     Returns:
         χ² of the extrapolated points, and their mean deviation.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import numpy as np
         >>> import pandas as pd
@@ -153,6 +160,7 @@ def agreement_at_infinite_size(deviations: pd.DataFrame, by: Sequence[str]) -> A
         >>> agreement_at_infinite_size(runs, by=["x"]).p_value > 0.05  # a deviation 5/D vanishes at infinite size
         True
     """
+    require_columns("deviations", deviations, ["D", "sample", "deviation", *by])
     table = deviations.pivot_table(index=[*by, "D"], columns="sample", values="deviation")
     lines = []
     for _, point in table.groupby(level=list(by)):

@@ -55,6 +55,9 @@ def around_solutions(table: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Rows of the table.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.flatness import around_solutions
@@ -62,6 +65,7 @@ def around_solutions(table: pd.DataFrame) -> pd.DataFrame:
         >>> around_solutions(table)["entropy"].tolist()
         [0.2]
     """
+    require_columns("table", table, ("solved", "converged"))
     return table[(table["solved"] == 1) & (table["converged"] == 1)]
 
 
@@ -76,8 +80,12 @@ def largest_margin_curve(franz_parisi: pd.DataFrame, local_entropy: pd.DataFrame
         Rows of the table of `franz_parisi`.
 
     Raises:
-        DomainError: there is no such curve of the perceptron at the α and the margin of the measurements.
+        DomainError: a column is missing, or there is no such curve of the perceptron at the α and the margin of the
+            measurements.
     """
+    needed = ("curve", "reference", "alpha", "margin", "entropy", "slope")
+    require_columns("franz_parisi", franz_parisi, needed)
+    require_columns("local_entropy", local_entropy, ("alpha", "N", "margin"))
     alpha, N, margin = local_entropy[["alpha", "N", "margin"]].iloc[0]
     ours = franz_parisi.attrs["parameters"]["ensemble"] == {"model": "perceptron"}
     t = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["reference"] == "max")]
@@ -134,6 +142,9 @@ def around_parity_solutions(table: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Columns N, alpha, overlap, y, y_err (standard error), n.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.flatness import around_parity_solutions
@@ -142,6 +153,7 @@ def around_parity_solutions(table: pd.DataFrame) -> pd.DataFrame:
         >>> around_parity_solutions(table)[["overlap", "y", "n"]].to_numpy().tolist()
         [[0.9, -0.2, 2.0]]
     """
+    require_columns("table", table, ("N", "alpha", "overlap", "entropy"))
     measured = table.groupby(["N", "alpha", "overlap"], dropna=False)["entropy"]
     points = measured.agg(y="mean", y_err="sem", n="count").reset_index()
     return points[points["n"] == measured.size().to_numpy()]
@@ -158,6 +170,9 @@ def over_samples(table: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> 
     Returns:
         Columns *by, distance, y, y_err (standard error), spread (deviation of one), n.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.flatness import over_samples
@@ -165,5 +180,6 @@ def over_samples(table: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> 
         >>> over_samples(table, "entropy")[["distance", "y", "n"]].round(9).to_numpy().tolist()
         [[0.1, 0.2, 2.0], [0.2, 0.5, 2.0]]
     """
+    require_columns("table", table, [*by, "distance", column])
     points = table.groupby([*by, "distance"])[column]
     return points.agg(y="mean", y_err="sem", spread="std", n="count").reset_index()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 
 from localentropy.analysis.statistics import normal_score
+from localentropy.arguments import require_columns, require_list, shown
 from localentropy.errors import DomainError
 
 POINT = ["D", "N", "inv_alpha", "margin", "margin_effective"]
@@ -28,6 +29,9 @@ def averages(table: pd.DataFrame, quantity: str, solved_only: bool = True, by: t
     Returns:
         Columns D, N, inv_alpha, margin, margin_effective, *by, y, y_err, n (samples averaged), solved (fraction).
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import POINT, averages
@@ -37,6 +41,7 @@ def averages(table: pd.DataFrame, quantity: str, solved_only: bool = True, by: t
         >>> averages(pd.DataFrame(rows), "test_error")[["y", "y_err", "n"]].round(3).to_numpy().tolist()
         [[0.15, 0.05, 2.0]]
     """
+    require_columns("table", table, [*POINT, "sample", "quantity", "value", *by])
     rows = _runs(table, quantity)
     if solved_only:
         rows = rows[rows["is_solved"] == 1]
@@ -60,6 +65,9 @@ def deviations(
     Returns:
         Columns D, N, inv_alpha, margin, *by, sample, deviation, theory.
 
+    Raises:
+        DomainError: no table, or a column of one is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import POINT, deviations
@@ -69,6 +77,8 @@ def deviations(
         >>> deviations(runs, "q", theory, "overlap")["deviation"].round(3).tolist()
         [0.02]
     """
+    require_columns("table", table, [*POINT, "sample", "quantity", "value", *by])
+    require_columns("theory", theory, ["D", "N", "margin", *by, column])
     keys = ["D", "N", "margin", *by]
     rows = _runs(table, quantity)
     rows = rows[(rows["is_solved"] == 1) & (rows["solved"] >= MOST_SOLVED)]
@@ -95,6 +105,9 @@ def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
     Returns:
         Rows of the table.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import largest_solved
@@ -102,6 +115,7 @@ def largest_solved(points: pd.DataFrame) -> pd.DataFrame:
         >>> largest_solved(points)["D"].tolist()
         [201]
     """
+    require_columns("points", points, ("D", "inv_alpha", "solved"))
     # 4.0 stands for 4.005 and 4.010, the nearest odd sizes of different D.
     ranked = points.assign(near=points["inv_alpha"].round(1), most=points["solved"] >= MOST_SOLVED)
     ranked = ranked.sort_values(["near", "most", "D", "inv_alpha"])
@@ -119,7 +133,7 @@ def shared_size(tables: Mapping[str, pd.DataFrame]) -> int:
         D.
 
     Raises:
-        DomainError: there is none.
+        DomainError: there is none, or no table of a solver; a table has no column D.
 
     Example:
         >>> import pandas as pd
@@ -128,7 +142,12 @@ def shared_size(tables: Mapping[str, pd.DataFrame]) -> int:
         >>> shared_size({"overparam/solve_sbpi": one, "overparam/solve_mct0": other})
         201
     """
-    sizes = {name: set(table["D"]) for name, table in tables.items() if "/solve_" in name}
+    runs = {name: table for name, table in tables.items() if "/solve_" in name}
+    if not runs:
+        raise DomainError(f"tables = {shown(list(tables))}: allowed are some with /solve_ in their names")
+    for name, table in runs.items():
+        require_columns(f"tables[{name!r}]", table, ["D"])
+    sizes = {name: set(table["D"]) for name, table in runs.items()}
     common = set.intersection(*sizes.values())
     if not common:
         each = "; ".join(f"{name}: {', '.join(f'{D:g}' for D in sorted(found))}" for name, found in sizes.items())
@@ -148,6 +167,9 @@ def with_theory(points: pd.DataFrame, theory: pd.DataFrame, column: str, by: tup
     Returns:
         The points with the columns theory, z and score.
 
+    Raises:
+        DomainError: no table, or a column of one is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import with_theory
@@ -156,6 +178,8 @@ def with_theory(points: pd.DataFrame, theory: pd.DataFrame, column: str, by: tup
         >>> with_theory(points, pd.DataFrame(at | {"q": [0.28]}), "q")[["z", "score"]].round(2).to_numpy().tolist()
         [[2.0, 1.98]]
     """
+    require_columns("points", points, ["D", "N", "margin", *by, "y", "y_err", "n", "solved"])
+    require_columns("theory", theory, ["D", "N", "margin", *by, column])
     keys = ["D", "N", "margin", *by]
     # Solvers that share a size share its theory: one row for each.
     values = theory[[*keys, column]].rename(columns={column: "theory"}).drop_duplicates(keys)
@@ -173,6 +197,9 @@ def scored(points: pd.DataFrame) -> pd.DataFrame:
     Returns:
         The table with the columns z and score; both are missing where few instances are solved.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import scored
@@ -180,6 +207,7 @@ def scored(points: pd.DataFrame) -> pd.DataFrame:
         >>> scored(points)["score"].round(2).tolist()
         [1.57, 1.98]
     """
+    require_columns("points", points, ("y", "y_err", "theory", "n", "solved"))
     compared = (points["solved"] >= MOST_SOLVED) & (points["n"] > 1) & (points["y_err"] > 0)
     z = ((points["y"] - points["theory"]) / points["y_err"]).where(compared)
     return points.assign(z=z, score=normal_score(z.to_numpy(), points["n"].to_numpy()))
@@ -194,6 +222,9 @@ def solved_fractions(table: pd.DataFrame) -> pd.Series:
     Returns:
         Fractions, indexed by N/P.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import solved_fractions
@@ -201,6 +232,7 @@ def solved_fractions(table: pd.DataFrame) -> pd.Series:
         >>> solved_fractions(table).to_dict()
         {1.5: 0.5, 2.0: 1.0}
     """
+    require_columns("table", table, ("inv_alpha", "quantity", "value"))
     return table[table["quantity"] == "solved"].groupby("inv_alpha")["value"].mean().sort_index()
 
 
@@ -213,13 +245,19 @@ def solved_by_all(fractions: Iterable[pd.Series]) -> pd.Series:
     Returns:
         Fractions, indexed by N/P.
 
+    Raises:
+        DomainError: no fractions, or what is no series among them.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import solved_by_all
         >>> solved_by_all([pd.Series({1.5: 0.5, 2.0: 1.0}), pd.Series({2.0: 0.9, 2.5: 1.0})]).to_dict()
         {2.0: 0.9}
     """
-    return pd.concat(list(fractions), axis=1, join="inner").min(axis=1)
+    each = require_list("fractions", list(fractions), pd.Series)  # what fails while they are made is told as it is
+    if not each:
+        raise DomainError("fractions: none given, allowed are one or more series")
+    return pd.concat(each, axis=1, join="inner").min(axis=1)
 
 
 def on_each_set(rows: pd.DataFrame, by: Sequence[str] = ("inv_alpha",)) -> pd.Series:
@@ -232,6 +270,9 @@ def on_each_set(rows: pd.DataFrame, by: Sequence[str] = ("inv_alpha",)) -> pd.Se
     Returns:
         Means, indexed by `by` and sample.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import on_each_set
@@ -239,6 +280,7 @@ def on_each_set(rows: pd.DataFrame, by: Sequence[str] = ("inv_alpha",)) -> pd.Se
         >>> on_each_set(rows).round(9).tolist()
         [0.3, 0.5]
     """
+    require_columns("rows", rows, ["value", "sample", *by])
     return rows.groupby([*by, "sample"])["value"].mean()
 
 
@@ -251,6 +293,9 @@ def over_sets(each: pd.Series) -> pd.DataFrame:
     Returns:
         Columns y, y_err and samples (the number of sets with a value), indexed by all of its index but `sample`.
 
+    Raises:
+        DomainError: no series, or one whose index has no level sample beside others.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import on_each_set, over_sets
@@ -258,6 +303,11 @@ def over_sets(each: pd.Series) -> pd.DataFrame:
         >>> over_sets(on_each_set(rows))[["y", "samples"]].round(9).to_numpy().tolist()
         [[0.4, 2.0]]
     """
+    if not isinstance(each, pd.Series):
+        raise DomainError(f"each: {type(each).__name__} given, allowed is a Series of pandas")
+    if "sample" not in each.index.names or len(each.index.names) < 2:
+        names = ", ".join(map(str, each.index.names))
+        raise DomainError(f"each: an index of {names} given, allowed is one with the level sample and others")
     by = [name for name in each.index.names if name != "sample"]
     return each.groupby(level=by).agg(y="mean", y_err="sem", samples="count")
 
@@ -276,6 +326,9 @@ def annealed_averages(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
         Columns energy, gamma (missing but for the cross-entropy), alpha, N, x, y, y_err, n (instances averaged), runs
         (all instances), solved (fraction of them whose final weights are a solution).
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.runs import annealed_averages
@@ -285,6 +338,7 @@ def annealed_averages(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
         >>> annealed_averages(table, "overlap")[["y", "n", "solved"]].round(9).to_numpy().tolist()
         [[0.3, 2.0, 1.0]]
     """
+    require_columns("table", table, [*RUN, "x", "quantity", "value"])
     rows = table[table["quantity"] == quantity]
     means = rows.groupby([*RUN, "x"], dropna=False)["value"].agg(y="mean", y_err="sem", n="count").reset_index()
     outcomes = table[table["quantity"] == "solved"].groupby(RUN, dropna=False)["value"].agg(solved="mean", runs="size")

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from localentropy.analysis.runs import MOST_SOLVED, averages
+from localentropy.analysis.runs import MOST_SOLVED, POINT, averages
+from localentropy.arguments import require_columns, require_integer
+from localentropy.errors import DomainError
 
 COMPARED_BINS = 0.5
 """Approximate width of the bins of χ². With so few bins their covariance over the instances can be estimated."""
@@ -64,6 +66,10 @@ def stability_histogram(
     Returns:
         Fractions of each run and of the theory.
 
+    Raises:
+        DomainError: no table, a column of one is missing, the runs have no such quantity at D and N, or `steps` is
+            below 1.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.stability_histogram import stability_histogram
@@ -74,10 +80,15 @@ def stability_histogram(
         >>> found.fractions.to_numpy().tolist(), found.theory.tolist()
         ([[0.5, 0.3, 0.2]], [0.6, 0.3, 0.1])
     """
+    steps = require_integer("steps", steps, 1)
+    require_columns("runs", runs, ("D", "N", "margin", "sample", "quantity", "x", "value"))
+    require_columns("lattice", lattice, ("D", "N", "margin", "quantity", "x", "value"))
     counts, cells = (
         table[(table["quantity"] == quantity) & (table["D"] == D) & (table["N"] == N) & (table["margin"] == 0.0)]
         for table, quantity in ((runs, f"stability_count{which}"), (lattice, "stability_probability"))
     )
+    if counts.empty:
+        raise DomainError(f"runs: they have no stability_count{which} at D = {D}, N = {N} and margin 0")
     patterns = counts.pivot_table(
         index="sample", columns=_bins(counts["x"], N, steps), values="value", aggfunc="sum", fill_value=0.0
     )
@@ -101,7 +112,12 @@ def histogram_deviations(runs: pd.DataFrame, lattice: pd.DataFrame) -> pd.DataFr
 
     Returns:
         Columns D, N, sample, x (centre of the bin), deviation.
+
+    Raises:
+        DomainError: no table, or a column of one is missing.
     """
+    require_columns("runs", runs, [*POINT, "sample", "quantity", "x", "value"])
+    require_columns("lattice", lattice, ("D", "N", "margin", "quantity", "x", "value"))
     counted = runs[["D", "N"]][runs["quantity"] == "stability_count"].drop_duplicates()
     sizes = averages(runs, "mean_stability").merge(counted, on=["D", "N"])
     frames = [pd.DataFrame({"D": [], "N": [], "sample": [], "x": [], "deviation": []})]

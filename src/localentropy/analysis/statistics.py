@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from localentropy.arguments import require_reals, shown
+from localentropy.arguments import require_columns, require_reals, shown
 from localentropy.errors import DomainError
 
 
@@ -99,6 +99,9 @@ def paired_differences(table: pd.DataFrame, column: str, first: str, second: str
     Returns:
         Differences; the index has the levels *by, sample. Without a common training set there are none.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.statistics import paired_differences
@@ -106,6 +109,7 @@ def paired_differences(table: pd.DataFrame, column: str, first: str, second: str
         >>> paired_differences(runs, "error", "a", "b").round(9).tolist()
         [0.1, 0.1]
     """
+    require_columns("table", table, ["algorithm", *by, "sample", column])
     values = [table[table["algorithm"] == name].set_index([*by, "sample"])[column] for name in (first, second)]
     both = pd.concat(values, axis=1, join="inner", keys=["first", "second"])
     return both["first"] - both["second"]

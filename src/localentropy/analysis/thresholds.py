@@ -72,6 +72,9 @@ def last_without_errors(table: pd.DataFrame) -> float | None:
     Returns:
         The number of patterns, or None.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.thresholds import last_without_errors
@@ -79,6 +82,7 @@ def last_without_errors(table: pd.DataFrame) -> float | None:
         >>> last_without_errors(pd.DataFrame(rows).assign(quantity="train_error"))
         100.0
     """
+    require_columns("table", table, ("patterns", "sample", "quantity", "value"))
     errors = table[table["quantity"] == "train_error"].pivot_table(
         index="patterns", columns="sample", values="value", dropna=False
     )
@@ -94,6 +98,9 @@ def storage_thresholds(regions: pd.DataFrame) -> dict[str, float]:
     Returns:
         The loads, by name.
 
+    Raises:
+        DomainError: no table, a column is missing, or the attributes of the table have no ensembles.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.thresholds import storage_thresholds
@@ -103,8 +110,10 @@ def storage_thresholds(regions: pd.DataFrame) -> dict[str, float]:
         >>> storage_thresholds(regions)
         {'alpha_c': 0.8331}
     """
-    models = regions.attrs["parameters"]["ensembles"]
-    perceptrons = [name for name, ensemble in models.items() if ensemble["model"] == "perceptron"]
+    require_columns("regions", regions, ("end", "ensemble", "line", "alpha"))
+    perceptrons = [
+        name for name, ensemble in _ensembles("regions", regions).items() if ensemble["model"] == "perceptron"
+    ]
     ends = regions[regions["end"] & regions["ensemble"].isin(perceptrons)].set_index("line")["alpha"]
     return {
         name: float(ends[line]) for name, line in (("alpha_c", "kappa_max"), ("alpha_le", "kappa_u")) if line in ends
@@ -124,6 +133,9 @@ def large_deviations_threshold(
     Returns:
         The row, or None.
 
+    Raises:
+        DomainError: no table, a column is missing, or the attributes of the table have no ensembles.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.thresholds import large_deviations_threshold
@@ -132,7 +144,8 @@ def large_deviations_threshold(
         >>> float(large_deviations_threshold(table, {"model": "perceptron"})["alpha"])
         0.77
     """
-    names = [name for name, other in table.attrs["parameters"]["ensembles"].items() if other == ensemble]
+    require_columns("table", table, ("line", "ensemble"))
+    names = [name for name, other in _ensembles("table", table).items() if other == ensemble]
     rows = table[(table["line"] == line) & table["ensemble"].isin(names)]
     return None if rows.empty else rows.iloc[0]
 
@@ -217,6 +230,15 @@ def last_half_point(points: pd.DataFrame) -> tuple[float, float]:
     return float(x[at] + part * step), float(error)
 
 
+def _ensembles(name: str, table: pd.DataFrame) -> Mapping[str, Mapping[str, Any]]:
+    """The models of the program that made a table."""
+    parameters = table.attrs.get("parameters", {})
+    if "ensembles" not in parameters:
+        raise DomainError(f"{name}: its attrs have no parameters with ensembles, allowed is a table of its program")
+    models: Mapping[str, Mapping[str, Any]] = parameters["ensembles"]
+    return models
+
+
 def _checked(fractions: object, least: float) -> float:
     """The given fraction. Refuse values that are not fractions at different abscissae."""
     if not isinstance(fractions, pd.Series):
@@ -253,6 +275,9 @@ def typical_line(typical: pd.DataFrame, reference: str, line: str = "inv_alpha")
     Returns:
         Rows of the table.
 
+    Raises:
+        DomainError: no table, or a column is missing.
+
     Example:
         >>> import pandas as pd
         >>> from localentropy.analysis.thresholds import typical_line
@@ -261,4 +286,5 @@ def typical_line(typical: pd.DataFrame, reference: str, line: str = "inv_alpha")
         >>> typical_line(table, "max")["inv_alpha"].tolist()
         [1.0, 3.0]
     """
+    require_columns("typical", typical, ("line", "reference", line))
     return typical[(typical["line"] == line) & (typical["reference"] == reference)].sort_values(line)
