@@ -154,6 +154,7 @@ DISTANCE_OF_GROUPS = Quantity("distance", "d", "distance of a student of a group
 DISTANCE = Quantity("distance", "d", "distance of a sphere around a solution", 1e-15, 1.0 - 1e-15)
 """Closer to an end the overlap 1 − 2d is ±1 in double precision."""
 WIDTH_OF_BAND = Quantity("width", "width", "standard deviation of a band of a spectrum", 1e-60, 1e60)
+WIDTH_OF_BIN = WIDTH_OF_BAND.called("width", words="width of a bin of stabilities")
 FLIPS = Quantity("distance", "d", "part of the weights that is flipped", 0.0, 1.0)
 LEVEL = Quantity("level", "level", "largest train error between solutions that are connected", 0.0, 1.0)
 OVERLAP = Quantity("overlap", "q", "overlap in a group of solutions", 1e-3, 0.9999)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from localentropy.analysis.stability_histogram import histogram_deviations, stability_histogram, steps_of
+from localentropy.errors import DomainError
 
 D, N, PATTERNS = 67, 1005, 201
 SUMS = np.arange(1, 401, 2)
@@ -82,3 +83,6 @@ def test_what_the_theory_lacks_is_missing():
 
 def test_bins_have_whole_steps_about_the_width_asked_for():
     assert [steps_of(width, N) for width in (0.01, 0.12, 0.5)] == [1, 2, 8]
+    for width, size, message in ((0.5, -3, "N = -3 is out of range"), (0.0, 9, "width = 0 is out of range")):
+        with pytest.raises(DomainError, match=message):
+            steps_of(width, size)

@@ -135,6 +135,9 @@ def test_a_unit_at_zero_votes_for_neither_side():
 
 def test_nearest_divisible():
     assert [nearest_divisible(N, 9) for N in (0.1, 9, 13.4, 13.6, 1000)] == [9, 9, 9, 18, 999]
+    for size, units, message in ((1000, 0, "K = 0 is out of range"), (np.inf, 3, "N = inf must be finite")):
+        with pytest.raises(DomainError, match=message):
+            nearest_divisible(size, units)
 
 
 def mnist() -> Dataset:

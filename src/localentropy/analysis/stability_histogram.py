@@ -14,6 +14,7 @@ import pandas as pd
 from localentropy.analysis.runs import MOST_SOLVED, POINT, averages
 from localentropy.arguments import require_columns, require_integer
 from localentropy.errors import DomainError
+from localentropy.quantities import SIZE, WIDTH_OF_BIN
 
 COMPARED_BINS = 0.5
 """Approximate width of the bins of χ². With so few bins their covariance over the instances can be estimated."""
@@ -140,11 +141,15 @@ def steps_of(width: float, N: int) -> int:
     Returns:
         The number of values.
 
+    Raises:
+        DomainError: a width that is not above 0, or an N below 1.
+
     Example:
         >>> from localentropy.analysis.stability_histogram import steps_of
         >>> steps_of(0.5, 101)  # values are 2/√N = 0.199 apart
         3
     """
+    width, N = WIDTH_OF_BIN.require(width), SIZE.require(N)
     return max(1, round(width * math.sqrt(N) / 2))
 
 

@@ -132,6 +132,9 @@ def training_set(patterns: np.ndarray, labels: np.ndarray) -> Instance:
     Returns:
         The instance.
 
+    Raises:
+        DomainError: arrays of other shapes, or other numbers than `Instance` takes.
+
     Example:
         >>> import numpy as np
         >>> from localentropy.estimators.classifier import training_set

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from localentropy.arguments import require_flag, require_integer, require_reals, shown
+from localentropy.arguments import require_flag, require_integer, require_number, require_reals, shown
 from localentropy.data import dress_coat
 from localentropy.data.prepared import Dataset, Split
 from localentropy.errors import DomainError
@@ -370,11 +370,15 @@ def nearest_divisible(N: float, K: int) -> int:
     Returns:
         A size that can be divided among the units.
 
+    Raises:
+        DomainError: an N that is not a finite number, or a K out of range.
+
     Example:
         >>> from localentropy.instances.committee import nearest_divisible
         >>> nearest_divisible(1000, 3)
         999
     """
+    N, K = require_number("N", N), UNITS.called("K").require(K)
     return K * max(1, round(N / K))
 
 
