@@ -22,7 +22,8 @@ class Layers:
         biases: for each layer a tensor [networks, outputs]; empty where units have none.
 
     Raises:
-        DomainError: what are no tensors, of one type and finite, with shapes of layers that follow each other.
+        DomainError: a weight or bias that is not a tensor, or not finite; tensors of several types, or of shapes that
+            do not follow each other.
 
     Example:
         >>> import torch
@@ -190,7 +191,7 @@ def require_alike(name: str, networks: object, like: Layers, as_many: bool = Tru
 
 
 def require_networks(name: str, networks: object, kind: type[Layers] = Layers) -> None:
-    """Refuse what are no networks.
+    """Refuse what is not an object of the class of networks that is asked for.
 
     Args:
         name: of the argument.

@@ -29,7 +29,7 @@ def normalise(networks: Networks) -> tuple[Networks, Tensor]:
         The networks, in the same floating-point type, and the number of dead units [networks, hidden layers].
 
     Raises:
-        DomainError: what are no networks.
+        DomainError: `networks` is not a `Layers` object.
 
     Example:
         >>> import torch

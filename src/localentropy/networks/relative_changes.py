@@ -23,7 +23,7 @@ class RelativeChanges(torch.nn.Module):
         changes: of each layer, of the shape of its weights.
 
     Raises:
-        DomainError: what is no network, or are several.
+        DomainError: `network` is not a `Layers` object, or has several networks.
 
     Example:
         >>> import torch

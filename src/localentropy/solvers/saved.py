@@ -24,7 +24,11 @@ class Saved:
     """
 
     def save(self, path: Path | str) -> None:
-        """Write all into one file of NumPy, `.npz`."""
+        """Write all into one file of NumPy, `.npz`.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
         with Path(path).open("wb") as file:
             np.savez(file, **_entries(self))
 

@@ -102,7 +102,7 @@ class BinaryNetworks(Layers):
         """The signs of real weights, none of which is zero.
 
         Raises:
-            DomainError: what are no networks, or networks with biases.
+            DomainError: `real` is not a `Layers` object, or its networks have biases.
         """
         require_networks("real", real)
         if real.biases:
@@ -118,7 +118,11 @@ class BinaryNetworks(Layers):
         return self._outputs(self.checked(inputs))
 
     def checked(self, inputs: object) -> Tensor:
-        """The inputs, ±1, or DomainError."""
+        """The inputs, ±1.
+
+        Raises:
+            DomainError: inputs of another shape, other numbers than ±1, a tensor on another device.
+        """
         first = self.weights[0]
         return require_labels("inputs", inputs, (-1, 1), ("patterns", first.shape[2]), like=first)
 

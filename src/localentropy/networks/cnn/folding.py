@@ -69,7 +69,7 @@ class Folded(Layers):
         An image with a score that is no number is an error.
 
         Raises:
-            DomainError: images or labels of another shape or type, images not finite, labels that are no classes.
+            DomainError: images or labels of another shape or type, images not finite, labels outside 0 to 9.
         """
         scores = self.scores(images)
         labels = require_labels("labels", labels, range(CLASSES), (len(images),), like=images)
@@ -88,7 +88,7 @@ def fold(cnn: CNN, over: Statistics) -> Folded:
         Networks without batch norm.
 
     Raises:
-        DomainError: what are no networks, or statistics of other networks.
+        DomainError: `cnn` is not a `CNN` object; `over` is not a `Statistics` object, or that of other networks.
 
     Example:
         >>> import numpy as np

@@ -94,7 +94,7 @@ class CNN:
         bias: its biases, [networks, classes].
 
     Raises:
-        DomainError: what are no tensors, of one type and finite, or of other shapes.
+        DomainError: a parameter that is not a tensor, not finite, or of another shape; tensors of several types.
     """
 
     convolutions: tuple[Tensor, ...]
@@ -194,7 +194,7 @@ class Statistics:
 
 
 def require_statistics(over: object, cnn: CNN) -> None:
-    """Refuse what are no statistics of these networks.
+    """Refuse what is not a `Statistics` object of these networks.
 
     Args:
         over: the argument.
@@ -221,7 +221,7 @@ def require_statistics(over: object, cnn: CNN) -> None:
 
 
 def require_cnn(name: str, networks: object) -> None:
-    """Refuse what are no convolutional networks.
+    """Refuse what is not a `CNN` object.
 
     Args:
         name: of the argument.
@@ -276,7 +276,7 @@ def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
         Means and variances.
 
     Raises:
-        DomainError: what are no networks, images of another shape or type or not finite, block < 1.
+        DomainError: `cnn` is not a `CNN` object; images of another shape or type or not finite, block < 1.
 
     Example:
         >>> import numpy as np

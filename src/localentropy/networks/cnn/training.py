@@ -83,8 +83,8 @@ def train(
         The networks, with the loss and the overlaps of each epoch.
 
     Raises:
-        DomainError: what are no networks, images or labels of another shape or type, an unknown optimizer or precision,
-            a number out of range, not one generator for each network.
+        DomainError: `start` is not a `CNN` object; images or labels of another shape or type, an unknown optimizer or
+            precision, a number out of range, not one generator for each network.
         ConvergenceError: the loss is not finite, because the learning rate is too large.
 
     Example:

@@ -84,8 +84,8 @@ def train_adam(
         The networks, with their losses and the numbers of their updates.
 
     Raises:
-        DomainError: what are no networks, inputs or labels of another shape or type, labels other than ±1, a number out
-            of range.
+        DomainError: `ensemble` is not an `Ensemble` object; inputs or labels of another shape or type, labels other
+            than ±1, a number out of range.
         ConvergenceError: the loss is not finite.
 
     Example:
@@ -180,8 +180,8 @@ def train_sgd(
         The networks reached.
 
     Raises:
-        DomainError: what are no networks, inputs or labels of another shape or type, labels other than ±1, a number out
-            of range, not one generator for each network.
+        DomainError: `ensemble` is not an `Ensemble` object; inputs or labels of another shape or type, labels other
+            than ±1, a number out of range, not one generator for each network.
         ConvergenceError: the loss is not finite, because the learning rate is too large.
 
     Example:
