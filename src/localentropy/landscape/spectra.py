@@ -125,9 +125,10 @@ class Trace:
     """The trace of a Hessian.
 
     Attributes:
-        mean: over the random vectors; of it the mean is the trace.
+        mean: mean of v·Hv over the random vectors; its expectation is the trace.
         error: its standard error.
-        parts: name of a parameter → the trace of its block, which has no parts. They add up to the whole.
+        parts: name of a parameter → the trace of its block of the Hessian. The blocks add up to the whole, and have no
+            parts of their own.
     """
 
     mean: float
@@ -148,7 +149,16 @@ class Density:
     weights: np.ndarray
 
     def moment(self, power: int) -> float:
-        """⟨λ^power⟩. Of `steps` products with each vector, moments up to 2 steps − 1 have no error but of the draws."""
+        """⟨λ^power⟩, a moment of the eigenvalues.
+
+        With `steps` products for each vector, powers up to 2 steps − 1 have no error except that of the draws.
+
+        Args:
+            power: of the eigenvalues.
+
+        Returns:
+            The mean of this power over all eigenvalues.
+        """
         return float(self.weights @ self.values**power)
 
     def at(self, values: ArrayLike, *, width: float) -> np.ndarray:
@@ -166,7 +176,7 @@ def largest_eigenvalues(hessian: Hessian, count: int = 1, *, tolerance: float = 
     """The largest eigenvalues, by Lanczos' method from a fixed start.
 
     Args:
-        hessian: of a loss.
+        hessian: the Hessian, as `Hessian` makes it.
         count: how many.
         tolerance: their relative error, unless single precision is worse.
 
@@ -204,7 +214,7 @@ def trace(hessian: Hessian, *, draws: int = 100, seed: int) -> Trace:
     """The trace by Hutchinson's method: the mean of v·Hv over vectors v of random signs.
 
     Args:
-        hessian: of a loss.
+        hessian: the Hessian, as `Hessian` makes it.
         draws: random vectors.
         seed: root seed of the vectors.
 
@@ -245,7 +255,7 @@ def spectral_density(hessian: Hessian, *, steps: int = 50, draws: int = 10, seed
     weight of v on its eigenvector. The mean over v is the density.
 
     Args:
-        hessian: of a loss.
+        hessian: the Hessian, as `Hessian` makes it.
         steps: products for each random vector; no more than there are parameters are made.
         draws: random vectors.
         seed: root seed of the vectors.
