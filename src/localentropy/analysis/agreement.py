@@ -37,10 +37,11 @@ class Agreement:
 def agreement(groups: Sequence[np.ndarray]) -> Agreement:
     """χ² over all points of several groups that share no samples.
 
-    Points of one group are measured on the same samples and so are correlated: their common deviation is measured by
-    Hotelling's T² = S m̄ᵀ C⁻¹ m̄, with m̄ the mean and C the covariance over S samples, which for one point is the square
-    of t. (S − k) T²/(k (S − 1)) has the F distribution with k and S − k degrees of freedom; χ² of a group is the value
-    that is as improbable with k degrees of freedom. So one point counts with the square of its normal score.
+    Points of one group are measured on the same samples, so they are correlated. Their common deviation is measured by
+    Hotelling's T² = S m̄ᵀ C⁻¹ m̄, with m̄ the mean and C the covariance over S samples. For one point it is the square of
+    t. With k points, (S − k) T²/(k (S − 1)) has the F distribution with k and S − k degrees of freedom. χ² of a group
+    is the value that is as improbable with k degrees of freedom. So one point counts with the square of its normal
+    score.
 
     At most half as many points as samples are used of a group, evenly spaced: more would leave too few degrees of
     freedom. Three kinds of points are left out: those that are combinations of others, those of groups of fewer than
@@ -51,7 +52,8 @@ def agreement(groups: Sequence[np.ndarray]) -> Agreement:
         groups: simulation less theory, [samples, points] each.
 
     Returns:
-        χ² of all points, and the mean deviation.
+        χ² of all points, and the mean deviation. Without a point that is used, as of no groups, there are 0 points and
+        all other numbers are missing (NaN).
 
     Raises:
         DomainError: no list of arrays, one without two dimensions, or with numbers that are missing.
