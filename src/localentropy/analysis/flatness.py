@@ -168,7 +168,7 @@ def over_samples(table: pd.DataFrame, column: str, by: tuple[str, ...] = ()) -> 
         by: further columns.
 
     Returns:
-        Columns *by, distance, y, y_err (standard error), spread (deviation of one), n.
+        Columns *by, distance, y, y_err (standard error), spread (standard deviation of single samples), n.
 
     Raises:
         DomainError: no table, or a column is missing.

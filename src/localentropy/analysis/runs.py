@@ -22,7 +22,7 @@ def averages(table: pd.DataFrame, quantity: str, solved_only: bool = True, by: t
 
     Args:
         table: of a solver's program.
-        quantity: in it.
+        quantity: name of a quantity in the table.
         solved_only: whether runs without a solution are left out.
         by: columns that distinguish the numbers of one run.
 
@@ -57,7 +57,7 @@ def deviations(
 
     Args:
         table: runs of one solver.
-        quantity: in the runs.
+        quantity: name of a quantity in the table.
         theory: columns D, N, margin, *by and `column`.
         column: of the theory's values.
         by: columns that distinguish the numbers of one run.
@@ -320,7 +320,7 @@ def annealed_averages(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
 
     Args:
         table: of the program `annealing`.
-        quantity: in it.
+        quantity: name of a quantity in the table.
 
     Returns:
         Columns energy, gamma (missing but for the cross-entropy), alpha, N, x, y, y_err, n (instances averaged), runs

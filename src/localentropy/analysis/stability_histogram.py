@@ -38,7 +38,7 @@ class StabilityHistogram:
 
     @property
     def centres(self) -> np.ndarray:
-        """Of the bins, [bins]."""
+        """Centres of the bins, [bins]."""
         return (self.fractions.columns.to_numpy() + 0.5) * self.width
 
 
