@@ -144,9 +144,9 @@ def committee_solution_fraction(
 ) -> SolutionFraction:
     """The fraction of solutions among random weights at a distance, by direct Monte Carlo.
 
-    It is exact within its error, on any data, where the fraction is not too small: draws × fraction ≳ 100. The time
-    is that of the matrix products of solutions; most other draws are seen to fail on the few patterns that the
-    reference itself solves with least room.
+    It is exact within its error, on any data, where the fraction is not too small: draws × fraction ≳ 100. Draws that
+    are no solutions are cheap: most fail on the few patterns that are tried first, which the reference solves with
+    least room. A draw that is a solution takes the matrix products with all patterns.
 
     Args:
         instance: ±1 patterns.

@@ -47,9 +47,10 @@ def expectation_propagation(
         distances: D, each in (0, 1), [points].
         damping: share of the old factors kept in an update, in [0, 1).
         max_iterations: most updates for each distance.
-        tolerance: converged when a pattern, in place of its Gaussian factor, changes no mean of a pre-activation by
-            more than this share of the standard deviation, and no variance by more than this share. The error of the
-            entropy is of second order in it.
+        tolerance: each pattern has a Gaussian factor in its place. Compared are the mean and the variance of each
+            pre-activation, with this factor and with the pattern itself. They have converged when no two means differ
+            by more than this part of the standard deviation, and no two variances by more than this part of the
+            variance. The error of the entropy is of second order in it.
 
     Returns:
         For each distance, in the order of the argument: the entropy, nats per weight, 0 without patterns, NaN where EP
