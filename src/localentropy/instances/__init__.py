@@ -1,4 +1,8 @@
-"""The problems that the solvers solve: random patterns and the hidden manifold."""
+"""The problems that the solvers solve.
+
+They are random patterns, the hidden manifold, committees, committee teachers, generalized linear problems, image
+features and linear features. The first two can be imported from here, and the others from their modules.
+"""
 
 from __future__ import annotations
 
