@@ -252,7 +252,7 @@ def kappa_min(model: Model) -> float:
     Source: `margins`, main text, point 3; docs/margins/theory.md eq. 22.
 
     Args:
-        model: with a load of at most `alpha_min`; its margin is not used.
+        model: its margin is that of the solutions counted; its load is at most `alpha_min`.
 
     Returns:
         The margin of the reference.
