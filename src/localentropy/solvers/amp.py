@@ -6,7 +6,7 @@ threshold, and its loop. They differ in the variance V of the sum over a pattern
 - `amp` takes the weights as independent, V = Σ_i ξ_i² (1 − m_i²). This is right on independent patterns. The belief
   propagation of the papers does the same on random features, where overlap and entropy are then shifted.
 - `two_level_amp` splits the random features into their latent patterns and a rest without correlations. Each part has
-  its own variance. The fixed points obey the replica theory (docs/overparam/theory.md §1).
+  its own variance. The fixed points obey the replica theory (docs/overparam/theory.md section 1).
 
 Every solution satisfies every pattern, y Σ_i w_i ξ_i ≥ T, and so do the means of solutions. The fixed points of the
 equations do so too. Where patterns contradict each other, such as a pattern and its opposite, there is no fixed point.
@@ -97,9 +97,9 @@ def two_level_amp(
 
     A pattern is μ₁ F x/√D + μ⋆ Z (`overparam`, eq. 97), with the latent pattern x and the features F of the instance.
     The weights act through Z and through their projections s_k = Σ_i F_ik w_i/√N. The projections have messages of
-    their own, means ŝ and a variance V_s, so that V = μ₁² V_s + μ⋆² V_w. State evolution: docs/overparam/theory.md §1.
-    This is a tool for analysis, because a student knows neither x nor F. The number of threads of the linear algebra
-    library may change the last bits.
+    their own, means ŝ and a variance V_s, so that V = μ₁² V_s + μ⋆² V_w. State evolution: docs/overparam/theory.md
+    section 1. This is a tool for analysis, because a student knows neither x nor F. The number of threads of the linear
+    algebra library may change the last bits.
 
     Arguments and result are those of `amp`; the instance must be a hidden manifold.
 
