@@ -150,8 +150,9 @@ def test_error_is_that_of_theory_at_given_overlaps() -> None:
 )
 def test_an_impossible_covariance_has_no_error(change: dict[str, Any], message: str) -> None:
     problem = committee_teacher(n=10, d=5, seed=0)
+    arguments: dict[str, Any] = {"weights": problem.teacher, "covariance": np.eye(2), "samples": 9, "seed": 0}
     with pytest.raises(DomainError, match=message):
-        problem.error(**{"weights": problem.teacher, "covariance": np.eye(2), "samples": 9, "seed": 0} | change)
+        problem.error(**arguments | change)
 
 
 def test_overlaps_know_neither_the_order_nor_the_lengths_of_the_units() -> None:
