@@ -376,6 +376,13 @@ def test_the_reference_has_no_constants_and_shows_the_source_of_functions(folder
         assert functions and [one for one in functions if "viewcode-link" not in one] == []
 
 
+def test_no_docstring_is_misread(folder: Path, visits: dict[str, Visit]) -> None:
+    """Words before a colon are no type of a property, and what is between backquotes is code."""
+    for package in LIBRARY:
+        assert re.search("<dt[^>]*>Type<", (folder / f"docs/api/{package}.html").read_text()) is None, package
+    assert [name for name, found in visits.items() if "`" in found.text] == []
+
+
 def test_the_reference_has_every_public_function_of_the_theory(visits: dict[str, Visit]) -> None:
     for module in (bayes, barycenter, monotonicity, typical_solutions):
         functions = [name for name, _ in inspect.getmembers(module, inspect.isfunction) if not name.startswith("_")]

@@ -167,7 +167,7 @@ def with_links(text: str, folder: str) -> str:
             for kind, number in places
             if (kind == "eq") == what.startswith("eq")
         }
-        places = re.sub(_NUMBER, lambda one: f"`{one[0]} <{page}#{anchors[one[0]]}>`__", numbers)
+        places = re.sub(_NUMBER, lambda one: f"\\ `{one[0]} <{page}#{anchors[one[0]]}>`__", numbers)
         return citation[0].removesuffix(numbers) + places
 
     return CITATION.sub(linked, text)

@@ -307,7 +307,8 @@ def _translate(_: Sphinx, what: str, name: str, about: object, options: object, 
         text = text.replace("\0", block[1], 1)
     for session in sessions:
         text = text.replace("\1", session, 1)
-    lines[:] = [""] * (what in ("data", "attribute", "property")) + text.split("\n")
+    # An empty comment in front: Napoleon would take what stands before a colon in the first line for a type, too.
+    lines[:] = ["..", ""] * (what in ("data", "attribute", "property")) + text.split("\n")
 
 
 def _with_pages(text: str) -> str:
