@@ -12,6 +12,7 @@ import json
 import os
 import re
 import shutil
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -319,10 +320,12 @@ def _with_pages(text: str) -> str:
 def _is_internal(_: Sphinx, what: str, name: str, about: object, skip: bool, options: object) -> bool | None:
     """Leave out what is not for users.
 
-    These are the constants of modules, and the fields of a NamedTuple as members: there they have Python's words, not
-    those of the docstring. Methods that another package adds to a class, as scikit-learn does, are left out too.
+    These are the constants of modules and of classes, and the fields of a NamedTuple as members: there they have
+    Python's words, not those of the docstring. Methods that another package adds to a class, as scikit-learn does, are
+    left out too.
     """
-    constant = what == "module" and not (inspect.isclass(about) or inspect.isroutine(about))
+    explained = inspect.isclass(about) or inspect.isroutine(about) or isinstance(about, property | cached_property)
+    constant = what in ("module", "class") and not explained
     return True if constant or type(about).__name__ == "_tuplegetter" or _is_of_another_package(about) else None
 
 
