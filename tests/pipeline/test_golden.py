@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 
 import numpy as np
@@ -127,15 +128,37 @@ def test_the_gallery_command_copies_all_or_what_is_named(made: Checkout) -> None
     page.write_text("<!-- figure91 -->old<!-- /figure91 --> <!-- figure92 -->old<!-- /figure92 -->")
     shutil.rmtree(made.folder / "results/figures/overparam/figure92")
     copied = made.python("gallery", "figure91")
-    kinds = ("png", "pdf", "csv", "look.json")
+    kinds = ("png", "pdf", "csv", "look.json", "json")
     assert copied.output.split() == [f"figures/gallery/overparam/figure91.{kind}" for kind in kinds]
-    for file in copied.output.split():
+    for file in copied.output.split()[:-1]:
         assert (made.folder / file).read_bytes() == (made.folder / file.replace("gallery", "default")).read_bytes()
     assert "<!-- figure91 -->old" not in page.read_text() and "<!-- figure92 -->old" in page.read_text()
     for refused, words in ((("figure91", "figure92"), "missing; run `make figure91 figure92"), ((), "missing; run")):
         assert words in made.python("gallery", *refused).output
     unknown = made.python("gallery", "figure9l")
     assert unknown.status == 1 and "figure9l: no such figure" in unknown.output and "figure91" in unknown.output
+
+
+def test_a_copy_in_the_gallery_has_a_record_without_machine_and_time(made: Checkout) -> None:
+    page = made.folder / "docs/overparam/gallery.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text("<!-- figure91 -->old<!-- /figure91 -->")
+    assert made.python("gallery", "figure91").status == 0
+    copy, record = (made.folder / f"figures/gallery/overparam/figure91.{kind}" for kind in ("png", "json"))
+    assert json.loads(record.read_text())["circumstances"] == {"command": ["snakemake", "figure91"]}
+    assert str(made.folder) not in record.read_text()
+    name = copy.relative_to(made.folder)
+    shown = made.python("show", str(name))
+    assert shown.status == 0 and f"{name}: part of figure91" in shown.output and "code hash" in shown.output
+    (made.folder / "figures/default/overparam/figure91.png").unlink()
+    absent = made.python("show", "figure91")
+    assert absent.status == 1 and absent.output.endswith(f"`make figure91` makes it; {name} is there\n")
+    record.unlink()
+    lost = made.python("show", str(name))
+    assert lost.status == 1
+    assert (
+        lost.output == f"error: {name}: a copy without its record, figure91.json; `localentropy gallery` copies both\n"
+    )
 
 
 def test_the_gallery_command_copies_the_scorecards_and_their_counts(toys: Checkout) -> None:
@@ -151,8 +174,11 @@ def test_the_gallery_command_copies_the_scorecards_and_their_counts(toys: Checko
     card.write_text("id,kind,paper,text,verdict\nM01,paper,margins,paper,reproduced\n")
     copied = toys.python("gallery", "overparam_scorecard")
     names = [f"figures/gallery/overparam/scorecard.{kind}" for kind in ("csv", "md")]
-    whole = "figures/gallery/scorecard.md"
-    assert copied.status == 0 and copied.output.split() == [*names, whole], copied.output
+    record, whole = "figures/gallery/overparam/scorecard.json", "figures/gallery/scorecard.md"
+    assert copied.status == 0 and copied.output.split() == [*names, record, whole], copied.output
+    for asked in (names[1], "overparam_scorecard", "scorecard"):
+        shown = toys.python("show", asked)
+        assert shown.status == 0 and "  code hash  " in shown.output, shown.output
     for name in names:
         assert (toys.folder / name).read_bytes() == (toys.folder / name.replace("gallery", "default")).read_bytes()
     assert (toys.folder / whole).read_text().splitlines()[-2:] == [

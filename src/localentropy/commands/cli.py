@@ -159,7 +159,7 @@ def scorecard(
 @app.command()
 def show(
     file: Annotated[
-        Path, typer.Argument(help="a table, any file of a figure or scorecard, a figure's target, <paper>/<experiment>")
+        Path, typer.Argument(help="a table, any file of a figure or scorecard, its target, <paper>/<experiment>")
     ],
     scale: Scale = None,
     config: Overrides = None,

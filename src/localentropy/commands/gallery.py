@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from localentropy.errors import ArtifactError
-from localentropy.pipeline.artifacts import read_output
+from localentropy.pipeline.artifacts import copy_record, read_output
 from localentropy.pipeline.config import MAIN_PAPER, find_target, resolve
 from localentropy.pipeline.jobs import output_jobs
 from localentropy.pipeline.outputs import FigureJob, OutputJob
@@ -22,6 +22,8 @@ README = Path("README.md")
 
 def collect(targets: Collection[str] = ()) -> list[Path]:
     """Copy PNG, PDF, CSV and look of every figure of the default scale, and the scorecards, to `figures/gallery/`.
+
+    Each has its record beside it, without the machine and time of the run.
 
     The captions, settings and counts in `docs/<paper>/gallery.md` are brought up to date. After a scorecard, so is the
     page over all scorecards of the gallery, and its counts in the README.
@@ -38,6 +40,7 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
             no place for a caption; then nothing is copied.
     """
     copies: list[tuple[Path, Path]] = []
+    records: list[tuple[OutputJob, Path, list[str]]] = []
     cards: dict[str, Path] = {}
     pages: dict[Path, str] = {}
     for output in _current_outputs("default", targets):
@@ -51,11 +54,15 @@ def collect(targets: Collection[str] = ()) -> list[Path]:
             cards[paper] = output.stem.with_suffix(".csv")
         put(pages, Path("docs", paper, "gallery.md"), mark, text)
         copies += [(output.stem.with_suffix(s), GALLERY / paper / f"{name}{s}") for s in suffixes]
+        records.append((output, GALLERY / paper / name, suffixes))
     if cards:
         whole = _over_all(cards)
         put(pages, README, "scorecard", _counts(whole))
         pages[GALLERY / "scorecard.md"] = whole
     written = _copied(copies)
+    for output, copy, suffixes in records:
+        copy_record(output.stem, copy, suffixes, output.command)
+        written.append(copy.with_suffix(".json"))
     for page, text in pages.items():
         page.write_text(text, encoding="utf-8")
     return [*written, *(page for page in pages if page.is_relative_to(GALLERY))]

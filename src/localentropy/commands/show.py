@@ -14,42 +14,55 @@ from localentropy.commands.gallery import GALLERY
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
 from localentropy.pipeline.computations import RESULTS, ExperimentJob
-from localentropy.pipeline.config import OPTION, Configuration, bare_target, read_figures, resolve, values_of_results
+from localentropy.pipeline.config import (
+    OPTION,
+    Configuration,
+    bare_target,
+    find_papers,
+    read_figures,
+    resolve,
+    values_of_results,
+)
 from localentropy.pipeline.jobs import every_job
 from localentropy.pipeline.outputs import FIGURES, FigureJob, OutputJob
+from localentropy.pipeline.scorecard import SUMMARY, ScorecardJob, SummaryJob
 
 
 def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -> str:
     """How a table, or any file of a figure or scorecard, was made: indented text.
 
     Args:
-        file: the file, or a figure's target, or `<paper>/<experiment>` for its table.
+        file: the file, or the target of a figure or scorecard, or `<paper>/<experiment>` for its table.
         configuration: what the last two are of.
 
     Raises:
         ArtifactError: it is missing, corrupt, or no file of this package.
     """
     alone = file == Path(file.name) and not file.exists()
-    if alone and (target := bare_target(file.name)) in read_figures():
-        file = FigureJob.from_configuration(configuration(), target).published.with_suffix(".png")
+    if alone and (output := _named(file.name, configuration)):
+        file = output.published.with_suffix(output.SUFFIXES[0])
         if not file.exists():
-            raise ArtifactError(f"{file}: not there; `make {target}` makes it")
+            copy = GALLERY / output.place(output.target)
+            told = f"; {copy}{file.suffix} is there" if copy.with_suffix(".json").exists() else ""
+            raise ArtifactError(f"{file}: not there; `make {output.target}` makes it{told}")
     if not file.suffix and len(file.parts) == 2 and not file.exists():
-        file = ExperimentJob.from_configuration(configuration(), str(file)).source[0]
+        experiment = ExperimentJob.from_configuration(configuration(), str(file))
+        file = experiment.source[0]
+        if not file.exists():
+            raise ArtifactError(f"{file}: no such table; `{shlex.join(experiment.command)}` makes it")
     if file.suffix == ".parquet" or (file.suffix == ".json" and file.with_suffix(".parquet").exists()):
         table = file.with_suffix(".parquet")
         read = artifacts.read_table(table)
         head = [f"{table}: {len(read.rows)} rows, columns {', '.join(read.rows.columns)}"]
         head += [f"parameters: {json.dumps(read.stamp.parameters, ensure_ascii=False)}"]
         return "\n".join(head + _lines(read.stamp, read.versions, artifacts.read_circumstances(table)))
-    if (copies := GALLERY.absolute()) in file.absolute().parents:
-        made = FIGURES / "default" / file.absolute().relative_to(copies)
-        raise ArtifactError(f"{file}: a copy, which has no record of how it was made; {made} has one where it is made")
     name = file.name.partition(".")[0]
     stem = file.parent / name
     allowed = "a table (.parquet), a file of a figure, a scorecard or a prepared dataset"
     if not name or not stem.with_suffix(".json").exists():
-        close = None if file.exists() or file.suffix else nearest_choice(bare_target(file.name), read_figures())
+        if file.exists() and GALLERY.absolute() in file.absolute().parents:
+            raise ArtifactError(f"{file}: a copy without its record, {name}.json; `localentropy gallery` copies both")
+        close = None if file.exists() or file.suffix else nearest_choice(bare_target(file.name), _targets())
         hint = f"did you mean {close!r}? " if close else ""
         raise ArtifactError(f"{file}: nothing to show; {hint}allowed: {allowed}")
     stamp, record = artifacts.read_output(stem)
@@ -58,6 +71,22 @@ def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -
     head = [f"{file}: part of {stamp.name}", record["caption"]]
     head += [f"{key}: {value}" for key, value in record["settings"].items()]
     return "\n".join(head + _lines(stamp, record["versions"], record["circumstances"]))
+
+
+def _named(name: str, configuration: Callable[[], Configuration]) -> OutputJob | None:
+    """The figure or scorecard of a target; None of another name."""
+    if (target := bare_target(name)) in read_figures():
+        return FigureJob.from_configuration(configuration(), target)
+    if name not in _targets():
+        return None
+    if name == SUMMARY:
+        return SummaryJob.from_configuration(configuration())
+    return ScorecardJob.from_configuration(configuration(), name.removesuffix(f"_{SUMMARY}"))
+
+
+def _targets() -> list[str]:
+    """The targets of figures and scorecards."""
+    return [*read_figures(), SUMMARY, *(f"{paper}_{SUMMARY}" for paper in find_papers())]
 
 
 def findings(configuration: Configuration) -> list[tuple[Path, str | None]]:

@@ -231,6 +231,25 @@ def read_output(stem: Path) -> tuple[Stamp, dict[str, Any]]:
     return stamp, record
 
 
+def copy_record(stem: Path, copy: Path, suffixes: Sequence[str], command: Sequence[str]) -> None:
+    """Write the record of a figure or scorecard beside a copy of its files, without the machine and time of the run.
+
+    So the record of a copy changes only with what it describes.
+
+    Args:
+        stem: path of the figure or scorecard, without suffix.
+        copy: path of the copy, without suffix.
+        suffixes: those of the files that are copied.
+        command: the words of the command that makes them again.
+
+    Raises:
+        ArtifactError: a file is missing, truncated or altered.
+    """
+    _, record = read_output(stem)
+    hashes = {suffix: record["files"][suffix] for suffix in suffixes}
+    _write_json(copy, {**record, "files": hashes, "circumstances": {"command": list(command)}})
+
+
 def _write_json(file: Path, record: Mapping[str, Any]) -> None:
     """Write a record to `<name>.json`, with its own checksum."""
     signed = {**record, "checksum": _checksum(record)}
