@@ -101,19 +101,39 @@ def test_every_condition_is_shown_beside_its_bound_the_worst_first(card: pd.Data
     text = rendering.markdown(card, "overparam", "smoke")
     held = [row.split(" | ")[6:9] for row in text.splitlines() if row.startswith("| ") and "| id |" not in row]
     assert held == [
-        ["\\|Δ\\|", "0.123 ± 0.012", "✓ \\< 1, inside by 0.88 (71.3 SE)"],
-        ["room", "0.5", "✓ > 0, inside by 0.5"],
-        ["slope", "-0.5", "✗ > -0.25, outside by 0.25"],
-        ["room", "3", "✓ > 0, inside by 3"],
-        ["step", "1e-07", "✓ ≤ 1, inside by 1"],
+        ["\\|Δ\\|", "0.123 ± 0.012", "✓ \\< 1, limit met by 0.88 (71.3 SE)"],
+        ["room", "0.5", "✓ > 0, limit met by 0.5"],
+        ["slope", "-0.5", "✗ > -0.25, limit missed by 0.25"],
+        ["room", "3", "✓ > 0, limit met by 3"],
+        ["step", "1e-07", "✓ ≤ 1, limit met by 1"],
         ["z", "", "– not judged"],
         ["half", "", "✗ > 0"],
-        ["q", "0.75", "✓ 0.5 to 0.95, inside by 0.2"],
-        ["z of the fall", "-3", "✗ > 2, open above -2, outside by 5"],
-        ["z of the rise", "0.5", "– > 2, open above -2, outside by 1.5"],
-        ["z", "1.5", "✓ \\< 2, inside by 0.5"],
+        ["q", "0.75", "✓ 0.5 to 0.95, limit met by 0.2"],
+        ["z of the fall", "-3", "✗ > 2, open above -2, limit missed by 5"],
+        ["z of the rise", "0.5", "– > 2, open above -2, limit missed by 1.5"],
+        ["z", "1.5", "✓ \\< 2, limit met by 0.5"],
     ]
     assert card.loc[0, ["lower", "upper", "judged"]].tolist() == [-float("inf"), 1.0, "reproduced"]
+
+
+def test_a_number_at_a_limit_is_said_to_be_there() -> None:
+    finding = all_of(above("room", 0.0, 0.0), at_most("step", 1.0, 1.0), at_least("share", 1.0, 1.0, 0.1))
+    held = rendering.cells(rendering.table({"O01": claim()}, {"O01": finding}, "smoke", "paper"))["held"]
+    assert held.tolist() == [
+        "✗ > 0, exactly at the limit",
+        "✓ ≤ 1, exactly at the limit, which is allowed",
+        "✓ ≥ 1, exactly at the limit, which is allowed",
+    ]
+
+
+def test_both_pages_say_what_the_columns_and_symbols_mean(card: pd.DataFrame) -> None:
+    text, page = rendering.markdown(card, "overparam", "smoke"), rendering.html(card, "overparam", "smoke", "0123")
+    below = page.partition("</table>")[2]
+    for column, told in rendering.LEGEND.items():
+        assert f"- *{rendering.SHOWN[column]}*: {told}." in text
+        assert f"<li><i>{rendering.SHOWN[column]}</i>: {told}.</li>" in below
+    for symbol, said in (("✓", "reproduced"), ("✗", "not reproduced")):
+        assert f"{symbol} {said};" in text.rpartition("|")[2] and f"{symbol} {said};" in below
 
 
 def test_the_worst_condition_decides() -> None:

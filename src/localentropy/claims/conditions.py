@@ -1,4 +1,4 @@
-"""What a claim's test returns: a conjunction of conditions, each a number and what it is held to.
+"""What a claim's test returns: a conjunction of conditions, each a number and what is asked of it.
 
 A test is a function whose arguments are experiment tables by name. It returns `all_of(…)` of its conditions, or raises
 `Untestable`:
@@ -65,12 +65,12 @@ _SEVERITY = (Verdict.REPRODUCED, Verdict.OFF, Verdict.NOT_TESTABLE, Verdict.NOT_
 
 @dataclass(frozen=True)
 class Condition:
-    """A number of a claim's test, and what it is held to.
+    """A number of a claim's test, and what is asked of it.
 
     Attributes:
         words: what the number is.
         value: the number; missing (NaN) if there is none.
-        bound: what it is held to, in signs, such as `< 0.15`.
+        bound: what is asked of it, in signs, such as `< 0.15`.
         holds: whether it is so; None if the tables cannot decide.
         lower, upper: the limits of the value, so that a reader sees how near it is.
         error: standard error of the value; missing (NaN) if it has none, as a statistic or a number of theory.

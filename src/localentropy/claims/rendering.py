@@ -39,7 +39,7 @@ SHOWN = {
     "printed": "printed there",
     "condition": "condition",
     "ours": "ours",
-    "held": "held to",
+    "held": "asked for",
     "detail": "numbers",
 }
 """Column of the table → its heading, on the page as in Markdown, where the verdict is a symbol without a heading."""
@@ -48,7 +48,7 @@ LEGEND = {
     "printed": "the number that the source prints",
     "condition": "what our number is; a claim holds if all of its conditions do, and the worst one stands first",
     "ours": "our number, with its standard error if it has one",
-    "held": "the verdict on this condition, what it asks for, and how far our number is from its nearer limit",
+    "held": "the verdict on the condition, what it asks for, and by how much our number meets or misses the limit",
     "detail": "further numbers",
 }
 """Column of the table → what it tells, below the table."""
@@ -143,10 +143,14 @@ def markdown(card: pd.DataFrame, paper: str, scale: str) -> str:
         verdict, off = row.pop("verdict"), row.pop("off")
         symbol = f"{SYMBOLS[Verdict(verdict)]} {off}".strip() if verdict else ""
         lines.append("| " + " | ".join([symbol, *map(_cell, row.values())]) + " |")
-    words = {verdict: verdict.value for verdict in Verdict} | {Verdict.OFF: off_by("the part that is given")}
-    legend = "; ".join(f"{symbol} {words[verdict]}" for verdict, symbol in SYMBOLS.items())
     columns = [f"- *{SHOWN[column]}*: {told}." for column, told in LEGEND.items()]
-    return "\n".join([*lines, "", f"{legend}.", "", *columns]) + "\n"
+    return "\n".join([*lines, "", _symbols(), "", *columns]) + "\n"
+
+
+def _symbols() -> str:
+    """What the symbols of the verdicts mean, as one line."""
+    words = {verdict: verdict.value for verdict in Verdict} | {Verdict.OFF: off_by("the part that is given")}
+    return "; ".join(f"{symbol} {words[verdict]}" for verdict, symbol in SYMBOLS.items()) + "."
 
 
 def summary_markdown(cards: Mapping[str, pd.DataFrame], scale: str) -> str:
@@ -186,12 +190,14 @@ def html(card: pd.DataFrame, paper: str, scale: str, code: str) -> str:
     shown = shown.assign(verdict=told).drop(columns="off")
     style = shown.rename(columns=SHOWN).style.map(coloured, subset=["verdict"]).format(escape="html")
     caption = f"Scorecard of {paper} at scale {scale}. {counts(card)}. Code {code[:12]}."
-    return _page(style, "scorecard", caption)
+    columns = "".join(f"<li><i>{SHOWN[column]}</i>: {told}.</li>" for column, told in LEGEND.items())
+    return _page(style, "scorecard", caption, f"<p>{_symbols()}</p><ul>{columns}</ul>")
 
 
-def _page(style: Styler, name: str, caption: str) -> str:
+def _page(style: Styler, name: str, caption: str, below: str = "") -> str:
+    """A complete page of a table, with what stands below it."""
     page = style.hide(axis="index").set_uuid(name).set_caption(caption).set_table_styles(_STYLES)
-    return str(page.to_html(doctype_html=True))
+    return str(page.to_html(doctype_html=True)).replace("</table>", f"</table>\n{below}", 1)
 
 
 def cells(card: pd.DataFrame) -> pd.DataFrame:
@@ -222,10 +228,12 @@ def _number(value: float, error: float) -> str:
 
 
 def _held(value: float, error: float, bound: str, lower: float, upper: float, verdict: Verdict) -> str:
-    """The verdict on a condition, its bound, and by how much the value lies inside or outside of its limits."""
+    """The verdict on a condition, what it asks for, and by how much the value meets or misses the nearer limit."""
     inside = min(value - lower, upper - value)
     errors = f" ({abs(inside) / error:.1f} SE)" if error > 0 else ""
-    side = f"{'inside' if inside >= 0 else 'outside'} by {abs(inside):.2g}{errors}" if math.isfinite(inside) else ""
+    side = f"limit {'met' if inside > 0 else 'missed'} by {abs(inside):.2g}{errors}" if math.isfinite(inside) else ""
+    if inside == 0:
+        side = "exactly at the limit" + ", which is allowed" * (verdict is Verdict.REPRODUCED)
     return " ".join([SYMBOLS[verdict], ", ".join(filter(None, (bound, side)))]).strip()
 
 

@@ -47,8 +47,8 @@ of the source and from nothing else. Not all parameters of the figures are known
 printed one. Instead, what the text says about it was written down as sentences, in our own words and with the place in
 the text. Each sentence is tested on the tables of numbers from which the figures are drawn.""",
     "Verdicts": """\
-A test is a list of conditions. A condition is a number with its standard error, if it has one, and what the number is
-held to. A sentence has the verdict of its worst condition. It is <i>reproduced</i> if all conditions hold. It is
+A test is a list of conditions. A condition is a number with its standard error, if it has one, and what is asked of the
+number. A sentence has the verdict of its worst condition. It is <i>reproduced</i> if all conditions hold. It is
 <i>reproduced, printed number off</i> if the statement holds and a number that is printed beside it differs from ours in
 its digits. It is <i>not testable at this scale</i> if the samples or sizes are too few to decide. Otherwise it is
 <i>not reproduced</i>. The test of a sentence asks for what the text says and for nothing stricter. What we add has
@@ -302,7 +302,7 @@ def _conditions(card: pd.DataFrame, claims: list[dict[str, str]]) -> Table:
         rows += [
             [escape(row[name]) for name in ("condition", "ours", "held")] for row in cells if row["of"] == claim["id"]
         ]
-    return Table(["condition", "ours", "held to"], rows, [6, 2, 4])
+    return Table(["condition", "ours", rendering.SHOWN["held"]], rows, [6, 2, 4])
 
 
 def _evidence(key: str, at: Configuration, cards: Mapping[str, pd.DataFrame]) -> Iterator[Block]:
