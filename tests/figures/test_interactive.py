@@ -14,7 +14,7 @@ import pytest
 
 from localentropy.figures.description import look
 from localentropy.figures.drawing import COLORS, letter, panels
-from localentropy.figures.interactive import chart, symlog
+from localentropy.figures.interactive import chart, symlog, with_names
 from localentropy.figures.mathtext import SYMBOLS, html_of
 from localentropy.figures.series import DOT, Series
 from localentropy.pipeline.config import ROOT
@@ -103,12 +103,56 @@ def test_legends_have_the_words_of_the_figure() -> None:
 
 
 @pytest.mark.parametrize(
+    ("title", "label", "name"),
+    [
+        (r"$\alpha$", "0.5", "α: 0.5"),
+        (r"$\alpha$", "1.76 (clustering)", "α: 1.76 (clustering)"),
+        (r"$\alpha$", "around fBP", "around fBP"),
+        (r"(a)–(d): $1/\alpha$", "20", "(a)–(d): 1/α: 20"),
+        (r"(a)–(d): $1/\alpha$", "typical", "(a)–(d): typical"),
+        (r"$\tilde\kappa = \kappa_{\max}$, $\alpha =$", "0.5", "κ\N{COMBINING TILDE} = κ<sub>max</sub>, α = 0.5"),
+        (r"$\alpha = 0.8$, $m =$", r"$\infty$", "α = 0.8, <i>m</i> = ∞"),
+        (r"$\alpha = 0.8$, $m =$", "stationary", "stationary"),
+        ("size $D$", "fBP 67", "size <i>D</i>: fBP 67"),
+        ("in (c) and (d)", "all runs", "in (c) and (d): all runs"),
+    ],
+)
+def test_the_title_of_a_legend_stands_before_numbers_only(title: str, label: str, name: str) -> None:
+    figure, (axis,) = panels(1, 4.0, 3.0)
+    axis.line(X, X, "curve", {"color": COLORS[0], "label": label})
+    axis.legend(title=title)
+    figure.savefig(io.BytesIO(), format="png")
+    data, seen = figure.data, look(figure)
+    (trace,) = chart(data, seen)["data"]
+    assert trace["name"] == name
+    assert set(with_names(data, seen)["name"]) == {re.sub("<[^>]*>", "", name.replace("<sub>", "_"))}
+
+
+@pytest.mark.parametrize(
+    ("series", "name", "plain"),
+    [
+        ("theory, r = 1e-05", "theory, r = 10<sup>−5</sup>", "theory, r = 10^−5"),
+        ("theory, r = 2.5e+20", "theory, r = 2.5·10<sup>20</sup>", "theory, r = 2.5·10^20"),
+        ("threshold, interpolation threshold", "interpolation threshold", "interpolation threshold"),
+    ],
+)
+def test_names_of_series_are_those_of_print_without_a_word_twice(series: Series, name: str, plain: str) -> None:
+    figure, (axis,) = panels(1, 4.0, 3.0)
+    axis.line(X, 1e-7 * X, series, {"color": COLORS[0]})
+    figure.savefig(io.BytesIO(), format="png")
+    data, seen = figure.data, look(figure)
+    (trace,) = chart(data, seen)["data"]
+    assert trace["name"] == name and trace["text"][1].endswith("<br>y: 10<sup>−7</sup>")
+    assert set(with_names(data, seen)["name"]) == {plain}
+
+
+@pytest.mark.parametrize(
     "file", sorted(GALLERY.glob("*/*.look.json")), ids=lambda file: f"{file.parent.name}-{file.name}"
 )
 def test_no_legend_of_the_gallery_shows_a_key(file: Path) -> None:
     data = pd.read_csv(file.with_name(file.name.replace(".look.json", ".csv")))
     shown = [one["name"] for one in chart(data, json.loads(file.read_text()))["data"] if one.get("showlegend")]
-    assert [name for name in shown if re.search(r"[a-z]{2}_[a-z]{2}", name)] == []
+    assert [name for name in shown if re.search(r"[a-z]{2}_[a-z]{2}|  |\de[-+]\d", name)] == []
 
 
 def test_axes_are_those_of_the_picture_and_what_they_cannot_show_is_told() -> None:

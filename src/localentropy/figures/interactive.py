@@ -82,6 +82,10 @@ WORDS = {
 WORD = re.compile(rf"\b({'|'.join(WORDS)})\b")
 KEY = re.compile(r"(?<=[a-z0-9])_(?=[a-z0-9])", re.ASCII)
 """Between the words of a key, and not in a symbol such as α_U."""
+EXPONENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e\+?(-?)0*(\d+)\b")
+"""A number that Python writes with a power of ten."""
+TITLE = re.compile(r"([^$]*: )?[^:]*\$(?::|(?<==\$)) (?!.*(?:\d|\\infty))")
+"""The title of a legend, a quantity, in front of an entry without a number; before it there may be the panels."""
 
 
 def chart(data: pd.DataFrame, look: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,8 +150,8 @@ def with_names(data: pd.DataFrame, look: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _plain(text: str) -> str:
-    """The text of HTML; of a subscript `_` is left."""
-    return html.unescape(re.sub(r"<[^>]+>", "", text.replace("<sub>", "_")))
+    """The text of HTML; of a subscript `_` is left, and `^` of a power."""
+    return html.unescape(re.sub(r"<[^>]+>", "", text.replace("<sub>", "_").replace("<sup>", "^")))
 
 
 def symlog(values: npt.ArrayLike, linear: float, linear_length: float) -> np.ndarray:
@@ -229,23 +233,33 @@ def _title(name: str, panel: Mapping[str, Any], panels: Sequence[Mapping[str, An
 def _names(data: pd.DataFrame, panel: Mapping[str, Any], panels: Sequence[Mapping[str, Any]]) -> list[str]:
     """The name of each mark of a panel: its label, or that of marks of the same series and colour, or the series."""
     labels = {
-        _kind(mark, data): mark["label"]
-        for one in panels
-        for mark in one["marks"]
-        if "label" in mark and "rows" in mark
+        _kind(mark, data): _label(mark) for one in panels for mark in one["marks"] if "label" in mark and "rows" in mark
     }
     marks = panel["marks"]
     unnamed = [mark for mark in marks if "rows" in mark and not mark.get("label", labels.get(_kind(mark, data)))]
     names = []
     for mark in marks:
-        label = mark.get("label") or labels.get(_kind(mark, data))
+        label = _label(mark) or labels.get(_kind(mark, data))
         if label or "rows" not in mark:
             names.append(html_of(label or ""))
             continue
         series = _kind(mark, data)[0]
         rivals = [other for other in unnamed if _kind(other, data)[0] == series and _look(other) != _look(mark)]
-        names.append(html.escape(_column(series), quote=False) + _difference(data, mark, [mark, *rivals], panels))
+        words = _powers(html.escape(_column(series), quote=False))
+        difference = _difference(data, mark, [mark, *rivals], panels)
+        parts = [*words.split(", "), *filter(None, [difference])]
+        names.append(", ".join(part for at, part in enumerate(parts) if not _is_said(part, parts[at + 1 :])))
     return names
+
+
+def _is_said(part: str, others: Iterable[str]) -> bool:
+    """Whether the words of a part of a name are in others."""
+    return any(re.search(rf"\b{re.escape(part)}\b", other) for other in others)
+
+
+def _label(mark: Mapping[str, Any]) -> str:
+    """The label of a mark, empty if it has none. The title of its legend stands before numbers only."""
+    return TITLE.sub(r"\1", mark.get("label", ""), count=1)
 
 
 def _kind(mark: Mapping[str, Any], data: pd.DataFrame) -> tuple[str, str]:
@@ -278,8 +292,8 @@ def _difference(
         if all(len(value) == 1 for value in values) and len(set().union(*values)) > 1:
             value = data.loc[_rows(mark)[0], column]
             labelled = [one for panel in panels for one in panel["marks"] if _rows(one) and "label" in one]
-            words = {one["label"] for one in labelled if set(data.loc[_rows(one), column]) == {value}}
-            return f", {html_of(words.pop())}" if len(words) == 1 else f", {_column(column)} = {_number(value)}"
+            words = {_label(one) for one in labelled if set(data.loc[_rows(one), column]) == {value}}
+            return html_of(words.pop()) if len(words) == 1 else f"{_column(column)} = {_number(value)}"
     return ""
 
 
@@ -468,7 +482,7 @@ def _legend(traces: list[dict[str, Any]]) -> int:
 
 def _words(axes: _Axes, row: Mapping[Any, Any], name: str) -> str:
     """What a point says: its series, x, y with its error, and the parameters."""
-    series = html.escape(str(row["series"]), quote=False)
+    series = _powers(html.escape(str(row["series"]), quote=False))
     lines = [f"<b>{name}</b>"] * bool(name) + [series] * (series != name)
     if pd.notna(row["x"]):
         lines.append(f"{axes.titles['x']}: {_number(row['x'])}")
@@ -488,7 +502,14 @@ def _number(value: Any) -> str:
     """Five digits; a text as it is."""
     if isinstance(value, str):
         return html.escape(value, quote=False)
-    return f"{value:.5g}".replace("-", "−").replace("inf", "∞")
+    return _powers(f"{value:.5g}").replace("-", "−").replace("inf", "∞")
+
+
+def _powers(text: str) -> str:
+    """Text in which 1e-05 is written 10<sup>−5</sup>, and 2e-05 is written 2·10<sup>−5</sup>."""
+    return EXPONENT.sub(
+        lambda number: f"{number[1]}·10<sup>{number[2]}{number[3]}</sup>".replace("-", "−").removeprefix("1·"), text
+    )
 
 
 def _measured(value: float, error: float) -> str:
@@ -497,7 +518,7 @@ def _measured(value: float, error: float) -> str:
         return _number(value)
     decimals = 1 - math.floor(math.log10(error))
     if not 0 <= decimals <= 8:
-        return f"{_number(value)} ± {error:.2g}".replace("-", "−")
+        return f"{_number(value)} ± {_powers(f'{error:.2g}')}"
     return f"{value:.{decimals}f} ± {error:.{decimals}f}".replace("-", "−")
 
 

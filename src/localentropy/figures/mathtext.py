@@ -46,7 +46,7 @@ def html_of(text: str) -> str:
     for formula, after in zip(rest[::2], rest[1::2], strict=True):
         tokens = TOKEN.findall(formula)
         parts += [_group(tokens, italic=True), html.escape(after, quote=False)]
-    return "".join(parts).replace("\n", "<br>")
+    return re.sub(" {2,}", " ", "".join(parts)).replace("\n", "<br>")
 
 
 def _group(tokens: list[str], italic: bool) -> str:
