@@ -86,9 +86,12 @@ def test_the_values_that_a_page_sets_are_taken_by_the_configuration(page: Path) 
         assert target in resolve(overrides=read_overrides(words)).figures
 
 
-def test_the_first_steps_name_the_folders_that_are_written() -> None:
+def test_the_first_steps_name_what_is_written() -> None:
     page = ROOT / "docs/first_steps.md"
     ((target, words),) = lines_of_make(page)
     for configuration in (resolve(), resolve(overrides=read_overrides(words))):
         published = FigureJob.from_configuration(configuration, target).published
         assert f"look at {published}.png in any browser" in page.read_text()
+    numbers = len(pd.read_csv(ROOT / "figures/gallery/overparam" / f"{target}.csv"))
+    drawn = FigureJob.from_configuration(resolve(), target).published
+    assert f"{target}: {numbers} plotted numbers → {drawn}.png" in page.read_text()
