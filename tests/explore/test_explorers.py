@@ -31,6 +31,10 @@ SHIPPED: dict[str, dict[int, tuple[str, str]]] = {
 """Explorer → the curves of its start that the committed figure has too: panel and series."""
 
 
+SLOW = ("figure1", "margins_figures2", "shaping_figure1")
+"""Explorers whose curves take more than some seconds of CPU."""
+
+
 @pytest.fixture(scope="module")
 def configuration() -> Configuration:
     return resolve()
@@ -108,18 +112,7 @@ def test_the_start_is_a_place_of_the_controls(target: str, configuration: Config
 
 
 @pytest.mark.parametrize(
-    "target",
-    [
-        "figure2",
-        "figure3",
-        "figure4",
-        "figure9",
-        "figure13",
-        "margins_figure5",
-        "shaping_s1",
-        "glm_binary",
-        "glm_committee",
-    ],
+    "target", [pytest.param(target, marks=[pytest.mark.slow] * (target in SLOW)) for target in EXPLORERS]
 )
 def test_the_printed_python_draws_the_curves(
     target: str, configuration: Configuration, monkeypatch: pytest.MonkeyPatch

@@ -31,6 +31,8 @@ from localentropy.theory import barycenter, bayes, monotonicity, typical_solutio
 from tests.chromium import appears, come_true, launched, needs_chromium, new_page
 
 GALLERY = ROOT / "figures/gallery"
+PHONE = 400
+"""Pixels of a narrow screen."""
 pytestmark = needs_chromium
 
 EVERYTHING = """async () => {
@@ -123,6 +125,17 @@ def listing(address: str, folder: Path, name: str) -> Visit | None:
 def visit(browser: Browser, address: str, name: str) -> Visit:
     """Open a page, and each chart on it."""
     page = new_page(browser)
+    errors = watched(page, address)
+    page.goto(f"{address}/{name}")
+    seen = page.evaluate(EVERYTHING)
+    found = Visit(**seen, charts=charts(page))
+    found.errors += errors
+    page.close()
+    return found
+
+
+def watched(page: Page, address: str) -> list[str]:
+    """What goes wrong on a page from now on, and what it asks of others; the list grows."""
     errors: list[str] = []
 
     def tell(what: str, wrong: bool = True) -> None:
@@ -134,12 +147,7 @@ def visit(browser: Browser, address: str, name: str) -> Visit:
     page.on("requestfailed", lambda request: tell(f"{request.url}: {request.failure}"))
     page.on("response", lambda answer: tell(f"{answer.url}: {answer.status}", answer.status >= 400))
     page.on("request", lambda sent: tell(f"asks for {sent.url}", not sent.url.startswith((address, "data:", "blob:"))))
-    page.goto(f"{address}/{name}")
-    seen = page.evaluate(EVERYTHING)
-    found = Visit(**seen, charts=charts(page))
-    found.errors += errors
-    page.close()
-    return found
+    return errors
 
 
 def charts(page: Page) -> dict[str, int]:
@@ -219,6 +227,29 @@ def visits(browser: Browser, folder: Path, address: str, listings: dict[str, Vis
 
 def test_no_page_has_an_error_and_none_asks_for_the_network(visits: dict[str, Visit]) -> None:
     assert {name: found.errors for name, found in visits.items() if found.errors} == {}
+
+
+def faults_on_a_phone(browser: Browser, address: str, pages: list[str]) -> dict[str, list[str]]:
+    """Page → what goes wrong on a narrow screen, where nothing may be wider than the screen."""
+    wrong: dict[str, list[str]] = {}
+    for name in pages:
+        page = new_page(browser, viewport={"width": PHONE, "height": 900})
+        errors = watched(page, address)
+        page.goto(f"{address}/{name}")
+        page.evaluate("window.MathJax?.startup.promise")
+        if (width := page.evaluate("document.documentElement.scrollWidth")) > PHONE:
+            errors.append(f"{width} pixels wide")
+        page.close()
+        wrong |= {name: errors} if errors else {}
+    return wrong
+
+
+def test_every_page_fits_on_a_phone(
+    browser: Browser, address: str, visits: dict[str, Visit], listings: dict[str, Visit]
+) -> None:
+    pages = sorted(visits.keys() - listings.keys())
+    assert len(pages) > 40
+    assert faults_on_a_phone(browser, address, pages) == {}
 
 
 def test_a_listing_is_read_as_a_browser_shows_it(browser: Browser, address: str, listings: dict[str, Visit]) -> None:
@@ -315,7 +346,7 @@ COLUMNS = """(details) => {
 }"""
 
 
-@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("width", [1400, PHONE])
 @pytest.mark.parametrize("paper", find_papers())
 def test_charts_have_no_text_over_another_and_one_column_on_a_phone(
     browser: Browser, address: str, paper: str, width: int
@@ -328,7 +359,7 @@ def test_charts_have_no_text_over_another_and_one_column_on_a_phone(
         come_true(page, f"document.querySelectorAll('details.chart')[{number}].dataset.drawn === ''")
         name = details.get_attribute("data-chart")
         assert (name, details.evaluate(OVERLAPS)) == (name, [])
-        assert width > 400 or (name, details.evaluate(COLUMNS)) == (name, 1)
+        assert width > PHONE or (name, details.evaluate(COLUMNS)) == (name, 1)
     page.close()
 
 
@@ -339,7 +370,7 @@ NUMBERS = """() => {
 }"""
 
 
-@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("width", [1400, PHONE])
 @pytest.mark.parametrize("paper", find_papers())
 def test_every_equation_has_its_number_on_the_screen(browser: Browser, address: str, paper: str, width: int) -> None:
     page = new_page(browser, viewport={"width": width, "height": 900})
@@ -351,7 +382,7 @@ def test_every_equation_has_its_number_on_the_screen(browser: Browser, address: 
     page.close()
 
 
-@pytest.mark.parametrize("width", [1400, 400])
+@pytest.mark.parametrize("width", [1400, PHONE])
 @pytest.mark.parametrize("name", sorted(file.stem for file in ROOT.glob("notebooks/*.py")))
 def test_a_notebook_has_the_navigation_of_the_site(browser: Browser, address: str, name: str, width: int) -> None:
     page = new_page(browser, viewport={"width": width, "height": 900})
@@ -404,10 +435,13 @@ def test_what_is_broken_is_found(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "bad.html").write_text(
         "<!doctype html><article><a href='no.html'>a</a><a href='#no'>b</a><img src='no.png'><p>a formula $x$</p>"
         "<span class=math>x</span><script>console.error('wrong')</script><script src='https://example.org/a.js'></script>"
+        "<style>body { margin: 0; width: 900px }</style>"
     )
     with served(tmp_path) as address:
         visits = visited(browser, address, ["bad.html"])
         dead = dead_links(address, visits, tmp_path)
+        (narrow,) = faults_on_a_phone(browser, address, ["bad.html"]).values()
+    assert "wrong" in narrow and "900 pixels wide" in narrow
     found = visits["bad.html"]
     assert len(dead) == 2 and [drawn for _, drawn in found.pictures] == [False] and "$x$" in found.text
     assert (found.formulas, found.typeset) == (1, 0)
