@@ -26,6 +26,19 @@ CASES: HandMade = {
             ),
         ),
     },
+    **{
+        key: {
+            f"runs of {name} that differ too much": (
+                Verdict.NOT_TESTABLE,
+                put(
+                    table, "iterations", lambda rows: rows["iterations"] * (1 + 0.9 * (-1.0) ** rows["sample"]),
+                    algorithm=name,
+                ),
+            )
+            for name in ("lal", "elal", "ce_fast", "ce_slow")
+        }
+        for key, table in (("S12", "tree_solutions"), ("S13", "fashion_solutions"))
+    },
     "S15": {
         "hardly a correlation": (
             Verdict.NOT_TESTABLE,
@@ -62,6 +75,10 @@ CASES: HandMade = {
         )
         for rule in ("all", "without_lal")
         for name in ("fbp", "elal")
+    },
+    **{
+        key: {"no entropy in between": (Verdict.NOT_TESTABLE, put("optimal_gamma", "entropy", np.nan, gamma=2.0))}
+        for key in ("S17", "S23")
     },
     "S24": {
         "not falling": (
