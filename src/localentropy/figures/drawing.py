@@ -35,7 +35,7 @@ PALETTES: Mapping[Kind, tuple[str, float, float]] = {
 }
 """For each kind of quantity a scale of colours, and the part of it that can be read on white."""
 
-BINOMIAL = "binomial distribution with one success and one failure more"
+BINOMIAL = "binomial distribution at (k + 1)/(n + 2) for k of n runs"
 """Whose standard errors are those of fractions."""
 
 PHASES: Mapping[str, str] = {"wide": "#d3e6f5", "hard": "#f8dcae", "none": "#c9c9c9"}

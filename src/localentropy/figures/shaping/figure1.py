@@ -8,31 +8,35 @@ import pandas as pd
 
 from localentropy.analysis.flatness import around_solutions, over_samples
 from localentropy.analysis.printed import CAPACITY, CLUSTERING
-from localentropy.figures.drawing import COLUMN_WIDTH, Drawing, colors_of, in_style, panels
+from localentropy.figures.drawing import COLUMN_WIDTH, Drawing, colors_of, in_style, letter, panels
 from localentropy.figures.series import DOT
-from localentropy.figures.shaping.wide_minima import WHAT, draw_curves, theory_in_words, thresholds
+from localentropy.figures.shaping.wide_minima import WHAT, draw_curves, draw_next_to_one, theory_in_words, thresholds
 
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """V₁ against q₁, a line for each α; local entropies around solutions of focusing BP."""
+    """(a) V₁ against q₁, a line for each α; local entropies around solutions of focusing BP. (b) The same next to q₁ = 1."""
     table, around = tables["shaping/wide_minima"], tables["shaping/units3_local_entropy"]
-    figure, (axis,) = panels(1, COLUMN_WIDTH + 1.0, 3.0)
-    marks = {CLUSTERING[3.0]: "clustering", CAPACITY: "capacity"}
+    figure, axes = panels(2, 2 * COLUMN_WIDTH + 1.0, 3.0)
+    marks = {CLUSTERING[3.0]: "paper's clustering", CAPACITY: "paper's capacity"}
     points = _points(around)
     colors = colors_of(table["alpha"].unique(), of="load")
-    draw_curves(axis, table, marks)
+    draw_curves(axes[0], table, marks)
+    draw_next_to_one(axes[1], table, marks)
     label: str | None = "around fBP"
     for (near, alpha), own in points.groupby(["load", "alpha"]):
-        look = DOT | {"color": colors.get(near, "black"), "label": label}
-        axis.points(own[["x", "y", "y_err", "n"]].assign(alpha=alpha), f"fBP, α = {near:g}", look)
+        look, series = DOT | {"color": colors.get(near, "black"), "label": label}, f"fBP, α = {near:g}"
+        numbers = own[["x", "y", "y_err", "n"]].assign(alpha=alpha)
+        axes[0].points(numbers, series, look)
+        axes[1].points(numbers.assign(x=1.0 - own["x"], y=-own["y"]), series, look)
         label = None
-    axis.set(xlim=(table["overlap"].min(), 1.0), ylim=(None, 0.03))
-    axis.legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes[0].set(xlim=(table["overlap"].min(), 1.0), ylim=(None, 0.03))
+    axes[1].legend(title=r"$\alpha$", loc="center left", bbox_to_anchor=(1.0, 0.5))
+    letter(axes)
     caption = (
-        f"Figure 1. Tree committee: the {WHAT}. Each line has a number α of patterns per weight. Dashed lines have the loads "
-        f"{CLUSTERING[3.0]} and {CAPACITY} that the paper gives for the clustering of typical solutions and for the "
-        f"capacity. {_of_points(points)}"
+        f"Figure 1. (a) Tree committee: the {WHAT}. Each line has a number α of patterns per weight. Dashed lines have the "
+        f"loads {CLUSTERING[3.0]} and {CAPACITY} that the paper gives for the clustering of typical solutions and for the "
+        f"capacity. {_of_points(points)} (b) The same next to q₁ = 1, on logarithmic axes."
     )
     settings = {
         "theory": theory_in_words(table),

@@ -27,7 +27,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         tables[f"shaping/{name}"] for name in ("wide_minima_many_units", "wide_minima_parity", "parity_solutions")
     )
     figure, axes = panels(3, 11.0, 2.9)
-    draw_curves(axes[0], many, {CLUSTERING[math.inf]: "clustering"})
+    draw_curves(axes[0], many, {CLUSTERING[math.inf]: "paper's clustering"})
     draw_curves(axes[1], parity, {})
     colors = colors_of(parity["alpha"].unique(), of="load")
     for alpha, curve in parity.sort_values("overlap").groupby("alpha"):
@@ -78,5 +78,10 @@ def _measured(axis: Panel, points: pd.DataFrame, theory: pd.DataFrame, color: ob
     for marker, (N, own) in zip("o^sD", points.groupby("N"), strict=False):
         look = {"color": color, "marker": marker, "linestyle": "none", "label": f"$N = {N}$"}
         axis.points(own.rename(columns={"overlap": "x"}), f"N = {N}", look)
-    axis.set(xlabel="overlap $q_1$", ylabel=r"log of the fraction solved, $/N$", xlim=(near, 1.002), ylim=(-0.23, 0.02))
+    axis.set(
+        xlabel="overlap $q_1$",
+        ylabel="log of the fraction of solutions\n(nats per weight)",
+        xlim=(near, 1.002),
+        ylim=(-0.23, 0.02),
+    )
     axis.legend(loc="center right")

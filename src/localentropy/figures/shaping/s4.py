@@ -24,12 +24,17 @@ PANELS = "abcdefgh"
 TICKS = (1.0, 2.0, 5.0, 10.0, 20.0)
 """Numbers on the axis of γ of the last panel."""
 
+PARTS, NARROW = (0.05, 0.1, 0.2, 0.5, 1.0), 30.0
+"""Numbers on an axis whose ends have a smaller ratio than the second."""
+
 
 @in_style
 def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
-    """A panel for each load: local entropy over its bound against γ; the last one around final weights and first solutions."""
+    """A panel for each load: how much the local entropy is below its bound, against γ; the last one around final weights
+    and first solutions.
+    """
     theory, runs = tables["shaping/optimal_gamma"], tables["shaping/optimal_gamma_annealing"]
-    theory = theory.assign(y=theory["entropy"] / theory["bound"])
+    theory = theory.assign(y=1.0 - theory["entropy"] / theory["bound"])
     measured, measured_first = (
         _relative(annealed_averages(runs, name)) for name in ("local_entropy", "local_entropy_first")
     )
@@ -44,7 +49,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     middle = distances[len(distances) // 2]
     _firsts(axes[-1], last, first, loads, middle)
     for axis in axes[::2]:
-        axis.set_ylabel("local entropy / bound $H_b(d)$")
+        axis.set_ylabel("1 − local entropy / bound $H_b(d)$")
     axes[0].legend(title="$d$", title_fontsize=7, loc="lower left")
     letter(axes)
     lost = _left_out(measured, measured_first, PANELS[len(loads)], middle)
@@ -57,9 +62,9 @@ def _at(points: pd.DataFrame, alpha: float) -> pd.DataFrame:
 
 
 def _relative(points: pd.DataFrame) -> pd.DataFrame:
-    """Entropies in units of the entropy of all weights at the same distance."""
+    """How much entropies are below the entropy of all weights at the same distance, in units of it."""
     bound = entr(points["x"]) + entr(1.0 - points["x"])
-    return points.assign(distance=points["x"], y=points["y"] / bound, y_err=points["y_err"] / bound)
+    return points.assign(distance=points["x"], y=1.0 - points["y"] / bound, y_err=points["y_err"] / bound)
 
 
 def _load(axis: Panel, theory: pd.DataFrame, points: pd.DataFrame) -> None:
@@ -77,11 +82,12 @@ def _load(axis: Panel, theory: pd.DataFrame, points: pd.DataFrame) -> None:
         axis.line([right] * len(limit), limit["y"], rows[len(curve) :], dash)
         near = points[np.isclose(points["distance"], distance)]
         draw_points(axis, near, f"annealing, {name}", {"color": color, "marker": "o"}, x="gamma")
-    if axis.get_ylim()[0] < 0.0:
-        axis.axhline(0.0, color="black", linewidth=0.6)
-    axis.set(xscale="log", xlabel=r"sharpness $\gamma$")
-    axis.set_ylim(top=1.05)
+    axis.set(xscale="log", yscale="log", xlabel=r"sharpness $\gamma$")
     axis.set_xticks([1.0, 10.0, 100.0, right], ["1", "10", "100", r"$\infty$"])
+    low, high = axis.get_ylim()
+    if high < NARROW * low:
+        ticks = [part for part in PARTS if low <= part <= high]
+        axis.set_yticks(ticks, [f"{part:g}" for part in ticks])
     axis.minorticks_off()
 
 
@@ -91,16 +97,19 @@ def _firsts(axis: Panel, last: pd.DataFrame, first: pd.DataFrame, loads: list[fl
         for points, marker, name in ((last, "o", "final weights"), (first, "^", "first solution")):
             here = _at(points, alpha)
             here = here[np.isclose(here["distance"], distance)]
-            style = {"color": color, "marker": marker, "linewidth": 0.7}
-            axis.points(here, f"{name}, α = {alpha:g}, d = {distance:.2g}", style, "gamma")
+            series, style = f"{name}, α = {alpha:g}, d = {distance:.2g}", {"color": color, "marker": marker}
+            if points is last:
+                draw_points(axis, here, series, style, x="gamma")
+            else:
+                axis.points(here, series, style | {"linestyle": "none"}, "gamma")
         axis.plot([], [], color=color, label=rf"$\alpha = {alpha:g}$")
     for marker, name in (("o", "final weights"), ("^", "first solution")):
         axis.plot([], [], marker, color=GREY, label=name)
-    axis.set(xscale="log", xlabel=r"sharpness $\gamma$", ylim=(-0.1, 1.05), title=rf"$d = {distance:.2g}$")
+    axis.set(xscale="log", yscale="log", xlabel=r"sharpness $\gamma$", title=rf"$d = {distance:.2g}$")
     ticks = [gamma for gamma in TICKS if last["gamma"].min() <= gamma <= last["gamma"].max()]
     axis.set_xticks(ticks, [f"{gamma:g}" for gamma in ticks])
     axis.minorticks_off()
-    axis.legend(loc="lower left")
+    axis.legend(loc="lower right")
 
 
 def _left_out(last: pd.DataFrame, first: pd.DataFrame, panel: str, distance: float) -> dict[str, str]:
@@ -130,8 +139,8 @@ def _gammas(points: pd.DataFrame) -> str:
 
 def _caption(panel: str) -> str:
     return (
-        "Figure s4. Local entropy of the binary perceptron around weights of low cross-entropy loss, against the sharpness γ "
-        "of the loss. Lines: around the minimizers, by replica theory. The dash at the right is γ = ∞, where the "
+        "Figure s4. How much the local entropy of the binary perceptron around weights of low cross-entropy loss is below its "
+        "bound, against the sharpness γ of the loss. Lower is better. Lines: around the minimizers, by replica theory. The dash at the right is γ = ∞, where the "
         "minimizers are typical solutions; for γ → ∞ the lines go to solutions of the largest margin instead. Points: "
         "around the final weights of simulated annealing, hollow where fewer than 90 % of them have no errors. "
         f"({panel}) Circles as before; triangles: the first solution of the same runs, where annealing would "
@@ -142,7 +151,7 @@ def _caption(panel: str) -> str:
 def _settings(theory: pd.DataFrame, runs: pd.DataFrame) -> dict[str, str]:
     p = runs.attrs["parameters"]
     finite = theory[np.isfinite(theory["gamma"])].dropna(subset=["y"])
-    highest = finite.loc[finite.groupby(["alpha", "distance"])["y"].idxmax()]
+    highest = finite.loc[finite.groupby(["alpha", "distance"])["y"].idxmin()]
     optima = "; ".join(
         f"{', '.join(f'{gamma:g}' for gamma in at['gamma'])} at α = {alpha:g} (d = {', '.join(f'{d:.2g}' for d in at['distance'])})"
         for alpha, at in highest.groupby("alpha")

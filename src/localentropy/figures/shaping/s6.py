@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 DISTANCE = 0.01
 """Distance of the local entropies of panel (d): the nearest that was measured."""
 SOLVERS = COMMITTEE | {
-    "lal_free": COMMITTEE["lal"] | {"label": LEAST_ACTION_NAMES["lal_free"], "linestyle": "--", "fillstyle": "none"}
+    "lal_free": COMMITTEE["lal"]
+    | {"label": LEAST_ACTION_NAMES["lal_free"], "linestyle": "--", "marker": "s", "fillstyle": "none"}
 }
 """Algorithms of panel (c)."""
 LEVELS = ("fbp", "ce_slow")
@@ -54,14 +55,14 @@ def _volume(axes: Sequence[Panel], volume: pd.DataFrame, theory: pd.DataFrame) -
     for axis in axes[:2]:
         axis.set(xlabel=r"$\alpha$", xlim=(0.0, 1.05 * volume["alpha"].max()))
     for alpha in clustering:
-        rows = axes[0].threshold(alpha, f"{alpha:.3f}", "clustering", at=0.6)
-        axes[1].threshold(alpha, f"{alpha:.3f}", rows, at=0.6)
+        rows = axes[0].threshold(alpha, f"clustering {alpha:.3f}", "clustering", at=1.0)
+        axes[1].threshold(alpha, f"clustering {alpha:.3f}", rows, at=0.6)
     shown = pd.concat([line.loc[line["alpha"] <= volume["alpha"].max(), "entropy"], points["y"]])
     if len(shown):
         axes[0].set_ylim(1.05 * shown.min(), 0.0)
     axes[0].set_ylabel("entropy (nats per weight)")
     axes[1].set(ylabel="fraction converged", ylim=(-0.05, 1.05))
-    axes[0].legend()
+    axes[0].legend(loc="lower left")
 
 
 def _capacities(axis: Panel, table: pd.DataFrame) -> None:
@@ -73,10 +74,9 @@ def _capacities(axis: Panel, table: pd.DataFrame) -> None:
         if own.any():
             axis.points(points[own], rows[own], look, "alpha", bars=clipped_bars(points[own]))
     axis.axhline(0.5, color=GREY, linestyle=":", linewidth=0.8)
-    low, high = axis.get_xlim()
-    wide = low + 1.8 * (high - low)  # room for the legend
-    axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", xlim=(low, wide), ylim=(-0.05, 1.05))
-    axis.legend(*axis.get_legend_handles_labels(), loc="upper right")
+    axis.set(xlabel=r"$\alpha$", ylabel="fraction solved", ylim=(-0.05, 1.05))
+    # Between the loads where LAL fails and those where fBP does.
+    axis.legend(*axis.get_legend_handles_labels(), loc="center", bbox_to_anchor=(0.58, 0.45))
 
 
 def _replicas(axis: Panel, replicas: pd.DataFrame, others: pd.DataFrame) -> None:
@@ -142,7 +142,7 @@ def _settings(tables: Mapping[str, pd.DataFrame], data: pd.DataFrame, scale: str
     dashed = f"; dashed: {levels} on those of the same training sets that they solve" if levels else ""
     settings = {
         "(a)": f"K = {volume['units'].iloc[0]} units, N = {volume['N'].iloc[0]}; mean and standard error over those of the "
-        f"{volume['sample'].nunique()} training sets on which it converges",
+        f"{volume['sample'].nunique()} training sets on which it converges; a point without an error bar is of a single one",
         "(c)": f"K = {capacities['units'].iloc[0]}, N = {capacities['N'].iloc[0]}, {capacities['sample'].nunique()} training "
         f"sets at each α (ceSGD-slow {slow['sample'].nunique()}){limits}, schedules of figure 4; every run ends at its first "
         "solution; LAL divides each unit by its norm after every mini-batch, or leaves "

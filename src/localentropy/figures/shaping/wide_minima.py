@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from matplotlib.ticker import NullFormatter
 
 from localentropy.figures.drawing import colors_of
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel
+
+
+NEXT_TO_ONE = 0.8
+"""Overlap from which on lines next to 1 are drawn."""
+ACCURACY = 1e-5
+"""Of the entropies of the theory, in nats per weight."""
 
 
 def draw_curves(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) -> None:
@@ -24,6 +31,19 @@ def draw_curves(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) ->
         more = {"alpha": alpha, "residual": curve["residual"]}
         axis.line(curve["overlap"], curve["entropy"], f"α = {alpha:g}", look, **more)
     axis.set(xlabel="overlap $q_1$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
+
+
+def draw_next_to_one(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) -> None:
+    """The same lines on logarithmic axes of 1 − q₁ and −V₁. Entropies below their accuracy are left out."""
+    colors = colors_of(table["alpha"].unique(), of="load")
+    seen = table[(table["overlap"] >= NEXT_TO_ONE) & (table["entropy"] < -ACCURACY)]
+    for alpha, curve in seen.sort_values("overlap").groupby("alpha"):
+        label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"
+        look = {"color": colors[alpha], "label": label, "linestyle": "--" if alpha in marks else "-"}
+        axis.line(1.0 - curve["overlap"], -curve["entropy"], f"α = {alpha:g}", look, alpha=alpha)
+    axis.set(xscale="log", yscale="log", xlabel="$1 - q_1$", ylabel=r"$-\mathcal{V}_1$ (nats per weight)")
+    axis.set_xlim(1.0 - NEXT_TO_ONE, 1.0 - table["overlap"].max())
+    axis.xaxis.set_minor_formatter(NullFormatter())
 
 
 WHAT = (
