@@ -6,8 +6,8 @@ supplement IV; Hubara et al. 2016. What supplement IV does not say is chosen her
 
 A wrong last bit would soon turn a weight's sign, and then the network ends elsewhere. So the training is written in
 integers, which float32 adds without rounding in any order. The back-propagated errors are rounded to multiples of 2 to
-the power −`ERROR_BITS`. Real weights are multiples of their smallest possible step. Then the result has the same bits
-on every processor and GPU, alone or beside other networks.
+the power of minus `ERROR_BITS`. Real weights are multiples of their smallest possible step. Then the result has the
+same bits on every processor and GPU, alone or beside other networks.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ def train(
 class StraightThrough:
     """The state of an ensemble between two mini-batches.
 
-    The unit of an error is 2 to the power −`ERROR_BITS`. The unit of a layer's real weights is the step that one error
-    makes.
+    The unit of an error is 2 to the power of minus `ERROR_BITS`. The unit of a layer's real weights is the step that
+    one error makes.
 
     Attributes:
         real: real weights of each layer in its units, [networks, outputs, inputs]. They are integers plus ½, so none is
@@ -195,8 +195,8 @@ class StraightThrough:
     def signals(self, inputs: Tensor, targets: Tensor) -> tuple[list[Tensor], list[Tensor]]:
         """Forward and backward pass of a mini-batch.
 
-        The gradient of the summed loss with respect to the weights of layer l is 2 to the power −`ERROR_BITS`, times
-        errors[l] activations[l]ᵀ, times `scales[l]`.
+        The gradient of the summed loss with respect to the weights of layer l is 2 to the power of minus `ERROR_BITS`,
+        times errors[l] activations[l]ᵀ, times `scales[l]`.
 
         Args:
             inputs: ±1, [patterns, inputs].
@@ -205,7 +205,7 @@ class StraightThrough:
         Returns:
             What enters each layer: the inputs, [inputs, patterns], and hidden activations ±1, [networks, width,
             patterns]. The errors at what leaves each layer, [networks, outputs, patterns], integers in units of 2 to
-            the power −`ERROR_BITS`.
+            the power of minus `ERROR_BITS`.
         """
         below, *above = self.signs
         activations = [inputs.T]
