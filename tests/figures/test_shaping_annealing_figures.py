@@ -45,14 +45,14 @@ def test_figure_s4_puts_entropies_in_units_of_their_bound_and_tells_the_optimum(
     drawing = s4.draw(tables, "smoke")
     data = drawing.data
     line = data[(data["panel"] == "b") & (data["series"] == "theory, d = 0.02")].set_index("x")["y"]
-    assert line.idxmax() == 3.0 and line[3.0] == pytest.approx(1 - 0.6 * 0.3) and line[np.inf] == pytest.approx(0.2)
+    assert line.idxmin() == 3.0 and line[3.0] == pytest.approx(0.6 * 0.3) and line[np.inf] == pytest.approx(0.8)
     optima = "3, 3 at α = 0.4 (d = 0.01, 0.02); 3, 3 at α = 0.6 (d = 0.01, 0.02)"
     assert f"the theory is highest at γ = {optima}" in drawing.told
     runs = tables["shaping/optimal_gamma_annealing"]
     here = runs[(runs["gamma"] == 5.0) & (runs["x"] == 0.01) & (runs["quantity"] == "local_entropy")]
     bound = entr(0.01) + entr(0.99)
     points = data[(data["panel"] == "a") & (data["series"] == "annealing, d = 0.01")].set_index("x")
-    expected = here[here["alpha"] < 0.5]["value"] / bound
+    expected = 1.0 - here[here["alpha"] < 0.5]["value"] / bound
     assert points.loc[5.0, "y"] == pytest.approx(expected.mean(), rel=1e-12)
     assert points.loc[5.0, "y_err"] == pytest.approx(expected.sem(), rel=1e-12)
     assert points.loc[0.2, "solved"] == 0.0 and "left out" not in drawing.told

@@ -30,14 +30,17 @@ def test_figure1_marks_the_papers_clustering_and_capacity() -> None:
     tables["shaping/units3_local_entropy"] = pd.DataFrame(around | {"sample": range(3), "converged": [1.0, 1.0, 0.0]})
     drawing = figure1.draw(tables, "smoke")
     styles = labels(drawing)
-    assert styles["1"] == "-" and styles["1.76 (clustering)"] == styles["3.02 (capacity)"] == "--"
+    assert styles["1"] == "-" and styles["1.76 (paper's clustering)"] == styles["3.02 (paper's capacity)"] == "--"
     for part in ("the replicon is 1 at 1.7600", "ends at 4.0000", "tree of 3 units"):
         assert part in drawing.told
     assert set(drawing.data["series"]) == {"α = 1", "α = 1.76", "α = 2", "α = 3.02", "fBP, α = 1"}
-    point = drawing.data.set_index("series").loc["fBP, α = 1"]
-    assert (point["x"], point["y"]) == pytest.approx((0.81, -0.15)) and point["n"] == 2
-    line = drawing.data[drawing.data["series"] == "α = 2"]
+    panels = dict(iter(drawing.data.groupby("panel")))
+    for panel, x, y in (("a", 0.81, -0.15), ("b", 0.19, 0.15)):
+        point = panels[panel].set_index("series").loc["fBP, α = 1"]
+        assert (point["x"], point["y"]) == pytest.approx((x, y)) and point["n"] == 2
+    line, near = (rows[rows["series"] == "α = 2"] for rows in (panels["a"], panels["b"]))
     assert line["y"].to_numpy() == pytest.approx(-4.0 * (1.0 - line["x"].to_numpy()))
+    assert len(near) and near["y"].to_numpy() == pytest.approx(4.0 * near["x"].to_numpy()) and near["x"].max() <= 0.2
 
 
 def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_constant() -> None:

@@ -167,7 +167,7 @@ def optimal_sharpness(configuration: Configuration) -> Explorer:
         found = call(
             "cross_entropy.franz_parisi", None, 12, gamma=grid, alpha=alpha, distances=distance, unsolved="nan"
         )
-        return [Curve("around the minimizer", found, normalised, 0, COLORS[0], signed=True)]
+        return [Curve("around the minimizer", found, below_bound, 0, COLORS[0])]
 
     return Explorer(
         (
@@ -177,8 +177,9 @@ def optimal_sharpness(configuration: Configuration) -> Explorer:
         (
             Panel(
                 r"sharpness $$\gamma$$",
-                r"local entropy / bound $$H_b(d)$$",
+                r"1 − local entropy / bound $$H_b(d)$$",
                 x_log=True,
+                y_log=True,
                 x_range=(gammas[0], gammas[-1]),
                 shipped=("a", "theory, .*"),
             ),
@@ -197,6 +198,11 @@ def normalised(rows: pd.DataFrame) -> pd.Series:
     from localentropy.theory.franz_parisi_entropy import binary_entropy
 
     return rows["entropy"] / binary_entropy(rows["distance"])
+
+
+def below_bound(rows: pd.DataFrame) -> pd.Series:
+    """How much the entropy is below that of all weights at the distance, in units of it."""
+    return 1.0 - normalised(rows)
 
 
 def rising_entropy(rows: pd.DataFrame) -> pd.Series:
