@@ -10,6 +10,8 @@ from scipy.interpolate import CubicHermiteSpline
 from localentropy.arguments import require_columns, require_reals, shown
 from localentropy.errors import DomainError
 
+ACCURACY = 1e-5
+"""Of the theory's entropies of groups of solutions, in nats per weight."""
 REACHED = 1e-3
 """Train error that ends the flat surrounding of a solution (chosen here)."""
 CHORD_FROM, CHORD_TO = 0.002, 0.1

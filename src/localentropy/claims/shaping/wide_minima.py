@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.interpolate import PchipInterpolator
 
-from localentropy.analysis.flatness import around_parity_solutions, around_solutions
+from localentropy.analysis.flatness import ACCURACY, around_parity_solutions, around_solutions
 from localentropy.analysis.printed import CAPACITY, CLUSTERING
 from localentropy.claims.conditions import (
     FEWEST,
@@ -28,8 +28,6 @@ WIDE, NEAR_ONE = 0.9, 0.99
 """Entropies are compared from the first overlap on. A plateau next to q₁ = 1 must reach down to the second."""
 LEFT = 0.1
 """Part of α ln 2, the cost of patterns that are independent of each other, that |V₁| may have on the plateau."""
-ACCURACY = 1e-5
-"""Of the entropies of three units, in nats."""
 CONSTANT = 0.01
 """A curve is constant if it changes by less than this part of its value."""
 

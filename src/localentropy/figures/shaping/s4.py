@@ -140,9 +140,9 @@ def _gammas(points: pd.DataFrame) -> str:
 def _caption(panel: str) -> str:
     return (
         "Figure s4. How much the local entropy of the binary perceptron around weights of low cross-entropy loss is below its "
-        "bound, against the sharpness γ of the loss. Lower is better. Lines: around the minimizers, by replica theory. The dash at the right is γ = ∞, where the "
-        "minimizers are typical solutions; for γ → ∞ the lines go to solutions of the largest margin instead. Points: "
-        "around the final weights of simulated annealing, hollow where fewer than 90 % of them have no errors. "
+        "bound, against the sharpness γ of the loss. Lower is better. Lines: around the minimizers, by replica theory. The "
+        "dash at the right is γ = ∞, where the minimizers are typical solutions; for γ → ∞ the lines go to solutions of the "
+        "largest margin instead. Points: around the final weights of simulated annealing, hollow where fewer than 90 % of them have no errors. "
         f"({panel}) Circles as before; triangles: the first solution of the same runs, where annealing would "
         "usually end. It has far fewer solutions around it."
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.ticker import NullFormatter
 
+from localentropy.analysis.flatness import ACCURACY
 from localentropy.figures.drawing import colors_of
 
 if TYPE_CHECKING:
@@ -17,17 +18,12 @@ if TYPE_CHECKING:
 
 NEXT_TO_ONE = 0.8
 """Overlap from which on lines next to 1 are drawn."""
-ACCURACY = 1e-5
-"""Of the entropies of the theory, in nats per weight."""
 
 
 def draw_curves(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) -> None:
     """A line for each load, dashed and named at the marked ones."""
-    colors = colors_of(table["alpha"].unique(), of="load")
     axis.axhline(0.0, color="black", linewidth=0.6)
-    for alpha, curve in table.sort_values("overlap").groupby("alpha"):
-        label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"
-        look = {"color": colors[alpha], "label": label, "linestyle": "--" if alpha in marks else "-"}
+    for alpha, curve, look in _lines(table, marks):
         more = {"alpha": alpha, "residual": curve["residual"]}
         axis.line(curve["overlap"], curve["entropy"], f"α = {alpha:g}", look, **more)
     axis.set(xlabel="overlap $q_1$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
@@ -35,15 +31,20 @@ def draw_curves(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) ->
 
 def draw_next_to_one(axis: Panel, table: pd.DataFrame, marks: Mapping[float, str]) -> None:
     """The same lines on logarithmic axes of 1 − q₁ and −V₁. Entropies below their accuracy are left out."""
-    colors = colors_of(table["alpha"].unique(), of="load")
-    seen = table[(table["overlap"] >= NEXT_TO_ONE) & (table["entropy"] < -ACCURACY)]
-    for alpha, curve in seen.sort_values("overlap").groupby("alpha"):
-        label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"
-        look = {"color": colors[alpha], "label": label, "linestyle": "--" if alpha in marks else "-"}
+    for alpha, whole, look in _lines(table, marks):
+        curve = whole[(whole["overlap"] >= NEXT_TO_ONE) & (whole["entropy"] < -ACCURACY)]
         axis.line(1.0 - curve["overlap"], -curve["entropy"], f"α = {alpha:g}", look, alpha=alpha)
     axis.set(xscale="log", yscale="log", xlabel="$1 - q_1$", ylabel=r"$-\mathcal{V}_1$ (nats per weight)")
     axis.set_xlim(1.0 - NEXT_TO_ONE, 1.0 - table["overlap"].max())
     axis.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _lines(table: pd.DataFrame, marks: Mapping[float, str]) -> Iterator[tuple[float, pd.DataFrame, dict[str, Any]]]:
+    """Each load, its curve and its look."""
+    colors = colors_of(table["alpha"].unique(), of="load")
+    for alpha, curve in table.sort_values("overlap").groupby("alpha"):
+        label = f"{alpha:g} ({marks[alpha]})" if alpha in marks else f"{alpha:g}"
+        yield alpha, curve, {"color": colors[alpha], "label": label, "linestyle": "--" if alpha in marks else "-"}
 
 
 WHAT = (
