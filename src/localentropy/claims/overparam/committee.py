@@ -102,11 +102,7 @@ def focusing_generalises_better(committee_focusing_bp: pd.DataFrame, committee_s
             each.mean() / each.sem(),
             2.0,
         ),
-        at_least(
-            f"part of these N/P where it is less than {SLIGHTLY} ε_fBP (half of them is asked for)",
-            (relative < SLIGHTLY).mean(),
-            0.5,
-        ),
+        at_least(f"part of these N/P where it is less than {SLIGHTLY} ε_fBP", (relative < SLIGHTLY).mean(), 0.5),
         *_falls(errors[0].loc[used], "fBP"),
         *_falls(errors[1].loc[used], "SGD"),
         detail=f"mean {each.mean():.4f} ± {each.sem():.4f}; {numbers(relative, '.3f')} of ε_fBP at N/P = "

@@ -238,14 +238,12 @@ def typical_solutions_take_exponential_time(solve_mct0_sizes: pd.DataFrame) -> F
     N, y = time.index.to_numpy(dtype=float), np.log(time.to_numpy())
     weights = 1.0 / errors.to_numpy()
     curve, covariance = np.polyfit(np.log(N), y, 2, w=weights, cov="unscaled")
-    rest_of_curve, *missed = (
-        float(np.sum((weights * (y - np.polyval(fit, x))) ** 2))
-        for fit, x in (
-            (curve, np.log(N)),
-            *((np.polyfit(x, y, 1, w=weights), x) for x in (N, np.log(N))),
-        )
-    )
-    scatter = max(1.0, rest_of_curve / (len(N) - 3))
+
+    def chi_squared(x: np.ndarray, degree: int) -> float:
+        return float(np.sum((weights * (y - np.polyval(np.polyfit(x, y, degree, w=weights), x))) ** 2))
+
+    missed = [chi_squared(x, 1) for x in (N, np.log(N))]
+    scatter = max(1.0, chi_squared(np.log(N), 2) / (len(N) - 3))
     return all_of(
         scored("curvature of ln(sweeps for a solution) in ln N, in SE", curve[0] / np.sqrt(scatter * covariance[0, 0])),
         below("χ² around a line in N over that around a line in ln N", missed[0] / missed[1], 1.0),
