@@ -166,8 +166,9 @@ def local_entropy(
         residual, plus the error of the integrals, 1e-12. Errors of slope, external_entropy and, at other y, entropy are
         of the order of the residual. `attrs`: the model's parameters, replicas.
 
-        Where the entropy is negative, there are no solutions at this distance. At y = infinity, external_entropy is the
-        limit of finite y. Beyond the distance of typical solutions from the
+        Where the entropy is negative, there are no solutions at this distance.
+
+        At y = infinity, external_entropy is the limit of finite y. Beyond the distance of typical solutions from the
         signs of their mean weights, the best references are around typical solutions, at any y from 1e4 on. There the
         entropy is that of typical solutions, and the slope is 0. There are exponentially many such references, so y is
         infinite at "zero external entropy". Near d = 0 all configurations around the best references are solutions, to
