@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,14 +65,29 @@ class _Statement:
             yield from (entry.target(attribute) for attribute in (taken if self.binds else {_ALL}) | {_EFFECTS})
 
 
-@dataclass(frozen=True)
 class _Module:
-    """What a module is made of, and the names that it imports and defines."""
+    """What a module is made of.
 
-    imports: tuple[_Import, ...]
-    statements: tuple[_Statement, ...]
-    imported: frozenset[str]
-    defined: frozenset[str]
+    Attributes:
+        imports: its imports; `imported` has their places by name.
+        statements: the others; `defined` has their places by name, and under `_EFFECTS` those that define none.
+    """
+
+    def __init__(self, imports: list[_Import], statements: list[_Statement]) -> None:
+        self.imports, self.statements = imports, statements
+        self.imported: dict[str, list[int]] = {}
+        self.defined: dict[str, list[int]] = {_EFFECTS: []}
+        for place, entry in enumerate(imports):
+            self.imported.setdefault(entry.name, []).append(place)
+        for place, statement in enumerate(statements):
+            for name in statement.binds or {_EFFECTS}:
+                self.defined.setdefault(name, []).append(place)
+
+    def places(self, name: str) -> Iterable[int]:
+        """The statements that count where a name of the module is used."""
+        if name == _ALL:
+            return range(len(self.statements))
+        return {*self.defined[_EFFECTS], *self.defined.get(name, ())}
 
 
 def code_closure(*modules: str) -> dict[str, list[str]]:
@@ -116,22 +131,26 @@ def _closure(modules: tuple[str, ...]) -> list[tuple[str, list[tuple[list[str], 
         source = sources[module]
         if source is None:
             continue
-        waiting.append((module.rpartition(".")[0], _EFFECTS))
-        waiting.extend((entry.origin, _EFFECTS) for entry in source.imports)
-        if name not in source.imported | source.defined | {_ALL, _EFFECTS}:
+        if module not in found:
+            waiting.append((module.rpartition(".")[0], _EFFECTS))
+            waiting.extend((entry.origin, _EFFECTS) for entry in source.imports)
+        used = found.setdefault(module, {})
+        if name not in source.imported and name not in source.defined and name != _ALL:
             submodule = f"{module}.{name}"
             waiting.append((submodule, _ALL) if _source_file(submodule) else (module, _ALL))
-        used = found.setdefault(module, {})
         mentioned = {(name, _ALL)}
-        for position, statement in enumerate(source.statements):
-            if name in statement.binds or name == _ALL or not statement.binds:
-                used[1, position] = sorted(statement.binds), statement.text
+        for place in source.places(name):
+            if (1, place) not in used:
+                statement = source.statements[place]
+                used[1, place] = sorted(statement.binds), statement.text
                 mentioned |= statement.uses
                 waiting.extend(statement.imported())
-        waiting.extend((module, mention) for mention, _ in mentioned if mention in source.defined)
-        for position, entry in enumerate(source.imports):
-            for attribute in {attribute for mention, attribute in mentioned if mention == entry.name}:
-                used[0, position] = [], entry.text
+        for mention, attribute in mentioned:
+            if mention in source.defined:
+                waiting.append((module, mention))
+            for place in source.imported.get(mention, ()):
+                entry = source.imports[place]
+                used[0, place] = [], entry.text
                 waiting.append(entry.target(attribute))
     return [(module, [used[key] for key in sorted(used)]) for module, used in sorted(found.items()) if used]
 
@@ -163,9 +182,7 @@ def _parse(package: str, source: str) -> _Module:
             imports.extend(_imports(node, package))
         elif not _is_text(node) and not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
             statements.append(_statement(node, package))
-    imported = frozenset(entry.name for entry in imports)
-    defined = frozenset[str]().union(*(statement.binds for statement in statements))
-    return _Module(tuple(imports), tuple(statements), imported, defined)
+    return _Module(imports, statements)
 
 
 def _statement(node: ast.stmt, package: str) -> _Statement:
