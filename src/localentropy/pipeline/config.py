@@ -27,7 +27,7 @@ from localentropy.data.registry import is_special
 from localentropy.errors import ConfigError
 from localentropy.pipeline import provenance, yaml12
 from localentropy.pipeline.allowed import allowed, field_schema, has, nearest, shown
-from localentropy.programs.parts.parameters import Experiment, ExperimentParameters, given
+from localentropy.programs.parts.parameters import SIZE, Experiment, ExperimentParameters, given
 
 ROOT = Path(__file__).resolve().parents[3]
 SCALES = ("smoke", "default", "paper")
@@ -343,6 +343,7 @@ def experiment_names(figures: Mapping[str, Figure], claims: Mapping[str, Claim])
     return list(dict.fromkeys([*drawn, *tested]))
 
 
+@functools.cache
 def load_program(paper: str, program: str) -> Experiment:
     """The module of a program: the paper's own (`programs/<paper>/`), or one that all papers share.
 
@@ -664,9 +665,8 @@ def _experiment(paper: str, section: str, layers: Sequence[Layer]) -> Experiment
     except ConfigError as error:
         raise ConfigError(f"{key} = {shown(merged['program'])}: {error}") from None
     sizes = scale.values.get(section)
-    properties = model.model_json_schema()["properties"]
     for name in sizes if isinstance(sizes, Mapping) else ():
-        if name in properties and not properties[name].get("size"):
+        if name in model.model_fields and model.model_fields[name].json_schema_extra != SIZE:
             raise ConfigError(
                 f"{scale.name}: {section}.{name}: a scale changes sizes, never physics; set it in {physics.name}"
             )
