@@ -140,6 +140,20 @@ def test_only_networks_descents_and_tensors_need_torch() -> None:
     }
 
 
+def test_snakemake_looks_at_every_job_without_torch() -> None:
+    """Its own process lasts as long as the run, and torch takes a second to import."""
+    program = """
+from localentropy.pipeline.config import resolve
+from localentropy.pipeline.jobs import table_jobs
+
+jobs = [job for job in table_jobs(resolve("smoke")) if hasattr(job.experiment, "memory")]
+for job in jobs:
+    job.require_memory(1)
+print(len(jobs) > 10)
+"""
+    assert run(WITHOUT_TORCH + program) == "True\n"
+
+
 def test_a_torch_that_lacks_a_library_of_its_own_is_not_called_missing(tmp_path) -> None:
     """Its own error says more than that it is not installed."""
     (tmp_path / "torch.py").write_text("import a_library_of_torch\n")

@@ -12,10 +12,10 @@ from localentropy.networks.cnn.network import (
     CNN,
     POOLS,
     Statistics,
-    parameter_count,
     random_cnn,
     statistics,
 )
+from localentropy.networks.cnn.sizes import parameter_count
 from localentropy.networks.normalise import normalise
 from tests.generators import generators
 

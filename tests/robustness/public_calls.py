@@ -68,7 +68,8 @@ from localentropy.networks.binary_mlp.network import Shape as BinaryShape
 from localentropy.networks.binary_mlp.training import train as train_binary
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.cnn.folding import fold
-from localentropy.networks.cnn.network import parameter_count, random_cnn, statistics
+from localentropy.networks.cnn.network import random_cnn, statistics
+from localentropy.networks.cnn.sizes import parameter_count
 from localentropy.networks.cnn.training import train as train_cnn
 from localentropy.networks.layers import Layers, joined
 from localentropy.networks.mlp.network import Shape, random_orthogonal

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from localentropy.arguments import require_labels, require_tensor
 from localentropy.device import Tensor, functional, torch
 from localentropy.networks.cnn.network import (
-    CLASSES,
     CNN,
-    COLOURS,
     EPSILON,
     PIXELS,
     POOLS,
@@ -26,6 +24,7 @@ from localentropy.networks.cnn.network import (
     require_cnn,
     require_statistics,
 )
+from localentropy.networks.cnn.sizes import CLASSES, COLOURS
 from localentropy.networks.layers import Layers
 from localentropy.quantities import BLOCK_OF_PATTERNS
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -29,57 +28,14 @@ from localentropy.arguments import (
 )
 from localentropy.device import Tensor, functional, torch
 from localentropy.errors import DomainError
+from localentropy.networks.cnn.sizes import CLASSES, COLOURS, TAPS, channels, parameter_count
 from localentropy.networks.layers import require_indices
-from localentropy.quantities import BLOCK_OF_PATTERNS, WIDTH
+from localentropy.quantities import BLOCK_OF_PATTERNS
 
 POOLS = (1, 2, 2, 8)
-COLOURS, CLASSES, TAPS = 3, 10, 9
 PIXELS = (32, 32)
 EPSILON = 1e-5  # batch norm's usual constant
 Initialization = Literal["pytorch", "he"]
-
-
-def channels(width: int) -> list[tuple[int, int]]:
-    """(outputs, inputs) of the four convolutions and the linear layer.
-
-    Args:
-        width: k, filters of the first convolution.
-
-    Returns:
-        Five pairs.
-
-    Raises:
-        DomainError: width no integer or below 1.
-
-    Example:
-        >>> from localentropy.networks.cnn.network import channels
-        >>> channels(16)
-        [(16, 3), (32, 16), (64, 32), (128, 64), (10, 128)]
-    """
-    width = WIDTH.require(width)
-    sizes = [COLOURS, width, 2 * width, 4 * width, 8 * width, CLASSES]
-    return [(after, before) for before, after in pairwise(sizes)]
-
-
-def parameter_count(width: int) -> int:
-    """Number of trainable parameters of one network.
-
-    Args:
-        width: k, filters of the first convolution.
-
-    Returns:
-        The number.
-
-    Raises:
-        DomainError: width no integer or below 1.
-
-    Example:
-        >>> from localentropy.networks.cnn.network import parameter_count
-        >>> parameter_count(16)
-        98970
-    """
-    *convolutions, (classes, features) = channels(width)
-    return sum(TAPS * after * before + 2 * after for after, before in convolutions) + classes * (features + 1)
 
 
 @dataclass(frozen=True)

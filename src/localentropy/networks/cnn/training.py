@@ -22,7 +22,8 @@ from localentropy.arguments import (
 )
 from localentropy.device import Tensor, functional, torch
 from localentropy.networks.checkpoint import Checkpoint
-from localentropy.networks.cnn.network import CLASSES, CNN, COLOURS, PIXELS, require_cnn
+from localentropy.networks.cnn.network import CNN, PIXELS, require_cnn
+from localentropy.networks.cnn.sizes import CLASSES, COLOURS
 from localentropy.networks.training import Resumed, require_finite
 from localentropy.quantities import BATCH, EPOCHS_OF_CNN, MOMENTUM, RATE_OF_NETWORKS
 

@@ -102,7 +102,7 @@ def tasks(parameters: Parameters) -> list[Task]:
 
 def memory(parameters: Parameters, task: Task) -> int:
     """Bytes of the weights of the networks that are trained at once."""
-    from localentropy.networks.cnn.network import parameter_count
+    from localentropy.networks.cnn.sizes import parameter_count
 
     return 4 * min(parameters.networks_at_once, parameters.samples) * parameter_count(task["width"])
 
@@ -118,7 +118,7 @@ class _Run(ReluRun[Parameters]):
     stream, columns, dead = "overparam/cnn", COLUMNS, "dead_channels"
 
     def __init__(self, parameters: Parameters, task: Task, context: Context) -> None:
-        from localentropy.networks.cnn.network import parameter_count
+        from localentropy.networks.cnn.sizes import parameter_count
 
         super().__init__(parameters, task, context, size=parameter_count(task["width"]))
         self.images, self.labels, self.test_images, self.test_labels = self._patterns()
