@@ -55,7 +55,7 @@ def compute(parameters: Parameters, task: Task, context: Context) -> pd.DataFram
         residual.
 
     Raises:
-        DomainError: a load at which there are no groups.
+        DomainError: a load without typical solutions.
     """
     import pandas as pd
 

@@ -89,7 +89,7 @@ def spherical_groups(model: Spherical, overlaps: Iterable[float] | float, replic
         1 - q_1 + d_0 and of pattern_term are of the order of the residual itself. `attrs`: the model's parameters.
 
     Raises:
-        DomainError: an overlap out of range, a load at which there are no groups, or a margin.
+        DomainError: an overlap out of range, a load without typical solutions, or a margin.
         ConvergenceError: the saddle point was not found.
 
     Example:
@@ -103,7 +103,7 @@ def spherical_groups(model: Spherical, overlaps: Iterable[float] | float, replic
     y = require_replicas(replicas)
     if y != math.inf:
         raise DomainError(f"replicas = {y:.12g} is out of range: groups of spherical weights are computed for math.inf")
-    alpha = _load(model.alpha, rs_capacity(model.units, model.parity), "where no group of solutions exists")
+    alpha = _load(model.alpha, rs_capacity(model.units, model.parity), "where no typical solutions exist")
     asked = OVERLAP.require_all(overlaps).ravel()
     rows = [_group(_Machine(model.units, model.parity, q), alpha) for q in counted(asked.tolist(), "group_entropy")]
     table = pd.DataFrame(rows, columns=["overlap", "entropy", "d_0", "pattern_term", "residual"])
