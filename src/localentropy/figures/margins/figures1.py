@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from localentropy.analysis.thresholds import large_deviations_threshold, success_fractions
@@ -154,11 +155,12 @@ def _stored(axis: Panel, runs: Mapping[str, pd.DataFrame], regions: pd.DataFrame
             look |= {} if largest else {"alpha": 0.3 + 0.2 * shade, "markerfacecolor": "white"}
             axis.points(own, f"share stored, {NAMES[solver]}", look, "alpha", bars=clipped_bars(own))
     end = regions[regions["end"] & (regions["ensemble"] == "perceptron")].set_index("line").loc["kappa_u", "alpha"]
-    axis.threshold(end, r"$\alpha'_{LE}$", "α'_LE", side="left", at=0.9, y_err=0.0)
+    axis.threshold(end, r"$\alpha'_{LE}$", "α'_LE", side="left", y_err=0.0)
     upper = large_deviations_threshold(deviations, {"model": "perceptron"})
     if upper is not None:
-        axis.threshold(upper["alpha"], r"$\alpha_U$", "α_U", side="right", at=0.95, y_err=0.0)
-    axis.set(xlabel=r"patterns per weight $\alpha$", ylabel="share of runs that store all", ylim=(-0.05, 1.05))
+        axis.threshold(upper["alpha"], r"$\alpha_U$", "α_U", side="right", y_err=0.0)
+    axis.set(xlabel=r"patterns per weight $\alpha$", ylabel="share of runs that store all")
+    axis.set(ylim=(-0.05, 1.25), yticks=np.linspace(0.0, 1.0, 6))  # above 1 there is room for the names of thresholds
     axis.legend(fontsize=5, loc="lower left")
 
 

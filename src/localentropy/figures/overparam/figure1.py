@@ -99,7 +99,7 @@ def _phases(axis: Panel, table: pd.DataFrame, storage: Mapping[str, float]) -> N
     axis.line([0.0] * len(ends), ends, rows, DOT | {"color": "black", "clip_on": False, "zorder": 3})
     # The lower label would lie on its line: it stands below, and a thin line leads to the dot.
     for y, place, lead in zip(
-        ends, ((7, -44), (5, 6)), ({"arrowstyle": "-", "linewidth": 0.5, "color": "black"}, None), strict=False
+        ends, ((5, -62), (5, 6)), ({"arrowstyle": "-", "linewidth": 0.5, "color": "black"}, None), strict=False
     ):
         axis.annotate(f"{y:.4f}", (0, y), xytext=place, textcoords="offset points", fontsize=7, arrowprops=lead)
     axis.set(xlim=(0.0, x.max()), ylim=(BOTTOM, TOP), xlabel=r"$\alpha_T = P/D$", ylabel=r"$1/\alpha = N/P$")
