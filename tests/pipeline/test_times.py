@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from typing import Any
 
 import pytest
@@ -35,10 +36,23 @@ def test_the_pages_hold_what_the_jobs_took(made: Checkout) -> None:
     spent = re.findall(r"^\| `figure9\d` \| .* \| (\d+) s \|$", figures, re.MULTILINE)
     assert len(spent) == 3 and all(int(seconds) > 0 for seconds in spent)
     assert cluster.count("|---|---|---|---|---|---|") == 1  # no toy takes a minute
-    part = next(made.folder.glob("results/overparam/toy_a/*/1-of-*.parquet"))
-    part.unlink()
+    table = made.table("toy_a")
+    assert re.search(
+        r"parts +\d+, [\d.]+ s of CPU in all, the longest [\d.]+ s", made.python("show", str(table)).output
+    )
+
+    committed = made.folder / "data/paper_scale/overparam/toy_a.parquet"
+    committed.parent.mkdir(parents=True)
+    for suffix in (".parquet", ".json"):
+        shutil.copy(table.with_suffix(suffix), committed.with_suffix(suffix))
+    table.unlink()
+    assert made.python("times").status == 0
+    assert re.search(r"^\| `figure91` \| .* \| \d+ s, and \d+ s for a committed table \|$", pages[0].read_text(), re.M)
+
+    shutil.rmtree(committed.parent)
+    figures = pages[0].read_text()
     refused = made.python("times")
-    assert refused.status == 1 and f"{part.name}: missing; run `make clean`" in refused.output
+    assert refused.status == 1 and f"{table.name}: missing; run `make clean`" in refused.output
     assert pages[0].read_text() == figures
 
 

@@ -118,6 +118,9 @@ def _findings(configuration: Configuration) -> Iterator[tuple[Path, str | None]]
 
 def _lines(stamp: artifacts.Stamp, versions: dict[str, str], circumstances: dict[str, Any]) -> list[str]:
     made = {key: json.dumps(value) if isinstance(value, list) else value for key, value in circumstances.items()}
+    if parts := circumstances.get("parts"):
+        spent, longest = sum(part["cpu_seconds"] for part in parts), max(part["wall_seconds"] for part in parts)
+        made["parts"] = f"{len(parts)}, {spent:.1f} s of CPU in all, the longest {longest:.1f} s"
     values = {
         "made by": stamp.name + (f" part {stamp.part}" if stamp.part else ""),
         **_choices(circumstances.get("command", [])),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,8 @@ def write(scale: str) -> list[Path]:
     """Write the CPU times of figures and experiments into docs/figures.md and docs/cluster.md.
 
     Args:
-        scale: whose results are read; all of them are needed, of the present code, and from one machine.
+        scale: whose results are read. All are needed, of the present code and from one machine. Only tables that come
+            with the repository may be of other code and of another machine; the pages name them.
 
     Returns:
         The pages written.
@@ -44,9 +45,9 @@ def write(scale: str) -> list[Path]:
     """
     configuration = resolve(scale)
     jobs = {job.name: job for job in table_jobs(configuration)}
-    records = {name: list(_records(job, scale)) for name, job in jobs.items() if not job.committed}
+    records = {name: _records(job, scale) for name, job in jobs.items()}
     costs = {name: _cost(own) for name, own in records.items()}
-    told = _machine([record for own in records.values() for record in own], scale)
+    told = _machine([record for name, own in records.items() if not jobs[name].committed for record in own], scale)
     pages: dict[Path, str] = {}
     put(pages, FIGURES, MARK, f"\n{told}\n\n{_figures(configuration, jobs, costs, scale)}\n")
     put(pages, CLUSTER, MARK, f"\n{told}\n\n{_experiments(jobs, costs, scale)}\n")
@@ -55,15 +56,16 @@ def write(scale: str) -> list[Path]:
     return list(pages)
 
 
-def _records(job: ExperimentJob, scale: str) -> Iterator[Mapping[str, Any]]:
-    for number in job.numbers:
-        record = artifacts.read_circumstances(job.part(number)) if job.whole(number) else {}
-        if "memory_bytes" not in record:
-            missing = "has no record of its memory" if record else "missing"
-            raise ArtifactError(
-                f"{job.part(number)}: {missing}; run `make clean` and `make all scorecard SCALE={scale}` on one machine"
-            )
-        yield record
+def _records(job: ExperimentJob, scale: str) -> Sequence[Mapping[str, Any]]:
+    """How the parts of a table were made."""
+    file = job.source[0]
+    record = artifacts.read_circumstances(file) if job.committed or job.whole() else {}
+    if "parts" not in record:
+        missing = "has no record of its parts" if record else "missing"
+        raise ArtifactError(
+            f"{file}: {missing}; run `make clean` and `make all scorecard SCALE={scale}` on one machine"
+        )
+    return list(record["parts"])
 
 
 def _cost(records: Sequence[Mapping[str, Any]]) -> Cost:
@@ -95,8 +97,12 @@ def _figures(
     rows = [f"| target | shows | CPU, {scale} |", "|---|---|---|"]
     for target, figure in configuration.figures.items():
         needed = _behind(figure.experiments, jobs)
-        spent = sum(costs[name].cpu for name in needed if name in costs)
-        rows.append(f"| `{target}` | {figure.shows} | {_told(spent)} |")
+        spent = {
+            kind: sum(costs[name].cpu for name in needed if bool(jobs[name].committed) == kind)
+            for kind in (False, True)
+        }
+        committed = f", and {_told(spent[True])} for a committed table" if spent[True] else ""
+        rows.append(f"| `{target}` | {figure.shows} | {_told(spent[False])}{committed} |")
     return "\n".join(rows)
 
 
@@ -107,8 +113,9 @@ def _experiments(jobs: Mapping[str, ExperimentJob], costs: Mapping[str, Cost], s
     for name, cost in sorted(costs.items(), key=lambda item: -item[1].cpu):
         if cost.cpu >= SHORT:
             sizes = " | ".join(_tasks(job) for job in (jobs[name], paper[name]))
+            told = f"`{name}`{', committed' if jobs[name].committed else ''}"
             rows.append(
-                f"| `{name}` | {sizes} | {cost.longest:.0f} s | {cost.cpu:.0f} s | {cost.memory / 2**30:.2f} GB |"
+                f"| {told} | {sizes} | {cost.longest:.0f} s | {cost.cpu:.0f} s | {cost.memory / 2**30:.2f} GB |"
             )
     return "\n".join(rows)
 

@@ -84,8 +84,24 @@ class Table:
     versions: dict[str, str]
 
 
-def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime, command: Sequence[str]) -> None:
-    """Write a table, and its checksum and circumstances (`provenance.circumstances`) into `<name>.json` beside it."""
+def write_table(
+    file: Path,
+    rows: pd.DataFrame,
+    stamp: Stamp,
+    started: datetime,
+    command: Sequence[str],
+    parts: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Write a table, and its checksum and circumstances (`provenance.circumstances`) into `<name>.json` beside it.
+
+    Args:
+        file: path of the table.
+        rows: its content.
+        stamp: what it was made from.
+        started: when the job began.
+        command: the words of the command that makes it again.
+        parts: circumstances of the tables that it was joined from. They stay in its record when these are deleted.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -106,7 +122,8 @@ def write_table(file: Path, rows: pd.DataFrame, stamp: Stamp, started: datetime,
             write_page_checksum=True,
             use_compliant_nested_type=False,
         )
-    _write_json(file, {"sha256": file_hash(file), "circumstances": provenance.circumstances(started, command)})
+    circumstances = provenance.circumstances(started, command) | ({"parts": list(parts)} if parts else {})
+    _write_json(file, {"sha256": file_hash(file), "circumstances": circumstances})
 
 
 def read_circumstances(file: Path) -> dict[str, Any]:

@@ -481,7 +481,9 @@ class ExperimentJob(TableReader):
             rows = pd.concat([part.rows for part in parts], ignore_index=True)
             rows = rows.sort_values("task", kind="stable", ignore_index=True).drop(columns="task")
             # What the parts were made from may be gone. Then its hashes are only in their stamps.
-            artifacts.write_table(self.table, rows, replace(stamp, inputs=parts[0].stamp.inputs), started, self.command)
+            stamp = replace(stamp, inputs=parts[0].stamp.inputs)
+            records = [artifacts.read_circumstances(self.part(number)) for number in self.numbers]
+            artifacts.write_table(self.table, rows, stamp, started, self.command, records)
             reporter.summary(f"{len(rows)} rows from {self.parts} parts → {self.table}")
 
 
