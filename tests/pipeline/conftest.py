@@ -204,7 +204,8 @@ def write_toys(checkout: Path, seconds: float = 0.0) -> None:
     shutil.rmtree(checkout / "config")
     (checkout / "config/overparam").mkdir(parents=True)
     (checkout / "config/overparam/figures.yaml").write_text(FIGURES)
-    (checkout / "config/general.yaml").write_text("seed: 1\ndata: {source: embedded, mirror: null, archive: null}\n")
+    general = "seed: 1\ndata: {source: embedded, mirror: null, archive: null, committed: true}\n"
+    (checkout / "config/general.yaml").write_text(general)
     physics = "".join(
         f"toy_{name}: {{offset: {offset}, seconds: {seconds}}}\n" for name, offset in (("a", 1), ("b", 2))
     )

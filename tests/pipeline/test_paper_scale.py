@@ -43,8 +43,14 @@ def test_a_committed_table_serves_the_parameters_that_it_was_made_from(toys: Che
     assert taken(toys, "paper-other") == {}
 
     # A damaged table is named in one line and not used: the figure is made from what is computed.
-    (committed / "toy_a.parquet").write_bytes((committed / "toy_a.parquet").read_bytes()[:-20])
+    whole = (committed / "toy_a.parquet").read_bytes()
+    (committed / "toy_a.parquet").write_bytes(whole[:-20])
     run = toys.snakemake("figure91", "--config", "scale=paper")
     assert "toy_a.parquet: not a readable result table" in run.output
     assert len(run.did) == 4, run.output
     assert taken(toys, "paper") == {}
+
+    # A whole one can be left aside, too.
+    (committed / "toy_a.parquet").write_bytes(whole)
+    assert toys.snakemake("figure91", "--config", "scale=paper", "data.committed=false").did == set()
+    assert taken(toys, "paper-data.committed=false") == {}

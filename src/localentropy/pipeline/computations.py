@@ -271,10 +271,12 @@ class ExperimentJob(TableReader):
         parameters: its typed parameters.
         sources: experiment whose table it reads → the parameters of that table.
         datasets: dataset → prepared file that it or a table behind it depends on.
+        takes_committed: whether a table that comes with the repository stands for its own.
     """
 
     name: str
     seed: int
+    takes_committed: bool
     parameters: SerializeAsAny[ExperimentParameters]
     sources: dict[str, dict[str, Any]]
     datasets: dict[str, Path]
@@ -296,6 +298,7 @@ class ExperimentJob(TableReader):
             name=name,
             overrides=override_words(configuration),
             seed=configuration.seed,
+            takes_committed=configuration.data.committed,
             parameters=parameters,
             sources={table: stamp.parameters for table, (_, stamp) in tables.items()},
             tables={table: file for table, (file, _) in tables.items()},
@@ -349,8 +352,11 @@ class ExperimentJob(TableReader):
     def committed(self) -> tuple[Path, artifacts.Stamp] | None:
         """The table of these parameters that comes with the repository, and its stamp; None if there is none.
 
-        It may be made by older code. It is committed because it is expensive to compute.
+        It may be made by older code. It is committed because it is expensive to compute. `data.committed=false` leaves
+        it aside.
         """
+        if not self.takes_committed:
+            return None
         file = COMMITTED / f"{self.name}.parquet"
         stamp, wanted = _committed_stamp(file), self.ahead
         if stamp is None or (stamp.name, stamp.parameter_hash) != (wanted.name, wanted.parameter_hash):

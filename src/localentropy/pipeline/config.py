@@ -76,6 +76,9 @@ class DataSettings(BaseModel):
     archive: Annotated[Path, AfterValidator(_nameable)] | None = Field(
         description="an archive (`make archive`): a run takes the tables that it has in place of computing them"
     )
+    committed: bool = Field(
+        description="whether tables that come with the repository (`data/paper_scale`) are used, not computed"
+    )
 
     @model_validator(mode="after")
     def _mirror_is_named(self) -> Self:
@@ -214,7 +217,8 @@ def values_of_results(general: General | Configuration, experiments: Mapping[str
         name_section(*name.split("/")): parameters.model_dump(mode="json", exclude={"chunks"})
         for name, parameters in experiments.items()
     }
-    return {"seed": general.seed, "data": {"source": general.data.source}} | sections
+    data = {"source": general.data.source, "committed": general.data.committed}
+    return {"seed": general.seed, "data": data} | sections
 
 
 def _differences(values: Tree, shipped: Tree, prefix: str = "") -> dict[str, Any]:
