@@ -55,6 +55,12 @@ def test_the_pages_hold_what_the_jobs_took(made: Checkout) -> None:
     assert refused.status == 1 and f"{table.name}: missing; run `make clean`" in refused.output
     assert pages[0].read_text() == figures
 
+    # A part was copied without its record: nothing is said of the parts.
+    made.table("toy_a", "1-of-2").with_suffix(".json").unlink()
+    assert made.snakemake("overparam/toy_a").status == 0
+    assert not re.search(r"^ +parts ", made.python("show", str(table)).output, re.MULTILINE)
+    assert f"{table.name}: has no record of its parts; run `make clean`" in made.python("times").output
+
 
 def test_costs_are_those_of_all_parts() -> None:
     parts = [record(wall_seconds=70.0, cpu_seconds=100.0), record(memory_bytes=3 * 2**30)]

@@ -97,12 +97,11 @@ def _figures(
     rows = [f"| target | shows | CPU, {scale} |", "|---|---|---|"]
     for target, figure in configuration.figures.items():
         needed = _behind(figure.experiments, jobs)
-        spent = {
-            kind: sum(costs[name].cpu for name in needed if bool(jobs[name].committed) == kind)
-            for kind in (False, True)
-        }
-        committed = f", and {_told(spent[True])} for a committed table" if spent[True] else ""
-        rows.append(f"| `{target}` | {figure.shows} | {_told(spent[False])}{committed} |")
+        committed = {name for name in needed if jobs[name].committed}
+        told = _told(sum(costs[name].cpu for name in needed - committed))
+        if committed:
+            told += f", and {_told(sum(costs[name].cpu for name in committed))} for a committed table"
+        rows.append(f"| `{target}` | {figure.shows} | {told} |")
     return "\n".join(rows)
 
 

@@ -489,7 +489,7 @@ class ExperimentJob(TableReader):
             # What the parts were made from may be gone. Then its hashes are only in their stamps.
             stamp = replace(stamp, inputs=parts[0].stamp.inputs)
             records = [artifacts.read_circumstances(self.part(number)) for number in self.numbers]
-            artifacts.write_table(self.table, rows, stamp, started, self.command, records)
+            artifacts.write_table(self.table, rows, stamp, started, self.command, records if all(records) else ())
             reporter.summary(f"{len(rows)} rows from {self.parts} parts → {self.table}")
 
 
