@@ -54,7 +54,7 @@ sections: `margins.typical.points=9`. For the main paper it may be left out.
 puts the figures of the scale `default` into `figures/default-wide/`. If a run has no name, the values that differ from
 the shipped ones are its name: `figures/default-franz_parisi.inv_alpha=1.5/overparam/figure3.png`. Values of a file
 count too. A long name ends in a hash. `chunks`, `data.mirror` and `data.archive` are not part of the name, because they
-change no result. Changed values of `data.source`, `device` and `threads` are part of it, because the results may
+change no result. Changed values of `data.source`, `data.committed`, `device` and `threads` are, because the results may
 differ.
 
 A section without the key `program` is computed by the program of the same name. `key[].name` is the key `name` of each
