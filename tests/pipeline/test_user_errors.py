@@ -59,7 +59,7 @@ def untouched(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
         (["--configfile", "absent.yaml"], "error: absent.yaml: no such configuration file"),
         (["--configfile", "mine.yaml", "src"], "error: src: a folder, a pipe or a device; write the configuration to"),
         (["--configfiles", "no-text.yaml", "-n"], "error: no-text.yaml: cannot be read ('utf-8' codec can't decode"),
-        (["--configfile=open.yaml"], "error: open.yaml: line 2 not valid YAML ("),
+        (["--configfile=open.yaml"], "error: open.yaml: line 1 not valid YAML ("),
         (["--configfile", "mine.yaml"], "error: mine.yaml: toy_b.points = 0: allowed: an integer ≥ 1; nearest: 1"),
     ],
 )
