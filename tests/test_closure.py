@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +20,7 @@ Edit = Callable[[str, str], None]
 
 
 @pytest.fixture
-def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Edit]:
     """Writes a module of a package of its own: dotted name and source."""
     monkeypatch.setattr(closure, "SOURCE", tmp_path)
 
@@ -31,11 +31,18 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Edit:
 
     for name, source in FILES.items():
         write_module(name, source)
-    return write_module
+    yield write_module
+    forget()
+
+
+def forget() -> None:
+    """As in a new process: what a process has met it does not read again."""
+    closure.code_hash.cache_clear()
+    closure._read_once.cache_clear()
 
 
 def current() -> str:
-    closure.code_hash.cache_clear()
+    forget()
     return closure.code_hash("localentropy.entry")
 
 

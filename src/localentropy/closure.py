@@ -12,7 +12,8 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,10 @@ SOURCE = Path(__file__).resolve().parent.parent
 
 _ALL, _EFFECTS = "*", ""
 """In the place of a name in a module: all its names, or only what runs when it is imported."""
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+"""Where statements have statements inside."""
+_NAME = re.compile(r"Name\(id='(\w+)', ctx=\w+\(\)\)(?:, attr='(\w+)')?")
+"""A name in the text of a syntax tree, and the attribute that is taken of it."""
 
 
 @dataclass(frozen=True)
@@ -97,26 +102,28 @@ def code_closure(*modules: str) -> dict[str, list[str]]:
         modules: dotted names of modules of this package, or `<module>:<name>` for what one name in it uses, or paths
             of scripts.
     """
-    return {module: [name for names, _ in used for name in names] for module, used in _closure(modules)}
+    return {module: [name for names, _ in used for name in names] for module, used in _closure(modules, _read)}
 
 
 @functools.cache
 def code_hash(*modules: str) -> str:
     """SHA-256 over the code that the modules use, as this process first met it; arguments as for `code_closure`."""
-    return _hash_code(modules)
+    return _hash_code(modules, _read_once)
 
 
 def edited(*modules: str) -> bool:
     """Whether the code behind `code_hash` is another by now."""
-    return _hash_code(modules) != code_hash(*modules)
+    return _hash_code(modules, _read) != code_hash(*modules)
 
 
-def _hash_code(modules: tuple[str, ...]) -> str:
-    lines = (line for module, used in _closure(modules) for line in (module, *(text for _, text in used)))
+def _hash_code(modules: tuple[str, ...], read: Callable[[str], _Module | None]) -> str:
+    lines = (line for module, used in _closure(modules, read) for line in (module, *(text for _, text in used)))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _closure(modules: tuple[str, ...]) -> list[tuple[str, list[tuple[list[str], str]]]]:
+def _closure(
+    modules: tuple[str, ...], read: Callable[[str], _Module | None]
+) -> list[tuple[str, list[tuple[list[str], str]]]]:
     """Modules by name; of each what counts in the order of the source, as the names that it binds and its text."""
     sources: dict[str, _Module | None] = {}
     found: dict[str, dict[tuple[int, int], tuple[list[str], str]]] = {}
@@ -127,7 +134,7 @@ def _closure(modules: tuple[str, ...]) -> list[tuple[str, list[tuple[list[str], 
             continue
         seen.add(item)
         if module not in sources:
-            sources[module] = _read(module)
+            sources[module] = read(module)
         source = sources[module]
         if source is None:
             continue
@@ -173,6 +180,9 @@ def _read(module: str) -> _Module | None:
     return _parse(package, file.read_text(encoding="utf-8"))
 
 
+_read_once = functools.cache(_read)
+
+
 @functools.cache
 def _parse(package: str, source: str) -> _Module:
     imports: list[_Import] = []
@@ -186,21 +196,22 @@ def _parse(package: str, source: str) -> _Module:
 
 
 def _statement(node: ast.stmt, package: str) -> _Statement:
-    attributes: dict[ast.expr, str] = {}
-    mentions: list[ast.Name] = []
-    imports: list[_Import] = []
-    for child in ast.walk(node):
-        body = getattr(child, "body", None)
-        if isinstance(body, list):
-            child.body = [statement for statement in body if not _is_text(statement)]  # type: ignore[attr-defined]
-        if isinstance(child, ast.Import | ast.ImportFrom):
-            imports.extend(_imports(child, package))
-        elif isinstance(child, ast.Attribute):
-            attributes[child.value] = child.attr
-        elif isinstance(child, ast.Name):
-            mentions.append(child)
-    uses = {(mention.id, attributes.get(mention, _ALL)) for mention in mentions}
-    return _Statement(ast.dump(node), frozenset(_bound(node)), frozenset(uses), tuple(imports))
+    imports = tuple(entry for inside in _without_docstrings(node) for entry in _imports(inside, package))
+    text = ast.dump(node)
+    uses = frozenset((name, attribute or _ALL) for name, attribute in _NAME.findall(text))
+    return _Statement(text, frozenset(_bound(node)), uses, imports)
+
+
+def _without_docstrings(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports in a statement, from which all docstrings are removed on the way."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield node
+    for name in _BLOCKS:
+        block = getattr(node, name, None)
+        if isinstance(block, list):  # that of a lambda is an expression
+            block[:] = [inside for inside in block if not _is_text(inside)]
+            for inside in block:
+                yield from _without_docstrings(inside)
 
 
 def _is_text(node: ast.stmt) -> bool:

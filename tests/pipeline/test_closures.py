@@ -15,6 +15,7 @@ from localentropy import closure as closures
 from localentropy.closure import code_closure
 from localentropy.pipeline.config import read_figures, resolve
 from localentropy.pipeline.jobs import output_jobs, table_jobs
+from tests.test_closure import forget
 
 JOBS = {job.name: job for job in table_jobs(resolve("smoke"))}
 MODELS = {"perceptron", "random_features", "teacher_student", "tree_committee"}
@@ -96,7 +97,7 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Changed:
     monkeypatch.setattr(closures, "SOURCE", tmp_path / "src")
 
     def hashes() -> dict[str, str]:
-        closures.code_hash.cache_clear()
+        forget()
         return {name: closures.code_hash(*used) for name, used in modules.items()}
 
     def edit(pattern: str, change: Callable[[str], str]) -> set[str]:
@@ -105,7 +106,7 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Changed:
         for file in files:
             file.write_text(change(file.read_text()))
         after = hashes()
-        closures.code_hash.cache_clear()
+        forget()
         return {name for name in jobs if before[name] != after[name]}
 
     return edit
