@@ -37,10 +37,11 @@ class Folded(Layers):
     [networks, 10, inputs, 1].
     """
 
-    def scores(self, images: Tensor, block: int = 250) -> Tensor:
+    def scores(self, images: Tensor, block: int = 50) -> Tensor:
         """Class scores [networks, patterns, 10] of images [patterns, 3, 32, 32].
 
-        The images are processed in blocks, and the networks one by one: plain convolutions are the fastest.
+        The images are processed in blocks, and the networks one by one: plain convolutions are the fastest. Blocks
+        whose activations exceed 32 MB are slower: each time, the system gives their memory anew, page by page.
 
         Raises:
             DomainError: images of another shape or type, or not finite; block < 1.

@@ -217,7 +217,7 @@ def pooled(activations: Tensor, pool: int) -> Tensor:
 
 
 @torch.no_grad()
-def statistics(cnn: CNN, images: Tensor, block: int = 500) -> Statistics:
+def statistics(cnn: CNN, images: Tensor, block: int = 50) -> Statistics:
     """Statistics of the inputs of each batch norm over all images, for use in evaluation.
 
     The layers below are in evaluation mode too. So the result is that of one batch of all images, whatever their order
