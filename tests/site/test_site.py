@@ -6,6 +6,7 @@ Listings of files, six of seven pages, are read without it: one of each kind is 
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -200,6 +201,9 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site that has just been built, where the variable says so; or else a new one."""
+    if "LOCALENTROPY_SITE" in os.environ:
+        return Path(os.environ["LOCALENTROPY_SITE"])
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "localentropy", "site", str(folder)]
     done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
