@@ -25,8 +25,8 @@ _ALL, _EFFECTS = "*", ""
 """In the place of a name in a module: all its names, or only what runs when it is imported."""
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 """Where statements have statements inside."""
-_NAME = re.compile(r"Name\(id='(\w+)', ctx=\w+\(\)\)(?:, attr='(\w+)')?")
-"""A name in the text of a syntax tree, and the attribute that is taken of it."""
+_NAME = re.compile(r"Name\(id='(\w+)'(?:, ctx=\w+\(\))?\)(?:, attr='(\w+)')?")
+"""A name in the text of a syntax tree, and the attribute that is taken of it. Some Pythons leave out a usual `ctx`."""
 
 
 @dataclass(frozen=True)
