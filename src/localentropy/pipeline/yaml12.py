@@ -41,11 +41,16 @@ class YamlError(ValueError):
 
     Attributes:
         line: where, counted from 1; None where that is not known.
+
+    Args:
+        lines: of the text. What comes after them is told of the last one.
     """
 
     def __init__(self, problem: str, mark: yaml.Mark | None = None, lines: int | None = None) -> None:
         super().__init__(problem)
-        self.line = None if mark is None else min(mark.line + 1, lines or mark.line + 1)
+        self.line = None if mark is None else mark.line + 1
+        if self.line and lines:
+            self.line = min(self.line, lines)
 
 
 class RepeatedKeyError(YamlError):
@@ -63,7 +68,7 @@ def parse(text: str) -> Any:
         return _Document(text).value
     except yaml.YAMLError as error:
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-        # Of an end that comes too early, the parser counts one line more than there are.
+        # Where the text ends too early, the parser names the line after it.
         raise YamlError(problem, getattr(error, "problem_mark", None), len(text.splitlines())) from None
     except UnicodeEncodeError:
         raise YamlError("half a surrogate pair") from None
