@@ -36,7 +36,7 @@ def sequential(width: int, inputs: torch.Tensor, labels: torch.Tensor, epochs: i
 def batched(width: int, inputs: torch.Tensor, labels: torch.Tensor, epochs: int) -> None:
     generators = [np.random.default_rng(seed) for seed in range(MODELS)]
     start = random_orthogonal(Shape(INPUTS, width, LAYERS), generators)
-    train_adam(start, inputs, labels, margin=1.0, learning_rate=1e-3, epochs=epochs)
+    train_adam(start, inputs, labels, margin=1.0, learning_rate=1e-3, epochs=epochs, smallest_loss=1e-4)
 
 
 def products(repeats: int) -> None:

@@ -280,6 +280,10 @@ MARGIN_OF_NETWORKS = RATE_OF_NETWORKS.called("margin", "margin", "margin of the 
 RATE_OF_BINARY = RATE_OF_NETWORKS.within(low=1e-30, words="step size of networks with binary weights")
 SCALE_OF_BINARY = RATE_OF_BINARY.called("logit_scale", "c", "scale of the logits of networks with binary weights")
 MOMENTUM = Quantity("momentum", "momentum", "momentum of gradient descent", 0.0, 1.0, "[)")
+SMALLEST_LOSS = Quantity(
+    "smallest_loss", "loss", "loss over margin² at which a network without errors has finished", 0.0, 1e30
+)
+GAIN = Quantity("gain", "gain", "factor of the orthogonal weights of hidden layers", 1e-30, 1e30)
 SPREAD = Quantity("spread", "spread", "range of the initial real weights, which are clipped at 1", 0.0, 1.0, "(]")
 STEP_OF_FLOW = Quantity("step", "η", "step of Euler's rule, in the time of the flow", 0.0, 1e100, "(]")
 LOSS = Quantity("loss_tolerance", "loss", "loss below which a run ends", 0.0, 1e100, "(]")

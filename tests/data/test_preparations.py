@@ -37,6 +37,19 @@ def test_components_agree_with_a_singular_value_decomposition():
     np.testing.assert_array_equal(axes.project(others), np.rint(others_expected * 4096) / 4096)
 
 
+def test_whitened_components_have_equal_variance_and_patterns_equal_norm():
+    training = np.random.default_rng(3).normal([1.0, -2.0, 0.0], [3.0, 0.2, 1.0], (500, 3)).astype(np.float32)
+    others = training[:40] + np.float32(0.1)
+    found = mnist_parity.whitened(others, training)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose((found**2).mean(1), 1.0, rtol=1e-6)
+    # Neither the place nor the scale of a component is left.
+    moved = [(part * np.array([2.0, 50.0, 0.1]) + 4.0).astype(np.float32) for part in (others, training)]
+    np.testing.assert_allclose(mnist_parity.whitened(*moved), found, atol=1e-4)
+    scores = (others - training.mean(0)) / training.std(0)
+    np.testing.assert_allclose(found, scores / np.sqrt((scores**2).mean(1))[:, None], rtol=1e-4)
+
+
 def test_joint_scaling_and_fixed_signs():
     axes = mnist_parity.principal_components(blobs(300, 1), 10)
     projected = axes.project(blobs(300, 1)).astype(float)

@@ -164,6 +164,7 @@ def mlp_run(epochs=60, device="cpu"):
         margin=1.0,
         learning_rate=1e-3,
         epochs=epochs,
+        smallest_loss=1e-4,
     )
 
 

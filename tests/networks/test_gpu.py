@@ -36,7 +36,7 @@ def adam(device, checkpoint=None):
     inputs = torch.from_numpy(random.standard_normal((600, 10)).astype(np.float32)).to(device)
     start = random_orthogonal(Shape(10, 12, 5), generators(2)).to(device)
     labels = torch.sign(inputs[:, 0] * inputs[:, 1])
-    settings: dict[str, Any] = {"margin": 1.0, "learning_rate": 1e-3, "epochs": 20}
+    settings: dict[str, Any] = {"margin": 1.0, "learning_rate": 1e-3, "epochs": 20, "smallest_loss": 1e-4}
     trained = train_adam(start, inputs, labels, checkpoint=checkpoint, **settings).ensemble
     return start.flat_weights(), trained.flat_weights()
 

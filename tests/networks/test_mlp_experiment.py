@@ -19,12 +19,15 @@ TINY: dict[str, Any] = {
     "wide_samples": 3,
     "initializations": ("random_orthogonal", "adversarial"),
     "hidden_layers": 5,
+    "gain": 2**0.5,
+    "preparation": "scaled",
     "training_patterns": 100,
     "samples": 4,
     "margin": 1.0,
     "learning_rate": 1e-3,
     "narrow": 100,
     "epochs": 400,
+    "smallest_loss": 1e-4,
     "random_label_epochs": 20,
     "random_label_learning_rate": 0.01,
     "random_label_batch": 30,
@@ -105,6 +108,19 @@ def test_the_learning_rate_falls_with_the_width_beyond_narrow_networks():
     wide, narrow = (table(task=1, narrow=width, epochs=50) for width in (3, 12))
     losses = [rows[rows.quantity == "loss"].value.mean() for rows in (wide, narrow)]
     assert losses[0] > losses[1]  # an eighth of the step, so it is behind
+
+
+def test_patterns_and_gain_are_those_asked_for():
+    """Whitening hides the scale of each component, so the test error changes; the gain is seen before any training."""
+
+    def values(**changes):
+        rows = table(task=1, **changes)
+        return rows[rows.layer.isna()].groupby("quantity").value.mean()
+
+    usual, whitened, plain = values(), values(preparation="whitened"), values(gain=1.0)
+    assert usual["overlap_untrained"] == pytest.approx(whitened["overlap_untrained"], abs=1e-6)
+    assert usual["test_error"] != whitened["test_error"]
+    assert usual["loss"] != plain["loss"]
 
 
 def test_the_same_table_again_and_with_checkpoints(adversarial, tmp_path):

@@ -154,6 +154,12 @@ def test_random_orthogonal(width):
     assert all(not bias.any() for bias in ensemble.biases)
 
 
+def test_the_gain_is_that_of_hidden_layers():
+    usual, plain = (random_orthogonal(Shape(10, 8, 3), generators(2), gain) for gain in (np.sqrt(2), 1.0))
+    for layer, (one, other) in enumerate(zip(usual.weights, plain.weights, strict=True)):
+        torch.testing.assert_close(one, other * (np.sqrt(2) if layer < 3 else 1.0))
+
+
 def test_random_orthogonal_is_uniform():
     """The first entry of a uniform orthogonal 3 × 3 matrix is uniform on [−1, 1] (Archimedes)."""
     ensemble = random_orthogonal(Shape(3, 3, 1), generators(2000))

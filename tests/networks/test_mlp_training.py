@@ -10,7 +10,7 @@ from localentropy.errors import ConvergenceError, DomainError
 from localentropy.networks.checkpoint import Checkpoint
 from localentropy.networks.mlp.gradient import SquareHinge
 from localentropy.networks.mlp.network import Ensemble, Shape, random_orthogonal
-from localentropy.networks.mlp.training import SMALL, train_adam, train_sgd
+from localentropy.networks.mlp.training import train_adam, train_sgd
 from tests.generators import generators
 from tests.networks.interruption import Interrupted, StopsAt
 from tests.networks.same_bits import same_bits
@@ -28,7 +28,7 @@ def patterns(count=600):
 
 
 def adam(ensemble, count=600, **options):
-    settings = {"margin": 1.0, "learning_rate": 1e-3, "epochs": 20} | options
+    settings = {"margin": 1.0, "learning_rate": 1e-3, "epochs": 20, "smallest_loss": 1e-4} | options
     return train_adam(ensemble, *patterns(count), **settings)
 
 
@@ -105,7 +105,7 @@ def test_training_reaches_zero_errors_and_stops_there():
     trained = adam(start, count=200, epochs=6000)
     inputs, labels = patterns(200)
     assert (trained.ensemble.errors(inputs, labels) == 0).all()
-    assert ((trained.loss > 0) & (trained.loss < SMALL)).all()
+    assert ((trained.loss > 0) & (trained.loss <= 1e-4)).all()
     assert (trained.zero_error_epoch > 0).all()
     assert (trained.zero_error_epoch <= trained.stop_epoch).all()
     assert (trained.stop_epoch < 6000).all()
@@ -116,6 +116,17 @@ def test_training_reaches_zero_errors_and_stops_there():
     first = int(trained.stop_epoch.argmin())
     early = adam(start, count=200, epochs=stopped + 1).ensemble
     assert same_bits(early.select([first]), trained.ensemble.select([first]))
+
+
+def test_training_may_go_on_until_no_pattern_is_inside_the_margin():
+    start, (inputs, labels) = networks(20, models=2), patterns(100)
+    trained, earlier = (adam(start, count=100, epochs=9000, smallest_loss=loss) for loss in (0.0, 1e-4))
+    assert not trained.loss.any()
+    assert ((labels * trained.ensemble(inputs)).amin(1) >= 1.0).all()
+    assert ((labels * earlier.ensemble(inputs)).amin(1) < 1.0).all()
+    assert (earlier.stop_epoch < trained.stop_epoch).all() and (trained.stop_epoch < 9000).all()
+    # The loss is in units of the square of the margin.
+    assert (adam(start, count=100, epochs=9000, margin=0.5).loss <= 0.25e-4).all()
 
 
 def test_sgd_stops_where_nothing_is_left_to_learn():

@@ -589,12 +589,15 @@ CALLS: dict[str, Call] = {
         partial(Checkpoint, key="run"), {"path": Path("checkpoint"), "seconds": 1.0, "report": _report}
     ),
     "mlp.Shape": Call(Shape, {"inputs": 3, "width": 4, "hidden_layers": 2}),
-    "random_orthogonal": Call(random_orthogonal, {"shape": Shape(3, 4, 2), "generators": streams()}),
+    "random_orthogonal": Call(random_orthogonal, {"shape": Shape(3, 4, 2), "generators": streams(), "gain": 1.0}),
     "mlp.outputs": Call(MLP.__call__, {"inputs": INPUTS}),
     "mlp.errors": Call(MLP.errors, {"inputs": INPUTS, "labels": LABELS, "block": 3}),
     "train_adam": Call(
         train_adam,
-        {"ensemble": MLP, "inputs": INPUTS, "labels": LABELS, "margin": 1.0, "learning_rate": 1e-3, "epochs": 3},
+        {
+            "ensemble": MLP, "inputs": INPUTS, "labels": LABELS, "margin": 1.0, "learning_rate": 1e-3, "epochs": 3,
+            "smallest_loss": 1e-4,
+        },
     ),
     "train_sgd": Call(
         train_sgd,

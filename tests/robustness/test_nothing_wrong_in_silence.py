@@ -47,7 +47,7 @@ from localentropy.theory import RandomFeatures, alpha_c, binary_entropy
 from tests.robustness.public_calls import CNN, IMAGES, INPUTS, LABELS, MLP, TEN, TREE_WEIGHTS, streams
 
 SOLVERS: list[Callable[..., Any]] = [anneal, mct0, sbpi, belief_propagation, focusing_bp, binarynet]
-ADAM: dict[str, Any] = {"margin": 1.0, "learning_rate": 1e-3, "epochs": 3}
+ADAM: dict[str, Any] = {"margin": 1.0, "learning_rate": 1e-3, "epochs": 3, "smallest_loss": 1e-4}
 CNN_SETTINGS: dict[str, Any] = {"optimizer": "sgd", "learning_rate": 0.01, "momentum": 0.9, "batch": 3, "epochs": 1}
 
 

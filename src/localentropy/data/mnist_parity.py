@@ -79,6 +79,27 @@ def principal_components(images: NDArray[np.uint8], components: int = COMPONENTS
     )
 
 
+def whitened(components: NDArray[np.float32], training: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Components of equal variance, each pattern with mean square 1. Source: Geiger et al. (2020).
+
+    Args:
+        components: of patterns, shape `(n, components)`.
+        training: of the patterns whose means become 0 and whose variances become equal, of the same width.
+
+    Returns:
+        Shape `(n, components)`. No pattern may lie at the mean of the training patterns.
+
+    Example:
+        >>> import numpy as np
+        >>> from localentropy.data.mnist_parity import whitened
+        >>> training = np.array([[2.0, 30.0], [2.0, -30.0], [-2.0, 30.0], [-2.0, -30.0]], np.float32)
+        >>> whitened(np.array([[2.0, 30.0], [0.0, -3.0]], np.float32), training).round(3).tolist()
+        [[1.0, 1.0], [0.0, -1.414]]
+    """
+    white = (components - training.mean(0, dtype=np.float64)) / training.std(0, dtype=np.float64)
+    return (white / np.sqrt((white**2).mean(1, keepdims=True))).astype(np.float32)
+
+
 def parity_labels(digits: NDArray[np.uint8]) -> NDArray[np.int8]:
     """+1 for an even digit, −1 for an odd one.
 

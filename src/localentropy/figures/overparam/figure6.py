@@ -32,6 +32,7 @@ STARTS: dict[str, dict[str, Any]] = {
     "adversarial": {"color": "#7a3b00", "marker": "s", "label": "adversarial"},
 }
 """No algorithm has these colours."""
+PREPARED = {"scaled": "which have one common scale", "whitened": "whitened, each pattern with mean square 1"}
 OWN: dict[str, Any] = {"linestyle": "-.", "markersize": 2.0, "linewidth": 0.8}
 
 
@@ -172,12 +173,12 @@ def _caption(positions: Mapping[str, int]) -> str:
 def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, str]:
     p = table.attrs["parameters"]
     settings = {
-        "networks": f"{p['hidden_layers']} hidden ReLU layers on 10 principal components; the gain of the initialization "
-        "is √2, which keeps the size of the signal through ReLU units",
+        "networks": f"{p['hidden_layers']} hidden ReLU layers on 10 principal components, {PREPARED[p['preparation']]}; "
+        f"the gain of the initialization is {p['gain']:.4g} (√2 keeps the size of the signal through ReLU units)",
         "data": f"{p['training_patterns']} training patterns, all 10 000 test patterns",
         "training": f"square-hinge loss of margin {p['margin']:g}, full-batch Adam, learning rate {p['learning_rate']:g} up "
-        f"to width {p['narrow']}, beyond it times ({p['narrow']} / width)^(3/2), {p['epochs']} epochs or until the loss is "
-        "below 10⁻⁴ without errors",
+        f"to width {p['narrow']}, beyond it times ({p['narrow']} / width)^(3/2), {p['epochs']} epochs or until there are "
+        f"no errors and {_end(p['smallest_loss'])}",
         "networks per point": samples_in_words(data),
         "error bars": "standard error of the mean; of overlaps from a jackknife over networks",
         "overlap in (b)": "weights normalised, where there are three or more solutions; distance per unit, √2 for "
@@ -188,11 +189,18 @@ def _settings(table: pd.DataFrame, data: pd.DataFrame, scale: str) -> dict[str, 
         **_adversarial(table),
         "chosen here": "depth, widths, margin, learning rates (Adam's follows Geiger et al.), epochs, batches, size of the "
         "reduced training set",
-        "other than in Geiger et al. (2020), whom the text follows": "they whiten each component and normalise each "
-        "sample, take a gain of 1, and stop when no pattern lies inside the margin; here the components are scaled jointly",
+        "Geiger et al. (2020), whom the text follows": f"principal components {PREPARED['whitened']}; a gain of "
+        f"1; training until {_end(0)}",
     }
     below = "below the paper's size: fewer patterns, epochs and samples"
     return settings | ({} if scale == "paper" else {f"scale {scale}": below})
+
+
+def _end(smallest_loss: float) -> str:
+    """Where training ends, in words."""
+    if smallest_loss:
+        return f"the loss is at most {smallest_loss:g} of the squared margin"
+    return "no pattern is inside the margin"
 
 
 def _adversarial(table: pd.DataFrame) -> dict[str, str]:

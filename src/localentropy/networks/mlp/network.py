@@ -22,7 +22,7 @@ from localentropy.arguments import (
 from localentropy.device import Tensor, torch
 from localentropy.errors import DomainError
 from localentropy.networks.layers import Layers, require_networks
-from localentropy.quantities import BLOCK_OF_PATTERNS, INPUTS, LAYERS, WIDTH
+from localentropy.quantities import BLOCK_OF_PATTERNS, GAIN, INPUTS, LAYERS, WIDTH
 
 
 @dataclass(frozen=True)
@@ -196,22 +196,23 @@ class Ensemble(Layers):
             yield activations
 
 
-def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -> Ensemble:
+def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator], gain: float = np.sqrt(2)) -> Ensemble:
     """Random orthogonal networks, one from each generator, float32 on the CPU.
 
     Weight matrices are uniform among the (semi-)orthogonal ones: Q of the QR decomposition of a Gaussian matrix, with
-    signs fixed by the diagonal of R. In hidden layers they are multiplied by √2, which keeps the size of the signal
-    through ReLU units (a choice). Biases are 0. Source: overparam, §III; Saxe et al. 2013.
+    signs fixed by the diagonal of R. In hidden layers they are multiplied by the gain. Biases are 0. Source: overparam,
+    §III; Saxe et al. 2013.
 
     Args:
         shape: sizes of the layers.
         generators: one for each network.
+        gain: of hidden layers. √2 keeps the size of the signal through ReLU units; 1 is that of Geiger et al. (2020).
 
     Returns:
         The networks.
 
     Raises:
-        DomainError: no shape, or no generators.
+        DomainError: no shape, no generators, or a gain out of range.
 
     Example:
         >>> import numpy as np
@@ -225,7 +226,7 @@ def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator]) -
     generators = require_generators(generators)
     require_memory(8.0 * shape.parameters * len(generators), inputs=shape.inputs, width=shape.width)
     drawn = [[_orthogonal(after, before, generator) for after, before in shape.layers] for generator in generators]
-    gains = [np.sqrt(2)] * shape.hidden_layers + [1.0]
+    gains = [GAIN.require(gain)] * shape.hidden_layers + [1.0]
     weights = tuple(
         torch.from_numpy((gain * np.stack(layer)).astype(np.float32))
         for gain, layer in zip(gains, zip(*drawn, strict=True), strict=True)

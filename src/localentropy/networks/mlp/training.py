@@ -24,14 +24,8 @@ from localentropy.networks.mlp.gradient import Packed, Patterns, SquareHinge
 from localentropy.networks.mlp.network import Ensemble
 from localentropy.networks.training import Resumed, require_finite
 from localentropy.numerics.adam import Adam
-from localentropy.quantities import BATCH, EPOCHS, MARGIN_OF_NETWORKS, RATE_OF_NETWORKS
+from localentropy.quantities import BATCH, EPOCHS, MARGIN_OF_NETWORKS, RATE_OF_NETWORKS, SMALLEST_LOSS
 
-SMALL = 1e-4
-"""Mean loss, in units of the square of the margin, below which a network without errors has finished.
-
-Some patterns are inside the margin then. Training them until the loss is 10⁻¹² takes 1.3 to 2 times as many updates. It
-changes the test error by less than 0.001 and the radius of the minimum not visibly (docs/networks.md).
-"""
 _LOOK_EVERY = 100  # epochs between two looks at the whole ensemble: each one waits for the GPU
 
 
@@ -61,13 +55,14 @@ def train_adam(
     margin: float,
     learning_rate: float,
     epochs: int,
+    smallest_loss: float,
     checkpoint: Checkpoint | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Trained:
     """Minimise the mean square-hinge loss by full-batch Adam, on the device that the ensemble is on.
 
-    A network has finished when it makes no error and its loss is below `SMALL`. From then on it stays as it is. So the
-    result does not depend on the other networks of the ensemble. Training ends after `epochs` updates, or when all have
+    A network has finished when it makes no error and its loss is small. From then on it stays as it is. So the result
+    does not depend on the other networks of the ensemble. Training ends after `epochs` updates, or when all have
     finished.
 
     Args:
@@ -77,6 +72,8 @@ def train_adam(
         margin: margin of the loss, in units of the output.
         learning_rate: Adam's step size.
         epochs: most updates.
+        smallest_loss: a small loss is at most this, in units of the square of the margin. 0: until no pattern is inside
+            the margin.
         checkpoint: where the state is saved, and from where the training goes on.
         report: receives lines of progress.
 
@@ -95,7 +92,8 @@ def train_adam(
         >>> from localentropy.networks.mlp.training import train_adam
         >>> networks = random_orthogonal(Shape(10, 8, 2), [np.random.default_rng(0)])
         >>> inputs = torch.from_numpy(np.random.default_rng(1).standard_normal((40, 10)).astype(np.float32))
-        >>> trained = train_adam(networks, inputs, inputs[:, 0].sign(), margin=1.0, learning_rate=0.01, epochs=200)
+        >>> how = {"margin": 1.0, "learning_rate": 0.01, "epochs": 200, "smallest_loss": 1e-4}
+        >>> trained = train_adam(networks, inputs, inputs[:, 0].sign(), **how)
         >>> trained.ensemble.errors(inputs, inputs[:, 0].sign()).tolist()
         [0.0]
     """
@@ -103,7 +101,7 @@ def train_adam(
     inputs = require_tensor("inputs", inputs, ("patterns", ensemble.shape.inputs), like=ensemble.weights[0]).detach()
     labels = require_labels("labels", labels, (-1, 1), (len(inputs),), like=inputs).detach()
     margin, learning_rate = MARGIN_OF_NETWORKS.require(margin), RATE_OF_NETWORKS.require(learning_rate)
-    epochs = EPOCHS.require(epochs)
+    epochs, small = EPOCHS.require(epochs), SMALLEST_LOSS.require(smallest_loss) * margin**2
     if report is not None:
         require_function("report", report)
     packed = Packed(ensemble)
@@ -132,7 +130,7 @@ def train_adam(
         loss(patterns)
         zero_error_epoch.masked_fill_((zero_error_epoch < 0) & (loss.wrong == 0), epoch)
         last.copy_(torch.where(loss.active, loss.loss, last))
-        _rest(loss.active, (loss.wrong == 0) & (loss.loss < SMALL * margin**2), rates)
+        _rest(loss.active, (loss.wrong == 0) & (loss.loss <= small), rates)
         if epoch % _LOOK_EVERY == 0:
             require_finite("MLP", loss.loss, epoch)
             if not loss.active.any():

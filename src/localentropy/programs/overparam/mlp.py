@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
 
 Initialization = Literal["random_orthogonal", "adversarial"]
+Preparation = Literal["scaled", "whitened"]
 
 INPUTS = 10  # principal components in `mnist_parity`
 
@@ -79,6 +80,10 @@ class Parameters(NoiseParameters):
         description="starting points: random orthogonal; adversarial, first trained on random labels (T)"
     )
     hidden_layers: int = given(quantities.LAYERS, "hidden layers (C)")
+    gain: float = given(quantities.GAIN, "factor of the orthogonal weights of hidden layers (C)")
+    preparation: Preparation = Field(
+        description="of the principal components: one common scale, or whitened, each pattern with mean square 1 (C)"
+    )
     training_patterns: Annotated[int, AfterValidator(_even)] = given(
         quantities.SIZE.within(low=2, high=58_000),
         "training patterns, half of each parity: a reduced MNIST (T), how many (C)",
@@ -88,6 +93,9 @@ class Parameters(NoiseParameters):
     learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of full-batch Adam up to `narrow` (C)")
     narrow: int = given(quantities.WIDTH, "the width beyond which Adam's step size falls as its power −3/2 (C)")
     epochs: int = given(quantities.EPOCHS, "most updates by full-batch Adam: fixed (T), how many (C)", size=True)
+    smallest_loss: float = given(
+        quantities.SMALLEST_LOSS, "loss over margin² at which a network without errors stops training (C)"
+    )
     random_label_epochs: int = given(
         quantities.EPOCHS, "most epochs of SGD on random labels: fixed (T), how many (C)", size=True
     )
@@ -144,8 +152,8 @@ class _Run(ReluRun[Parameters]):
         from localentropy.networks.mlp.network import random_orthogonal
         from localentropy.networks.mlp.training import train_adam
 
-        initial = random_orthogonal(self.shape, self.streams("weights", samples, width=self.task["width"]))
-        initial = initial.to(self.device)
+        streams = self.streams("weights", samples, width=self.task["width"])
+        initial = random_orthogonal(self.shape, streams, self.parameters.gain).to(self.device)
         trained = train_adam(
             initial if self.task["initialization"] == "random_orthogonal" else self._misled(initial, samples),
             self.inputs,
@@ -153,6 +161,7 @@ class _Run(ReluRun[Parameters]):
             margin=self.parameters.margin,
             learning_rate=self.parameters.rate_of(self.task["width"]),
             epochs=self.parameters.epochs,
+            smallest_loss=self.parameters.smallest_loss,
             checkpoint=self.checkpoint("adam"),
             report=self.report,
         )
@@ -194,6 +203,7 @@ class _Run(ReluRun[Parameters]):
         import torch
 
         from localentropy.data import prepared
+        from localentropy.data.mnist_parity import whitened
         from localentropy.data.selection import class_balanced
 
         count = self.parameters.training_patterns
@@ -201,9 +211,12 @@ class _Run(ReluRun[Parameters]):
         dataset.require(train=count, test=1)
         chosen = class_balanced(dataset.train.labels, count // 2, f"overparam/mlp/train/{self.context.seed}")
         train, test = dataset.train.take(chosen), dataset.test
+        inputs = [train.inputs, test.inputs]
+        if self.parameters.preparation == "whitened":
+            inputs = [whitened(part, train.inputs) for part in inputs]
         return [
             torch.from_numpy(array).to(self.device, torch.float32)
-            for array in (train.inputs, train.labels, test.inputs, test.labels)
+            for array in (inputs[0], train.labels, inputs[1], test.labels)
         ]
 
     def _misled(self, start: Ensemble, samples: list[int]) -> Ensemble:
