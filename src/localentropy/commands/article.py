@@ -82,7 +82,7 @@ class Exhibit:
         picture: the PNG. The CSV of its numbers lies beside it.
         caption: one paragraph.
         settings: what the table below it says.
-        record: how it was made; empty of a committed copy, which has none.
+        record: how it was made; empty of a committed copy, whose record lacks the machine and the times.
     """
 
     target: str

@@ -168,8 +168,8 @@ def gaussian_covariance(activation: Activation) -> Covariance:
         The covariance.
 
     Raises:
-        DomainError: unknown name; a function that fails, has no finite variance, is constant, even, or not piecewise
-            smooth.
+        DomainError: unknown name; a function that fails, has no finite variance, has no linear part (as if it is
+            constant or even), or is not piecewise smooth.
 
     Example:
         >>> from localentropy.numerics.gaussian_covariance import gaussian_covariance
@@ -198,7 +198,8 @@ class ByQuadrature(Covariance):
         name: what an error message calls it.
 
     Raises:
-        DomainError: the function fails, has no finite variance, is constant, even, or not piecewise smooth.
+        DomainError: the function fails, has no finite variance or no linear part (as if it is constant or even), or is
+            not piecewise smooth.
 
     Example:
         >>> import numpy as np

@@ -29,7 +29,7 @@ class TreeCommittee(Model):
         alpha: patterns per weight, in [1e-9, 1e9].
         margin: kappa, in [-4, 1000].
         activation: "sign", "relu", "erf", "tanh", "identity" (the perceptron), or a function of arrays or of one
-            number that is not even. It may have jumps and kinks.
+            number with a linear part, which an even one lacks. It may have jumps and kinks.
         energy: what patterns ask of stabilities, if this is not the margin; as for `Perceptron`.
         units: covariance of the units' outputs, which follows from the activation.
 
