@@ -203,12 +203,17 @@ def test_only_a_failure_can_be_left_open() -> None:
         ("2.95", 2.987765, "+1.3 %"),
         ("3.02", 3.145842, "+4.2 %"),
         ("1.245", 1.246, "+0.08 %"),
-        ("7", 21.0, "+200.0 %"),
+        ("7", 7.69, "+9.9 %"),
     ],
 )
 def test_the_part_by_which_a_number_is_off_has_its_sign(printed: str, ours: float, off: str) -> None:
     condition = digits("x", ours, printed)
     assert (condition.off, condition.holds, condition.verdict) == (off, False, Verdict.OFF)
+
+
+@pytest.mark.parametrize("ours", [21.0, 7.71, 6.29, -7.0, float("nan")])
+def test_a_number_that_is_far_off_is_another_one(ours: float) -> None:
+    assert digits("x", ours, "7").verdict is Verdict.NOT_REPRODUCED
 
 
 def test_a_number_that_is_off_is_marked_and_counted(card: pd.DataFrame) -> None:

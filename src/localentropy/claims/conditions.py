@@ -14,7 +14,7 @@ A condition's words say what its number is. They hold no number that was measure
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -32,6 +32,8 @@ Means skip missing numbers, so a claim is not judged if another quantity lacks o
 """
 FEWEST = 5
 """Solved samples below which nothing is said about the solutions."""
+FARTHEST = 0.1
+"""A computed number that is off the printed one by more than this part of it is another number. Chosen here."""
 LEAST = 0.01
 """Smallest p-value at which numbers and what they are compared with differ by chance."""
 
@@ -88,12 +90,13 @@ class Condition:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on this condition alone. A printed number that is off is no failure, but a missing one is."""
+        """The verdict on this condition alone. A printed number that is off by at most `FARTHEST` is no failure."""
         if self.holds is None:
             return Verdict.NOT_TESTABLE
         if self.holds:
             return Verdict.REPRODUCED
-        return Verdict.OFF if self.printed and math.isfinite(self.value) else Verdict.NOT_REPRODUCED
+        near = self.printed and abs(self.value / float(self.printed) - 1.0) <= FARTHEST
+        return Verdict.OFF if near else Verdict.NOT_REPRODUCED
 
     @property
     def inside(self) -> float:
@@ -231,6 +234,32 @@ def agrees(words: str, value: float, error: float, within: float) -> Condition:
     reach = 1.96 * error
     holds = True if abs(value) + reach < within else False if abs(value) - reach > within else None
     return Condition(words, float(value), f"95 % inside ±{within:g}", holds, -within, within, float(error))
+
+
+def agree(words: str, differences: Sequence[Mean], within: float) -> tuple[Condition, Condition]:
+    """Differences at several places are zero but for less than a stated one: no place is clearly outside, nor the mean.
+
+    The mean, with weights by the errors, agrees as in `agrees`. So large errors leave it open.
+
+    Args:
+        words: what the difference is.
+        differences: one at each place, with errors.
+        within: the largest difference that counts as none.
+
+    Raises:
+        Untestable: there are none, or one has no error.
+
+    Example:
+        >>> [each.holds for each in agree("error − theory", [Mean(0.01, 0.02, 9), Mean(-0.01, 0.02, 9)], 0.01)]
+        [True, None]
+    """
+    values, errors = (np.array([getattr(each, name) for each in differences]) for name in ("value", "error"))
+    require(len(values) and (errors > 0.0).all(), f"{words}: places with runs that scatter needed")
+    weights = errors**-2.0
+    return (
+        below(f"largest |{words}| / (3 SE + {within:g})", largest(np.abs(values) / (3.0 * errors + within)), 1.0),
+        agrees(f"mean {words}", float(np.average(values, weights=weights)), float(weights.sum() ** -0.5), within),
+    )
 
 
 def scored(words: str, score: float, least: float = 2.0) -> Condition:
@@ -381,7 +410,7 @@ def printed(words: str, value: float, text: str) -> Condition:
 def digits(words: str, value: float, text: str) -> Condition:
     """A printed number that is judged apart from the claim's statement, which needs conditions of its own.
 
-    If only such conditions fail, the verdict is "reproduced, printed number off".
+    If only such conditions fail, by at most `FARTHEST`, the verdict is "reproduced, printed number off".
     """
     return replace(printed(words, value, text), printed=text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from localentropy.claims.conditions import Verdict
-from tests.claims.cases import HandMade, above, below, every, put
+from tests.claims.cases import HandMade, above, add, below, every, put
 
 wide, plain = {"student": "wide"}, {"student": "plain"}
 peak = {"student": "ridgeless", "alpha": 1.0}
@@ -67,12 +67,19 @@ CASES: HandMade = {
             ),
         ),
     },
+    "G17": {
+        "a small shift": (Verdict.NOT_REPRODUCED, add("amp_perceptron", "overlap", 0.024)),
+    },
     "G19": {
-        "scatter": (
+        "scatter at a load": (
             Verdict.NOT_TESTABLE,
             put(
-                "amp_committee", "specialization", lambda rows: 0.3 + 0.9 * (-1.0) ** rows["sample"], alpha=above(2.2)
+                "amp_committee", "specialization", lambda rows: 0.78 + 0.9 * (-1.0) ** rows["sample"], alpha=above(3.8)
             ),
+        ),
+        "scatter of errors": (
+            Verdict.NOT_TESTABLE,
+            put("amp_committee", "error", lambda rows: rows["error"] * (1.0 + 0.9 * (-1.0) ** rows["sample"])),
         ),
     },
 }  # fmt: skip

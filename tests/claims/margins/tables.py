@@ -19,7 +19,7 @@ def typical(points: int = 12) -> pd.DataFrame:
     lines = []
     for alpha, largest in ((0.2, 1.33), (0.5, 0.418), (0.8, 0.03)):
         x = np.linspace(0.0, largest, points)
-        line = {"alpha": alpha, "margin": x, "entropy": 0.6 * (1 - x / largest), "q": 0.3 + 0.3 * x}
+        line = {"alpha": alpha, "margin": x, "entropy": (0.9 - alpha) * (1 - x / largest), "q": 0.3 + 0.3 * x}
         lines.append(pd.DataFrame(line))
     table = pd.concat(lines, ignore_index=True)
     table.attrs["parameters"] = {"ensemble": PERCEPTRON}
@@ -175,7 +175,7 @@ def dense_regions() -> pd.DataFrame:
     for name, at in ends.items():
         for line, end, middle in zip(("kappa_max", "kappa_u", "kappa_min"), at, (0.418, 0.0364, 0.0291), strict=True):
             common = {"ensemble": name, "line": line}
-            rows.append(common | {"alpha": 0.5, "margin": middle, "end": False})
+            rows += [common | {"alpha": alpha, "margin": middle, "end": False} for alpha in (0.3, 0.4, 0.5)]
             rows.append(common | {"alpha": end, "margin": 0.1, "end": True, "distance": 0.005})
     table = pd.DataFrame(rows)
     table.attrs["parameters"] = {"ensembles": models}

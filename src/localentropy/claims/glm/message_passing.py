@@ -11,8 +11,10 @@ from localentropy.claims.conditions import (
     FEWEST,
     Condition,
     Finding,
+    Mean,
     Untestable,
     above,
+    agree,
     all_of,
     below,
     largest,
@@ -26,8 +28,10 @@ from localentropy.claims.glm.thresholds import transition
 
 MARGIN = 0.05
 """Runs closer to a threshold than this part of it are not judged: their scatter is large."""
-WITHIN, ERRORS = 0.02, 3.0
-"""A mean overlap agrees with state evolution within this part and this many standard errors. Both chosen here."""
+WITHIN = 0.02
+"""An overlap agrees with theory within this part of the largest possible one, 1. Chosen here."""
+SURE = 3.0
+"""Standard errors by which units have specialized."""
 
 
 def messages_follow_state_evolution(
@@ -39,9 +43,9 @@ def messages_follow_state_evolution(
     )
     before, after = _sides(amp_binary, threshold)
     require(before.index.max() > needed, f"runs between {needed:.3f} and {threshold * (1 - MARGIN):.3f} needed")
-    off, told = _apart(before, bayes_binary)
+    apart, told = _apart(before, bayes_binary)
     return all_of(
-        below(f"largest |overlap − state evolution| / ({ERRORS:g} SE + {WITHIN:.0%}) below the threshold", off, 1.0),
+        *agree("overlap − state evolution, below the threshold", apart, WITHIN),
         *_found_above_only(before, after),
         detail=f"overlap (theory) at α = {told}; {_shares(before, after, threshold)}",
     )
@@ -59,12 +63,11 @@ def continuous_weights_follow_state_evolution(
     signs, values = _loads(amp_perceptron), _loads(amp_phase_retrieval)
     values = values[(values.index > ends["weak"] * (1 + MARGIN)) & (values.index < ends["algorithmic"] * (1 - MARGIN))]
     require(len(signs) > 1 and len(values) > 1, f"two loads with {FEWEST} runs of each channel needed")
-    conditions, words = [], []
+    conditions: list[Condition] = []
+    words = []
     for name, loads, line in (("signs", signs, bayes_perceptron), ("absolute values", values, bayes_phase_retrieval)):
-        off, told = _apart(loads, line)
-        conditions.append(
-            below(f"largest |overlap − state evolution| / ({ERRORS:g} SE + {WITHIN:.0%}), {name}", off, 1.0)
-        )
+        apart, told = _apart(loads, line)
+        conditions += agree(f"overlap − state evolution, {name}", apart, WITHIN)
         words.append(f"{name}, overlap (theory) at α = {told}")
     return all_of(*conditions, detail="; ".join(words))
 
@@ -74,43 +77,47 @@ def messages_specialize_as_the_best_student(
 ) -> Finding:
     """The mean units, the specialization and the error of message passing are those of the best student of two units.
 
-    Above the load of specialization the units must have specialized. A specialization agrees with that of theory
-    within a part of the largest possible one, since below the load it is none.
+    Above the load of specialization the units must have specialized. Below it the specialization is none.
     """
     load = transition(transitions, "committee_2", "algorithmic")
     runs = amp_committee[amp_committee["d"] == amp_committee["d"].max()]
     columns = {"overlap": "overlap", "specialization": "specialization", "error": "bayes_error"}
     require(runs[list(columns)].notna().all(axis=None), "a run without an overlap or an error")
-    points = runs.groupby("alpha")[list(columns)].agg(["mean", "sem"])
+    points = runs.groupby("alpha")[list(columns)].agg(["mean", "sem", "size"])
     points = points[(runs.groupby("alpha").size() >= FEWEST) & ((points.index / load - 1).map(abs) > MARGIN)]
     after = points[points.index > load]["specialization"]
     needed = f"two loads with {FEWEST} runs on each side of {load:.3f}, {MARGIN:.0%} away, needed"
     require(len(after) > 1 and len(points) - len(after) > 1, needed)
     line = bayes_committee_2.sort_values("alpha")
     require(line[list(columns.values())].notna().all(axis=None), "a number of theory is missing")
-    conditions, words = [], []
+    conditions: list[Condition] = []
+    words = []
     for column, name in columns.items():
         theory = PchipInterpolator(line["alpha"], line[name], extrapolate=False)(points.index)
         mean, error = points[column]["mean"], points[column]["sem"]
-        part, unit = (1.0, "") if column == "specialization" else (theory, " of it")
-        off = largest((mean - theory).abs() / (ERRORS * error + WITHIN * part))
-        conditions.append(below(f"largest |{column} − theory| / ({ERRORS:g} SE + {WITHIN:g}{unit})", off, 1.0))
+        if column == "specialization":
+            none = largest(mean[points.index < load] - SURE * error[points.index < load])
+            conditions.append(below(f"largest {column} − {SURE:g} SE below the load", none, WITHIN))
+        judged = points.index > load if column == "specialization" else points.index > 0.0
+        apart = list(map(Mean, mean[judged] - theory[judged], error[judged], points[column]["size"][judged]))
+        conditions += agree(
+            f"{column} − theory{' above the load' if column == 'specialization' else ''}", apart, WITHIN
+        )
         told = zip(points.index, mean, error, theory, strict=True)
         words.append(f"{column} (theory) " + ", ".join(f"{a:.3g}: {y:.3f} ± {e:.3f} ({m:.3f})" for a, y, e, m in told))
     least = after.loc[(after["mean"] / after["sem"]).idxmin()]
     name = f"least sure specialization above α = {load:.3f}"
-    conditions.append(above(name, least["mean"], 0.0, least["sem"], by=ERRORS, or_open=True))
+    conditions.append(above(name, least["mean"], 0.0, least["sem"], by=SURE, or_open=True))
     return all_of(*conditions, detail="; ".join(words))
 
 
-def _apart(loads: pd.DataFrame, bayes: pd.DataFrame) -> tuple[float, str]:
-    """How far mean overlaps are from state evolution, in units of what is allowed, and the overlaps in words."""
+def _apart(loads: pd.DataFrame, bayes: pd.DataFrame) -> tuple[list[Mean], str]:
+    """How far mean overlaps are from state evolution at each load, and the overlaps in words."""
     line = bayes[bayes["start"] == "uninformed"].drop_duplicates("alpha").sort_values("alpha")
     known = len(line) > 1 and line["overlap"].notna().all()
     require(known, "no line of the uninformed start, or an overlap on it is missing")
     theory = PchipInterpolator(line["alpha"], line["overlap"], extrapolate=False)(loads.index)
-    off = largest((loads["overlap"] - theory).abs() / (ERRORS * loads["error"] + WITHIN * theory))
-    return off, ", ".join(
+    return list(map(Mean, loads["overlap"] - theory, loads["error"], loads["runs"])), ", ".join(
         f"{alpha:.3g}: {row.overlap:.3f} ± {row.error:.3f} ({m:.3f})"
         for (alpha, row), m in zip(loads.iterrows(), theory, strict=True)
     )

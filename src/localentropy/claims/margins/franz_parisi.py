@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import PchipInterpolator
 
 from localentropy.analysis.thresholds import large_deviations_threshold
 from localentropy.claims.conditions import (
@@ -97,14 +98,22 @@ def margins_are_surrounded(franz_parisi: pd.DataFrame) -> Finding:
 
 
 def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame) -> Finding:
-    """κ_min < κ_u < κ_max, and the curves of references between them are as the text says."""
+    """0 < κ_min < κ_u < κ_max at every load of the line of κ_u, and the curves between them as the text says.
+
+    The curves are those at one load. The other two lines are interpolated between their own loads.
+    """
     p = franz_parisi.attrs["parameters"]
     models = dense_regions.attrs["parameters"]["ensembles"]
     ours = dense_regions["ensemble"].map(models) == p["ensemble"]
-    here = dense_regions[ours & (dense_regions["alpha"] == p["alpha"])]
-    at = here.drop_duplicates("line").set_index("line")["margin"]
     lines = ["kappa_min", "kappa_u", "kappa_max"]
+    at = (
+        dense_regions[ours & (dense_regions["alpha"] == p["alpha"])].drop_duplicates("line").set_index("line")["margin"]
+    )
     require(set(at.index) == set(lines), f"κ_min, κ_u and κ_max at α = {p['alpha']:g} needed")
+    own = {line: rows.groupby("alpha")["margin"].first() for line, rows in dense_regions[ours].groupby("line")}
+    loads = own["kappa_u"].index[:-1]  # at the last one κ_u is κ_max
+    require(len(loads) > 2 and min(map(len, own.values())) > 2, "three loads of κ_min, κ_u and κ_max needed")
+    margins = [PchipInterpolator(own[line].index, own[line], extrapolate=False)(loads) for line in lines]
     first, second, third = at[lines]
     against: dict[str, list[bool]] = {phase: [] for phase in PHASES}
     for margin, curve in _larger_margins(franz_parisi).groupby("margin_ref"):
@@ -115,12 +124,13 @@ def phases_are_in_order(franz_parisi: pd.DataFrame, dense_regions: pd.DataFrame)
         all(against.values()) or not ordered, "a reference in each of (0, κ_min), (κ_min, κ_u), (κ_u, κ_max] needed"
     )
     return all_of(
-        rises("margins", [0.0, first, second, third], along="0, κ_min, κ_u, κ_max"),
+        rises("margins", *np.transpose([np.zeros(len(loads)), *margins]), along="0, κ_min, κ_u, κ_max at every load"),
         at_most("curves below κ_min that are not negative in a shell", sum(against["shell"]), 0.0),
         at_most("curves between κ_min and κ_u that are not positive with a dip", sum(against["dip"]), 0.0),
         at_most("curves above κ_u that are not positive and growing", sum(against["dense"]), 0.0),
         detail=f"at α = {p['alpha']:g}, κ_min, κ_u, κ_max: {numbers(at[lines], '.5f')}; "
-        f"{sum(map(len, against.values()))} curves",
+        f"{sum(map(len, against.values()))} curves; the order at {len(loads)} loads from {loads[0]:.3g} to "
+        f"{loads[-1]:.3g}",
     )
 
 

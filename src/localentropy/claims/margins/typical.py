@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import pandas as pd
 
-from localentropy.claims.conditions import Finding, all_of, below, falls, numbers, printed, require
+from localentropy.claims.conditions import Finding, above, all_of, falls, numbers, printed, require, smallest
 
 CAPACITY = "0.833"
 """Critical capacity of the binary perceptron in the literature that the paper cites (Krauth and Mézard, 1989)."""
 
 
-def capacity(largest_margin: pd.DataFrame) -> Finding:
-    """Solutions exist up to α_c = 0.833 patterns per weight."""
-    of_it = largest_margin.attrs["parameters"]["ensemble"]["model"] == "perceptron"
+def capacity(largest_margin: pd.DataFrame, typical: pd.DataFrame) -> Finding:
+    """Solutions exist up to α_c = 0.833 patterns per weight, which is where their entropy vanishes.
+
+    The largest margin vanishes there. At smaller loads there are exponentially many solutions.
+    """
+    of_it = all(table.attrs["parameters"]["ensemble"]["model"] == "perceptron" for table in (largest_margin, typical))
     require(of_it, "the capacity is that of the perceptron")
-    last = largest_margin.loc[largest_margin["alpha"].idxmax()]
+    last = largest_margin["alpha"].max()
+    without = typical[(typical["margin"] == 0) & (typical["alpha"] < last)]
+    require(without["alpha"].nunique() > 1, "solutions without margin at two smaller loads needed")
     return all_of(
-        printed("α_c", last["alpha"], CAPACITY),
-        below("|largest margin| there", abs(last["margin"]), 1e-6),
-        below("|entropy| there", abs(last["entropy"]), 1e-6),
+        printed("α_c", last, CAPACITY),
+        above("smallest entropy without margin at smaller loads", smallest(without["entropy"]), 0.0),
+        falls("entropy without margin", without.sort_values("alpha")["entropy"], along="α"),
     )
 
 

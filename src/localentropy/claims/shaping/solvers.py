@@ -92,23 +92,31 @@ def focusing_bp_has_the_highest_capacity(capacities: pd.DataFrame, slow_capaciti
 
 
 def least_action_is_almost_as_high(capacities: pd.DataFrame) -> Finding:
-    """The largest load up to which LAL solves half of the training sets is almost that of fBP."""
-    runs, reading = _solved(capacities)
-    fbp, lal = (last_solved(runs.loc[name, "mean"], 0.5) for name in ("fbp", reading))
+    """The largest load up to which LAL solves half of the training sets is almost that of fBP.
+
+    Where the two readings of LAL differ, the claim is open: the text does not say with which its capacity was found.
+    """
+    runs, _ = _solved(capacities)
+    present = set(runs.index.get_level_values("algorithm"))
+    ends = {name: last_solved(runs.loc[name, "mean"], 0.5) for name in ("fbp", *LEAST_ACTION_NAMES) if name in present}
     highest = float(capacities["alpha"].max())
-    if fbp is None or lal is None:
-        raise Untestable("both must solve half of the runs at the smallest load")
-    ratio = lal / fbp
-    beyond = fbp == highest and ratio >= ALMOST
+    fbp = ends.pop("fbp")
+    if fbp is None or None in ends.values():
+        raise Untestable("all must solve half of the runs at the smallest load")
+    ratios = {name: lal / fbp for name, lal in ends.items() if lal is not None}
+    beyond = fbp == highest and max(ratios.values()) >= ALMOST
     require(not beyond, f"fBP solves half of the runs at the highest load, {highest:g}")
-    most = capacities.attrs["parameters"]["algorithms"][reading]["epochs"]
+    most = {capacities.attrs["parameters"]["algorithms"][name]["epochs"] for name in ratios}
     return all_of(
-        at_least(
-            f"largest α up to which {LEAST_ACTION_NAMES[reading]}, solves half of the runs, over that of fBP",
-            ratio,
-            ALMOST,
+        *(
+            at_least(
+                f"largest α up to which {LEAST_ACTION_NAMES[name]}, solves half of the runs, over that of fBP",
+                ratio,
+                ALMOST,
+            ).open_if(max(ratios.values()) >= ALMOST)
+            for name, ratio in ratios.items()
         ),
-        detail=f"{_ends(runs)}; at most {most} epochs of LAL",
+        detail=f"{_ends(runs)}; at most {numbers(most, '.0f')} epochs of LAL",
     )
 
 
@@ -116,8 +124,8 @@ def _solved(capacities: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Runs of each algorithm and α, how many are solved; and the reading of LAL that solves most.
 
     The section on LAL describes the rule without a normalisation, and the printed numbers of epochs ask for one. The
-    text does not say with which the capacity was found. So the claims judge the better one. This rule was chosen after
-    a trial with both was seen.
+    text does not say with which the capacity was found. So the order is judged with the better one. This rule was
+    chosen after a trial with both was seen.
     """
     runs = capacities.groupby(["algorithm", "alpha"])["solved"].agg(["sum", "size", "mean"])
     present = runs.index.get_level_values("algorithm")
@@ -142,11 +150,21 @@ def epochs_on_random_patterns(tree_solutions: pd.DataFrame) -> Finding:
 
 
 def epochs_on_fashion(fashion_solutions: pd.DataFrame) -> Finding:
-    """Mean epochs to stop on the fully connected machine of 9 units, 500 images of dresses and coats."""
-    return _epochs(fashion_solutions, EPOCHS_FASHION, {"units": 9, "P": 500})
+    """Mean epochs to stop on the fully connected machine of 9 units, 500 images of dresses and coats.
+
+    The text speaks of "a small subset" on which each algorithm was run 50 times. If these runs have one training set,
+    their mean has the scatter between sets, too, which is at most that of ours. A deviation that this explains is open.
+    """
+    return _epochs(fashion_solutions, EPOCHS_FASHION, {"units": 9, "P": 500}, perhaps_one_set=True)
 
 
-def _epochs(table: pd.DataFrame, printed: Mapping[str, tuple[int, int]], sizes: Mapping[str, int]) -> Finding:
+def _epochs(
+    table: pd.DataFrame,
+    printed: Mapping[str, tuple[int, int]],
+    sizes: Mapping[str, int],
+    *,
+    perhaps_one_set: bool = False,
+) -> Finding:
     """Our mean epochs of solved runs are the printed ones, within `SAME` of them.
 
     The printed ± are standard deviations over `PRINTED_RUNS`. The claim fails if the largest of the four deviations is
@@ -157,7 +175,7 @@ def _epochs(table: pd.DataFrame, printed: Mapping[str, tuple[int, int]], sizes: 
     require(all((table[column] == size).all() for column, size in sizes.items()), f"the text's sizes needed: {needed}")
     runs = PRINTED_RUNS[sizes["P"]]
     solved = table[table["solved"] == 1]
-    conditions, scores, words = [], [], []
+    conditions, scores, of_one_set, words = [], [], [], []
     for name, (mean, deviation) in printed.items():
         epochs = solved.loc[solved["algorithm"] == name, "iterations"]
         require(len(epochs) >= FEWEST, f"{COMMITTEE_NAMES[name]}: {len(epochs)} solved runs")
@@ -167,11 +185,12 @@ def _epochs(table: pd.DataFrame, printed: Mapping[str, tuple[int, int]], sizes: 
         what = f"mean epochs of {COMMITTEE_NAMES[name]} over the printed ones, less 1"
         conditions.append(agrees(what, ratio - 1, error, SAME))
         scores.append(welch(ours, text))
+        of_one_set.append(welch(ours, text._replace(error=math.hypot(text.error, epochs.std()), samples=len(epochs))))
         told = f"{COMMITTEE_NAMES[name]} {ours.value:.0f} ± {epochs.std():.0f} ({len(epochs)} runs)"
         words.append(f"{told}, {scores[-1]:+.1f} SE from {mean} ± {deviation}")
-    return all_of(
-        largest_of("difference of mean epochs from the printed ones", scores), *conditions, detail="; ".join(words)
-    )
+    what = "difference of mean epochs from the printed ones"
+    explained = perhaps_one_set and largest_of(what, of_one_set).holds
+    return all_of(largest_of(what, scores).open_if(explained), *conditions, detail="; ".join(words))
 
 
 def least_action_is_quick(tree_solutions: pd.DataFrame) -> Finding:
