@@ -115,11 +115,13 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
     mlp = network_tables.mlp()
     names = (
         "hidden_layers",
+        "gain",
         "training_patterns",
         "margin",
         "learning_rate",
         "narrow",
         "epochs",
+        "smallest_loss",
         "samples",
         "random_label_epochs",
         "random_label_learning_rate",
@@ -128,7 +130,7 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
         "wide_samples",
         *curved,
     )
-    mlp.attrs["parameters"] = dict.fromkeys(names, 1)
+    mlp.attrs["parameters"] = dict.fromkeys(names, 1) | {"preparation": "scaled"}
     for figure, table, name, by, wanted in (
         (figure6, mlp, "mlp", "initialization", {"random_orthogonal": 400, "adversarial": 600}),
         (figure7, cnn, "cnn", "optimizer", {"sgd": 6, "adam": 4}),
