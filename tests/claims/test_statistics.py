@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
-from localentropy.claims.conditions import Mean, largest_of, mean_of, trend, welch
+from localentropy.claims.conditions import Mean, agree, largest_of, mean_of, trend, welch
+from localentropy.claims.glm.linear_students import _logistic_losses
 
 
 @pytest.mark.parametrize("sizes", [(5, 9), (12, 3)])
@@ -46,3 +48,20 @@ def test_a_trend_breaks_at_one_rise_and_at_no_fall() -> None:
         "rises slowly": [False, True],
         "stays": [True, False],
     }
+
+
+def test_few_or_scattered_data_do_not_show_agreement() -> None:
+    found = {error: agree("x", [Mean(0.001, error, 10), Mean(-0.001, error, 10)], 0.01) for error in (1e-3, 1e-2)}
+    assert [[each.holds for each in conditions] for conditions in found.values()] == [[True, True], [True, None]]
+    assert [each.holds for each in agree("x", [Mean(0.1, 0.005, 10), Mean(-0.1, 0.005, 10)], 0.01)] == [False, True]
+    assert [each.holds for each in agree("x", [Mean(0.02, 0.002, 10)] * 9, 0.01)][1] is False
+
+
+@pytest.mark.parametrize(("overlap", "norm"), [(176.7, 31233.4), (0.5, 1.0), (0.0, 4.0)])
+def test_logistic_loss_on_new_inputs_is_that_of_draws(overlap: float, norm: float) -> None:
+    rng = np.random.default_rng(0)
+    teacher, own = rng.standard_normal((2, 2_000_000))
+    outputs = overlap * teacher + np.sqrt(norm - overlap**2) * own
+    losses = np.logaddexp(0.0, -np.sign(teacher) * outputs)
+    found = _logistic_losses(pd.Series([overlap]), pd.Series([norm]))[0]
+    assert abs(found - losses.mean()) < 4.0 * losses.std() / np.sqrt(losses.size)

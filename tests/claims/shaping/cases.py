@@ -46,6 +46,17 @@ CASES: HandMade = {
         }
         for key, table in (("S12", "tree_solutions"), ("S13", "fashion_solutions"))
     },
+    "S14": {
+        f"a wider spectrum than LAL's, {name}, {rule}": (
+            Verdict.NOT_REPRODUCED,
+            put(
+                "tree_spectra", "value", lambda rows: 100.0 * rows["value"],
+                quantity="largest_eigenvalue", rule=rule, algorithm=name,
+            ),
+        )
+        for name in ("fbp", "elal", "ce_slow", "ce_fast")
+        for rule in ("all", "without_lal")
+    },
     "S15": {
         "hardly a correlation": (
             Verdict.NOT_TESTABLE,
