@@ -95,14 +95,13 @@ def messages_specialize_as_the_best_student(
     for column, name in columns.items():
         theory = PchipInterpolator(line["alpha"], line[name], extrapolate=False)(points.index)
         mean, error = points[column]["mean"], points[column]["sem"]
+        judged, where = points.index > 0.0, ""
         if column == "specialization":
+            judged, where = points.index > load, " above the load"
             none = largest(mean[points.index < load] - SURE * error[points.index < load])
             conditions.append(below(f"largest {column} − {SURE:g} SE below the load", none, WITHIN))
-        judged = points.index > load if column == "specialization" else points.index > 0.0
         apart = list(map(Mean, mean[judged] - theory[judged], error[judged], points[column]["size"][judged]))
-        conditions += agree(
-            f"{column} − theory{' above the load' if column == 'specialization' else ''}", apart, WITHIN
-        )
+        conditions += agree(f"{column} − theory{where}", apart, WITHIN)
         told = zip(points.index, mean, error, theory, strict=True)
         words.append(f"{column} (theory) " + ", ".join(f"{a:.3g}: {y:.3f} ± {e:.3f} ({m:.3f})" for a, y, e, m in told))
     least = after.loc[(after["mean"] / after["sem"]).idxmin()]

@@ -11,9 +11,9 @@ CAPACITY = "0.833"
 
 
 def capacity(largest_margin: pd.DataFrame, typical: pd.DataFrame) -> Finding:
-    """Solutions exist up to α_c = 0.833 patterns per weight, which is where their entropy vanishes.
+    """Solutions exist up to α_c = 0.833 patterns per weight, and at smaller loads there are exponentially many.
 
-    The largest margin vanishes there. At smaller loads there are exponentially many solutions.
+    α_c is defined as the load where their entropy vanishes.
     """
     of_it = all(table.attrs["parameters"]["ensemble"]["model"] == "perceptron" for table in (largest_margin, typical))
     require(of_it, "the capacity is that of the perceptron")

@@ -248,13 +248,10 @@ def slower_growth_widens_minima(tree_local_entropy: pd.DataFrame, fashion_local_
 
     The order at the other distances is told.
     """
-    farther = _measured(tree_local_entropy)["distance"]
-    reversed_at = [
-        at
-        for at in sorted(set(farther[farther > NEAREST]))
-        if welch(mean_of(_gaps(_measured(tree_local_entropy), "ce_slow", "ce_fast", at))) < -SURE
-    ]
-    random = _gaps(_measured(tree_local_entropy), "ce_slow", "ce_fast", NEAREST)
+    around = _measured(tree_local_entropy)
+    gaps = {at: _gaps(around, "ce_slow", "ce_fast", at) for at in sorted(around["distance"].unique()) if at > NEAREST}
+    reversed_at = [at for at, gap in gaps.items() if welch(mean_of(gap)) < -SURE]
+    random = _gaps(around, "ce_slow", "ce_fast", NEAREST)
     require(len(random) >= FEWEST, f"random patterns: fewer than {FEWEST} training sets with both")
     images = _gaps(_measured(fashion_local_entropy), "ce_slow", "ce_fast", NEAREST)
     require(len(images) >= FEWEST, f"images: fewer than {FEWEST} training sets with both")
