@@ -91,6 +91,8 @@ RUNS["O21b"] = Case(
     },
     small={
         "half of the runs": solves("solve_sbpi", 1001, 1.0, samples=10),
+        "too weak to see it": put("solve_sbpi", "value", 0.0, D=467, inv_alpha=below(1.1), **solved),
+        "nowhere half of the runs": put("solve_focusing_bp", "value", 0.0, D=467, **solved),
         "three runs": few("solve_focusing_bp"),
         "none between the thresholds": only("solve_sbpi", inv_alpha=above(1.1)),
         "no such α_T": only("large_deviations", alpha_T=10.0),
@@ -367,11 +369,11 @@ RUNS["O68"] = Case(
     small={
         "three runs": few(around),
         "none solved": put(around, "solved", 0.0, solver="binarynet"),
-        "no density": only("stability_density", inv_alpha=below(1.6)),
+        "no density at one 1/α": only("typical_stabilities", inv_alpha=above(1.3)),
     },
     missing={
         "stabilities": put(around, "small_stabilities", np.nan, sample=2),
-        "density": put("stability_density", "value", np.nan, quantity="density"),
+        "density": put("typical_stabilities", "value", np.nan, quantity="density"),
     },
 )
 RUNS["O69"] = Case(
@@ -391,11 +393,18 @@ RUNS["O69"] = Case(
     missing={"overlap": put(around, "barycentre_overlap", np.nan)},
 )
 RUNS["O69b"] = Case(
-    wrong={"the other way": put(around, "local_energy", lambda rows: 0.1 * rows["entropy"])},
+    wrong={
+        "the other way": put(around, "local_energy", lambda rows: 0.1 * rows["entropy"]),
+        "hardly": put(around, "local_energy", lambda rows: 0.1 + 0.01 * ((rows["sample"] * 5) % 8)),
+    },
     small={
         "three runs": few(around),
         "no 1/α with three": only(around, inv_alpha=below(1.3)),
-        "hardly": put(around, "local_energy", lambda rows: 0.1 + 0.01 * ((rows["sample"] * 5) % 8)),
+        "an odd instance": put(
+            around,
+            "local_energy",
+            lambda rows: rows["local_energy"] * np.where(rows["sample"] == 0, 0.01 * rows["entropy"] ** -9.0, 1.0),
+        ),
     },
     missing={"energy": put(around, "local_energy", np.nan, sample=2)},
 )

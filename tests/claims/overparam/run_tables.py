@@ -93,13 +93,13 @@ def _efficient(seed: int, grid: Mapping[int, Mapping[float, int]], better: float
 
 def solve_focusing_bp() -> pd.DataFrame:
     easy = {1.2: 20, 1.5: 20, 2.0: 20, 5.0: 20}
-    large = {467: {0.947: 0, 1.0: 4}, 1001: {1.0: 0}}
+    large = {467: {0.947: 0, 1.0: 4, 1.03: 20}, 1001: {1.0: 0}}
     return _efficient(2, {67: {0.9: 1, 1.0: 12} | easy, 201: {0.9: 0, 1.0: 10} | easy} | large, better=0.06)
 
 
 def solve_sbpi() -> pd.DataFrame:
     easy = {1.2: 20, 1.5: 20, 2.0: 20, 5.0: 20, 10.0: 20, 15.0: 20}
-    large = {467: {0.947: 0, 1.0: 4, 1.2: 20, 2.0: 20}, 1001: {1.0: 0}}
+    large = {467: {0.947: 0, 1.0: 4, 1.04: 20, 1.2: 20, 2.0: 20}, 1001: {1.0: 0}}
     return _efficient(3, {67: {0.9: 2, 1.0: 13} | easy, 201: {0.9: 0, 1.0: 10} | easy} | large, better=0.05)
 
 

@@ -362,7 +362,7 @@ THEORY["O22"] = Case(
 
 def _shifted(amount):
     def spoil(tables: Tables) -> None:
-        tables["solve_mct0"] = stability_counts(amount)
+        tables["solve_mct0"] = stability_counts(amount, n=200)
 
     return spoil
 
@@ -377,11 +377,12 @@ THEORY["O37"] = Case(
     },
     small={
         "three runs": few("solve_mct0"),
+        "twenty runs": few("solve_mct0", samples=20),
         "one 1/α": only("solve_mct0", inv_alpha=near(5.0)),
         "no stabilities": only("solve_mct0", quantity="solved"),
     },
     missing={"one value": put("typical_lattice", "value", np.nan, quantity="stability_probability", x=below(0.5))},
-    replaced={"solve_mct0": stability_counts},
+    replaced={"solve_mct0": lambda: stability_counts(n=200)},
 )
 energy = {"quantity": "local_energy"}
 THEORY["O38"] = Case(

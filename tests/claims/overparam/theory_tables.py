@@ -226,3 +226,10 @@ def stability_density() -> pd.DataFrame:
             rows = {"quantity": quantity, "inv_alpha": inv_alpha, "margin": 0.0, "x": place, "value": value}
             tables.append(pd.DataFrame(rows))
     return pd.concat(tables, ignore_index=True)
+
+
+def typical_stabilities() -> pd.DataFrame:
+    """Of the 1/α of `solution_surroundings`."""
+    table = stability_density()
+    below = table[table["inv_alpha"] == 2.0].assign(inv_alpha=1.2)
+    return pd.concat([below, table[table["inv_alpha"].isin([2.0, 5.0])]], ignore_index=True)

@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from localentropy.analysis.runs import averages, deviations, with_theory
+from localentropy.analysis.runs import MOST_SOLVED, averages, deviations, with_theory
 from localentropy.analysis.stability_histogram import stability_histogram
 from localentropy.analysis.statistics import normal_score
 from localentropy.claims.conditions import (
     FEWEST,
     Finding,
+    Mean,
     above,
+    agree,
     all_of,
     below,
     largest,
@@ -33,6 +35,11 @@ NEAR = 0.15
 """Largest relative difference of a local energy from the theory's."""
 SPREAD = 0.20
 """Largest relative difference of the local energies of one solver that is called equally sharp everywhere."""
+FEWER = 0.05
+"""Part of the patterns at the smallest stability that counts as no difference.
+
+It was chosen here, when the differences were known in units of their errors.
+"""
 BINS = 10
 """Fewest bins of a histogram that is compared with the theory."""
 
@@ -57,33 +64,37 @@ def stabilities_follow_the_theory(
     """The stabilities of zero-temperature Monte Carlo's solutions have the replica density, down to the smallest one.
 
     Judged are the solutions that it goes on to after its first one. At the first one, patterns at the smallest
-    stability that is allowed are too few. If the density is the theory's, the bins of each 1/α have the law of χ². The
-    largest of several scores is compared with the law of the largest.
+    stability that is allowed are too few. If the density is the theory's, the bins of each 1/α have the law of χ², and
+    the largest of several is compared with the law of the largest. At the smallest stability the fractions of all 1/α
+    agree with the theory's to the part `FEWER`, where `MOST_SOLVED` of the runs are solved. Before, the largest of
+    their scores was judged, by its size: it missed that all of them were too small.
     """
     runs, lattice = (table[table["margin"] == 0.0] for table in (solve_mct0, typical_lattice))
-    sizes = runs[runs["quantity"] == "stability_count"].groupby(["D", "N", "inv_alpha"])["sample"].nunique()
-    sizes = sizes[sizes >= FEWEST].reset_index()
-    whole, smallest_ones, words = {}, {}, []
+    counted = runs.loc[runs["quantity"] == "stability_count", ["D", "N"]].drop_duplicates()
+    sizes = averages(runs, "mean_stability").merge(counted, on=["D", "N"])
+    sizes = sizes[(sizes["solved"] >= MOST_SOLVED) & (sizes["n"] >= FEWEST)]
+    whole, smallest_ones, words = {}, [], []
     for inv_alpha in sorted(stability_density["inv_alpha"].unique()):
         here = sizes[(sizes["inv_alpha"] / inv_alpha - 1.0).abs() < 0.02]
         if here.empty:
             continue
         D, N = here.loc[here["D"].idxmax(), ["D", "N"]].astype(int)
-        scores = _lattice_scores(runs, lattice, D, N)
-        if len(scores) >= BINS and scores.index[0] == 0:
-            chi_squared = float(np.sum(np.square(scores.to_numpy())))
+        bins = _lattice_bins(runs, lattice, D, N)
+        if len(bins) >= BINS and bins.index[0] == 0:
+            chi_squared = float(np.sum(np.square(bins["score"])))
             # The normal number whose two-sided p-value is that of χ².
-            whole[inv_alpha] = float(stats.norm.isf(stats.chi2.sf(chi_squared, len(scores)) / 2))
-            smallest_ones[inv_alpha] = scores[0]
-            first = _lattice_scores(runs, lattice, D, N, "_first")
-            told = f"the first {scores[0]:+.1f} SE" + (f", of first solutions {first[0]:+.1f}" if 0 in first else "")
-            per_bin = chi_squared / len(scores)
-            words.append(f"χ² {per_bin:.2f} per bin, {len(scores)} bins at 1/α = {inv_alpha:g}, D = {D}, {told}")
+            whole[inv_alpha] = float(stats.norm.isf(stats.chi2.sf(chi_squared, len(bins)) / 2))
+            smallest_ones.append(Mean(float(bins.loc[0, "excess"]), float(bins.loc[0, "error"])))
+            first = _lattice_bins(runs, lattice, D, N, "_first")
+            told = f"the first {smallest_ones[-1].value:+.3f} ± {smallest_ones[-1].error:.3f}"
+            told += f", of first solutions {first.loc[0, 'excess']:+.3f}" if 0 in first.index else ""
+            per_bin = chi_squared / len(bins)
+            words.append(f"χ² {per_bin:.2f} per bin, {len(bins)} bins at 1/α = {inv_alpha:g}, D = {D}, {told}")
     need = f"two values of 1/α with {FEWEST} solved runs and {BINS} bins from the first on needed. {'; '.join(words)}"
     require(len(whole) > 1, need)
     return all_of(
         largest_of("χ² of the lattice bins, over 1/α", whole.values()),
-        largest_of("deviation at the smallest stability, over 1/α", smallest_ones.values()),
+        *agree("fraction of patterns at the smallest stability over the theory's, less 1", smallest_ones, FEWER),
         detail="; ".join(words),
     )
 
@@ -196,17 +207,19 @@ def _typical_energies(lattice: pd.DataFrame) -> pd.DataFrame:
     return rows.rename(columns={"value": "energy"})
 
 
-def _lattice_scores(runs: pd.DataFrame, lattice: pd.DataFrame, D: int, N: int, which: str = "") -> pd.Series:
-    """Normal scores of the bins of the lattice 2/√N with at least five patterns an instance, by the bin's number.
+def _lattice_bins(runs: pd.DataFrame, lattice: pd.DataFrame, D: int, N: int, which: str = "") -> pd.DataFrame:
+    """The bins of the lattice 2/√N with at least five patterns an instance, by the bin's number.
 
-    Each bin's mean over instances is compared with the theory, and its t value becomes a normal score. That of a bin
-    that is empty in all instances is huge. `which` is the end of the quantity's name, as in `stability_histogram`.
+    Each bin's mean over instances is compared with the theory. `excess` is its part above the theory, with its `error`,
+    at least that of one pattern in all instances, and `score` its t value as a normal score. `which` is the end of the
+    quantity's name, as in `stability_histogram`.
     """
     if f"stability_count{which}" not in set(runs["quantity"]):
-        return pd.Series(dtype=float)
+        return pd.DataFrame(columns=["excess", "error", "score"])
     histogram = stability_histogram(runs, lattice, D, N, which=which)
     patterns = runs.loc[(runs["D"] == D) & (runs["N"] == N), "P"].iloc[0]
     fractions, theory = histogram.fractions, histogram.theory
-    kept = ~(theory * patterns < 5)
-    t = ((fractions.mean() - theory) / fractions.sem())[kept].clip(-1e9, 1e9)
-    return pd.Series(normal_score(t.to_numpy(), np.full(len(t), len(fractions))), t.index)
+    errors = fractions.sem().clip(lower=1.0 / (patterns * len(fractions)))
+    bins = pd.DataFrame({"excess": fractions.mean() / theory - 1.0, "error": errors / theory})
+    bins = bins[~(theory * patterns < 5)]
+    return bins.assign(score=normal_score(bins["excess"] / bins["error"], np.full(len(bins), len(fractions))))

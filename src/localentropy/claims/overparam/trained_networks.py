@@ -7,6 +7,7 @@ at the least noise is compared with 0. `mean_radius` says how far around a solut
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -23,11 +24,14 @@ from localentropy.claims.conditions import (
     mean_of,
     numbers,
     require,
+    scored,
 )
 from localentropy.claims.overlaps import overlap
 
 COMPARED_AT = 0.3
 """Distance per unit at which the sharpness of two profiles is compared."""
+WORSE = 4.0
+"""By how much χ² of one law is above that of another with as many parameters that fits clearly better."""
 CLOSE = 0.03
 """Difference of two overlaps below which solutions are as far apart as untrained networks: chosen here.
 
@@ -75,6 +79,55 @@ def limit_of(sizes: np.ndarray, values: np.ndarray, errors: np.ndarray) -> Mean:
     require(len(sizes) > 2 and (errors > 0).all(), "three widths or more and two networks of each needed")
     line = to_infinite_size(sizes, values, errors)
     return Mean(line.value, line.error * np.sqrt(max(1.0, line.chi_squared / line.freedom)), len(sizes))
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """A power of the size, by least squares of logarithms.
+
+    Attributes:
+        exponent: of the size.
+        error: its standard error, which grows with the scatter around the line.
+        chi_squared: of the points around the line.
+    """
+
+    exponent: float
+    error: float
+    chi_squared: float
+
+    @property
+    def falls(self) -> bool:
+        """Whether the exponent is below zero by two standard errors."""
+        return self.exponent + 2.0 * self.error < 0.0
+
+
+def power_law(sizes: np.ndarray, values: np.ndarray, errors: np.ndarray) -> PowerLaw:
+    """Fit of positive values to a power of the size."""
+    x, y, weights = np.log(sizes), np.log(values), (values / errors) ** 2
+    x = x - np.average(x, weights=weights)
+    slope = np.average(x * y, weights=weights) / np.average(x * x, weights=weights)
+    misfit = y - np.average(y, weights=weights) - slope * x
+    chi_squared = float((weights * misfit**2).sum())
+    scatter = max(1.0, chi_squared / (len(x) - 2))
+    return PowerLaw(float(slope), float(np.sqrt(scatter / (weights * x * x).sum())), chi_squared)
+
+
+def limit_beats_power(words: str, sizes: np.ndarray, values: np.ndarray, errors: np.ndarray) -> Condition:
+    """Falling values have a limit: a + b / size fits clearly better than a power of the size, whose limit is zero.
+
+    Both laws have two parameters. Where neither fits, the errors are taken to be larger. Where neither fits clearly
+    better, the condition is open, and where the power does, it fails.
+
+    Args:
+        words: what the values are.
+        sizes: three or more.
+        values: positive, one at each size.
+        errors: their standard errors.
+    """
+    line, power = to_infinite_size(sizes, values, errors), power_law(sizes, values, errors)
+    scatter = max(1.0, min(power.chi_squared, line.chi_squared) / line.freedom)
+    worse = (power.chi_squared - line.chi_squared) / scatter
+    return scored(f"χ² of a power of the width above that of the fit with a limit, {words}", worse, WORSE)
 
 
 def profiles(table: pd.DataFrame, name: str = "noise") -> pd.DataFrame:
