@@ -36,8 +36,6 @@ CASES: HandMade = {
     for key, cases in module.CASES.items()
 }
 """What no general change of tables finds: claim → name → verdict and change."""
-SINGLE = {"O51", "O59"}
-"""Claims about every single network, which one sample can decide."""
 MAY_LACK = {"glass.zero_entropy", "franz_parisi_text.entropy", "parity_solutions.entropy", "optimal_gamma.entropy"}
 MAY_LACK |= {"solved", "converged"}
 """Columns, of a table or of all, that have no number where there is no such state, or an outcome of every run."""
@@ -144,7 +142,7 @@ def test_a_number_that_counts_may_not_be_missing(key: str) -> None:
                     np.testing.assert_array_equal(values, same, f"{short}.{column}, row {row}")
 
 
-@pytest.mark.parametrize("key", [key for key in JUDGED if key not in SINGLE])
+@pytest.mark.parametrize("key", JUDGED)
 def test_one_sample_never_counts_as_reproduced(key: str) -> None:
     made = good(key)
     few = {short: table[table["sample"] < 1] if "sample" in table else table for short, table in made.items()}

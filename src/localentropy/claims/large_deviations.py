@@ -6,8 +6,8 @@ SLIGHTLY = 0.05
 """A threshold is slightly below another if it is so by less than this part of it.
 
 The texts take α'_LE as an easier estimate of α_U. Without it, α_c is the estimate, and α'_LE lies 12 to 16 % below α_c.
-So "slightly" must be well below that. 0.05 stood here before α_U was computed. α_U is that of y = ∞, the lower of the
-two thresholds of large deviations. With it "below" is strictest and "slightly" is laxest, so a finding tells both.
+So "slightly" must be well below that. 0.05 stood here before α_U was computed. There are two thresholds of large
+deviations. That of y = ∞ is the lower one.
 """
 
 

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 from localentropy.claims.conditions import Verdict
-from tests.claims.cases import HandMade, above, add, below, every, put
+from tests.claims.cases import HandMade, above, add, below, every, put, times
+from tests.claims.glm.tables import REAL
 
 wide, plain = {"student": "wide"}, {"student": "plain"}
 peak = {"student": "ridgeless", "alpha": 1.0}
+images = [{"dataset": data, "features": kind} for data, kind in REAL]
 
 CASES: HandMade = {
+    "G14": {
+        f"{words}, {' '.join(which.values())}": (
+            Verdict.NOT_REPRODUCED,
+            every(
+                times("real_runs", "square_error", off, regularization=0.3, **which),
+                times("real_runs", "square_error", near, regularization=1e-5, n=200, **which),
+            ),
+        )
+        for which in images
+        for words, off, near in (
+            ("off at the largest ridge", 1.1, 1.0),
+            ("nearer at the smallest ridge", 1.04, 2 / 3 if which["features"] == "pixels" else 5 / 6),
+        )
+    },
     "G06": {
         "a rest": (
             Verdict.NOT_REPRODUCED,

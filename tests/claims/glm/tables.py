@@ -259,11 +259,12 @@ def real_theory() -> pd.DataFrame:
 
 
 def real_runs() -> pd.DataFrame:
-    """On the theory, but for pixels at the smallest ridge, by up to a half."""
+    """On the theory, but at the smallest ridge: off by up to a half for pixels, by a fifth for random features."""
     stream = np.random.default_rng(7)
     rows = []
     for row in real_theory().to_dict("records"):
-        far = 1.0 + 0.5 * (row["n"] == 200) if row["regularization"] < 0.1 and row["features"] == "pixels" else 1.0
+        most = 0.5 if row["features"] == "pixels" else 0.2
+        far = 1.0 + most * (row["n"] == 200) if row["regularization"] < 0.1 else 1.0
         for draw in range(8):
             noise = 1 + 0.01 * stream.standard_normal()
             rows.append(row | {"draw": draw, "square_error": row["square_error"] * far * noise})

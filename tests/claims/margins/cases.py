@@ -7,12 +7,24 @@ import numpy as np
 from localentropy.claims.conditions import Verdict
 from tests.claims.cases import HandMade, near, put
 
+FAILS, OPEN = Verdict.NOT_REPRODUCED, Verdict.NOT_TESTABLE
+
 CASES: HandMade = {
     "M03b": {
         "a maximum before the typical distance": (
             Verdict.NOT_REPRODUCED,
             put("franz_parisi", "slope", -0.01, margin_ref=0.0, curve="reference", distance=near(0.0799)),
         ),
+    },
+    "M12": {
+        f"{words}, {name}": (verdict, put(name, "value", values, quantity=quantity, **rows))
+        for name in ("mnist", "fashion_mnist", "cifar10")
+        for words, verdict, quantity, rows, values in (
+            ("a kink", FAILS, "flipped_train_error", {"distance": 0.01}, lambda rows: 6.0 * rows["value"]),
+            ("a straight line", OPEN, "flipped_train_error", {}, lambda rows: rows["value"] / rows["distance"]),
+            ("one and the same solution", FAILS, "overlap", {}, lambda rows: 0.9 + 0.01 * rows["sample"]),
+            ("errors everywhere", FAILS, "train_error", {}, 0.1),
+        )
     },
     "M16": {
         "a shell after growth": (

@@ -40,15 +40,15 @@ def franz_parisi() -> pd.DataFrame:
         curve("reference", 0.0, [0, 0.007, 0.3, 0.5], [-0.02, 0, 0.31, 0.2], missing_below=1e-4, x=SMALL, alpha=0.5),
         curve("same_margin", 0.2, [0, 0.03, 0.3, 0.5], [-0.05, 0, 0.15, 0.1], missing_below=2e-3, x=SMALL, alpha=0.5),
     ]
-    # Margin → up to where all configurations are solutions, and heights at twice this distance and at 0.01.
+    # Margin → up to where all configurations are solutions, and heights at 1.5 times this distance and at 0.01.
     heights: dict[float | str, tuple[float, float, float]] = {
-        0.02: (5e-4, -0.01, 0.02),
-        0.033: (7e-4, 0.01, 0.03),
-        0.2: (2e-3, 0.05, 0.06),
-        "max": (4e-3, 0.066, 0.07),
+        0.02: (1.4e-5, -0.01, 0.02),
+        0.033: (3.8e-5, 0.003, 0.03),
+        0.2: (1.4e-3, 0.04, 0.06),
+        "max": (6.1e-3, 0.0795, 0.08),
     }
     for margin, (radius, *values) in heights.items():
-        places, at = [radius, 2 * radius, 0.01, 0.3, 0.5], [np.sqrt(radius), *values, 0.31, 0.2]
+        places, at = [radius, 1.5 * radius, 0.01, 0.3, 0.5], [np.sqrt(radius), *values, 0.31, 0.2]
         rows = curve("reference", margin, places, at, x=SMALL, largest=0.418, alpha=0.5)
         free = radius > SMALL
         rows.loc[free, "entropy"] = np.sqrt(SMALL[free])
@@ -189,7 +189,9 @@ def large_deviations() -> pd.DataFrame:
         {"ensemble": name, "line": "alpha_u", "load": "U", "alpha": alpha, "distance": 0.02, "entropy": 0.04}
         for name, alpha in (("perceptron", 0.755), ("planted", 1.086))
     ]
-    rows.append(rows[0] | {"line": "alpha_u_typical", "load": "", "alpha": 0.7665})
+    rows += [
+        own | {"line": "alpha_u_typical", "alpha": alpha} for own, alpha in zip(rows, (0.7665, 1.098), strict=True)
+    ]
     x = np.geomspace(1e-4, 0.5, 40)
     curves = []
     for load, alpha in (("0.5", 0.5), ("U", 0.755)):

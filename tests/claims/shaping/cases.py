@@ -66,6 +66,16 @@ CASES: HandMade = {
             ),
         ),
     },
+    "S16": {
+        "half of the losses not clear": (
+            Verdict.NOT_TESTABLE,
+            put(
+                "shuffled_local_entropy", "entropy",
+                lambda rows: rows["entropy"] * (1.0 + 0.6 * (-1.0) ** rows["sample"]),
+                algorithm=lambda names: names.isin(["lal", "ce_slow"]), distance=0.01,
+            ),
+        ),
+    },
     "S20": {
         "equal errors": (
             Verdict.NOT_TESTABLE,

@@ -36,11 +36,11 @@ def replica_numbers_local_entropy() -> pd.DataFrame:
 
 
 def fashion_local_entropy() -> pd.DataFrame:
-    return _local_entropy({"elal": 0.019, "ce_slow": 0.01, "ce_fast": 0.055, "lal": 0.6}, 8, 2)
+    return _local_entropy({"elal": 0.019, "ce_slow": 0.01, "ce_fast": 0.25, "lal": 0.9}, 8, 2)
 
 
 def shuffled_local_entropy() -> pd.DataFrame:
-    return _local_entropy({"elal": 0.09, "ce_slow": 0.03, "ce_fast": 0.08, "lal": 0.9}, 8, 3)
+    return _local_entropy({"elal": 0.09, "ce_slow": 0.03, "ce_fast": 0.28, "lal": 1.2}, 8, 2)
 
 
 def tree_spectra() -> pd.DataFrame:
@@ -115,7 +115,7 @@ def fashion_noise() -> pd.DataFrame:
 
 
 def shuffled_noise() -> pd.DataFrame:
-    return _noise(7, {"ce_slow": 0.026, "ce_fast": 0.029, "elal": 0.04, "lal": 0.13})
+    return _noise(7, {"ce_slow": 0.026, "elal": 0.03, "ce_fast": 0.04, "lal": 0.13})
 
 
 def _three_units(loads: tuple[float, ...], below: float, seed: int) -> pd.DataFrame:

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pandas as pd
 
-OVERLAPS = np.array([0.1, 0.5, 0.9, 0.95, 0.99, 0.999])
+OVERLAPS = np.array([0.1, 0.5, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.999])
 
 
 def _groups(machine: str, units: float, alphas: tuple[float, ...]) -> pd.DataFrame:
-    """Entropies that vanish at overlap 1; the parity machine's as the paper has them."""
+    """Entropies that vanish at overlap 1, faster than 1 − q₁; the parity machine's as the paper has them."""
     curves = [
-        pd.DataFrame({"alpha": alpha, "overlap": OVERLAPS, "entropy": -(alpha**2) * (1.0 - OVERLAPS)})
+        pd.DataFrame({"alpha": alpha, "overlap": OVERLAPS, "entropy": -1.6 * alpha**2 * (1.0 - OVERLAPS) ** 1.5})
         for alpha in alphas
     ]
     return pd.concat(curves, ignore_index=True).assign(machine=machine, units=units)
@@ -24,7 +24,7 @@ def wide_minima() -> pd.DataFrame:
 
 
 def wide_minima_many_units() -> pd.DataFrame:
-    return _groups("committee", math.inf, (1.0, 4.0))
+    return _groups("committee", math.inf, (1.0, 2.5))
 
 
 def wide_minima_parity() -> pd.DataFrame:
@@ -64,7 +64,7 @@ def cross_entropy_franz_parisi() -> pd.DataFrame:
     bound = np.sqrt(d)
     parts = {
         (0.4, 1.0): 0.98 - d, (0.4, 2.0): 0.99 - d, (0.4, math.inf): 0.6 - 0.002 / d,
-        (0.6, 1.0): 0.6 - 0.002 / d, (0.6, 2.0): np.where(d > 2e-4, 0.7 - d, np.nan), (0.6, 3.0): 0.8 - d,
+        (0.6, 1.0): 0.6 - 0.002 / d, (0.6, 2.0): np.where(d > 2e-4, 0.7 - d, np.nan), (0.6, 3.0): 0.965 - d,
     }  # fmt: skip
     curves = [
         pd.DataFrame({"alpha": alpha, "gamma": gamma, "distance": d, "entropy": part * bound, "bound": bound})

