@@ -39,8 +39,9 @@ def test_figure1_marks_the_papers_clustering_and_capacity() -> None:
         point = panels[panel].set_index("series").loc["fBP, α = 1"]
         assert (point["x"], point["y"]) == pytest.approx((x, y)) and point["n"] == 2
     line, near = (rows[rows["series"] == "α = 2"] for rows in (panels["a"], panels["b"]))
-    assert line["y"].to_numpy() == pytest.approx(-4.0 * (1.0 - line["x"].to_numpy()))
-    assert len(near) and near["y"].to_numpy() == pytest.approx(4.0 * near["x"].to_numpy()) and near["x"].max() <= 0.2
+    assert line["y"].to_numpy() == pytest.approx(-6.4 * (1.0 - line["x"].to_numpy()) ** 1.5)
+    assert len(near) and near["x"].max() <= 0.2
+    assert near["y"].to_numpy() == pytest.approx(6.4 * near["x"].to_numpy() ** 1.5)
 
 
 def test_figure_s1_draws_the_parity_machines_full_minimisation_beside_the_constant() -> None:
