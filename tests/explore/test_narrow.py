@@ -64,7 +64,7 @@ def test_a_narrow_page_has_all_parts_below_each_other(target: str) -> None:
     with explored(target) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
         boxes = sorted(page.evaluate(BOXES), key=lambda box: float(box["top"]))
-    assert len(boxes) >= 3
+    assert len(boxes) >= 2  # a control and a chart
     for box in boxes:
         assert box["left"] >= 0 and box["right"] <= WIDTH
     for upper, lower in pairwise(boxes):
