@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from localentropy.numerics.compiled import kernel, subroutine
-from localentropy.numerics.gaussian_kernels import exp, hazard, log_tail
+from localentropy.numerics.gaussian_kernels import SQRT_HALF, erfcx, exp, hazard, log_tail
 from localentropy.numerics.quadrature import INVERSE_SQRT_2PI, RANGE
 from localentropy.theory.patterns import FAR, LARGEST_EXCESS, SMALLEST_SHARE, excess, hazard_derivatives
 
@@ -20,15 +20,19 @@ PANEL_NODES = 16
 # Longest panel, in standard deviations, and shortest, in widths of a feature. A panel that does not touch a feature is
 # twice as long as its distance from it.
 _LONGEST, _SHORTEST = 2.0, 3.0
+# Size of the negative exponent of what is left of a change of a mean weight where this counts as constant. Away from an
+# edge what is left falls like a Gaussian, and like an exponential where another energy takes over. The logarithm of the
+# weight does not become constant.
+_SETTLED = 40.0
 # Slope below which what it multiplies is as good as constant.
 _FLAT = 1e-3
 # Width below which a feature is a jump.
 _NARROWEST = 1e-9
-# Variance below which derivatives are beyond the range of numbers.
+# Below this a variance has derivatives beyond the range of numbers, and a mass is 0.
 _SMALLEST = 1e-60
 # Largest exponent of what is not 0.
 _LARGEST = 700.0
-# Size of a negative exponent from which on a pair of pre-activations does not count.
+# Size of a negative exponent from which on what it multiplies does not count.
 _NEGLIGIBLE = 60.0
 # Rounding of a hazard that is computed as a ratio, in units of its squared argument.
 _ALONE = 1e-15
@@ -65,6 +69,7 @@ def step_term(C, V, R, edges, energies, label_edges, label_weights, unit, unit_w
     sharp, wide = features(edges, energies, V)
     n = len(sharp)
     places, widths = np.full(n + len(label_edges), math.inf), np.ones(n + len(label_edges))
+    reaches = np.full(n + len(label_edges), math.inf)
     for k in range(n if root_Q > 0.0 else 0):
         places[k], widths[k] = sharp[k] / root_Q, wide[k] / root_Q
     # Where the mean of u is at a label's edge.
@@ -74,7 +79,7 @@ def step_term(C, V, R, edges, energies, label_edges, label_weights, unit, unit_w
     value = 0.0
     start = -RANGE
     while start < RANGE:
-        length = min(panel(start, places, widths), RANGE - start)
+        length = min(panel(start, places, widths, reaches), RANGE - start)
         for i in range(len(unit)):
             z = start + length * unit[i]
             weight = unit_weight[i] * length * exp(-0.5 * z * z) * INVERSE_SQRT_2PI
@@ -144,34 +149,45 @@ def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies
     n, total = len(sharp_ref), len(sharp_ref) + len(sharp)
     places_z, widths_z = np.full(total, math.inf), np.ones(total)
     places, widths = np.full(total, math.inf), np.ones(total)
+    endless, reaches = np.full(total, math.inf), np.full(total, math.inf)
     for k in range(n):
         places_z[k], widths_z[k] = sharp_z[k] / root_Q, wide_z[k] / root_Q
     for k in range(len(sharp) if abs(a) > _FLAT else 0):
         places_z[n + k], widths_z[n + k] = sharp[k] / a, math.hypot(radius, wide[k]) / abs(a)
     # Where the reference is at an edge, the student's mean moves with z by so much.
     tilt = abs(a - b * root_Q / root_V) / math.hypot(deviation, gamma)
+    most = -min(ref_energies)
     value = by_Q = by_V = by_overlap = by_T = 0.0
     start = -RANGE
     while start < RANGE:
-        length = min(panel(start, places_z, widths_z), RANGE - start, _SHORTEST / max(tilt, 1e-3))
+        length = min(panel(start, places_z, widths_z, endless), RANGE - start, _SHORTEST / max(tilt, 1e-3))
         for i in range(len(unit)):
             z = start + length * unit[i]
             weight_z = unit_weight[i] * length * exp(-0.5 * z * z) * INVERSE_SQRT_2PI
             log_reference, pull, _ = step_slopes(root_Q * z, root_V, ref_edges, ref_energies)
             low, high = _reached(root_Q * z, root_V, ref_edges, ref_energies)
             low, high = min(cosine * low, cosine * high) - RANGE, max(cosine * low, cosine * high) + RANGE
+            # Beyond this nu nothing counts, nor farther than so much from an energy that is not infinite.
+            farthest = math.sqrt(2.0 * (_NEGLIGIBLE + most - log_reference - 0.5 * z * z))
+            low, high = max(low, -farthest), min(high, farthest)
+            settled = _SETTLED + most - log_reference
             for k in range(n if along != 0.0 else 0):
                 places[k], widths[k] = (sharp_ref[k] - root_Q * z) / along, wide_ref[k] / abs(along)
+                reaches[k] = (math.sqrt(2.0 * settled) if k < len(ref_edges) else settled) * max(widths[k], _NARROWEST)
             for k in range(len(sharp)):
                 places[n + k], widths[n + k] = (sharp[k] - a * z) / radius, wide[k] / radius
             at = low
             while at < high:
-                part = min(panel(at, places, widths), high - at)
+                way = _blocked(root_Q * z + along * at, along, farthest * blur, ref_edges, ref_energies)
+                if way > _NARROWEST:
+                    at += way
+                    continue
+                part = min(panel(at, places, widths, reaches), high - at)
                 for j in range(len(unit)):
                     nu = at + part * unit[j]
                     W, W1, _ = step_slopes(root_Q * z + along * nu, blur, ref_edges, ref_energies)
                     exponent = W - log_reference - 0.5 * nu * nu
-                    if exponent < -_NEGLIGIBLE:
+                    if exponent - 0.5 * z * z < -_NEGLIGIBLE:
                         continue
                     p = weight_z * unit_weight[j] * part * math.exp(exponent) * INVERSE_SQRT_2PI
                     L, L1, L2 = step_slopes(a * z + radius * nu, deviation, edges, energies)
@@ -239,13 +255,32 @@ def _reached(omega, root, edges, energies):  # type: ignore[no-untyped-def]
 
 
 @subroutine
-def panel(start, places, widths):  # type: ignore[no-untyped-def]
-    """Length of the panel from a point: short next to a feature, and geometrically longer away from it.
+def _blocked(x, slope, reach, edges, energies):  # type: ignore[no-untyped-def]
+    """Way from x, which moves with a slope, to where an energy that is not infinite is within reach; 0 where one is."""
+    if slope == 0.0:
+        return 0.0
+    way = math.inf
+    for k in range(len(energies)):
+        if energies[k] < math.inf:
+            first = edges[k - 1] - reach if k > 0 else -math.inf
+            last = edges[k] + reach if k < len(edges) else math.inf
+            if first <= x <= last:
+                return 0.0
+            ahead = first - x if slope > 0.0 else x - last
+            if ahead > 0.0:
+                way = min(way, ahead / abs(slope))
+    return way
+
+
+@subroutine
+def panel(start, places, widths, reaches):  # type: ignore[no-untyped-def]
+    """Length of the panel from a point: short next to a feature, and geometrically longer away from it, up to its end.
 
     Args:
         start: where the panel begins.
         places: of the features.
         widths: of the features.
+        reaches: distance from a feature beyond which the integrand does not know of it.
 
     Returns:
         The length.
@@ -253,7 +288,9 @@ def panel(start, places, widths):  # type: ignore[no-untyped-def]
     length = _LONGEST
     for k in range(len(places)):
         gap = start - places[k]
-        away = 2.0 * gap if gap > 0.0 else -2.0 / 3.0 * gap
+        if gap >= reaches[k]:
+            continue
+        away = 2.0 * gap if gap > 0.0 else max(-2.0 / 3.0 * gap, -gap - reaches[k])
         length = min(length, max(away, _SHORTEST * max(widths[k], _NARROWEST)))
     return length
 
@@ -349,20 +386,38 @@ def step_slopes(omega, root, edges, energies):  # type: ignore[no-untyped-def]
     Returns:
         The three numbers.
     """
-    L = log_mean(omega, root, edges, energies)
-    z1 = z2 = most = sharpest = 0.0
-    for k in range(len(edges)):
-        a = (edges[k] - omega) / root
-        jump = 0.0
-        if energies[k + 1] < math.inf:
-            jump += math.exp(min(-0.5 * a * a - energies[k + 1] - L, _LARGEST))
-        if energies[k] < math.inf:
-            jump -= math.exp(min(-0.5 * a * a - energies[k] - L, _LARGEST))
-        jump *= INVERSE_SQRT_2PI
+    # All weights are in units of exp(largest), which bounds that of the likeliest bin.
+    largest, low = -math.inf, -math.inf
+    for k in range(len(energies)):
+        high = (edges[k] - omega) / root if k < len(edges) else math.inf
+        nearest = max(low, -high, 0.0)
+        largest = max(largest, -0.5 * nearest * nearest - energies[k])
+        low = high
+    total = z1 = z2 = most = sharpest = before = 0.0
+    low = -math.inf
+    for k in range(len(energies)):
+        high = (edges[k] - omega) / root if k < len(edges) else math.inf
+        scale = energies[k] + largest
+        first = exp(-0.5 * low * low - scale) if 0.5 * low * low + scale < _NEGLIGIBLE else 0.0
+        last = exp(-0.5 * high * high - scale) if 0.5 * high * high + scale < _NEGLIGIBLE else 0.0
+        mass = exp(-scale) if low < 0.0 < high and scale < _NEGLIGIBLE else 0.0
+        if first > 0.0:
+            tail = 0.5 * erfcx(abs(low) * SQRT_HALF) * first
+            mass += tail if low > 0.0 else -tail
+        if last > 0.0:
+            tail = 0.5 * erfcx(abs(high) * SQRT_HALF) * last
+            mass += tail if high < 0.0 else -tail
+        total += mass
+        jump = first - before
         if abs(jump) > most:
-            most, sharpest = abs(jump), a
-        z1 += jump
-        z2 += jump * a
+            most, sharpest = abs(jump), low
+        if jump != 0.0:
+            z1 += jump
+            z2 += jump * low
+        low, before = high, last
+    total = max(total, _SMALLEST)
+    L = largest + math.log(total)
+    z1, z2 = z1 * INVERSE_SQRT_2PI / total, z2 * INVERSE_SQRT_2PI / total
     side = math.copysign(1.0, z1)
     h = side * sharpest
     if h > FAR and abs(side * z1 / hazard(h) - 1.0) < _ALONE * h * h:
