@@ -11,6 +11,23 @@ peak = {"student": "ridgeless", "alpha": 1.0}
 images = [{"dataset": data, "features": kind} for data, kind in REAL]
 
 CASES: HandMade = {
+    "G18": {
+        f"{words}, {student} student on {features} features": (
+            verdict,
+            put("manifold_runs", "training_loss", values, student=student, features=features, **rows),
+        )
+        for student in ("optimal", "ridgeless")
+        for features in ("gaussian", "nonlinear")
+        for words, verdict, rows, values in (
+            ("another loss", Verdict.NOT_REPRODUCED, {"alpha": 0.5}, lambda rows: 3 * rows["training_loss"]),
+            (
+                "losses that differ too much",
+                Verdict.NOT_TESTABLE,
+                {},
+                lambda rows: rows["training_loss"] * (1 + 0.3 * (-1.0) ** rows["sample"]),
+            ),
+        )
+    },
     "G14": {
         f"{words}, {' '.join(which.values())}": (
             Verdict.NOT_REPRODUCED,

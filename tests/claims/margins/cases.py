@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from localentropy.claims.conditions import Verdict
+from localentropy.claims.margins.binary_mlp import CHORD_TO
 from tests.claims.cases import HandMade, near, put
 
 FAILS, OPEN = Verdict.NOT_REPRODUCED, Verdict.NOT_TESTABLE
@@ -24,6 +25,17 @@ CASES: HandMade = {
             ("a straight line", OPEN, "flipped_train_error", {}, lambda rows: rows["value"] / rows["distance"]),
             ("one and the same solution", FAILS, "overlap", {}, lambda rows: 0.9 + 0.01 * rows["sample"]),
             ("errors everywhere", FAILS, "train_error", {}, 0.1),
+        )
+    },
+    "M12b": {
+        f"{words}, {name}": (
+            FAILS,
+            put(name, "value", lambda rows, f=factor: f * rows["value"], quantity="flipped_control_error", **rows),
+        )
+        for name in ("mnist", "fashion_mnist", "cifar10")
+        for words, factor, rows in (
+            ("a control as flat as the networks", 1 / 3, {}),
+            ("a control that bends up", 4.0, {"distance": CHORD_TO}),
         )
     },
     "M16": {

@@ -6,7 +6,7 @@ import numpy as np
 
 from localentropy.claims.conditions import Verdict
 from localentropy.claims.shaping.local_entropy import ON_IMAGES
-from tests.claims.cases import HandMade, above, put
+from tests.claims.cases import HandMade, above, near, put
 
 
 def _scatter(rows):
@@ -23,6 +23,18 @@ CASES: HandMade = {
                 lambda rows: np.where(rows["alpha"] > 0.65, 0.004, 1e-4), gamma=above(0.9),
             ),
         ),
+    },
+    "S08": {
+        "the cross-entropy leads to no solution": (
+            Verdict.NOT_REPRODUCED, put("annealing", "value", 0.0, energy="cross_entropy", quantity="solved_once"),
+        ),
+        **{
+            f"so does the number of errors, α = {alpha}": (
+                Verdict.NOT_REPRODUCED,
+                put("annealing", "value", 0.0, energy="errors", alpha=near(alpha), quantity="train_error_last"),
+            )
+            for alpha in (0.3, 0.4, 0.5, 0.6)
+        },
     },
     "S11": {
         "scatter": (
@@ -56,6 +68,16 @@ CASES: HandMade = {
         )
         for name in ("fbp", "elal", "ce_slow", "ce_fast")
         for rule in ("all", "without_lal")
+    },
+    **{
+        key: {
+            "no local entropy differs": (Verdict.NOT_REPRODUCED, put("tree_local_entropy", "entropy", 0.0)),
+            "an algorithm of small λ_max and V₁": (
+                Verdict.NOT_REPRODUCED,
+                put("tree_spectra", "value", 0.0, algorithm="ce_fast", quantity="largest_eigenvalue"),
+            ),
+        }
+        for key in ("S18", "S18b")
     },
     "S15": {
         "hardly a correlation": (
