@@ -272,6 +272,7 @@ def test_the_term_of_a_pair_is_three_integrals_and_its_gradient_differences(ener
         (lambda: typical(Perceptron(2.0, energy=WINDOW)), r"alpha = 2 is above alpha_c = 0\.634276977608"),
         (lambda: typical(Perceptron(3.0, energy=GibbsLoss(0.05))), "weights are frozen: allowed are higher temper"),
         (lambda: franz_parisi(Perceptron(0.3, energy=WINDOW), 0.1, 0.0), "margin_ref = 0.0"),
+        (lambda: TeacherStudent(0.8, energy=CrossEntropy(2.0, 0.0)), "is not computed for a teacher's labels"),
         (lambda: TeacherStudent(0.3, energy=BAND), "energy = Levels.* does not see the teacher"),
         (
             lambda: franz_parisi(TeacherStudent(0.8, energy=GibbsLoss(0.4)), 0.1),

@@ -88,6 +88,8 @@ class Energy(ABC):
 
     symmetric: ClassVar[bool] = False
     """Whether weights w and -w always have the same energy."""
+    taught: ClassVar[bool] = True
+    """Whether the term holds for the labels of a teacher."""
 
     @property
     @abstractmethod
@@ -250,6 +252,7 @@ class CrossEntropy(Energy):
     log_beta: float
 
     hard: ClassVar[bool] = False  # type: ignore[misc]
+    taught: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "gamma", GAMMA.require(self.gamma))
@@ -267,7 +270,7 @@ class CrossEntropy(Energy):
         return self.log_beta
 
     def term(self, at: Covariances, control: Number, labels: Labels = SIGN) -> Jet:
-        """G_E (docs/shaping/theory.md eq. C.3). There is no teacher."""
+        """G_E (docs/shaping/theory.md eq. C.3), for labels without a teacher."""
         return cross_entropy(at.common, at.free, control, self.gamma)
 
     def reference(self, at: Covariances) -> SoftReference:

@@ -161,6 +161,12 @@ class Model(Asked, ABC):
             raise DomainError(f"margin = {self.margin:g} beside an energy: the energy {self.energy!r} takes its place")
         if self.energy is not None and self.energy.symmetric and self.teacher:
             raise DomainError(f"energy = {self.energy!r} does not see the teacher: it is the same for both labels")
+        if self.energy is not None and self.teacher and not self.energy.taught:
+            name = type(self).__name__
+            raise DomainError(
+                f"energy = {self.energy!r} is not computed for a teacher's labels, which {name} has; "
+                "allowed are a margin, GibbsLoss and energies of your own"
+            )
 
     @property
     def asked(self) -> Energy:
