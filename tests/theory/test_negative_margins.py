@@ -1,6 +1,8 @@
 """Binary weights that may miss a pattern by a little: a margin below 0."""
 
 import math
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -9,9 +11,12 @@ from scipy.special import log_ndtr
 from scipy.stats import norm
 
 from localentropy.errors import DomainError
+from localentropy.instances.perceptron import Instance, random_patterns
+from localentropy.solvers.binary.constrained_bp import constrained_bp
 from localentropy.theory import (
     Perceptron,
     RandomFeatures,
+    Steps,
     TeacherStudent,
     TreeCommittee,
     alpha_c,
@@ -82,6 +87,52 @@ def test_a_teacher_solves_at_any_load():
     assert (np.diff([state.r for state in states]) > 0).all() and states[-1].r > 0.98
     with pytest.raises(DomainError, match="there are no solutions but the teacher"):
         kappa_max(TeacherStudent(2.0))
+
+
+@pytest.mark.parametrize("alpha", [1.5, 2.0, 10.0])
+def test_next_to_a_teacher_there_are_solutions_of_any_negative_margin(alpha):
+    states = [typical(TeacherStudent(alpha, margin)) for margin in (-0.2, -0.1, -0.05, -0.02, -0.005)]
+    assert all(state.entropy > 0 for state in states)
+    assert (np.diff([state.entropy for state in states]) < 0).all() and states[-1].r > 0.9999
+
+
+def test_of_two_states_the_one_with_more_solutions_is_typical():
+    far, beside = typical(TeacherStudent(1.7, -0.15)), typical(TeacherStudent(1.7, -0.1))
+    assert far.r < 0.9 and beside.r > 0.99
+    # Found by Newton steps from many starts, without a branch.
+    assert (typical(TeacherStudent(2.0, -0.1)).entropy, typical(TeacherStudent(1.5, -0.05)).entropy) == pytest.approx(
+        (0.005515, 0.001395), abs=1e-6
+    )
+
+
+@dataclass(frozen=True)
+class AtLeast(Steps):
+    margin: float
+    energies: ClassVar[tuple[float, ...]] = (math.inf, 0.0)  # type: ignore[misc]
+
+    @property
+    def edges(self) -> tuple[float, ...]:  # type: ignore[override]
+        return (self.margin,)
+
+
+@pytest.mark.slow
+def test_belief_propagation_finds_the_state_next_to_a_teacher():
+    """Sums of 501 signs are odd, so a threshold of -8 lies in the middle between two of them."""
+    N, alpha, margin = 501, 3.0, -8.0 / math.sqrt(501)
+    entropies, overlaps = [], []
+    for seed in range(6):
+        patterns = random_patterns(N, round(alpha * N), seed).patterns
+        teacher = np.where(np.random.default_rng(seed + 9).random(N) < 0.5, 1, -1)
+        found = constrained_bp(
+            Instance(patterns, np.sign(patterns @ teacher), seed), AtLeast(margin), seed=seed, damping=0.5
+        )
+        assert found.converged
+        entropies.append(found.entropy)
+        overlaps.append(found.magnetizations @ teacher / N)
+    expected = typical(TeacherStudent(alpha, margin))
+    for values, theory in ((entropies, expected.entropy), (overlaps, expected.r)):
+        assert abs(np.mean(values) - theory) < 3 * np.std(values, ddof=1) / math.sqrt(6)
+    assert np.std(entropies) < 0.004 and np.std(overlaps) < 0.01
 
 
 def test_enumeration():

@@ -23,10 +23,16 @@ ROUNDING = 1e-13
 """Rounding of an entropy. A smaller entropy at margin 0 means that the load is alpha_c, where kappa_max is 0."""
 
 EASED = (0.0, -0.25, -0.5, -1.0, -1.5, -2.0, -2.5, -3.0, -3.5, quantities.MARGIN.low)
-"""Margins from which the search for the largest one starts: the first one that has solutions."""
+"""Margins from which a search starts: the first one at which solutions are found."""
 
 FIRST_STEP_DOWN = 1e-8
 """First step from the largest margin to smaller ones, relative to it."""
+
+LITTLE_ENTROPY = 0.05
+"""More, in nats per weight, than the solutions next to a teacher have wherever those far from it are another state."""
+
+LOAD_OF_TEACHER = 3.0
+"""Load from which on, at margins from -0.5 on, the only solutions are next to the teacher."""
 
 SMALLEST_ALPHA = 1e-12
 """Load at which the search for a load with solutions gives up."""
@@ -251,10 +257,18 @@ def typical_point(model: Model, margin_name: str = "margin") -> StationaryPoint:
     lost = None
     try:
         point = _loaded(model)
-        if point is not None:
+        if point is not None and not (_has_second_state(model) and point.value < LITTLE_ENTROPY):
             return point
     except ConvergenceError as error:  # also far beyond a threshold
-        lost = error
+        point, lost = None, error
+    if _has_second_state(model):
+        try:
+            beside = _beside_teacher(model)
+        except ConvergenceError:
+            if point is None:
+                raise
+            return point
+        return point if point is not None and point.value > beside.value else beside
     if lost is not None and not model.weights.binary:
         raise lost
     if not model.asked.hard:
@@ -271,7 +285,7 @@ def typical_point(model: Model, margin_name: str = "margin") -> StationaryPoint:
             raise DomainError(f"{margin_name} = {model.margin:.12g} is out of range: allowed are {allowed}")
         return _from_largest_margin(model)
     elif lost is None or model.alpha > threshold:
-        where = f" at {margin_name} = {model.margin:.12g}" if model.margin < 0.0 else ""
+        where = f" at {margin_name} = {model.margin:.12g}" if model.margin < 0.0 or margin_name != "margin" else ""
         raise DomainError(f"{model.beyond('alpha_c', threshold)}{where}: {model.beyond_alpha_c}")
     raise lost
 
@@ -347,6 +361,29 @@ def _from_largest_margin(model: Model) -> StationaryPoint:
         step=FIRST_STEP_DOWN * maximum,
     )  # fmt: skip
     return branch.to(model.margin)
+
+
+def _has_second_state(model: Model) -> bool:
+    """Whether weights next to the teacher solve, too, in a state of their own."""
+    return model.teacher_solves and model.margin < 0.0
+
+
+def _beside_teacher(model: Model) -> StationaryPoint:
+    """The solutions next to a teacher who solves, followed from a lower margin, and from a load where no others are.
+
+    Raises:
+        ConvergenceError: they were not found.
+    """
+    loaded = model.at(alpha=max(model.alpha, LOAD_OF_TEACHER))
+    start = next(margin for margin in EASED if margin < model.margin)
+    branch = Branch(
+        lambda margin: Typical(loaded.at(margin=margin)), "margin", MARGIN, start,
+        typical_point(loaded.at(margin=start)).coordinates, step=0.1,
+    )  # fmt: skip
+    point = branch.to(model.margin)
+    if model.alpha < LOAD_OF_TEACHER:
+        point = branch_in_alpha(loaded, point).to(math.log(model.alpha))
+    return point
 
 
 def add_patterns(model: Model) -> Branch:
