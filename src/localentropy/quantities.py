@@ -136,6 +136,7 @@ MARGIN_OF_RUNS = MARGIN.within(low=0.0, words="smallest stability of a solution,
 MARGIN_OF_REFERENCE = MARGIN.called("margin_ref", "κ̃", "smallest stability of a reference")
 MARGIN_OF_THRESHOLDS = MARGIN.within(high=5.0, words="smallest stability at `alpha_le` and `alpha_min`")
 """Where they were tried. Far beyond it their searches fail."""
+MARGIN_OF_ALPHA_U = MARGIN.within(low=-2.5, high=3.0, words="smallest stability at `alpha_u`")
 MARGIN_OF_FEATURES = MARGIN.within(high=2.0, words="smallest stability at `alpha_le` and `alpha_min`, random features")
 MARGIN_OF_SPHERE = MARGIN.within(high=100.0, words="smallest stability of weights on a sphere")
 """At -4 the capacity is about 1e5."""

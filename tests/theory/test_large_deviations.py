@@ -11,7 +11,7 @@ from scipy.stats import norm
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.jets import variables
 from localentropy.numerics.saddle_point import evaluate, solve
-from localentropy.theory import Perceptron, RandomFeatures, TeacherStudent, TreeCommittee, alpha_c
+from localentropy.theory import Perceptron, RandomFeatures, TeacherStudent, TreeCommittee, alpha_c, franz_parisi
 from localentropy.theory.franz_parisi_entropy import binary_entropy
 from localentropy.theory.large_deviations import FIELD, LOGIT_DISTANCE, NAMES, RATIO, LargeDeviations
 from localentropy.theory.local_entropies import (
@@ -259,7 +259,20 @@ def test_numbers_of_independent_calculations():
     assert abs(found["external_entropy"]) < 1e-12
 
 
-@pytest.mark.parametrize("model", [MODELS["perceptron"], MODELS["relu"], MODELS["features"]])
+@pytest.mark.parametrize(
+    "model",
+    [
+        MODELS["perceptron"],
+        MODELS["relu"],
+        MODELS["features"],
+        Perceptron(margin=-2.5),
+        Perceptron(margin=3.0),
+        TreeCommittee(margin=-1.5),
+        TeacherStudent(margin=2.5),
+        RandomFeatures(3.0, margin=-0.7, activation="tanh"),
+    ],
+    ids=repr,
+)
 def test_slope_touches_zero_at_the_threshold(model):
     """Below it, the slope is positive at every distance; above it, not beside the place of the tangent."""
     found = alpha_u(model)
@@ -452,6 +465,15 @@ def test_finite_numbers_of_replicas_have_no_threshold():
         alpha_u(Perceptron(), 7)
 
 
-def test_no_tangent_where_the_search_starts_is_one_line():
-    with pytest.raises(ConvergenceError, match=r"^horizontal tangent did not converge at margin=30"):
+def test_thresholds_are_searched_where_this_was_tried():
+    with pytest.raises(DomainError, match=r"^margin = 30 is out of range: allowed are \[-2.5, 3\]$"):
         alpha_u(TreeCommittee(margin=30.0, activation="relu"))
+
+
+@pytest.mark.parametrize("model", [Perceptron(20.0, -2.0), Perceptron(0.01, 5.0), RandomFeatures(3.0, 100.0, 3.0)])
+def test_curves_start_at_large_margins_of_both_signs(model):
+    """Around a best reference there are at least as many solutions as around a typical one, at most all weights."""
+    distances = [0.01, 0.05, 0.2]
+    found = local_entropy(model, distances)["entropy"].to_numpy()
+    assert (found > franz_parisi(model, distances)["entropy"].to_numpy() - 1e-12).all()
+    assert (found < binary_entropy(np.array(distances)) + 1e-12).all()

@@ -26,8 +26,8 @@ from localentropy.numerics.saddle_point import Array, FreeEntropy
 from localentropy.theory import group_patterns, group_sites
 from localentropy.theory.model import Model
 
-RATIO, FIELD = 2, 4
-"""Positions of ln delta/v and of the field among the coordinates."""
+LOG_Q_HAT, LOGIT_Q, RATIO, LOG_DELTA_HAT, FIELD = range(5)
+"""Positions of the coordinates in `NAMES`."""
 LOGIT_DISTANCE, LOG_ALPHA, EPSILON = range(3)
 """Positions of the control parameters."""
 FARTHEST = 100.0

@@ -35,13 +35,16 @@ from localentropy.numerics.saddle_point import (
     solve_equilibrated,
 )
 from localentropy.numerics.waiting import counted, waited
-from localentropy.quantities import DISTANCE_OF_GROUPS, REPLICAS
+from localentropy.quantities import DISTANCE_OF_GROUPS, MARGIN_OF_ALPHA_U, REPLICAS
 from localentropy.theory.franz_parisi_entropy import binary_entropy
 from localentropy.theory.large_deviations import (
     EPSILON,
     FIELD,
     LOG_ALPHA,
+    LOG_DELTA_HAT,
+    LOG_Q_HAT,
     LOGIT_DISTANCE,
+    LOGIT_Q,
     RATIO,
     AtField,
     LargeDeviations,
@@ -55,8 +58,14 @@ if TYPE_CHECKING:
 
 ZERO_EXTERNAL_ENTROPY = "zero external entropy"
 """The value of `replicas` for the y at which the external entropy vanishes."""
-FIRST_FIELDS = ((0.1, 1.0), (0.1, 4.0), (0.02, 4.0), (0.02, 1.0), (0.3, 1.0))
-"""Fields where curves at y = infinity may start, in units of the random ones, and factors of their guessed effect."""
+FIRST_FIELDS = (
+    (0.1, 1.0), (0.1, 4.0), (0.02, 4.0), (0.02, 1.0), (0.3, 1.0),
+    (0.1, None), (0.02, None), (0.004, None), (0.02, 0.25), (0.004, 0.25), (0.004, 1.0), (0.004, 4.0),
+)  # fmt: skip
+"""Fields where curves at y = infinity may start, in units of the random ones, and factors of their guessed effect; with
+None, the effect is found from the equations."""
+ROUNDS = 3
+"""Rounds of the first answer of the weights to the patterns' pull, and back."""
 FARTHEST_START = 2.0
 """Largest distance of the solution there from the guess, in a coordinate: farther ones belong to other states."""
 BETWEEN = 0.8
@@ -73,8 +82,8 @@ ALL_SOLVE = 1e-9
 """Entropy of all configurations less the local entropy, in units of alpha, below which all count as solutions."""
 THRESHOLD_START = 0.75
 """Load from which a threshold is looked for, in units of alpha_c."""
-THRESHOLD_DISTANCE = 0.02
-"""Distance at which the slope is first brought to 0."""
+THRESHOLD_DISTANCES = (0.02, 0.06, 0.005, 0.002, 0.0005)
+"""Distances at which the slope is brought to 0: the first one at which this succeeds."""
 SLOW = 0.3
 """Ratio of two steps from which on approximate second derivatives are taken again."""
 TANGENT_STEPS = 40
@@ -413,22 +422,44 @@ def first_point(model: Model) -> FirstPoint:
     lost = None
     for part, effect in FIRST_FIELDS:
         field = part * root / (1.0 + root)
-        delta = effect * math.sqrt(2.0 / math.pi) * field / root
+        delta = (effect or 1.0) * math.sqrt(2.0 / math.pi) * field / root
         pulled = delta * min(x.q_hat, x.q_hat**2 / model.alpha)
         start = np.concatenate(
             [typical[:2], [math.log(delta / x.v), math.log(pulled)], model.weights.group_start(typical)]
         )
+        problem = AtField(model, field)
         try:
-            point = solve(AtField(model, field), start)
+            start = start if effect else _answered(problem, start)
+            point = solve(problem, start)
         except ConvergenceError as failure:
             lost = lost or failure
         else:
-            missed = float(np.max(np.abs(point.coordinates - start)))
+            # The conjugate of delta may be so small that it moves nothing.
+            missed = float(np.max(np.abs(np.delete(point.coordinates - start, LOG_DELTA_HAT))))
             if missed < FARTHEST_START:
                 return FirstPoint(field, point.coordinates, -0.5 * point.slope(0))
             lost = lost or ConvergenceError("first point", {"field": field}, missed)
     assert lost is not None
     raise lost
+
+
+def _answered(problem: AtField, start: Array) -> Array:
+    """The start, with delta and its conjugate from the equations in which they are linear, by turns.
+
+    Raises:
+        ConvergenceError: an equation has no positive solution.
+    """
+    found = start.copy()
+    for unknown, equation in ROUNDS * ((LOG_DELTA_HAT, LOGIT_Q), (RATIO, LOG_Q_HAT)):
+        twice = found.copy()
+        twice[unknown] += math.log(2.0)
+        at_once, at_twice = (evaluate(problem, y, problem.controls()) for y in (found, twice))
+        slope = 0.0 if at_once is None or at_twice is None else (at_twice.gradient - at_once.gradient)[equation]
+        factor = 1.0 - at_once.gradient[equation] / slope if at_once is not None and slope else 0.0
+        if not factor > 0.0:
+            raise ConvergenceError("first point", {"field": problem.field}, math.inf)
+        found[unknown] += math.log(factor)
+    return found
 
 
 class Groups:
@@ -569,7 +600,7 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
     infinitely steep at one distance, and above this load it has a gap. Source: docs/margins/theory.md section 11.
 
     Args:
-        model: the model at the margin of the solutions counted; its alpha is not used.
+        model: the model at the margin of the solutions counted, in [-2.5, 3]; its alpha is not used.
         replicas: math.inf for the references with the largest local entropy, or "zero external entropy" for the largest
             local entropy of typical training sets, as in `local_entropy`.
 
@@ -579,7 +610,7 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
 
     Raises:
         DomainError: an argument out of range, or a teacher with a negative margin, who solves any number of patterns.
-        ConvergenceError: the load was not found.
+        ConvergenceError: the load was not found. At zero external entropy this happens at many margins other than 0.
 
     Example:
         >>> from localentropy.theory import Perceptron, alpha_u
@@ -587,6 +618,7 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
         0.755302
     """
     y = _replicas(replicas)
+    MARGIN_OF_ALPHA_U.require(model.margin)
     with waited("alpha_u"):
         if y == math.inf:
             return _horizontal(model.at(alpha=1.0))
@@ -632,14 +664,30 @@ def _horizontal(model: Model) -> LocalEntropyThreshold:
 def _first_tangent(model: Model) -> Array:
     """Coordinates and controls of `AtField` near a state without a field, at a small distance."""
     start = model.at(alpha=THRESHOLD_START * finite_largest_alpha("alpha_u", model))
-    point, position = BestReferences(start).point(THRESHOLD_DISTANCE), logit(THRESHOLD_DISTANCE)
+    curve, lost = BestReferences(start), None
+    for distance in THRESHOLD_DISTANCES:
+        try:
+            return _tangent_at(curve, distance)
+        except ConvergenceError as failure:
+            lost = lost or failure
+    assert lost is not None
+    raise lost
+
+
+def _tangent_at(curve: BestReferences, distance: float) -> Array:
+    """Coordinates and controls of `AtField` where the slope at a distance is 0, from a curve at a lower load.
+
+    Raises:
+        ConvergenceError: it was not found.
+    """
+    model, position, point = curve.model, logit(distance), curve.point(distance)
     if point is None:
-        raise ConvergenceError("horizontal tangent", {"margin": start.margin, "distance": THRESHOLD_DISTANCE}, math.inf)
+        raise ConvergenceError("horizontal tangent", {"margin": model.margin, "distance": distance}, math.inf)
 
     def family(log_alpha: float) -> LargeDeviations:
         return LargeDeviations(model.at(alpha=math.exp(log_alpha)), position)
 
-    branch = Branch(family, "ln alpha", LOG_ALPHA, math.log(start.alpha), point.coordinates, step=0.05)
+    branch = Branch(family, "ln alpha", LOG_ALPHA, math.log(model.alpha), point.coordinates, step=0.05)
     while branch.point.coordinates[FIELD] > 0.0:
         branch.advance(math.inf)
     return np.concatenate([np.delete(branch.point.coordinates, FIELD), [0.0, branch.position]])
