@@ -29,6 +29,7 @@ from localentropy.pipeline.outputs import FigureJob
 DOWNLOADS = {".csv": "numbers (CSV)", ".png": "picture (PNG)", ".pdf": "drawing (PDF)"}
 """Ending of a file of the gallery that is copied into the site → its name."""
 _NUMBER = r"(?:[A-Z]\.)?\d+[a-z]?"
+_FIGURE = r"s?\d+"
 CITATION = re.compile(
     rf"docs/(\w+)/theory\.md,?\s+(eqs?\.|sections?|§)\s*({_NUMBER}(?:(?:-|,\s+|\s+and\s+|\s+to\s+){_NUMBER})*)"
 )
@@ -45,17 +46,22 @@ def figures_of(claim: Claim, configuration: Configuration) -> list[str]:
     """The figures that show what a claim is about.
 
     Returns:
-        Targets of the figures that draw a table of the claim: those that its source names, such as figure 3; if there
-        is none, those that draw most of its tables. Empty if no figure draws one.
+        Targets of the figures that its source names, such as figure 3; if it names none, of those that draw most of its
+        tables. Empty if no figure draws one.
     """
+    named = {
+        (claim.paper, place)
+        for words in re.findall(rf"figures? ({_FIGURE}(?:(?:, | and ){_FIGURE})*)", claim.source)
+        for number in re.findall(_FIGURE, words)
+        for place in (f"figure{number}", number)
+    }
+    said = [target for target in configuration.figures if split_target(target) in named]
+    if said:
+        return said
     tables = set(claim.arguments.values())
     shared = {target: len(tables.intersection(at.experiments)) for target, at in configuration.figures.items()}
-    numbers = {
-        number for words in re.findall(r"figures? (\d+(?:(?:, | and )\d+)*)", claim.source) for number in words.split()
-    }
-    drawing = [target for target, count in shared.items() if count]
-    said = [at for at in drawing if split_target(at) in {(claim.paper, f"figure{number}") for number in numbers}]
-    return said or [target for target in drawing if shared[target] == max(shared.values())]
+    most = max(shared.values())
+    return [target for target, count in shared.items() if most and count == most]
 
 
 def claims_of(target: str, configuration: Configuration) -> list[str]:

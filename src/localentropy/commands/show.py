@@ -60,6 +60,11 @@ def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -
     stem = file.parent / name
     allowed = "a table (.parquet), a file of a figure, a scorecard or a prepared dataset"
     if not name or not stem.with_suffix(".json").exists():
+        if file.exists() and file.absolute().parent == GALLERY.absolute():
+            one = next(GALLERY.glob("*/scorecard.md"))
+            raise ArtifactError(
+                f"{file}: counts the scorecards of all papers, and has no record; show one, such as {one}"
+            )
         if file.exists() and GALLERY.absolute() in file.absolute().parents:
             raise ArtifactError(f"{file}: a copy without its record, {name}.json; `localentropy gallery` copies both")
         close = None if file.exists() or file.suffix else nearest_choice(bare_target(file.name), _targets())

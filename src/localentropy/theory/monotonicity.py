@@ -224,7 +224,8 @@ class SmallDistanceMinimum:
 def kappa_u(model: Model) -> float:
     """Smallest reference margin around which the Franz-Parisi entropy grows with distance up to its maximum.
 
-    Source: `margins`, main text, points 4 and 5; `overparam`, section II; docs/margins/theory.md eq. 22.
+    Source: `margins`, main text, points 4 and 5; `overparam`, section II; docs/margins/theory.md eq. 22;
+    docs/overparam/theory.md eq. 27.
 
     Args:
         model: its margin is that of the solutions counted; its load is at most `alpha_le`.
@@ -276,7 +277,7 @@ def alpha_le(model: Model) -> float:
 
     There kappa_u = kappa_max, and the curve around references of largest margin has a horizontal tangent at a small
     distance. Source: `margins`, main text, "Dense cluster threshold"; `overparam`, eq. 16; docs/margins/theory.md
-    eq. 23.
+    eq. 23; docs/overparam/theory.md eq. 27.
 
     Args:
         model: its margin is that of the solutions counted; its load is not used.

@@ -185,7 +185,8 @@ def errors_at(model: Model, at: Covariances) -> GeneralizationErrors:
 def alpha_c(model: Model) -> float:
     """Largest number of patterns per weight at which the model has solutions of its margin. There their entropy is 0.
 
-    Source: `margins`, main text; `overparam`, appendix B.3; docs/margins/theory.md eq. 6.
+    Source: `margins`, main text; `overparam`, appendix B.3; docs/margins/theory.md eq. 6;
+    docs/overparam/theory.md eq. 9.
 
     If the teacher is among the weights, a negative margin has solutions at any load. Then the answer is infinite.
 
@@ -211,7 +212,7 @@ def kappa_max(model: Model) -> float:
     """Largest margin that solutions have. It is the zero of the entropy as a function of the margin.
 
     It is negative at loads above the `alpha_c` of margin 0. Source: `margins`, main text; `overparam`, section II;
-    docs/margins/theory.md eq. 6.
+    docs/margins/theory.md eq. 6; docs/overparam/theory.md eq. 9.
 
     Args:
         model: with a load at which it has solutions; its margin is not used.
