@@ -154,6 +154,9 @@ def least_squares(alpha: float) -> LeastSquares:
     Returns:
         Its overlap and its error.
 
+    Raises:
+        DomainError: alpha out of range.
+
     Example:
         >>> from localentropy.theory import committee
         >>> best, linear = committee.learning(2.0), committee.least_squares(2.0)

@@ -172,6 +172,9 @@ def smallest_error(fit_at: Callable[[float], Fit]) -> float:
     Returns:
         lambda.
 
+    Raises:
+        ConvergenceError: a fit was not found.
+
     Example:
         >>> from localentropy.theory import erm
         >>> round(erm.smallest_error(lambda regularization: erm.fit(3.0, "square", regularization)), 4)

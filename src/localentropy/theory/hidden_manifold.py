@@ -88,6 +88,10 @@ def fit(
     Returns:
         Order parameters and errors of the minimum.
 
+    Raises:
+        DomainError: an argument out of range.
+        ConvergenceError: the order parameters were not found.
+
     Example:
         >>> from localentropy.theory import hidden_manifold
         >>> round(hidden_manifold.fit(2.0, 0.1, loss="square", regularization=0.1).square_error, 4)
