@@ -385,7 +385,8 @@ def test_curves_that_end():
     """Groups of eight near one reference: at small distances this state of them does not exist."""
     groups = Groups(BestReferences(MODELS["perceptron"]), 1 / 8)
     for distance in (9e-4, 3e-4):  # the second time, the place where the curve ended is known
-        with pytest.raises(ConvergenceError, match=r"^local entropy did not converge at distance=0\.00"):
+        words = r"^local entropy of groups of 8, whose states may end here, did not converge at distance=0\.00"
+        with pytest.raises(ConvergenceError, match=words):
             groups.at(distance)
 
 

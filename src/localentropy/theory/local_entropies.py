@@ -278,7 +278,9 @@ class Arm(Branch):
             return super().advance(target, tolerance)
         except ConvergenceError as failure:
             point = {"distance": 0.5 / (1.0 + math.exp(-self.position)), **failure.point}
-            self._lost = ConvergenceError("local entropy", point, failure.residual)
+            epsilon = self.family(self.position).epsilon  # type: ignore[attr-defined]
+            groups = f" of groups of {1.0 / epsilon:.6g}, whose states may end here," if epsilon else ""
+            self._lost = ConvergenceError(f"local entropy{groups}", point, failure.residual)
             raise self._lost from None
 
 
