@@ -38,7 +38,7 @@ CONFIGURATION = Path("docs/site")
 PACKAGE = Path("src/localentropy")
 REFERENCE = Path("docs/api")
 LIBRARY = {
-    "theory": "the theory",
+    "theory": "replica theory",
     "instances": "problems to solve",
     "solvers": "algorithms that solve them",
     "landscape": "what surrounds a solution",
