@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
-from localentropy.errors import DomainError
+from localentropy.errors import ConvergenceError, DomainError
 from localentropy.instances.perceptron import Instance, random_patterns
 from localentropy.solvers.binary.constrained_bp import constrained_bp
 from localentropy.theory import (
@@ -103,6 +103,12 @@ def test_of_two_states_the_one_with_more_solutions_is_typical():
     assert (typical(TeacherStudent(2.0, -0.1)).entropy, typical(TeacherStudent(1.5, -0.05)).entropy) == pytest.approx(
         (0.005515, 0.001395), abs=1e-6
     )
+
+
+@pytest.mark.parametrize(("alpha", "margin"), [(1e9, -4.0), (1.5, -1e-9)])
+def test_solutions_next_to_a_teacher_that_are_not_found_are_an_error_of_their_own(alpha, margin):
+    with pytest.raises(ConvergenceError):
+        typical(TeacherStudent(alpha, margin))
 
 
 @dataclass(frozen=True)

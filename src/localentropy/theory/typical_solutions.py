@@ -376,7 +376,9 @@ def _beside_teacher(model: Model) -> StationaryPoint:
         ConvergenceError: they were not found.
     """
     loaded = model.at(alpha=max(model.alpha, LOAD_OF_TEACHER))
-    start = next(margin for margin in EASED if margin < model.margin)
+    start = next((margin for margin in EASED if margin < model.margin), None)
+    if start is None:
+        raise ConvergenceError("solutions next to the teacher", {"alpha": model.alpha}, math.inf)
     branch = Branch(
         lambda margin: Typical(loaded.at(margin=margin)), "margin", MARGIN, start,
         typical_point(loaded.at(margin=start)).coordinates, step=0.1,
