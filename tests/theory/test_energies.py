@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from mpmath import mp
 from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import norm
@@ -18,6 +19,7 @@ from localentropy.theory import (
     Labels,
     Perceptron,
     RandomFeatures,
+    SquareWave,
     Steps,
     TeacherStudent,
     TreeCommittee,
@@ -30,9 +32,10 @@ from localentropy.theory import (
     replicon,
     typical,
 )
-from localentropy.theory.energies import SIGN
+from localentropy.theory.energies import SIGN, step_levels
 from localentropy.theory.model import Covariances
 from localentropy.theory.pair_energy import NODES, StepReference
+from localentropy.theory.step_patterns import step_slopes
 from tests.enumeration import all_signs
 from tests.finite_differences import FIVE_POINTS, five_point_slope
 
@@ -220,19 +223,50 @@ def test_the_curve_around_solutions_in_a_window_has_its_maximum_at_their_distanc
     assert curve["entropy"][0] == pytest.approx(found.entropy, abs=1e-8)
 
 
+def written_slopes(energy, omega, root):
+    """ln of the mean weight and its two derivatives, with 700 digits."""
+    with mp.workdps(700):
+        omega, root = mp.mpf(omega), mp.mpf(root)
+        weights = [
+            mp.exp(-mp.exp(energy.log_beta) * each) if each < math.inf else mp.mpf(0) for each in energy.energies
+        ]
+        places = [(mp.mpf(edge) - omega) / root for edge in energy.edges]
+        tails = [mp.mpf(1), *(mp.erfc(place / mp.sqrt(2)) / 2 for place in places), mp.mpf(0)]
+        total = mp.fsum(weight * (a - b) for weight, a, b in zip(weights, tails, tails[1:], strict=False))
+        jumps = [(b - a) * mp.npdf(place) / total for a, b, place in zip(weights, weights[1:], places, strict=False)]
+        first, second = mp.fsum(jumps), mp.fsum(jump * place for jump, place in zip(jumps, places, strict=True))
+        return float(mp.log(total)), float(first / root), float((second - first**2) / root**2)
+
+
+@pytest.mark.parametrize(
+    "energy", [*ENERGIES, SquareWave(2.5), Levels((-0.01, 0.01), (math.inf, 0.0, math.inf))], ids=str
+)
+def test_slopes_of_a_mean_weight_are_those_with_many_digits(energy):
+    rng = np.random.default_rng(0)
+    edges, energies = step_levels(energy.edges, energy.energies)
+    for omega, root in zip(rng.uniform(-4, 4, 40), 10 ** rng.uniform(-1, 0.3, 40), strict=True):
+        found = step_slopes(omega, root, edges, math.exp(energy.log_beta) * energies)
+        for power, (one, written) in enumerate(zip(found, written_slopes(energy, omega, root), strict=True)):
+            assert abs(one - written) < 1e-12 * max(abs(written), root**-power)
+
+
 def plain_pair(reference, energy, here, V_ref, C_ref):
     """G_E of a student beside a reference by three plain integrals, over the variables z, x and y."""
     s, X, V, Y, Z_, _ = here
     z = np.linspace(-8, 8, 161)
-    x = np.linspace(-8, 8, 1601)
     y = np.linspace(-8, 8, 161)
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    factors = np.exp(-math.exp(reference.log_beta) * np.array(reference.energies))
     root_Q, root_V = math.sqrt(C_ref), math.sqrt(V_ref)
     a, b = s * root_Q + Z_ / root_Q, s * root_V + (Y - Z_) / root_V
     gamma = math.sqrt(X - Z_**2 / C_ref - (Y - Z_) ** 2 / V_ref)
     total = 0.0
     for at, weight in zip(z, norm.pdf(z) * (z[1] - z[0]), strict=True):
-        edges = np.searchsorted(reference.edges, root_Q * at + root_V * x, side="right")
-        of_x = norm.pdf(x) * np.exp(-math.exp(reference.log_beta) * np.array(reference.energies))[edges]
+        # The pieces of x between edges.
+        ends = np.clip([-8.0, *(np.array(reference.edges) - root_Q * at) / root_V, 8.0], -8.0, 8.0)
+        half, middle = 0.5 * np.diff(ends)[:, None], 0.5 * (ends[1:] + ends[:-1])[:, None]
+        x = (middle + half * nodes).ravel()
+        of_x = (half * weights * factors[:, None]).ravel() * norm.pdf(x)
         f = np.log(mean_weight(energy, a * at + b * x[:, None] + gamma * y, math.sqrt(V))) @ (
             norm.pdf(y) * (y[1] - y[0])
         )
@@ -240,9 +274,11 @@ def plain_pair(reference, energy, here, V_ref, C_ref):
     return total
 
 
-@pytest.mark.parametrize("energy", [WINDOW, STAIRS], ids=str)
-def test_the_term_of_a_pair_is_three_integrals_and_its_gradient_differences(energy):
-    C_ref, V_ref, here = 0.3, 0.7, np.array([0.6, 0.35, 0.3, 0.1, 0.05, 0.0])
+@pytest.mark.parametrize("energy", [WINDOW, STAIRS, SquareWave(2.5)], ids=str)
+@pytest.mark.parametrize(("X", "step", "close"), [(0.35, 1e-4, 1e-8), (0.01192, 2e-6, 1e-6)], ids=["broad", "narrow"])
+def test_the_term_of_a_pair_is_three_integrals_and_its_gradient_differences(energy, X, step, close):
+    """In the second place the students' mean hardly moves beside the reference's, and the domain ends nearby."""
+    C_ref, V_ref, here = 0.3, 0.7, np.array([0.6, X, 0.3, 0.1, 0.05, 0.0])
     reference = energy.reference(Covariances(C_ref, V_ref, 0.0))
     assert isinstance(reference, StepReference)
     solved = Levels(energy.edges, tuple(0.0 if each == 0.0 else math.inf for each in energy.energies))
@@ -250,12 +286,11 @@ def test_the_term_of_a_pair_is_three_integrals_and_its_gradient_differences(ener
     def value(point):
         return reference.pair_energy(0.0, point, NODES)[0]
 
-    # The plain sum over x steps over the reference's edges: its own error is of the order of its spacing.
-    assert value(here) == pytest.approx(plain_pair(energy, solved, here, V_ref, C_ref), rel=3e-3)
+    assert value(here) == pytest.approx(plain_pair(energy, solved, here, V_ref, C_ref), rel=1e-9)
     gradient = reference.pair_energy(0.0, here, NODES)[1]
     for index in range(5):
-        around = [value(here + k * 1e-4 * np.eye(6)[index]) for k in FIVE_POINTS]
-        assert gradient[index] == pytest.approx(five_point_slope(around, 1e-4), abs=1e-8)
+        around = [value(here + k * step * np.eye(6)[index]) for k in FIVE_POINTS]
+        assert gradient[index] == pytest.approx(five_point_slope(around, step), abs=close)
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,7 @@ def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies
     root_Q, root_V, gamma = math.sqrt(common), math.sqrt(free), math.sqrt(shared - below)
     a, b = s * root_Q + Z / root_Q, s * root_V + (Y - Z) / root_V
     deviation, radius = math.sqrt(V), math.hypot(b, gamma)
-    cosine, along, blur = b / radius, root_V * b / radius, gamma / radius * root_V
+    along, blur = root_V * b / radius, gamma / radius * root_V
     sharp_z, wide_z = features(ref_edges, ref_energies, free)
     sharp_ref, wide_ref = features(ref_edges, ref_energies, blur * blur)
     sharp, wide = features(edges, energies, V)
@@ -165,24 +165,21 @@ def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies
             z = start + length * unit[i]
             weight_z = unit_weight[i] * length * exp(-0.5 * z * z) * INVERSE_SQRT_2PI
             log_reference, pull, _ = step_slopes(root_Q * z, root_V, ref_edges, ref_energies)
-            low, high = _reached(root_Q * z, root_V, ref_edges, ref_energies)
-            low, high = min(cosine * low, cosine * high) - RANGE, max(cosine * low, cosine * high) + RANGE
             # Beyond this nu nothing counts, nor farther than so much from an energy that is not infinite.
             farthest = math.sqrt(2.0 * (_NEGLIGIBLE + most - log_reference - 0.5 * z * z))
-            low, high = max(low, -farthest), min(high, farthest)
             settled = _SETTLED + most - log_reference
             for k in range(n if along != 0.0 else 0):
                 places[k], widths[k] = (sharp_ref[k] - root_Q * z) / along, wide_ref[k] / abs(along)
                 reaches[k] = (math.sqrt(2.0 * settled) if k < len(ref_edges) else settled) * max(widths[k], _NARROWEST)
             for k in range(len(sharp)):
                 places[n + k], widths[n + k] = (sharp[k] - a * z) / radius, wide[k] / radius
-            at = low
-            while at < high:
+            at = -farthest
+            while at < farthest:
                 way = _blocked(root_Q * z + along * at, along, farthest * blur, ref_edges, ref_energies)
                 if way > _NARROWEST:
                     at += way
                     continue
-                part = min(panel(at, places, widths, reaches), high - at)
+                part = min(panel(at, places, widths, reaches), farthest - at)
                 for j in range(len(unit)):
                     nu = at + part * unit[j]
                     W, W1, _ = step_slopes(root_Q * z + along * nu, blur, ref_edges, ref_energies)
@@ -238,20 +235,6 @@ def features(edges, energies, V):  # type: ignore[no-untyped-def]
             shift = V * (energies[k + 2] - energies[k]) / gap
             places[2 * K + k], widths[2 * K + k] = 0.5 * (edges[k] + edges[k + 1]) + shift, V / max(gap, root)
     return places, widths
-
-
-@subroutine
-def _reached(omega, root, edges, energies):  # type: ignore[no-untyped-def]
-    """The least and the largest x at which omega + root x weighs something, up to the range of a Gaussian."""
-    nearest, low, high = math.inf, math.inf, -math.inf
-    for k in range(len(energies)):
-        if energies[k] < math.inf:
-            first = (edges[k - 1] - omega) / root if k > 0 else -math.inf
-            last = (edges[k] - omega) / root if k < len(edges) else math.inf
-            nearest = min(nearest, max(first, -last, 0.0))
-            low, high = min(low, first), max(high, last)
-    reach = math.hypot(nearest, RANGE)
-    return max(low, -reach), min(high, reach)
 
 
 @subroutine
