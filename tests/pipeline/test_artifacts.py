@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from localentropy.commands.gallery import GALLERY
 from localentropy.commands.show import describe
 from localentropy.errors import ArtifactError
 from localentropy.pipeline import artifacts
@@ -202,3 +203,12 @@ def test_the_command_of_an_earlier_version_is_shown(tmp_path: Path) -> None:
     command = ["localentropy", "run", "x", "--config", "mine.yaml"]
     artifacts.write_table(tmp_path / "table.parquet", pd.DataFrame({"x": [1]}), stamp(), MADE[0], command)
     assert "localentropy run x --config mine.yaml" in describe(tmp_path / "table.parquet")
+
+
+def test_the_page_over_all_scorecards_names_those_that_have_a_record() -> None:
+    with pytest.raises(
+        ArtifactError, match=r"has no record of its own; allowed are theirs: \S+/glm/scorecard\.md, "
+    ) as told:
+        describe(GALLERY / "scorecard.md")
+    for name in str(told.value).partition("theirs: ")[2].split(", "):
+        assert "scorecard" in describe(Path(name))

@@ -60,10 +60,10 @@ def describe(file: Path, configuration: Callable[[], Configuration] = resolve) -
     stem = file.parent / name
     allowed = "a table (.parquet), a file of a figure, a scorecard or a prepared dataset"
     if not name or not stem.with_suffix(".json").exists():
-        if file.exists() and file.absolute().parent == GALLERY.absolute():
-            one = next(GALLERY.glob("*/scorecard.md"))
+        if file.exists() and file.absolute() == (GALLERY / f"{SUMMARY}.md").absolute():
             raise ArtifactError(
-                f"{file}: counts the scorecards of all papers, and has no record; show one, such as {one}"
+                f"{file}: counts the scorecards of all papers, and has no record of its own; allowed are theirs: "
+                f"{', '.join(sorted(map(str, GALLERY.glob(f'*/{SUMMARY}.md'))))}"
             )
         if file.exists() and GALLERY.absolute() in file.absolute().parents:
             raise ArtifactError(f"{file}: a copy without its record, {name}.json; `localentropy gallery` copies both")
