@@ -24,6 +24,7 @@ from localentropy.theory import (
     kappa_max,
     typical,
 )
+from localentropy.theory.typical_solutions import LITTLE_ENTROPY, _beside_teacher
 from tests.enumeration import all_signs
 
 Z = np.linspace(-9, 9, 4001)
@@ -97,7 +98,9 @@ def test_next_to_a_teacher_there_are_solutions_of_any_negative_margin(alpha):
 
 
 def test_of_two_states_the_one_with_more_solutions_is_typical():
-    far, beside = typical(TeacherStudent(1.7, -0.15)), typical(TeacherStudent(1.7, -0.1))
+    both = TeacherStudent(1.7, -0.15)
+    far, beside = typical(both), typical(TeacherStudent(1.7, -0.1))
+    assert 0.95 * far.entropy < _beside_teacher(both).value < far.entropy < LITTLE_ENTROPY
     assert far.r < 0.9 and beside.r > 0.99
     # Found by Newton steps from many starts, without a branch.
     assert (typical(TeacherStudent(2.0, -0.1)).entropy, typical(TeacherStudent(1.5, -0.05)).entropy) == pytest.approx(
