@@ -32,7 +32,7 @@ LITTLE_ENTROPY = 0.05
 """More, in nats per weight, than the solutions next to a teacher have wherever those far from it are another state."""
 
 LOAD_OF_TEACHER = 3.0
-"""Load from which on, at margins from -0.5 on, the only solutions are next to the teacher."""
+"""Load from which on, at margins from -0.5 on, no solutions but those next to the teacher were found."""
 
 SMALLEST_ALPHA = 1e-12
 """Load at which the search for a load with solutions gives up."""
