@@ -60,7 +60,7 @@ ZERO_EXTERNAL_ENTROPY = "zero external entropy"
 """The value of `replicas` for the y at which the external entropy vanishes."""
 FIRST_FIELDS = (
     (0.1, 1.0), (0.1, 4.0), (0.02, 4.0), (0.02, 1.0), (0.3, 1.0),
-    (0.1, None), (0.02, None), (0.004, None), (0.02, 0.25), (0.004, 0.25), (0.004, 1.0), (0.004, 4.0),
+    (0.1, None), (0.02, None), (0.004, None),
 )  # fmt: skip
 """Fields where curves at y = infinity may start, in units of the random ones, and factors of their guessed effect; with
 None, the effect is found from the equations."""
@@ -612,7 +612,8 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
 
     Raises:
         DomainError: an argument out of range, or a teacher with a negative margin, who solves any number of patterns.
-        ConvergenceError: the load was not found. At zero external entropy this happens at many margins other than 0.
+        ConvergenceError: the load was not found. At zero external entropy this happens at many margins other than 0, at
+            y = infinity for features that are narrower than signs, such as erf, at margins below -1.6 or above 2.3.
 
     Example:
         >>> from localentropy.theory import Perceptron, alpha_u
