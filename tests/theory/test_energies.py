@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from localentropy.errors import DomainError
+from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.jets import variables
 from localentropy.theory import (
     CrossEntropy,
@@ -140,6 +140,14 @@ def test_learning_at_a_temperature_is_a_model_with_this_energy(alpha, temperatur
     numbers = (found.r, found.q, found.entropy, found.mean_energy, found.free_entropy)
     assert numbers == pytest.approx(expected, abs=1e-10)
     assert generalization_errors(model).typical == pytest.approx(state.generalization_error, abs=1e-10)
+
+
+def test_the_load_where_a_state_ends_is_named():
+    """Beyond it there is the teacher alone (`gibbs.learning`)."""
+    with pytest.raises(ConvergenceError, match=r"followed up to alpha = \S+ and may end there") as lost:
+        typical(TeacherStudent(1.8, energy=GibbsLoss(0.4)))
+    named = float(str(lost.value).split("alpha = ")[1].split()[0])
+    assert named == pytest.approx(gibbs.spinodal(0.4), abs=1e-3)
 
 
 @pytest.mark.parametrize("energy, alpha", [(WINDOW, 0.3), (DOOR, 0.0), (STAIRS, 0.8)], ids=str)

@@ -325,7 +325,14 @@ def _loaded(model: Model) -> StationaryPoint | None:
             return point
     except ConvergenceError:
         pass
-    branch = add_patterns(model)
+    try:
+        branch = add_patterns(model)
+    except ConvergenceError as lost:
+        if model.asked.hard or "log_load" not in lost.point:
+            raise
+        end = model.alpha * math.exp(lost.point["log_load"])
+        what = f"typical solutions of {model.energy!r}, which were followed up to alpha = {end:.6g} and may end there,"
+        raise ConvergenceError(what, {"alpha": model.alpha}, lost.residual) from lost
     return branch.point if _has_solutions(model, branch.point) else None
 
 
