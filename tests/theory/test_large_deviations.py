@@ -292,6 +292,7 @@ def test_slope_touches_zero_at_the_threshold(model):
         (Perceptron(), 0.7665301, 0.0419665, 15.38913),
         (TreeCommittee(activation="relu"), 0.8043346, 0.0672422, 26.4552),
         pytest.param(Perceptron(margin=-0.2), 0.9932202, 0.0470002, 16.57433, marks=pytest.mark.slow),
+        pytest.param(Perceptron(margin=0.5), 0.4265564, 0.0306955, 12.76971, marks=pytest.mark.slow),  # followed
         pytest.param(TeacherStudent(), 1.1074489, 0.0352049, 17.14523, marks=pytest.mark.slow),
         pytest.param(RandomFeatures(3.0), 1.0490014, 0.0381051, 12.95096, marks=pytest.mark.slow),
     ],

@@ -94,6 +94,12 @@ STEP = 0.05
 """Step of ln delta/v and of the logit of 2 d in the search for the steepest place."""
 AROUND = np.array([0.02, 0.04])
 """Differences, of either sign, of ln delta/v at which the derivative of ln alpha is computed around its minimum."""
+ROUGH, ACCURATE = 1e-3, 1e-9
+"""Tolerances of the logit of 2 d where the slope is infinite: on the way, and at the end."""
+STEPS_BACK = 20
+"""Steps to smaller distances, where the load rises at all ln delta/v."""
+FOLLOWED, LEAST_FOLLOWED = 0.2, 0.02
+"""Steps in the margin where this place is followed: the first one, and the smallest."""
 
 
 class LocalEntropy(NamedTuple):
@@ -612,8 +618,8 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
 
     Raises:
         DomainError: an argument out of range, or a teacher with a negative margin, who solves any number of patterns.
-        ConvergenceError: the load was not found. At zero external entropy this happens at many margins other than 0, at
-            y = infinity for features that are narrower than signs, such as erf, at margins below -1.6 or above 2.3.
+        ConvergenceError: the load was not found. This happens for features that are narrower than signs, such as erf,
+            at margins below -1.6 or above 2.3.
 
     Example:
         >>> from localentropy.theory import Perceptron, alpha_u
@@ -702,50 +708,117 @@ def _steepest(model: Model) -> LocalEntropyThreshold:
     At one distance the load rises with ln delta/v. Its derivative has a minimum, which falls as the distance grows. At
     the distance where it is 0, two more states of the same load and distance begin: the curve is infinitely steep.
     """
-    from scipy.optimize import brentq
-
-    start = model.at(alpha=_horizontal(model.at(alpha=1.0)).alpha)
-    problem = LargeDeviations(start, 0.0, None, known=(Curvature(), Curvature()))
+    place = _place_of_smallest_load(model, ACCURATE)
+    problem, state = place.problem, place.state
     n = len(problem.names)
-    state, last, rise = _steep_place(start), math.inf, math.inf
-    while rise <= last:
-        last = rise
-        state, rise, _ = at_ratio(problem, state, LOG_ALPHA, state[RATIO] + STEP)
-
-    def rises(offsets: Iterable[float]) -> list[float]:
-        """Derivatives of ln alpha at differences of ln delta/v, each followed from the one before."""
-        here, found = state, []
-        for offset in offsets:
-            here, rise, _ = at_ratio(problem, here, LOG_ALPHA, state[RATIO] + offset)
-            found.append(rise)
-        return found
-
-    def least_rise(position: float) -> float:
-        nonlocal state
-        state[n] = position
-        for _ in range(TANGENT_STEPS):
-            found = [*rises(-AROUND)[::-1], *rises([0.0, *AROUND])]
-            fitted = Polynomial.fit([*-AROUND[::-1], 0.0, *AROUND], found, len(found) - 1)
-            slope, bend = fitted.deriv(), fitted.deriv(2)
-            roots = [float(root.real) for root in slope.roots() if root.imag == 0.0]
-            lowest = [root for root in roots if abs(root) < STEP and float(bend(root)) > 0.0]
-            move = lowest[0] if lowest else -math.copysign(STEP, slope(0.0))
-            state, _, _ = at_ratio(problem, state, LOG_ALPHA, state[RATIO] + move)
-            if lowest:
-                return float(fitted(move))
-        raise ConvergenceError("steepest place", {"logit 2 d": position}, math.inf)
-
-    position = float(state[n])
-    if (rise := least_rise(position)) <= 0.0:
-        raise ConvergenceError("steepest place", {"logit 2 d": position}, -rise)
-    while least_rise(position + STEP) > 0.0:
-        position += STEP
-    least_rise(brentq(least_rise, position, position + STEP, xtol=1e-9))
     state, _, residual = at_ratio(problem, state, LOG_ALPHA, state[RATIO])
     free = evaluate(problem, state[:n], state[n:])
     assert free is not None
     distance = 0.5 / (1.0 + math.exp(-state[n]))
     return LocalEntropyThreshold(math.exp(state[-1]), distance, free.value, 0.0, math.exp(-state[n - 1]), residual)
+
+
+def _place_of_smallest_load(model: Model, tolerance: float) -> SteepPlace:
+    """Where the slope is infinite first, found at once, or followed from a margin nearer to 0.
+
+    Raises:
+        ConvergenceError: it was not found.
+    """
+    try:
+        place = SteepPlace(model, _steep_place(model.at(alpha=_horizontal(model.at(alpha=1.0)).alpha)))
+        place.to_smallest_rise()
+        place.to_smallest_load(tolerance)
+    except ConvergenceError:
+        if model.margin == 0.0:
+            raise
+    else:
+        return place
+    step = math.copysign(min(FOLLOWED, abs(model.margin)), model.margin)
+    margin = model.margin - step
+    place = _place_of_smallest_load(model.at(margin=margin), ROUGH)
+    while margin != model.margin:
+        at = margin + step
+        if abs(model.margin - at) < LEAST_FOLLOWED / 2 or abs(at) > abs(model.margin):
+            at = model.margin
+        following = SteepPlace(model.at(margin=at), place.state.copy())
+        try:
+            following.to_smallest_load(tolerance if at == model.margin else ROUGH)
+        except ConvergenceError:
+            step /= 2.0
+            if abs(step) < LEAST_FOLLOWED:
+                raise
+        else:
+            place, margin = following, at
+    return place
+
+
+class SteepPlace:
+    """The place on curves at zero external entropy where the slope may be infinite.
+
+    Attributes:
+        problem: the free entropy.
+        state: coordinates and control parameters at the place.
+    """
+
+    def __init__(self, model: Model, state: Array) -> None:
+        self.problem = LargeDeviations(model, 0.0, None, known=(Curvature(), Curvature()))
+        self.state = state
+
+    def to_smallest_rise(self) -> None:
+        """Go on at the distance of the state, while the load rises ever less with ln delta/v.
+
+        Raises:
+            ConvergenceError: a state was not found.
+        """
+        last, rise = math.inf, math.inf
+        while rise <= last:
+            last = rise
+            self.state, rise, _ = at_ratio(self.problem, self.state, LOG_ALPHA, self.state[RATIO] + STEP)
+
+    def to_smallest_load(self, tolerance: float) -> None:
+        """Go to the distance where the smallest rise is 0.
+
+        Args:
+            tolerance: of the logit of 2 d.
+
+        Raises:
+            ConvergenceError: the place was not found.
+        """
+        from scipy.optimize import brentq
+
+        position = float(self.state[len(self.problem.names)])
+        for _ in range(STEPS_BACK):
+            if (rise := self._least_rise(position)) > 0.0:
+                break
+            position -= STEP
+        else:
+            raise ConvergenceError("steepest place", {"logit 2 d": position}, -rise)
+        while self._least_rise(position + STEP) > 0.0:
+            position += STEP
+        self._least_rise(brentq(self._least_rise, position, position + STEP, xtol=tolerance))
+
+    def _rises(self, offsets: Iterable[float]) -> list[float]:
+        """Derivatives of ln alpha at differences of ln delta/v, each followed from the one before."""
+        here, found = self.state, []
+        for offset in offsets:
+            here, rise, _ = at_ratio(self.problem, here, LOG_ALPHA, self.state[RATIO] + offset)
+            found.append(rise)
+        return found
+
+    def _least_rise(self, position: float) -> float:
+        """The smallest derivative of ln alpha by ln delta/v at a distance, with the state at its place."""
+        self.state[len(self.problem.names)] = position
+        for _ in range(TANGENT_STEPS):
+            found = [*self._rises(-AROUND)[::-1], *self._rises([0.0, *AROUND])]
+            fitted = Polynomial.fit([*-AROUND[::-1], 0.0, *AROUND], found, len(found) - 1)
+            slope, bend = fitted.deriv(), fitted.deriv(2)
+            roots = [float(root.real) for root in slope.roots() if root.imag == 0.0]
+            lowest = [root for root in roots if abs(root) < STEP and float(bend(root)) > 0.0]
+            move = lowest[0] if lowest else -math.copysign(STEP, slope(0.0))
+            self.state, _, _ = at_ratio(self.problem, self.state, LOG_ALPHA, self.state[RATIO] + move)
+            if lowest and abs(move) < AROUND[0]:
+                return float(fitted(move))
+        raise ConvergenceError("steepest place", {"logit 2 d": position}, math.inf)
 
 
 def _steep_place(model: Model) -> Array:
