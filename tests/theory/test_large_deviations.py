@@ -291,6 +291,7 @@ def test_slope_touches_zero_at_the_threshold(model):
     [
         (Perceptron(), 0.7665301, 0.0419665, 15.38913),
         (TreeCommittee(activation="relu"), 0.8043346, 0.0672422, 26.4552),
+        pytest.param(TreeCommittee(), 0.6681201, 0.0022286, 13.63786, marks=pytest.mark.slow),
         pytest.param(Perceptron(margin=-0.2), 0.9932202, 0.0470002, 16.57433, marks=pytest.mark.slow),
         pytest.param(Perceptron(margin=0.5), 0.4265564, 0.0306955, 12.76971, marks=pytest.mark.slow),  # followed
         pytest.param(TeacherStudent(), 1.1074489, 0.0352049, 17.14523, marks=pytest.mark.slow),
@@ -300,19 +301,21 @@ def test_slope_touches_zero_at_the_threshold(model):
 def test_the_curve_at_zero_external_entropy_has_a_gap_above_the_threshold(model, load, distance, replicas):
     """Along the curve of one load the distance falls with ln delta/v; above the threshold not everywhere.
 
-    So a distance in the gap has three states, each of which is a stationary point with zero external entropy.
+    So a distance in the gap has three states, each of which is a stationary point with zero external entropy. For
+    committees of signs the gap is at a small distance, and at loads where the best references still have none.
     """
     found = alpha_u(model, ZERO_EXTERNAL_ENTROPY)
     assert found[:2] == pytest.approx((load, distance), abs=2e-7)
     assert found.replicas == pytest.approx(replicas, abs=2e-4)
-    assert alpha_u(model).alpha < found.alpha < alpha_c(model)
+    assert found.alpha < alpha_c(model)
+    assert (alpha_u(model).alpha < found.alpha) == (found.distance > 0.01)
     for factor, falls in ((1 - 4e-5, True), (1 + 4e-5, False)):
         at = model.at(alpha=factor * found.alpha)
         start = Groups(BestReferences(at), None).point(1.05 * found.distance)
         assert start is not None
         problem = LargeDeviations(at, 0.0, None, central=True)
         state = np.append(start.coordinates, [logit(1.05 * found.distance), math.log(at.alpha)])
-        states = [state := at_ratio(problem, state, LOGIT_DISTANCE, state[RATIO] + 0.01)[0] for _ in range(60)]
+        states = [state := at_ratio(problem, state, LOGIT_DISTANCE, state[RATIO] + 0.01)[0] for _ in range(90)]
         positions = np.array([state[-2] for state in states])
         turns = np.flatnonzero(np.diff(np.sign(np.diff(positions)))) + 1
         assert len(turns) == (0 if falls else 2)

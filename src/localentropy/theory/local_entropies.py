@@ -96,7 +96,7 @@ AROUND = np.array([0.02, 0.04])
 """Differences, of either sign, of ln delta/v at which the derivative of ln alpha is computed around its minimum."""
 ROUGH, ACCURATE = 1e-3, 1e-9
 """Tolerances of the logit of 2 d where the slope is infinite: on the way, and at the end."""
-STEPS_BACK = 20
+STEPS_BACK = 60
 """Steps to smaller distances, where the load rises at all ln delta/v."""
 FOLLOWED, LEAST_FOLLOWED = 0.2, 0.02
 """Steps in the margin where this place is followed: the first one, and the smallest."""
