@@ -110,7 +110,7 @@ def test_figures_6_and_7_have_their_threshold_lines_in_the_numbers() -> None:
     curved = ("hessian_patterns", "hessian_draws")
     sizes = ("training_patterns", "test_patterns", "epochs", "batch", "samples", "solution_errors", *curved)
     rates = ("sgd_learning_rate", "adam_learning_rate", "sgd_momentum")
-    words = {"optimizers": ["sgd", "adam"], "initialization": "pytorch"}
+    words = {"optimizers": ["sgd", "adam"], "initialization": "pytorch", "precision": "float32"}
     cnn.attrs["parameters"] = dict.fromkeys((*sizes, *rates), 1) | words
     mlp = network_tables.mlp()
     names = (

@@ -5,7 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 
+from localentropy.pipeline.computations import COMMITTED, ExperimentJob
+from localentropy.pipeline.config import resolve
 from tests.pipeline.conftest import Checkout
+
+
+def test_every_committed_table_serves_a_scale() -> None:
+    """Without it, another value in the sizes would bring back hours of computing without a word."""
+    files = sorted(COMMITTED.glob("*/*.parquet"))
+    assert files
+    for file in files:
+        name = file.relative_to(COMMITTED).with_suffix("").as_posix()
+        jobs = [ExperimentJob.from_configuration(resolve(scale), name) for scale in ("default", "paper")]
+        assert any(job.committed for job in jobs), name
 
 
 def taken(toys: Checkout, folder: str) -> dict[str, str]:

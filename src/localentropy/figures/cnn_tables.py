@@ -21,7 +21,7 @@ def training(table: pd.DataFrame) -> dict[str, str]:
         "networks": f"five layers, of k, 2k, 4k and 8k filters and a linear one; {filters[p['initialization']]}",
         "data": f"{p['training_patterns']} training images{part}, {p['test_patterns']} test images",
         "training": f"cross-entropy, {p['epochs']} epochs in batches of {p['batch']}, "
-        f"{' and '.join(rules[optimizer] for optimizer in p['optimizers'])}",
+        f"{' and '.join(rules[optimizer] for optimizer in p['optimizers'])}; activations in {p['precision']}",
         "solution": f"misclassifies at most {p['solution_errors']} training image",
     }
 

@@ -405,7 +405,6 @@ NETWORKS["O55"] = Case(
     wrong={
         "lazy": put("cnn", "value", _lazy, **whole, **start),
         "Adam lazy": put("cnn", "value", _lazy, **whole, **adam, **start),
-        "like a small power": put("cnn", "value", _small_power(0.002), **whole, **start),
         "no distance at the largest k": put("cnn", "value", _no_distance, width=16, **whole, **start),
     },
     small={
@@ -413,6 +412,7 @@ NETWORKS["O55"] = Case(
         "four widths": only("cnn", width=below(7)),
         "equal networks": put("cnn", "value", 0.5, **whole, **start),
         "as lazy ones": put("cnn", "value", _nearly_lazy, **whole, **start),
+        "like a small power": put("cnn", "value", _small_power(0.002), **whole, **start),
         "like a small power, with errors": put("cnn", "value", _small_power(0.02), **whole, **start),
         "no snapshots": only("cnn", quantity=other_than("overlap_start")),
         "layers alone": only("cnn", layer=lambda layer: layer.notna()),

@@ -235,7 +235,9 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     The distance is that of whole networks whose weights have norm 1, √(2 (1 − overlap)). In lazy training it falls like
     k^(−1/2). So a + b k^(−1/2) is fitted to it, on the upper half of the widths, and the limit a must be positive. The
     claim fails if a is less than the part `GONE` of the distance at the largest k; in between it is open. Where the
-    distance falls, it is also open unless a power of k, whose limit is zero, fits clearly worse.
+    distance falls, it is also open unless a power of k, whose limit is zero, fits clearly worse. Against this sentence
+    the claim failed where the power fitted clearly better. That was seen, and mended, when SGD's distances of 10 000
+    images were so.
     """
     whole = cnn[(cnn["quantity"] == "overlap_start") & cnn["layer"].isna()]
     require(len(whole), "no overlaps of whole networks with the initial weights")
@@ -253,7 +255,7 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
         )
         power = power_law(widths, distance, error)
         if power.falls:
-            conditions.append(limit_beats_power(str(optimizer), np.sqrt(widths), distance, error))
+            conditions.append(limit_beats_power(str(optimizer), np.sqrt(widths), distance, error, or_open=True))
         of_layers = [
             limit_of(np.sqrt(own), *points).value
             for _, of_layer in layers[layers["optimizer"] == optimizer].groupby("layer")

@@ -7,7 +7,7 @@ at the least noise is compared with 0. `mean_radius` says how far around a solut
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -112,7 +112,9 @@ def power_law(sizes: np.ndarray, values: np.ndarray, errors: np.ndarray) -> Powe
     return PowerLaw(float(slope), float(np.sqrt(scatter / (weights * x * x).sum())), chi_squared)
 
 
-def limit_beats_power(words: str, sizes: np.ndarray, values: np.ndarray, errors: np.ndarray) -> Condition:
+def limit_beats_power(
+    words: str, sizes: np.ndarray, values: np.ndarray, errors: np.ndarray, *, or_open: bool = False
+) -> Condition:
     """Falling values have a limit: a + b / size fits clearly better than a power of the size, whose limit is zero.
 
     Both laws have two parameters. Where neither fits, the errors are taken to be larger. Where neither fits clearly
@@ -123,11 +125,14 @@ def limit_beats_power(words: str, sizes: np.ndarray, values: np.ndarray, errors:
         sizes: three or more.
         values: positive, one at each size.
         errors: their standard errors.
+        or_open: whether the condition is open, too, where the power fits clearly better: a claim that something remains
+            is not disproved by it, for another law may have a limit.
     """
     line, power = to_infinite_size(sizes, values, errors), power_law(sizes, values, errors)
     scatter = max(1.0, min(power.chi_squared, line.chi_squared) / line.freedom)
     worse = (power.chi_squared - line.chi_squared) / scatter
-    return scored(f"χ² of a power of the width above that of the fit with a limit, {words}", worse, WORSE)
+    found = scored(f"χ² of a power of the width above that of the fit with a limit, {words}", worse, WORSE)
+    return replace(found, bound=f"> {WORSE:g}, else open", holds=found.holds or None) if or_open else found
 
 
 def profiles(table: pd.DataFrame, name: str = "noise") -> pd.DataFrame:

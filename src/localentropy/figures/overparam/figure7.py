@@ -66,12 +66,13 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for axis in axes[:2]:
         top = axis.secondary_xaxis("top")
         top.set(xlabel="parameters (thousands)")
-        top.set_xticks(ticks, [f"{parameters[width] / 1000:.2g}" for width in ticks])
+        thousands = (parameters[width] / 1000 for width in ticks)
+        top.set_xticks(ticks, [f"{number:.0f}" if number >= 10 else f"{number:.1f}" for number in thousands])
         top.xaxis.set_minor_locator(NullLocator())
     closer.tick_params(labelsize=6, pad=1)
     axes[0].set(ylim=(-0.03, 0.9))
     label_panels(
-        axes, data, by, ALGORITHMS, "both, untrained", "k = ", ((0.5, 0.3), "upper right", "upper left", "best")
+        axes, data, by, ALGORITHMS, "both, untrained", "k = ", ((0.25, 0.74), "upper right", "upper left", "best")
     )
     axes[2].set(ylim=(None, 1.0))
     letter(axes)

@@ -78,7 +78,7 @@ class Parameters(NoiseParameters):
         description='of the filters: nn.Conv2d\'s default, "standard PyTorch initialization" (T), or He et al. for ReLU'
     )
     sgd_learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of SGD (C)")
-    adam_learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of Adam (C)")
+    adam_learning_rate: float = given(quantities.RATE_OF_NETWORKS, "step size of Adam (C)", size=True)
     sgd_momentum: float = given(quantities.MOMENTUM, "momentum of SGD (C)")
     solution_errors: int = given(
         quantities.SIZE.within(low=0), "most misclassified training images of a solution; 1 (T)"
