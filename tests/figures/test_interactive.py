@@ -134,6 +134,7 @@ def test_the_title_of_a_legend_stands_before_numbers_only(title: str, label: str
         ("theory, r = 1e-05", "theory, r = 10<sup>−5</sup>", "theory, r = 10^−5"),
         ("theory, r = 2.5e+20", "theory, r = 2.5·10<sup>20</sup>", "theory, r = 2.5·10^20"),
         ("threshold, interpolation threshold", "interpolation threshold", "interpolation threshold"),
+        ("large deviations, α_U", "large deviations, α<sub>U</sub>", "large deviations, α_U"),
     ],
 )
 def test_names_of_series_are_those_of_print_without_a_word_twice(series: Series, name: str, plain: str) -> None:

@@ -82,6 +82,8 @@ WORDS = {
 WORD = re.compile(rf"\b({'|'.join(WORDS)})\b")
 KEY = re.compile(r"(?<=[a-z0-9])_(?=[a-z0-9])", re.ASCII)
 """Between the words of a key, and not in a symbol such as α_U."""
+SUBSCRIPT = re.compile(r"(?<=[α-ω])('?)_(\w+)")
+"""That of such a symbol."""
 EXPONENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e\+?(-?)0*(\d+)\b")
 """A number that Python writes with a power of ten."""
 TITLE = re.compile(r"([^$]*: )?[^:]*\$(?::|(?<==\$)) (?!.*(?:\d|\\infty))")
@@ -245,7 +247,7 @@ def _names(data: pd.DataFrame, panel: Mapping[str, Any], panels: Sequence[Mappin
             continue
         series = _kind(mark, data)[0]
         rivals = [other for other in unnamed if _kind(other, data)[0] == series and _look(other) != _look(mark)]
-        words = _powers(html.escape(_column(series), quote=False))
+        words = SUBSCRIPT.sub(r"\1<sub>\2</sub>", _powers(html.escape(_column(series), quote=False)))
         difference = _difference(data, mark, [mark, *rivals], panels)
         parts = [*words.split(", "), *filter(None, [difference])]
         names.append(", ".join(part for at, part in enumerate(parts) if not _is_said(part, parts[at + 1 :])))
