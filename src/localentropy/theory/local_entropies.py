@@ -96,8 +96,10 @@ AROUND = np.array([0.02, 0.04])
 """Differences, of either sign, of ln delta/v at which the derivative of ln alpha is computed around its minimum."""
 ROUGH, ACCURATE = 1e-3, 1e-9
 """Tolerances of the logit of 2 d where the slope is infinite: on the way, and at the end."""
-STEPS_BACK = 60
-"""Steps to smaller distances, where the load rises at all ln delta/v."""
+STEPS_ALONG = 60
+"""Most steps in the distance to where the smallest rise changes its sign."""
+JUMP = 0.5
+"""Change of a coordinate in a step of ln delta/v, or of ln y in one of the margin, which only another branch has."""
 FOLLOWED, LEAST_FOLLOWED = 0.2, 0.02
 """Steps in the margin where this place is followed: the first one, and the smallest."""
 
@@ -618,8 +620,8 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
 
     Raises:
         DomainError: an argument out of range, or a teacher with a negative margin, who solves any number of patterns.
-        ConvergenceError: the load was not found. This happens for features that are narrower than signs, such as erf,
-            at margins below -1.6 or above 2.3.
+        ConvergenceError: the load was not found. At y = infinity this happens for features that are narrower than
+            signs, such as erf, at margins below -1.6 or above 2.3. At zero external entropy few models were tried.
 
     Example:
         >>> from localentropy.theory import Perceptron, alpha_u
@@ -715,7 +717,7 @@ def _steepest(model: Model) -> LocalEntropyThreshold:
     free = evaluate(problem, state[:n], state[n:])
     assert free is not None
     distance = 0.5 / (1.0 + math.exp(-state[n]))
-    return LocalEntropyThreshold(math.exp(state[-1]), distance, free.value, 0.0, math.exp(-state[n - 1]), residual)
+    return LocalEntropyThreshold(math.exp(state[-1]), distance, free.value, 0.0, math.exp(place.log_replicas), residual)
 
 
 def _place_of_smallest_load(model: Model, tolerance: float) -> SteepPlace:
@@ -743,6 +745,9 @@ def _place_of_smallest_load(model: Model, tolerance: float) -> SteepPlace:
         following = SteepPlace(model.at(margin=at), place.state.copy())
         try:
             following.to_smallest_load(tolerance if at == model.margin else ROUGH)
+            fewer = abs(following.log_replicas - place.log_replicas)
+            if fewer > JUMP:
+                raise ConvergenceError("steepest place", {"margin": at}, fewer)
         except ConvergenceError:
             step /= 2.0
             if abs(step) < LEAST_FOLLOWED:
@@ -764,16 +769,21 @@ class SteepPlace:
         self.problem = LargeDeviations(model, 0.0, None, known=(Curvature(), Curvature()))
         self.state = state
 
+    @property
+    def log_replicas(self) -> float:
+        """ln y."""
+        return -float(self.state[len(self.problem.names) - 1])
+
     def to_smallest_rise(self) -> None:
         """Go on at the distance of the state, while the load rises ever less with ln delta/v.
 
         Raises:
-            ConvergenceError: a state was not found.
+            ConvergenceError: a state was not found, or belongs to another branch.
         """
         last, rise = math.inf, math.inf
         while rise <= last:
             last = rise
-            self.state, rise, _ = at_ratio(self.problem, self.state, LOG_ALPHA, self.state[RATIO] + STEP)
+            rise = self._move(STEP)
 
     def to_smallest_load(self, tolerance: float) -> None:
         """Go to the distance where the smallest rise is 0.
@@ -787,15 +797,33 @@ class SteepPlace:
         from scipy.optimize import brentq
 
         position = float(self.state[len(self.problem.names)])
-        for _ in range(STEPS_BACK):
-            if (rise := self._least_rise(position)) > 0.0:
+        rise = self._least_rise(position)
+        step = -STEP if rise <= 0.0 else STEP
+        for _ in range(STEPS_ALONG):
+            position, last = position + step, rise
+            rise = self._least_rise(position)
+            if (rise <= 0.0) != (last <= 0.0):
                 break
-            position -= STEP
         else:
-            raise ConvergenceError("steepest place", {"logit 2 d": position}, -rise)
-        while self._least_rise(position + STEP) > 0.0:
-            position += STEP
-        self._least_rise(brentq(self._least_rise, position, position + STEP, xtol=tolerance))
+            raise ConvergenceError("steepest place", {"logit 2 d": position}, abs(rise))
+        try:
+            position = brentq(self._least_rise, position - step, position, xtol=tolerance)
+        except ValueError:  # another minimum was met on the way back
+            raise ConvergenceError("steepest place", {"logit 2 d": position}, abs(rise)) from None
+        self._least_rise(position)
+
+    def _move(self, by: float) -> float:
+        """Go on in ln delta/v at one distance. Returns the derivative of ln alpha there.
+
+        Raises:
+            ConvergenceError: the state was not found, or belongs to another branch.
+        """
+        state, rise, _ = at_ratio(self.problem, self.state, LOG_ALPHA, self.state[RATIO] + by)
+        change = float(np.max(np.abs(state - self.state)))
+        if change > JUMP:
+            raise ConvergenceError("steepest place", {"ln delta/v": state[RATIO]}, change)
+        self.state = state
+        return rise
 
     def _rises(self, offsets: Iterable[float]) -> list[float]:
         """Derivatives of ln alpha at differences of ln delta/v, each followed from the one before."""
@@ -815,7 +843,7 @@ class SteepPlace:
             roots = [float(root.real) for root in slope.roots() if root.imag == 0.0]
             lowest = [root for root in roots if abs(root) < STEP and float(bend(root)) > 0.0]
             move = lowest[0] if lowest else -math.copysign(STEP, slope(0.0))
-            self.state, _, _ = at_ratio(self.problem, self.state, LOG_ALPHA, self.state[RATIO] + move)
+            self._move(move)
             if lowest and abs(move) < AROUND[0]:
                 return float(fitted(move))
         raise ConvergenceError("steepest place", {"logit 2 d": position}, math.inf)
