@@ -10,14 +10,13 @@ from localentropy.pipeline.config import resolve
 from tests.pipeline.conftest import Checkout
 
 
-def test_every_committed_table_serves_a_scale() -> None:
+def test_every_committed_table_serves_the_scale_of_its_name() -> None:
     """Without it, another value in the sizes would bring back hours of computing without a word."""
-    files = sorted(COMMITTED.glob("*/*.parquet"))
+    files = sorted(COMMITTED.glob("*/*/*.parquet"))
     assert files
     for file in files:
-        name = file.relative_to(COMMITTED).with_suffix("").as_posix()
-        jobs = [ExperimentJob.from_configuration(resolve(scale), name) for scale in ("default", "paper")]
-        assert any(job.committed for job in jobs), name
+        job = ExperimentJob.from_configuration(resolve(file.stem), file.parent.relative_to(COMMITTED).as_posix())
+        assert job.committed is not None and job.committed[0] == file
 
 
 def taken(toys: Checkout, folder: str) -> dict[str, str]:
@@ -30,10 +29,10 @@ def test_a_committed_table_serves_the_parameters_that_it_was_made_from(toys: Che
     first = toys.snakemake("figure91", "--config", "scale=paper")
     assert first.status == 0, first.output
     assert taken(toys, "paper") == {}
-    committed = toys.folder / "data/paper_scale/overparam"
+    committed = toys.folder / "data/tables/overparam/toy_a"
     committed.mkdir(parents=True)
     for suffix in (".parquet", ".json"):
-        shutil.copy(toys.table("toy_a").with_suffix(suffix), (committed / "toy_a").with_suffix(suffix))
+        shutil.copy(toys.table("toy_a").with_suffix(suffix), (committed / "paper").with_suffix(suffix))
     drawn = toys.contents("figures/paper/overparam/*.csv")
     for name in ("results", "figures"):
         shutil.rmtree(toys.folder / name)
@@ -44,7 +43,7 @@ def test_a_committed_table_serves_the_parameters_that_it_was_made_from(toys: Che
     assert run.did == {"drawing figure91"}, run.output
     assert toys.contents("figures/paper/overparam/*.csv") == drawn
     ((name, value),) = taken(toys, "paper").items()
-    assert name == "not computed here but taken from data/paper_scale"
+    assert name == "not computed here but taken from data/tables"
     assert value.startswith("overparam/toy_a (made on 20")
     assert toys.snakemake("figure91", "--config", "scale=paper").did == set()
     assert toys.python("verify", "--scale", "paper").status == 0
@@ -55,14 +54,14 @@ def test_a_committed_table_serves_the_parameters_that_it_was_made_from(toys: Che
     assert taken(toys, "paper-other") == {}
 
     # A damaged table is named in one line and not used: the figure is made from what is computed.
-    whole = (committed / "toy_a.parquet").read_bytes()
-    (committed / "toy_a.parquet").write_bytes(whole[:-20])
+    whole = (committed / "paper.parquet").read_bytes()
+    (committed / "paper.parquet").write_bytes(whole[:-20])
     run = toys.snakemake("figure91", "--config", "scale=paper")
-    assert "toy_a.parquet: not a readable result table" in run.output
+    assert "paper.parquet: not a readable result table" in run.output
     assert len(run.did) == 4, run.output
     assert taken(toys, "paper") == {}
 
     # A whole one can be left aside, too.
-    (committed / "toy_a.parquet").write_bytes(whole)
+    (committed / "paper.parquet").write_bytes(whole)
     assert toys.snakemake("figure91", "--config", "scale=paper", "data.committed=false").did == set()
     assert taken(toys, "paper-data.committed=false") == {}

@@ -177,13 +177,13 @@ def test_the_steps_run_without_snakemake_and_refuse_missing_and_stale_tables(sum
 
 def test_committed_tables_serve_the_parameters_of_the_tables_behind_them(sums: Checkout) -> None:
     assert sums.snakemake("figure94", "--config", "scale=paper").status == 0
-    committed, results = (sums.folder / part / "overparam" for part in ("data/paper_scale", "results"))
-    committed.mkdir(parents=True)
+    committed, results = (sums.folder / part / "overparam" for part in ("data/tables", "results"))
     tables = {name: sums.table(name) for name in ("toy_a", "toy_total")}
 
     def commit(name: str) -> None:
+        (committed / name).mkdir(parents=True)
         for suffix in (".parquet", ".json"):
-            shutil.copy(tables[name].with_suffix(suffix), (committed / name).with_suffix(suffix))
+            shutil.copy(tables[name].with_suffix(suffix), (committed / name / "paper").with_suffix(suffix))
 
     # The first one alone, whose code was edited since: what is made from it is computed from the committed table.
     commit("toy_a")
@@ -198,7 +198,7 @@ def test_committed_tables_serve_the_parameters_of_the_tables_behind_them(sums: C
     assert sums.snakemake("figure94", "--config", "scale=paper").did == set()
 
     # The last one alone serves too, unless a parameter of the first one changes.
-    (committed / "toy_a.parquet").unlink()
+    shutil.rmtree(committed / "toy_a")
     tables["toy_total"] = before / tables["toy_total"].relative_to(results)
     commit("toy_total")
     shutil.rmtree(sums.folder / "results")

@@ -41,7 +41,7 @@ def test_the_pages_hold_what_the_jobs_took(made: Checkout) -> None:
         r"parts +\d+, [\d.]+ s of CPU in all, the longest [\d.]+ s", made.python("show", str(table)).output
     )
 
-    committed = made.folder / "data/paper_scale/overparam/toy_a.parquet"
+    committed = made.folder / "data/tables/overparam/toy_a/default.parquet"
     committed.parent.mkdir(parents=True)
     for suffix in (".parquet", ".json"):
         shutil.copy(table.with_suffix(suffix), committed.with_suffix(suffix))

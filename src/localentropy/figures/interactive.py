@@ -82,7 +82,7 @@ WORDS = {
 WORD = re.compile(rf"\b({'|'.join(WORDS)})\b")
 KEY = re.compile(r"(?<=[a-z0-9])_(?=[a-z0-9])", re.ASCII)
 """Between the words of a key, and not in a symbol such as α_U."""
-SUBSCRIPT = re.compile(r"(?<=[α-ω])('?)_(\w+)")
+SUBSCRIPT = re.compile(r"(?<=[α-ω])('?)_([^\W_]+)")
 """That of such a symbol."""
 EXPONENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e\+?(-?)0*(\d+)\b")
 """A number that Python writes with a power of ten."""
@@ -247,7 +247,7 @@ def _names(data: pd.DataFrame, panel: Mapping[str, Any], panels: Sequence[Mappin
             continue
         series = _kind(mark, data)[0]
         rivals = [other for other in unnamed if _kind(other, data)[0] == series and _look(other) != _look(mark)]
-        words = SUBSCRIPT.sub(r"\1<sub>\2</sub>", _powers(html.escape(_column(series), quote=False)))
+        words = _symbols(_column(series))
         difference = _difference(data, mark, [mark, *rivals], panels)
         parts = [*words.split(", "), *filter(None, [difference])]
         names.append(", ".join(part for at, part in enumerate(parts) if not _is_said(part, parts[at + 1 :])))
@@ -484,7 +484,7 @@ def _legend(traces: list[dict[str, Any]]) -> int:
 
 def _words(axes: _Axes, row: Mapping[Any, Any], name: str) -> str:
     """What a point says: its series, x, y with its error, and the parameters."""
-    series = _powers(html.escape(str(row["series"]), quote=False))
+    series = _symbols(str(row["series"]))
     lines = [f"<b>{name}</b>"] * bool(name) + [series] * (series != name)
     if pd.notna(row["x"]):
         lines.append(f"{axes.titles['x']}: {_number(row['x'])}")
@@ -494,6 +494,11 @@ def _words(axes: _Axes, row: Mapping[Any, Any], name: str) -> str:
         if column not in SHARED and pd.notna(value):
             lines.append(f"{_column(column)}: {_number(value)}")
     return "<br>".join(lines)
+
+
+def _symbols(words: str) -> str:
+    """HTML of the name of a series, with powers of ten and subscripts of symbols."""
+    return SUBSCRIPT.sub(r"\1<sub>\2</sub>", _powers(html.escape(words, quote=False)))
 
 
 def _column(name: str) -> str:

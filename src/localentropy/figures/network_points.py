@@ -209,11 +209,12 @@ def label_panels(
     kinds = [name for name in ("trace", "largest eigenvalue") if name in set(data["series"])]
     axes[3].legend([Line2D([], [], **(black | SERIES[name])) for name in kinds], kinds, loc=places[3])
     widths = data[data["panel"] == "c"].groupby("series", sort=False).apply(_widths, by, looks, include_groups=False)
-    axes[2].legend(
-        [Line2D([], [], **(black | SERIES[str(series)])) for series in widths.index],
-        [f"{width}{values}" for values in widths],
-        loc=places[2],
-    )
+    if len(widths):  # there are solutions
+        axes[2].legend(
+            [Line2D([], [], **(black | SERIES[str(series)])) for series in widths.index],
+            [f"{width}{values}" for values in widths],
+            loc=places[2],
+        )
 
 
 def distance_axis(axis: Panel, label: str = "distance per unit") -> None:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RESULTS, PREPARED = Path("results"), Path("data/prepared")
-COMMITTED = ROOT / "data/paper_scale"
+COMMITTED = ROOT / "data/tables"
 PREPARE = "localentropy.data.prepare"
 ADDRESS = 16
 """How many digits of an origin are in the name of a file."""
@@ -357,11 +357,12 @@ class ExperimentJob(TableReader):
         """
         if not self.takes_committed:
             return None
-        file = COMMITTED / f"{self.name}.parquet"
-        stamp, wanted = _committed_stamp(file), self.ahead
-        if stamp is None or (stamp.name, stamp.parameter_hash) != (wanted.name, wanted.parameter_hash):
-            return None
-        return file, stamp
+        wanted = self.ahead
+        for file in sorted((COMMITTED / self.name).glob("*.parquet")):
+            stamp = _committed_stamp(file)
+            if stamp is not None and (stamp.name, stamp.parameter_hash) == (wanted.name, wanted.parameter_hash):
+                return file, stamp
+        return None
 
     @property
     def source(self) -> tuple[Path, artifacts.Stamp]:
@@ -515,8 +516,6 @@ def read_checked(file: Path, origin: str) -> artifacts.Table:
 @functools.cache
 def _committed_stamp(file: Path) -> artifacts.Stamp | None:
     """Stamp of a committed table. A damaged one is not used, and named on standard error."""
-    if not file.exists():
-        return None
     try:
         return artifacts.read_table(file).stamp
     except ArtifactError as error:

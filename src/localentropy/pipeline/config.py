@@ -77,7 +77,7 @@ class DataSettings(BaseModel):
         description="an archive (`make archive`): a run takes the tables that it has in place of computing them"
     )
     committed: bool = Field(
-        description="whether tables that come with the repository (`data/paper_scale`) are used, not computed"
+        description="whether tables that come with the repository (`data/tables`) are used, not computed"
     )
 
     @model_validator(mode="after")

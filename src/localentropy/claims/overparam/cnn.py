@@ -235,9 +235,9 @@ def distance_from_start_remains(cnn: pd.DataFrame) -> Finding:
     The distance is that of whole networks whose weights have norm 1, √(2 (1 − overlap)). In lazy training it falls like
     k^(−1/2). So a + b k^(−1/2) is fitted to it, on the upper half of the widths, and the limit a must be positive. The
     claim fails if a is less than the part `GONE` of the distance at the largest k; in between it is open. Where the
-    distance falls, it is also open unless a power of k, whose limit is zero, fits clearly worse. Against this sentence
-    the claim failed where the power fitted clearly better. That was seen, and mended, when SGD's distances of 10 000
-    images were so.
+    distance falls, it is also open unless a power of k, whose limit is zero, fits clearly worse. Before, the claim
+    failed where the power fitted clearly better, against this sentence. We saw this when SGD's distances of 10 000
+    images were so, and changed it. O47 says that there is a plateau, so there a better power is against the claim.
     """
     whole = cnn[(cnn["quantity"] == "overlap_start") & cnn["layer"].isna()]
     require(len(whole), "no overlaps of whole networks with the initial weights")

@@ -64,9 +64,9 @@ def thresholds_and_plateaus_differ(mlp: pd.DataFrame) -> Finding:
     The errors of both starts fall as long as the width grows, in the end like 1/width (Geiger et al. 2020). So their
     difference is judged at the largest width and by the limit a of a fit a + b / width, on the upper half of the
     widths. This replaces a rule that left the claim open while an error falls, and was chosen after two runs were
-    seen. Where the difference falls, a power of the width, whose limit is zero, must fit clearly worse, as for
-    convolutional networks; and there must be a difference at each width. Where no difference is seen, the claim fails
-    if a clear one would be: a threshold at the next width, or an error or a limit larger by the part `CLEAR` of it.
+    seen. Where the difference falls, a power of the width, whose limit is zero, must fit clearly worse; and there must
+    be a difference at each width. Where no difference is seen, the claim fails if a clear one would be: a threshold at
+    the next width, or an error or a limit larger by the part `CLEAR` of it.
     """
     solved = _solved(mlp)
     # k of n networks solved from either start, by width.
