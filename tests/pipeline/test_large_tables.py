@@ -1,4 +1,4 @@
-"""Tables of the paper's scale that come with the repository: used where they match, named among the settings."""
+"""Large tables that come with the repository: used where they match, named among the settings."""
 
 from __future__ import annotations
 
