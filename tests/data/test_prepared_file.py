@@ -53,7 +53,7 @@ def test_completeness():
 
 
 def test_too_few_examples(refused):
-    with refused("cifar10", "found 6 training", "expected 7", "data.source: mirror or download"):
+    with refused("cifar10", "found 6 training", "expected 7", "data.source=mirror or download"):
         example("cifar10").require(train=7)
     with refused("found 677 test examples in this set", "expected 678; ask for fewer"):
         example("dress_coat", 3927, 677).require(test=678)

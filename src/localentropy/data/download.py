@@ -52,7 +52,7 @@ def download(raw: RawFile, folder: Path, attempts: int = 3, delay: float = 2.0) 
                 break
     raise DataError(
         f"{target}: cannot be downloaded: {reason}; "
-        "check the network, or set data.source: mirror (a directory with the file) or embedded"
+        "check the network, or set data.source=mirror (a directory with the file) or embedded"
     )
 
 

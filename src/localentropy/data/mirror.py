@@ -138,7 +138,7 @@ def _require_folder(mirror: Path) -> None:
     siblings = [path.name for path in beside if path.name != mirror.name]
     raise DataError(
         f"data.mirror: {mirror} {what}, expected a directory with the raw files;"
-        f"{_nearest(mirror.name, siblings)} set data.mirror, or data.source: embedded"
+        f"{_nearest(mirror.name, siblings)} set data.mirror, or data.source=embedded"
     )
 
 
@@ -148,7 +148,7 @@ def _not_found(file: str, folders: Sequence[_Folder], mirror: Path) -> DataError
     more = f" and {len(folders) - MOST_NAMED} more" if len(folders) > MOST_NAMED else ""
     return DataError(
         f"data.mirror: {mirror} lacks {file} (searched {searched}{more});"
-        f"{_nearest(file, present)} add the official file, or set data.source: download or embedded"
+        f"{_nearest(file, present)} add the official file, or set data.source=download or embedded"
     )
 
 

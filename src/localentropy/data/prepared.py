@@ -122,7 +122,7 @@ class Dataset:
             if have < want:
                 which = "set" if self.is_complete else "part"
                 advice = "ask for fewer" + (
-                    "" if self.is_complete else ", or prepare the whole set with data.source: mirror or download"
+                    "" if self.is_complete else ", or prepare the whole set with data.source=mirror or download"
                 )
                 raise DataError(
                     f"{self.name}: found {have} {split} examples in this {which}, expected {want}; {advice}"

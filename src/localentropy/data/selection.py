@@ -86,7 +86,7 @@ def class_balanced(
         if len(members) < per_class:
             raise DataError(
                 f"class {label}: found {len(members)} images, expected at least {per_class}; "
-                "take fewer per class, or the whole dataset (data.source: mirror or download)"
+                "take fewer per class, or the whole dataset (data.source=mirror or download)"
             )
         chosen.append(members[np.argsort(keys[members], kind="stable")[:per_class]])
     return np.sort(np.concatenate(chosen))
