@@ -162,7 +162,7 @@ def test_a_set_of_fewer_images_is_refused_in_one_line(covariance: pd.DataFrame, 
     many = covariance.copy()
     many.attrs["parameters"] = asked
     for program, values in ((feature_covariance, asked), (ridge_learning_curves, RUNS)):
-        with pytest.raises(DataError, match=r"mnist: found 100 training .* mirror or download") as caught:
+        with pytest.raises(DataError, match=r"mnist: found 100 training .* data\.source=mirror or download") as caught:
             table(program, values, data, real_covariance=many)
         assert "\n" not in str(caught.value)
 
