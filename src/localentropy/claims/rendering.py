@@ -30,6 +30,8 @@ _STYLES: list[Any] = [
     {"selector": "th", "props": "border-bottom: 2px solid black"},
     {"selector": "td", "props": "border-bottom: 1px solid #ddd"},
 ]
+MOST_DIGITS = 8
+"""Digits behind the point beyond which a number is written with a power of ten."""
 SHOWN = {
     "verdict": "verdict",
     "id": "id",
@@ -222,15 +224,20 @@ def _number(value: float, error: float) -> str:
     if math.isnan(value):
         return ""
     if not error > 0:
-        return f"{value:.4g}"
+        return f"{value + 0.0:.4g}"  # a zero without a sign
     digits = max(0, 1 - math.floor(math.log10(error)))
+    if digits > MOST_DIGITS:
+        return f"{value:.1e} ± {error:.1e}"
     return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
 def _held(value: float, error: float, bound: str, lower: float, upper: float, verdict: Verdict) -> str:
     """The verdict on a condition, what it asks for, and by how much the value meets or misses the nearer limit."""
     inside = min(value - lower, upper - value)
-    errors = f" ({abs(inside) / error:.1f} SE)" if error > 0 else ""
+    errors = ""
+    if error > 0:
+        many = abs(inside) / error
+        errors = f" ({many:.1f} SE)" if many < 1000.0 else " (more than 1000 SE)"
     side = f"limit {'met' if inside > 0 else 'missed'} by {abs(inside):.2g}{errors}" if math.isfinite(inside) else ""
     if inside == 0:
         side = "exactly at the limit" + ", which is allowed" * (verdict is Verdict.REPRODUCED)

@@ -33,5 +33,5 @@ def frozen_ends(curves: pd.DataFrame, keys: list[str], name: Callable[..., str])
     ends = ", ".join(
         f"{d:.2g} ({name(*key)})" for key, d in zip(largest.index.to_frame().to_numpy(), largest, strict=True)
     )
-    why = "the replica-symmetric solution freezes at small negative entropies"
-    return {"ends of curves": f"above d = {ends}; {why}"} if ends else {}
+    why = "next to the reference the replica-symmetric solution freezes, at small negative entropies"
+    return {"ends of curves": f"cut at d = {ends}; {why}"} if ends else {}

@@ -111,7 +111,7 @@ def least_action_is_almost_as_high(capacities: pd.DataFrame) -> Finding:
     return all_of(
         *(
             at_least(
-                f"largest α up to which {LEAST_ACTION_NAMES[name]}, solves half of the runs, over that of fBP",
+                f"largest α up to which half of the runs are solved by {LEAST_ACTION_NAMES[name]}, over that of fBP",
                 ratio,
                 ALMOST,
             ).open_if(max(ratios.values()) >= ALMOST)
@@ -189,7 +189,7 @@ def _epochs(
         scores.append(welch(ours, text))
         of_one_set.append(welch(ours, text._replace(error=math.hypot(text.error, epochs.std()), samples=len(epochs))))
         told = f"{COMMITTEE_NAMES[name]} {ours.value:.0f} ± {epochs.std():.0f} ({len(epochs)} runs)"
-        words.append(f"{told}, {scores[-1]:+.1f} SE from {mean} ± {deviation}")
+        words.append(f"{told} for {mean} ± {deviation}, normal score {scores[-1]:+.1f}")
     what = "difference of mean epochs from the printed ones"
     explained = perhaps_one_set and largest_of(what, of_one_set).holds
     return all_of(largest_of(what, scores).open_if(explained), *conditions, detail="; ".join(words))

@@ -84,7 +84,7 @@ def _settings(table: pd.DataFrame, scale: str) -> dict[str, str]:
         "overlap with the solution in each unit",
         "model": f"tree committee of K = {table['units'].iloc[0]} units, N = {table['N'].iloc[0]} weights, "
         f"P = {table['P'].iloc[0]} random patterns",
-        "points": "mean and standard error over training sets, the same for all algorithms; in (c) over two or more",
+        "points": "mean and standard error over the training sets that an algorithm solves; in (c) over two or more that both solve",
         "solved": counts(table),
         "axis of (c)": f"linear between −{LINEAR:g} and {LINEAR:g}",
         "convergence": not_converged(table, "Message passing"),
