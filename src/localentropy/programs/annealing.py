@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from localentropy import quantities, seeds
 from localentropy.programs.parts.parameters import (
@@ -38,6 +38,7 @@ from localentropy.programs.parts.parameters import (
     Increasing,
     LoadOfRuns,
     OddSize,
+    Section,
     Task,
     bounds,
     given,
@@ -60,10 +61,8 @@ COLUMNS = {
 }
 
 
-class Energy(BaseModel):
+class Energy(Section):
     """An energy, with its runs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     energy: Literal["errors", "linear", "cross_entropy"] = Field(description="what is annealed (docs/solvers)")
     gammas: Increasing[Annotated[float, bounds(quantities.GAMMA_OF_ENERGY)]] | None = Field(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from localentropy import quantities
 from localentropy.programs.parts.parameters import (
@@ -17,6 +17,7 @@ from localentropy.programs.parts.parameters import (
     Ends,
     ExperimentParameters,
     LoadOfMinimizers,
+    Section,
     Sharpness,
     Task,
     given,
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Family(BaseModel):
+class Family(Section):
     """Curves at one load."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     alpha: LoadOfMinimizers = Field(description="patterns per weight, α = P/N (T)")
     gammas: tuple[Sharpness | Literal["inf"], ...] = Field(

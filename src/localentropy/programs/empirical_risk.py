@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from localentropy import quantities
-from localentropy.programs.parts.parameters import Context, Ends, ExperimentParameters, Increasing, Task, bounds, given
+from localentropy.programs.parts.parameters import (
+    Context,
+    Ends,
+    ExperimentParameters,
+    Increasing,
+    Section,
+    Task,
+    bounds,
+    given,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,28 +31,22 @@ Samples = Annotated[float, bounds(quantities.SAMPLES)]
 """α, samples per weight."""
 
 
-class IndependentInputs(BaseModel):
+class IndependentInputs(Section):
     """The teacher's inputs, independent Gaussians."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["independent"] = Field(description="the teacher's own inputs, or random features of them")
 
 
-class RandomFeatures(BaseModel):
+class RandomFeatures(Section):
     """Random features f(F^T c / sqrt(d)) of the teacher's inputs c."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     kind: Literal["random_features"] = Field(description="the teacher's own inputs, or random features of them")
     inputs_per_feature: float = given(quantities.INPUTS_PER_FEATURE, "inputs of the teacher per feature, d/p (T)")
     activation: Literal["erf", "sign", "tanh", "identity"] = Field(description="nonlinearity f of the features (T)")
 
 
-class Student(BaseModel):
+class Student(Section):
     """A loss and its regularization."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     loss: Literal["square", "logistic", "hinge", "huber"] = Field(
         description="(y - x)²/2, ln(1 + exp(-yx)), max(0, 1 - yx), or Huber's loss"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import quantities
 from localentropy.programs.parts.ensembles import EnsembleParameters, RandomFeatures, RandomPatterns
@@ -18,6 +18,7 @@ from localentropy.programs.parts.parameters import (
     Load,
     Margin,
     Overparameterization,
+    Section,
     Task,
     given,
 )
@@ -35,10 +36,8 @@ OfThreshold = Annotated[str, Field(pattern=r"^([01]?\.\d+ )?LE$", examples=["LE"
 """`LE`, the local-entropy threshold, 1/α_LE or α_LE, or a multiple of it: `0.995 LE`."""
 
 
-class Family(BaseModel):
+class Family(Section):
     """Curves of one name."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     margins_ref: tuple[Margin | OfLargest, ...] = Field(
         min_length=1,

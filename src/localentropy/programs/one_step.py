@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import quantities
 from localentropy.programs.parts.ensembles import Perceptron, TreeCommittee
@@ -18,6 +18,7 @@ from localentropy.programs.parts.parameters import (
     ExperimentParameters,
     Load,
     Margin,
+    Section,
     Task,
     bounds,
     given,
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Family(BaseModel):
+class Family(Section):
     """Curves of one name."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     alphas: tuple[Load, ...] = Field(min_length=1, description="patterns per weight, α = P/N (C)")
     margins_ref: tuple[Margin | Literal["max"], ...] = Field(

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import quantities, seeds
 from localentropy.programs.parts.parameters import (
@@ -28,6 +28,7 @@ from localentropy.programs.parts.parameters import (
     ExperimentParameters,
     Increasing,
     LoadOfRuns,
+    Section,
     Task,
     given,
     number_of_samples,
@@ -38,10 +39,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Grid(BaseModel):
+class Grid(Section):
     """Runs of one kind of student at one number of inputs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     student: Literal["plain", "wide"] = Field(description="one unit on a sphere, or d free units (T)")
     d: int = given(quantities.SIZE.within(low=2), "inputs (C)")

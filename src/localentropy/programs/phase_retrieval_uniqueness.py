@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import quantities, seeds
 from localentropy.programs.parts.parameters import (
@@ -24,6 +24,7 @@ from localentropy.programs.parts.parameters import (
     ExperimentParameters,
     Increasing,
     LoadOfRuns,
+    Section,
     Task,
     given,
     number_of_samples,
@@ -34,10 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Grid(BaseModel):
+class Grid(Section):
     """Training sets of one number of inputs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     d: int = given(quantities.SIZE.within(low=2), "inputs (C)")
     alphas: Increasing[LoadOfRuns] = Field(description="training inputs per weight of the teacher, α = n/d (C)")

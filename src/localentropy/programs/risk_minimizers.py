@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from localentropy import quantities
 from localentropy.programs.parts.parameters import (
@@ -21,6 +21,7 @@ from localentropy.programs.parts.parameters import (
     ExperimentParameters,
     Increasing,
     LoadOfRuns,
+    Section,
     TableOf,
     Task,
     given,
@@ -36,10 +37,8 @@ SAME_LOAD = 1e-9
 """Relative difference up to which two loads are the same."""
 
 
-class Size(BaseModel):
+class Size(Section):
     """Training sets of one size of the teacher."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     d: int = given(quantities.SIZE.within(low=2), "inputs of the teacher")
     samples: int = given(quantities.RUNS.within(low=2), "training sets at each load")

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
-    ConfigDict,
     Discriminator,
     Field,
     Tag,
@@ -22,7 +20,15 @@ from pydantic import (
 
 from localentropy import quantities
 from localentropy.programs.parts.ensembles import BEYOND, Perceptron, RandomFeatures, TeacherStudent, TreeCommittee
-from localentropy.programs.parts.parameters import SIZE, Context, ExperimentParameters, Task, bounds, increasing
+from localentropy.programs.parts.parameters import (
+    SIZE,
+    Context,
+    ExperimentParameters,
+    Section,
+    Task,
+    bounds,
+    increasing,
+)
 from localentropy.quantities import Quantity
 
 if TYPE_CHECKING:
@@ -113,10 +119,8 @@ NUMBERED = (quantities.GAMMA, quantities.MARGIN_OF_RUNS, quantities.ALPHA_T, qua
 """Arguments that are numbers. Words vary before them. They vary in this order, the last fastest, lists before lines."""
 
 
-class _Values(BaseModel):
+class _Values(Section):
     """A mapping of which only the keys that were given are kept."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @model_serializer(mode="wrap")
     def _given(self, serialize: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:

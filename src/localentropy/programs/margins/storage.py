@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import quantities, seeds
 from localentropy.programs.parts.parameters import (
@@ -25,6 +25,7 @@ from localentropy.programs.parts.parameters import (
     LoadOfRuns,
     Margin,
     OddSize,
+    Section,
     Task,
     given,
     require_no_repetition,
@@ -36,10 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Grid(BaseModel):
+class Grid(Section):
     """Instances of one number of weights."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     N: OddSize = Field(description="weights (C)")
     alphas: Increasing[LoadOfRuns] = Field(description="patterns per weight, α = P/N (C)")

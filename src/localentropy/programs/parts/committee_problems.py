@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import quantities, seeds
 from localentropy.programs.parts.parameters import (
@@ -17,6 +17,7 @@ from localentropy.programs.parts.parameters import (
     Increasing,
     LoadOfRuns,
     OddUnits,
+    Section,
     TableOf,
     given,
     require_distinct_sizes,
@@ -55,10 +56,8 @@ def check_algorithms(parameters: OfAlgorithms, sources: Mapping[str, Any]) -> No
     require_runs(parameters.solutions, made, parameters.samples, {"algorithms": parameters.algorithms})
 
 
-class Problem(BaseModel):
+class Problem(Section):
     """The training sets of one machine."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     units: OddUnits = Field(description="hidden units K")
 
@@ -78,7 +77,7 @@ class Problem(BaseModel):
         raise NotImplementedError
 
 
-class StoredPatterns(BaseModel):
+class StoredPatterns(Section):
     """Sizes of independent random patterns with random labels."""
 
     units: OddUnits = Field(description="hidden units K")

@@ -5,17 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import quantities
-from localentropy.programs.parts.parameters import given
+from localentropy.programs.parts.parameters import Section, given
 
 if TYPE_CHECKING:
     from localentropy.instances.committee import Committee
     from localentropy.solvers.solution import Solution
 
 
-class FocusingOptions(BaseModel):
+class FocusingOptions(Section):
     """Options of focusing belief propagation."""
 
     coupling_start: float = given(quantities.COUPLING_START, "first coupling λ (T)")
@@ -38,7 +38,7 @@ class FocusingOptions(BaseModel):
         return self
 
 
-class DescentOptions(BaseModel):
+class DescentOptions(Section):
     """Options of stochastic gradient descent."""
 
     learning_rate: float = given(quantities.LEARNING_RATE, "step size η, of the gradient summed over a mini-batch (C)")
@@ -50,10 +50,8 @@ class DescentOptions(BaseModel):
     epochs: int = given(quantities.EPOCHS, "most epochs (C)")
 
 
-class Solver(BaseModel):
+class Solver(Section):
     """A solver and its options."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     solver: str = Field(description="the algorithm (docs/solvers/committee.md)")
 

@@ -6,18 +6,16 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from localentropy.programs.parts.parameters import ExperimentParameters
+from localentropy.programs.parts.parameters import ExperimentParameters, Section
 
 BEYOND = 1.0 + 1e-9
 """A line that begins or ends at a capacity keeps this factor from it: the capacity has the rounding of its root."""
 
 
-class Ensemble(BaseModel):
+class Ensemble(Section):
     """A model, and its arguments besides control parameters and margins."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str = Field(description="the model, a module of localentropy.theory")
 

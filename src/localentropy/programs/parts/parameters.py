@@ -76,10 +76,14 @@ def _limits(quantity: Quantity) -> dict[str, Any]:
     return {lower: quantity.low, upper: quantity.high}
 
 
-class ExperimentParameters(BaseModel):
-    """Base of every program's parameters: immutable, without unknown keys."""
+class Section(BaseModel):
+    """A part of the configuration: immutable, without unknown keys, with finite numbers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class ExperimentParameters(Section):
+    """Base of every program's parameters."""
 
     DATASETS: ClassVar[tuple[str, ...]] = ()
     """Names of the prepared datasets that the program reads."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import quantities
 from localentropy.errors import DomainError
@@ -16,16 +16,15 @@ from localentropy.programs.parts.parameters import (
     LoadOfRuns,
     Margin,
     OverparameterizationOfRuns,
+    Section,
     Task,
     given,
     require_no_repetition,
 )
 
 
-class SizeGrid(BaseModel):
+class SizeGrid(Section):
     """Instances of one latent dimension."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     D: int = given(quantities.SIZE.within(low=3), "latent dimension")
     inv_alphas: Increasing[OverparameterizationOfRuns] = Field(description="N/P, with N the nearest odd number")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from localentropy import quantities, seeds
 from localentropy.programs.parts.parameters import (
@@ -24,6 +24,7 @@ from localentropy.programs.parts.parameters import (
     ExperimentParameters,
     Increasing,
     Overlap,
+    Section,
     Task,
     given,
     number_of_samples,
@@ -37,10 +38,8 @@ UNITS = 3
 """Units of the machine: the number whose theory is computed."""
 
 
-class Grid(BaseModel):
+class Grid(Section):
     """Overlaps at one size. Small machines have measurable fractions farther away."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     inputs: int = given(quantities.SIZE.within(low=2, high=10_000), "weights of each of the three units, N/3 (C)")
     overlaps: Increasing[Overlap] = Field(description="overlaps q₁ of two random weights (C)")
