@@ -42,3 +42,8 @@ class ConvergenceError(LocalEntropyError, ArithmeticError):
         super().__init__(f"{what} did not converge at {where} (residual {residual:.3g})")
         self.point = dict(point)
         self.residual = residual
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of another library's message; the error's name if it has none."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

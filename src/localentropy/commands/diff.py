@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from localentropy.errors import DataError
+from localentropy.errors import DataError, first_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,7 +104,7 @@ def read_figure(name: str, content: bytes) -> pd.DataFrame:
     try:
         rows = pd.read_csv(io.BytesIO(content), dtype={"panel": str, "series": str})
     except (ValueError, pd.errors.ParserError) as error:
-        raise DataError(f"{name}.csv: not readable ({str(error).splitlines()[0]})") from None
+        raise DataError(f"{name}.csv: not readable ({first_line(error)})") from None
     missing = {"panel", "series", "x", "y", "y_err"} - set(rows.columns)
     if missing:
         raise DataError(f"{name}.csv: no column {', '.join(sorted(missing))}")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from localentropy.data.cifar_pickle import records_of_pickle
 from localentropy.data.registry import RawFile, no_data, verify
-from localentropy.errors import DataError
+from localentropy.errors import DataError, first_line
 
 RECORD = 1 + 3 * 32 * 32  # one label byte, then 1024 red, 1024 green, 1024 blue, row-major
 CLASSES = 10
@@ -91,8 +91,7 @@ def read_archive(path: Path, members: Sequence[RawFile]) -> dict[str, bytes]:
                     raise DataError(f"{path}: {what} member {member.name!r}; {ADVICE}")
                 found[wanted[name].file] = _checked_content(path, archive, member, wanted[name])
     except (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise DataError(f"{path}: not a readable tar archive, or truncated ({reason}); {ADVICE}") from error
+        raise DataError(f"{path}: not a readable tar archive, or truncated ({first_line(error)}); {ADVICE}") from error
     missing = [raw.file for raw in members if raw.file not in found]
     if missing:
         raise DataError(f"{path}: the archive lacks {', '.join(missing)}; {ADVICE}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from localentropy.data.registry import RawFile, mismatch
-from localentropy.errors import DataError
+from localentropy.errors import DataError, first_line
 
 if TYPE_CHECKING:
     import requests
@@ -106,7 +106,7 @@ def _explain(error: requests.exceptions.RequestException, raw: RawFile) -> tuple
         return f"the connection closed before all {raw.bytes} bytes came", False
     if isinstance(error, ConnectionError):
         return "no connection", False
-    return (str(error).splitlines() or [type(error).__name__])[0], False
+    return first_line(error), False
 
 
 class _Progress:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from localentropy.data.registry import RawFile, mismatch, no_data
-from localentropy.errors import DataError
+from localentropy.errors import DataError, first_line
 
 ADVICE = "fetch the official file again"
 UNSIGNED_BYTE = 0x08
@@ -110,10 +110,8 @@ def npz_contents(path: Path, members: Sequence[RawFile]) -> dict[str, bytes]:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {raw.file: stored[KERAS[raw.file[: raw.file.index("-idx")]]] for raw in members}
     except (OSError, ValueError, EOFError, KeyError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise DataError(
-            f"{path}: truncated, or no npz file with {', '.join(KERAS.values())} ({reason}); {ADVICE}"
-        ) from error
+        names = ", ".join(KERAS.values())
+        raise DataError(f"{path}: truncated, or no npz file with {names} ({first_line(error)}); {ADVICE}") from error
     return {raw.file: _official_array(arrays[raw.file], raw, path) for raw in members}
 
 

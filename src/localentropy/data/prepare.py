@@ -99,13 +99,6 @@ def _dress_coat(name: str, raw: RawImages) -> Dataset:
     return Dataset(name, train, Split(pixels, labels, indices.astype(np.int32)))
 
 
-RAW_DATASETS = {
-    "mnist": "mnist",
-    "fashion_mnist": "fashion_mnist",
-    "cifar10": "cifar10",
-    "mnist_parity": "mnist",
-    "dress_coat": "fashion_mnist",
-}
 BUILDERS: dict[str, Callable[[str, RawImages], Dataset]] = {
     "mnist": _images,
     "fashion_mnist": _images,
@@ -113,6 +106,8 @@ BUILDERS: dict[str, Callable[[str, RawImages], Dataset]] = {
     "mnist_parity": _mnist_parity,
     "dress_coat": _dress_coat,
 }
+RAW_DATASETS = {name: name for name in BUILDERS} | {"mnist_parity": "mnist", "dress_coat": "fashion_mnist"}
+"""Prepared set → the raw one from which it is made."""
 
 
 def _indices(count: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from localentropy.atomic import file_hash, replacing
 from localentropy.data.registry import is_special
-from localentropy.errors import ArtifactError
+from localentropy.errors import ArtifactError, first_line
 from localentropy.pipeline import provenance
 from localentropy.pipeline.machine import refusals
 
@@ -160,7 +160,7 @@ def read_table(file: Path) -> Table:
     except FileNotFoundError:
         raise ArtifactError(f"{file}: no such table") from None
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
-        raise ArtifactError(f"{file}: not a readable result table ({_first_line(error)})") from None
+        raise ArtifactError(f"{file}: not a readable result table ({first_line(error)})") from None
     if layout != _layout(table) or stamp.parameter_hash != hashed:
         raise ArtifactError(f"{file}: its content does not match its own checksum")
     read_circumstances(file)
@@ -351,7 +351,7 @@ def _named(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise ArtifactError(f"{file}: cannot be written ({error.strerror or _first_line(error)})") from None
+        raise ArtifactError(f"{file}: cannot be written ({error.strerror or first_line(error)})") from None
 
 
 def _refuse_special(file: Path) -> None:
@@ -362,8 +362,3 @@ def _refuse_special(file: Path) -> None:
 def _layout(table: pa.Table) -> dict[str, Any]:
     """The number of rows, and the columns' names and types. No checksum of a page covers these."""
     return {"rows": table.num_rows, "columns": [[field.name, str(field.type)] for field in table.schema]}
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -90,6 +91,12 @@ class FocusingRecord:
     residual: np.ndarray
     damping: np.ndarray
     overlap: np.ndarray
+
+    @classmethod
+    def of(cls, steps: Sequence[Sequence[float]]) -> Self:
+        """The record of steps that have these seven numbers each. A run that starts without errors makes none."""
+        coupling, replicas, iterations, *others = np.array(steps, dtype=np.float64).reshape(-1, 7).T
+        return cls(coupling, replicas, iterations.astype(np.int64), *others)
 
 
 def check_instance(instance: object) -> None:

@@ -6,7 +6,6 @@ the centre, as in `focusing_bp`.
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, field
 
@@ -14,7 +13,6 @@ import numpy as np
 
 from localentropy.arguments import require_choice
 from localentropy.instances.committee import Committee
-from localentropy.numerics.waiting import counted
 from localentropy.quantities import COUPLINGS, STEPS, TOLERANCE
 from localentropy.solvers.binary.committee_messages import CommitteeMessages
 from localentropy.solvers.binary.focusing_bp import protocol_values
@@ -102,22 +100,10 @@ def binary_committee_focusing_bp(
     messages = CommitteeMessages(instance, sums, damping, seed, "binary_committee_focusing_bp", epsilon)
     before = messages.go_on(start, FocusedBinaryCommittee)
     made = [] if start is None else list(zip(*vars(start.steps).values(), strict=True))
-    errors, residual = [messages.errors()], math.inf
-    for step in counted(range(len(made), last), "binary_committee_focusing_bp"):
-        if stop == "first" and errors[-1] == 0:
-            break
-        first = len(errors)
-        for _ in range(max_iterations):
-            residual = messages.sweep(couplings[step], ys[step])
-            errors.append(messages.errors())
-            if residual < tolerance or (stop == "first" and errors[-1] == 0):
-                break
-        made.append(
-            (couplings[step], ys[step], len(errors) - first, errors[-1] / instance.P, residual, messages.damping,
-             messages.overlap)
-        )  # fmt: skip
-    # A run that starts without errors makes no step.
-    coupling_of, replicas_of, updates, train_error, residuals, kept, overlap = np.array(made).reshape(-1, 7).T
+    protocol_steps = list(zip(couplings, ys, strict=True))[len(made) : last]
+    errors, rows, residual = messages.focus(
+        protocol_steps, "binary_committee_focusing_bp", max_iterations, tolerance, stop
+    )
     return FocusedBinaryCommittee(
         **messages.result(),
         solved=errors[-1] == 0,
@@ -125,5 +111,5 @@ def binary_committee_focusing_bp(
         train_errors=np.array(errors) / instance.P,
         cpu_seconds=time.thread_time() - clock,
         converged=residual < tolerance,
-        steps=FocusingRecord(coupling_of, replicas_of, updates.astype(np.int64), train_error, residuals, kept, overlap),
+        steps=FocusingRecord.of([*made, *rows]),
     )

@@ -6,7 +6,6 @@ from the centre of the replicas, which the y − 1 other replicas act on.
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, field
 
@@ -17,7 +16,6 @@ from localentropy.arguments import (
     require_choice,
 )
 from localentropy.instances.perceptron import Instance
-from localentropy.numerics.waiting import counted
 from localentropy.quantities import CAP, COUPLINGS, EXPONENT, REPLICAS_OF_MESSAGES, STEPS, TOLERANCE
 from localentropy.solvers.binary.messages import Messages, Update
 from localentropy.solvers.solution import FocusingRecord, Solution, check_run
@@ -146,24 +144,8 @@ def focusing_bp(
     start = time.thread_time()
     generator = seeds.generator(seed, "algorithm/focusing_bp", N=instance.N, P=instance.P)
     messages = Messages(instance, margin, how, generator, epsilon)
-    errors = [messages.errors()]
-    rows: list[tuple[float, float, int, float, float, float, float]] = []
-    residual = math.inf
-    for coupling, y in counted(list(zip(couplings, ys, strict=True)), "focusing_bp"):
-        if stop == "first" and errors[-1] == 0:
-            break
-        messages.relax()
-        before = len(errors)
-        for _ in range(max_iterations):
-            residual = messages.sweep(coupling, y)
-            errors.append(messages.errors())
-            if residual < tolerance or (stop == "first" and errors[-1] == 0):
-                break
-        rows.append(
-            (coupling, y, len(errors) - before, errors[-1] / instance.P, residual, messages.damping, messages.overlap)
-        )
-    # A run that starts without errors makes no step.
-    coupling_of, replicas_of, iterations, train_error, residuals, kept, overlap = np.array(rows).reshape(-1, 7).T
+    protocol_steps = list(zip(couplings, ys, strict=True))
+    errors, rows, residual = messages.focus(protocol_steps, "focusing_bp", max_iterations, tolerance, stop)
     solved_at = np.flatnonzero(np.array(errors) == 0)
     return FocusedSolution(
         weights=messages.weights.copy(),
@@ -173,14 +155,6 @@ def focusing_bp(
         cpu_seconds=time.thread_time() - start,
         converged=residual < tolerance,
         magnetizations=messages.magnetizations.copy(),
-        steps=FocusingRecord(
-            coupling=coupling_of,
-            replicas=replicas_of,
-            iterations=iterations.astype(np.int64),
-            train_error=train_error,
-            residual=residuals,
-            damping=kept,
-            overlap=overlap,
-        ),
+        steps=FocusingRecord.of(rows),
         first_solved=int(solved_at[0]) if len(solved_at) else None,
     )

@@ -6,6 +6,7 @@ Memory: 12 bytes for each edge (pattern, weight); 720 MB at P = 3000, N = 20000.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from localentropy.arguments import require_choice, require_flag
 from localentropy.instances.perceptron import Instance, require_odd, smallest_allowed
+from localentropy.numerics.waiting import counted
 from localentropy.quantities import DAMPING, EPSILON, FIELD
 from localentropy.solvers.binary import message_kernels
 
@@ -149,6 +151,37 @@ class Messages:
         self._last_squares = squares
         return float(largest)
 
+    def focus(
+        self, protocol: Sequence[tuple[float, float]], name: str, max_iterations: int, tolerance: float, stop: str
+    ) -> tuple[list[int], list[tuple[float, ...]], float]:
+        """Sweeps at each coupling of a focusing protocol.
+
+        Args:
+            protocol: the coupling γ and the replicas y of each step.
+            name: of the solver, for the line of progress.
+            max_iterations: most sweeps of a step.
+            tolerance: a step ends when no magnetization changes by more in a sweep.
+            stop: "first", as soon as the signs make no error; else after all steps.
+
+        Returns:
+            The number of errors at the start and after each sweep, the rows of the `FocusingRecord`, and the largest
+            change in the last sweep.
+        """
+        errors, rows, residual = [self.errors()], [], math.inf
+        for coupling, y in counted(protocol, name):
+            if stop == "first" and errors[-1] == 0:
+                break
+            self.relax()
+            before = len(errors)
+            for _ in range(max_iterations):
+                residual = self.sweep(coupling, y)
+                errors.append(self.errors())
+                if residual < tolerance or (stop == "first" and errors[-1] == 0):
+                    break
+            made, train_error = len(errors) - before, errors[-1] / len(self.patterns)
+            rows.append((coupling, y, made, train_error, residual, self.damping, self.overlap))
+        return errors, rows, residual
+
     def relax(self) -> None:
         """Undo one rise of the damping, for a new coupling."""
         self.damping = max(self._how.damping, 2.0 * self.damping - 1.0)
@@ -250,3 +283,8 @@ def threshold_of(instance: Instance, margin: float) -> float:
         require_odd(instance.N)
     allowed = smallest_allowed(margin, instance.N)
     return allowed - 1.0 if instance.binary else float(margin) * math.sqrt(instance.N)
+
+
+def log_cosh(x: np.ndarray) -> np.ndarray:
+    """ln cosh x, also where cosh x overflows."""
+    return np.logaddexp(x, -x) - math.log(2.0)

@@ -24,8 +24,6 @@ from localentropy.solvers.committee.least_action_kernels import coupled_epoch
 from localentropy.solvers.committee.runs import random_start, solution
 from localentropy.solvers.solution import Solution
 
-MOST_REPLICAS = 10**4
-
 
 def committee_entropic_least_action(
     instance: Committee,

@@ -111,14 +111,24 @@ def committee_focusing_bp(
         >>> committee_focusing_bp(machine, seed=0).solved
         True
     """
-    _check(instance, seed, coupling_start, coupling_end, steps, replicas, damping, max_iterations, tolerance)
+    check_committee(instance)
+    if seed is not None:
+        SEED.require(seed)
+    elif not isinstance(instance, TreeCommittee):
+        raise DomainError("seed = None: a fully connected machine needs a seed, which tells its units apart")
+    steps, max_iterations = COUPLINGS.require(steps), STEPS.require(max_iterations)
+    coupling_start, coupling_end = COUPLING_START.require(coupling_start), COUPLING_END.require(coupling_end)
+    if coupling_start > coupling_end:
+        raise DomainError(
+            f"couplings from {coupling_start} to {coupling_end}: allowed is 0 < coupling_start <= coupling_end"
+        )
+    replicas = REPLICAS_OF_MESSAGES.require(replicas)
+    damping, tolerance = DAMPING.require(damping), TOLERANCE.require(tolerance)
     require_choice("stop", stop, ("end", "first"))
-    replicas, damping, tolerance = float(replicas), float(damping), float(tolerance)
-    coupling_start, coupling_end = float(coupling_start), float(coupling_end)
     clock = time.thread_time()
     messages = Messages(instance, _first_means(instance, seed))
     errors = [messages.errors()]
-    rows: list[tuple[float, float, int, float, float, float, float]] = []
+    rows: list[tuple[float, ...]] = []
     means, least = messages.means, math.inf
     for coupling in counted(list(np.geomspace(coupling_start, coupling_end, steps)), "committee_focusing_bp"):
         before = messages.state()
@@ -139,7 +149,7 @@ def committee_focusing_bp(
             means, least = messages.means.copy(), errors[-1]
         if stop == "first" and least == 0.0:
             break
-    record = FocusingRecord(*(np.array(column) for column in zip(*rows, strict=True)))
+    record = FocusingRecord.of(rows)
     weights = unit_norm(means)
     return FocusedCommittee(
         weights=weights,
@@ -158,30 +168,3 @@ def _first_means(instance: Committee, seed: int | None) -> np.ndarray:
         return np.zeros((K, size))
     stream = seeds.generator(seed, "algorithm/committee_focusing_bp", N=K * size, P=instance.P, K=K)
     return FIRST_SPREAD * stream.standard_normal((K, size))
-
-
-def _check(
-    instance: Committee,
-    seed: int | None,
-    coupling_start: float,
-    coupling_end: float,
-    steps: int,
-    replicas: float,
-    damping: float,
-    max_iterations: int,
-    tolerance: float,
-) -> None:
-    check_committee(instance)
-    if seed is not None:
-        SEED.require(seed)
-    elif not isinstance(instance, TreeCommittee):
-        raise DomainError("seed = None: a fully connected machine needs a seed, which tells its units apart")
-    COUPLINGS.require(steps)
-    STEPS.require(max_iterations)
-    if COUPLING_START.require(coupling_start) > COUPLING_END.require(coupling_end):
-        raise DomainError(
-            f"couplings from {coupling_start} to {coupling_end}: allowed is 0 < coupling_start <= coupling_end"
-        )
-    REPLICAS_OF_MESSAGES.require(replicas)
-    DAMPING.require(damping)
-    TOLERANCE.require(tolerance)
