@@ -44,6 +44,8 @@ from localentropy.programs.parts.parameters import (
     given,
     increasing,
     require_distinct_sizes,
+    require_order,
+    require_patterns,
 )
 from localentropy.programs.parts.rows import Rows
 
@@ -102,11 +104,9 @@ class Parameters(ExperimentParameters):
 
     @model_validator(mode="after")
     def _can_run(self) -> Parameters:
-        if round(self.alphas[0] * self.N) < 1:
-            raise ValueError(f"alphas: {self.alphas[0]} leaves no patterns at N = {self.N}")
+        require_patterns("alphas:", self.alphas[0], "N", self.N)
         require_distinct_sizes("alphas", self.alphas, "P", lambda alpha: round(alpha * self.N))
-        if not self.beta_start < self.beta_end:
-            raise ValueError(f"beta_start = {self.beta_start} must lie below beta_end = {self.beta_end}")
+        require_order(self, "beta_start", "beta_end")
         return self
 
 

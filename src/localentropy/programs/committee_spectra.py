@@ -28,7 +28,7 @@ from localentropy.programs.parts.committee_problems import (
     require_runs,
     runs_of,
 )
-from localentropy.programs.parts.parameters import Context, Task, bounds, given
+from localentropy.programs.parts.parameters import Context, Task, bounds, given, require_order
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,8 +57,7 @@ class Parameters(OfSolutions):
 
     @model_validator(mode="after")
     def _increasing(self) -> Self:
-        if self.smallest_beta >= self.largest_beta:
-            raise ValueError(f"smallest_beta = {self.smallest_beta} must lie below largest_beta = {self.largest_beta}")
+        require_order(self, "smallest_beta", "largest_beta")
         return self
 
 

@@ -21,6 +21,7 @@ from localentropy.programs.parts.parameters import (
     Section,
     Task,
     given,
+    require_order,
 )
 
 if TYPE_CHECKING:
@@ -102,11 +103,8 @@ class Parameters(EnsembleParameters):
         if self.largest_distance == "typical":
             if self.bound:
                 raise ValueError("bound = true needs a number as largest_distance: that curve has no typical distance")
-        elif not self.smallest_distance < self.largest_distance:
-            raise ValueError(
-                f"smallest_distance = {self.smallest_distance} must lie below "
-                f"largest_distance = {self.largest_distance}"
-            )
+        else:
+            require_order(self, "smallest_distance", "largest_distance")
         return self
 
 

@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from localentropy import quantities
 from localentropy.programs.parts.ensembles import EnsemblesParameters
-from localentropy.programs.parts.parameters import Context, DistanceOfGroups, Load, Task, given
+from localentropy.programs.parts.parameters import Context, DistanceOfGroups, Load, Task, given, require_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,8 +49,7 @@ class Parameters(EnsemblesParameters):
             if not alphas or len(set(alphas)) < len(alphas):
                 raise ValueError(f"curves: {name}: one load or more, which differ from each other, are needed")
         for key in ("smallest_distance", "smallest_distance_typical"):
-            if not (value := getattr(self, key)) < self.largest_distance:
-                raise ValueError(f"{key} = {value:g} must lie below largest_distance = {self.largest_distance:g}")
+            require_order(self, key, "largest_distance")
         return self
 
 

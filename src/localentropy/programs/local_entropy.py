@@ -35,6 +35,7 @@ from localentropy.programs.parts.parameters import (
     OddSize,
     Task,
     given,
+    require_patterns,
 )
 from localentropy.programs.parts.perceptron_sizes import require_margin
 from localentropy.programs.parts.perceptron_solvers import SolverParameters, with_options
@@ -62,8 +63,7 @@ class Parameters(SolverParameters):
 
     @model_validator(mode="after")
     def _can_be_solved(self) -> Self:
-        if self.P < 1:
-            raise ValueError(f"alpha = {self.alpha} leaves no patterns at N = {self.N}")
+        require_patterns("alpha =", self.alpha, "N", self.N)
         for name in ("margin_ref", "margin"):
             require_margin(name, getattr(self, name), self.N)
         return self

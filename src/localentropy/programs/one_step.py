@@ -22,6 +22,7 @@ from localentropy.programs.parts.parameters import (
     Task,
     bounds,
     given,
+    require_order,
 )
 
 if TYPE_CHECKING:
@@ -53,11 +54,7 @@ class Parameters(ExperimentParameters):
 
     @model_validator(mode="after")
     def _ordered_distances(self) -> Parameters:
-        if not self.smallest_distance < self.largest_distance:
-            raise ValueError(
-                f"smallest_distance = {self.smallest_distance} must lie below "
-                f"largest_distance = {self.largest_distance}"
-            )
+        require_order(self, "smallest_distance", "largest_distance")
         return self
 
     def modules(self) -> list[str]:

@@ -44,6 +44,7 @@ from localentropy.programs.parts.parameters import (
     Task,
     given,
     require_distinct_sizes,
+    require_patterns,
 )
 from localentropy.programs.parts.rows import Rows
 
@@ -115,8 +116,7 @@ class Parameters(ExperimentParameters):
 
     @model_validator(mode="after")
     def _distinct_sizes(self) -> Parameters:
-        if self.P < 1:
-            raise ValueError(f"alpha_T = {self.alpha_T} leaves no patterns at D = {self.D}")
+        require_patterns("alpha_T =", self.alpha_T, "D", self.D)
         # Two values of N/P with the same N have the same training sets.
         require_distinct_sizes("inv_alphas", self.inv_alphas, "N", self.weights)
         return self

@@ -21,6 +21,7 @@ from localentropy.programs.parts.parameters import (
     TableOf,
     given,
     require_distinct_sizes,
+    require_patterns,
 )
 
 if TYPE_CHECKING:
@@ -93,8 +94,7 @@ class StoredPatterns(Section):
         if self.N % self.units:
             nearest = self.units * max(1, round(self.N / self.units))
             raise ValueError(f"N = {self.N} is not divisible by units = {self.units}; nearest: {nearest}")
-        if self.patterns()[0] < 1:
-            raise ValueError(f"alphas: {self.alphas[0]} leaves no patterns at N = {self.N}")
+        require_patterns("alphas:", self.alphas[0], "N", self.N)
         require_distinct_sizes("alphas", self.alphas, "P", lambda alpha: round(alpha * self.N))
         return self
 

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, T
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from localentropy import quantities
+from localentropy.errors import DomainError
 from localentropy.quantities import Quantity
 
 if TYPE_CHECKING:
@@ -210,6 +211,38 @@ def require_distinct_sizes(name: str, values: Sequence[float], symbol: str, size
     for one, other in pairwise(values):
         if size(one) == size(other):
             raise ValueError(f"{name}: {one} and {other} are the same size, {symbol} = {size(one)}: drop one")
+
+
+def require_order(parameters: BaseModel, low: str, high: str) -> None:
+    """Refuse a field that does not lie below another one.
+
+    Args:
+        parameters: what has the fields.
+        low: name of the one that must be smaller.
+        high: name of the other one.
+
+    Raises:
+        ValueError: naming both, with their values.
+    """
+    least, most = getattr(parameters, low), getattr(parameters, high)
+    if not least < most:
+        raise ValueError(f"{low} = {least} must lie below {high} = {most}")
+
+
+def require_patterns(name: str, load: float, symbol: str, size: int) -> None:
+    """Refuse a load at which there is no pattern.
+
+    Args:
+        name: of the load, with the sign before its value: `alpha =`, or `alphas:` of a grid.
+        load: patterns per weight or input.
+        symbol: of the size.
+        size: weights or inputs.
+
+    Raises:
+        DomainError: naming the load, the size and the smallest load.
+    """
+    if round(load * size) < 1:
+        raise DomainError(f"{name} {load} leaves no patterns at {symbol} = {size}: allowed: at least {0.5 / size:.3g}")
 
 
 def number_of_samples(alpha: float, weights: int) -> int:

@@ -20,6 +20,7 @@ from localentropy.programs.parts.parameters import (
     Task,
     given,
     require_no_repetition,
+    require_patterns,
 )
 
 
@@ -115,9 +116,8 @@ def sizes(alpha_T: float, D: int, inv_alpha: float) -> tuple[int, int]:
     Raises:
         DomainError: no patterns, or more patterns or weights than there may be.
     """
+    require_patterns("alpha_T =", alpha_T, "D", D)
     P = round(alpha_T * D)
-    if P < 1:
-        raise DomainError(f"alpha_T = {alpha_T} leaves no patterns at D = {D}: allowed: at least {0.5 / D:.3g}")
     N = 2 * round((inv_alpha * P - 1) / 2) + 1
     if max(P, N) > quantities.SIZE.high:
         raise DomainError(
