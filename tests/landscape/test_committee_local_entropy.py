@@ -23,7 +23,7 @@ from localentropy.solvers.committee.least_action import committee_least_action
 from localentropy.solvers.committee.sgd import committee_sgd
 from localentropy.theory import Spherical, group_entropy
 from tests.enumeration import probability_of_majority
-from tests.finite_differences import FIVE_POINTS, five_point_curvature, five_point_slope
+from tests.finite_differences import five_point_curvature, five_point_slope, five_points
 from tests.solvers.test_committee_sgd import SLOW
 
 
@@ -81,9 +81,9 @@ def twin(instance, weights, D, rounds=400):
         z = np.einsum("pki,ki->pk", blocks, m)
         omega, step = z - v * g, 1e-3 * np.sqrt(v)
         for unit, shift in enumerate(np.diag(step)):
-            beside = [log_z(omega + n * shift) for n in FIVE_POINTS]
-            first = five_point_slope(beside, step[unit])
-            second = five_point_curvature(beside, log_z(omega), step[unit])
+            values = [log_z(place) for place in five_points(omega, shift)]
+            first = five_point_slope(values, step[unit])
+            second = five_point_curvature(values, log_z(omega), step[unit])
             g[:, unit] += 0.5 * (first - g[:, unit])
             gamma[:, unit] += 0.5 * (-second - gamma[:, unit])
         A = gamma.sum(0) / size

@@ -13,7 +13,7 @@ from localentropy.errors import DomainError
 from localentropy.numerics import channels
 from localentropy.numerics.channels import Absolute, Channel, Door, Linear, Relu, Sign, as_channel
 from localentropy.numerics.quadrature import gaussian_nodes
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points, slope_at
 
 RATIOS = [1e-3, 0.3, 2.0, 30.0]
 ALL = [Sign(), Absolute(), Linear(), Linear(0.3), Relu(), Door(0.67), Door(0.05), Door(3.0)]
@@ -82,8 +82,7 @@ def test_information_on_the_absolute_value(r):
 def test_information_is_the_derivative_of_the_entropy(channel, r):
     """I-MMSE: twice the derivative by m, in units of 1 - m."""
     # d/dm = (1 + r)^2 d/dr.
-    step = 1e-3 * r
-    slope = five_point_slope([channel.entropy(r + k * step) for k in FIVE_POINTS], step)
+    slope = slope_at(channel.entropy, r, 1e-3 * r)
     # Rounding of the entropy, of order 1, limits the difference at small r.
     assert channel.information(r) == pytest.approx(2 * (1 + r) * slope, rel=1e-8, abs=1e-9)
 
@@ -101,10 +100,11 @@ def test_responses_are_derivatives_of_the_probability(channel):
     for z in (-1.6, -0.3, 0.2, 0.9, 3.3):
         y = channel.labels(np.array([z]), np.random.default_rng(1))
         for omega in (-0.8, 0.1, 1.2):
-            logs = [float(channel.log_probability(y, np.array([omega + n * step]), V)[0]) for n in FIVE_POINTS]
+            at = five_points(np.array([omega]), step)
+            logs = [float(channel.log_probability(y, place, V)[0]) for place in at]
             g, slope = channel.response(y, np.array([omega]), V)
             assert g[0] == pytest.approx(five_point_slope(logs, step), abs=1e-9, rel=1e-9)
-            pulls = [float(channel.response(y, np.array([omega + n * step]), V)[0][0]) for n in FIVE_POINTS]
+            pulls = [float(channel.response(y, place, V)[0][0]) for place in at]
             assert -slope[0] == pytest.approx(five_point_slope(pulls, step), abs=1e-8, rel=1e-8)
 
 

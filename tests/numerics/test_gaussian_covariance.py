@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal, norm
 from localentropy.errors import DomainError
 from localentropy.numerics.gaussian_covariance import gaussian_covariance
 from localentropy.numerics.jets import variables
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import slope_at, slopes_of_jet
 
 OVERLAPS = (-0.97, -0.6, -0.5, -0.2, 0.0, 0.3, 0.5, 0.500001, 0.7, 0.99)
 
@@ -108,14 +108,12 @@ def test_closed_form_of_erf_keeps_its_digits(v):
 def test_derivatives_by_finite_differences(function):
     for q in (-0.8, -0.3, 0.2, 0.7, 0.95):
         here, length = covariance(function, q), 1e-3 * (1 - abs(q))
-        beside = [covariance(function, q + n * length) for n in FIVE_POINTS]
-        slope = five_point_slope([jet.value for jet in beside], length)
+        slope, bends = slopes_of_jet(lambda q: covariance(function, q), q, length)
         assert here.gradient[0] == pytest.approx(slope, rel=1e-8, abs=1e-9)
-        slope = five_point_slope([jet.gradient[0] for jet in beside], length)
-        assert here.hessian[0, 0] == pytest.approx(slope, rel=1e-6, abs=1e-7)
+        assert here.hessian[0, 0] == pytest.approx(bends[0], rel=1e-6, abs=1e-7)
     for v in (1e-8, 1e-3, 0.2, 0.8):
         here, length = lost(function, v), 1e-3 * v
-        slope = five_point_slope([lost(function, v + n * length).value for n in FIVE_POINTS], length)
+        slope = slope_at(lambda v: lost(function, v).value, v, length)
         assert here.gradient[0] == pytest.approx(slope, rel=1e-8)
 
 

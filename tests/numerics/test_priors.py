@@ -12,7 +12,7 @@ from scipy.stats import norm
 from localentropy.errors import DomainError
 from localentropy.numerics import priors
 from localentropy.numerics.priors import Binary, GaussBernoulli, Gaussian, Prior, TwoGaussians, as_prior
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points
 
 ALL = [Gaussian(), Binary(), GaussBernoulli(0.1), GaussBernoulli(1.0), TwoGaussians(0.8), TwoGaussians(0.99)]
 
@@ -70,7 +70,7 @@ def test_a_prior_of_ones_own(m_hat):
 @pytest.mark.parametrize("m_hat", [0.2, 3.0, 30.0])
 def test_entropy_and_mse_belong_together(prior, m_hat):
     """I-MMSE: the entropy's derivative is m_hat/2 times that of 1 - m."""
-    sites = [prior.site(m_hat * (1 + 1e-3 * step)) for step in FIVE_POINTS]
+    sites = [prior.site(m_hat * x) for x in five_points(1, 1e-3)]
     entropy, mse = (five_point_slope([site[part] for site in sites], 1e-3 * m_hat) for part in (2, 1))
     assert entropy == pytest.approx(0.5 * m_hat * mse, rel=1e-7, abs=1e-11)
 
@@ -98,10 +98,11 @@ def test_samples_in_their_fields(prior):
 def test_moments_are_derivatives_of_the_normalization(prior):
     precision, step = np.array(2.5), 1e-3
     for field in (-3.0, 0.2, 1.7):
-        logs = [float(prior.log_normalization(np.array(field + n * step), precision)) for n in FIVE_POINTS]
+        at = [np.array(x) for x in five_points(field, step)]
+        logs = [float(prior.log_normalization(x, precision)) for x in at]
         mean, variance = prior.moments(np.array(field), precision)
         assert float(mean) == pytest.approx(five_point_slope(logs, step), abs=1e-9)
-        means = [float(prior.moments(np.array(field + n * step), precision)[0]) for n in FIVE_POINTS]
+        means = [float(prior.moments(x, precision)[0]) for x in at]
         assert float(variance) == pytest.approx(five_point_slope(means, step), abs=1e-9)
 
 

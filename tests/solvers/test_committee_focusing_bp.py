@@ -19,7 +19,7 @@ from localentropy.solvers.committee.focusing_kernels import (
 )
 from localentropy.solvers.committee.messages import Messages
 from tests.enumeration import all_signs, probability_of_majority
-from tests.finite_differences import FIVE_POINTS, five_point_curvature, five_point_slope
+from tests.finite_differences import five_point_curvature, five_point_slope, five_points
 
 
 def probability_of_a_tie(plus):
@@ -56,8 +56,8 @@ def twin(patterns, means, variances, damping, slopes, curvatures):
     for block, g, gamma in zip(blocks, slopes, curvatures, strict=True):
         omega = (block * means).sum(1) - variances * g
         for unit in range(K):
-            beside = [log_z(omega + n * step * np.eye(K)[unit], variances) for n in FIVE_POINTS]
-            first, second = five_point_slope(beside, step), five_point_curvature(beside, log_z(omega, variances), step)
+            values = [log_z(place, variances) for place in five_points(omega, step, unit)]
+            first, second = five_point_slope(values, step), five_point_curvature(values, log_z(omega, variances), step)
             g[unit] = damping * g[unit] + (1 - damping) * first
             gamma[unit] = damping * gamma[unit] - (1 - damping) * second
     precisions = curvatures.sum(0) / size

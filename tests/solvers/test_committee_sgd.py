@@ -14,7 +14,7 @@ from localentropy.instances.perceptron import Instance
 from localentropy.solvers.committee import sgd as module
 from localentropy.solvers.committee.sgd import CommitteeBatch, Schedule, committee_sgd, committee_sgd_many, start
 from localentropy.solvers.committee.sgd_kernels import epoch
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import slope_at
 
 SLOW = Schedule(
     learning_rate=3e-3, beta=0.5, beta_growth=2e-4, gamma=0.1, gamma_growth=4e-4, epochs=20_000, stop="loss"
@@ -38,14 +38,12 @@ def test_gradient_is_the_finite_difference_of_the_loss(K, beta, gamma, problem):
     instance = problem(N=5 * K if problem is random_tree_committee else 7, P=12, K=K, seed=0)
     weights, _ = start(instance, 0)
     patterns = instance.data.signed_patterns.astype(float)
-    expected, step = np.empty_like(weights), 1e-4
-    for place in np.ndindex(*weights.shape):
-        values = []
-        for shift in FIVE_POINTS:
-            moved = weights.copy()
-            moved[place] += shift * step
-            values.append(loss(moved, patterns, beta, gamma))
-        expected[place] = five_point_slope(values, step)
+
+    def flat_loss(flat):
+        return loss(flat.reshape(weights.shape), patterns, beta, gamma)
+
+    slopes = [slope_at(flat_loss, weights.ravel(), 1e-4, index) for index in range(weights.size)]
+    expected = np.reshape(slopes, weights.shape)
     batch = CommitteeBatch([instance], weights[None], dtype=torch.float64)
     gradient = batch.gradient(torch.arange(12)[None], beta, gamma)[0].numpy()
     np.testing.assert_allclose(gradient, expected, atol=1e-9)

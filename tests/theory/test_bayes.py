@@ -14,7 +14,7 @@ from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.channels import Absolute, Door, Linear
 from localentropy.numerics.priors import GaussBernoulli, Gaussian, TwoGaussians
 from localentropy.theory import TeacherStudent, alpha_c, bayes, typical
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points
 
 INF = math.inf
 Z = np.linspace(-9, 9, 601)
@@ -206,8 +206,8 @@ def test_a_state_is_a_maximum_of_the_free_entropy(prior, channel, alpha):
     below, at, above = bayes.free_entropy([m - 1e-3, m, m + 1e-3], alpha, prior, channel)
     assert at == pytest.approx(state.free_entropy, abs=1e-13)
     assert at > max(below, above)
-    shifts = m + 1e-3 * np.array(FIVE_POINTS)
-    assert five_point_slope(bayes.free_entropy(shifts, alpha, prior, channel), 1e-3) == pytest.approx(0, abs=1e-7)
+    values = bayes.free_entropy(five_points(m, 1e-3), alpha, prior, channel)
+    assert five_point_slope(values, 1e-3) == pytest.approx(0, abs=1e-7)
 
 
 def test_free_entropy_at_the_ends():
@@ -245,7 +245,7 @@ def test_states_of_other_pairs(prior, channel, alpha):
         assert m == 1 or bayes.state_evolution(alpha, 1, m, prior, channel)[0] == pytest.approx(m, abs=1e-10)
         if 0 < m < 1:
             step = 1e-3 * min(m, 1 - m)
-            values = bayes.free_entropy([m + n * step for n in (*FIVE_POINTS, 0)], alpha, prior, channel)
+            values = bayes.free_entropy([*five_points(m, step), m], alpha, prior, channel)
             assert five_point_slope(values[:-1], step) * step == pytest.approx(0, abs=3e-12)
             assert values[-1] == pytest.approx(state.free_entropy, abs=1e-11)
 

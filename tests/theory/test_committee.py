@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal, norm
 
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.theory import committee, committee_channel, committee_units
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import slope_at
 
 INF = math.inf
 
@@ -58,8 +58,8 @@ def test_labels_of_two_units(r):
 
         at = committee_channel._labels(np.array([[h]]), np.array([[k]]), rho, width, np.ones((1, 1)))
         step = 1e-3
-        plus = five_point_slope([probabilities(n * step, 0.0) for n in FIVE_POINTS], step)
-        minus = five_point_slope([probabilities(0.0, n * step) for n in FIVE_POINTS], step)
+        plus = slope_at(lambda plus: probabilities(plus, 0.0), 0.0, step)
+        minus = slope_at(lambda minus: probabilities(0.0, minus), 0.0, step)
         bend = (probabilities(0.0, step) - 2 * probabilities(0.0, 0.0) + probabilities(0.0, -step)) / step**2
         assert at.gradient[:, :, 0, 0] == pytest.approx(np.stack([plus, minus]), abs=1e-9)
         assert at.bend[:, 0, 0] == pytest.approx(bend, abs=1e-5 * (1 + np.abs(bend).max()))
@@ -98,11 +98,11 @@ def test_free_entropy_of_two_units_is_stationary(alpha):
     plus, minus = found.mean_overlap, found.specialization
     assert free_entropy(plus, minus) == pytest.approx(found.free_entropy, abs=1e-12)
     step = 1e-3 * (1 - plus)
-    slope = five_point_slope([free_entropy(plus + n * step, minus) for n in FIVE_POINTS], step)
+    slope = slope_at(lambda plus: free_entropy(plus, minus), plus, step)
     assert slope * (1 - plus) == pytest.approx(0, abs=1e-8)
     step = 1e-3 * min(1 - minus, minus) if minus else 0.01
     if minus:
-        slope = five_point_slope([free_entropy(plus, minus + n * step) for n in FIVE_POINTS], step)
+        slope = slope_at(lambda minus: free_entropy(plus, minus), minus, step)
         assert slope * (1 - minus) == pytest.approx(0, abs=1e-8)
     else:
         assert free_entropy(plus, step) < free_entropy(plus, 0.0)
@@ -192,7 +192,7 @@ def test_many_units(alpha):
     q = found.specialization
     assert found.free_entropy == pytest.approx(many_units(q, alpha), abs=1e-10)
     step = 1e-3 * (1 - q)
-    slope = five_point_slope([many_units(q + n * step, alpha) for n in FIVE_POINTS], step)
+    slope = slope_at(lambda q: many_units(q, alpha), q, step)
     assert slope * (1 - q) == pytest.approx(0, abs=1e-8)
     assert many_units(q + 3 * step, alpha) < found.free_entropy > many_units(q - 3 * step, alpha)
     plain = committee.learning(alpha, INF)
@@ -214,7 +214,7 @@ def test_many_units_at_the_transition_and_beyond():
 @pytest.mark.parametrize(("alpha", "start"), [(7.0, 0.9), (8.0, 0.3), (8.0, 0.95), (30.0, 0.01), (100.0, 0.01)])
 def test_state_evolution_of_many_units(alpha, start):
     m = committee.state_evolution(alpha, 500, start)
-    slope = five_point_slope([many_units(start + n * 1e-3, alpha) for n in FIVE_POINTS], 1e-3)
+    slope = slope_at(lambda q: many_units(q, alpha), start, 1e-3)
     conjugate = ratio(start) + 2 * slope
     assert m[0] == pytest.approx(conjugate / (1 + conjugate), rel=1e-5)
     # From a small specialization units do not specialize at any load.

@@ -21,7 +21,7 @@ from localentropy.theory.model import Typical
 from localentropy.theory.pair_energy import NODES, Reference, SoftReference
 from localentropy.theory.patterns import SPACING, cross_entropy, cross_entropy_error
 from tests.enumeration import all_signs
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import slope_at, slopes_of_jet
 from tests.random_streams import start
 
 TERMS = [
@@ -101,16 +101,12 @@ def test_energetic_term_is_its_integral(point):
 
 @pytest.mark.parametrize("point", TERMS)
 def test_derivatives_of_the_energetic_term_by_finite_differences(point):
-    *x, gamma = point
     jet = energetic_term(point)
-    for index, value in enumerate(x):
+    for index, value in enumerate(point[:3]):
         step = 5e-3 * (min(value, 1.0 - value) if index < 2 else 1.0)
-        beside = [energetic_term([*x[:index], value + k * step, *x[index + 1 :], gamma]) for k in FIVE_POINTS]
-        assert jet.gradient[index] == pytest.approx(
-            five_point_slope([other.value for other in beside], step), rel=1e-7, abs=1e-8
-        )
-        differences = five_point_slope(np.array([other.gradient for other in beside]), step)
-        np.testing.assert_allclose(jet.hessian[index], differences, rtol=1e-5, atol=1e-6 * np.abs(jet.hessian).max())
+        slope, rows = slopes_of_jet(energetic_term, point, step, index)
+        assert jet.gradient[index] == pytest.approx(slope, rel=1e-7, abs=1e-8)
+        np.testing.assert_allclose(jet.hessian[index], rows, rtol=1e-5, atol=1e-6 * np.abs(jet.hessian).max())
 
 
 @pytest.mark.parametrize("point", TERMS)
@@ -169,8 +165,7 @@ def test_minimizers_are_stationary_and_have_no_entropy(alpha, gamma):
         return drawn.value(jets[:2], [log_alpha, jets[2], log_load]).value / math.exp(y[2])
 
     for index in range(3):
-        beside = [per_beta(y + k * 1e-2 * np.eye(3)[index]) for k in FIVE_POINTS]
-        assert abs(five_point_slope(beside, 1e-2)) < 1e-6 * abs(per_beta(y))
+        assert abs(slope_at(per_beta, y, 1e-2, index)) < 1e-6 * abs(per_beta(y))
     # phi / beta is the energy's negative, per weight.
     assert found.energy == pytest.approx(-per_beta(y) / alpha, rel=1e-9)
 
@@ -235,11 +230,8 @@ def test_gradient_of_the_pair_energy_by_finite_differences(point, reference):
     soft, here = SoftReference(*reference), np.array(point)
     _, gradient, _ = soft.pair_energy(0.1, here, NODES)
     for index in range(5):
-        step = 1e-3 * here[2]
-        values = [soft.pair_energy(0.1, here + k * step * np.eye(6)[index], NODES)[0] for k in FIVE_POINTS]
-        assert gradient[index] == pytest.approx(
-            five_point_slope(values, step), rel=1e-5, abs=1e-6 * np.abs(gradient).max()
-        )
+        slope = slope_at(lambda place: soft.pair_energy(0.1, place, NODES)[0], here, 1e-3 * here[2], index)
+        assert gradient[index] == pytest.approx(slope, rel=1e-5, abs=1e-6 * np.abs(gradient).max())
 
 
 def test_pair_energy_beside_a_sharp_reference_is_that_of_the_hard_one():
@@ -271,11 +263,8 @@ def free_entropy_at(problem, coordinates):
 def test_the_five_order_parameters_are_stationary(alpha, gamma, distance):
     curve = curve_of(alpha, gamma)
     problem, point = curve.problem(math.log(distance)), curve.point(math.log(distance))
-
     for index in range(5):
-        step = 1e-3
-        beside = [free_entropy_at(problem, point.coordinates + k * step * np.eye(5)[index]) for k in FIVE_POINTS]
-        assert abs(five_point_slope(beside, step)) < 1e-7
+        assert abs(slope_at(lambda x: free_entropy_at(problem, x), point.coordinates, 1e-3, index)) < 1e-7
 
 
 def explicit_equations(alpha, gamma, distance):
@@ -328,9 +317,8 @@ def test_curve_solves_the_written_equations(alpha, gamma, distance):
 
 def test_slope_is_the_derivative_and_the_maximum_is_the_typical_entropy():
     curve = curve_of(0.6, 2.0)
-    step = 2e-4
-    points = [curve.at(0.05 + k * step).entropy for k in FIVE_POINTS]
-    assert curve.at(0.05).slope == pytest.approx(five_point_slope(points, step), rel=1e-6)
+    slope = slope_at(lambda distance: curve.at(distance).entropy, 0.05, 2e-4)
+    assert curve.at(0.05).slope == pytest.approx(slope, rel=1e-6)
     assert curve.at(curve.typical_distance).entropy == pytest.approx(typical(Perceptron(0.6)).entropy, abs=1e-9)
 
 

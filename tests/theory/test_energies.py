@@ -37,7 +37,7 @@ from localentropy.theory.model import Covariances
 from localentropy.theory.pair_energy import NODES, StepReference
 from localentropy.theory.step_patterns import step_slopes
 from tests.enumeration import all_signs
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points, slope_at, slopes_of_jet
 
 Z = np.linspace(-9, 9, 2001)
 WEIGHT = norm.pdf(Z) * (Z[1] - Z[0])
@@ -102,9 +102,8 @@ def test_derivatives_of_the_term_are_differences(energy):
         here = np.array([C, V, R, energy.control])
         found, step = term(here), 2e-4 * V
         for index in range(4):
-            around = [term(here + k * step * np.eye(4)[index]) for k in FIVE_POINTS]
-            assert found.gradient[index] == pytest.approx(five_point_slope([t.value for t in around], step), abs=2e-9)
-            second = five_point_slope(np.array([t.gradient for t in around]), step)
+            slope, second = slopes_of_jet(term, here, step, index)
+            assert found.gradient[index] == pytest.approx(slope, abs=2e-9)
             np.testing.assert_allclose(found.hessian[index], second, atol=1e-6)
 
 
@@ -124,7 +123,7 @@ def test_slopes_and_cost_of_random_weights():
     for energy in ENERGIES:
         first, second = energy.slopes(1.7)
         step = 1e-3
-        values = np.log(mean_weight(energy, np.array(FIVE_POINTS) * step, math.sqrt(1.7)))
+        values = np.log(mean_weight(energy, np.array(five_points(0.0, step)), math.sqrt(1.7)))
         assert first == pytest.approx(five_point_slope(values, step), abs=1e-9)
         by_term = super(Steps, energy).slopes(1.7)
         assert (first, second) == pytest.approx((math.copysign(by_term[0], first), by_term[1]), abs=1e-6)
@@ -164,17 +163,16 @@ def test_typical_weights_solve_the_written_equations(energy, alpha):
 
     value = found.entropy if energy.hard else found.free_entropy
     assert value == pytest.approx(phi(found.q, found.q_hat), abs=1e-10)
-    for move in ((1, 0), (0, 1)):
-        around = [phi(found.q + k * 1e-4 * move[0], found.q_hat + k * 1e-4 * move[1]) for k in FIVE_POINTS]
-        assert five_point_slope(around, 1e-4) == pytest.approx(0.0, abs=1e-8)
+    for index in range(2):
+        slope = slope_at(lambda at: phi(*at), (found.q, found.q_hat), 1e-4, index)
+        assert slope == pytest.approx(0.0, abs=1e-8)
 
 
 def test_energy_and_entropy_at_a_temperature_are_derivatives():
     def at(log_beta):
         return typical(Perceptron(0.8, energy=Levels(STAIRS.edges, STAIRS.energies, log_beta)))
 
-    found, step = at(0.3), 1e-3
-    slope = five_point_slope([at(0.3 + k * step).free_entropy for k in FIVE_POINTS], step)
+    found, slope = at(0.3), slope_at(lambda log_beta: at(log_beta).free_entropy, 0.3, 1e-3)
     assert found.mean_energy == pytest.approx(-slope * math.exp(-0.3), abs=1e-9)
     assert found.entropy == pytest.approx(found.free_entropy + math.exp(0.3) * found.mean_energy, abs=1e-12)
 
@@ -297,8 +295,7 @@ def test_the_term_of_a_pair_is_three_integrals_and_its_gradient_differences(ener
     assert value(here) == pytest.approx(plain_pair(energy, solved, here, V_ref, C_ref), rel=1e-9)
     gradient = reference.pair_energy(0.0, here, NODES)[1]
     for index in range(5):
-        around = [value(here + k * step * np.eye(6)[index]) for k in FIVE_POINTS]
-        assert gradient[index] == pytest.approx(five_point_slope(around, step), abs=close)
+        assert gradient[index] == pytest.approx(slope_at(value, here, step, index), abs=close)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from localentropy.errors import DomainError
 from localentropy.theory import bayes, gibbs
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import slope_at
 
 Z = np.linspace(-9, 9, 3001)
 WEIGHT = norm.pdf(Z) * (Z[1] - Z[0])
@@ -28,8 +28,8 @@ def potential(alpha, temperature, q, R, q_hat, R_hat):
 def conjugates(alpha, temperature, state):
     """q_hat, R_hat from stationarity by q and R, by finite differences."""
     q, R, step = state.overlap, state.teacher_overlap, 1e-4
-    by_q = five_point_slope([potential(alpha, temperature, q + k * step, R, 0, 0) for k in FIVE_POINTS], step)
-    by_R = five_point_slope([potential(alpha, temperature, q, R + k * step, 0, 0) for k in FIVE_POINTS], step)
+    by_q = slope_at(lambda q: potential(alpha, temperature, q, R, 0, 0), q, step)
+    by_R = slope_at(lambda R: potential(alpha, temperature, q, R, 0, 0), R, step)
     return -2 * by_q, by_R
 
 
@@ -47,8 +47,8 @@ def test_the_potential_is_stationary(alpha, temperature):
 @pytest.mark.parametrize(("alpha", "temperature"), [(0.4, 0.7), (1.3, 0.3), (2.2, 1.0)])
 def test_energy_and_entropy_are_derivatives(alpha, temperature):
     """The energy by the inverse temperature, the load's price by the load."""
-    state, beta, step = gibbs.learning(alpha, temperature), 1 / temperature, 1e-3
-    slope = five_point_slope([gibbs.learning(alpha, 1 / (beta + k * step)).free_entropy for k in FIVE_POINTS], step)
+    state, beta = gibbs.learning(alpha, temperature), 1 / temperature
+    slope = slope_at(lambda beta: gibbs.learning(alpha, 1 / beta).free_entropy, beta, 1e-3)
     assert state.energy == pytest.approx(-slope, abs=1e-8)
     assert state.entropy == pytest.approx(state.free_entropy + beta * state.energy, abs=1e-12)
     assert state.generalization_error == pytest.approx(math.acos(state.teacher_overlap) / math.pi)
@@ -80,13 +80,11 @@ def energy_of_zero_entropy(alpha, R, start):
         return -x[3] * potential(alpha, x[3], x[0], R, math.exp(x[1]), x[2])
 
     def gradient(x):
-        unit = 1e-3 * np.eye(4)
-        return [five_point_slope([f(x + k * axis, R) for k in FIVE_POINTS], 1e-3) for axis in unit]
+        return [slope_at(lambda x: f(x, R), x, 1e-3, index) for index in range(4)]
 
     found = root(gradient, start, tol=1e-11)
     assert np.max(np.abs(gradient(found.x))) < 1e-9
-    slope = five_point_slope([f(found.x, R + k * 1e-3) for k in FIVE_POINTS], 1e-3)
-    return f(found.x, R), slope, found.x
+    return f(found.x, R), slope_at(lambda R: f(found.x, R), R, 1e-3), found.x
 
 
 def test_the_frozen_state_is_the_minimum_of_the_energy_of_zero_entropy():

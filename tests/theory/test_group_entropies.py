@@ -20,7 +20,7 @@ from localentropy.theory.group_entropies import _Curve
 from localentropy.theory.group_sites import free_groups
 from localentropy.theory.large_deviations import AtOverlap
 from localentropy.theory.local_entropies import local_entropy
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points, slope_at, slopes_of_jet
 from tests.theory.test_large_deviations import MODELS, jet_of, transformed, twin, written
 
 OVERLAP = 0.85
@@ -44,9 +44,8 @@ def test_free_entropy_as_it_is_written(name, y):
     slope = group_entropy(problem.model, OVERLAP, y)["slope"][0]
     for index in [0, 1, 2, 3, *range(5, len(order))]:
         step = 1e-3 * min(abs(order[index]), 1.0, 5.0 * (order[3] - order[2]), 1.0 - order[3])
-        values = [twin(problem.model, order + n * step * np.eye(len(order))[index], y, 0.0) for n in FIVE_POINTS]
-        expected = y * slope if index == 3 else 0.0
-        assert five_point_slope(values, step) == pytest.approx(expected, abs=1e-6 * y**2), index
+        found = slope_at(lambda at: twin(problem.model, at, y, 0.0), order, step, index)
+        assert found == pytest.approx(y * slope if index == 3 else 0.0, abs=1e-6 * y**2), index
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.2])
@@ -60,10 +59,8 @@ def test_derivatives(name, epsilon):
     rows = slice(None, len(here) - (epsilon == 0.0))  # second derivatives by epsilon are left out at 0
     free = jet_of(problem, here[:n], here[n:])
     for index in range(len(here))[rows]:
-        moved = [here + m * 1e-3 * np.eye(len(here))[index] for m in FIVE_POINTS]
-        jets = [jet_of(problem, place[:n], place[n:]) for place in moved]
-        assert free.gradient[index] == pytest.approx(five_point_slope([jet.value for jet in jets], 1e-3), abs=1e-9)
-        bends = five_point_slope([jet.gradient for jet in jets], 1e-3)
+        slope, bends = slopes_of_jet(lambda place: jet_of(problem, place[:n], place[n:]), here, 1e-3, index)
+        assert free.gradient[index] == pytest.approx(slope, abs=1e-9)
         np.testing.assert_allclose(free.hessian[index][rows], bends[rows], atol=5e-8)
 
 
@@ -160,7 +157,7 @@ def test_all_configurations_around_the_best_middle_solve_at_large_overlaps():
     np.testing.assert_allclose(found["entropy"][2:], binary_entropy(0.5 * (1 - np.sqrt([0.999, 0.9999]))), atol=1e-12)
     assert (found["entropy"] <= found["unconstrained"]).all() and found["residual"].max() < 1e-9
     step = 1e-6
-    around = group_entropy(Perceptron(0.5), [0.999 + n * step for n in FIVE_POINTS])["entropy"]
+    around = group_entropy(Perceptron(0.5), five_points(0.999, step))["entropy"]
     assert found["slope"][2] == pytest.approx(five_point_slope(around.to_numpy(), step), rel=1e-6)
 
 

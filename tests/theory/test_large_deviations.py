@@ -25,7 +25,7 @@ from localentropy.theory.local_entropies import (
 )
 from localentropy.theory.typical_solutions import typical_point
 from tests.enumeration import all_signs
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points, slope_at, slopes_of_jet
 
 MODELS = {
     "perceptron": Perceptron(0.7, 0.0),
@@ -171,8 +171,7 @@ def test_free_entropy_as_it_is_written(name, y):
     assert y * point.value == pytest.approx(twin(problem.model, order, y, S), abs=2e-10 * y)
     for index in range(len(order)):
         step = 1e-3 * min(abs(order[index]), 1.0, 5.0 * (order[3] - order[2]))
-        values = [twin(problem.model, order + n * step * np.eye(len(order))[index], y, S) for n in FIVE_POINTS]
-        assert abs(five_point_slope(values, step)) < 1e-6 * y**2, index
+        assert abs(slope_at(lambda at: twin(problem.model, at, y, S), order, step, index)) < 1e-6 * y**2, index
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -187,10 +186,8 @@ def test_derivatives(name, epsilon):
     free = jet_of(problem, here[:n], here[n:])
     # Second derivatives by epsilon are left out at 0, where it is not varied.
     for index in range(len(here) - (epsilon == 0.0)):
-        moved = [here + m * 1e-3 * np.eye(len(here))[index] for m in FIVE_POINTS]
-        jets = [jet_of(problem, place[:n], place[n:]) for place in moved]
-        assert free.gradient[index] == pytest.approx(five_point_slope([jet.value for jet in jets], 1e-3), abs=1e-9)
-        bends = five_point_slope([jet.gradient for jet in jets], 1e-3)
+        slope, bends = slopes_of_jet(lambda place: jet_of(problem, place[:n], place[n:]), here, 1e-3, index)
+        assert free.gradient[index] == pytest.approx(slope, abs=1e-9)
         rows = slice(None, len(here) - (epsilon == 0.0))
         np.testing.assert_allclose(free.hessian[index][rows], bends[rows], atol=2e-8)
 
@@ -227,7 +224,7 @@ def test_infinitely_many_replicas_are_the_limit(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_slope(name, replicas, distance):
     step = 1e-3
-    around = local_entropy(MODELS[name], [distance + n * step for n in FIVE_POINTS], replicas)
+    around = local_entropy(MODELS[name], five_points(distance, step), replicas)
     slope = local_entropy(MODELS[name], distance, replicas)["slope"][0]
     assert slope == pytest.approx(five_point_slope(around["entropy"].to_numpy(), step), abs=2e-6)
 

@@ -27,7 +27,7 @@ from localentropy.theory.franz_parisi_entropy import curve_around
 from localentropy.theory.one_step import BLOCK, SPACING, OneStep
 from localentropy.theory.pair_energy import Reference
 from localentropy.theory.sites import binary_pair_softness
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import slope_at, slopes_of_jet
 
 
 def gaussian(nodes, reach=9.0):
@@ -294,12 +294,10 @@ def test_free_entropy_of_blocks_is_that_of_the_paper(model, alpha, margin_ref, d
 def test_gradient_of_blocks_by_finite_differences(model):
     """The saddle-point equations; second derivatives, which steer the solver, to what differences give."""
     _, problem, y, _ = broken(model, 0.6, 0.15, 0.1, 0.5)
-    here, step = free_entropy(problem, y), 1e-3
+    here = free_entropy(problem, y)
     for index in range(8):
-        beside = [free_entropy(problem, y + n * step * np.eye(8)[index]) for n in FIVE_POINTS]
-        slope = five_point_slope([jet.value for jet in beside], step)
+        slope, rows = slopes_of_jet(lambda y: free_entropy(problem, y), y, 1e-3, index)
         assert here.gradient[index] == pytest.approx(slope, rel=1e-6, abs=1e-9)
-        rows = five_point_slope(np.array([jet.gradient for jet in beside]), step)
         np.testing.assert_allclose(here.hessian[index], rows, rtol=1e-3, atol=1e-5)
 
 
@@ -365,8 +363,7 @@ def test_a_solution_with_blocks_solves_the_papers_equations_from_several_starts(
         assert (1 - w, 1 - w / (1 + math.exp(found[6]))) == pytest.approx((row.q0, row.q1), abs=1e-9)
     solution = np.append(starts[0], math.log(0.3))
     for index in range(7):
-        beside = [twin(curve, problem, solution + n * 1e-2 * np.eye(8)[index]) for n in FIVE_POINTS]
-        assert five_point_slope(beside, 1e-2) == pytest.approx(0, abs=2e-6)
+        assert slope_at(lambda y: twin(curve, problem, y), solution, 1e-2, index) == pytest.approx(0, abs=2e-6)
 
 
 @pytest.mark.parametrize("block", [0.3, 0.8, None])

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from localentropy.numerics.gaussian_kernels import hazard
 from localentropy.numerics.jets import variables
 from localentropy.theory.patterns import SPACING, excess, hard_margin, hazard_derivatives, pull
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import slopes_of_jet
 
 POINTS = [
     # C, V, R, margin
@@ -71,11 +71,9 @@ def test_gradient_and_hessian_by_finite_differences(point):
     units = np.array([1 / V, 1 / V, V**-0.5, V**-0.5])
     for index, scale in enumerate((C, V, math.sqrt(min(C, V)), math.sqrt(V))):
         step = 1e-3 * scale
-        beside = [term(np.array(point) + n * step * np.eye(4)[index]) for n in FIVE_POINTS]
-        slope = five_point_slope([jet.value for jet in beside], step)
+        slope, rows = slopes_of_jet(term, point, step, index)
         # What rounding of the values leaves of their difference, after the relative error.
         assert here.gradient[index] == pytest.approx(slope, rel=1e-9, abs=1e-14 * abs(here.value) / step)
-        rows = five_point_slope(np.array([jet.gradient for jet in beside]), step)
         np.testing.assert_array_less(
             np.abs(here.hessian[index] - rows),
             1e-9 * np.abs(rows) + 1e-14 * np.abs(here.gradient) / step + 1e-15 * units[index] * units,

@@ -33,7 +33,7 @@ from localentropy.theory.franz_parisi_entropy import (
     from_random_flips,
 )
 from localentropy.theory.pair_energy import NODES, PairEnergy, Reference
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points, slope_at
 
 MODEL: dict[str, Any] = {"alpha_T": 3.0, "inv_alpha": 1.2}
 CURVES = [
@@ -167,10 +167,8 @@ def test_stationary_by_finite_differences_of_the_papers_free_entropy(case):
         free = qh - th**2 / typical_of(curve).q_hat
         for index, name in enumerate(NAMES):
             length = 3e-3 * min({"q_hat": free, "t_hat": free}.get(name, 1.0), room if index < 7 else abs(x[index]))
-            step = length * np.eye(15)[index]
-            change = five_point_slope(
-                [paper_free_entropy(curve, distance, x + n * step, energy) for n in FIVE_POINTS], 1.0
-            )
+            moved = five_points(x, length, index)
+            change = five_point_slope([paper_free_entropy(curve, distance, place, energy) for place in moved], 1.0)
             assert abs(change) < 2e-6 * terms[index] * length + 3e-15, name
 
 
@@ -252,10 +250,7 @@ def assert_energy_equals(energy, margin, fields, twin, moved):
     ref = energy.reference
     gamma_squared = X - Z**2 / (ref.common + ref.teacher**2) - (Y - Z) ** 2 / ref.free
     length = 0.01 * min(V, gamma_squared)
-    slopes = [
-        five_point_slope([twin(energy, margin, fields + n * length * unit) for n in FIVE_POINTS], length)
-        for unit in np.eye(6)[:moved]
-    ]
+    slopes = [slope_at(lambda at: twin(energy, margin, at), fields, length, index) for index in range(moved)]
     np.testing.assert_allclose(gradient[:moved], slopes, rtol=1e-6, atol=1e-7)
     jet = PairEnergy(energy.reference, energy.nodes)(margin, variables(fields))
     for signs in np.random.default_rng(15).choice([-1.0, 1.0], (3, moved)):
@@ -395,9 +390,7 @@ def test_equals_the_fixed_point_of_the_explicit_equations(case, distance):
 def test_slope_is_the_derivative_of_the_entropy(case):
     curve = curve_of(*case[:5])
     for distance in case[5]:
-        step = 1e-3 * distance
-        values = [curve.at(distance + n * step).entropy for n in FIVE_POINTS]
-        slope = five_point_slope(values, step)
+        slope = slope_at(lambda distance: curve.at(distance).entropy, distance, 1e-3 * distance)
         assert curve.at(distance).slope == pytest.approx(slope, rel=1e-6, abs=1e-6)
 
 

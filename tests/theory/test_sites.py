@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from localentropy.numerics.jets import exp, logistic, variables
 from localentropy.theory.sites import PAIR_SPACING, SPACING, binary, binary_pair
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import slopes_of_jet
 
 
 def average(function):
@@ -54,8 +54,7 @@ def test_value_and_gradient_are_the_integrals_of_the_paper(point):
 def test_hessian_by_finite_differences(point):
     here, step = weight(point), 1e-3
     for index in range(2):
-        beside = [weight(np.array(point) + n * step * np.eye(2)[index]) for n in FIVE_POINTS]
-        rows = five_point_slope(np.array([jet.gradient for jet in beside]), step)
+        _, rows = slopes_of_jet(weight, point, step, index)
         np.testing.assert_allclose(here.hessian[index], rows, rtol=1e-9, atol=1e-9 * np.abs(here.gradient).max())
 
 
@@ -111,10 +110,8 @@ def test_pair_gradient_and_hessian_by_finite_differences(point):
     here = pair(place, q_hat_ref)
     for index, scale in enumerate((place[0], max(math.sqrt(q_hat_ref), abs(place[1])), 1.0)):
         step = 1e-3 * scale
-        beside = [pair(np.array(place) + n * step * np.eye(3)[index], q_hat_ref) for n in FIVE_POINTS]
-        slope = five_point_slope([jet.value for jet in beside], step)
+        slope, rows = slopes_of_jet(lambda place: pair(place, q_hat_ref), place, step, index)
         assert here.gradient[index] == pytest.approx(slope, rel=1e-9, abs=1e-14 * here.value / step)
-        rows = five_point_slope(np.array([jet.gradient for jet in beside]), step)
         np.testing.assert_array_less(
             np.abs(here.hessian[index] - rows), 1e-8 * np.abs(rows) + 1e-14 * np.abs(here.gradient) / step + 1e-300
         )
@@ -190,8 +187,7 @@ def test_weight_with_a_teacher_by_finite_differences_and_halved_spacing(point):
     here, fine = taught(point), taught(point, SPACING / 2)
     for index in range(2):
         step = 1e-3 * point[index]
-        beside = [taught(np.array(point) + n * step * np.eye(2)[index]) for n in FIVE_POINTS]
-        rows = five_point_slope(np.array([jet.gradient for jet in beside]), step)
+        _, rows = slopes_of_jet(taught, point, step, index)
         rounding = 1e-14 * np.abs(here.gradient).max() / step
         np.testing.assert_allclose(here.hessian[index], rows, rtol=1e-8, atol=rounding)
     np.testing.assert_allclose(here.gradient, fine.gradient, rtol=1e-11, atol=1e-14)
@@ -218,10 +214,8 @@ def test_pair_with_a_teacher_by_finite_differences_and_halved_spacing(point):
     here, fine = taught_pair(point), taught_pair(point, PAIR_SPACING / 2)
     for index, scale in enumerate((point[0], max(math.sqrt(point[4]), abs(point[1])), 1.0, 1.0)):
         step = 1e-3 * scale
-        beside = [taught_pair(np.array(point) + n * step * np.eye(6)[index]) for n in FIVE_POINTS]
-        slope = five_point_slope([jet.value for jet in beside], step)
+        slope, rows = slopes_of_jet(taught_pair, point, step, index)
         assert here.gradient[index] == pytest.approx(slope, rel=1e-8, abs=1e-14 * here.value / step)
-        rows = five_point_slope(np.array([jet.gradient for jet in beside]), step)
         np.testing.assert_array_less(
             np.abs(here.hessian[index] - rows), 1e-8 * np.abs(rows) + 1e-13 * np.abs(here.gradient) / step + 1e-12
         )

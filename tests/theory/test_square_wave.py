@@ -22,7 +22,7 @@ from localentropy.theory import (
     typical,
 )
 from tests.enumeration import all_signs
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points, slope_at
 
 PERIODS = [2.0, 3.0, 4.0, 7.0, 1000.0]
 
@@ -97,8 +97,7 @@ def test_the_free_entropy_is_stationary_on_plain_sums():
     x = np.array([solution.q, solution.r, solution.q_hat, solution.r_hat])
     assert solution.entropy == pytest.approx(entropy(*x), abs=1e-12)
     for index in range(4):
-        values = [entropy(*(x + n * 1e-3 * np.eye(4)[index])) for n in FIVE_POINTS]
-        assert five_point_slope(values, 1e-3) == pytest.approx(0.0, abs=1e-8)
+        assert slope_at(lambda x: entropy(*x), x, 1e-3, index) == pytest.approx(0.0, abs=1e-8)
 
 
 def test_enumeration_with_a_teacher():
@@ -130,7 +129,7 @@ def test_averages_of_the_channel(period, r):
     if period > 2.0:
         assert channel.information(r) == pytest.approx(Channel.information(channel, r), rel=1e-8)
         assert channel.entropy(r) == pytest.approx(Channel.entropy(channel, r), rel=1e-9)
-    slope = five_point_slope([channel.entropy(r * (1 + 1e-3 * k)) for k in FIVE_POINTS], 1e-3 * r)
+    slope = five_point_slope([channel.entropy(r * x) for x in five_points(1, 1e-3)], 1e-3 * r)
     assert channel.information(r) == pytest.approx(2 * (1 + r) * slope, rel=1e-7, abs=1e-9)
     if period == 1000.0:
         assert channel.errors(r) == pytest.approx(Sign().errors(r), rel=1e-9)
@@ -141,7 +140,7 @@ def test_responses_of_the_channel_are_derivatives():
     for z in (-1.6, 0.2, 1.9, 3.3):
         y = channel.labels(np.array([z]), np.random.default_rng(1))
         for omega in (-0.8, 0.1, 1.4):
-            at = [np.array([omega + n * 1e-3]) for n in FIVE_POINTS]
+            at = five_points(np.array([omega]), 1e-3)
             g, slope = channel.response(y, np.array([omega]), V)
             logs = [channel.log_probability(y, place, V)[0] for place in at]
             assert g[0] == pytest.approx(five_point_slope(logs, 1e-3), abs=1e-8)

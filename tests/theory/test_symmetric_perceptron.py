@@ -23,7 +23,7 @@ from localentropy.theory.franz_parisi_entropy import SymmetricCurve, curve_of
 from localentropy.theory.model import Covariances, PairCovariances
 from localentropy.theory.symmetric_perceptron import Band
 from tests.enumeration import all_signs
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points, slope_at
 
 KAPPAS = [0.01, 0.3, 1.0, 2.5]
 U = np.linspace(-1, 1, 401)
@@ -124,9 +124,8 @@ def test_the_curve_is_stationary_on_plain_integrals(distance):
     here = np.array([1 - v, math.expm1(y[0]), y[1] + 0.5 * math.log((1 - distance) / distance)])
     assert found["entropy"][0] == pytest.approx(phi(here), abs=1e-9)
     for index, step in enumerate((1e-2 * v, 1e-3, 1e-3)):
-        around = [phi(here + k * step * np.eye(3)[index]) for k in FIVE_POINTS]
-        assert five_point_slope(around, step) == pytest.approx(0.0, abs=1e-6)
-    by_S = five_point_slope([phi(here, S + k * 1e-5) for k in FIVE_POINTS], 1e-5)
+        assert slope_at(phi, here, step, index) == pytest.approx(0.0, abs=1e-6)
+    by_S = slope_at(lambda S: phi(here, S), S, 1e-5)
     assert found["slope"][0] == pytest.approx(-2 * by_S, abs=1e-6)
 
 
@@ -148,7 +147,7 @@ def test_the_curve_is_even_and_ends_at_the_antipode():
     assert (curve["entropy"][2], curve["slope"][2]) == pytest.approx((typical(model).entropy, 0.0), abs=1e-12)
     assert typical_distance(model) == curve.attrs["typical_distance"] == 0.5
     step = 1e-3
-    around = franz_parisi(model, [0.2 + k * step for k in FIVE_POINTS])["entropy"]
+    around = franz_parisi(model, five_points(0.2, step))["entropy"]
     assert five_point_slope(around.to_numpy(), step) == pytest.approx(curve["slope"][0], abs=1e-8)
 
 

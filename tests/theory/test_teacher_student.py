@@ -24,7 +24,7 @@ from localentropy.theory.pair_energy import PairEnergy
 from localentropy.theory.patterns import pull
 from localentropy.theory.typical_solutions import typical_point
 from tests.enumeration import all_signs
-from tests.finite_differences import FIVE_POINTS, five_point_slope
+from tests.finite_differences import five_point_slope, five_points, slope_at
 
 Z, WEIGHT = np.polynomial.legendre.leggauss(400)
 Z, WEIGHT = 10 * Z, 10 * WEIGHT * norm.pdf(10 * Z)
@@ -107,8 +107,7 @@ def test_entropy_is_the_written_one_and_stationary(alpha, margin):
     assert solution.entropy == pytest.approx(entropy(*x), abs=1e-13)
     for index in range(4):
         step = 1e-3 * min(x[index], x[0] - x[1] ** 2, 1 - x[0])
-        slope = five_point_slope([entropy(*(x + n * step * np.eye(4)[index])) for n in FIVE_POINTS], step)
-        assert abs(slope) < 1e-8 + 1e-15 / step
+        assert abs(slope_at(lambda x: entropy(*x), x, step, index)) < 1e-8 + 1e-15 / step
 
 
 def test_without_labels_that_tell_anything_it_is_the_perceptron():
@@ -179,8 +178,8 @@ def test_curve_is_the_written_free_entropy_and_stationary(case):
         q, t = x[:2]
         room = min(1 - q, q - t * t / ref.q - (1 - 2 * distance - t) ** 2 / ref.v, x[3] - x[4] ** 2 / ref.q_hat)
         for index in range(7):
-            step = 1e-2 * room * np.eye(7)[index]
-            change = five_point_slope([written(curve, distance, x + n * step, energy) for n in FIVE_POINTS], 1.0)
+            moved = five_points(x, 1e-2 * room, index)
+            change = five_point_slope([written(curve, distance, place, energy) for place in moved], 1.0)
             assert abs(change) < 1e-6 * 1e-2 * room + 1e-14
 
 
@@ -188,8 +187,7 @@ def test_curve_is_the_written_free_entropy_and_stationary(case):
 def test_slope_is_the_derivative_and_the_maximum_counts_all_solutions(case):
     curve = curve_of(*case[:3])
     for distance in case[3]:
-        step = 1e-3 * distance
-        slope = five_point_slope([curve.at(distance + n * step).entropy for n in FIVE_POINTS], step)
+        slope = slope_at(lambda distance: curve.at(distance).entropy, distance, 1e-3 * distance)
         assert curve.at(distance).slope == pytest.approx(slope, abs=1e-6)
     top = curve.at(curve.typical_distance)
     assert top.entropy == pytest.approx(typical_point(curve.student).value, abs=1e-8)
