@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from localentropy.pipeline.config import resolve
 from localentropy.theory import RandomFeatures, alpha_c, typical
 
 NOTHING = pd.DataFrame({"panel": [], "series": [], "name": [], "x": [], "y": []}).astype({"series": str})
+STRENGTH = Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1)
+AXES = Panel("α", "ε")
 
 
 def settle(document: Document) -> None:
@@ -42,6 +45,18 @@ def text(document: Document, name: str) -> str:
 def set_control(document: Document, name: str, value: object) -> None:
     widget: Any = document.get_model_by_name(name)
     widget.value = value
+
+
+def page_of(curves: Callable[..., list[Curve]], slider: Slider = STRENGTH, panel: Panel = AXES) -> Document:
+    """A page of one slider and one panel, before the server runs anything."""
+    document = Document()
+    Page(document, "", Explorer((slider,), (panel,), curves), NOTHING)
+    return document
+
+
+def student(strength: float, column: str = "generalization_error", **others: Any) -> list[Curve]:
+    arguments: dict[str, Any] = {"alpha": Grid((0.5, 2.0), 3), "loss": "square", "regularization": strength} | others
+    return [Curve("student", call("erm.fit", **arguments), column)]
 
 
 @pytest.fixture
@@ -80,12 +95,9 @@ def test_outside_of_the_domain_no_curve_is_left(document: Document) -> None:
 
 
 def test_a_fault_of_the_program_leaves_no_curve_either() -> None:
-    def curves(strength: float) -> list[Curve]:
-        found = call("erm.fit", alpha=Grid((0.5, 2.0), 3), loss="square", regularization=strength)
-        return [Curve("student", found, "generalization_error" if strength < 2.0 else "no such column")]
-
-    document = Document()
-    Page(document, "", Explorer((Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1),), (Panel("α", "ε"),), curves), NOTHING)
+    document = page_of(
+        lambda strength: student(strength, "generalization_error" if strength < 2.0 else "no such column")
+    )
     settle(document)
     assert len(source(document, "student, panel 0")["x"]) == 3
     set_control(document, "strength", 3.0)
@@ -99,11 +111,9 @@ def test_of_many_changes_the_last_one_is_solved() -> None:
 
     def curves(strength: float) -> list[Curve]:
         solved.append(strength)
-        found = call("erm.fit", alpha=Grid((0.5, 2.0), 3), loss="square", regularization=strength)
-        return [Curve("student", found, "generalization_error")]
+        return student(strength)
 
-    document = Document()
-    Page(document, "", Explorer((Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1),), (Panel("α", "ε"),), curves), NOTHING)
+    document = page_of(curves)
     settle(document)
     solved.clear()
     for value in np.linspace(1.1, 4.9, 100):
@@ -113,15 +123,12 @@ def test_of_many_changes_the_last_one_is_solved() -> None:
 
 
 def test_a_newer_value_ends_a_solve_between_two_pieces() -> None:
-    document = Document()
-
     def curves(strength: float) -> list[Curve]:
         if strength == 2.0:  # the control moves while this value is solved
             set_control(document, "strength", 3.0)
-        found = call("erm.fit", pieces=3, alpha=Grid((0.51, 2.0), 6), loss="square", regularization=strength)
-        return [Curve("student", found, "generalization_error")]
+        return student(strength, pieces=3, alpha=Grid((0.51, 2.0), 6))
 
-    Page(document, "", Explorer((Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1),), (Panel("α", "ε"),), curves), NOTHING)
+    document = page_of(curves)
     settle(document)
     before = _solve.cache_info().misses
     set_control(document, "strength", 2.0)
@@ -130,12 +137,7 @@ def test_a_newer_value_ends_a_solve_between_two_pieces() -> None:
 
 
 def test_a_connection_that_comes_back_finds_the_page_solved() -> None:
-    def curves(strength: float) -> list[Curve]:
-        found = call("erm.fit", alpha=Grid((0.5, 2.0), 3), loss="square", regularization=strength)
-        return [Curve("student", found, "generalization_error")]
-
-    document = Document()
-    Page(document, "", Explorer((Slider("strength", "λ", 1.0, 0.1, 5.0, 0.1),), (Panel("α", "ε"),), curves), NOTHING)
+    document = page_of(student)
     document.callbacks.trigger_event(ConnectionLost())
     settle(document)
     assert len(source(document, "student, panel 0")["x"]) == 0
@@ -150,8 +152,7 @@ def test_negative_values_are_dashed_and_missing_ones_are_told() -> None:
         found = call("franz_parisi", model, distances=Grid((1e-4, largest), 8), margin_ref=0.2, unsolved="nan")
         return [Curve("same margin", found, "entropy", signed=True)]
 
-    document = Document()
-    Page(document, "", Explorer((Slider("largest", "d", 0.3, 1e-4, 0.5),), (Panel("d", "φ"),), curves), NOTHING)
+    document = page_of(curves, Slider("largest", "d", 0.3, 1e-4, 0.5), Panel("d", "φ"))
     settle(document)
     data = source(document, "same margin, panel 0")
     negative = data["y"] < 0.0
@@ -168,9 +169,8 @@ def test_an_axis_that_is_linear_around_zero_has_places_of_its_own_and_true_numbe
     def curves(largest: float) -> list[Curve]:
         return [Curve("all weights", call("binary_entropy", distances=Grid((1e-6, largest), 8)), "value")]
 
-    document = Document()
     panel = Panel("d", "φ", y_linear=1e-3, y_range=(-0.1, 1.0))
-    Page(document, "", Explorer((Slider("largest", "d", 0.3, 1e-4, 0.5),), (panel,), curves), NOTHING)
+    document = page_of(curves, Slider("largest", "d", 0.3, 1e-4, 0.5), panel)
     settle(document)
     data = source(document, "all weights, panel 0")
     large = data["y"] > 1e-3
