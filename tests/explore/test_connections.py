@@ -176,30 +176,16 @@ async def forget(server: BaseServer) -> None:
     assert server.get_sessions() == []
 
 
-def test_a_closed_page_is_not_solved_on_and_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("came", [True, False], ids=["closed", "the websocket never came"])
+def test_a_page_that_is_left_is_not_solved_on_and_says_nothing(came: bool, caplog: pytest.LogCaptureFixture) -> None:
     held = Held()
 
     async def check() -> None:
         async with served(held) as server:
-            websocket = await opened(server)
+            page: Any = await opened(server) if came else await AsyncHTTPClient().fetch(request(server, ""))
             await until(held.begun)
-            await closed(server, websocket)
-            await forget(server)
-            held.may_end.set()
-            await solver_is_idle()
-
-    with caplog.at_level(logging.WARNING):
-        asyncio.run(check())
-    assert held.solved == [0] and caplog.text == ""
-
-
-def test_a_page_whose_websocket_never_came_ends_with_its_session(caplog: pytest.LogCaptureFixture) -> None:
-    held = Held()
-
-    async def check() -> None:
-        async with served(held) as server:
-            await AsyncHTTPClient().fetch(request(server, ""))
-            await until(held.begun)
+            if came:
+                await closed(server, page)
             await forget(server)
             held.may_end.set()
             await solver_is_idle()
