@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.special import log_ndtr, ndtr, ndtri
 from scipy.stats import norm
 
@@ -14,16 +13,10 @@ from localentropy.numerics import channels
 from localentropy.numerics.channels import Absolute, Channel, Door, Linear, Relu, Sign, as_channel
 from localentropy.numerics.quadrature import gaussian_nodes
 from tests.finite_differences import five_point_slope, five_points, slope_at
+from tests.written_integrals import WEIGHT, Z, written
 
 RATIOS = [1e-3, 0.3, 2.0, 30.0]
 ALL = [Sign(), Absolute(), Linear(), Linear(0.3), Relu(), Door(0.67), Door(0.05), Door(3.0)]
-Z = np.linspace(-9, 9, 601)
-WEIGHT = norm.pdf(Z) / norm.pdf(Z).sum()
-
-
-def written(function, points=()):
-    """Int Dv f(v) by adaptive quadrature."""
-    return quad(lambda v: norm.pdf(v) * function(v), -9, 9, points=points or None, limit=400, epsabs=1e-13)[0]
 
 
 @dataclass(frozen=True)

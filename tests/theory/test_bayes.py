@@ -5,30 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr, ndtr
-from scipy.stats import norm
 
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.numerics.channels import Absolute, Door, Linear
 from localentropy.numerics.priors import GaussBernoulli, Gaussian, TwoGaussians
 from localentropy.theory import TeacherStudent, alpha_c, bayes, typical
 from tests.finite_differences import five_point_slope, five_points
+from tests.written_integrals import WEIGHT, Z, ratio, written
 
 INF = math.inf
-Z = np.linspace(-9, 9, 601)
-WEIGHT = norm.pdf(Z) / norm.pdf(Z).sum()
-RATIOS = [1e-3, 0.3, 2.0, 30.0]
-
-
-def ratio(m):
-    return m / (1 - m)
-
-
-def written(function, points=()):
-    """Int Dv f(v) by adaptive quadrature."""
-    return quad(lambda v: norm.pdf(v) * function(v), -9, 9, points=points or None, limit=400, epsabs=1e-13)[0]
 
 
 def sign_conjugate(m, alpha):

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, ndtr
 from scipy.stats import multivariate_normal, norm
@@ -12,17 +11,9 @@ from scipy.stats import multivariate_normal, norm
 from localentropy.errors import ConvergenceError, DomainError
 from localentropy.theory import committee, committee_channel, committee_units
 from tests.finite_differences import slope_at
+from tests.written_integrals import ratio, written
 
 INF = math.inf
-
-
-def ratio(m):
-    return m / (1 - m)
-
-
-def written(function, points=()):
-    """Int Dv f(v) by adaptive quadrature."""
-    return quad(lambda v: norm.pdf(v) * function(v), -9, 9, points=points or None, limit=400, epsabs=1e-13)[0]
 
 
 @pytest.mark.parametrize(
