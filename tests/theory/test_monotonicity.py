@@ -74,22 +74,6 @@ def test_monotonic_below_the_threshold_and_not_above(model, alpha, margin, dista
         assert (franz_parisi(model(factor * found), FINE).slope > 0).all() == monotonic
 
 
-@pytest.mark.parametrize("alpha", [0.5, 0.7])
-def test_definition_of_the_smallest_monotonic_margin(alpha):
-    margin = kappa_u(Perceptron(alpha))
-    for factor, monotonic in ((0.998, False), (1.002, True)):
-        table = franz_parisi(Perceptron(alpha), FINE, factor * margin)
-        assert (table.slope > 0).all() == monotonic
-
-
-@pytest.mark.parametrize("alpha", [0.5, 0.7])
-def test_definition_of_the_smallest_positive_margin(alpha):
-    margin = kappa_min(Perceptron(alpha))
-    for factor, positive in ((0.998, False), (1.002, True)):
-        table = franz_parisi(Perceptron(alpha), FINE, factor * margin)
-        assert (table.entropy > 0).all() == positive
-
-
 @pytest.mark.parametrize(("function", "alpha", "distance"), [(kappa_min, 0.5, 0.00107), (kappa_u, 0.5, 0.00052)])
 def test_distance_of_the_dip(function, alpha, distance):
     grid = distance * np.geomspace(0.5, 2.0, 61)
@@ -98,23 +82,22 @@ def test_distance_of_the_dip(function, alpha, distance):
     assert grid[dip.idxmin()] == pytest.approx(distance, rel=0.03)
 
 
-@pytest.mark.parametrize("activation", ["sign", "relu"])
-def test_definitions_for_the_committee(activation):
-    model = TreeCommittee(0.5, activation=activation)
+@pytest.mark.parametrize(
+    ("model", "nearest"),
+    [
+        (Perceptron(0.5), 1e-5),
+        (Perceptron(0.7), 1e-5),
+        (TreeCommittee(0.5, activation="sign"), 1e-5),
+        (TreeCommittee(0.5, activation="relu"), 1e-5),
+        (TeacherStudent(0.1), 1e-6),
+        (TeacherStudent(1.0), 1e-6),
+    ],
+    ids=repr,
+)
+def test_definitions_of_the_smallest_positive_and_the_smallest_monotonic_margin(model, nearest):
     smallest, monotonic = kappa_min(model), kappa_u(model)
     assert 0 < smallest < monotonic < kappa_max(model)
-    curve = partial(franz_parisi, model, FINE)
-    assert (curve(margin_ref=1.002 * smallest).entropy > 0).all()
-    assert (curve(margin_ref=0.998 * smallest).entropy < 0).any()
-    assert (curve(margin_ref=1.002 * monotonic).slope > 0).all()
-    assert (curve(margin_ref=0.998 * monotonic).slope < 0).any()
-
-
-@pytest.mark.parametrize("alpha", [0.1, 1.0])
-def test_definitions_for_the_planted_perceptron(alpha):
-    smallest, monotonic = kappa_min(TeacherStudent(alpha)), kappa_u(TeacherStudent(alpha))
-    assert 0 < smallest < monotonic < kappa_max(TeacherStudent(alpha))
-    curve = partial(franz_parisi, TeacherStudent(alpha), np.geomspace(1e-6, 0.2, 120))
+    curve = partial(franz_parisi, model, np.geomspace(nearest, 0.2, 120))
     assert (curve(margin_ref=1.002 * smallest).entropy > 0).all()
     assert (curve(margin_ref=0.998 * smallest).entropy < 0).any()
     assert (curve(margin_ref=1.002 * monotonic).slope > 0).all()
