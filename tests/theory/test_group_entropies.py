@@ -20,8 +20,9 @@ from localentropy.theory.group_entropies import _Curve
 from localentropy.theory.group_sites import free_groups
 from localentropy.theory.large_deviations import AtOverlap
 from localentropy.theory.local_entropies import local_entropy
-from tests.finite_differences import five_point_slope, five_points, slope_at, slopes_of_jet
-from tests.theory.test_large_deviations import MODELS, jet_of, transformed, twin, written
+from tests.enumeration import limits, solving, transformed
+from tests.finite_differences import five_point_slope, five_points, slope_at
+from tests.theory.test_large_deviations import MODELS, assert_derivatives, limit, twin, written
 
 OVERLAP = 0.85
 
@@ -51,17 +52,10 @@ def test_free_entropy_as_it_is_written(name, y):
 @pytest.mark.parametrize("epsilon", [0.0, 0.2])
 @pytest.mark.parametrize("name", MODELS)
 def test_derivatives(name, epsilon):
-    """Gradient and Hessian beside the solution, by coordinates and controls, are those of the value."""
+    """Beside the solution."""
     problem, point = solved(name, 5.0)
     problem = AtOverlap(problem.model, problem.logit_overlap, epsilon, central=True)
-    here = np.concatenate([point.coordinates + 0.1, problem.controls()])
-    n = len(point.coordinates)
-    rows = slice(None, len(here) - (epsilon == 0.0))  # second derivatives by epsilon are left out at 0
-    free = jet_of(problem, here[:n], here[n:])
-    for index in range(len(here))[rows]:
-        slope, bends = slopes_of_jet(lambda place: jet_of(problem, place[:n], place[n:]), here, 1e-3, index)
-        assert free.gradient[index] == pytest.approx(slope, abs=1e-9)
-        np.testing.assert_allclose(free.hessian[index][rows], bends[rows], atol=5e-8)
+    assert_derivatives(problem, point.coordinates + 0.1, atol=5e-8)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -97,10 +91,8 @@ def test_infinitely_many_replicas_are_the_limit(name):
     best = group_entropy(model, overlap).iloc[0]
     found = [_Curve(model, 1.0 / y).at(overlap) for y in replicas]
     entropies = [row.entropy - row.external_entropy / row.replicas for row in found]
-    powers = np.stack([np.ones(3), replicas**-2, replicas**-3], 1)
-    assert np.linalg.solve(powers, entropies)[0] == pytest.approx(best["entropy"], abs=1e-8)
-    powers = np.stack([np.ones(3), replicas**-1, replicas**-2], 1)
-    external = np.linalg.solve(powers, [row.external_entropy for row in found])[0]
+    assert limit(replicas, (2, 3), entropies) == pytest.approx(best["entropy"], abs=1e-8)
+    external = limit(replicas, (1, 2), [row.external_entropy for row in found])
     assert external == pytest.approx(best["external_entropy"], abs=1e-5)
     # Without a correction, it would not be.
     assert abs(entropies[0] - best["entropy"]) > 1e-7 and abs(found[0].external_entropy - external) > 5e-5
@@ -185,10 +177,7 @@ def counted(N, alpha, differ, stream):
 
     The number of pairs is divided by that of all such pairs.
     """
-    stabilities = np.zeros((round(alpha * N), 1))
-    for column in stream.standard_normal((N, len(stabilities), 1)):
-        stabilities = np.concatenate([stabilities - column, stabilities + column], 1)
-    solutions = stabilities.min(0) >= 0.0
+    solutions = solving(N, round(alpha * N), stream)
     shifted = np.rint(transformed(transformed(solutions) ** 2) / len(solutions))
     pairs = sum(shifted[shift] for shift in range(2**N) if shift.bit_count() == differ)
     if pairs == 0:
@@ -211,10 +200,8 @@ def test_enumeration_of_pairs():
         errors.append(rest.std() / math.sqrt(len(rest)))
     row = group_entropy(Perceptron(alpha), 0.6, 2).iloc[0]
     right = 2 * (row["entropy"] - row["unconstrained"])
-    sizes = np.array(list(samples), float)
-    fits = [np.polyfit(sizes**-power, means, 1, w=1 / np.array(errors), cov="unscaled") for power in (1, 2)]
-    low, high = sorted(fit[0][1] for fit in fits)
-    assert max(low - right, right - high) < 3 * math.sqrt(fits[0][1][1, 1])
+    low, high, error = limits(samples, means, errors)
+    assert max(low - right, right - high) < 3 * error
 
 
 @pytest.mark.parametrize(

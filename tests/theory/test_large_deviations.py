@@ -24,7 +24,7 @@ from localentropy.theory.local_entropies import (
     logit,
 )
 from localentropy.theory.typical_solutions import typical_point
-from tests.enumeration import all_signs
+from tests.enumeration import all_signs, limits, solving, transformed
 from tests.finite_differences import five_point_slope, five_points, slope_at, slopes_of_jet
 
 MODELS = {
@@ -153,6 +153,22 @@ def written(problem, coordinates):
     return np.array([q_hat, q_hat + epsilon * x.delta_hat.value, q0, q0 + split, field, *own])
 
 
+def assert_derivatives(problem, coordinates, atol):
+    """Gradient and Hessian, by coordinates and controls, are those of the value; of the Hessian, within `atol`."""
+    here, n = np.concatenate([coordinates, problem.controls()]), len(coordinates)
+    rows = slice(None, len(here) - (problem.epsilon == 0.0))  # second derivatives by epsilon are left out at 0
+    free = jet_of(problem, coordinates, here[n:])
+    for index in range(len(here))[rows]:
+        slope, bends = slopes_of_jet(lambda place: jet_of(problem, place[:n], place[n:]), here, 1e-3, index)
+        assert free.gradient[index] == pytest.approx(slope, abs=1e-9)
+        np.testing.assert_allclose(free.hessian[index][rows], bends[rows], atol=atol)
+
+
+def limit(y, powers, values):
+    """The value at infinitely many replicas, where corrections are in these powers of 1/y."""
+    return np.linalg.solve(np.stack([np.ones(len(y)), *(y**-power for power in powers)], 1), values)[0]
+
+
 @lru_cache
 def solved(name, y, distance=0.06):
     """A problem and its solution."""
@@ -177,19 +193,10 @@ def test_free_entropy_as_it_is_written(name, y):
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("epsilon", [0.0, 0.2])
 def test_derivatives(name, epsilon):
-    """Gradient and Hessian beside the solution, by coordinates and controls, are those of the value."""
-    y = 5.0
-    problem, point = solved(name, y)
+    """Beside the solution."""
+    problem, point = solved(name, 5.0)
     problem = LargeDeviations(problem.model, problem.logit_distance, epsilon, central=True)
-    here = np.concatenate([point.coordinates + 0.1, problem.controls()])
-    n = len(point.coordinates)
-    free = jet_of(problem, here[:n], here[n:])
-    # Second derivatives by epsilon are left out at 0, where it is not varied.
-    for index in range(len(here) - (epsilon == 0.0)):
-        slope, bends = slopes_of_jet(lambda place: jet_of(problem, place[:n], place[n:]), here, 1e-3, index)
-        assert free.gradient[index] == pytest.approx(slope, abs=1e-9)
-        rows = slice(None, len(here) - (epsilon == 0.0))
-        np.testing.assert_allclose(free.hessian[index][rows], bends[rows], atol=2e-8)
+    assert_derivatives(problem, point.coordinates + 0.1, atol=2e-8)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -209,10 +216,8 @@ def test_infinitely_many_replicas_are_the_limit(name):
     replicas = np.array([200.0, 400.0, 800.0])
     found = [local_entropy(MODELS[name], 0.06, y).iloc[0] for y in replicas]
     entropies = [row["entropy"] for row in found]
-    powers = np.stack([np.ones(3), replicas**-2, replicas**-3], 1)
-    assert np.linalg.solve(powers, entropies)[0] == pytest.approx(best["entropy"], abs=2e-9)
-    powers = np.stack([np.ones(3), replicas**-1, replicas**-2], 1)
-    external = np.linalg.solve(powers, [row["external_entropy"] for row in found])[0]
+    assert limit(replicas, (2, 3), entropies) == pytest.approx(best["entropy"], abs=2e-9)
+    external = limit(replicas, (1, 2), [row["external_entropy"] for row in found])
     assert external == pytest.approx(best["external_entropy"], abs=2e-5)
     # Without a correction, it would not be.
     assert abs(entropies[0] - best["entropy"]) > 1e-6
@@ -407,25 +412,12 @@ ALPHA, DISTANCE = 0.4, 0.2
 POWERS = (2, 4)
 
 
-def transformed(values):
-    """Walsh-Hadamard transform."""
-    values, size = values.astype(np.float64), 1
-    while size < len(values):
-        pairs = values.reshape(-1, 2, size)
-        values = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], 1).reshape(-1)
-        size *= 2
-    return values
-
-
 def counted(N, shell, stream):
     """ln Z / N of one training set; ln of sums of powers of the numbers of solutions at a distance, the largest one.
 
     All are over N, and numbers are divided by that of all configurations at the distance.
     """
-    stabilities = np.zeros((round(ALPHA * N), 1))
-    for column in stream.standard_normal((N, len(stabilities), 1)):
-        stabilities = np.concatenate([stabilities - column, stabilities + column], 1)
-    solutions = stabilities.min(0) >= 0.0
+    solutions = solving(N, round(ALPHA * N), stream)
     if not solutions.any():
         return None
     counts = np.rint(transformed(transformed(solutions) * shell) / len(shell))
@@ -455,11 +447,9 @@ def test_enumeration(samples):
     model, free = Perceptron(ALPHA, 0.0), float(binary_entropy(DISTANCE))
     rows = [local_entropy(model, DISTANCE, y).iloc[0] for y in (*POWERS, ZERO_EXTERNAL_ENTROPY)]
     theory = [y * (row["entropy"] - free) + row["external_entropy"] for y, row in zip((*POWERS, 1), rows, strict=True)]
-    sizes = np.array(list(samples))
-    for right, mean, error in zip(theory, np.transpose(means), np.transpose(errors), strict=True):
-        fits = [np.polyfit(1.0 / sizes**power, mean, 1, w=1 / error, cov="unscaled") for power in (1, 2)]
-        low, high = sorted(fit[0][1] for fit in fits)
-        assert max(low - right, right - high) < 3 * math.sqrt(fits[0][1][1, 1])
+    for right, *of_sizes in zip(theory, np.transpose(means), np.transpose(errors), strict=True):
+        low, high, error = limits(samples, *of_sizes)
+        assert max(low - right, right - high) < 3 * error
 
 
 def test_finite_numbers_of_replicas_have_no_threshold():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from localentropy.theory import Perceptron, binary_entropy, franz_parisi, typical
-from tests.enumeration import all_signs
+from tests.enumeration import all_signs, limits
 
 DISTANCE = 0.25
 SAMPLES = {12: 3000, 16: 1500, 20: 300}
@@ -54,11 +54,8 @@ def measure(N: int, P: int, margins: tuple[float, ...], stream: np.random.Genera
     return numbers
 
 
-def limits(alpha: float, margins: tuple[float, ...]) -> list[tuple[float, float, float]]:
-    """Limits N → ∞ if finite sizes add a term in 1/N, and if one in 1/N², and the error.
-
-    Of ln Z/N, then for each margin of the other entropy less ln Z/N: a sample's luck is common to both.
-    """
+def limits_of_entropies(alpha: float, margins: tuple[float, ...]) -> list[tuple[float, float, float]]:
+    """Of ln Z/N, then for each margin of the other entropy less ln Z/N: a sample's luck is common to both."""
     stream = np.random.default_rng(2107)
     means, errors = [], []
     for N, samples in SAMPLES.items():
@@ -70,12 +67,7 @@ def limits(alpha: float, margins: tuple[float, ...]) -> list[tuple[float, float,
         values -= np.outer(control, [np.polyfit(control, column, 1)[0] for column in values.T])
         means.append(values.mean(0))
         errors.append(values.std(0, ddof=1) / math.sqrt(len(values)))
-    sizes, found = np.array(list(SAMPLES)), []
-    for mean, error in zip(np.transpose(means), np.transpose(errors), strict=True):
-        fits = [np.polyfit(1.0 / sizes**power, mean, 1, w=1 / error, cov="unscaled") for power in (1, 2)]
-        ends = [fit[1] for fit, _ in fits]
-        found.append((min(ends), max(ends), math.sqrt(fits[0][1][1, 1])))
-    return found
+    return [limits(SAMPLES, *of_sizes) for of_sizes in zip(np.transpose(means), np.transpose(errors), strict=True)]
 
 
 def test_two_halves_make_all_configurations():
@@ -94,6 +86,6 @@ def test_entropies(alpha, margins):
     theory = [entropy, *(curve - free - entropy for curve in curves)]
     annealed = (1 - alpha) * math.log(2)
     wrong = [annealed, theory[2], theory[1]]
-    for right, other, (low, high, error) in zip(theory, wrong, limits(alpha, margins), strict=True):
+    for right, other, (low, high, error) in zip(theory, wrong, limits_of_entropies(alpha, margins), strict=True):
         assert max(low - right, right - high) < 3 * error
         assert max(low - other, other - high) > 3 * error
