@@ -167,7 +167,8 @@ class Messages:
             The number of errors at the start and after each sweep, the rows of the `FocusingRecord`, and the largest
             change in the last sweep.
         """
-        errors, rows, residual = [self.errors()], [], math.inf
+        errors, residual = [self.errors()], math.inf
+        rows: list[tuple[float, ...]] = []
         for coupling, y in counted(protocol, name):
             if stop == "first" and errors[-1] == 0:
                 break
