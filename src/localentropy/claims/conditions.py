@@ -459,14 +459,6 @@ def _steps(*curves: ArrayLike) -> np.ndarray:
     return np.concatenate([np.zeros(0), *(np.diff(np.asarray(curve, dtype=float)) for curve in curves)])
 
 
-def finite_size(D: np.ndarray | float) -> np.ndarray | float:
-    """The tolerance on errors of solutions at a finite latent dimension: 0.5/D, chosen here.
-
-    The captions of figures 2 and 11 give the deviations measured at each D.
-    """
-    return 0.5 / D
-
-
 def largest(values: Iterable[float]) -> float:
     """The largest number, or NaN if one of them is missing. NaN is within no bound.
 
