@@ -37,10 +37,10 @@ from localentropy.claims.conditions import (
 from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
     COMPARED_AT,
-    beside_untrained,
     curvature,
     energy,
     errors_at_least_noise,
+    far_apart,
     limit_beats_power,
     limit_of,
     of_samples,
@@ -153,12 +153,11 @@ def minima_are_alike(cnn: pd.DataFrame) -> Finding:
 
 def as_far_apart_as_untrained(cnn: pd.DataFrame) -> Finding:
     """Solutions are as far apart as aligned untrained networks, near the threshold and at the largest k."""
-    found = [
-        beside_untrained(f"{optimizer} {place}", _solutions(cnn, optimizer, width))
+    return far_apart(
+        (f"{optimizer} {place}", _solutions(cnn, optimizer, width))
         for optimizer in _optimizers(cnn)
         for place, width in (("near the threshold", _near(cnn, optimizer)), ("at the largest k", cnn["width"].max()))
-    ]
-    return all_of(*(condition for condition, _ in found), detail="; ".join(told for _, told in found))
+    )
 
 
 def wide_minima_are_flatter(cnn: pd.DataFrame) -> Finding:

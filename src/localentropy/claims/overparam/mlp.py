@@ -34,10 +34,10 @@ from localentropy.claims.conditions import (
 )
 from localentropy.claims.overlaps import overlap
 from localentropy.claims.overparam.trained_networks import (
-    beside_untrained,
     by_layer,
     curvature,
     errors_at_least_noise,
+    far_apart,
     limit_beats_power,
     limit_of,
     mean_radius,
@@ -121,22 +121,23 @@ def error_improves(mlp: pd.DataFrame) -> Finding:
 
 def overlap_below_one(mlp: pd.DataFrame) -> Finding:
     """At the threshold the overlap between solutions is below 1."""
-    found, words = _overlaps_at_threshold(mlp, "overlap")
+    widths = {start: _threshold(mlp, start) for start in STARTS}
+    found = {start: overlap(_solutions(mlp, start, width), "overlap") for start, width in widths.items()}
     conditions = [
         larger(f"z of the overlap at the threshold below 1, {start}", Mean(1.0), own, by=3.0)
-        for start, own in zip(STARTS, found, strict=True)
+        for start, own in found.items()
     ]
-    return all_of(*conditions, detail=words)
+    detail = "; ".join(f"{start}, width {widths[start]:.0f}: {own:.3f}" for start, own in found.items())
+    return all_of(*conditions, detail=detail)
 
 
 def as_far_apart_as_untrained(mlp: pd.DataFrame) -> Finding:
     """Solutions are as far apart as aligned untrained networks, at the threshold and at the largest width."""
-    found = [
-        beside_untrained(f"{start} {place}", _solutions(mlp, start, width))
+    return far_apart(
+        (f"{start} {place}", _solutions(mlp, start, width))
         for start in STARTS
         for place, width in (("at the threshold", _threshold(mlp, start)), ("at the largest width", mlp["width"].max()))
-    ]
-    return all_of(*(condition for condition, _ in found), detail="; ".join(told for _, told in found))
+    )
 
 
 def solutions_stay_near_their_start(mlp: pd.DataFrame) -> Finding:
@@ -195,7 +196,7 @@ def solutions_grow_apart(mlp: pd.DataFrame) -> Finding:
     """
     conditions, words = [], []
     for start in STARTS:
-        overlaps = _overlaps(mlp, start, "overlap")
+        overlaps = _overlaps(mlp, start)
         widths, q, error = np.array([(width, own.value, own.error) for width, own in overlaps.items()]).T
         first, *_, last = overlaps.values()
         upper = slice(-max(3, len(widths) // 2), None)
@@ -292,18 +293,13 @@ def _solved(mlp: pd.DataFrame) -> pd.Series:
     return rows == 0.0
 
 
-def _fractions(mlp: pd.DataFrame, start: str) -> pd.Series:
-    """Fraction of the networks that solve, by width."""
-    return _solved(mlp)[start].groupby("width").mean()
-
-
 def _threshold(mlp: pd.DataFrame, start: str) -> float:
     """The width from which on half of the networks solve.
 
     Raises:
         Untestable: there is none, or it is the largest.
     """
-    first = first_solved(_fractions(mlp, start), 0.5)
+    first = first_solved(_solved(mlp)[start].groupby("width").mean(), 0.5)
     if first is None or first == mlp["width"].max():
         raise Untestable(f"{start}: no width below the largest from which on half of the networks solve")
     return first
@@ -336,15 +332,7 @@ def _differences(mlp: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return widths, apart, np.array([np.hypot(adverse.error, plain.error) for plain, adverse in pairs])
 
 
-def _overlaps_at_threshold(mlp: pd.DataFrame, quantity: str) -> tuple[list[Mean], str]:
-    """Mean overlap at the threshold of each start; the same in words."""
-    widths = [_threshold(mlp, start) for start in STARTS]
-    found = [overlap(_solutions(mlp, start, at), quantity) for start, at in zip(STARTS, widths, strict=True)]
-    words = [f"{start}, width {width:.0f}: {own:.3f}" for start, width, own in zip(STARTS, widths, found, strict=True)]
-    return found, "; ".join(words)
-
-
-def _overlaps(mlp: pd.DataFrame, start: str, quantity: str) -> dict[float, Mean]:
+def _overlaps(mlp: pd.DataFrame, start: str) -> dict[float, Mean]:
     """Width from the threshold on → overlap of pairs.
 
     Raises:
@@ -354,4 +342,4 @@ def _overlaps(mlp: pd.DataFrame, start: str, quantity: str) -> dict[float, Mean]
     widths = sorted(float(width) for width in mlp["width"].unique() if width >= first)
     reach = widths[-1] >= 4 * widths[0]
     require(reach, f"{start}: the widths from the threshold on do not reach over two doublings")
-    return {width: overlap(_solutions(mlp, start, width), quantity) for width in widths}
+    return {width: overlap(_solutions(mlp, start, width), "overlap") for width in widths}

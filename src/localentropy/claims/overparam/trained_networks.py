@@ -17,9 +17,11 @@ from localentropy.analysis.flatness import radius
 from localentropy.claims.conditions import (
     FEWEST,
     Condition,
+    Finding,
     Mean,
     Untestable,
     agrees,
+    all_of,
     largest,
     mean_of,
     numbers,
@@ -44,24 +46,27 @@ def of_samples(table: pd.DataFrame, samples: Iterable[int]) -> pd.DataFrame:
     return table[table["sample"].isin(samples) & (table["other"].isna() | table["other"].isin(samples))]
 
 
-def beside_untrained(place: str, solutions: pd.DataFrame) -> tuple[Condition, str]:
-    """Aligned solutions overlap as much as the same networks did before training, within `CLOSE`; the same in words.
+def far_apart(places: Iterable[tuple[str, pd.DataFrame]]) -> Finding:
+    """Aligned solutions overlap as much as the same networks did before training, within `CLOSE`.
 
     Args:
-        place: which solutions.
-        solutions: their rows.
+        places: which solutions, and their rows.
 
     Raises:
         Untestable: fewer than three networks, or no overlaps.
     """
-    names = ("overlap", "overlap_untrained")
-    trained, untrained = (overlap(solutions, name) for name in names)
-    layers = [by_layer(solutions, name) for name in names]
-    difference, error = trained.value - untrained.value, float(np.hypot(trained.error, untrained.error))
-    return (
-        agrees(f"overlap of solutions minus that of aligned untrained networks, {place}", difference, error, CLOSE),
-        f"{place}: {trained:.3f}, untrained {untrained.value:.3f}; layers {numbers(layers[0] - layers[1], '+.3f')}",
-    )
+    conditions, words = [], []
+    for place, solutions in places:
+        names = ("overlap", "overlap_untrained")
+        trained, untrained = (overlap(solutions, name) for name in names)
+        layers = [by_layer(solutions, name) for name in names]
+        difference, error = trained.value - untrained.value, float(np.hypot(trained.error, untrained.error))
+        name = f"overlap of solutions minus that of aligned untrained networks, {place}"
+        conditions.append(agrees(name, difference, error, CLOSE))
+        words.append(
+            f"{place}: {trained:.3f}, untrained {untrained.value:.3f}; layers {numbers(layers[0] - layers[1], '+.3f')}"
+        )
+    return all_of(*conditions, detail="; ".join(words))
 
 
 def by_layer(table: pd.DataFrame, quantity: str) -> pd.Series:
