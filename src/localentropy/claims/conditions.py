@@ -206,10 +206,9 @@ def at_least(words: str, value: float, limit: float, error: float = math.nan) ->
     return Condition(words, float(value), bound, holds, lower=float(limit), error=float(error))
 
 
-def at_most(words: str, value: float, limit: float, error: float = math.nan) -> Condition:
+def at_most(words: str, value: float, limit: float) -> Condition:
     """A value is a limit, or below it."""
-    bound, holds = _sign("≤", limit), bool(value <= limit)
-    return Condition(words, float(value), bound, holds, upper=float(limit), error=float(error))
+    return Condition(words, float(value), _sign("≤", limit), bool(value <= limit), upper=float(limit))
 
 
 def between(words: str, value: float, lower: float, upper: float, error: float = math.nan) -> Condition:
@@ -350,15 +349,16 @@ def larger(words: str, high: Mean, low: Mean = ZERO, *, by: float = 2.0, or_open
     return scored(words, welch(high, low), by) if or_open else above(words, welch(high, low), by)
 
 
-def trend(words: str, means: ArrayLike, errors: ArrayLike, *, along: str, by: float = 2.0) -> tuple[Condition, ...]:
+def trend(words: str, means: ArrayLike, errors: ArrayLike, *, along: str) -> tuple[Condition, ...]:
     """Means with errors fall: none is clearly above a smaller one before it, and the last is clearly below the first.
+
+    Clear is a difference of two standard errors.
 
     Args:
         words: what falls.
         means: in order.
         errors: their standard errors.
         along: what they are along.
-        by: standard errors by which the last is below the first. No rise is by two.
 
     Raises:
         Untestable: fewer than two means.
@@ -371,19 +371,18 @@ def trend(words: str, means: ArrayLike, errors: ArrayLike, *, along: str, by: fl
     rise = largest_rise(values, spread)
     return (
         below(f"largest rise of the {words} along {along}, in SE", rise, 2.0),
-        above(f"fall of the {words} from the first {along} to the last, in SE", whole_fall(values, spread), by),
+        above(f"fall of the {words} from the first {along} to the last, in SE", whole_fall(values, spread), 2.0),
     )
 
 
-def largest_of(words: str, scores: Iterable[float], least: float = LEAST) -> Condition:
-    """The largest of several deviations is by chance: its p-value is not small, by the law of the largest.
+def largest_of(words: str, scores: Iterable[float]) -> Condition:
+    """The largest of several deviations is by chance: its p-value is above `LEAST`, by the law of the largest.
 
     The p-value is the probability that the largest of as many independent normal numbers is as large, 1 − (1 − p)ⁿ.
 
     Args:
         words: what deviates.
         scores: deviations as normal scores, of either sign.
-        least: the p-value that must be exceeded.
 
     Raises:
         Untestable: there are none.
@@ -394,7 +393,7 @@ def largest_of(words: str, scores: Iterable[float], least: float = LEAST) -> Con
     """
     sizes = [abs(score) for score in scores]
     alone = 2.0 * stats.norm.sf(largest(sizes))
-    return above(f"p-value of the largest {words}", -np.expm1(len(sizes) * np.log1p(-alone)), least)
+    return above(f"p-value of the largest {words}", -np.expm1(len(sizes) * np.log1p(-alone)), LEAST)
 
 
 def printed(words: str, value: float, text: str) -> Condition:
