@@ -168,7 +168,9 @@ def shuffled_pixels_shrink_volumes(
 
 def volumes_correlate_with_test_error(fashion_local_entropy: pd.DataFrame, fashion_solutions: pd.DataFrame) -> Finding:
     """Over the runs of all algorithms on images V₁ falls as the test error grows."""
-    runs = _with_test_errors(fashion_local_entropy, fashion_solutions)
+    runs = with_errors(volumes_at(fashion_local_entropy, NEAREST), fashion_solutions)
+    solved = fashion_solutions["solved"] == 1
+    require(fashion_solutions.loc[solved, "test_error"].notna().all(), "a test error is missing")
     rho, error = spearman_over_sets(runs["test_error"], runs["entropy"], runs["sample"])
     return all_of(
         below(f"Spearman's ρ of test error and V₁ at D = {NEAREST:g}", rho, -CLEAR, error),
@@ -301,17 +303,16 @@ def belief_propagation_converges_around_wide_minima(
     )
 
 
-def _with_test_errors(around: pd.DataFrame, solutions: pd.DataFrame) -> pd.DataFrame:
-    """Runs with their V₁ and their test error.
+def with_errors(measured: pd.DataFrame, solutions: pd.DataFrame) -> pd.DataFrame:
+    """Runs on images of which something was measured, with their test errors.
 
     Raises:
-        Untestable: too few training sets that all algorithms solve, or a number is missing.
+        Untestable: too few training sets that all algorithms solve.
     """
     errors = solutions.loc[solutions["solved"] == 1, ["algorithm", "sample", "test_error"]]
-    runs = volumes_at(around, NEAREST).merge(errors, on=["algorithm", "sample"])
-    common = (runs.groupby("sample").size() == len(COMMITTEE_NAMES) - 1).sum()
+    runs = measured.merge(errors, on=["algorithm", "sample"])
+    common = (runs.groupby("sample").size() == len(ON_IMAGES)).sum()
     require(common >= FEWEST, f"fewer than {FEWEST} training sets that all algorithms solve")
-    require(errors["test_error"].notna().all(), "a test error is missing")
     return runs
 
 

@@ -21,7 +21,7 @@ from localentropy.claims.conditions import (
     smallest,
     welch,
 )
-from localentropy.claims.shaping.local_entropy import CLEAR, NEAREST, SURE, ranked_by_volume, volumes_at
+from localentropy.claims.shaping.local_entropy import CLEAR, NEAREST, SURE, ranked_by_volume, volumes_at, with_errors
 from localentropy.solvers.names import COMMITTEE_NAMES
 
 WITH_LAL, WITHOUT_LAL = "all", "without_lal"
@@ -146,13 +146,8 @@ def curvature_correlates_with_test_error(fashion_spectra: pd.DataFrame, fashion_
     The error is over training sets, of which there was one before. That there should be eight, and that differences are
     paired over them, was decided after a trial with several sets was seen.
     """
-    largest = fashion_spectra[
-        (fashion_spectra["quantity"] == "largest_eigenvalue") & (fashion_spectra["rule"] == PAPER)
-    ]
-    solved = fashion_solutions[fashion_solutions["solved"] == 1]
-    runs = largest.merge(solved[["algorithm", "sample", "test_error"]], on=["algorithm", "sample"])
-    common = (runs.groupby("sample").size() == len(COMMITTEE_NAMES) - 1).sum()
-    require(common >= FEWEST, f"fewer than {FEWEST} training sets that all algorithms solve")
+    of_paper = (fashion_spectra["quantity"] == "largest_eigenvalue") & (fashion_spectra["rule"] == PAPER)
+    runs = with_errors(fashion_spectra[of_paper], fashion_solutions)
     known = runs[["value", "test_error"]].notna().all(axis=None)
     require(known, "a largest eigenvalue or a test error is missing")
     rho, error = spearman_over_sets(runs["value"], runs["test_error"], runs["sample"])
