@@ -22,6 +22,7 @@ from localentropy.claims.conditions import (
 )
 from localentropy.claims.overlaps import overlap
 
+SETS = ("MNIST", "Fashion-MNIST", "CIFAR-10")
 SURE = 3.0
 """Normal score from which on one of several steps of a slope is clearly downward."""
 WELL_BELOW = 0.5
@@ -36,9 +37,8 @@ def solutions_at_the_threshold_are_many_and_flat(
     A convex curve lies below its chord, and no slope is clearly below the one before it. The second was added when the
     curves were known.
     """
-    tables = {"MNIST": mnist, "Fashion-MNIST": fashion_mnist, "CIFAR-10": cifar10}
     conditions, words = [], []
-    for name, table in tables.items():
+    for name, table in zip(SETS, (mnist, fashion_mnist, cifar10), strict=True):
         patterns = _threshold(name, table)
         threshold = above(f"largest P up to which all networks solve, {name}", patterns, 0.0)
         if not threshold.holds:
@@ -108,7 +108,7 @@ def solutions_are_far_apart_at_every_size(
 ) -> Finding:
     """Two networks are far apart at every number of patterns, also where they make errors."""
     conditions, words = [], []
-    for name, table in {"MNIST": mnist, "Fashion-MNIST": fashion_mnist, "CIFAR-10": cifar10}.items():
+    for name, table in zip(SETS, (mnist, fashion_mnist, cifar10), strict=True):
         threshold = _threshold(name, table)
         require(not np.isnan(threshold), f"{name}: no number of patterns that all networks solve")
         found = {patterns: overlap(own, "overlap") for patterns, own in table.groupby("patterns")}
@@ -124,7 +124,7 @@ def the_test_of_flatness_tells_flat_from_sharp(
 ) -> Finding:
     """The control, random networks on the classes that they give themselves, has larger and concave energies."""
     conditions, words = [], []
-    for name, table in {"MNIST": mnist, "Fashion-MNIST": fashion_mnist, "CIFAR-10": cifar10}.items():
+    for name, table in zip(SETS, (mnist, fashion_mnist, cifar10), strict=True):
         here = table[table["patterns"] == _threshold(name, table)]
         own, control = (_energies(name, here, q) for q in ("flipped_train_error", "flipped_control_error"))
         rise = control - own

@@ -60,8 +60,7 @@ def zero_margin_is_isolated(franz_parisi_text: pd.DataFrame, dense_regions: pd.D
 
 def one_maximum_at_the_typical_distance(franz_parisi: pd.DataFrame) -> Finding:
     """φ_FP has a maximum at d_typ around every reference, and around those of κ̃ = 0 no other one that is positive."""
-    t, alpha = franz_parisi, franz_parisi.attrs["parameters"]["alpha"]
-    curves = t[(t["curve"] == "reference") & (t["margin"] == 0) & (t["alpha"] == alpha)]
+    curves = _references(franz_parisi)
     wide = curves.groupby("margin_ref").apply(lambda one: one["distance"].max() > one["distance_typical"].iloc[0])
     require(len(wide) > 1 and wide.all() and (wide.index == 0).any(), "curves beyond d_typ, among them κ̃ = 0, needed")
     places = {margin: _maxima(curve) for margin, curve in curves.groupby("margin_ref")}
@@ -148,8 +147,7 @@ def larger_margins_have_more_solutions_around(franz_parisi: pd.DataFrame) -> Fin
     Below `FROM` all configurations around references of the largest margins are solutions, so that their entropies are
     the same.
     """
-    t, p = franz_parisi, franz_parisi.attrs["parameters"]
-    rows = t[(t["curve"] == "reference") & (t["margin"] == p["margin"]) & (t["alpha"] == p["alpha"])]
+    rows = _references(franz_parisi)
     entropies = _by_margin(rows, _of_all(franz_parisi).index)
     inside = entropies.loc[FROM : rows["distance_typical"].min()]
     require(len(inside) > 1 and inside.shape[1] > 2, "three references at distances up to the first maximum needed")
@@ -349,11 +347,16 @@ def planted_model_has_such_a_threshold(planted: pd.DataFrame, dense_regions: pd.
     )
 
 
-def _larger_margins(franz_parisi: pd.DataFrame) -> pd.DataFrame:
-    """Curves of solutions of the section's margin around references of a larger one, at the α of the section."""
+def _references(franz_parisi: pd.DataFrame) -> pd.DataFrame:
+    """Curves of solutions of the section's margin around typical ones of several, at the α of the section."""
     t, p = franz_parisi, franz_parisi.attrs["parameters"]
-    own = t[(t["curve"] == "reference") & (t["margin"] == p["margin"]) & (t["alpha"] == p["alpha"])]
-    return own[own["margin_ref"] > p["margin"]]
+    return t[(t["curve"] == "reference") & (t["margin"] == p["margin"]) & (t["alpha"] == p["alpha"])]
+
+
+def _larger_margins(franz_parisi: pd.DataFrame) -> pd.DataFrame:
+    """Those around references of a larger margin."""
+    curves = _references(franz_parisi)
+    return curves[curves["margin_ref"] > curves["margin"]]
 
 
 def _phase(curve: pd.DataFrame) -> str:
