@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from pandas.core.groupby import SeriesGroupBy
 
-    from localentropy.figures.series import Panel
+    from localentropy.figures.series import Look, Panel, Rows
 
 ALGORITHMS: dict[str, dict[str, Any]] = {
     "anneal": {"label": NAMES["anneal"], "color": COLORS[3], "marker": "o"},
@@ -46,6 +46,14 @@ def of_committees(table: pd.DataFrame) -> pd.DataFrame:
     return table[table["algorithm"].isin(COMMITTEE)]
 
 
+def of_each(points: pd.DataFrame, rows: Rows) -> Iterator[tuple[Look, pd.DataFrame, Rows]]:
+    """The look, the points and their rows of each algorithm of `COMMITTEE` that has some."""
+    for name, look in COMMITTEE.items():
+        own = points["algorithm"] == name
+        if own.any():
+            yield look, points[own], rows[own]
+
+
 def legend_entries(axes: Iterable[Panel]) -> tuple[list[Artist], list[str]]:
     """Handles and labels of the legend that several panels share: each label once, in the order of the panels."""
     entries: dict[str, Artist] = {}
@@ -59,14 +67,14 @@ def means_in_words(values: SeriesGroupBy) -> str:
     """Means and standard errors by algorithm, in words, the smallest mean first. Of one number there is no error."""
     rows = values.agg(["mean", "sem"]).sort_values("mean").itertuples()
     told = (
-        f"{COMMITTEE[row.Index]['label']} {_digits(row.mean, 3)}"
-        + (f" ± {_digits(row.sem, 2)}" if row.sem >= 0 else "")
+        f"{COMMITTEE[row.Index]['label']} {significant(row.mean, 3)}"
+        + (f" ± {significant(row.sem, 2)}" if row.sem >= 0 else "")
         for row in rows
     )
     return ", ".join(told) or "none"
 
 
-def _digits(number: float, digits: int) -> str:
+def significant(number: float, digits: int) -> str:
     """Rounded to significant digits, without an exponent."""
     return np.format_float_positional(number, digits, fractional=False, trim="-")
 

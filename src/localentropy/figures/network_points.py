@@ -37,11 +37,7 @@ SERIES: dict[str, dict[str, Any]] = {
 
 def errors(table: pd.DataFrame, by: str, x: str) -> pd.DataFrame:
     """Train and test errors, panel a."""
-    rows = table[table["quantity"].isin(["train_error", "test_error"])]
-    means = rows.groupby(["quantity", by, "width", "parameters"], sort=False)["value"]
-    frame = means.agg(y="mean", y_err="sem", samples="size").reset_index().sort_values([by, "quantity", "width"])
-    frame = frame.assign(panel="a", series=frame["quantity"].str.replace("_", " "), x=frame[x], x_err=0.0)
-    return frame.drop(columns="quantity")
+    return _means(table, {"train_error": "train error", "test_error": "test error"}, by, x).assign(panel="a")
 
 
 def overlaps(table: pd.DataFrame, by: str, x: str, series: str) -> pd.DataFrame:
@@ -85,11 +81,7 @@ def energies(table: pd.DataFrame, by: str, firsts: Mapping[str, float]) -> pd.Da
 def curvatures(solutions: pd.DataFrame, by: str, x: str) -> pd.DataFrame:
     """Trace and largest eigenvalue of the Hessian of solutions by relative changes of their weights, panel d."""
     names = {"hessian_trace": "trace", "hessian_largest": "largest eigenvalue"}
-    rows = solutions[solutions["quantity"].isin(names) & solutions["layer"].isna()]
-    means = rows.groupby(["quantity", by, "width", "parameters"], sort=False)["value"]
-    frame = means.agg(y="mean", y_err="sem", samples="size").reset_index().sort_values([by, "quantity", "width"])
-    frame = frame.assign(panel="d", series=frame["quantity"].map(names), x=frame[x], x_err=0.0)
-    return frame.drop(columns="quantity")
+    return _means(solutions[solutions["layer"].isna()], names, by, x).assign(panel="d")
 
 
 def thresholds(solved: pd.Series) -> dict[str, float]:
@@ -221,6 +213,14 @@ def distance_axis(axis: Panel, label: str = "distance per unit") -> None:
     """The distance √(2 (1 − q)) of weights of norm 1 on the right of an axis of overlaps q."""
     distances = axis.secondary_yaxis("right", functions=(_distance, _overlap))
     distances.set(ylabel=label, yticks=[0.0, 0.4, 0.8, 1.0, 1.2, 1.4])
+
+
+def _means(table: pd.DataFrame, names: Mapping[str, str], by: str, x: str) -> pd.DataFrame:
+    """Means over networks of some quantities, whose series have these names."""
+    rows = table[table["quantity"].isin(names)]
+    means = rows.groupby(["quantity", by, "width", "parameters"], sort=False)["value"]
+    frame = means.agg(y="mean", y_err="sem", samples="size").reset_index().sort_values([by, "quantity", "width"])
+    return frame.assign(series=frame["quantity"].map(names), x=frame[x], x_err=0.0).drop(columns="quantity")
 
 
 def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Look]) -> str:

@@ -11,8 +11,8 @@ import pandas as pd
 
 from localentropy.analysis.agreement import Extrapolation, to_infinite_size
 from localentropy.analysis.statistics import paired_differences
-from localentropy.figures.drawing import COLORS, GREY, Drawing, in_style, letter
-from localentropy.figures.glm.points import FEATURES, POINTS, counts, means, same_limits, sizes
+from localentropy.figures.drawing import GREY, Drawing, in_style, letter
+from localentropy.figures.glm.points import FEATURES, LOSSES, POINTS, counts, means, same_limits, sizes
 from localentropy.figures.layout import two_columns
 
 if TYPE_CHECKING:
@@ -25,10 +25,8 @@ MARKERS = "^sv<>"
 """Of the loads, where they share a panel."""
 END = {"marker": "_", "markersize": 7}
 """What is extrapolated is no measurement: a tick in all panels."""
-PANELS = "abcdefgh"
 SIDE = 0.02
 """Sets stand side by side, so much of the largest 1/d apart."""
-STUDENTS = {"square": COLORS[2], "logistic": COLORS[0], "hinge": COLORS[1]}
 
 
 @in_style
@@ -61,12 +59,12 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     figure.legend(*_entries(axes[0], points), loc="outside upper center", ncols=4)
     letter([*axes, last])
     strengths = sorted(points["regularization"].unique())
-    letters = ", ".join(f"({panel})" for panel in PANELS[: len(loads)])
+    letters = ", ".join(f"({axis.letter})" for axis in axes)
     caption = (
         "Figure gaussian_equivalence. Linear students of the hidden manifold on erf features (filled) and on Gaussian "
         f"features of the same covariances (hollow). {letters} Probability of a wrong sign, divided by the theory for "
         "infinitely many inputs, against 1/d. Each panel has its number n/p of samples per feature. Lines are fits in 1/d, "
-        f"and ticks mark their ends at 1/d = 0. ({PANELS[len(loads)]}) The error on erf features minus the error on Gaussian "
+        f"and ticks mark their ends at 1/d = 0. ({last.letter}) The error on erf features minus the error on Gaussian "
         "ones in the same instances, divided by the theory. If both kinds of features are equivalent for many inputs, the "
         "lines end at 1, and here at 0."
     )
@@ -87,10 +85,10 @@ def _load(axis: Panel, points: pd.DataFrame) -> list[Extrapolation]:
     """The points of a load with a line through each set, and the numbers of the lines."""
     axis.set_title(f"$n/p = {points['alpha'].iloc[0]:g}$")
     fits = []
-    groups = [(student, kind) for student in STUDENTS if student in set(points["student"]) for kind in KINDS]
+    groups = [(student, kind) for student in LOSSES if student in set(points["student"]) for kind in KINDS]
     for number, (student, kind) in enumerate(groups):
         own = points[(points["student"] == student) & (points["features"] == kind)]
-        style = {"color": STUDENTS[student], "markersize": 4, **FEATURES[kind]}
+        style = {"color": LOSSES[student], "markersize": 4, **FEATURES[kind]}
         line = {"linestyle": "-" if kind == "nonlinear" else ":", "linewidth": 0.9}
         shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
         fits += _set(axis, f"{student}, {KINDS[kind]}", own, shift, style, line)
@@ -128,7 +126,7 @@ def _differences(axis: Panel, points: pd.DataFrame) -> list[Extrapolation]:
     fits = []
     for number, (student, alpha) in enumerate(groups):
         own = points[(points["student"] == student) & (points["alpha"] == alpha)]
-        style = {"color": STUDENTS[student], "marker": markers[alpha], "markersize": 4}
+        style = {"color": LOSSES[student], "marker": markers[alpha], "markersize": 4}
         shift = SIDE * (number - 0.5 * (len(groups) - 1)) / points["d"].min()
         fits += _set(axis, f"{student}, erf less Gaussian", own, shift, style, {"linewidth": 0.7})
     axis.axhline(0.0, color="black", linewidth=0.8)
@@ -164,7 +162,7 @@ def _entries(axis: Panel, points: pd.DataFrame) -> tuple[list[Artist], list[str]
     """Legend: colours of the losses, marks of the features."""
     entries: dict[str, Artist] = {
         f"{student} loss": axis.plot([], [], color=color)[0]
-        for student, color in STUDENTS.items()
+        for student, color in LOSSES.items()
         if student in set(points["student"])
     }
     for kind, name in KINDS.items():

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from localentropy.figures.drawing import COLORS, GREY, Drawing, in_style, letter
-from localentropy.figures.glm.points import AMP, POINTS, counts, means, sizes, write
+from localentropy.figures.algorithms import significant
+from localentropy.figures.drawing import GREY, Drawing, in_style, letter
+from localentropy.figures.glm.points import AMP, LOSSES, POINTS, counts, means, sizes, write
 from localentropy.figures.layout import two_columns
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel
 
 STUDENTS: dict[str, dict[str, Any]] = {
-    "square": {"color": COLORS[2], "marker": "s"},
-    "hinge": {"color": COLORS[1], "marker": "^"},
-    "logistic": {"color": COLORS[0], "marker": "D"},
+    "square": {"color": LOSSES["square"], "marker": "s"},
+    "hinge": {"color": LOSSES["hinge"], "marker": "^"},
+    "logistic": {"color": LOSSES["logistic"], "marker": "D"},
 }
 """Looks of the losses, the largest error first."""
 LAW = 0.441700
@@ -102,8 +103,7 @@ def _excess(axis: Panel, lines: Mapping[str, pd.DataFrame]) -> str:
     logistic = found["logistic"]
     if logistic.empty:
         return "not computed at Bayes' loads"
-    ends = (np.format_float_positional(end, 2, fractional=False, trim="-") for end in (logistic.min(), logistic.max()))
-    return f"{' to '.join(ends)} %"
+    return f"{significant(logistic.min(), 2)} to {significant(logistic.max(), 2)} %"
 
 
 def _ratios(axis: Panel, lines: Mapping[str, pd.DataFrame], points: Mapping[str, pd.DataFrame]) -> None:

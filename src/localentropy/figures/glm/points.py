@@ -20,6 +20,8 @@ AMP: dict[str, Any] = {"color": COLORS[3], "marker": "o"}
 """The look of AMP in every figure of the talk."""
 AMP_SIZES = tuple(AMP | {"marker": marker} for marker in "o^sDv")
 """Its looks where a panel shows several sizes."""
+LOSSES = {"square": COLORS[2], "logistic": COLORS[0], "hinge": COLORS[1]}
+"""Colours of the students that minimize a loss."""
 FEATURES: dict[str, dict[str, Any]] = {
     "independent": {"marker": "o"},
     "nonlinear": {"marker": "o"},

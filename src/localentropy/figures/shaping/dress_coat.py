@@ -8,7 +8,7 @@ import pandas as pd
 
 from localentropy.analysis.statistics import spearman_over_sets
 from localentropy.errors import DomainError
-from localentropy.figures.algorithms import COMMITTEE, legend_entries, of_committees
+from localentropy.figures.algorithms import legend_entries, of_committees, of_each
 from localentropy.figures.drawing import letter, panels
 from localentropy.figures.shaping.local_entropies import counts, draw_entropies, entropy_points
 
@@ -32,11 +32,8 @@ def draw_panels(local_entropy: pd.DataFrame, runs: pd.DataFrame, rate: str) -> t
     draw_entropies(axes[0], points, rows)
     rates = runs.assign(x=runs["largest_eigenvalue"], y=runs["rate"], y_err=0.0)
     rows = figure.add(rates, series=runs["algorithm"])
-    for name, look in COMMITTEE.items():
-        own = runs["algorithm"] == name
-        style = look | {"markersize": 3, "alpha": 0.8, "linestyle": "none"}
-        if own.any():
-            axes[1].line(rates.loc[own, "x"], rates.loc[own, "y"], rows[own], style)
+    for look, own, at in of_each(rates, rows):
+        axes[1].line(own["x"], own["y"], at, {**look, "markersize": 3, "alpha": 0.8, "linestyle": "none"})
     axes[1].set(xscale="log", xlabel=r"largest eigenvalue $\lambda_{\max}$ of the Hessian", ylabel=rate)
     axes[0].legend(*legend_entries(axes))
     letter(axes)

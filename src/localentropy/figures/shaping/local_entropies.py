@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.ticker import NullFormatter
 
 from localentropy.analysis.flatness import around_solutions, over_samples
-from localentropy.figures.algorithms import COMMITTEE, of_committees
+from localentropy.figures.algorithms import COMMITTEE, of_committees, of_each
 
 if TYPE_CHECKING:
     from localentropy.figures.series import Panel, Rows
@@ -38,10 +38,8 @@ def entropy_points(table: pd.DataFrame) -> pd.DataFrame:
 
 def draw_entropies(axis: Panel, points: pd.DataFrame, rows: Rows, **style: Any) -> None:
     """The local entropy against the distance, a line for each algorithm; both axes are logarithmic."""
-    for name, look in COMMITTEE.items():
-        own = points["algorithm"] == name
-        if own.any():
-            axis.points(points[own], rows[own], look | style, "distance")
+    for look, own, at in of_each(points, rows):
+        axis.points(own, at, {**look, **style}, "distance")
     axis.set(xlabel="distance $D = (1 - S)/2$", ylabel=r"local entropy $\mathcal{V}_1$ (nats per weight)")
     if points.empty:
         return

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from localentropy.figures.algorithms import COMMITTEE, legend_entries, nothing_drawn, of_committees
+from localentropy.figures.algorithms import COMMITTEE, legend_entries, nothing_drawn, of_committees, of_each
 from localentropy.figures.drawing import Drawing, in_style, letter, panels
 
 SETS = {"shaping/fashion_noise": "dresses and coats", "shaping/shuffled_noise": "shuffled pixels"}
@@ -19,10 +19,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     for axis, (key, title) in zip(axes, SETS.items(), strict=True):
         points = _means(of_committees(tables[key]))
         rows = figure.add(points, series=points["algorithm"], x=points["probability"])
-        for name, look in COMMITTEE.items():
-            own = points["algorithm"] == name
-            if own.any():
-                axis.points(points[own], rows[own], look, "probability")
+        for look, own, at in of_each(points, rows):
+            axis.points(own, at, look, "probability")
         axis.set(xlabel="probability $p$ of a noisy pixel", ylabel="train error")
         axis.set_title(title, loc="right")
     letter(axes)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 BEYOND = 2.5
 """The place of γ = ∞ on the axis, in units of the largest finite γ."""
-PANELS = "abcdefgh"
 TICKS = (1.0, 2.0, 5.0, 10.0, 20.0)
 """Numbers on the axis of γ of the last panel."""
 
@@ -52,8 +51,8 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         axis.set_ylabel("1 − local entropy / bound $H_b(d)$")
     axes[0].legend(title="$d$", title_fontsize=7, loc="lower left")
     letter(axes)
-    lost = _left_out(measured, measured_first, PANELS[len(loads)], middle)
-    return Drawing(figure, _caption(PANELS[len(loads)]), _settings(theory, runs) | lost)
+    lost = _left_out(measured, measured_first, axes[-1].letter, middle)
+    return Drawing(figure, _caption(axes[-1].letter), _settings(theory, runs) | lost)
 
 
 def _at(points: pd.DataFrame, alpha: float) -> pd.DataFrame:
