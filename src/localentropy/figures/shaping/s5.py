@@ -71,7 +71,7 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         "instances": f"random patterns, N = {p['N']}, {p['samples']} at each load",
         "energies": energies,
         "schedule": f"β grows linearly from {p['beta_start']:g} to {p['beta_end']:g} in {p['sweeps']} sweeps, by {step:.3g} a "
-        "sweep; this range covers both freezings",
+        "sweep; in this range both energies freeze",
         "points": "(a), (c): mean and standard error over instances; (b): error bars of a " + BINOMIAL,
         "axis of (c)": "linear up to 0.001",
         "chosen here": f"loads, N, the schedule and γ; the paper gives none of them{optimum}",
