@@ -14,7 +14,7 @@ from localentropy.instances.perceptron import Instance
 from localentropy.quantities import EPSILON, FIELD
 from localentropy.seeds import require_seed
 from localentropy.solvers.binary.committee_kernels import update_messages
-from localentropy.solvers.binary.messages import Messages, Update, log_cosh
+from localentropy.solvers.binary.messages import Messages, Update
 from localentropy.solvers.committee.kernels import count_errors
 
 SUMS = ("gaussian", "exact")
@@ -104,8 +104,8 @@ class CommitteeMessages(Messages):
     def free_entropy(self) -> float:
         """Bethe free entropy per weight, nats, as in `Messages`."""
         patterns = self._update(damping=1.0)
-        weights = log_cosh(self.total) + np.log(2.0)
-        edges = log_cosh(self.total) - log_cosh(self.total - self.fields)
+        weights = np.logaddexp(self.total, -self.total)
+        edges = weights - np.logaddexp(self.total - self.fields, self.fields - self.total)
         return float(patterns + weights.sum() - edges.sum()) / len(self.total)
 
     def _update(self, damping: float) -> float:

@@ -32,7 +32,6 @@ from localentropy.quantities import (
 from localentropy.solvers.binary.constraints import allowed_sums, require_lattice
 from localentropy.solvers.binary.focusing_bp import protocol_values
 from localentropy.solvers.binary.message_kernels import update_weights
-from localentropy.solvers.binary.messages import log_cosh
 from localentropy.solvers.saved import Saved
 from localentropy.solvers.solution import Solution, check_run
 from localentropy.theory.energies import Steps
@@ -247,6 +246,6 @@ def _entropy(patterns: np.ndarray, messages: np.ndarray, total: np.ndarray, inte
     means = np.tanh(total - messages)
     centre, deviation = (patterns * means).sum(1), np.sqrt(np.maximum((1 - means**2).sum(1), 1e-15))
 
-    edges = (log_cosh(total) - log_cosh(total - messages)).sum()
-    weights = (log_cosh(total) + math.log(2)).sum()
-    return float((np.log(_probability(centre, deviation, intervals)).sum() + weights - edges) / len(total))
+    weights = np.logaddexp(total, -total)
+    edges = weights - np.logaddexp(total - messages, messages - total)
+    return float((np.log(_probability(centre, deviation, intervals)).sum() + weights.sum() - edges.sum()) / len(total))

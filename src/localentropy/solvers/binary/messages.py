@@ -284,8 +284,3 @@ def threshold_of(instance: Instance, margin: float) -> float:
         require_odd(instance.N)
     allowed = smallest_allowed(margin, instance.N)
     return allowed - 1.0 if instance.binary else float(margin) * math.sqrt(instance.N)
-
-
-def log_cosh(x: np.ndarray) -> np.ndarray:
-    """ln cosh x, also where cosh x overflows."""
-    return np.logaddexp(x, -x) - math.log(2.0)
