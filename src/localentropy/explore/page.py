@@ -38,8 +38,9 @@ if TYPE_CHECKING:
 
 CONTROLS: dict[str, int] = {"min_width": 260, "max_width": 320}
 """Width of the column of controls, in pixels."""
-MOST_NAMES, ROW = 8, 20
-"""So many grey lines have a name of their own in the legend, which is a row of these pixels higher for two of them."""
+MOST_NAMES, ROW, GAP = 8, 20, 8
+"""So many grey lines have a name of their own in the legend. Two of them stand in a row of so many pixels, with a gap of
+these pixels between names."""
 FAINT = 0.4
 """Opacity of lines that are not complete, or not those of the controls' values."""
 
@@ -70,7 +71,8 @@ class Page:
             source.name = f"{curve.name}, panel {curve.panel}"
             self._lines += [(line, curve.color) for line in _lines(panels[curve.panel], curve, source)]
         for each in panels:
-            each.legend.update(click_policy="hide", label_text_font_size="9pt", spacing=0, padding=4, ncols=2)
+            each.legend.update(click_policy="hide", label_text_font_size="9pt", padding=4, ncols=2)
+            each.legend.update(spacing=GAP, label_height=ROW - GAP, glyph_height=ROW - GAP)
             each.add_layout(each.legend[0], "below")
         for widget in self._widgets.values():
             widget.on_change("value", self._changed)
