@@ -175,12 +175,12 @@ def agreement_at_infinite_size(deviations: pd.DataFrame, by: Sequence[str]) -> A
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """A straight line in the inverse size.
+    """A straight line a + b / size.
 
     Attributes:
-        value: at infinite size.
-        error: its standard error.
-        slope: times the inverse size, in the same units.
+        value: a, at infinite size.
+        error: standard error of a.
+        slope: b.
         chi_squared: of the points around the line.
         freedom: points less two.
     """

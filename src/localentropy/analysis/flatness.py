@@ -82,14 +82,16 @@ def largest_margin_curve(franz_parisi: pd.DataFrame, local_entropy: pd.DataFrame
         Rows of the table of `franz_parisi`.
 
     Raises:
-        DomainError: a column is missing, or there is no such curve of the perceptron at the α and the margin of the
-            measurements.
+        DomainError: a column is missing, no measurement, or no such curve of the perceptron at the α and the margin of
+            the measurements.
     """
     needed = ("curve", "reference", "alpha", "margin", "entropy", "slope")
     require_columns("franz_parisi", franz_parisi, needed)
     require_columns("local_entropy", local_entropy, ("alpha", "N", "margin"))
+    if local_entropy.empty:
+        raise DomainError("local_entropy: the table has no rows")
     alpha, N, margin = local_entropy[["alpha", "N", "margin"]].iloc[0]
-    ours = franz_parisi.attrs["parameters"]["ensemble"] == {"model": "perceptron"}
+    ours = franz_parisi.attrs.get("parameters", {}).get("ensemble") == {"model": "perceptron"}
     t = franz_parisi[(franz_parisi["curve"] == "reference") & (franz_parisi["reference"] == "max")]
     # The number of patterns of an instance is an integer.
     curve = t[((t["alpha"] - alpha).abs() * N <= 1) & (t["margin"] == margin)]

@@ -12,7 +12,7 @@ from localentropy.errors import DomainError
 
 POINT = ["D", "N", "inv_alpha", "margin", "margin_effective"]
 RECOVERED = 0.99
-"""Cosine with the teacher above which a run has found it (C)."""
+"""Absolute cosine with the teacher above which a run counts as having found it: chosen here."""
 MOST_SOLVED = 0.9
 """Points at which a smaller fraction of the instances is solved are drawn hollow and enter no z-score."""
 
@@ -21,7 +21,8 @@ def averages(table: pd.DataFrame, quantity: str, solved_only: bool = True, by: t
     """Mean over samples with its standard error, for each size, margin and value of the columns `by`.
 
     Args:
-        table: of a solver's program.
+        table: of a solver's program, one row for each number: the columns of `POINT`, sample, quantity, value and those
+            of `by`.
         quantity: name of a quantity in the table.
         solved_only: whether runs without a solution are left out.
         by: columns that distinguish the numbers of one run.
@@ -56,7 +57,7 @@ def deviations(
     """Simulation less theory in each solved run, at the points where most instances are solved.
 
     Args:
-        table: runs of one solver.
+        table: runs of one solver, as in `averages`.
         quantity: name of a quantity in the table.
         theory: columns D, N, margin, *by and `column`.
         column: of the theory's values.
@@ -217,7 +218,7 @@ def solved_fractions(table: pd.DataFrame) -> pd.Series:
     """Fraction of the runs that are solved, by increasing N/P.
 
     Args:
-        table: of a solver's program, with the quantity `solved`.
+        table: of a solver's program: columns inv_alpha, quantity and value, with the quantity `solved`.
 
     Returns:
         Fractions, indexed by N/P.
@@ -319,7 +320,7 @@ def annealed_averages(table: pd.DataFrame, quantity: str) -> pd.DataFrame:
     """Mean over instances with its standard error.
 
     Args:
-        table: of the program `annealing`.
+        table: of the program `annealing`: columns energy, gamma, alpha, N, x, quantity and value.
         quantity: name of a quantity in the table.
 
     Returns:

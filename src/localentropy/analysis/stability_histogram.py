@@ -55,7 +55,7 @@ def stability_histogram(
     """Histogram of the solved runs of margin zero at one size, and of typical solutions.
 
     Args:
-        runs: of one solver, with the quantity `stability_count`.
+        runs: of one solver: columns D, N, margin, sample, quantity, x and value, with the quantity `stability_count`.
         lattice: typical solutions, with the quantity `stability_probability`; a size that occurs twice (where grids of
             the simulations overlap) counts once.
         D: latent dimension.

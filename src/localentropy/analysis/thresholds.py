@@ -66,8 +66,8 @@ def last_without_errors(table: pd.DataFrame) -> float | None:
     """The largest number of patterns up to which no network has train errors; None if there is none.
 
     Args:
-        table: of a program that trains networks on several numbers of patterns. A network without a number counts as
-            one with errors.
+        table: of a program that trains networks on several numbers of patterns: columns patterns, sample, quantity and
+            value. A network without a number counts as one with errors.
 
     Returns:
         The number of patterns, or None.
@@ -268,9 +268,9 @@ def typical_line(typical: pd.DataFrame, reference: str, line: str = "inv_alpha")
     """The rows of one line, by increasing abscissa.
 
     Args:
-        typical: the table.
+        typical: table of the program `typical`: columns line, reference and the abscissa.
         reference: the margin, as the configuration has it.
-        line: the column of the abscissa.
+        line: name of the line, which is also that of the column of its abscissa.
 
     Returns:
         Rows of the table.

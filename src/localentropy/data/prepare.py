@@ -71,6 +71,10 @@ def build(name: str, raw: RawImages) -> Dataset:
 
     Returns:
         The dataset.
+
+    Raises:
+        KeyError: another name.
+        DataError: arrays that do not have the layout of this dataset.
     """
     return BUILDERS[name](name, raw)
 

@@ -77,7 +77,10 @@ class TwoClasses(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Fields, positive for the second class: [n_samples].
+        """How strongly each sample belongs to the second class, positive for this class: [n_samples].
+
+        It is w.x / sqrt(N) of `BinaryPerceptronClassifier`, with the appended inputs in N, and the sum of the signs of
+        the K units of `CommitteeClassifier`.
 
         Raises:
             ValueError: tables that scikit-learn refuses, or with another number of inputs.

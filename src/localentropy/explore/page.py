@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 CONTROLS: dict[str, int] = {"min_width": 260, "max_width": 320}
 """Width of the column of controls, in pixels."""
 MOST_NAMES, ROW, GAP = 8, 20, 8
-"""So many grey lines have a name of their own in the legend. Two of them stand in a row of so many pixels, with a gap of
-these pixels between names."""
+"""So many grey lines have a name of their own in the legend. Two of them stand in a row of so many pixels, with a gap
+of so many between them."""
 FAINT = 0.4
 """Opacity of lines that are not complete, or not those of the controls' values."""
 

@@ -54,7 +54,7 @@ class Region:
     """How solutions hang together.
 
     Attributes:
-        components: number of the connected part that each solution is in, from 0 on, [solutions].
+        components: index of the connected part that each solution is in, from 0 on, [solutions].
         centres: which solutions see all others, bool, [solutions].
     """
 
@@ -160,7 +160,8 @@ def bent_flip_path(
 
     The midpoint starts half-way on the straight path. A proposal flips one of its weights. It is accepted if the
     largest number of errors on the path does not grow, and, where it stays, the sum along the path does not grow. So
-    the barrier is at most that of `flip_path` with the same order and seed. It is an upper bound of the lowest one.
+    the barrier is at most that of `flip_path` with the same order and seed. It is an upper bound of the lowest one. The
+    search ends where no error is left; else 1000 proposals in "greedy" order take about 20 s at N = 501, P = 250.
 
     Args:
         instance: ±1 patterns.

@@ -28,8 +28,8 @@ def committee_overlap(first: np.ndarray, second: np.ndarray) -> Any:
     """Cosine of the weights of each unit, averaged over units.
 
     Args:
-        first: weights, [K, N/K] or [students, K, N/K].
-        second: of the same shape, or one machine for all, [K, N/K].
+        first: weights, [K, inputs_per_unit] or [students, K, inputs_per_unit].
+        second: of the same shape, or one machine for all, [K, inputs_per_unit].
 
     Returns:
         One number, or an array of the leading shape.

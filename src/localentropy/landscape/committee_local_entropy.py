@@ -90,7 +90,8 @@ def committee_local_entropy(
     Message passing is right for independent inputs and independent pre-activations of the units. This is so on a tree
     of random patterns. Every distance is solved by itself, from empty messages. Expectation propagation is for inputs
     of any correlations. Distances are solved outwards, each from the one before (`expectation_propagation`). It takes
-    the units as independent on each pattern, and is too low on images, by 1 to 17 % near solutions.
+    the units as independent on each pattern, and is too low on images, by 1 to 17 % near solutions. One of its updates
+    takes about 0.3 s for 9 units of 784 inputs and 500 patterns.
 
     Args:
         instance: ±1 patterns.

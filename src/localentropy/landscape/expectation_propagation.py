@@ -35,9 +35,10 @@ def expectation_propagation(
     """Entropy of the weights without errors at given distances from a reference.
 
     Every unit has squared norm n and the overlap S = 1 − 2D with its reference. The overlap is exact: weights move in
-    the space orthogonal to the reference. The norm is right in the mean. Points are solved from the smallest distance
-    outwards, each starting from the last one that converged. Each update is combined with those before it so that
-    alternating ones cancel. Where they diverge the point starts again without factors, with half the share of new ones.
+    the space orthogonal to the reference. The squared norm has the right mean. Points are solved from the smallest
+    distance outwards, each starting from the last one that converged. Each update is combined with those before it so
+    that alternating ones cancel. Where they diverge the point starts again without factors, with half the share of new
+    ones.
 
     Source: `shaping`, figure 6; docs/shaping/theory.md eqs. E.1 to E.8, which also says how good the approximation is.
 
@@ -47,10 +48,10 @@ def expectation_propagation(
         distances: D, each in (0, 1), [points].
         damping: share of the old factors kept in an update, in [0, 1).
         max_iterations: most updates for each distance.
-        tolerance: each pattern has a Gaussian factor in its place. Compared are the mean and the variance of each
-            pre-activation, with this factor and with the pattern itself. They have converged when no two means differ
-            by more than this part of the standard deviation, and no two variances by more than this part of the
-            variance. The error of the entropy is of second order in it.
+        tolerance: EP puts a Gaussian factor in the place of each pattern. A point has converged when the mean of every
+            pre-activation with this factor differs from the mean with the pattern itself by at most `tolerance`
+            standard deviations, and its variance by at most this part of it. The error of the entropy is of second
+            order in the tolerance.
 
     Returns:
         For each distance, in the order of the argument: the entropy, nats per weight, 0 without patterns, NaN where EP

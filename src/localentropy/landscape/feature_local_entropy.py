@@ -53,8 +53,8 @@ def feature_local_entropy(
         As `local_entropy`.
 
     Raises:
-        DomainError: an argument out of range, random patterns, an activation without noise (identity), a reference of
-            another length than N or not of ±1.
+        DomainError: an argument out of range, an even N with ±1 patterns (features of signs), random patterns, an
+            activation without noise (identity), a reference of another length than N or not of ±1.
 
     Example:
         >>> from localentropy import solvers

@@ -1,7 +1,9 @@
 """Hessian of the mean square error of a committee with tanh units, at unit-norm weights: its spectrum.
 
 A steep tanh(βx) is a sign. So the flatness of this loss depends on β, and a solution of the sign machine is one of the
-tanh machine from some β on. Source: `shaping`, figures 5 and 6; docs/shaping/theory.md eqs. H.1 to H.4.
+tanh machine from some β on. The loss is (1/P) Σ_μ (1 − tanh S_μ)² with S = Σ_l tanh(β x_l) / √K, where x_l is the
+pre-activation of unit l times the label. Derivatives are by the weights of norm 1 themselves. Source: `shaping`,
+figures 5 and 6; docs/shaping/theory.md eqs. H.1 to H.4.
 """
 
 from __future__ import annotations
@@ -106,7 +108,7 @@ def smallest_valid_beta(instance: Committee, weights: np.ndarray, betas: Sequenc
         betas: the grid, positive, in any order.
 
     Returns:
-        NaN if there is an error at the largest β.
+        The smallest such β; NaN if there is an error at the largest one.
 
     Raises:
         DomainError: see `hessian_eigenvalues`; no β given.

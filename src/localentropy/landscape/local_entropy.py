@@ -31,7 +31,7 @@ class LocalEntropy:
         distance: d = (1 − w·w̃/N)/2, mean over the counted solutions.
         entropy: nats per weight; NaN where the messages did not converge.
         field: γ; half the slope of the entropy in d.
-        converged: whether the messages reached the tolerance, at means that satisfy every pattern.
+        converged: whether the messages reached the tolerance, with magnetizations that satisfy every pattern.
         residual: largest change of a magnetization in the last update; infinite after a single one, which only puts the
             field on the messages of the point before.
         iterations: updates of all messages.
@@ -81,7 +81,9 @@ def local_entropy(
         `converged`.
 
     Raises:
-        DomainError: an argument out of range, a reference of another length than N or not of ±1.
+        DomainError: an argument out of range (the margin: [0, √N] with ±1 patterns), an even N with ±1 patterns, an
+            unknown `update`, both or neither of `distances` and `fields`, a reference of another length than N or not
+            of ±1.
 
     Example:
         >>> from localentropy import solvers

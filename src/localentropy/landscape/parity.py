@@ -45,8 +45,8 @@ def parity_solution(instance: Committee, seed: int) -> np.ndarray:
     """Weights of the parity machine that solve all patterns: the largest margins of random internal representations.
 
     The signs of all units but one are drawn at random for each pattern. The label gives the last one. So each unit is a
-    perceptron with P random labels, whose weights of largest margin are found exactly. It exists below the load
-    P / inputs_per_unit = 2, which is alpha = 2/K on a tree.
+    perceptron with P random labels, whose weights of largest margin are found exactly. For large units they exist
+    below the load P / inputs_per_unit = 2, which is alpha = 2/K on a tree.
 
     Args:
         instance: ±1 patterns.

@@ -30,8 +30,8 @@ _SMALL = 20
 class Hessian:
     """The second derivatives of a loss by the parameters of a model, where they are now.
 
-    The model is used as it is: call `model.eval()` first if it has layers that are random in training. Digits are
-    those of its parameters, so `model.double()` gives most.
+    The model is used as it is: call `model.eval()` first if it has layers that are random in training. All is computed
+    in the floating-point type of its parameters: `model.double()` is the most accurate.
 
     Attributes:
         names: of the parameters, as `model.named_parameters()` has them, in the order of the entries of a vector.
@@ -162,7 +162,7 @@ class Density:
         return float(self.weights @ self.values**power)
 
     def at(self, values: ArrayLike, *, width: float) -> np.ndarray:
-        """The density, with each point a Gaussian of standard deviation `width`: of the shape of `values`.
+        """The density at `values`, in their shape, with each point a Gaussian of standard deviation `width`.
 
         Raises:
             DomainError: values that are not finite, a width that is not positive.

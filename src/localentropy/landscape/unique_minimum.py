@@ -1,9 +1,9 @@
-"""Whether the teacher is the only zero of the loss of quadratic units, as many as inputs, with a certificate.
+"""Whether the teacher is the only zero of the loss of d quadratic units, each of d weights, with a certificate.
 
-Units w_a give the output x^T A x with A = sum_a w_a w_a^T / m, and as many units as inputs reach every positive
-semidefinite A. The zeros of the loss are the A with x^T A x = y^2 on every input. They are a convex set, which has the
-teacher's A* = w* w*^T. Source: `glm`, slide on the over-parametrised landscape, theorem 3.1; the certificate is derived
-here (docs/glm/theory.md section 10).
+m units w_a give the output x^T A x with A = sum_a w_a w_a^T / m, and m = d units reach every positive semidefinite A.
+The zeros of the loss are the A with x^T A x = y^2 on every input. They are a convex set, which has the teacher's A* =
+w* w*^T. Source: `glm`, slide on the over-parametrised landscape, theorem 3.1; the certificate is derived here
+(docs/glm/theory.md section 10).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def bytes_of(n: int, d: int) -> int:
 
 
 def unique_minimum(instance: GeneralizedLinear) -> Uniqueness:
-    """Decide whether the loss of as many quadratic units as inputs has no zero but the teacher.
+    """Decide whether the loss of d quadratic units, each of d weights, has no zero but the teacher.
 
     Let u = x.w*/|w*| and v the part of x that is orthogonal to w*. The minimum is unique if and only if there are
     lambda_mu with sum lambda u v = 0, sum lambda u^2 = 0 and sum lambda v v^T positive definite (docs/glm/theory.md
@@ -81,14 +81,15 @@ def unique_minimum(instance: GeneralizedLinear) -> Uniqueness:
     along the path of a logarithmic barrier until its sign is known.
 
     Args:
-        instance: n inputs of d weights, with absolute values as labels; d >= 2. A step takes memory and time of
+        instance: n samples of d inputs, with absolute values as labels; d >= 2. A step takes memory and time of
             matrices n by n and d by d: for alpha = 2.5 all steps take .1 s at d = 50 and half a second at d = 100.
 
     Returns:
         Whether the teacher is the only zero, with the multipliers or the other zero that prove it.
 
     Raises:
-        DomainError: no generalized linear problem, signs as labels, a single weight.
+        DomainError: no generalized linear problem, signs as labels, a single weight, or more memory than a process may
+            have.
         ConvergenceError: the sign is not known after 400 steps.
 
     Example:

@@ -50,7 +50,7 @@ def align(reference: Networks, other: Networks) -> tuple[Networks, list[Tensor]]
 
     The layers are matched one by one, from the inputs on. The permutation of the layer below is applied first. The
     matching maximises the sum of the cosines between incoming weights. For normalised networks (see `normalise`) this
-    gives the smallest distance. Biases and the weights of the outputs are not used.
+    gives the smallest distance between the weights of the layer. Biases and the weights of the outputs are not used.
 
     Args:
         reference: the networks that stay.
@@ -128,8 +128,8 @@ def align_with_signs(reference: Networks, other: Networks) -> tuple[Networks, li
 def overlap(first: Layers, second: Layers) -> Tensor:
     """Cosine between the weights of networks with the same index.
 
-    q = Σ w w' / (‖w‖ ‖w'‖) over the weights of all layers, without biases. In normalised networks all units, also the
-    outputs, have the same weight in this sum.
+    q = Σ w w' / (‖w‖ ‖w'‖) over the weights of all layers, without biases. In normalised networks all hidden units
+    have the same weight in this sum, and so has a single output. Of several outputs those of larger norm count more.
 
     Args:
         first: networks.

@@ -1,4 +1,4 @@
-"""Ensembles of ReLU networks as the weights and biases of their layers: the form in which they are compared."""
+"""Ensembles of networks as the weights and biases of their layers: the form in which networks are compared."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Layers:
         """Copy of the networks with these indices, in this order; an index may repeat.
 
         Raises:
-            DomainError: an index of no network, or none.
+            DomainError: an index out of range, or no index at all.
         """
         index = torch.tensor(require_indices(networks, self.networks), device=self.weights[0].device)
         return replace(self, weights=tuple(w[index] for w in self.weights), biases=tuple(b[index] for b in self.biases))
@@ -137,7 +137,7 @@ def require_indices(networks: object, count: int) -> list[int]:
         The indices.
 
     Raises:
-        DomainError: an index of no network, or none.
+        DomainError: an index out of range, or no index at all.
 
     Example:
         >>> from localentropy.networks.layers import require_indices

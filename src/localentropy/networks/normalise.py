@@ -1,8 +1,8 @@
-"""Normalisation: all units get incoming weights of norm 1, and the network classifies as before.
+"""Normalisation: hidden units get incoming weights of norm 1, and the network classifies as before.
 
 For n > 0, ReLU(n z) = n ReLU(z), and max-pooling keeps a positive factor too. So the norm of a unit or filter can be
 moved to the weights that leave it, layer by layer up to the outputs. A common factor of the outputs changes neither the
-sign of one output nor the order of several. Source: overparam, §III.
+sign of one output nor the order of several. Their norms get the mean square 1. Source: overparam, §III.
 """
 
 from __future__ import annotations

@@ -39,13 +39,16 @@ class Resumed:
     """The state of a training, restored from a checkpoint and saved to it where there is one.
 
     Attributes:
-        first: the epoch to go on from.
+        first: the epoch to go on from; 0 where nothing was restored.
 
     Args:
         checkpoint: the side file, or None.
-        state: tensors that are saved. Restoring overwrites them in place, as it does the other two.
+        state: tensors that are saved. Restoring overwrites tensors, generators and optimizer in place.
         generators: random streams.
         optimizer: an optimizer of torch.
+
+    Raises:
+        DomainError: `checkpoint` is neither a `Checkpoint` nor None.
 
     Example:
         >>> from pathlib import Path

@@ -1,7 +1,7 @@
 """Channels: what a label tells of the teacher's pre-activation (`glm`; docs/glm/theory.md section 1).
 
 Theory, instances and message passing take the same values. A student knows the pre-activation z up to a variance V: z
-is Gaussian around ω. With P(y | ω, V), the probability of a label, or its density, g = ∂_ω ln P(y | ω, V). In theory z
+is Gaussian around ω. P(y | ω, V) is the probability of a label, or its density, and g = ∂_ω ln P(y | ω, V). In theory z
 has variance 1, and V = 1 - m. The functions of theory take r = m / (1 - m), in which no digits cancel.
 
     >>> from localentropy.numerics.channels import Door, Relu
@@ -103,7 +103,7 @@ class Channel(ABC):
         """ln P(y | ω, V) of each label."""
 
     def information(self, r: float) -> float:
-        """Fisher information of a label on ω, times 1 - m: 2 (1 - m) Phi'(m)."""
+        """Fisher information of a label on ω, times 1 - m, which is 2 (1 - m) Phi'(m), at m = r / (1 + r)."""
         V = 1.0 / (1.0 + r)
         return V * self._mean(r, lambda y, omega: self.response(y, omega, V)[0] ** 2)
 
@@ -346,10 +346,10 @@ class Relu(Channel):
 
 @dataclass(frozen=True)
 class Door(Channel):
-    """1 where |z| is below half of the door's width, and -1 elsewhere.
+    """1 where |z| < κ, and -1 elsewhere.
 
     Attributes:
-        width: κ, half of it, in [0.01, 6].
+        width: κ, half of the door's width, in [0.01, 6].
 
     Example:
         >>> import numpy as np

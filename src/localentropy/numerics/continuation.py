@@ -21,7 +21,7 @@ from localentropy.numerics.saddle_point import (
 TRUST = 0.5
 """Largest correction of a predicted coordinate, in its scales, for the point to count as the next one of the branch."""
 LONGEST_JUMP = 1e4
-"""Largest change of a predicted coordinate, in its longest steps."""
+"""Largest predicted change of a coordinate, in its scales."""
 ON_THE_WAY = 1e-5
 """Tolerance of the solves between the points asked for."""
 
@@ -43,6 +43,10 @@ class Branch:
         start: coordinates near the solution there, shape (n,).
         step: first step to try.
         smallest_step: relative to the first; below it, the branch is lost.
+
+    Attributes:
+        position: value of the control parameter where the branch stands.
+        point: the stationary point there.
 
     Raises:
         ConvergenceError: no solution at the start.

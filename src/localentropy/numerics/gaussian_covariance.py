@@ -134,7 +134,7 @@ class ReLU(Covariance):
 
 
 class Erf(Covariance):
-    """Covariance of the error function: the angles are those of sines 2/3 and 2 q / 3 (Williams 1996).
+    """Covariance of the error function: a ratio of two angles, whose sines are 2 q / 3 and 2/3 (Williams 1996).
 
     Example:
         >>> from localentropy.numerics.gaussian_covariance import Erf
@@ -168,8 +168,8 @@ def gaussian_covariance(activation: Activation) -> Covariance:
         The covariance.
 
     Raises:
-        DomainError: unknown name; a function that fails, has no finite variance, has no linear part (as if it is
-            constant or even), or is not piecewise smooth.
+        DomainError: unknown name; a function that fails, has no finite variance, has no linear part (as a
+            constant or even function), or is not piecewise smooth.
 
     Example:
         >>> from localentropy.numerics.gaussian_covariance import gaussian_covariance
@@ -198,8 +198,8 @@ class ByQuadrature(Covariance):
         name: what an error message calls it.
 
     Raises:
-        DomainError: the function fails, has no finite variance or no linear part (as if it is constant or even), or is
-            not piecewise smooth.
+        DomainError: the function fails, has no finite variance or no linear part (as a constant or even function),
+            or is not piecewise smooth.
 
     Example:
         >>> import numpy as np

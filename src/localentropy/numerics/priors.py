@@ -1,7 +1,7 @@
 """Priors: what is known of a teacher's weight before the labels (`glm`; docs/glm/theory.md section 1).
 
 Theory, instances and message passing take the same values. Every prior here is even and has mean square 1. A weight w
-is seen through a field B and a precision Λ, that is under the prior times exp(B w − Λ w²/2).
+is seen through a field B and a precision Λ: its distribution is the prior times exp(B w − Λ w²/2), normalised.
 
     >>> from localentropy.numerics.priors import GaussBernoulli
     >>> site = GaussBernoulli(0.1).site(4.0)
@@ -176,7 +176,7 @@ class Binary(Prior):
         return normalization
 
     def site(self, m_hat: float) -> Site:
-        """Without cancellation. The field sqrt(m_hat) u + m_hat is sqrt(m_hat) u with the weight exp(-m_hat/2) cosh."""
+        """As in `Prior`, without cancellation: the field is sqrt(m_hat) u, with the weight exp(-m_hat/2) cosh of it."""
         root = math.sqrt(m_hat)
         u, weight = gaussian_nodes(max(root, 1.0))
         x = np.abs(root * u)

@@ -17,7 +17,7 @@ Array = np.ndarray
 TOLERANCE = 1e-9
 """Newton's last step, relative to the scales of the coordinates. The step is taken: its square remains as the error."""
 EVALUATIONS = 60
-"""Largest number of evaluations of the free entropy in one solve."""
+"""Largest number of Newton steps in one solve. Each takes one to `HALVINGS` evaluations of the free entropy."""
 COORDINATES_OF_ZERO = 1e-6
 """Newton's last step in the coordinates where a zero of the free entropy is sought."""
 ROUNDING, AT_REST = 1e-6, 0.7

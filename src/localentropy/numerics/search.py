@@ -19,6 +19,9 @@ def positive_root(function: Callable[[float], float], low: float, high: float) -
     Returns:
         The root.
 
+    Raises:
+        ValueError: the signs at both places are the same.
+
     Example:
         >>> from localentropy.numerics.search import positive_root
         >>> round(positive_root(lambda x: x**3 - 8.0, 1e-6, 1e6), 9)
@@ -68,6 +71,9 @@ def extremum(function: Callable[[float], float], low: float, high: float, sign: 
 
     Returns:
         Place and value.
+
+    Raises:
+        ConvergenceError: see `maximum`.
 
     Example:
         >>> from localentropy.numerics.search import extremum

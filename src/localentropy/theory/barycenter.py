@@ -32,17 +32,17 @@ LARGEST_INV_ALPHA = 1e4
 def kappa_opt(model: RandomFeatures) -> float:
     """Margin in [0, kappa_max] whose solutions' barycentre has the smallest generalization error.
 
-    Zero up to `optimal_margin_onset`, where it leaves zero continuously. Source: `overparam`, section II and appendix
-    D; docs/overparam/theory.md section 4.
+    It is zero for 1/alpha up to `optimal_margin_onset`, and grows continuously from zero above. Source: `overparam`,
+    section II and appendix D; docs/overparam/theory.md section 4.
 
     Args:
-        model: with a load at which it has solutions; its margin is not used.
+        model: with a load at which it has solutions of margin 0; its own margin is not used.
 
     Returns:
         The margin.
 
     Raises:
-        DomainError: no solutions, or patterns that do not see the teacher.
+        DomainError: no solutions of margin 0, a model with an energy, or patterns that do not see the teacher.
         ConvergenceError: the margin was not found.
 
     Example:
@@ -63,7 +63,7 @@ def optimal_margin_onset(model: RandomFeatures) -> float:
         model: its load and its margin are not used.
 
     Returns:
-        The overparameterization 1/alpha = N/P.
+        The over-parameterization 1/alpha = N/P.
 
     Raises:
         DomainError: patterns that do not see the teacher.

@@ -1,6 +1,6 @@
 """Bayes-optimal learning from a teacher with any prior of its weights and any channel of its labels (`glm`).
 
-n = alpha d inputs of d Gaussian components of variance 1/d. A teacher with weights of mean square 1 gives the labels. A
+n = alpha d samples of d Gaussian inputs of variance 1/d. A teacher with weights of mean square 1 gives the labels. A
 student who knows all but the weights computes their posterior mean, of overlap m with the teacher. Free entropies are
 the mean log of the posterior's normalisation, in nats per weight. Derivation: docs/glm/theory.md section 1.
 

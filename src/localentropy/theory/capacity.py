@@ -86,8 +86,7 @@ def capacity_rs(model: Spherical) -> float:
         The load alpha = P/N; infinite for infinitely many units.
 
     Raises:
-        DomainError: the margin is out of range.
-        ConvergenceError: the capacity was not found.
+        DomainError: not a `Spherical` model.
 
     Example:
         >>> from localentropy.theory import Spherical, capacity_rs
@@ -152,8 +151,8 @@ def de_almeida_thouless(model: Spherical) -> float:
     """Patterns per weight at which typical solutions of a perceptron of negative margin cease to be in one cluster.
 
     At this load the replicon is 1. At margins of at least 0 the replicon is below 1 up to the capacity. At margins
-    below the range, other clusters appear at a smaller load than this one. At margin -3 this load is above the capacity
-    (eqs. S.13, S.14).
+    below the range, other clusters appear first, so that this load has no meaning: at margin -3 it would be 3087, above
+    the one-step capacity of 2526 (docs/shaping/theory.md eqs. S.13, S.14).
 
     Args:
         model: of one unit, with a margin in [-2.5, -0.01]; its load is not used.

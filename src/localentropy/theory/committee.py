@@ -46,8 +46,10 @@ class Committee:
     Attributes:
         alpha: samples per input; samples per weight for infinitely many units.
         units: K.
-        mean_overlap: overlap of the units' mean weights with the teacher's, in its own scale, q_ab summed over b.
-        specialization: overlap of a unit with its own teacher's unit beyond that with another one, q_aa - q_ab.
+        mean_overlap: sum over b of q_ab, the overlap of a student's unit a with the teacher's unit b. It is 1 where the
+            mean of the teacher's units is known.
+        specialization: q_aa - q_ab, by how much more a unit overlaps with its own unit of the teacher than with
+            another one.
         free_entropy: nats per input; nats per weight for infinitely many units.
         bayes_error: probability that the best guess of a new label is wrong.
         gibbs_error: the same for weights drawn from the posterior.

@@ -117,8 +117,9 @@ def labels(r_plus: float, r_minus: float) -> Labels:
 def bayes_error(r_plus: float, r_minus: float) -> float:
     """Probability that the best guess of the label is wrong.
 
-    The label 0 has the probability 1/2. Elsewhere than at small omega_+ one of the others is more probable, and the
-    place from which on it is depends smoothly on omega_-. The integral starts there.
+    Without knowledge the best guess is the label 0, which has the probability 1/2. At large |omega_+| the label 1 or -1
+    is more probable. The integral over the gain starts where this begins, at an omega_+ that depends smoothly on
+    omega_-.
 
     Args:
         r_plus: as for `labels`.

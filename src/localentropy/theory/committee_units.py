@@ -1,10 +1,10 @@
 """When the units of a committee of any size begin to specialize: the algorithmic threshold of a Bayes-optimal student.
 
 As in `localentropy.theory.committee`, the label is the sign of the sum of the signs of K sums z_a over the inputs, and
-the sign of 0 is 0. A student without specialization knows only s = Σ_a z_a / √K, up to a variance 1 − c. Of z the part
-across, z_⊥, has K − 1 components. The density of a label y beside ω, what is known of s, and the same with the weight
-|z_⊥|²/(K − 1) − 1 have Fourier transforms in closed form: z_a has the density φ on one side of 0, with the transform
-F(t) = w(t/√2)/2 of Faddeeva's function w. Source: docs/glm/theory.md eqs. 19, 22a.
+the sign of 0 is 0. A student without specialization knows only s = Σ_a z_a / √K, up to a variance 1 − c. z_⊥ is the
+part of z that is orthogonal to (1, …, 1), of K − 1 components. The density of a label y beside ω, what is known of s,
+and the same with the weight |z_⊥|²/(K − 1) − 1 have Fourier transforms in closed form: z_a has the density φ on one
+side of 0, with the transform F(t) = w(t/√2)/2 of Faddeeva's function w. Source: docs/glm/theory.md eqs. 19, 22a.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ EMPTY = 1e-13
 def specialization(units: int) -> float:
     """The load above which the state without specialization is unstable, and message passing leaves it.
 
-    Source: `glm`, slide "Computational gap" (of the order K² d samples); docs/glm/theory.md eqs. 19, 22a.
+    A call takes about 5 s for many units. Source: `glm`, slide "Computational gap" (of the order K² d samples);
+    docs/glm/theory.md eqs. 19, 22a.
 
     Args:
         units: K, from 2 to 200.

@@ -61,7 +61,7 @@ class Minimizers:
         energy: loss per pattern.
         entropy: log number of minimizers per weight, nats: 0, or that of all solutions at gamma = inf.
         residual: relative error of the order parameters and of beta, estimated by the solver's last correction. At
-            these, error, energy and entropy are integrals: the error and the energy to 1e-9 of themselves.
+            these, error, energy and entropy are integrals, the former two with a relative error of 1e-9.
     """
 
     alpha: float
@@ -78,10 +78,12 @@ class Minimizers:
 
 @dataclass(frozen=True)
 class Frozen(FreeEntropy):
-    """phi / beta, with ln beta as a coordinate: it is stationary where the entropy vanishes (the same, eq. C.6).
+    """phi beta_0 / beta with ln beta as a coordinate, stationary where the entropy vanishes.
+
+    Source: docs/shaping/theory.md eq. C.6.
 
     Attributes:
-        thermal: phi at an inverse temperature that is the unit.
+        thermal: phi of the model. The inverse temperature beta_0 of its energy is the unit of beta.
 
     Example:
         >>> from localentropy.theory import CrossEntropy, Perceptron
@@ -100,7 +102,7 @@ class Frozen(FreeEntropy):
         return np.delete(self.thermal.controls(), MARGIN)
 
     def value(self, coordinates: Sequence[Jet], controls: Sequence[Jet]) -> Jet:
-        """phi / beta."""
+        """phi beta_0 / beta, nats per weight."""
         *coordinates, log_beta = coordinates
         log_alpha, log_load = controls
         phi = self.thermal.value(coordinates, [log_alpha, log_beta, log_load])
@@ -156,7 +158,8 @@ def franz_parisi(
         distances: Hamming distances per weight, each in [1e-9, 1), in any order.
         alpha: patterns per weight, at least 0.01 and at most alpha_c of the perceptron.
         gamma: sharpness of the loss, in [0.1, 100], or inf: the reference is then a typical solution of margin 0.
-        unsolved: "raise", or "nan" for entropy, slope and replicon NaN at distances where the solve failed.
+        unsolved: "raise", or "nan" for entropy, slope and replicon NaN, with the residual reached, at distances where
+            the solve failed. Such a distance takes several seconds.
 
     Returns:
         One row per distance: distance, entropy (nats per weight), slope (its derivative by the distance), replicon

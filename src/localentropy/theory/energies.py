@@ -144,7 +144,7 @@ class Energy(ABC):
 
     @property
     def solved(self) -> Energy | None:
-        """The constraint of the weights that are counted around a reference: no energy; None is the margin.
+        """What the weights counted around a reference obey: this energy at 0; None stands for the model's margin.
 
         Example:
             >>> from localentropy.theory import GibbsLoss
@@ -236,7 +236,9 @@ class HardMargin(Energy):
 
 @dataclass(frozen=True)
 class CrossEntropy(Energy):
-    """Cross-entropy loss at an inverse temperature, E(x) = ln(1 + exp(-2 gamma x)) / (2 gamma) (`shaping`, eq. C.3).
+    """Cross-entropy loss at an inverse temperature, E(x) = ln(1 + exp(-2 gamma x)) / (2 gamma).
+
+    Source: `shaping`, Methods; docs/shaping/theory.md eq. C.1.
 
     Attributes:
         gamma: sharpness of the loss, in [0.1, 100].

@@ -1,6 +1,6 @@
 """Empirical risk minimisation by a linear student of the teacher's sign (`glm`).
 
-n = alpha d inputs of d Gaussian components of variance 1/d; a teacher with Gaussian weights of mean square 1 gives the
+n = alpha d samples of d Gaussian inputs of variance 1/d; a teacher with Gaussian weights of mean square 1 gives the
 signs y. The student minimises the sum of the losses l(y, x.w) and lambda |w|^2 / 2. Derivation: docs/glm/theory.md.
 
     >>> from localentropy.theory import erm
@@ -53,7 +53,7 @@ class Fit:
     Attributes:
         overlap: M, covariance of the outputs of student and teacher.
         norm: Q, variance of the student's output.
-        susceptibility: V.
+        susceptibility: V, by how much an output moves when its own pattern pulls at it with unit force.
         generalization_error: probability of a wrong sign on a new input.
         square_error: mean of (y - x)^2 on new inputs.
         training_loss: mean of the loss over the training set, without the regularization.
@@ -90,7 +90,17 @@ class Features(Protocol):
     """
 
     def answer(self, bend: float, noise: float, pull: float, regularization: float) -> OrderParameters:
-        """The order parameters at the patterns' averages A, B, C."""
+        """The order parameters at the averages over patterns (`losses.Averages`).
+
+        Args:
+            bend: A.
+            noise: B.
+            pull: C.
+            regularization: lambda.
+
+        Returns:
+            V, N and M of the output on a new input.
+        """
         ...
 
 
@@ -200,13 +210,14 @@ def minimum(features: Features, loss: str, regularization: float, point: dict[st
     Args:
         features: the inputs.
         loss: as in `fit`.
-        regularization: lambda.
+        regularization: lambda, in [1e-14, 1e6].
         point: names and values of the parameters.
 
     Returns:
         The fit.
 
     Raises:
+        DomainError: an unknown loss, or a regularization out of range.
         ConvergenceError: the minimum was not found.
 
     Example:

@@ -116,7 +116,7 @@ class FranzParisi(FreeEntropy):
 
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Names of the coordinates."""
+        """Names of the coordinates; see `pair_at`."""
         return ("ln(1 + free)", "t_hat", "field", "ln v", "tau", *self.student.weights.pair_names)
 
     def controls(self) -> Array:
@@ -229,6 +229,7 @@ class FranzParisiCurve:
         nodes: of the energetic term.
 
     Raises:
+        DomainError: the student or the reference has no solutions.
         ConvergenceError: the curve could not be started.
     """
 
@@ -438,8 +439,8 @@ class FranzParisiCurve:
 class SymmetricPairs(FreeEntropy):
     """phi_FP at a distance, nats per weight, where w and -w always solve together. Its control is ln d.
 
-    Two references then have no overlap. A reference is to its students what a teacher is, whose labels are the weights
-    of its energy.
+    Two references then have no overlap. For its students a reference acts as a teacher: a pre-activation u of the
+    reference counts with the weight exp(-beta E(u)) of its energy, as a label does with its probability.
 
     Attributes:
         student: the model of the weights that are counted.
@@ -517,7 +518,8 @@ class SymmetricCurve:
         reference: the model that the reference is drawn from.
 
     Raises:
-        ConvergenceError: there is no reference, or the curve could not be started.
+        DomainError: the student or the reference has no solutions.
+        ConvergenceError: the curve could not be started.
     """
 
     typical_distance = 0.5
@@ -555,7 +557,7 @@ def pair_at(y: Sequence[Jet], log_distance: Jet) -> Pair:
     """The order parameters of a pair at the first coordinates of `FranzParisi`, without what the model adds.
 
     Args:
-        y: the coordinates ln(1 + free), t_hat, field, ln v, tau.
+        y: the coordinates ln(1 + free), t_hat, field - artanh S, ln[v / (1 - S^2)], tau / (1 - S^2).
         log_distance: ln d.
 
     Returns:
@@ -686,7 +688,10 @@ def curve_point(problem: FranzParisi | SymmetricPairs, point: StationaryPoint) -
 
 
 def curve_of(model: Model, margin_ref: float | str) -> FranzParisiCurve | SymmetricCurve:
-    """`curve_around`, or around the weights of a model with an energy: those without energy, and no `margin_ref`.
+    """The curve of `curve_around`, or of a model with an energy, whose `margin_ref` is then "max".
+
+    With an energy, the curve counts weights without errors (of a cross-entropy: of the model's margin) around weights
+    that are drawn by this energy.
 
     Args:
         model: the model of the solutions counted.
@@ -770,10 +775,11 @@ def franz_parisi(
     *,
     unsolved: str = "raise",
 ) -> pd.DataFrame:
-    """Franz-Parisi entropy: solutions of the model at distance d from a typical one of the margin `margin_ref`.
+    """Franz-Parisi entropy: log number of solutions, per weight, at distance d from a typical one of `margin_ref`.
 
-    Next to references of equal or almost equal margin the replica-symmetric solution freezes (q -> 1) at a small
-    distance, where the entropy is already negative, and does not exist below it.
+    Fourteen distances take about a second, and half a minute for an energy with steps. Next to references of equal or
+    almost equal margin the replica-symmetric solution freezes (q -> 1) at a small distance, where the entropy is
+    already negative, and does not exist below it.
 
     Source: `overparam`, eqs. 82-96; `margins`, eqs. 16, 26, 27, 34-36; docs/margins/theory.md eqs. 8-14, 31, 32, 38,
     39; docs/overparam/theory.md section 7.
@@ -791,11 +797,12 @@ def franz_parisi(
         One row per distance, in the order given: distance, entropy (nats per weight), slope (its derivative by the
         distance), replicon (below 1 the replica-symmetric solution is stable; docs/margins/theory.md eq. 24), residual
         (relative error of the order parameters: the entropy's is of the order of its square). `attrs` holds the
-        model's parameters, margin_ref as a number, and typical_distance, where the entropy has its maximum and equals
-        that of all solutions.
+        model's parameters, margin_ref as a number (of a model without an energy), and typical_distance, where the
+        entropy has its maximum and equals that of all solutions.
 
     Raises:
-        DomainError: an argument out of range, or margins that have no solutions.
+        DomainError: an argument out of range, margins that have no solutions, or a `margin_ref` above the margin by
+            more than about 150 standard deviations of a pre-activation.
         ConvergenceError: the solve failed at the reference or at the curve's maximum, or, if `unsolved` is "raise", at
             a distance.
 
@@ -824,7 +831,7 @@ def typical_distance(model: Model, margin_ref: float | str = "max") -> float:
         margin_ref: margin of the reference, or "max" for the largest that solutions have.
 
     Returns:
-        The normalised Hamming distance d.
+        The Hamming distance per weight, d.
 
     Raises:
         DomainError: there are no solutions of one of the margins.

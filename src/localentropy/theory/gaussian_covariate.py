@@ -71,7 +71,7 @@ class GaussianFeatures:
     shares: np.ndarray
 
     def answer(self, bend: float, noise: float, pull: float, regularization: float) -> OrderParameters:
-        """V, N and M. What no direction explains of the teacher's sum has no response."""
+        """V, N and M as in `erm.Features.answer`. What no direction explains of the teacher's sum has no response."""
         resolved = self.eigenvalues / (regularization + self.alpha * bend * self.eigenvalues)
         response, rest = self.alpha * pull * resolved, max(1.0 - float(np.sum(self.shares)), 0.0)
         M = float(self.shares @ response)
@@ -196,7 +196,8 @@ def ridge(
     Source: `glm`, slide on learning curves of real data; docs/glm/theory.md eqs. 37-40.
 
     Args:
-        eigenvalues: of the covariance E[v v^T], shape (p,), not negative, the largest in [1e-60, 1e60].
+        eigenvalues: of the covariance E[v v^T], shape (p,), not negative, the largest in [1e-60, 1e60]. Those below
+            1e-12 of the largest count as 0.
         coefficients: E[y v] along the eigenvectors, shape (p,), up to 1e60.
         variance: E[y^2], in [1e-60, 1e60].
         samples: n, in [1, 1e12].
@@ -209,7 +210,8 @@ def ridge(
         The errors and kappa.
 
     Raises:
-        DomainError: an argument out of range, or coefficients that explain more than the variance.
+        DomainError: an argument out of range, arrays of different shapes, a coefficient along an eigenvalue of 0,
+            coefficients that explain more than the variance, or, at r = 0, as many samples as positive eigenvalues.
         ConvergenceError: kappa was not found.
 
     Example:

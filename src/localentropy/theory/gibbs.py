@@ -1,9 +1,9 @@
 """Learning at a temperature: a binary student of a binary teacher, whose energy counts its training errors (`glm`).
 
-n = alpha d inputs. A student is drawn with the weight exp(-errors / T). Its overlap R with the teacher and the overlap
+n = alpha d samples. A student is drawn with the weight exp(-errors / T). Its overlap R with the teacher and the overlap
 q of two students follow from the replica-symmetric ansatz. Entropies are in nats per weight, energies in errors per
-weight. Where the entropy is negative, the student is frozen in a glass. It freezes on the line of zero entropy.
-Derivation: docs/glm/theory.md eqs. 41-46.
+weight. Where the entropy is negative, the student is frozen in a glass. It freezes on the line of zero entropy, up to T
+= 0.365. Derivation: docs/glm/theory.md eqs. 41-46.
 
     >>> from localentropy.theory import gibbs
     >>> round(gibbs.learning(alpha=1.0, temperature=0.4).teacher_overlap, 6)
@@ -111,6 +111,7 @@ def learning(alpha: float, temperature: float) -> Learning:
 
     Raises:
         DomainError: an argument out of range.
+        ConvergenceError: a state was not found.
 
     Example:
         >>> from localentropy.theory import gibbs
@@ -157,6 +158,7 @@ def spinodal(temperature: float) -> float:
 
     Raises:
         DomainError: an argument out of range.
+        ConvergenceError: a state was not found.
 
     Example:
         >>> from localentropy.theory import gibbs
@@ -169,9 +171,9 @@ def spinodal(temperature: float) -> float:
 def zero_entropy(temperature: float) -> float:
     """Samples per weight at which the entropy vanishes; infinite where it stays positive, above about T = 0.61.
 
-    A student freezes there (`freezing_temperature` is the inverse function). The line rises with the temperature up to
-    the end of the glass (`glass_ends`) at T = 0.365. From there on it falls, and belongs to the barrier between the
-    glass and the teacher.
+    Up to the end of the glass (`glass_ends`), at T = 0.365, the line rises with the temperature. A student freezes on
+    it, and `freezing_temperature` is the inverse function. Beyond, the line falls. It then belongs to the barrier
+    between the glass and the teacher, and no student freezes on it.
 
     Args:
         temperature: T, in [0, 100].
@@ -240,6 +242,7 @@ def equilibrium(temperature: float) -> float:
 
     Raises:
         DomainError: an argument out of range.
+        ConvergenceError: a state was not found.
 
     Example:
         >>> from localentropy.theory import gibbs

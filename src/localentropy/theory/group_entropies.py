@@ -56,7 +56,8 @@ class GroupEntropy(NamedTuple):
         entropy: log number of groups, divided by y, nats per weight.
         unconstrained: the same for groups of any configurations.
         slope: derivative of the entropy by the overlap.
-        external_entropy: Sigma, the log number of groups less y times the log number of further members.
+        external_entropy: Sigma, the log number of groups less y phi, nats per weight; one more member multiplies the
+            number of groups by exp(N phi).
         replicas: y.
         q0: overlap of solutions of two groups.
         delta_q: y (q1 - q0), which stays finite as y grows.
@@ -99,9 +100,9 @@ def group_entropy(model: Model, overlaps: Iterable[float] | float, replicas: flo
         (y (q1 - q0)), residual (error of the logarithms of the order parameters). `attrs`: the model's parameters,
         replicas.
 
-        A group has exp(N phi) members further from it, with phi = entropy - external_entropy / y. Where y entropy is
-        negative, typical training sets have no group. At y = infinity this is so where external_entropy is. The entropy
-        is stationary: its error is of the order of the residual's square. Those of slope, external_entropy, q0 and
+        One more member multiplies the number of groups by exp(N phi), with phi = entropy - external_entropy / y. Where
+        y entropy is negative (at y = infinity: external_entropy), typical training sets have no group. The entropy is
+        stationary: its error is of the order of the residual's square. Those of slope, external_entropy, q0 and
         delta_q are of the order of the residual, and of 1e-8 at y = 1.
         At y = infinity and large overlaps, all configurations around the best middle are solutions, to about 1e-9.
         There the residual is the error of the entropy, and external_entropy, q0 and delta_q are NaN.

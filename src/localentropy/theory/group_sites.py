@@ -35,13 +35,13 @@ def grouped(
     q_hat: Jet, delta_hat: Jet, field: Jet | None, r_hat: Number, epsilon: Jet, finer: int = 1, central: bool = False,
     curvature: Curvature | None = None,
 ) -> Jet:  # fmt: skip
-    """Log number of states of the weights of a student in a group, less delta_hat / 2 and the field; nats per weight.
+    """T - delta_hat / 2 - field, nats per weight. T is the log number of states of a student's weights in a group.
 
-    At y = 1 / epsilon it is epsilon times the mean over x of ln of the sum over the reference's weight s = +-1 of
+    At y = 1 / epsilon T is epsilon times the mean over x of ln of the sum over the reference's weight s = +-1 of
 
         int Dz [2 cosh(sqrt(q_hat) x + r_hat + sqrt(epsilon delta_hat) z + s field)]^y.
 
-    At epsilon = 0 it is the mean of the largest -(h - b)^2 / (2 delta_hat) + ln 2 cosh h over h, with
+    At epsilon = 0 T is the mean of the largest -(h - b)^2 / (2 delta_hat) + ln 2 cosh h over h, with
     b = |sqrt(q_hat) x + r_hat| + field. There, second derivatives by epsilon are left out.
 
     Without a reference there is neither the sum nor the field.
@@ -293,10 +293,10 @@ class FreeGroups(NamedTuple):
 
 
 def free_groups(v: float, epsilon: float) -> FreeGroups:
-    """Groups without patterns, at an overlap 1 - v in (0, 1) and 1 / y in [0, 1] (docs/margins/theory.md eq. 50).
+    """Groups without patterns, at an overlap 1 - v and 1 / y in [0, 1] (docs/margins/theory.md eq. 50).
 
     Args:
-        v: 1 - q1.
+        v: 1 - q1, for overlaps q1 in [1e-3, 0.9999]; at y = infinity in (0, 1).
         epsilon: 1 / y.
 
     Returns:

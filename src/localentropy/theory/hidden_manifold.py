@@ -1,8 +1,8 @@
 """The hidden manifold: a linear student on random features of what the teacher sees (`glm`).
 
 Inputs c of d independent Gaussian components. A teacher gives the signs of theta.c / sqrt(d). The student sees the p
-features f(F^T c / sqrt(d)), F Gaussian, and minimises the sum of its losses on n samples and lambda |w|^2 / 2, with the
-output w.u / sqrt(p). Derivation: docs/glm/theory.md eqs. 31-36. The main paper's students on the same features have
+features u = f(F^T c / sqrt(d)), F Gaussian, and minimises the sum of its losses on n samples and lambda |w|^2 / 2, with
+the output w.u / sqrt(p). Derivation: docs/glm/theory.md eqs. 31-36. The main paper's students on the same features have
 binary weights: they are in `localentropy.theory.random_features`.
 
     >>> from localentropy.theory import hidden_manifold
@@ -51,7 +51,7 @@ class RandomFeatures:
     moments: ActivationMoments
 
     def answer(self, bend: float, noise: float, pull: float, regularization: float) -> OrderParameters:
-        """What the weights answer, seen by a pattern (docs/glm/theory.md eqs. 33-35)."""
+        """V, N and M as in `erm.Features.answer` (docs/glm/theory.md eqs. 33-35)."""
         mu, star, gamma = self.moments.mu_1, self.moments.mu_star_squared, self.gamma
         load = self.alpha / gamma
         ridge, own_noise = regularization + self.alpha * star * bend, self.alpha * star * noise

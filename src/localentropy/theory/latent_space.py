@@ -153,7 +153,7 @@ class SeenProjections(UnseenProjections):
         return LatentOverlap(exp(y[0]), q, logistic(-y[1]), a, P, M, q / (M * M) + P, y[4])
 
     def entropy(self, x: LatentOverlap, alpha: Number) -> Jet:
-        """The weights' entropy, and D/N times that of the latent sites (docs/overparam/theory.md eq. 6)."""
+        """The weights' entropy, and D/N times the latent term (docs/overparam/theory.md eq. 31)."""
         latent = stiffening(x.a) + (x.P * x.a - x.q * (x.a * x.a) / (x.M * x.M) - x.r * x.r) / x.v
         return super().entropy(x, alpha) + (0.5 / self.alpha_T) * alpha * latent
 

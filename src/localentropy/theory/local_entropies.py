@@ -1,4 +1,4 @@
-"""Local entropy of groups of y solutions around the best references: large deviations.
+"""Local entropy of groups of y solutions around the references that have most of them: large deviations.
 
 A reference is any binary configuration. References of one local entropy dominate the sum over all references of (number
 of solutions at distance d)^y. At y = 1 each reference counts as often as there are solutions beside it. At y = infinity
@@ -139,7 +139,7 @@ class LocalEntropyThreshold(NamedTuple):
         entropy: phi there, nats per weight.
         external_entropy: Sigma there, nats per weight.
         replicas: y there.
-        residual: the last correction of the order parameters' logarithms and of ln alpha or ln d.
+        residual: the last correction of the order parameters' logarithms and of ln alpha.
 
     Example:
         >>> from localentropy.theory import Perceptron, alpha_u
@@ -164,9 +164,10 @@ def local_entropy(
     *,
     unsolved: str = "raise",
 ) -> pd.DataFrame:
-    """Local entropy of groups of y solutions at a distance from the best references: large deviations.
+    """Local entropy of groups of y solutions at a distance from their reference: large deviations.
 
-    Source: docs/margins/theory.md section 11.
+    The references are those that dominate the sum over all references of (number of solutions at distance d)^y. Source:
+    docs/margins/theory.md section 11.
 
     Args:
         model: the model at its load and at the margin of the solutions counted.
@@ -186,10 +187,11 @@ def local_entropy(
         Where the entropy is negative, there are no solutions at this distance.
 
         At y = infinity, external_entropy is the limit of finite y. Beyond the distance of typical solutions from the
-        signs of their mean weights, the best references are around typical solutions, at any y from 1e4 on. There the
-        entropy is that of typical solutions, and the slope is 0. There are exponentially many such references, so y is
-        infinite at "zero external entropy". Near d = 0 all configurations around the best references are solutions, to
-        about 1e-9. There the residual is the error of the entropy, and external_entropy, q0 and delta_q are NaN.
+        signs of their mean weights, the best references are around typical solutions. There the entropy is that of
+        typical solutions, and the slope is 0 (at y = 1e4, to about 1e-8). There are exponentially many such references,
+        so y is infinite at "zero external entropy". Near d = 0 all configurations around the best references are
+        solutions, to about 1e-9. There the residual is the error of the entropy, and external_entropy, q0 and delta_q
+        are NaN.
 
     Raises:
         DomainError: an argument out of range, or there are no solutions.
@@ -607,7 +609,9 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
 
     At y = infinity the slope touches 0 there. This is the smallest of all loads at which a state of groups without a
     field on the reference exists. At zero external entropy the slope never touches 0. There the curve becomes
-    infinitely steep at one distance, and above this load it has a gap. Source: docs/margins/theory.md section 11.
+    infinitely steep at one distance, and above this load it has a gap. At y = infinity a call takes less than two
+    seconds, at zero external entropy about 5 s, and at some margins a minute. Source: docs/margins/theory.md section
+    11.
 
     Args:
         model: the model at the margin of the solutions counted, in [-2.5, 3]; its alpha is not used.
@@ -621,7 +625,8 @@ def alpha_u(model: Model, replicas: float | str = math.inf) -> LocalEntropyThres
     Raises:
         DomainError: an argument out of range, or a teacher with a negative margin, who solves any number of patterns.
         ConvergenceError: the load was not found. At y = infinity this happens for features that are narrower than
-            signs, such as erf, at margins below -1.6 or above 2.3. At zero external entropy few models were tried.
+            signs, such as erf, at margins below -1.6 or above 2.3. At zero external entropy it may happen for any model
+            that is not in the table of docs/margins/theory.md section 11.
 
     Example:
         >>> from localentropy.theory import Perceptron, alpha_u

@@ -61,7 +61,7 @@ class Loss(ABC):
 
     @abstractmethod
     def averages(self, V: float, N: float, M: float) -> Averages:
-        """Means over a pattern at susceptibility V, own variance N and covariance with the teacher M, 0 or more."""
+        """Means over a pattern at susceptibility V > 0, own variance N > 0 and covariance with the teacher M >= 0."""
 
 
 class Square(Loss):
@@ -94,9 +94,11 @@ class Logistic(Loss):
     """
 
     def averages(self, V: float, N: float, M: float) -> Averages:
-        """By the trapezoid rule in u, t = eta + stretch omega / sqrt(Q) = t_0 + CLUSTER sinh u (eq. 29).
+        """By the trapezoid rule in u (docs/glm/theory.md eq. 29).
 
-        t is even in what is sharp of both. Nodes crowd where the label's step is, at omega = 0. The loss sets in near.
+        t = (1 - p) eta + p omega = t_0 + CLUSTER (1 - p) sinh u, with p = s / (s + sqrt(Q)) and s = max(M / sqrt(N),
+        1). In t the label's step and the onset of the loss are both smooth. Nodes crowd at omega = 0, where the step
+        is. The loss sets in close to it.
         """
         root, T = math.hypot(math.sqrt(N), M), M / math.sqrt(N)
         stretch = max(T, 1.0)

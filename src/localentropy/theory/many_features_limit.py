@@ -24,7 +24,7 @@ class OverparameterizedLimit:
     """Typical solutions in the limit of infinitely many features per pattern.
 
     Attributes:
-        alpha_T: patterns per teacher weight.
+        alpha_T: patterns per latent dimension, P / D.
         margin: kappa.
         entropy_per_pattern: s_1 in entropy = ln 2 + alpha s_1 + O(alpha^2), nats.
         p: overlap of the projections of two solutions (which are themselves uncorrelated: q = 0).
@@ -97,7 +97,7 @@ def overparameterized_point(model: RandomFeatures) -> StationaryPoint:
     """Saddle point of s_1, followed from small loads.
 
     Args:
-        model: random features; their alpha is not used.
+        model: random features with a load; the result does not depend on it.
 
     Returns:
         The saddle point.

@@ -106,7 +106,7 @@ class Asked:
             object.__setattr__(self, name, value)
 
     def parameters(self) -> dict[str, Any]:
-        """The given arguments of this model, as a table shows them; a function is shown by its name."""
+        """The arguments of this model by name, defaults too, but none that is open; a function is shown by its name."""
         given = {field.name: getattr(self, field.name) for field in fields(self) if field.init}  # type: ignore[arg-type]
         named = {name: getattr(value, "__name__", repr(value)) for name, value in given.items() if callable(value)}
         return {name: value for name, value in (given | named).items() if value is not OPEN}
@@ -180,7 +180,7 @@ class Model(Asked, ABC):
         return HardMargin(self.margin) if self.energy is None else self.energy
 
     def at(self, **controls: Any) -> Self:
-        """This model with another alpha, margin or energy, which are not checked again.
+        """This model with another alpha, margin or energy. They are not checked again, and nothing else is set anew.
 
         Example:
             >>> from localentropy.theory import Perceptron
@@ -218,7 +218,7 @@ class Model(Asked, ABC):
 
     @property
     def variance(self) -> float:
-        """Variance of a pre-activation of random weights, whose root is the unit of the margin.
+        """Variance of a pre-activation of random weights. Margins have its unit, and are not divided by its root.
 
         Example:
             >>> from localentropy.theory import RandomFeatures

@@ -286,8 +286,8 @@ def alpha_le(model: Model) -> float:
         The load alpha = P/N.
 
     Raises:
-        DomainError: parameters at which the search was not tried, or a teacher with a negative margin, who solves any
-            number of patterns.
+        DomainError: a margin outside [-4, 5] (random features: [-4, 2]), alpha_T outside [1e-4, 100], or a teacher
+            among the weights and a negative margin, at which any number of patterns is solved.
         ConvergenceError: the threshold was not found.
 
     Example:
@@ -307,14 +307,14 @@ def alpha_min(model: Model) -> float:
     There kappa_min = kappa_max (docs/margins/theory.md eq. 23).
 
     Args:
-        model: its load is not used.
+        model: its margin is that of the solutions counted; its load is not used.
 
     Returns:
         The load alpha = P/N.
 
     Raises:
-        DomainError: parameters at which the search was not tried, or a teacher with a negative margin, who solves any
-            number of patterns.
+        DomainError: a margin outside [-4, 5] (random features: [-4, 2]), alpha_T outside [1e-4, 100], or a teacher
+            among the weights and a negative margin, at which any number of patterns is solved.
         ConvergenceError: the threshold was not found.
 
     Example:
@@ -327,7 +327,7 @@ def alpha_min(model: Model) -> float:
 
 @question(load=False, pairs=True)
 def thresholds(model: Model) -> Thresholds:
-    """All loads at which the solutions of a model change.
+    """The loads `alpha_c`, `alpha_le` and `alpha_min` of a model in one call.
 
     Args:
         model: its load is not used.
@@ -336,8 +336,8 @@ def thresholds(model: Model) -> Thresholds:
         The three loads `alpha_c`, `alpha_le` and `alpha_min`, and the margin and the distance at `alpha_le`.
 
     Raises:
-        DomainError: parameters at which the search was not tried, or a teacher with a negative margin, who solves any
-            number of patterns.
+        DomainError: a margin outside [-4, 5] (random features: [-4, 2]), alpha_T outside [1e-4, 100], or a teacher
+            among the weights and a negative margin, at which any number of patterns is solved.
         ConvergenceError: the threshold was not found.
 
     Example:

@@ -259,14 +259,16 @@ def franz_parisi_one_step(
     *,
     unsolved: str = "raise",
 ) -> pd.DataFrame:
-    """Franz-Parisi entropy where students may fall into blocks of replicas: one step of replica-symmetry breaking.
+    """Franz-Parisi entropy in one step of replica-symmetry breaking: the solutions counted may fall into blocks.
 
     A row has q1 > q0 where such a solution branches off the replica-symmetric one, or is found from any splitting up to
-    half of what students share beyond their reference. It has q1 = q0, the replica-symmetric solution, everywhere else:
-    where the replicon is below 1, it is stable. Source: `margins`, supplement II.2; docs/margins/theory.md eqs. 25-28.
+    half of what two solutions of different blocks share beyond the reference. Every other row has q1 = q0, the
+    replica-symmetric solution, which is stable if its replicon is below 1. With a replicon above 1 no solution with
+    q1 > q0 was found, for example because blocks shrink to a point. Source: `margins`, supplement II.2;
+    docs/margins/theory.md eqs. 25-28.
 
     Args:
-        model: without a teacher; its margin is that of the solutions counted.
+        model: without a teacher and without an energy; its margin is that of the solutions counted.
         distances: Hamming distances per weight, each in [1e-9, 1), in any order.
         margin_ref: margin of the reference in [-4, kappa_max], or "max" for kappa_max.
         block: m in [1e-3, 1], or None for the m in (0, 1) at which the entropy is stationary.
@@ -351,7 +353,9 @@ def differentiated(
 
 @subroutine(fastmath=REORDERED)
 def block_of_weights(h_0, split_hat, block, spacing):  # type: ignore[no-untyped-def]
-    """Means over the states of a weight whose field is h_0 between blocks: see `_sites`.
+    """Means over the states of a weight in a field h_0 that is common to all blocks.
+
+    A block has the field h = h_0 + m split_hat + sqrt(split_hat) z, z normal, and the weight (1 + exp(-2h))^m.
 
     Args:
         h_0: the field.
@@ -360,7 +364,8 @@ def block_of_weights(h_0, split_hat, block, spacing):  # type: ignore[no-untyped
         spacing: of the nodes.
 
     Returns:
-        The means.
+        (1/m) ln of the mean of the weight over z; the means, with this weight, of ln(1 + exp(-2h)), 1 - tanh h,
+        (1 - tanh h)^2 and 1 - tanh^2 h.
     """
     root = math.sqrt(split_hat)
     centre_field = h_0 + block * split_hat
@@ -446,7 +451,7 @@ def tilted_means(h_0, ratio, y, place, scale, first, step, nodes, top):  # type:
         top: ln of about the largest weight.
 
     Returns:
-        ln of the mean of H^y; the means of ln H, of its slope g by omega, of g^2 and of g h.
+        ln of the mean of H^y; the means of ln H, of the hazard g = -d ln H / dh, of g^2 and of g h.
     """
     total = logs = pull = square = push = 0.0
     for i in range(nodes):

@@ -88,7 +88,7 @@ class SoftReference(NamedTuple):
         return min(max(self.log_beta - math.log(2.0 * self.gamma), 0.0) / (2.0 * self.gamma), 1.0)
 
     def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
-        """The same; the number of nodes follows from the reference, and scales as the first of `nodes`."""
+        """As `Reference.pair_energy`; the number of nodes follows from the reference, times the first of `nodes`."""
         spacing = SOFT_SPACING * NODES[0] / nodes[0]
         return _soft_pair_energy(point, np.array(self), margin, spacing)  # type: ignore[no-any-return]
 
@@ -123,7 +123,7 @@ class StepReference(NamedTuple):
         return float(np.exp(-wrong).max(initial=0.0))
 
     def pair_energy(self, margin: float, point: Array, nodes: tuple[int, int, int]) -> tuple[float, Array, Array]:
-        """The same; the panels of the integrals follow from the edges."""
+        """As `Reference.pair_energy`; the panels of the integrals follow from the edges."""
         return step_pair_term(point, *self, *unit_legendre(PANEL_NODES))  # type: ignore[no-any-return]
 
 

@@ -273,7 +273,7 @@ def soft_cost(p: float, log_beta: float, gamma: float) -> tuple[float, float]:
 
 @subroutine
 def soft_cut(log_beta: float, gamma: float) -> float:
-    """The stability from which the loss at this temperature is weaker than 1; 0 where it is so everywhere.
+    """The stability from which on beta times the loss is below 1; 0 where it is so at all positive stabilities.
 
     Args:
         log_beta: ln beta.

@@ -1,8 +1,9 @@
 """The load above which the minimum of as many quadratic units as inputs is unique: a cavity calculation.
 
-It is heuristic. At the load the largest possible smallest eigenvalue of M = Σ λ v vᵀ (docs/glm/theory.md section 10) is
-0. For many inputs it is the edge of a spectrum, and λ = ω − 1 of an input depends on its u = x·w*/|w*| and on a
-Gaussian h of variance B, the part of b·v that does not come from the input itself:
+The calculation is heuristic. A sample x has u = x·w*/|w*|, the part v of x that is orthogonal to w*, and a multiplier
+λ (docs/glm/theory.md section 10). At the load the largest possible smallest eigenvalue of M = Σ λ v vᵀ is 0. In high
+dimension it is the edge of a spectrum. λ = ω − 1 of a sample depends on its u and on a Gaussian h of variance B, which
+is b·v without the reaction of λ itself; b is the multiplier of Σ λ u v = 0. ε and κ follow from eq. 50:
 
     1/ω² = ε u² − 2 u h + 2 κ u² (ω − 1) .
 
@@ -38,7 +39,7 @@ class UniqueMinimum(NamedTuple):
 
     Attributes:
         alpha: samples per input.
-        epsilon, kappa, variance: ε, κ and B.
+        epsilon, kappa, variance: ε and κ of eq. 49, and the variance B of h.
         residual: largest of the conditions' residuals.
     """
 

@@ -53,11 +53,11 @@ def question(
     Args:
         load: whether the model must say how many patterns there are.
         pairs: whether the model's solutions must have a Franz-Parisi entropy.
-        teacher: whether the model's labels must, or must not, come from a teacher; None if they may.
+        teacher: True if labels must come from a teacher, False if they must not, None if both are allowed.
         energies: which energies the model may have: only the margin, hard constraints, or any.
         binary: whether the model's weights must be binary.
-        of: the models that have an answer.
-        refuses: why one of these has none; empty where it has one.
+        of: the class of the models that the function answers for.
+        refuses: a function of such a model: why it has no answer, or an empty string.
 
     Returns:
         The decorator.
@@ -148,7 +148,7 @@ def _refusal(name: str, model: object, answered: Iterable[type]) -> str:
 
 
 def numbers(answer: Any) -> Any:
-    """The numbers of an answer that has several, by name; another answer as it is.
+    """The numbers of an answer that has several of them, by name; any other answer unchanged.
 
     Args:
         answer: an answer.

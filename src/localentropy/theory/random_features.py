@@ -23,8 +23,9 @@ class RandomFeatures(Model):
     of margin kappa has all its stabilities >= kappa, in units in which the pre-activation is w.x / sqrt(N). Entropies
     are in nats per weight. The latent term is minus the relative entropy of two Gaussians, the projections of the
     weights with and without patterns, so that the conjugates of p, p_d and r are eliminated in closed form. Typical
-    solutions are tested to eight digits for alpha_T from 1e-3 to 1e3, inv_alpha up to 1e3 and every margin, against a
-    solver in 50 digits. Franz-Parisi curves may fail for alpha_T far above 100, such as at 1000, and far below 1e-4.
+    solutions agree to eight digits with a solver in 50 digits for alpha_T from 1e-3 to 1e3, inv_alpha up to 1e3 and
+    margins from 0 to kappa_max. Franz-Parisi curves may fail for alpha_T far above 100, such as at 1000, and far below
+    1e-4.
 
     Attributes:
         alpha_T: patterns per latent dimension, P / D, in [1e-9, 1e9].
@@ -66,7 +67,7 @@ class RandomFeatures(Model):
         self._set(weights=SeenProjections(self.alpha_T) if self.moments.linear_part else UnseenProjections())
 
     def at(self, **controls: float) -> Self:
-        """This model with another alpha or margin.
+        """This model with another alpha or margin; `inv_alpha` follows from alpha.
 
         Example:
             >>> from localentropy.theory import RandomFeatures
@@ -79,7 +80,7 @@ class RandomFeatures(Model):
 
     @property
     def without_pairs(self) -> str:
-        """Also where the activation has no linear part.
+        """Why these solutions have no Franz-Parisi entropy, such as by their activation; empty where they have one.
 
         Example:
             >>> from localentropy.theory import RandomFeatures
@@ -91,7 +92,7 @@ class RandomFeatures(Model):
 
     @property
     def variance(self) -> float:
-        """E[sigma^2].
+        """Variance of a feature, E[sigma(z)^2], and of a pre-activation of random weights.
 
         Example:
             >>> from localentropy.theory import RandomFeatures
@@ -102,7 +103,7 @@ class RandomFeatures(Model):
 
     @property
     def response(self) -> float:
-        """mu_star^2.
+        """mu_star^2 = E[sigma(z)^2] - E[z sigma(z)]^2: what two pre-activations share for each unit of q.
 
         Example:
             >>> from localentropy.theory import RandomFeatures

@@ -27,8 +27,8 @@ def binary(q_hat: Jet, q: Jet, v: Jet, r_hat: Number = 0.0, r: Number = 0.0, spa
     Args:
         q_hat: conjugate of the overlap.
         q: overlap.
-        v: 1 - q. Written through q where that is small and through v where that is, so that no digits cancel.
-        r_hat: conjugate of the overlap with a teacher; 0 where there is no teacher.
+        v: 1 - q. The term is written through q at q_hat up to 1 and through v beyond, so that no digits cancel.
+        r_hat: conjugate of the overlap with a teacher, as a jet; the number 0 where there is no teacher.
         r: overlap with the teacher.
         spacing: of the integral's nodes.
 
@@ -106,7 +106,7 @@ def binary_pair(
         free: q_hat - t_hat^2 / q_hat_ref, conjugate of the overlap of two students beyond the references'.
         t_hat: conjugate of the overlap with another reference.
         field: S_hat - t_hat, the reference's own pull.
-        r_hat: conjugate of the students' overlap with the teacher; 0 where there is no teacher.
+        r_hat: conjugate of the students' overlap with the teacher, as a jet; the number 0 where there is no teacher.
         q_hat_ref: conjugate of the references' overlap.
         r_hat_ref: conjugate of the references' overlap with the teacher.
         spacing: of the nodes of the two integrals.
@@ -164,7 +164,7 @@ def binary_pair_softness(
 
 @subroutine
 def field_grid(root, slope, kink, edge, spacing):  # type: ignore[no-untyped-def]
-    """Nodes of a field in units of root: where they crowd, on the scale 1 / max(root, slope, 1), and t of `crowded`.
+    """Nodes of a field in units of root, which crowd on the scale 1 / max(root, slope, 1), as values of t of `crowded`.
 
     The integrand has a step at `edge`, of width 1 / slope, and a kink, of width 1 / root. Nodes crowd around the
     sharper one, and are so many that the other one is resolved too.
@@ -177,7 +177,7 @@ def field_grid(root, slope, kink, edge, spacing):  # type: ignore[no-untyped-def
         spacing: of the nodes.
 
     Returns:
-        The center, the scale, and t.
+        Where nodes crowd; the first t; the step in t; the number of nodes.
     """
     scale, blunt = max(root, slope, 1.0), max(min(root, slope), 1.0)
     centre = min(max(kink if root > max(slope, 1.0) else edge, -6.0), 6.0)

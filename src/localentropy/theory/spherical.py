@@ -19,13 +19,14 @@ class Spherical(Asked):
     N weights on the sphere |w|^2 = N belong in equal parts to K units. A unit sees its own part of a pattern and gives
     the sign of its sum. The machine's output is the majority of the units ("committee") or their product ("parity").
     There are alpha N random patterns. Volumes are divided by those without patterns, so their logarithms are at most 0.
-    They are in nats per weight.
+    The logarithms are in nats per weight. `typical` and `replicon` are for committees, not for the parity machine.
 
     Attributes:
         alpha: patterns per weight, in [1e-9, 1e9].
         units: K, 1 (the perceptron), 3 or math.inf; 3 for the parity machine.
         machine: "committee" or "parity".
-        margin: kappa of the perceptron, in [-4, 100]; 0 for more units.
+        margin: kappa of the perceptron, in [-4, 100]; 0 for more units. Only `alpha_c` and the capacities take another
+            margin than 0.
 
     Example:
         >>> import math

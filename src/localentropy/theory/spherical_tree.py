@@ -83,13 +83,15 @@ def spherical_groups(model: Spherical, overlaps: Iterable[float] | float, replic
         replicas: math.inf.
 
     Returns:
-        One row per overlap: overlap, entropy (nats per weight), d_0 (negative below the overlap of typical solutions,
-        infinite above about 1e26), pattern_term, annealed, residual (relative error of the saddle-point equation).
+        One row per overlap: overlap, entropy (nats per weight), d_0 = y (q_1 - q_0), with q_0 the overlap of solutions
+        of two groups (negative below the overlap of typical solutions, infinite above about 1e26), pattern_term,
+        annealed, residual (relative error of the saddle-point equation).
         The entropy is stationary there, so its error is of the order of the residual's square. Relative errors of
         1 - q_1 + d_0 and of pattern_term are of the order of the residual itself. `attrs`: the model's parameters.
 
     Raises:
-        DomainError: an overlap out of range, a load without typical solutions, or a margin.
+        DomainError: an overlap out of range, other replicas, a load without typical solutions, or a margin other than
+            0.
         ConvergenceError: the saddle point was not found.
 
     Example:
@@ -126,7 +128,7 @@ def typical_spherical(model: Spherical) -> TypicalSolution:
         Entropy, overlap, replicon and residual.
 
     Raises:
-        DomainError: another machine, or a load out of range.
+        DomainError: a parity machine, a margin other than 0, or a load out of range.
         ConvergenceError: the saddle point was not found.
 
     Example:

@@ -110,6 +110,13 @@ class SquareWaveTeacher(TeacherStudent):
     def disagreement(self, rest: float, R: float) -> float:
         """Probability that the label of a pre-activation is not the teacher's (docs/margins/theory.md eq. 54).
 
+        Args:
+            rest: variance of the pre-activation beyond the teacher's part.
+            R: its covariance with the teacher's pre-activation, which has variance 1.
+
+        Returns:
+            The probability.
+
         Example:
             >>> from localentropy.theory import SquareWaveTeacher
             >>> round(SquareWaveTeacher(period=4.0).disagreement(rest=0.5, R=0.5), 6)

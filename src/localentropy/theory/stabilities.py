@@ -36,7 +36,7 @@ def stability_density(model: Model, stabilities: Iterable[float] | float) -> np.
         density, shape of `stabilities`; zero below the margin.
 
     Raises:
-        DomainError: a stability that is not finite, or no solutions.
+        DomainError: a stability that is not finite, a model with an energy, or no solutions.
 
     Example:
         >>> from localentropy.theory import Perceptron, stability_density
@@ -63,14 +63,16 @@ def local_energy(model: Model, distances: Iterable[float] | float) -> np.ndarray
     loss) and appendix E.2 (the experiment); docs/overparam/theory.md section 6 (the formula).
 
     Args:
-        model: a perceptron with a load at which it has solutions of its margin.
+        model: one whose pre-activations are linear in the weights (a perceptron, random features, a committee of units
+            "identity"), with a load at which it has solutions of its margin.
         distances: fractions of flipped weights in [0, 1], any shape.
 
     Returns:
         fraction of patterns of stability below the margin, shape of `distances`.
 
     Raises:
-        DomainError: a distance outside [0, 1], no solutions, or a committee.
+        DomainError: a distance outside [0, 1], no solutions, a model with an energy, or pre-activations that are not
+            linear in the weights.
 
     Example:
         >>> from localentropy.theory import Perceptron, local_energy

@@ -58,7 +58,7 @@ def step_term(C, V, R, edges, energies, label_edges, label_weights, unit, unit_w
         unit_weight: their weights.
 
     Returns:
-        The five results.
+        The value; the gradient, shape (4,); the Hessian, shape (4, 4); the mean squares of f' and f'', shape (2,).
     """
     gradient, hessian, pulls = np.zeros(4), np.zeros((4, 4)), np.zeros(2)
     if not (V > _SMALLEST and C >= 0.0):
@@ -116,8 +116,9 @@ def step_term(C, V, R, edges, energies, label_edges, label_weights, unit, unit_w
 def step_pair_term(point, common, free, ref_edges, ref_energies, edges, energies, unit, unit_weight):  # type: ignore[no-untyped-def]
     """Value (NaN outside of the domain), gradient by s, X, V, Y, Z, R, and pulls of a student beside a reference.
 
-    Source: docs/overparam/theory.md eq. 22, without a teacher. As in `pair_energy`, the direction orthogonal to nu
-    changes only the mean weight of the reference, which is a sum of Gaussian tails here.
+    Source: docs/margins/theory.md section 12; derivatives: docs/overparam/theory.md eq. 22, without a teacher. As in
+    `pair_energy`, the direction orthogonal to nu changes only the mean weight of the reference, which is a sum of
+    Gaussian tails here.
 
     Args:
         point: s, X, V, Y, Z, R of `pair_energy`.

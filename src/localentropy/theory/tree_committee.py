@@ -22,14 +22,14 @@ class TreeCommittee(Model):
     """Tree committee of infinitely many binary perceptrons on random patterns (`margins`, supplement III).
 
     K perceptrons of N / K weights +-1 each see their own part of a pattern. An activation makes an output of each sum.
-    The committee adds up the outputs. Half of them count negative, unless their mean is zero. K goes to infinity after
-    N. Margins are in units of the sum's standard deviation. Derivation: docs/margins/theory.md, section 8.
+    The committee adds up the outputs, half of them with a minus sign unless their mean is zero. K goes to infinity
+    after N. Margins are in units of the sum's standard deviation. Derivation: docs/margins/theory.md, section 8.
 
     Attributes:
         alpha: patterns per weight, in [1e-9, 1e9].
         margin: kappa, in [-4, 1000].
-        activation: "sign", "relu", "erf", "tanh", "identity" (the perceptron), or a function of arrays or of one
-            number with a linear part, which an even one lacks. It may have jumps and kinks.
+        activation: "sign", "relu", "erf", "tanh", "identity" (the perceptron), or a function g of arrays or of one
+            number, with jumps and kinks if need be. It has a linear part, E[z g(z)] not 0, so it is not even.
         energy: what patterns ask of stabilities, if this is not the margin; as for `Perceptron`.
         units: covariance of the units' outputs, which follows from the activation.
 

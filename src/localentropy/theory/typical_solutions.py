@@ -66,7 +66,8 @@ class TypicalSolution:
         entropy: log number of solutions per weight, nats; of an energy at a temperature, of the weights drawn.
         order_parameters: q, the overlap of two solutions; q_hat, its conjugate; the other order parameters of the
             model; with a teacher also error_typical and error_barycenter (`GeneralizationErrors`); at a temperature
-            also free_entropy, in nats, and mean_energy, both per weight.
+            also free_entropy, in nats, and mean_energy, both per weight. Of weights on a sphere (`Spherical`) the
+            entropy is the log of the part of the sphere that solves, and there are only q and replicon.
         residual: relative error of the order parameters, estimated by the solver's last correction. The entropy is
             stationary, so its error is of the order of the square.
 
@@ -197,6 +198,8 @@ def alpha_c(model: Model) -> float:
         The load alpha = P/N.
 
     Raises:
+        DomainError: a model with a cross-entropy, weights on a sphere with more than one unit or a negative margin: for
+            these see `capacity_rs` and `capacity_one_step`.
         ConvergenceError: no load with solutions was found, or the threshold was not reached from it.
 
     Example:
@@ -211,8 +214,8 @@ def alpha_c(model: Model) -> float:
 def kappa_max(model: Model) -> float:
     """Largest margin that solutions have. It is the zero of the entropy as a function of the margin.
 
-    It is negative at loads above the `alpha_c` of margin 0. Source: `margins`, main text; `overparam`, section II;
-    docs/margins/theory.md eq. 6; docs/overparam/theory.md eq. 9.
+    It is negative at loads above the `alpha_c` of margin 0; a teacher among the weights is refused there. Source:
+    `margins`, main text; `overparam`, section II; docs/margins/theory.md eq. 6; docs/overparam/theory.md eq. 9.
 
     Args:
         model: with a load at which it has solutions; its margin is not used.
@@ -221,7 +224,8 @@ def kappa_max(model: Model) -> float:
         The margin kappa.
 
     Raises:
-        DomainError: there are no solutions at any margin from -4 on, or kappa_max is above 1000.
+        DomainError: there are no solutions at any margin from -4 on, kappa_max is above 1000, or a teacher is among the
+            weights and the load is above `alpha_c` of margin 0.
         ConvergenceError: the margin was not found.
 
     Example:
@@ -536,7 +540,7 @@ def finite_largest_alpha(asked: str, model: Model) -> float:
 def largest_margin(model: Model) -> float:
     """kappa_max: the margin at which the entropy vanishes at the alpha of a model. Its margin is not used.
 
-    It is negative above the alpha_c of margin 0.
+    It is negative above the alpha_c of margin 0; a teacher among the weights is refused there.
 
     Args:
         model: the model at its alpha.
@@ -561,8 +565,7 @@ def largest_margin(model: Model) -> float:
 def _solvable(model: Model) -> Model:
     """The model at margin 0 or, where this has no solutions, at a negative margin that has.
 
-    If the teacher is among the weights, it is the only solution of margin 0 above alpha_c. Then the largest margin of
-    the other solutions is 0.
+    If the teacher is among the weights, it is the only solution of margin 0 above alpha_c, and there is no such margin.
     """
     margins = (0.0,) if model.teacher_solves else EASED
     for margin in margins:

@@ -31,7 +31,7 @@ class Overlap(NamedTuple):
 
 
 class Weights:
-    """Binary weights, each in a random field. Subclasses add what the weights share with a teacher, or are others.
+    """Binary weights, each in a random field. Subclasses add order parameters of a teacher, or are not binary.
 
     Attributes:
         binary: whether they are binary. Then a negative entropy means that there are no solutions. Of other weights

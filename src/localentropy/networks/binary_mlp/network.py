@@ -39,7 +39,7 @@ class Shape:
 
     Raises:
         DomainError: a size that is no integer; an even number of inputs or units, fewer than two classes, no hidden
-            layer.
+            layer or too many.
 
     Example:
         >>> from localentropy.networks.binary_mlp.network import Shape
@@ -176,7 +176,9 @@ def first_sums(weights: Tensor, inputs: Tensor) -> Tensor:
 
 
 def uniform_initialization(shape: Shape, generators: Sequence[np.random.Generator], spread: float) -> Layers:
-    """Real weights uniform in [−spread, spread], one network from each generator, float32 on the CPU (a choice).
+    """Real weights uniform in [−spread, spread], one network from each generator, float32 on the CPU.
+
+    This distribution is chosen here.
 
     Args:
         shape: sizes of the layers.
@@ -187,7 +189,7 @@ def uniform_initialization(shape: Shape, generators: Sequence[np.random.Generato
         Real weights, without biases.
 
     Raises:
-        DomainError: no shape, no generators, a spread outside (0, 1].
+        DomainError: no shape, no generators, a spread outside (0, 1], or more memory than a process may have.
 
     Example:
         >>> import numpy as np

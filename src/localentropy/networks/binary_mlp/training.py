@@ -85,8 +85,9 @@ def train(
         The networks, and the number of epochs.
 
     Raises:
-        DomainError: `start` is not a `Layers` object; inputs or labels of another shape or type, inputs other than ±1,
-            other classes; a parameter that is not positive, or for which sums would not be exact.
+        DomainError: `start` is not a `Layers` object, or has biases or a weight outside [−1, 1]; inputs or labels of
+            another shape or on another device, inputs other than ±1, other classes; a parameter that is out of range,
+            or for which sums would not be exact; no random generator of NumPy; a `report` that is no function.
 
     Example:
         >>> import numpy as np

@@ -34,7 +34,7 @@ class Folded(Layers):
     """Networks of one width without batch norm.
 
     The weights of the four convolutions are [networks, outputs, inputs, 9], those of the linear layer
-    [networks, 10, inputs, 1].
+    [networks, 10, inputs, 1]. All five layers have biases, [networks, outputs].
     """
 
     def scores(self, images: Tensor, block: int = 50) -> Tensor:

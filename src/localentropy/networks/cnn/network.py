@@ -98,7 +98,7 @@ class CNN:
         """Copy of the networks with these indices, in this order; an index may repeat.
 
         Raises:
-            DomainError: an index of no network, or none.
+            DomainError: an index out of range, or no index at all.
         """
         index = torch.tensor(require_indices(networks, self.networks), device=self.linear.device)
         return CNN.of_tensors([tensor[index] for tensor in self.tensors])
@@ -112,8 +112,9 @@ class CNN:
         return [weights.flatten(1) for weights in (*self.convolutions, self.linear)]
 
     def scores(self, images: Tensor, over: Statistics | None = None) -> Tensor:
-        """Class scores [networks, patterns, 10]. Nothing is checked, because a check would wait for the GPU.
+        """Class scores [networks, patterns, 10] of images [patterns, 3, 32, 32], or [patterns, 3 networks, 32, 32].
 
+        In the second form each network has its own images. Nothing is checked, because a check would wait for the GPU.
         Batch norm takes the statistics `over` a set of images; without them those of the batch, as in training.
         """
         activations = _side_by_side(images, self.networks)
@@ -139,7 +140,11 @@ class CNN:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Mean and variance of each batch norm's inputs over a set of images, float64, [networks, channels] each."""
+    """Mean and variance of each batch norm's inputs over a set of images, float64, [networks, channels] each.
+
+    Raises:
+        DomainError: no lists of tensors.
+    """
 
     means: tuple[Tensor, ...]
     variances: tuple[Tensor, ...]
@@ -280,7 +285,8 @@ def random_cnn(
         The networks.
 
     Raises:
-        DomainError: width no integer or below 1, no generators, an unknown initialization.
+        DomainError: width no integer or below 1, no generators, an unknown initialization, or more memory than a
+            process may have.
 
     Example:
         >>> import numpy as np

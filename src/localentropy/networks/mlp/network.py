@@ -1,7 +1,8 @@
 """Ensembles of fully connected ReLU networks of one shape, stacked so that one program serves all of them.
 
 A network has `inputs` inputs, `hidden_layers` layers of `width` ReLU units and one linear output f. The sign of f is
-the class. Source: overparam, §III "Multi-layer neural network". The number of hidden layers, five, is chosen here.
+the class. Source: overparam, §III "Multi-layer neural network", which does not give the number of hidden layers:
+`hidden_layers` in config/overparam/physics.yaml is chosen here.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Shape:
         hidden_layers: their number.
 
     Raises:
-        DomainError: a size that is no integer or below 1.
+        DomainError: a size that is no integer or below 1, or too many hidden layers.
 
     Example:
         >>> from localentropy.networks.mlp.network import Shape
@@ -154,7 +155,7 @@ class Ensemble(Layers):
         return (~active).sum(2)
 
     def activation_change(self, start: Ensemble, inputs: Tensor, block: int = 2000) -> Tensor:
-        """How far the activations h of each hidden layer are from those of other networks, float64 [networks, layers].
+        """How far the activations h of each hidden layer are from those of `start`, float64 [networks, hidden layers].
 
         √(Σ |h − h_start|² / Σ |h_start|²), with sums over the patterns. In lazy training of wide networks it goes to 0
         (Chizat, Oyallon, Bach 2019).
@@ -212,7 +213,7 @@ def random_orthogonal(shape: Shape, generators: Sequence[np.random.Generator], g
         The networks.
 
     Raises:
-        DomainError: no shape, no generators, or a gain out of range.
+        DomainError: no shape, no generators, a gain out of range, or more memory than a process may have.
 
     Example:
         >>> import numpy as np
