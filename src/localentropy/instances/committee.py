@@ -418,7 +418,7 @@ def unit_norm(weights: np.ndarray) -> np.ndarray:
         weights: [..., K, inputs_per_unit].
 
     Returns:
-        float64, of the same shape.
+        Of the same shape; float32 of float32, else float64.
 
     Example:
         >>> import numpy as np

@@ -53,12 +53,15 @@ class CommitteeTeacher:
     def overlaps(self, weights: np.ndarray) -> tuple[float, float]:
         """Overlap of the mean of the units with the teacher's, and the specialization.
 
-        They are m_11 + m_12 and |m_11 - m_12|, with m the overlaps w·w*/d, averaged over both orders of the units,
-        which the labels do not tell. Nor do they tell the lengths of the teacher's units, which are set to √d here. For
-        the posterior means the two follow q_+ and q_- of `committee.learning`.
+        They are m_11 + m_12 and |m_11 - m_12|, with m_ab = w_a·w*_b/d and the teacher's units scaled to the norm √d.
+        The labels tell neither the order of the units, so both orders are averaged, nor the teacher's norms. For the
+        posterior means the two follow q_+ and q_- of `committee.learning`.
 
         Args:
             weights: w, [2, d].
+
+        Returns:
+            q_+ and q_-.
 
         Raises:
             DomainError: weights of another shape or not finite.
@@ -73,8 +76,9 @@ class CommitteeTeacher:
         Of an input only the pre-activations are drawn, with their law at these weights.
 
         Args:
-            weights: posterior means, [2, d].
-            covariance: of the units of a weight, [2, 2].
+            weights: posterior means, such as `CommitteeMean.weights`, [2, d].
+            covariance: posterior covariance of the two units' weights at one input, such as
+                `CommitteeMean.covariance`, [2, 2].
             samples: number of new inputs.
             seed: root seed.
 

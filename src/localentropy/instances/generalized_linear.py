@@ -36,8 +36,8 @@ class GeneralizedLinear:
         inputs: X, float64, [n, d], at most 10⁶, as all numbers here.
         labels: y, float64, [n], those that the channel gives to the teacher's sums.
         teacher: w*, float64, [d].
-        prior: of the teacher's weights, `Prior`; its name if it has one.
-        channel: what a label tells of the sum, `Channel`; its name if it has one.
+        prior: of the teacher's weights, a `Prior`. It may be given by its name.
+        channel: what a label tells of the sum, a `Channel`. It may be given by its name.
         seed: root seed of its random stream.
 
     Raises:

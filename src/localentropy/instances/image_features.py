@@ -44,8 +44,8 @@ class Moments:
     Attributes:
         eigenvalues: variances λ, [rank].
         coefficients: |E[y v]|, [rank]. An eigenvector may point either way.
-        kurtosis: E[v⁴] / λ², [rank]; of Gaussian features 3.
-        norm_spread: variance of Σ v² / λ / rank; of Gaussian features 2 / rank.
+        kurtosis: E[v_i⁴] / λ_i², with v_i the component along eigenvector i, [rank]; of Gaussian features 3.
+        norm_spread: variance over images of Σ_i v_i² / λ_i / rank; of Gaussian features 2 / rank.
     """
 
     eigenvalues: np.ndarray
@@ -59,7 +59,7 @@ class ImageFeatures:
     """Features and labels of a set of images. Arrays cannot be written to.
 
     Attributes:
-        values: v, float64, [images, p], at most 10⁶; each column has the mean 0.
+        values: v, float64, [images, p], at most 10⁶. Each column is to have the mean 0, which is not checked.
         labels: y, ±1 in float64, [images].
 
     Raises:
@@ -84,10 +84,13 @@ class ImageFeatures:
         object.__setattr__(self, "labels", frozen(labels.astype(np.float64)))
 
     def moments(self, smallest: float = SMALLEST) -> Moments:
-        """Means over all images.
+        """Moments of features and labels, as means over all images.
 
         Args:
             smallest: leave out the directions with a variance below this, in units of the largest; in [0, 1).
+
+        Returns:
+            The moments; rank is the number of directions kept.
 
         Raises:
             DomainError: smallest out of range, features that do not vary.
@@ -117,11 +120,11 @@ def image_features(dataset: Dataset, kind: str, features: int, seed: int) -> Ima
     Args:
         dataset: prepared dataset of images in ten classes (`localentropy.data.prepared.load`).
         kind: "random_features" or "pixels".
-        features: p, random features; pixels are as many as there are.
+        features: p, the number of random features; of "pixels" p is their number.
         seed: root seed of F, which is the same for all datasets of one size of image.
 
     Returns:
-        The features, and for each image whether its digit is even (1) or odd (-1).
+        The features, and for each image whether its class is even (1) or odd (-1).
 
     Raises:
         DomainError: another dataset or kind, images that do not differ, features no integer, below 1 or too many for

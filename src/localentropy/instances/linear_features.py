@@ -1,10 +1,10 @@
-"""Problems for a linear student of a teacher's sign: independent inputs, random features, their Gaussian surrogate.
+"""Problems for a linear student of a teacher's sign: independent inputs, random features, Gaussian covariate model.
 
 Conventions (`glm`; docs/glm/theory.md eqs. 23, 27, 31, 32). The teacher sees d independent Gaussian components, and
 labels them by the sign of a sum. The student sees p numbers:
 
     "independent"  the same components, divided by √d; p = d
-    "nonlinear"    f(F c/√d)/√p, random features of the components c, with F Gaussian, p × d
+    "nonlinear"    f(F c/√d)/√p, random features of the components c (the latent pattern), with F Gaussian, p × d
     "gaussian"     (μ₁ F c/√d + μ⋆ ζ)/√p with ζ Gaussian: features with the same covariances
 
 The output of a student w is its sum Σ_i w_i x_i. So λ means the same as in `localentropy.theory.erm` and
@@ -54,8 +54,7 @@ class LinearProblem:
     """A labelled training set for a linear student.
 
     Attributes:
-        source: the teacher and what it sees: a GeneralizedLinear of channel `Sign`, or an Instance of the hidden
-            manifold.
+        source: the teacher and what it sees: a `GeneralizedLinear` of channel `Sign`, or a `HiddenManifold`.
         inputs: what the student sees, float64, [n, p].
         labels: ±1, float64, [n].
 
@@ -99,6 +98,9 @@ class LinearProblem:
         Args:
             weights: w, [students, p], numbers up to 1e60.
             test_samples: new inputs, for nonlinear features only. They are the same ones in every call.
+
+        Returns:
+            The errors, one of each student.
 
         Raises:
             DomainError: weights of another shape or too large, test_samples < 1.

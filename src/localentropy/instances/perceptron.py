@@ -5,7 +5,7 @@ Conventions (`overparam`, eqs. 1–3): the output of a student w in {±1}^N on t
 Δ >= κ for every pattern.
 
 Memory: an entry of a ±1 pattern takes one byte, of a real one four; the feature matrix takes 8 N D bytes. At D = 1000,
-P = 3000, N = 20000: 60 MB of patterns and 160 MB of features. Test patterns are made in blocks of 32 MB.
+P = 3000, N = 20000: 60 MB of patterns and 160 MB of features. Test patterns are made in blocks of 17 MB.
 
 Arrays for users are of floating-point type, because products and sums of int8 overflow at 127 without an error. Only
 the arrays `compact_patterns` and `signed_patterns`, which the compiled kernels read, may be of int8.
@@ -272,8 +272,12 @@ class HiddenManifold(Instance):
 
         Patterns are float32 and labels float64, as those of the instance.
 
+        Args:
+            n: number of patterns.
+
         Raises:
-            DomainError: n < 1; an activation that gives other numbers than it gave for the training patterns.
+            DomainError: with the first block: n < 1; an activation that gives other numbers than it gave for the
+                training patterns.
         """
         n = PATTERNS.require(n)
         if values_at_probes(self.activation) != self._values:
@@ -330,7 +334,7 @@ def hidden_manifold(
     """Random features of Gaussian latent patterns, labelled by a binary teacher in the latent space.
 
     Patterns ξ_i = σ(Σ_k F_ik x_k / √D) with x_k and F_ik standard normal, labels sign(Σ_k t_k x_k) with t in {±1}^D
-    (`overparam`, eqs. 1–2). The latent patterns, teacher and features depend on the sizes and the seed alone.
+    (`overparam`, eqs. 1–2). Latent patterns and teacher depend on the sizes and the seed alone, F on its kind too.
 
     Args:
         D: latent dimension.

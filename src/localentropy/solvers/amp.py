@@ -3,8 +3,9 @@
 The functions are cases of `localentropy.solvers.generalized_amp`, with its binary prior, its channel "sign" with a
 threshold, and its loop. They differ in the variance V of the sum over a pattern:
 
-- `amp` takes the weights as independent, V = Σ_i ξ_i² (1 − m_i²). This is right on independent patterns. The belief
-  propagation of the papers does the same on random features, where overlap and entropy are then shifted.
+- `amp` takes the weights as independent, V = ξ² Σ_i (1 − m_i²), with ξ² the mean square of all entries. This is right
+  on independent patterns. The belief propagation of the papers does the same on random features, where overlap and
+  entropy are then shifted.
 - `two_level_amp` splits the random features into their latent patterns and a rest without correlations. Each part has
   its own variance. The fixed points obey the replica theory (docs/overparam/theory.md section 1).
 
@@ -54,8 +55,8 @@ def amp(
 ) -> BeliefSolution:
     """Marginals and entropy of the solutions by approximate message passing, for independent patterns.
 
-    Source: the limit of belief propagation (`margins`, supplement II.3) at large N. Iterations are updates of all
-    means.
+    Source: the limit of belief propagation (docs/margins/theory.md eqs. 41, 42) at large N. Iterations are updates of
+    all means.
 
     Args:
         instance: the problem.
@@ -71,7 +72,7 @@ def amp(
         As `belief_propagation`. The entropy is that of Thouless, Anderson and Palmer.
 
     Raises:
-        DomainError: an argument out of range.
+        DomainError: N even with ±1 patterns, a margin outside [0, √N], another argument out of range.
 
     Example:
         >>> from localentropy.instances import random_patterns
@@ -117,7 +118,8 @@ def two_level_amp(
         As `belief_propagation`. The entropy is that of Thouless, Anderson and Palmer.
 
     Raises:
-        DomainError: an argument out of range, random patterns, or an activation without noise (identity).
+        DomainError: N even with ±1 patterns, a margin outside [0, √N], another argument out of range, random patterns,
+            or an activation without noise (identity).
 
     Example:
         >>> from localentropy.instances import hidden_manifold
@@ -178,7 +180,7 @@ def _independent(instance: Instance, threshold: float) -> IndependentInputs:
 
 
 class TwoLevelInputs:
-    """Patterns μ₁ F x/√D + μ⋆ Z, and the messages of the projections s (`two_level_amp`). All sums are over √N.
+    """Patterns μ₁ F x/√D + μ⋆ Z, and the messages of the projections s (`two_level_amp`). All sums are divided by √N.
 
     Args:
         instance: the problem, a hidden manifold.
@@ -303,7 +305,8 @@ def amp_in_fields(
         has not converged, [runs]; largest change of a magnetization in the last update, [runs].
 
     Raises:
-        DomainError: an argument out of range, fields of another length than N or not finite.
+        DomainError: N even with ±1 patterns, a margin outside [0, √N], another argument out of range, fields of another
+            length than N or not finite.
 
     Example:
         >>> import numpy as np

@@ -28,7 +28,7 @@ def solve_many(
     result is the same for any number of threads.
 
     Args:
-        solver: such as `localentropy.solvers.binary.anneal.anneal`.
+        solver: a function of an instance and of `seed`, such as `localentropy.solvers.binary.anneal.anneal`.
         instances: of any sizes.
         seeds: one for each instance.
         threads: by default the number of processors, on Linux of those that this process may use.

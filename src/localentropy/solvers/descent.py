@@ -29,7 +29,7 @@ _GROUP_BYTES = 3 * 2**20  # of inputs and fields of the runs that a processor mo
 
 @dataclass(frozen=True)
 class Descent:
-    """How the runs move, when they end, and what is a success. All values are (C).
+    """How the runs move, when they end, and what is a success. All values are chosen here: the talk gives none.
 
     Attributes:
         step: η of Euler's rule, in the time of the flow (`gradient_flow`).
@@ -38,6 +38,9 @@ class Descent:
         speed_tolerance: a run also ends where the weights rest, in a local minimum: where the root mean square of their
             change per unit of time is below it.
         success_overlap: a run with a larger overlap is a success.
+
+    Raises:
+        DomainError: a value out of range.
 
     Example:
         >>> from localentropy.solvers.descent import Descent
@@ -102,7 +105,7 @@ def descend_phase_retrieval(
     Source: `glm`, "Gradient descent for phase retrieval" (units = 1) and "GD for over-parametrised phase
     retrieval" (units ≥ d; arXiv:2006.15459). The talk has continuous time. The step, the stop rule and the overlap of a
     success are chosen here (`Descent`). In the talk a single unit has the squared norm d. The teacher has this norm
-    only on average. (C) Here the unit has the norm of its teacher, because otherwise it could not reach zero loss.
+    only on average. Here the unit has the norm of its teacher (chosen), because otherwise it could not reach zero loss.
 
     Args:
         instances: problems with the channel `Absolute`, all of one size. For several starts on one problem, give it

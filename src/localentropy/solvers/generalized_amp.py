@@ -56,6 +56,13 @@ class IndependentInputs:
 
     The entries are kept in single precision, the sums over them are in double precision.
 
+    Args:
+        channel: `Sign()` or `Absolute()`.
+        inputs: X, [n, d].
+        labels: y, [n].
+        square: s, mean square of an entry.
+        threshold: T, the smallest y z of a solution; for signs only.
+
     Example:
         >>> import numpy as np
         >>> from localentropy.instances.generalized_linear import generalized_linear
@@ -71,15 +78,6 @@ class IndependentInputs:
     def __init__(
         self, channel: Sign | Absolute, inputs: np.ndarray, labels: np.ndarray, square: float, threshold: float = 0.0
     ) -> None:
-        """Without messages.
-
-        Args:
-            channel: see `amp_kernels`.
-            inputs: X, [n, d].
-            labels: y, [n].
-            square: s, mean square of an entry.
-            threshold: T, the smallest y z of a solution; for signs only.
-        """
         self._inputs = np.ascontiguousarray(inputs, np.float32)
         self._labels = np.ascontiguousarray(labels, np.float64)
         self._absolute, self._threshold, self._square = channel == Absolute(), threshold, square
@@ -116,6 +114,12 @@ class IndependentInputs:
 class ChannelInputs:
     """Inputs of independent entries of mean 0 and mean square s, with the labels of any channel, for one run.
 
+    Args:
+        channel: what a label tells of the sum.
+        inputs: X, [n, d].
+        labels: y, [n].
+        square: s, mean square of an entry.
+
     Example:
         >>> import numpy as np
         >>> from localentropy.instances.generalized_linear import generalized_linear
@@ -129,7 +133,6 @@ class ChannelInputs:
     """
 
     def __init__(self, channel: Channel, inputs: np.ndarray, labels: np.ndarray, square: float) -> None:
-        """Without messages; arguments as for `IndependentInputs`."""
         self._channel, self._inputs, self._labels, self._square = channel, inputs, labels, square
         self._g = np.zeros(len(inputs))
 
@@ -161,6 +164,14 @@ class MessagePassing:
         damping: share of the old fields and precisions that the next update keeps, [..., 1].
         residual: largest change of a mean in the last update, [...].
 
+    Args:
+        inputs: the labelled inputs.
+        prior: of the weights.
+        field: first fields of the weights, [..., d].
+        damping: the first.
+        adaptive: raise the damping of a run whose updates alternate.
+        external: fields on the weights that come from no label, [..., d].
+
     Example:
         >>> import numpy as np
         >>> from localentropy.instances.generalized_linear import generalized_linear
@@ -183,16 +194,6 @@ class MessagePassing:
         adaptive: bool = True,
         external: np.ndarray | float = 0.0,
     ) -> None:
-        """At the start.
-
-        Args:
-            inputs: the labelled inputs.
-            prior: of the weights.
-            field: first fields of the weights, [..., d].
-            damping: the first.
-            adaptive: raise the damping of a run whose updates alternate.
-            external: fields on the weights that come from no label, [..., d].
-        """
         self._inputs, self._prior, self._adaptive, self._external = inputs, prior, adaptive, external
         runs = field.shape[:-1]
         self._field, self._precision = field, np.zeros((*runs, 1))
@@ -212,6 +213,10 @@ class MessagePassing:
 
     def updates(self, max_iterations: int, tolerance: float) -> Iterator[float]:
         """Update everything until no mean changes by more than the tolerance, or all variances vanish.
+
+        Args:
+            max_iterations: most updates.
+            tolerance: largest change of a mean in the last one.
 
         Yields:
             The largest change of a mean in the update just made.

@@ -78,8 +78,8 @@ def train_linear_student(
     minimised by L-BFGS, and the hinge loss in its dual by L-BFGS-B.
 
     Args:
-        inputs: X, the inputs of the student as its output sees them, [n, p]: features are divided by √p. Numbers up
-            to 1e60.
+        inputs: X, [n, p], such that the output is w·x: `LinearProblem.inputs` are already divided by √p. Numbers up to
+            1e60.
         labels: y, ±1, [n].
         loss: "square", "logistic" or "hinge".
         regularization: λ, in [1e-60, 1e60].
@@ -93,12 +93,10 @@ def train_linear_student(
         DomainError: arrays of other shapes or with other values, an unknown loss, an argument out of range.
 
     Example:
-        >>> import numpy as np
         >>> from localentropy.instances.linear_features import linear_problem
         >>> from localentropy.solvers.linear_student import train_linear_student
         >>> problem = linear_problem("independent", n=100, d=20, seed=0)
-        >>> inputs = problem.inputs / np.sqrt(20)
-        >>> train_linear_student(inputs, problem.labels, loss="hinge", regularization=0.1).weights.shape
+        >>> train_linear_student(problem.inputs, problem.labels, loss="hinge", regularization=0.1).weights.shape
         (20,)
     """
     require_choice("loss", loss, _TRAIN)

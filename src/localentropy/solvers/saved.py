@@ -14,7 +14,7 @@ from localentropy.solvers.solution import FocusingRecord
 
 
 class Saved:
-    """What a result of arrays and numbers, a dataclass, gets by it.
+    """Base class of results that can be saved: it gives `save` and `load` to a dataclass of arrays and numbers.
 
     Example:
         >>> from localentropy.solvers.binary.constrained_bp import ConstrainedBeliefs
@@ -25,6 +25,9 @@ class Saved:
 
     def save(self, path: Path | str) -> None:
         """Write all into one file of NumPy, `.npz`.
+
+        Args:
+            path: of the file; no ending is added.
 
         Raises:
             OSError: the file cannot be written.

@@ -24,11 +24,12 @@ class Solution:
         solved: whether these weights have no training error (at the margin asked for), recomputed from the patterns.
         iterations: number of steps in the solver's own unit (sweeps, passes over the patterns, updates of all
             messages, epochs). Success may have cut the last one short.
-        train_errors: fraction of patterns in error, at the start and after every iteration, [iterations + 1]. Focusing
-            on committees has one after every step of its protocol instead, their belief propagation one at the end.
+        train_errors: fraction of patterns in error, at the start and after every iteration, [iterations + 1]; of
+            `committee_focusing_bp` after every step of its protocol, of `committee_belief_propagation` at the end. A
+            run that goes on from `start` has those of its own call.
         cpu_seconds: processor time. Runs that are made at once share it equally.
         converged: whether the run reached the tolerance of its stop rule: messages, a loss, or the distance of
-            replicas. None where no rule has a tolerance.
+            replicas. None of solvers that do not report it.
         entropy: Bethe entropy, nats per weight. Only of message passing, as the next one.
         magnetizations: the means of the weights, in [-1, 1], [N].
         first_weights: of a run that goes on after its first solution, the first weights without errors, as `weights`;
@@ -68,11 +69,11 @@ class FocusingRecord:
     """What each step of a focusing protocol ended with; all arrays are [steps made].
 
     Attributes:
-        coupling: γ on the binary perceptron, λ on the tree committee.
+        coupling: γ of binary weights, λ of continuous ones.
         replicas: y.
         iterations: updates of all messages.
         train_error: fraction of errors of the signs of the fields, or of the sign machine with the means as weights.
-        residual: largest change of a mean in the last update (on the tree committee before damping).
+        residual: largest change of a mean in the last update (of continuous weights before damping).
         damping: share of the old messages kept in the last update.
         overlap: q = Σ_i m_i²/N of the means; 1 when the replicas are one configuration.
 

@@ -1,6 +1,7 @@
 """Simulated annealing, and its zero-temperature version MCT0.
 
-Both are single-flip Metropolis dynamics on the number of training patterns below the margin (`overparam`, appendix F).
+Both are single-flip Metropolis dynamics on the number of training patterns below the margin (`overparam`, appendix F;
+MCT0: appendix C).
 They find typical solutions. They get stuck where too many patterns are at the margin: MCT0 above P/√N ≈ 6, annealing
 with the default schedule above ≈ 10. Then `solved` is False. An energy that depends on every pattern, such as the
 cross-entropy (`shaping`), leads annealing to other solutions, also where the number of errors does not lead to any.
@@ -57,12 +58,14 @@ def anneal(
         instance: ±1 patterns with N odd, or real ones.
         margin: κ. On the lattice of ±1 patterns it acts like `effective_margin(margin, N)`.
         seed: root seed of the initial weights and of the moves.
-        beta_start: inverse temperature of the first sweep, per error (`overparam`, appendix F; values chosen).
+        beta_start: inverse temperature of the first sweep, per unit of the energy (`overparam`, appendix F; values
+            chosen).
         beta_step: its increase from one sweep to the next.
         sweeps: most sweeps. A sweep is N attempted flips.
         energy: the energy, a sum over the patterns: "errors", the number of errors; "linear", the number of flips from
-            each pattern to the margin; "cross_entropy", ln(1 + exp(−2 γ Δ))/(2 γ) of the stability Δ (`shaping`). The
-            last two need ±1 patterns, see `localentropy.solvers.binary.energies`.
+            each pattern to the margin; "cross_entropy", ln(1 + exp(−2 γ x))/(2 γ) with x the stability less
+            `effective_margin(margin, N)` (`shaping`, without a margin). The last two need ±1 patterns, see
+            `localentropy.solvers.binary.energies`.
         gamma: γ of the cross-entropy.
         stop_at_first: if False, the run makes all sweeps. The first solution is in `first_weights`.
 

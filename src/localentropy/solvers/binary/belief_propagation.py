@@ -56,7 +56,7 @@ def belief_propagation(
 ) -> BeliefSolution:
     """Marginals and entropy of the solutions by belief propagation with full messages.
 
-    Source: `overparam`, Materials and Methods (BP); messages and Bethe entropy: `margins`, supplement II.3. The
+    Source: `overparam`, Materials and Methods (BP); messages and Bethe entropy: docs/margins/theory.md eqs. 41, 42. The
     values of damping, max_iterations and epsilon are chosen here.
 
     Args:
@@ -78,7 +78,7 @@ def belief_propagation(
         few weights. Patterns that contradict each other, such as one with both labels, have no such marginals.
 
     Raises:
-        DomainError: an argument out of range.
+        DomainError: N even with ±1 patterns, a margin outside [0, √N], another argument out of range.
 
     Example:
         >>> from localentropy import solvers

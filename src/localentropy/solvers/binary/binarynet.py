@@ -194,6 +194,16 @@ class StraightThrough:
         adam: moving averages of the gradient, [runs, N].
         updates: number of updates so far.
 
+    Args:
+        instances: one for each run, of one size.
+        seeds: root seeds of the first weights.
+        margin: as the next three, see `binarynet_many`.
+        logit_scale: c.
+        learning_rate: of Adam.
+        spread: half-width of the first weights.
+        device: of torch; None: the CPU.
+        dtype: of patterns and weights.
+
     Example:
         >>> from localentropy.instances import random_patterns
         >>> from localentropy.solvers.binary.binarynet import StraightThrough
@@ -243,7 +253,7 @@ class StraightThrough:
         return (~(self.sums >= self.least)).sum(1)
 
     def gradient(self) -> Tensor:
-        """∂L/∂w_i = −(2c/P) ⟨y ξ_i / (1 + e^{2a})⟩ summed over the patterns, at the last `forward`: [runs, N]."""
+        """∂L/∂w_i = −(2c/P) Σ_μ y ξ_i / (1 + e^{2a}), the margin subtracted in a, at the last `forward`: [runs, N]."""
         slope = torch.sigmoid((self.sums - self.shift).mul_(-2 * self.scale))
         slope.mul_(-2 * self.scale / self.sums.shape[1])
         return torch.bmm(slope[:, None], self.patterns)[:, 0]

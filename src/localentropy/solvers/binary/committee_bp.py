@@ -73,7 +73,7 @@ def binary_committee_bp(
         sums: of the inputs of a unit: "gaussian", right for many inputs; "exact", whose time grows with their square.
         reinforcement: ρ. In update t each field gets 1 − (1 − ρ)^t of the field before. At 0 it is belief propagation.
         damping: share of the old messages kept in each update, in [0, 1).
-        max_iterations: most updates of all messages, also of those before `start`.
+        max_iterations: most updates of all messages; those made before `start` are counted.
         tolerance: without reinforcement the run ends, and has converged, when no magnetization changes by more in one
             update.
         epsilon: magnetizations start uniform in [−epsilon, epsilon]. The units of a fully connected machine differ by

@@ -23,8 +23,19 @@ SUMS = ("gaussian", "exact")
 class CommitteeMessages(Messages):
     """Fields of all edges (pattern, unit, weight), and their sum on each weight.
 
-    The weights of all units follow each other: of `Messages` all arrays over weights have K n entries. It settles the
-    weights; the patterns are those of a committee.
+    Arrays over weights have K n entries, unit after unit. The update of the weights is that of `Messages`, the update
+    of the patterns that of a committee. At the start there are no fields.
+
+    Args:
+        instance: the problem.
+        sums: "gaussian" or "exact".
+        damping: share of the old fields kept in each update.
+        seed: root seed of the first magnetizations.
+        algorithm: name of their stream, `algorithm/<this>`.
+        epsilon: the first magnetizations are uniform in [−epsilon, epsilon].
+
+    Raises:
+        DomainError: not a committee with ±1 patterns, an even number of inputs of a unit, an argument out of range.
 
     Example:
         >>> from localentropy.instances.committee import random_tree_committee
@@ -39,19 +50,6 @@ class CommitteeMessages(Messages):
     def __init__(
         self, instance: Committee, sums: str, damping: float, seed: int, algorithm: str, epsilon: float
     ) -> None:
-        """Messages at the start: no fields, magnetizations uniform in [−epsilon, epsilon].
-
-        Args:
-            instance: the problem.
-            sums: "gaussian" or "exact".
-            damping: share of the old fields kept in each update.
-            seed: root seed of the first magnetizations.
-            algorithm: name of their stream, `algorithm/<this>`.
-            epsilon: their range.
-
-        Raises:
-            DomainError: not a committee with ±1 patterns, an even number of inputs of a unit, an argument out of range.
-        """
         check_committee(instance)
         K, n, data = instance.units, instance.inputs_per_unit, instance.data
         if n % 2 == 0:

@@ -82,15 +82,16 @@ def constrained_bp(
         coupling: γ of each of y replicas to their centre; at 0 there is one. `constrained_focusing_bp` raises it.
         replicas: y.
         damping: share of the old messages kept in each update, in [0, 1).
-        max_iterations: most updates of all messages, also of those before `start`.
-        tolerance: without reinforcement the run ends, and has converged, when no magnetization changes by more in one
-            update.
+        max_iterations: most updates of all messages; those made before `start` are counted. An update of a band takes
+            40 ms at N = 301, P = 361.
+        tolerance: without reinforcement the run ends when no magnetization changes by more in one update. It has then
+            converged, if there is no coupling either.
         epsilon: magnetizations start uniform in [−epsilon, epsilon].
         start: a run of the same instance that goes on, to the bit as if it had not been interrupted.
 
     Returns:
         The signs of the fields. With reinforcement or a coupling the run ends at the first solution. Train errors are
-        those of this call, at its start and after each update. `converged` is that of belief propagation alone.
+        those of this call, at its start and after each update. `converged` is False with reinforcement or a coupling.
 
     Raises:
         DomainError: see `allowed_sums`; real patterns, an argument out of range, a start of other sizes.

@@ -40,8 +40,8 @@ def allowed_sums(constraint: Steps, N: int) -> np.ndarray:
         For each sum.
 
     Raises:
-        DomainError: no hard `Steps`, edges or energies that are none, N even or below 1, a constraint that allows no
-            sum.
+        DomainError: no `Steps` of energies 0 and inf, edges that do not increase, energies that are not one more than
+            edges, N even or below 1, a constraint that allows no sum.
 
     Example:
         >>> from localentropy.solvers.binary.constraints import allowed_sums

@@ -109,12 +109,13 @@ def focusing_bp(
         margin: smallest stability κ of a solution.
         seed: root seed of the initial magnetizations and of the order of sequential updates.
         protocol: "fixed_replicas": γ_s = artanh (s/steps)^exponent for s = 1 … steps at y = replicas;
-            "pseudo_reinforcement": ρ = s/steps for s = 0 … steps − 1, γ = artanh ρ^exponent,
-            y = 1 + ρ^(1 − 2 exponent)/(1 − ρ).
+            "pseudo_reinforcement": x = s/steps for s = 0 … steps − 1, γ = artanh x^exponent,
+            y = 1 + x^(1 − 2 exponent)/(1 − x).
         steps: steps of the protocol.
         replicas: y, the number of replicas; not used by "pseudo_reinforcement".
         exponent: 0.5 for ρ_s = √(s/steps), 1 for s/steps.
-        cap: largest tanh γ. By convention the last step has γ = ∞, which means that w = sign m.
+        cap: largest tanh γ. With cap=1 the last step of "fixed_replicas" has γ = ∞, as in the text: all replicas are
+            sign m.
         damping: share of the old field kept in each update, in [0, 1). Parallel updates oscillate without it.
         adaptive: raise the damping when updates alternate, see `messages.Update`; not in the papers.
         max_iterations: most updates of all messages in each step.
@@ -128,7 +129,7 @@ def focusing_bp(
         The signs of the last fields, also of a failed run. It may have had fewer errors before, see train_errors.
 
     Raises:
-        DomainError: an argument out of range.
+        DomainError: N even with ±1 patterns, a margin outside [0, √N], another argument out of range.
 
     Example:
         >>> from localentropy import solvers

@@ -33,9 +33,9 @@ class Update:
         order: "parallel": all patterns see the same weights. "sequential": patterns come in a new random order, and
             each sees the fields that the patterns before it have just sent.
         damping: share of the old field kept in each update, in [0, 1).
-        adaptive: raise the damping for the rest of the run when an update undoes most of the update before. The share
-            that is new is then halved. Updates alternate mainly on correlated patterns and for strongly coupled
-            replicas. The fixed points do not depend on the damping.
+        adaptive: raise the damping when an update undoes most of the update before. The share that is new is then
+            halved, down to 0.02. Focusing undoes one such rise at each new coupling. Updates alternate mainly on
+            correlated patterns and for strongly coupled replicas. The fixed points do not depend on the damping.
 
     Example:
         >>> from localentropy.solvers.binary.messages import Update
@@ -70,6 +70,16 @@ class Messages:
         weights: sign h_i, int8, [N].
         damping: share of the old fields that is kept now.
 
+    Args:
+        instance: the problem.
+        margin: smallest stability κ of a solution.
+        how: how the messages are updated.
+        generator: of the first magnetizations and the order of sequential updates.
+        epsilon: the first magnetizations are uniform in [−epsilon, epsilon]. There are no fields then.
+
+    Raises:
+        DomainError: N even with ±1 patterns, a margin outside [0, √N], epsilon outside [0, 1).
+
     Example:
         >>> import numpy as np
         >>> from localentropy.instances import random_patterns
@@ -83,11 +93,6 @@ class Messages:
     def __init__(
         self, instance: Instance, margin: float, how: Update, generator: np.random.Generator, epsilon: float
     ) -> None:
-        """Messages at the start: no fields, magnetizations uniform in [−epsilon, epsilon].
-
-        Raises:
-            DomainError: N even with ±1 patterns, a margin outside [0, √N], epsilon outside [0, 1).
-        """
         epsilon = abs(EPSILON.require(epsilon))  # -0.0 would be an interval of a negative length
         # One type for all instances, because a kernel in the disk cache must have one signature.
         self.patterns = instance.signed_patterns.astype(np.float32)
@@ -216,7 +221,8 @@ class Messages:
 def raised_damping(damping: float | np.ndarray, product: float | np.ndarray, squares: float | np.ndarray) -> Any:
     """The damping after two updates that changed the means by δ and δ': (1 + damping)/2 if they alternate.
 
-    Along one direction δ' = λδ, and halving 1 − damping halves 1 − λ. The damping is raised for λ < −0.7.
+    It is at most 0.98. Along one direction δ' = λδ, and halving 1 − damping halves 1 − λ. The damping is raised for λ <
+    −0.7.
 
     Args:
         damping: share of the old fields kept, of each run, or of one.

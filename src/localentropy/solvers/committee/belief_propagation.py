@@ -42,8 +42,8 @@ def committee_belief_propagation(
     patterns. There they agree with `localentropy.theory.typical` of `Spherical` for many weights, and no longer
     converge where typical solutions fall into clusters.
 
-    Source: `shaping`, Methods (belief propagation); docs/shaping/theory.md eqs. B.2 to B.6. Damping and tolerance are
-    chosen.
+    Source: `shaping`, Methods (belief propagation); docs/shaping/theory.md eqs. B.2, B.3, B.4 (without a reference) and
+    B.6. Damping and tolerance are chosen.
 
     Args:
         instance: ±1 patterns.

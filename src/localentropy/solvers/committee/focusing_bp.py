@@ -65,7 +65,7 @@ def committee_focusing_bp(
     """A solution in a wide flat region by focusing belief propagation. On a tree it has no random start.
 
     y replicas of weights w^a, w_l^a·w_l^a = n, are tied to a centre by λ/2 Σ_a |w^a − w⋆|², and λ grows. A unit has n
-    inputs, N/K on a tree. With X_l = y ξ_l/√n, one update is
+    inputs, N/K on a tree. With X_l the inputs of unit l times the label, over √n, one update is
 
     1. z_l = X_l m_l, ω_l = z_l − v_l g_l, and the probability Φ(ω/√v) that a unit is on the side of the label;
     2. the probability Z that most units are, and C_l that unit l decides, by exact convolutions;
@@ -73,7 +73,7 @@ def committee_focusing_bp(
     4. m = B/x, v = 1/(x + Λ), Λ = 1/[(1/x + 1/λ)/(y − 1) + 1/λ], with x such that the mean of m² and v add up to 1.
 
     Source: `shaping`, Methods and SI (algorithm, λ from 0.5 to 30 in 30 steps, y = 10, 200 iterations); `overparam`,
-    §III and Methods (random features); docs/shaping/theory.md eqs. B.2 to B.5, B.7. The multiplier of the norm,
+    §III and Methods (random features); docs/shaping/theory.md eqs. B.2, B.3 and B.7. The multiplier of the norm,
     tolerance and damping are chosen.
 
     The messages assume that pre-activations have variance v and are independent between units. Random features of one
@@ -98,7 +98,8 @@ def committee_focusing_bp(
 
     Returns:
         The means of the last step, normalised for each unit. A run with stop="first" that finds no solution returns
-        those of the step with the fewest errors. `iterations` are updates; `train_errors` are those after each step.
+        those of the step with the fewest errors. `iterations` are updates; `train_errors` are those at the start and
+        after each step, [steps + 1]. `converged` is None: the residuals are in `steps`.
 
     Raises:
         DomainError: not a committee with ±1 patterns, a fully connected one without seed, an argument out of range.

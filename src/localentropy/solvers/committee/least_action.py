@@ -27,8 +27,9 @@ def committee_least_action(
 
     With x_l = y w_l·ξ_l, a pattern is wrong if no majority of its x_l is positive. Each wrong pattern of a mini-batch
     corrects one unit: of those with x_l <= 0 the one nearest to zero. The correction is w_l ← w_l + η y ξ_l. All x_l
-    are those of the weights before the mini-batch. After it each unit is divided by its norm, or never. Initial
-    weights are uniform in [−1, 1] and then normalised. The run ends after the first epoch without errors.
+    are those of the weights before the mini-batch. After it each unit is divided by its norm, unless `renormalise` is
+    False. Initial weights are uniform in [−1, 1] and then normalised. The run ends after the first epoch without
+    errors.
 
     Source: `shaping`, "LAL" and Methods. The default η is that of random patterns at N = 999, K = 9, P = 1000, which
     take 76 ± 15 epochs there. The text says that the initial weights are normalised, and nothing of later ones. With

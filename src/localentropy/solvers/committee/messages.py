@@ -26,6 +26,11 @@ class Messages:
         slopes: g, [P, K].
         curvatures: Γ, [P, K].
 
+    Args:
+        instance: ±1 patterns.
+        means: of the weights without patterns, [K, inputs_per_unit]; None: zeros.
+        variance: of a weight without patterns.
+
     Example:
         >>> import numpy as np
         >>> from localentropy.instances.committee import random_tree_committee
@@ -37,13 +42,6 @@ class Messages:
     """
 
     def __init__(self, instance: Committee, means: np.ndarray | None = None, variance: float = 1.0) -> None:
-        """Start without messages of the patterns.
-
-        Args:
-            instance: ±1 patterns.
-            means: of the weights without patterns, [K, inputs_per_unit]; None: zeros.
-            variance: of a weight without patterns.
-        """
         P, K, size = instance.P, instance.units, instance.inputs_per_unit
         self._patterns = instance.data.signed_patterns
         self._steepest = steepest_mean(K)

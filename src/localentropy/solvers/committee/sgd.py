@@ -98,7 +98,7 @@ def committee_sgd(instance: Committee, *, seed: int, schedule: Schedule | None =
     at a loss of 1e-7; how the patterns are summed in this loss is chosen here (`Schedule`).
 
     Args:
-        instance: the problem.
+        instance: ±1 patterns, on a tree or a fully connected machine.
         seed: root seed of the initial weights and of the orders of the patterns.
         schedule: default: ceSGD-fast.
         device: "cpu" or "cuda".
@@ -232,6 +232,12 @@ class CommitteeBatch:
         least: number of errors of `best`, [runs].
         errors: number of errors of the sign machine at the last `count`, [runs].
         after: epochs since the first without errors, [runs].
+
+    Args:
+        instances: one for each run, all of one kind and size.
+        weights: the first, [runs, K, inputs_per_unit], each unit of norm 1.
+        device: of torch; None: the CPU.
+        dtype: of all numbers.
 
     Example:
         >>> import numpy as np
