@@ -68,7 +68,7 @@ def test_costs_are_those_of_all_parts() -> None:
     told = times._machine([*parts, record(finished="2026-11-28T00:00:00+00:00")], "smoke")
     assert told == (
         "Measured at the scale `smoke` from 2026-11-27 to 2026-11-28 on one machine with 2 processors (Linux). All "
-        "experiments together took 3 min of CPU."
+        "experiments together took 3 min of CPU. This is without the tables that come with the repository."
     )
 
 

@@ -32,7 +32,8 @@ paper]`, or one value for all three scales. Nothing else depends on the scale. T
 
 - `smoke` has small sizes, for tests.
 - `default` has error bars. It is the scale of the gallery. The networks of figures 7 and 14 are in a [committed
-  table](../data/README.md#large-tables). With another seed, or other values of `cnn`, they need the whole CIFAR-10.
+  table](../data/README.md#large-tables). Another seed, or other values of `cnn`, need the whole
+  CIFAR-10, or fewer images.
 - `paper` has the sizes that the paper's text states. Where the text states none, the sizes are large and chosen here.
   This scale is made for a [cluster](cluster.md) with GPUs. Without a GPU, set `device` to `cpu` for figures 5, 6, 7 and
   14 and for `margins_figure8`, as in `SET='mlp.device=cpu'`. Figures 7 and 14, `margins_figure8` and `glm_real_data`

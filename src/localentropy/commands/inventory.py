@@ -190,7 +190,7 @@ def text() -> str:
             *theirs,
             "\n## Solvers of instances\n",
             "[Solvers](solvers/README.md) has the rules of all. Those of `TreeCommittee` and `Spherical` take",
-            "trees and full machines of any odd number of units.\n",
+            "trees and full machines of any odd number of units; `committee_belief_propagation` takes trees only.\n",
             head,
             *ours,
             "\n## More theory\n",

@@ -87,7 +87,8 @@ def _machine(records: Sequence[Mapping[str, Any]], scale: str) -> str:
     days = f"on {first}" if first == last else f"from {first} to {last}"
     return (
         f"Measured at the scale `{scale}` {days} on one machine with {processors} processors ({platform}). All "
-        f"experiments together took {_told(sum(each['cpu_seconds'] for each in records))} of CPU."
+        f"experiments together took {_told(sum(each['cpu_seconds'] for each in records))} of CPU. This is without the "
+        "tables that come with the repository."
     )
 
 
