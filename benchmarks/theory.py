@@ -25,6 +25,7 @@ from localentropy.theory import (
     alpha_c,
     alpha_le,
     alpha_min,
+    alpha_u,
     barycenter,
     bayes,
     committee,
@@ -37,6 +38,8 @@ from localentropy.theory import (
     kappa_max,
     kappa_opt,
     kappa_u,
+    local_entropies,
+    local_entropy,
     monotonicity,
     optimal_margin_onset,
     patterns,
@@ -51,7 +54,7 @@ DISTANCES = np.geomspace(1e-3, 0.5, 14)
 FIGURE_3 = ((0.0, 0.0), (0.03, 0.0), (0.05, 0.0), (0.1, 0.0), ("max", 0.0), (0.1, 0.1))
 CACHED = [
     function
-    for module in (typical_solutions, monotonicity, barycenter, cross_entropy)
+    for module in (typical_solutions, monotonicity, barycenter, cross_entropy, local_entropies)
     for function in vars(module).values()
     if hasattr(function, "cache_clear")
 ]
@@ -132,7 +135,7 @@ def saddle_points() -> None:
     assert abs(1.0 / (1.0 + math.exp(-peer[0])) - typical(RandomFeatures(ALPHA_T, 2.0)).q) < 1e-8
     cold = seconds(lambda: typical_solutions.typical_point(ensemble), 20)
     warm = seconds(lambda: solve(Typical(neighbour), point.coordinates), 50)
-    report("typical solution, cold", cold, "target", 2e-3)
+    report("typical solution, cold", cold, "target", 0.8e-3)
     report(
         "typical solution, cold",
         cold,
@@ -152,8 +155,8 @@ def thresholds() -> None:
     report(
         "onset of the optimal margin", seconds(lambda: optimal_margin_onset(RandomFeatures(ALPHA_T)), 5), "target", 0.02
     )
-    report("1/alpha_LE", seconds(lambda: 1 / alpha_le(RandomFeatures(ALPHA_T))), "target", 1.0)
-    report("kappa_u", seconds(lambda: kappa_u(RandomFeatures(ALPHA_T, INV_ALPHA))), "target", 1.0)
+    report("1/alpha_LE", seconds(lambda: 1 / alpha_le(RandomFeatures(ALPHA_T))), "target", 0.6)
+    report("kappa_u", seconds(lambda: kappa_u(RandomFeatures(ALPHA_T, INV_ALPHA))), "target", 0.6)
 
 
 def curves() -> None:
@@ -192,6 +195,18 @@ def random_patterns() -> None:
     for distance, alpha in ((0.05, 0.6), (0.005, 0.8)):
         called = partial(franz_parisi_one_step, Perceptron(alpha), distance)
         report(f"perceptron: franz_parisi_one_step, alpha = {alpha:g}", seconds(called), "target", 1.0)
+
+
+def large_deviations() -> None:
+    """Local entropies around the best references, a point after another, and where their slope touches 0."""
+    models = {"perceptron": Perceptron(0.6), "random features": RandomFeatures(ALPHA_T, 2.0)}
+    distances = np.linspace(0.02, 0.2, 10)
+    for name, model in models.items():
+        for replicas in (math.inf, 10.0, "zero external entropy"):
+            called = partial(local_entropy, model, distances, replicas)
+            what = f"{name}: local_entropy, y = {'zero ext.' if isinstance(replicas, str) else f'{replicas:g}'}"
+            report(what, seconds(called) / len(distances), "target for a point", 0.05)
+        report(f"{name}: alpha_u", seconds(partial(alpha_u, model)), "target", 2.0)
 
 
 def groups() -> None:
@@ -250,7 +265,7 @@ def minimizers() -> None:
 
 def main() -> None:
     for part in (
-        energetic_term, saddle_points, thresholds, curves, random_patterns, groups, minimizers,
+        energetic_term, saddle_points, thresholds, curves, random_patterns, large_deviations, groups, minimizers,
         exactly_solvable_models,
     ):  # fmt: skip
         part()
