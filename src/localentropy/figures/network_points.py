@@ -211,7 +211,7 @@ def label_panels(
 
 def distance_axis(axis: Panel, label: str = "distance per unit") -> None:
     """The distance √(2 (1 − q)) of weights of norm 1 on the right of an axis of overlaps q."""
-    distances = axis.secondary_yaxis("right", functions=(_distance, _overlap))
+    distances = axis.secondary_yaxis("right", functions=(distance_of, _overlap))
     distances.set(ylabel=label, yticks=[0.0, 0.4, 0.8, 1.0, 1.2, 1.4])
 
 
@@ -231,7 +231,7 @@ def _widths(energies: pd.DataFrame, by: str, looks: Mapping[str, Look]) -> str:
     return ",\n".join(f"{width} ({looks[str(kind)]['label']})" for kind, width in each.items())
 
 
-def _distance(overlap: ArrayLike) -> np.ndarray:
+def distance_of(overlap: ArrayLike) -> np.ndarray:
     """Distance per unit of normalised networks; negative above an overlap of 1, where an axis may end."""
     apart = 1 - np.asarray(overlap)
     return np.sign(apart) * np.sqrt(2 * np.abs(apart))

@@ -53,11 +53,14 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
     # The overlaps are close to each other and far from 1.
     closer = axes[1].inset_axes((0.24, 0.36, 0.71, 0.33))
     draw_points((axes[0], closer), points[points["panel"] == "b"], by, ALGORITHMS, looks)
-    draw_thresholds({axes[0]: 0.99, axes[1]: 0.27}, positions, by, ALGORITHMS)
+    # On the axis of test errors, some errors of thousands of images are none.
+    logarithmic = axes[0].inset_axes((0.5, 0.62, 0.49, 0.36))
+    draw_points([logarithmic], points[points["series"] == "train error"], by, ALGORITHMS, looks)
+    draw_thresholds({axes[0]: 0.56, logarithmic: 0.99, axes[1]: 0.27}, positions, by, ALGORITHMS)
     parameters = table.groupby("width")["parameters"].first()
     ticks = [width for width in powers_of_two(parameters.index) if width in parameters.index]
     sized = (axes[0], axes[1], axes[3])
-    for axis in (*sized, closer):
+    for axis in (*sized, closer, logarithmic):
         axis.set(xscale="log", xticks=ticks)
         axis.xaxis.set_major_formatter(ScalarFormatter())
         axis.xaxis.set_minor_formatter(NullFormatter())
@@ -69,12 +72,21 @@ def draw(tables: Mapping[str, pd.DataFrame], scale: str) -> Drawing:
         thousands = (parameters[width] / 1000 for width in ticks)
         top.set_xticks(ticks, [f"{number:.0f}" if number >= 10 else f"{number:.1f}" for number in thousands])
         top.xaxis.set_minor_locator(NullLocator())
-    closer.tick_params(labelsize=6, pad=1)
-    axes[0].set(ylim=(-0.03, 0.9))
+    one = 1.0 / table.attrs["parameters"]["training_patterns"]
+    logarithmic.set_yscale("symlog", linthresh=one, linscale=0.5)
+    logarithmic.set(
+        ylim=(-0.2 * one, 1.0), yticks=[0.0, *(10.0**power for power in range(-4, 1) if 10.0**power >= one)]
+    )
+    logarithmic.yaxis.set_minor_locator(NullLocator())
+    for axis in (closer, logarithmic):
+        axis.tick_params(labelsize=6, pad=1)
+    axes[0].set(ylim=(-0.03, 1.2), yticks=[0.0, 0.2, 0.4, 0.6])
     label_panels(
-        axes, data, by, ALGORITHMS, "both, untrained", "k = ", ((0.25, 0.74), "upper right", "upper left", "best")
+        axes, data, by, ALGORITHMS, "both, untrained", "k = ", ("upper left", "upper right", "upper left", "best")
     )
     axes[2].set(ylim=(None, 1.0))
+    solved = data.loc[data["panel"] == "d", "x"]
+    axes[3].set_xlim(0.9 * solved.min(), 1.1 * solved.max())
     letter(axes)
     return Drawing(figure, _caption(positions), _settings(table, data, scale))
 
@@ -85,7 +97,7 @@ def _caption(positions: Mapping[str, float]) -> str:
     none = "There is no width at which half of the networks are solutions."
     return (
         "Figure 7. Convolutional networks on CIFAR-10, trained by SGD and by Adam, against their width. (a) Train error "
-        f"(dashed, open) and test error. {found if positions else none} (b) Overlap of two networks of one training set "
+        f"(dashed, open; inset: logarithmic) and test error. {found if positions else none} (b) Overlap of two networks of one training set "
         "after their filters are aligned; the right axis has their distance. Grey: the same networks before training; "
         "inset: enlarged. (c) Train error of solutions when their weights are multiplied "
         "by noise, against the distance that a unit moved, at the threshold (dashed, open) and at the largest width. (d) "
